@@ -12,7 +12,7 @@ FUZZ_SECONDS ?= 60
 PYTHON ?= /usr/bin/python3
 
 BIN := build/release/bin
-BINARIES := karmada-controller-manager karmada-sandbox karmada-interpret karmada-lens
+BINARIES := karmada-controller-manager karmada-sandbox karmada-interpret karmada-lens karmada-search
 WEBHOOK_EXAMPLE := karmada-webhook-example
 # For make run-webhook-example: flags of the program, such as --host=10.0.0.7 (it prints them with --help).
 WEBHOOK_FLAGS ?=
@@ -81,12 +81,13 @@ chaos: setup ## Kill the controller manager for three minutes while servers fail
 	@CHAOS_APPS=$${CHAOS_APPS:-300} CHAOS_SECONDS=$${CHAOS_SECONDS:-180} $(BIN)/behaviour_test '[chaos]'
 
 .PHONY: bench
-bench: setup ## Measure against upstream's controller manager and interpreter (needs Go; N apps: make bench N=300)
-	$(call build,release,$(BINARIES) interpreter_bench)
+bench: setup ## Measure against upstream's controller manager, interpreter and search (needs Go; N apps: make bench N=300)
+	$(call build,release,$(BINARIES) interpreter_bench search_load)
 	@scripts/setup.sh e2e
 	@echo "== bench"
 	@$(PYTHON) -u tests/bench/run.py $(if $(N),--apps $(N))
 	@$(PYTHON) -u tests/bench/interpreter.py
+	@$(PYTHON) -u tests/bench/search.py
 
 .PHONY: bench-interpreter
 bench-interpreter: setup ## Measure the interpreter alone against upstream's (needs Go, no servers; 3 rounds: ROUNDS=1 for one)
@@ -95,11 +96,18 @@ bench-interpreter: setup ## Measure the interpreter alone against upstream's (ne
 	@echo "== bench-interpreter"
 	@$(PYTHON) -u tests/bench/interpreter.py $(if $(ROUNDS),--rounds $(ROUNDS))
 
+.PHONY: bench-search
+bench-search: setup ## Measure karmada-search against upstream's (needs Go; 6 minutes; no Go: SEARCH_ARGS="--only fleet")
+	$(call build,release,karmada-search karmada-sandbox karmada-controller-manager search_load)
+	@scripts/setup.sh e2e
+	@echo "== bench-search"
+	@$(PYTHON) -u tests/bench/search.py $(SEARCH_ARGS)
+
 .PHONY: bench-scale
 bench-scale: setup ## Measure with a hundred members and thousands of apps on the sandbox (no Go; 5 minutes; QUICK=1 for a look)
 	$(call build,release,$(BINARIES))
 	@echo "== bench-scale"
-	@$(PYTHON) -u tests/bench/scale.py $(if $(QUICK),--quick,--svg docs/cost-per-app.svg) $(if $(OUTPUT),--output $(OUTPUT))
+	@$(PYTHON) -u tests/bench/scale.py $(if $(QUICK),--quick) $(if $(OUTPUT),--output $(OUTPUT))
 
 .PHONY: asan
 asan: setup ## Run the unit and sandbox tests under AddressSanitizer and UBSan
@@ -138,11 +146,14 @@ format: setup ## Format the C++ sources in place
 install: setup ## Install the programs, the kubectl plugins, CRDs and the demo under PREFIX (default /usr/local; DESTDIR is honoured)
 	$(call build,release,$(BINARIES))
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/karmada/crds \
-	  $(DESTDIR)$(PREFIX)/share/karmada/samples/demo $(DESTDIR)$(PREFIX)/share/karmada/samples/dependencies
+	  $(DESTDIR)$(PREFIX)/share/karmada/samples/demo $(DESTDIR)$(PREFIX)/share/karmada/samples/dependencies \
+	  $(DESTDIR)$(PREFIX)/share/karmada/opensearch $(DESTDIR)$(PREFIX)/share/karmada/search
 	install -m 755 $(BINARIES:%=$(BIN)/%) $(DESTDIR)$(PREFIX)/bin/
 	ln -sf karmada-interpret $(DESTDIR)$(PREFIX)/bin/kubectl-karmada_interpret
 	ln -sf karmada-lens $(DESTDIR)$(PREFIX)/bin/kubectl-karmada_lens
 	install -m 644 config/crds/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/crds/
+	install -m 644 config/opensearch/saved-objects.ndjson $(DESTDIR)$(PREFIX)/share/karmada/opensearch/
+	install -m 644 config/search/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/search/
 	install -m 644 config/samples/demo/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/samples/demo/
 	install -m 644 config/samples/dependencies/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/samples/dependencies/
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/eviction.h"
 #include "api/keys.h"
 
 namespace api {
@@ -61,8 +62,12 @@ EvictionTask EvictionTask::FromJson(const json::Value& item) {
 }
 
 bool EvictionTask::PurgesAtOnce() const {
-  return purge_mode == "Directly" || purge_mode == "Immediately";
+  return !KeepsAway() && (purge_mode == "Directly" || purge_mode == "Immediately");
 }
+
+bool EvictionTask::KeepsWork() const { return !KeepsAway() && !PurgesAtOnce(); }
+
+bool EvictionTask::KeepsAway() const { return api::KeepsAway(json); }
 
 AggregatedStatusItem AggregatedStatusItem::FromJson(const json::Value& item) {
   return {item["clusterName"].ToString(), item["status"], item["applied"].AsBool(),
@@ -128,7 +133,7 @@ std::set<std::string> BindingView::ExpectedClusters() const {
   std::set<std::string> expected;
   for (TargetCluster& target : DispatchTargets()) expected.insert(std::move(target.name));
   for (const EvictionTask& task : EvictionTasks()) {
-    if (!task.PurgesAtOnce()) expected.insert(task.from_cluster);
+    if (task.KeepsWork()) expected.insert(task.from_cluster);
   }
   return expected;
 }

@@ -56,6 +56,11 @@ struct EvictionTask {
   // Returns whether the Work is removed before its replacement is healthy (purge mode Directly, or
   // Immediately).
   bool PurgesAtOnce() const;
+  // Returns whether the Work stays until its replacement is healthy.
+  bool KeepsWork() const;
+  // Returns whether the workload has left already, and the task only keeps it away (KeepsAway).
+  // Neither of the above holds for such a task.
+  bool KeepsAway() const;
 };
 
 // An item of status.aggregatedStatus.

@@ -2,6 +2,12 @@
 
 #include "absl/strings/str_cat.h"
 
+namespace api {
+
+bool KeepsAway(const json::Value& task) { return task["message"].AsString() == kKeepsAwayMessage; }
+
+}  // namespace api
+
 namespace api::message {
 
 std::string EvictedFromCluster(absl::string_view cluster) {

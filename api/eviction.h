@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "base/json.h"
 
 namespace api {
 
@@ -19,6 +20,16 @@ inline constexpr char kPurgeNever[] = "Never";
 
 // The producer of the taint manager's tasks.
 inline constexpr char kTaintManagerProducer[] = "TaintManager";
+
+// The message of a task of the taint manager that has done its part: the workload has left, and the
+// task stays only to keep the scheduler from placing it there again (KeepsAway).
+inline constexpr char kKeepsAwayMessage[] =
+    "The workload has left. This task keeps it away as long as the cluster has NoExecute taints "
+    "whose toleration time is over.";
+
+// Returns whether an item of spec.gracefulEvictionTasks only keeps the workload away: its Work is
+// neither kept nor waited for.
+bool KeepsAway(const json::Value& task);
 
 // Names of the controllers of a scope (binding_scope.h), which are event sources and the label
 // `controller` of metrics. An application failover controller is also the producer of its tasks.

@@ -27,10 +27,22 @@ std::vector<Toleration> TolerationsFromJson(const json::Value& list) {
   return out;
 }
 
+bool Tolerate(absl::Span<const Toleration> tolerations, const Taint& taint) {
+  return std::any_of(tolerations.begin(), tolerations.end(),
+                     [&](const Toleration& toleration) { return toleration.Tolerates(taint); });
+}
+
 std::vector<Taint> NoExecuteTaints(const ClusterView& cluster) {
   std::vector<Taint> taints = cluster.Taints();
   std::erase_if(taints, [](const Taint& taint) { return taint.effect != kNoExecute; });
   return taints;
+}
+
+bool AdmitsScheduling(absl::Span<const Taint> taints, absl::Span<const Toleration> tolerations) {
+  return std::all_of(taints.begin(), taints.end(), [&](const Taint& taint) {
+    if (taint.effect != kNoSchedule && taint.effect != kNoExecute) return true;
+    return Tolerate(tolerations, taint);
+  });
 }
 
 absl::Duration RemainingToleration(absl::Span<const Taint> no_execute,

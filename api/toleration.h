@@ -21,14 +21,20 @@ struct Toleration {
 
   static Toleration FromJson(const json::Value& item);
   // Returns whether the taint is tolerated, for a time or for ever. The operators are Equal (also
-  // "") and Exists; another one tolerates nothing. Upstream: Toleration.ToleratesTaint without the
-  // comparison operators.
+  // "") and Exists; another one tolerates nothing, and an empty key or effect stands for any, also
+  // with Equal. Upstream: Toleration.ToleratesTaint without the comparison operators.
   bool Tolerates(const Taint& taint) const;
 };
 std::vector<Toleration> TolerationsFromJson(const json::Value& list);
+// Returns whether one of the tolerations tolerates the taint.
+bool Tolerate(absl::Span<const Toleration> tolerations, const Taint& taint);
 
 // Returns the taints with the effect NoExecute.
 std::vector<Taint> NoExecuteTaints(const ClusterView& cluster);
+
+// Returns whether each of the taints that matter to the scheduler (NoSchedule, NoExecute) is
+// tolerated. It does not ask for how long. Upstream: the scheduler's plugin TaintToleration.
+bool AdmitsScheduling(absl::Span<const Taint> taints, absl::Span<const Toleration> tolerations);
 
 // Returns how long a workload with these tolerations may stay in a cluster with these NoExecute
 // taints: zero when its time is over or a taint is not tolerated at all, InfiniteDuration when it

@@ -35,12 +35,14 @@ std::set<std::string> UnhealthyClusters(const kube::Object& binding) {
   return unhealthy;
 }
 
-// Returns the conditions without those of this file for other clusters than these.
+// Returns the conditions without those of this file for other clusters than these. Others may have
+// types that end alike.
 json::Value Without(const json::Value& conditions, const std::set<std::string>& kept_clusters) {
   json::Value kept = json::Value::Array();
   for (const json::Value& condition : conditions.items()) {
     absl::string_view cluster = condition["type"].AsString();
-    const bool ours = absl::ConsumeSuffix(&cluster, kSuffix);
+    const bool ours =
+        absl::ConsumeSuffix(&cluster, kSuffix) && condition["reason"].AsString() == kReason;
     if (!ours || kept_clusters.count(std::string(cluster)) > 0) kept.Append(condition);
   }
   return kept;

@@ -2,6 +2,9 @@
 // and the sweep, so that the functions of one connection never run at the same time. A connection
 // enters the table before it starts; when the table is full, another one is cut for it.
 //
+// Drain closes the listener and the connections that wait for a request, and lets the others close
+// themselves with the end of their answers; it waits until the table is empty.
+//
 // Stop takes these steps: it seals the table, so that no further connection starts; closes the
 // listener; ends the sweep; cuts all connections; and waits for the threads, which end when nothing
 // is left to do. Callbacks that are posted from then on run on the thread that posts them (Retire),
@@ -9,10 +12,10 @@
 #include "base/http_server.h"
 
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <chrono>
@@ -20,8 +23,10 @@
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
+#include "base/clock.h"
 #include "base/internal/http_connection.h"
 #include "base/internal/http_listener.h"
+#include "base/internal/server_tls.h"
 #include "base/status.h"
 
 namespace base {
@@ -33,8 +38,11 @@ using boost::system::error_code;
 // Timeouts are enforced by a periodic look at all connections, which is cheaper than a timer for
 // each.
 std::chrono::nanoseconds SweepPeriod(const HttpServerOptions& options) {
-  const absl::Duration shortest =
-      std::min({options.request_timeout, options.idle_timeout, options.first_request_timeout});
+  absl::Duration shortest = std::min({options.request_timeout, options.idle_timeout,
+                                      options.first_request_timeout, options.stall_timeout});
+  if (options.certificate_files) {
+    shortest = std::min(shortest, options.certificate_files->period);
+  }
   return absl::ToChronoNanoseconds(
       std::clamp(shortest / 4, absl::Milliseconds(5), absl::Seconds(1)));
 }
@@ -51,8 +59,8 @@ class AsioServer : public HttpServer {
 
   absl::Status Open() {
     if (options_.tls) {
-      tls_.emplace(net::ssl::context::tls_server);
-      RETURN_IF_ERROR(tls::ConfigureServer(tls_->native_handle(), *options_.tls));
+      ASSIGN_OR_RETURN(tls_,
+                       internal::ServerTls::Create(*options_.tls, options_.certificate_files));
     }
     ASSIGN_OR_RETURN(listener_, internal::HttpListener::Open(io_, options_.address));
     port_ = listener_->port();
@@ -65,6 +73,18 @@ class AsioServer : public HttpServer {
   }
 
   int port() const override { return port_; }
+
+  absl::Status ReplaceTls(tls::ServerOptions options) override {
+    if (tls_ == nullptr) return absl::FailedPreconditionError("this server does not speak TLS");
+    return tls_->Replace(std::move(options));
+  }
+
+  bool Drain(absl::Duration patience) override {
+    draining_ = true;
+    listener_->Close();
+    for (const auto& connection : table_.All()) connection->CloseIfIdle();
+    return table_.AwaitNone(patience);
+  }
 
   void Stop() override {
     absl::MutexLock lock(&stop_mu_);
@@ -89,12 +109,14 @@ class AsioServer : public HttpServer {
 
  private:
   void Serve(internal::Socket socket) {
-    auto connection = tls_ ? internal::NewTlsConnection(context_, std::move(socket), *tls_)
-                           : internal::NewPlainConnection(context_, std::move(socket));
+    auto connection = tls_
+                          ? internal::NewTlsConnection(context_, std::move(socket), tls_->context())
+                          : internal::NewPlainConnection(context_, std::move(socket));
     if (table_.Add(connection)) connection->Start();
   }
 
   void Sweep() {
+    if (tls_ != nullptr) tls_->ReloadFiles(RealClock().SteadyNow());
     for (const auto& connection : table_.All()) {
       if (connection->IsOverdue()) connection->Cut();
     }
@@ -107,11 +129,13 @@ class AsioServer : public HttpServer {
   const HttpServerOptions options_;
   const HttpHandler handler_;
   internal::ConnectionTable table_{options_.max_connections};
-  std::optional<net::ssl::context> tls_;
+  std::unique_ptr<internal::ServerTls> tls_;  // Null without TLS.
+  std::atomic<bool> draining_ = false;
   const internal::ConnectionContext context_ = {
       options_, handler_, table_,
       std::make_shared<internal::ServerThreads>(
-          [this](std::function<void()> work) { net::post(io_, std::move(work)); })};
+          [this](std::function<void()> work) { net::post(io_, std::move(work)); }),
+      draining_};
   net::io_context io_;  // Destroyed before what its connections use.
   std::shared_ptr<internal::HttpListener> listener_;
   net::steady_timer sweep_timer_;

@@ -114,22 +114,6 @@ Value Builder::SortedObject(absl::Span<Member> members) {
   return v;
 }
 
-size_t Builder::Sort(absl::Span<Member> members) {
-  const auto less = [](const Member& a, const Member& b) { return a.name() < b.name(); };
-  const auto not_less = [](const Member& a, const Member& b) { return !(a.name() < b.name()); };
-  if (std::adjacent_find(members.begin(), members.end(), not_less) == members.end()) {
-    return members.size();  // Servers send members sorted.
-  }
-  std::stable_sort(members.begin(), members.end(), less);
-  size_t kept = 0;
-  for (size_t i = 0; i < members.size(); ++i) {
-    if (i + 1 < members.size() && members[i].name() == members[i + 1].name()) continue;
-    if (kept != i) members[kept] = std::move(members[i]);
-    ++kept;
-  }
-  return kept;
-}
-
 Value::Value(absl::string_view s) {
   if (s.size() <= kInlineCapacity) {
     tag_ = static_cast<uint8_t>(kTagInline + s.size());

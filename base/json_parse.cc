@@ -232,10 +232,16 @@ class Handler {
 // Recursion is bounded by the handler's depth limit.
 constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag;
 
+// Looks at eight bytes at a time: one by one, this took a tenth of the reader's instructions.
 bool IsAscii(absl::string_view text) {
-  unsigned char any = 0;
+  uint64_t any = 0;
+  uint64_t word = 0;
+  for (; text.size() >= sizeof(word); text.remove_prefix(sizeof(word))) {
+    std::memcpy(&word, text.data(), sizeof(word));
+    any |= word;
+  }
   for (const char c : text) any |= static_cast<unsigned char>(c);
-  return any < 0x80;
+  return (any & 0x8080808080808080u) == 0;
 }
 
 // A copy of the text that is decoded in place, since the text itself must not change. Each thread

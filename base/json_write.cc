@@ -8,33 +8,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "base/json.h"
+#include "base/utf8.h"
 
 namespace json {
 namespace {
 
 constexpr absl::string_view kLineSeparator = "\xe2\x80\xa8";
 constexpr absl::string_view kParagraphSeparator = "\xe2\x80\xa9";
-
-// Returns the length of the well-formed multi-byte sequence that `text` begins with; 0 if there is
-// none.
-size_t Utf8Length(absl::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  const size_t length = first < 0xC2   ? 0
-                        : first < 0xE0 ? 2
-                        : first < 0xF0 ? 3
-                        : first < 0xF5 ? 4
-                                       : 0;
-  if (length == 0 || text.size() < length) return 0;
-  // The second byte shows overlong forms, surrogates and code points beyond Unicode.
-  const unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-  const unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-  if (byte(1) < low || byte(1) > high) return 0;
-  for (size_t i = 2; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  return length;
-}
 
 // Marks the bytes that are written into a string as they are, whatever the options and the bytes
 // beside them.
@@ -174,7 +154,7 @@ class Writer {
       i = PlainUntil(s, i);
       if (i == s.size()) break;
       const auto c = static_cast<unsigned char>(s[i]);
-      const size_t length = c < 0x80 ? 1 : Utf8Length(s.substr(i));
+      const size_t length = c < 0x80 ? 1 : base::Utf8Length(s.substr(i));
       if (!IsSpecial(s.substr(i, length))) {
         i += length;
         continue;

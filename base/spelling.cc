@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 
 namespace base {
 namespace {
@@ -36,6 +37,11 @@ std::optional<size_t> NearestName(absl::string_view name,
     if (distance < best) best = distance, nearest = i;
   }
   return nearest;
+}
+
+std::string DidYouMean(absl::string_view name, const std::vector<std::string>& candidates) {
+  const std::optional<size_t> meant = NearestName(name, candidates);
+  return meant.has_value() ? absl::StrCat("; did you mean ", candidates[*meant], "?") : "";
 }
 
 }  // namespace base

@@ -15,6 +15,9 @@ namespace base {
 std::optional<size_t> NearestName(absl::string_view name,
                                   const std::vector<std::string>& candidates);
 
+// Returns "; did you mean X?" for the candidate that NearestName finds, and "" when it finds none.
+std::string DidYouMean(absl::string_view name, const std::vector<std::string>& candidates);
+
 }  // namespace base
 
 #endif  // BASE_SPELLING_H_

@@ -45,18 +45,17 @@ absl::StatusOr<StorePtr> ParseRoots(absl::string_view pem) {
   return internal::NewStore(*certificates);
 }
 
-// Returns all values of one kind of name part, such as the organizations of a subject.
-std::vector<std::string> NameParts(const X509_NAME* name, int nid) {
-  std::vector<std::string> parts;
-  for (int i = -1; (i = X509_NAME_get_index_by_NID(name, nid, i)) >= 0;) {
-    unsigned char* text = nullptr;
-    const ASN1_STRING* data = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, i));
-    const int size = ASN1_STRING_to_UTF8(&text, data);
-    if (size < 0) continue;
-    parts.emplace_back(reinterpret_cast<const char*>(text), size);
-    OPENSSL_free(text);
-  }
-  return parts;
+// Lets every certificate pass the handshake, and remembers that nobody has verified it.
+int AcceptUnverified(X509_STORE_CTX* ctx, void*) {
+  X509_STORE_CTX_set_error(ctx, X509_V_ERR_APPLICATION_VERIFICATION);
+  return 1;
+}
+
+// A resumed session would have lost the certificates between the client's own and its authority.
+void RefuseResumption(SSL_CTX* ctx) {
+  SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(ctx, 0);
+  SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 }
 
 // Asks for client certificates of `ca_pem`, but does not require them.
@@ -109,19 +108,15 @@ absl::Status ConfigureServer(ssl_ctx_st* ctx, const ServerOptions& options) {
   // Without a context id, OpenSSL refuses to resume sessions when client certificates are checked.
   constexpr unsigned char kSessionContext[] = "base";
   SSL_CTX_set_session_id_context(ctx, kSessionContext, sizeof(kSessionContext) - 1);
-  if (options.client_ca_pem.empty()) return absl::OkStatus();
-  return AcceptClientCertificates(ctx, options.client_ca_pem);
-}
-
-PeerIdentity PeerOf(const ssl_st* ssl) {
-  PeerIdentity peer;
-  const X509* certificate = SSL_get0_peer_certificate(ssl);
-  if (certificate == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return peer;
-  const X509_NAME* subject = X509_get_subject_name(certificate);
-  const std::vector<std::string> names = NameParts(subject, NID_commonName);
-  if (!names.empty()) peer.common_name = names.back();
-  peer.organizations = NameParts(subject, NID_organizationName);
-  return peer;
+  if (options.only_tls13) SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
+  if (!options.client_ca_pem.empty()) {
+    RETURN_IF_ERROR(AcceptClientCertificates(ctx, options.client_ca_pem));
+  }
+  if (!options.any_client_certificate) return absl::OkStatus();
+  SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_cert_verify_callback(ctx, &AcceptUnverified, nullptr);
+  RefuseResumption(ctx);
+  return absl::OkStatus();
 }
 
 }  // namespace tls

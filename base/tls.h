@@ -30,6 +30,28 @@ struct PeerIdentity {
   std::vector<std::string> organizations;
 };
 
+// The certificates that a client has shown in a handshake: its own first, then those with which it
+// wants to prove it. Immutable.
+class PeerCertificates {
+ public:
+  virtual ~PeerCertificates() = default;
+  // Returns its own certificate as DER.
+  virtual std::string LeafDer() const = 0;
+};
+
+// An authority of clients. Verifying does not happen in the handshake, so that each request is
+// judged by the bundle of its time, and one connection may be judged by several authorities, as in
+// Kubernetes: that of clients and that of front proxies. Immutable, thread-safe.
+class ClientAuthority {
+ public:
+  // Takes one or more certificates as PEM. kInvalidArgument names what is wrong with it.
+  static absl::StatusOr<std::shared_ptr<const ClientAuthority>> Create(absl::string_view ca_pem);
+  virtual ~ClientAuthority() = default;
+  // Returns the identity in the client's certificate if that leads to this authority, is valid now
+  // and may be used by clients. kUnauthenticated: the reason, such as "certificate has expired".
+  virtual absl::StatusOr<PeerIdentity> Verify(const PeerCertificates& certificates) const = 0;
+};
+
 // A shared, parsed set of trust roots, client certificate and key: it is parsed once and used for
 // every connection (each parse of the system bundle costs about 0.9 MB and 20 ms).
 class ClientCredentials {
@@ -56,11 +78,19 @@ absl::Status RequireServerName(ssl_ctx_st* ctx, const std::string& host);
 // required, but checked against the CA.
 struct ServerOptions {
   KeyPair server;
+  // Clients are asked for a certificate of these authorities.
   std::string client_ca_pem;
+  // Asks for certificates, of these authorities if there are any, and accepts all: they are
+  // available as PeerCertificates for a ClientAuthority to verify. PeerOf() returns none of them.
+  bool any_client_certificate = false;
+  bool only_tls13 = false;  // Refuses TLS 1.2.
 };
 absl::Status ConfigureServer(ssl_ctx_st* ctx, const ServerOptions& options);
 // Returns the verified identity of the peer of an established connection.
 PeerIdentity PeerOf(const ssl_st* ssl);
+// Returns what the client of an established connection has shown, verified or not; null for
+// nothing.
+std::shared_ptr<const PeerCertificates> CertificatesOf(const ssl_st* ssl);
 
 // Keeps OpenSSL from parsing the system's CA bundle for every connection, by pointing SSL_CERT_FILE
 // and SSL_CERT_DIR at nothing. Credentials made here still trust the system's bundle. Must be

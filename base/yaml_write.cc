@@ -1,7 +1,9 @@
 // Writes YAML as kubectl prints it: block style, lists not indented under their name.
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -9,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/internal/yaml_go.h"
 #include "base/internal/yaml_scalar.h"
 #include "base/yaml.h"
 
@@ -80,8 +83,9 @@ bool IsBlockText(absl::string_view text) {
 
 class Writer {
  public:
-  // When the text is longer than `max_bytes`, the rest is left out.
-  explicit Writer(size_t max_bytes) : max_bytes_(max_bytes) {}
+  // When the text is longer than `max_bytes`, the rest is left out. `as_go`: names are sorted, and
+  // scalars written, as go-yaml does it.
+  Writer(size_t max_bytes, bool as_go) : max_bytes_(max_bytes), as_go_(as_go) {}
 
   // Writes a value that stands alone or after "key:" or "-": scalars on the same line, containers
   // below.
@@ -107,15 +111,35 @@ class Writer {
 
   // `inline_first`: the first member continues the line (after "- ").
   void Members(const json::Value& object, size_t indent, bool inline_first) {
-    for (const json::Member& member : object.members()) {
+    std::vector<const json::Member*> members;
+    for (const json::Member& member : object.members()) members.push_back(&member);
+    if (as_go_) {
+      std::stable_sort(members.begin(), members.end(),
+                       [](const json::Member* a, const json::Member* b) {
+                         return internal::IsBeforeInGo(a->name(), b->name());
+                       });
+    }
+    for (const json::Member* member : members) {
       if (IsFull()) return;
       if (!std::exchange(inline_first, false)) Indent(indent);
-      Key(member.name(), indent);
-      MemberValue(member.value, indent);
+      Key(member->name(), indent);
+      MemberValue(member->value, indent);
     }
   }
 
+  void GoKey(absl::string_view name, size_t indent) {
+    const bool simple = internal::IsSimpleGoName(name);
+    if (!simple) out_ += "? ";
+    internal::AppendGoString(name, indent + 2, simple, out_);
+    if (!simple) {
+      if (!absl::EndsWith(out_, "\n")) out_ += "\n";
+      Indent(indent);
+    }
+    out_ += ":";
+  }
+
   void Key(absl::string_view name, size_t indent) {
+    if (as_go_) return GoKey(name, indent);
     const std::string key = internal::IsPlainString(name) ? std::string(name) : Quoted(name);
     if (key.size() <= kMaxSimpleKey) {
       absl::StrAppend(&out_, key, ":");
@@ -154,6 +178,15 @@ class Writer {
 
   // Writes a scalar or an empty container, and ends the line.
   void Scalar(const json::Value& value, size_t indent) {
+    if (as_go_ && value.is_string()) {
+      internal::AppendGoString(value.AsString(), indent + 2, /*is_name=*/false, out_);
+      if (!absl::EndsWith(out_, "\n")) out_ += "\n";
+      return;
+    }
+    if (as_go_ && value.is_number() && !value.is_int()) {
+      absl::StrAppend(&out_, internal::GoFloat(value.AsDouble()), "\n");
+      return;
+    }
     if (!value.is_string()) {
       absl::StrAppend(&out_, json::Write(value), "\n");
       return;
@@ -175,19 +208,20 @@ class Writer {
   }
 
   const size_t max_bytes_;
+  const bool as_go_;
   std::string out_;
 };
 
 }  // namespace
 
 std::string Write(const json::Value& value) {
-  Writer writer(std::numeric_limits<size_t>::max());
+  Writer writer(std::numeric_limits<size_t>::max(), /*as_go=*/false);
   writer.Document(value);
   return writer.Take();
 }
 
-absl::StatusOr<std::string> WriteUpTo(const json::Value& value, size_t max_bytes) {
-  Writer writer(max_bytes);
+absl::StatusOr<std::string> WriteAsGo(const json::Value& value, size_t max_bytes) {
+  Writer writer(max_bytes, /*as_go=*/true);
   writer.Document(value);
   if (!writer.IsFull()) return writer.Take();
   return absl::InvalidArgumentError(

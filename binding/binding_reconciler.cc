@@ -9,8 +9,10 @@
 // A binding that is being deleted loses its finalizer after its Works have been deleted; that they
 // vanish is not awaited. The server is asked for Works that the cache may lack, such as one whose
 // creation was not answered: nobody else would delete them. Passes come from changes of the
-// binding, of rules, of override policies and of the clusters they mean, and from rechecks. Only
-// the outcomes reported last and the conflicts in a row are remembered, and both may be lost.
+// binding, of rules, of override policies and of the clusters they mean, from Works that are gone
+// or come unexpectedly, and from rechecks. A Work that comes when its binding is gone stays: to
+// delete it could take away what somebody restores from a backup, or keeps on purpose. Only the
+// outcomes reported last and the conflicts in a row are remembered, and both may be lost.
 #include "binding/binding_reconciler.h"
 
 #include <algorithm>
@@ -30,6 +32,7 @@
 #include "kube/runtime/events.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/sync_timer.h"
+#include "loops/execution_namespace.h"
 #include "overrides/triggers.h"
 #include "works/related.h"
 #include "works/rule_requeue.h"
@@ -164,7 +167,11 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> BindingReconciler<Scope>::AllWorksO
 template <class Scope>
 absl::StatusOr<kube::Action> BindingReconciler<Scope>::Finalize(const kube::ObjectPtr& object,
                                                                 const base::StopToken& stop) {
-  if (!object->HasFinalizer(Scope::kFinalizer)) return kube::Action::Done();
+  if (!object->HasFinalizer(Scope::kFinalizer)) {
+    // A Work may have come since the finalizer was removed.
+    RETURN_IF_ERROR(DeleteWorks(WorksOf(api::BindingView(*object)), stop));
+    return kube::Action::Done();
+  }
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> works,
                    AllWorksOf(api::BindingView(*object), stop));
   RETURN_IF_ERROR(DeleteWorks(works, stop));
@@ -197,7 +204,7 @@ absl::Status BindingReconciler<Scope>::DeleteOrphans(const api::BindingView& bin
   }
   errors.Add(DeleteWorks(orphans, stop));
   const absl::Status result = errors.Join();
-  if (!result.ok() && !absl::IsCancelled(result)) {
+  if (!result.ok() && !kube::IsNoOutcome(result)) {
     recorder_.Warning(kube::InvolvedObject::Of(binding.object()), api::reason::kCleanupWorkFailed,
                       result.message());
   }
@@ -258,9 +265,12 @@ template <class Scope>
 void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kube::Object& object,
                                       const Outcome& outcome) {
   const kube::ObjectKey key = binding.object().key();
+  auto about = kube::InvolvedObject::Of(binding.object());
+  // An edit of the template often leaves the binding as it is, and is no repetition all the same.
+  if (outcome.status.ok()) about.resource_version.clear();
   recorder_.Outcome(
       {.what = key.ToString(),
-       .about = {kube::InvolvedObject::Of(binding.object()), kube::InvolvedObject::Of(object)},
+       .about = {about, kube::InvolvedObject::Of(object)},
        .success = {api::reason::kSyncWorkSucceed, api::message::WorksSynced(Scope::Describe(key))},
        .failure = {api::reason::kSyncWorkFailed, ""},
        .routine = outcome.wrote},
@@ -282,23 +292,40 @@ kube::MapFn BindingThatLostWork(kube::Manager& manager) {
   };
 }
 
-// Queues the bindings to a cluster whose execution namespace is made: the Works of one that joins
-// late, or whose namespace somebody had deleted, are waited for.
+bool Expects(const kube::Object& binding, const std::string& cluster) {
+  for (const json::Value& target : binding.spec()["clusters"].items()) {
+    if (target["name"].AsString() == cluster) return true;  // The usual case, and a fast one.
+  }
+  return api::BindingView(binding).ExpectedClusters().contains(cluster);
+}
+
+// Queues the binding of a Work that comes when the binding does not expect it any more: the Work's
+// creation was not answered, and its cluster has left the binding, or somebody has deleted the
+// binding, before the cache showed the Work.
 template <class Scope>
-kube::EventHandler OnExecutionNamespace(const loops::Context& context, kube::WorkQueue& queue) {
-  kube::EventHandler made;
-  made.on_add = [&queue, &manager = context.manager,
-                 bindings = context.InformerOf(Scope::Bindings())](const kube::ObjectPtr& ns,
-                                                                   bool initial) {
-    const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(ns->name());
-    if (initial || !cluster.ok() || !manager.IsLeader()) return;
-    for (const kube::ObjectPtr& binding : bindings->store().List()) {
-      if (api::BindingView(*binding).ExpectedClusters().contains(*cluster)) {
-        queue.Add({.key = binding->key()});
-      }
+kube::EventHandler OnUnexpectedWork(kube::Manager& manager, kube::WorkQueue& queue) {
+  kube::EventHandler come;
+  come.on_add = [&queue, &manager](const kube::ObjectPtr& work, bool initial) {
+    if (initial || !manager.IsLeader()) return;  // A start looks at every binding.
+    const kube::ObjectKey key = Scope::BindingOf(*work);
+    const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
+    if (key.name.empty() || !cluster.ok()) return;
+    const kube::ObjectPtr binding = manager.cluster().Find(Scope::Bindings(), key);
+    if (binding != nullptr && (binding->IsDeleting() || !Expects(*binding, *cluster))) {
+      queue.Add({.key = key});
     }
   };
-  return made;
+  return come;
+}
+
+// Queues the bindings to the cluster.
+void QueueBindingsTo(const std::string& cluster, const kube::Informer& bindings,
+                     kube::WorkQueue& queue) {
+  for (const kube::ObjectPtr& binding : bindings.store().List()) {
+    if (api::BindingView(*binding).ExpectedClusters().contains(cluster)) {
+      queue.Add({.key = binding->key()});
+    }
+  }
 }
 
 }  // namespace
@@ -324,9 +351,13 @@ absl::Status RegisterBinding(const loops::Context& context, int workers) {
                                                 interpreter::Operation::kPrune}});
   context.rechecks.Subscribe(Scope::Bindings(), controller.queue());
   overrides::QueueBindings(context.manager, Scope::Bindings(), controller);
+  loops::OnExecutionNamespace(
+      context, controller,
+      [&queue = controller.queue(), bindings = context.InformerOf(Scope::Bindings())](
+          const std::string& cluster) { QueueBindingsTo(cluster, *bindings, queue); });
   controller.Keep(std::make_shared<kube::HandlerRegistration>(
-      context.InformerOf(api::Namespaces()),
-      OnExecutionNamespace<Scope>(context, controller.queue())));
+      context.InformerOf(api::Works()),
+      OnUnexpectedWork<Scope>(context.manager, controller.queue())));
   return absl::OkStatus();
 }
 

@@ -79,7 +79,8 @@ class BindingReconciler : public kube::Reconciler {
   kube::FanOut fan_out_;
 };
 
-// Builds the loop of one scope.
+// Builds the loop for bindings of one scope: with api::scope::Namespaced for ResourceBindings, with
+// api::scope::Cluster for ClusterResourceBindings. The table of controllers has a line for each.
 template <class Scope>
 absl::Status RegisterBinding(const loops::Context& context, int workers);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -80,6 +81,8 @@ constexpr Spec kSpecs[] = {
      "of this program only: what dependencies depend on follows, too"},
 };
 
+constexpr size_t kShortestPart = 5;
+
 std::string Assignment(absl::string_view name, bool value) {
   return absl::StrCat(name, value ? "=true" : "=false");
 }
@@ -89,8 +92,6 @@ std::string Assignment(absl::string_view name, bool value) {
 std::string WarningOf(const Spec& s, bool value) {
   const std::string what = absl::StrCat("--feature-gates=", Assignment(s.name, value));
   switch (s.state) {
-    case kPartly:
-      return value ? absl::StrCat(what, " has a part of its effect only: ", s.note) : "";
     case kNotYet:
       return value ? absl::StrCat(what, " has no effect yet; it would ", s.note) : "";
     case kFixed:
@@ -114,10 +115,15 @@ std::optional<bool> ParseBool(absl::string_view text) {
 absl::Status Unrecognized(absl::string_view name) {
   std::vector<std::string> names = {"AllAlpha", "AllBeta"};
   for (const Spec& s : kSpecs) names.emplace_back(s.name);
-  const std::optional<size_t> meant = base::NearestName(name, names);
-  return absl::InvalidArgumentError(
-      absl::StrCat("unrecognized feature gate: ", name,
-                   meant ? absl::StrCat("; did you mean ", names[*meant], "?") : ""));
+  std::string meant = base::DidYouMean(name, names);
+  // A part of a name is too far from the whole one to be a slip of the pen.
+  for (const std::string& whole : names) {
+    const bool is_part =
+        name.size() >= kShortestPart &&
+        absl::StrContains(absl::AsciiStrToLower(whole), absl::AsciiStrToLower(name));
+    if (meant.empty() && is_part) meant = absl::StrCat("; did you mean ", whole, "?");
+  }
+  return absl::InvalidArgumentError(absl::StrCat("unrecognized feature gate: ", name, meant));
 }
 
 }  // namespace

@@ -9,15 +9,12 @@
 
 #include <CLI/CLI.hpp>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "base/listen_address.h"
 #include "base/status.h"
 #include "config/command_line.h"
+#include "config/flag_types.h"
 #include "config/internal/removed_flags.h"
 #include "config/internal/unused_flags.h"
 #include "config/internal/used_flags.h"
@@ -38,21 +35,6 @@ absl::Status Positive(const char* flag, absl::Duration d) {
 absl::Status CheckAddress(absl::string_view flag, const std::string& address) {
   if (address.empty() || address == "0") return absl::OkStatus();
   return base::Annotate(base::ParseListenAddress(address).status(), flag);
-}
-
-// glog ignores what it does not understand; klog refuses it.
-absl::Status CheckVmodule(const std::string& text) {
-  for (const absl::string_view entry : absl::StrSplit(text, ',', absl::SkipEmpty())) {
-    const std::vector<absl::string_view> parts = absl::StrSplit(entry, '=');
-    int level = 0;
-    if (parts.size() == 2 && !parts[0].empty() && absl::SimpleAtoi(parts[1], &level) &&
-        level >= 0) {
-      continue;
-    }
-    return absl::InvalidArgumentError(
-        absl::StrCat("--vmodule: \"", entry, "\" is not pattern=N, such as detector*=4"));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status ValidateElection(const LeaderElection& l) {
@@ -199,39 +181,6 @@ void WarnOfEviction(Options& o) {
   }
 }
 
-// Returns the flags that were given and differ from their default.
-std::string ChangedFlags(const CLI::App& app) {
-  std::vector<std::string> changed;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->count() == 0 || option->get_lnames().empty()) continue;
-    const std::string value = absl::StrJoin(option->results(), ",");
-    if (value == option->get_default_str()) continue;
-    changed.push_back(absl::StrCat("--", option->get_lnames().front(), "=", value));
-  }
-  return absl::StrJoin(changed, " ");
-}
-
-// Returns the arguments with dashes for underscores in flag names.
-std::vector<std::string> NormalizedArguments(int argc, const char* const* argv) {
-  std::vector<std::string> out;
-  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes the last one first.
-    std::string argument = argv[i];
-    if (absl::StartsWith(argument, "--")) {
-      const auto name_end = argument.begin() + static_cast<std::ptrdiff_t>(
-                                                   std::min(argument.find('='), argument.size()));
-      std::replace(argument.begin(), name_end, '_', '-');
-    }
-    if (absl::StartsWith(argument, "-v=")) argument.insert(0, "-");  // Go accepts this form of -v3.
-    const bool is_empty = absl::StartsWith(argument, "--") && absl::EndsWith(argument, "=");
-    if (is_empty) {  // CLI11 needs the flag and an empty value after it.
-      argument.pop_back();
-      out.emplace_back();
-    }
-    out.push_back(std::move(argument));
-  }
-  return out;
-}
-
 Parsed Exit(int code, std::string output) {
   Parsed parsed;
   parsed.outcome = Parsed::Outcome::kExit;
@@ -267,7 +216,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
   AddHelpAndVersion(app);
   internal::AddUsedFlags(app, options);
   internal::AddUnusedFlags(app);
-  std::vector<std::string> arguments = NormalizedArguments(argc, argv);
+  std::vector<std::string> arguments = NormalizedWords(argc, argv);
   const absl::Status known = internal::CheckForRemovedFlags(arguments);
   if (!known.ok()) return Refused(known.message());
   const absl::StatusOr<std::string> answer = ParseWords(app, std::move(arguments));

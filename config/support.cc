@@ -1,7 +1,6 @@
 #include "config/support.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -92,8 +91,6 @@ absl::string_view StateText(State state) {
   switch (state) {
     case kHere:
       return "yes";
-    case kPartly:
-      return "partly";
     case kNotYet:
       return "not yet";
     case kFixed:
@@ -117,12 +114,10 @@ absl::Status CheckControllers(const std::vector<std::string>& tokens) {
     const std::string name(absl::StripPrefix(token, "-"));
     if (token.empty() || token == "*" || std::find(names.begin(), names.end(), name) != names.end())
       continue;
-    const std::optional<size_t> meant = base::NearestName(name, names);
-    return absl::InvalidArgumentError(
-        absl::StrCat("--controllers: there is no controller \"", name, "\"",
-                     meant.has_value() ? absl::StrCat("; did you mean ", names[*meant], "?") : "",
-                     "\nThe controllers are ", absl::StrJoin(names, ", "),
-                     "; * stands for all that are on by default, -NAME turns one off."));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--controllers: there is no controller \"", name, "\"", base::DidYouMean(name, names),
+        "\nThe controllers are ", absl::StrJoin(names, ", "),
+        "; * stands for all that are on by default, -NAME turns one off."));
   }
   return absl::OkStatus();
 }

@@ -16,7 +16,6 @@ namespace config {
 
 enum class State {
   kHere,     // Has the effect that it has upstream.
-  kPartly,   // Has a part of that effect; the note says what is missing.
   kNotYet,   // Accepted, without effect until its feature is part of this program; the note is what
              // it would do ("evict from ...").
   kFixed,    // Accepted, but cannot be changed here; the note says what always holds.

@@ -63,10 +63,13 @@ json::Value BuildSpec(const kube::Object& object, const kube::Object& policy,
   return spec;
 }
 
-// Replaces the policy's part; suspension of scheduling belongs to others and stays.
+// Replaces the policy's part; suspension of scheduling belongs to others and stays (upstream:
+// MergePolicySuspension). An empty suspension that somebody else has left is not worth a write.
 void MergeSuspension(const json::Value& built, json::Value& spec) {
+  const json::Value existing = spec["suspension"];
   json::Value suspension = built["suspension"];
-  const json::Value* scheduling = spec["suspension"].Find("scheduling");
+  if (suspension.is_null() && existing.is_object() && existing.empty()) return;
+  const json::Value* scheduling = existing.Find("scheduling");
   if (scheduling != nullptr) suspension.Set("scheduling", *scheduling);
   spec.Erase("suspension");
   if (!suspension.is_null()) spec.Set("suspension", std::move(suspension));

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/absent_clusters.h"
 #include "api/reasons.h"
 #include "base/log.h"
 #include "detector/new_kinds.h"
@@ -92,6 +93,15 @@ void KindReports::ReportRefused(const kube::Object& policy, const std::vector<st
                    {{"policy", policy.Describe()}, {"message", message}});
   if (at_start) return;
   recorder_.Warning(kube::InvolvedObject::Of(policy), api::reason::kResourceNotPropagated, message);
+}
+
+void KindReports::ReportAbsentClusters(const kube::Object& policy,
+                                       const std::vector<std::string>& absent) {
+  if (absent.empty()) return;
+  const std::string message = api::message::ClustersAreAbsent(absent);
+  base::LogWarning("a policy names clusters that do not exist",
+                   {{"policy", policy.Describe()}, {"message", message}});
+  recorder_.Warning(kube::InvolvedObject::Of(policy), api::reason::kClusterNotFound, message);
 }
 
 void KindReports::DecideRefused() {

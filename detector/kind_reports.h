@@ -21,10 +21,10 @@
 
 namespace detector {
 
-// SetSelected and SetRefused are thread-safe; the other functions belong to the thread that runs
-// the kinds.
-// Findings about policies and kinds that were there before this process began to work are only
-// logged, so that neither a restart nor a change of the leader writes events.
+// SetSelected, SetRefused and ReportAbsentClusters are thread-safe; the other functions belong to
+// the thread that runs the kinds. Findings about policies and kinds that were there before this
+// process began to work are only logged, so that neither a restart nor a change of the leader
+// writes events.
 class KindReports {
  public:
   // REQUIRES: the manager and both indexes outlive this object.
@@ -39,6 +39,9 @@ class KindReports {
   // Reports on the policy, which was added or changed, that some of its selectors match nothing.
   // Those that cannot be judged yet are judged after later rounds of discovery.
   void SetRefused(const kube::Object& policy, const RefusedSelectors& refused, bool at_start);
+  // Reports on the policy, which was added or changed, that its placement names clusters which do
+  // not exist. `absent` is what api::AbsentClusters returns.
+  void ReportAbsentClusters(const kube::Object& policy, const std::vector<std::string>& absent);
   // Takes the result of the last round of discovery: a policy that names a kind which is not served
   // gets a warning.
   void SetServed(const kube::ServedKinds& served);

@@ -22,10 +22,37 @@ std::string BucketName(absl::string_view ns, absl::string_view place) {
 }
 
 std::string BucketFor(absl::string_view ns, const kube::Object& object, absl::string_view name) {
-  return BucketName(ns, PolicySelectors::PlaceOf(object.api_version(), object.kind(), name));
+  return BucketName(ns, api::PolicySelectors::PlaceOf(object.api_version(), object.kind(), name));
+}
+
+// What decides whether a policy takes objects over.
+struct Preemptor {
+  int64_t priority = 0;
+  bool preempts = false;  // spec.preemption is Always.
+  const api::PolicySelectors& selectors;
+};
+
+PreemptionObstacle ObstacleTo(const Preemptor& preemptor, std::optional<int64_t> above,
+                              const kube::Object& object) {
+  if (above.has_value() && preemptor.priority <= *above) return PreemptionObstacle::kNotHigher;
+  if (!preemptor.selectors.Name(object)) return PreemptionObstacle::kNotNamed;
+  return preemptor.preempts ? PreemptionObstacle::kNone : PreemptionObstacle::kNotAlways;
 }
 
 }  // namespace
+
+std::optional<int64_t> PriorityToExceed(absl::string_view ns, const kube::Object& holder) {
+  if (!ns.empty() && holder.ns().empty()) return std::nullopt;
+  return api::PolicyView(holder).Priority();
+}
+
+PreemptionObstacle ObstacleTo(const kube::Object& preemptor, const kube::Object& holder,
+                              const kube::Object& object) {
+  const api::PolicyView view(preemptor);
+  const api::PolicySelectors selectors(preemptor);
+  return ObstacleTo(Preemptor{view.Priority(), view.PreemptsAlways(), selectors},
+                    PriorityToExceed(preemptor.ns(), holder), object);
+}
 
 bool Preference::IsBefore(const Preference& other) const {
   if (priority != other.priority) return priority > other.priority;
@@ -139,8 +166,10 @@ kube::ObjectPtr PolicyIndex::PreemptorFor(absl::string_view ns, const kube::Obje
   }
   if (candidates == nullptr) return nullptr;
   for (const EntryPtr& entry : *candidates) {
-    if (above.has_value() && entry->priority <= *above) return nullptr;
-    if (entry->preempts && entry->selectors.Name(object)) return entry->policy;
+    const Preemptor preemptor{entry->priority, entry->preempts, entry->selectors};
+    const PreemptionObstacle obstacle = ObstacleTo(preemptor, above, object);
+    if (obstacle == PreemptionObstacle::kNone) return entry->policy;
+    if (obstacle == PreemptionObstacle::kNotHigher) return nullptr;  // Nor is that of the rest.
   }
   return nullptr;
 }

@@ -13,8 +13,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "api/policy_selectors.h"
 #include "api/resource_selector.h"
-#include "detector/policy_selectors.h"
 #include "kube/cache/informer.h"
 #include "kube/meta/object.h"
 
@@ -30,6 +30,25 @@ struct Preference {
   bool IsBefore(const Preference& other) const;
 };
 
+// What keeps a policy from taking an object over from the policy that has claimed it.
+enum class PreemptionObstacle {
+  kNone,
+  kNotHigher,  // Its priority is not higher. A PropagationPolicy needs none that is higher to take
+               // an object over from a ClusterPropagationPolicy.
+  kNotNamed,   // No selector of its names the object: kind and labels are not enough.
+  kNotAlways,  // Its spec.preemption is not Always.
+};
+
+// Returns the first obstacle in the order of the enumeration, so that an object is taken over once
+// the last one is removed. REQUIRES: `preemptor` is a PropagationPolicy if `holder` is one, since a
+// ClusterPropagationPolicy never takes over from those. Upstream: preemptPropagationPolicy and
+// preemptClusterPropagationPolicy.
+PreemptionObstacle ObstacleTo(const kube::Object& preemptor, const kube::Object& holder,
+                              const kube::Object& object);
+// Returns the priority that a policy in the namespace `ns` ("" for cluster-scoped policies) must
+// exceed to take an object over from `holder`; nullopt when any priority does.
+std::optional<int64_t> PriorityToExceed(absl::string_view ns, const kube::Object& holder);
+
 // Follows the informer of one policy kind. Thread-safe.
 class PolicyIndex {
  public:
@@ -41,10 +60,9 @@ class PolicyIndex {
   // best, in the order of Preference. Policies being deleted do not count. nullptr when none
   // matches. Looks only at policies that select the object's kind, and either its name or any.
   kube::ObjectPtr BestFor(absl::string_view ns, const kube::Object& object) const;
-  // Returns the policy of namespace `ns` that may take the object over from one of the priority
-  // `above`, or from any when that is nullopt: its spec.preemption is Always, a selector names the
-  // object, and it has a higher priority. Of several it is the one with the highest priority, then
-  // the smaller name. nullptr when there is none.
+  // Returns the policy of namespace `ns` that nothing keeps from taking the object over from a
+  // policy whose PriorityToExceed is `above`. Of several it is the one with the highest priority,
+  // then the smaller name. nullptr when there is none.
   kube::ObjectPtr PreemptorFor(absl::string_view ns, const kube::Object& object,
                                std::optional<int64_t> above) const;
   // Returns whether any of the policy's selectors fits the object.
@@ -61,7 +79,7 @@ class PolicyIndex {
     const kube::ObjectPtr policy;
     const int64_t priority;
     const bool preempts;  // spec.preemption is Always.
-    const PolicySelectors selectors;
+    const api::PolicySelectors selectors;
   };
   using EntryPtr = std::shared_ptr<const Entry>;
   // Sorts by higher priority, then by smaller name.

@@ -1,14 +1,24 @@
 // A pass over a policy writes nothing to templates that stay: it only queues them, and their own
 // passes claim, update and release. It queues the templates of the bindings that carry the policy's
 // claim, which includes those that it does not select any more, and the waiting templates that it
-// selects. A policy that may preempt others also queues the templates that it names and that others
-// have claimed; their passes determine whether it has the priority to take them (preemption.h).
+// selects, and those that could not follow a policy, if it was this one or this one may select
+// them. Templates that a lazy policy has claimed need not have a binding: when it was edited, or
+// goes, they are found by their label in all kinds that are watched, because the selectors of
+// before are not known. At a start that is not needed: every template is queued when its kind is
+// listed, and then bound or released. A policy that may preempt others also queues the templates
+// that it names and that others have claimed; their passes determine whether it has the priority to
+// take them (preemption.h).
 //
 // A policy that is being deleted is let go in three steps: the claim is taken from the templates of
 // the kinds that it selects now; the templates of its bindings are queued, because those of kinds
 // that it selected earlier have its claim as well; and its finalizer is removed. A failure of the
 // first step keeps the finalizer, and the pass is repeated with back-off. Kinds that cannot be read
-// do not hold up the others. Nothing is remembered between passes.
+// do not hold up the others.
+//
+// All that is remembered between passes is which policies were seen, at which generation, and
+// whether they were lazy then; a policy that is gone is forgotten. A policy that was not seen
+// before counts as one that was not edited: after a restart the lists of the templates make up for
+// that.
 #include "detector/policy_reconciler.h"
 
 #include <optional>
@@ -19,6 +29,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
+#include "api/binding_address.h"
 #include "api/binding_scope.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
@@ -36,6 +47,18 @@ namespace {
 kube::Request RequestFor(kube::Request item, const kube::Object& policy) {
   if (api::PolicyView(policy).IsLazy()) item.variant = kChangedByKarmada;
   return item;
+}
+
+// Returns whether the policy may select the template, whatever labels that has.
+bool MaySelect(const api::PolicySelectors& selectors, const kube::Object& policy,
+               const kube::Request& item) {
+  if (!policy.ns().empty() && policy.ns() != item.key.ns) return false;
+  api::ObjectReference object;
+  object.api_version = item.gvk.ApiVersion();
+  object.kind = item.gvk.kind;
+  object.ns = item.key.ns;
+  object.name = item.key.name;
+  return selectors.MaySelect(object);
 }
 
 struct Claimed {
@@ -85,14 +108,19 @@ template <class PolicyScope>
 absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube::Request& request,
                                                                       const base::StopToken& stop) {
   const kube::ObjectPtr policy = manager_.cluster().Find(PolicyScope::Policies(), request.key);
-  if (policy == nullptr) return kube::Action::Done();
+  if (policy == nullptr) {
+    absl::MutexLock lock(&mu_);
+    seen_.erase(request.key);
+    return kube::Action::Done();
+  }
   if (policy->IsDeleting()) return Finalize(policy, stop);
 
   // Queues the claimed templates: the reconcile of one that the policy does not select any more
   // releases it.
   QueueBound(*policy);
-  QueueBlocked();
-  const PolicySelectors selectors(*policy);
+  const api::PolicySelectors selectors(*policy);
+  QueueBlocked(*policy, selectors);
+  if (NoteAndMayHaveUnbound(*policy)) QueueUnbound(*policy);
   const bool preempts = is_lazily_claimed_ && api::PolicyView(*policy).PreemptsAlways();
   if (preempts) QueueClaimed(*policy, selectors);
   RETURN_IF_ERROR(base::Annotate(QueueWaiting(*policy, selectors, stop),
@@ -109,16 +137,58 @@ void PolicyReconciler<PolicyScope>::QueueBound(const kube::Object& policy) {
 }
 
 template <class PolicyScope>
-void PolicyReconciler<PolicyScope>::QueueBlocked() {
-  for (const kube::Request& item : memory_.blocked.All()) {
-    templates_.Add(item, kube::kInitialListPriority);
+bool PolicyReconciler<PolicyScope>::NoteAndMayHaveUnbound(const kube::Object& policy) {
+  const Seen now{std::string(policy.uid()), policy.generation(), api::PolicyView(policy).IsLazy()};
+  absl::MutexLock lock(&mu_);
+  const auto [entry, is_new] = seen_.try_emplace(policy.key(), now);
+  if (is_new) return policy.IsDeleting() && now.is_lazy;
+  const Seen before = std::exchange(entry->second, now);
+  if (!before.is_lazy && !now.is_lazy) return false;
+  const bool was_edited = before.uid == now.uid && before.generation != now.generation;
+  return was_edited || policy.IsDeleting();
+}
+
+// A kind whose objects the cache does not have yet is left out: each of them is queued when it
+// comes.
+template <class PolicyScope>
+void PolicyReconciler<PolicyScope>::QueueUnbound(const kube::Object& policy) {
+  const std::string id(policy.Label(PolicyScope::kIdLabel));
+  if (id.empty()) return;
+  const kube::LabelSelector labels = kube::LabelSelector::Equal(PolicyScope::kIdLabel, id);
+  kube::ClusterClient& client = manager_.cluster();
+  for (const std::shared_ptr<kube::Informer>& informer : client.informers().All()) {
+    const kube::Gvk& gvk = informer->resource().gvk;
+    if (IsNeverPropagated(gvk)) continue;
+    for (const kube::ObjectPtr& object : informer->store().List(std::string(policy.ns()), labels)) {
+      const api::BindingAddress at = api::BindingOf(gvk.kind, object->key());
+      const kube::ObjectPtr binding = client.Find(at.resource, at.key);
+      // QueueBound has found it.
+      if (binding != nullptr && binding->Label(PolicyScope::kIdLabel) == id) continue;
+      templates_.Add(RequestFor({.key = object->key(), .gvk = gvk}, policy),
+                     kube::kInitialListPriority);
+    }
+  }
+}
+
+template <class PolicyScope>
+void PolicyReconciler<PolicyScope>::QueueBlocked(const kube::Object& policy,
+                                                 const api::PolicySelectors& selectors) {
+  const bool is_lazy = api::PolicyView(policy).IsLazy();
+  for (const BlockedSet::Blocked& item : memory_.blocked.All()) {
+    const bool is_own = item.policy == policy.key();
+    if (!is_own && !MaySelect(selectors, policy, item.request)) continue;
+    kube::Request request = item.request;
+    // A policy that is not lazy acts as after an edit, also if a lazy one was blocked. That is the
+    // request of QueueWaiting, too: a template that waits and is blocked is worked on once.
+    if (!is_lazy) request.variant = 0;
+    templates_.Add(request, kube::kInitialListPriority);
   }
 }
 
 // Each kind, namespace and name is looked up once, however many selectors have it.
 template <class PolicyScope>
 absl::Status PolicyReconciler<PolicyScope>::QueueWaiting(const kube::Object& policy,
-                                                         const PolicySelectors& selectors,
+                                                         const api::PolicySelectors& selectors,
                                                          const base::StopToken& stop) {
   std::set<std::tuple<kube::Gvk, absl::string_view, absl::string_view>> seen;
   base::ErrorList errors;
@@ -146,7 +216,7 @@ absl::Status PolicyReconciler<PolicyScope>::QueueWaiting(const kube::Object& pol
 // A template that the cache does not have yet is queued when it comes.
 template <class PolicyScope>
 void PolicyReconciler<PolicyScope>::QueueClaimed(const kube::Object& policy,
-                                                 const PolicySelectors& selectors) {
+                                                 const api::PolicySelectors& selectors) {
   using api::policy_scope::Cluster;
   using api::policy_scope::Namespaced;
   kube::ClusterClient& client = manager_.cluster();
@@ -172,12 +242,15 @@ void PolicyReconciler<PolicyScope>::QueueClaimed(const kube::Object& policy,
 template <class PolicyScope>
 absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Finalize(const kube::ObjectPtr& policy,
                                                                      const base::StopToken& stop) {
+  const bool may_have_unbound = NoteAndMayHaveUnbound(*policy);
   if (!policy->HasFinalizer(PolicyScope::kFinalizer)) return kube::Action::Done();
   RETURN_IF_ERROR(base::Annotate(ReleaseTemplates(*policy, stop), "releasing the templates of ",
                                  PolicyScope::Describe(policy->key())));
   // Templates of kinds that the policy selected earlier still carry its claim. Their own reconciles
-  // release them.
+  // release them. Those that the policy has blocked before it could claim them may follow another.
   QueueBound(*policy);
+  if (may_have_unbound) QueueUnbound(*policy);
+  QueueBlocked(*policy, api::PolicySelectors(*policy));
   RETURN_IF_ERROR(manager_.cluster().RemoveFinalizer(PolicyScope::Policies(), policy,
                                                      PolicyScope::kFinalizer, stop));
   return kube::Action::Done();

@@ -5,7 +5,6 @@
 // the templates that it names and that others have claimed.
 #include "detector/preemption.h"
 
-#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -22,14 +21,12 @@ namespace detector {
 kube::ObjectPtr Preemption::PreemptorOf(const kube::Object& object,
                                         const kube::Object& holder) const {
   if (!deps_.enabled || object.IsDeleting()) return nullptr;
-  const int64_t priority = api::PolicyView(holder).Priority();
-  if (!holder.ns().empty()) return deps_.policies.PreemptorFor(holder.ns(), object, priority);
   if (!object.ns().empty()) {
     const kube::ObjectPtr preemptor =
-        deps_.policies.PreemptorFor(object.ns(), object, std::nullopt);
-    if (preemptor != nullptr) return preemptor;
+        deps_.policies.PreemptorFor(object.ns(), object, PriorityToExceed(object.ns(), holder));
+    if (preemptor != nullptr || !holder.ns().empty()) return preemptor;
   }
-  return deps_.cluster_policies.PreemptorFor("", object, priority);
+  return deps_.cluster_policies.PreemptorFor("", object, PriorityToExceed("", holder));
 }
 
 kube::ObjectPtr Preemption::HolderOf(const kube::Object& object) const {

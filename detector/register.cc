@@ -1,11 +1,13 @@
 #include "detector/register.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "api/binding.h"
+#include "api/policy.h"
 #include "api/policy_scope.h"
 #include "api/priority_class.h"
 #include "api/reasons.h"
@@ -47,7 +49,8 @@ kube::MapFn PoliciesNaming(std::shared_ptr<kube::Informer> policies) {
 }
 
 // Upstream reads a PriorityClass when it makes a binding. Here one that is created, or created anew
-// with another value, also brings the policies that name it, and the templates that are blocked.
+// with another value, also brings the policies that name it, whose passes queue the templates that
+// are blocked without it.
 void WatchPriorityClasses(const loops::Context& context, kube::ControllerBuilder& builder,
                           kube::MapFn concerned) {
   if (!context.options.gates.Enabled(config::Gate::kPriorityBasedScheduling)) return;
@@ -66,6 +69,25 @@ struct Parts {
   TemplateMemory memory;
 };
 
+// Maps an override policy to the blocked templates whose policy waits for it.
+kube::MapFn TemplatesWaitingForOverride(const std::shared_ptr<Parts>& parts) {
+  return [parts](const kube::Object& override_policy) {
+    const bool namespaced = !override_policy.ns().empty();
+    const PolicyIndex& policies = namespaced ? parts->policies : parts->cluster_policies;
+    std::vector<kube::Request> requests;
+    for (const BlockedSet::Blocked& blocked : parts->memory.blocked.All()) {
+      if (blocked.policy.ns != override_policy.ns()) continue;
+      const kube::ObjectPtr policy = policies.Find(blocked.policy);
+      if (policy == nullptr) continue;
+      const std::vector<std::string> names = api::PolicyView(*policy).DependentOverrides();
+      const bool waits =
+          std::find(names.begin(), names.end(), override_policy.name()) != names.end();
+      if (waits) requests.push_back(blocked.request);
+    }
+    return requests;
+  };
+}
+
 template <class PolicyScope>
 void BuildPolicyLoop(const loops::Context& context, const std::shared_ptr<Parts>& parts,
                      kube::WorkQueue& templates, int workers) {
@@ -80,8 +102,7 @@ void BuildPolicyLoop(const loops::Context& context, const std::shared_ptr<Parts>
   WatchPriorityClasses(context, builder,
                        PoliciesNaming(context.InformerOf(PolicyScope::Policies())));
   builder.WithLimiter(LimiterOf(context))
-      .Watches(PolicyScope::Policies(),
-               {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
+      .Watches(PolicyScope::Policies(), {.when = {.update = kube::GenerationChanged}})
       .Reads(api::ResourceBindings(), PolicyScope::kIdLabel, by_policy)
       .Reads(api::ClusterResourceBindings(), PolicyScope::kIdLabel, by_policy)
       .ReadsWatchedKinds()  // For templates.
@@ -151,10 +172,8 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
   const kube::Enqueue lost_binding = {.when = {.add = kube::Never, .update = kube::NeverUpdate},
                                       .map = TemplateThatLostBinding(filter)};
   kube::ControllerBuilder builder = context.NewController(api::kResourceDetector, workers);
-  const kube::MapFn blocked = [parts](const kube::Object&) { return parts->memory.blocked.All(); };
   const kube::Enqueue unblocks = {.when = {.update = kube::NeverUpdate, .remove = kube::Never},
-                                  .map = blocked};
-  WatchPriorityClasses(context, builder, blocked);
+                                  .map = TemplatesWaitingForOverride(parts)};
   kube::Controller& templates =
       builder.WithLimiter(LimiterOf(context))
           .Watches(api::OverridePolicies(), unblocks)

@@ -24,9 +24,10 @@ TemplateMemory::TemplateMemory(kube::EventSink& events) : outcomes(events, api::
 void TemplateMemory::Forget(const kube::Request& request) {
   waiting.Remove(request);
   uncounted.Remove(request);
-  blocked.Remove(request);
+  blocked.Forget(request);
   edits.Forget(request);
   claims.Forget(request);
+  deletions.Forget(request);
   outcomes.Forget(CountingName(request.gvk, request.key));
   for (const std::string& name :
        {ApplyingName(request.gvk, request.key), PreemptingName(request.gvk, request.key)}) {
@@ -41,6 +42,7 @@ void TemplateMemory::ForgetKind(const kube::Gvk& gvk) {
   blocked.RemoveKind(gvk);
   edits.ForgetKind(gvk);
   claims.ForgetKind(gvk);
+  deletions.ForgetKind(gvk);
   outcomes.ForgetAll(CountingPrefix(gvk));
   for (const std::string& prefix : {ApplyingPrefix(gvk), PreemptingPrefix(gvk)}) {
     outcomes.ForgetAll(prefix);

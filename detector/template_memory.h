@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "detector/blocked_set.h"
 #include "detector/own_claims.h"
+#include "detector/reported_deletions.h"
 #include "detector/template_edits.h"
 #include "detector/waiting_set.h"
 #include "kube/meta/names.h"
@@ -23,9 +25,10 @@ struct TemplateMemory {
 
   WaitingSet waiting;              // Templates that no policy has matched.
   WaitingSet uncounted;            // Templates whose pods could not be counted the last time.
-  WaitingSet blocked;              // Templates whose policy asks for what is missing or wrong.
+  BlockedSet blocked;              // Templates whose policy asks for what is missing or wrong.
   TemplateEdits edits;             // Edits that bindings do not record yet.
   OwnClaims claims;                // Claims by the detector whose updates have not come yet.
+  ReportedDeletions deletions;     // Deletions that finalizers hold up.
   kube::EventRecorder outcomes;    // By CountingName, ApplyingName and PreemptingName.
   kube::ConflictStreak conflicts;  // By ApplyingName and PreemptingName.
 

@@ -6,7 +6,8 @@
 // matches waits in a set until a policy or the template changes. Then the pass checks the overrides
 // that the policy waits for, writes the claim, asks the interpreter for the pods, and creates or
 // updates the binding. A lazy policy ends the pass after the claim when Karmada itself has caused
-// it.
+// it. A template that is being deleted stays in its clusters until it is gone; when finalizers have
+// held that up for some minutes, counted from its deletionTimestamp, an event names them.
 //
 // A step that fails ends the pass, and the next one starts from the first step; what has been
 // written is then there already. Gaps are closed by a second look: policies are searched once more
@@ -16,6 +17,7 @@
 #include "detector/template_reconciler.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +25,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/binding_address.h"
+#include "api/blocked_deletion.h"
 #include "api/keys.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
@@ -64,10 +67,27 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
   if (!t.object->Label(api::kClaimedByLabel).empty() || (t.object->IsDeleting() && !claimed)) {
     deps_.memory.waiting.Remove(request);
     deps_.memory.uncounted.Remove(request);
-    deps_.memory.blocked.Remove(request);
+    deps_.memory.blocked.Forget(request);
     return kube::Action::Done();
   }
   RETURN_IF_ERROR(claimed ? FollowClaim(t, stop) : MatchAndApply(t, stop));
+  // Whatever the pass has led to, nothing that a policy asks for is missing.
+  deps_.memory.blocked.Remove(request);
+  return t.object->IsDeleting() ? ReportBlockedDeletion(t) : kube::Action::Done();
+}
+
+kube::Action TemplateReconciler::ReportBlockedDeletion(const Template& t) {
+  const std::optional<api::BlockedDeletion> blocked =
+      api::BlockedDeletionOf(*t.object, deps_.manager.clock().Now());
+  if (!blocked.has_value()) return kube::Action::Done();
+  if (blocked->due > absl::ZeroDuration()) return kube::Action::After(blocked->due);
+  if (!deps_.memory.deletions.Note(t.request, *blocked)) return kube::Action::Done();
+  const api::BindingAddress at = api::BindingOf(t.object->kind(), t.object->key());
+  const kube::ObjectPtr binding = deps_.manager.cluster().Find(at.resource, at.key);
+  const size_t clusters =
+      binding == nullptr ? 0 : api::BindingView(*binding).ExpectedClusters().size();
+  deps_.memory.outcomes.Warning(kube::InvolvedObject::Of(*t.object), api::reason::kDeletionBlocked,
+                                api::message::TemplateStays(*t.object, *blocked, clusters));
   return kube::Action::Done();
 }
 
@@ -79,22 +99,24 @@ absl::Status TemplateReconciler::FollowClaim(const Template& t, const base::Stop
   if (kube::IsNoOutcome(preempted.status())) return preempted.status();
   const kube::ObjectKey policy = Namespaced::ClaimOn(*t.object);
   const absl::Status applied =
-      policy.name.empty()
-          ? ApplyClaimed<Cluster>(t, deps_.cluster_policies, Cluster::ClaimOn(*t.object), stop)
-          : ApplyClaimed<Namespaced>(t, deps_.policies, policy, stop);
+      policy.name.empty() ? ApplyHolderOrRelease<Cluster>(t, deps_.cluster_policies,
+                                                          Cluster::ClaimOn(*t.object), stop)
+                          : ApplyHolderOrRelease<Namespaced>(t, deps_.policies, policy, stop);
   // A preemption that is refused is tried again; until then the template follows its policy.
   return preempted.ok() ? applied : preempted.status();
 }
 
 template <class PolicyScope>
-absl::Status TemplateReconciler::ApplyClaimed(const Template& t, const PolicyIndex& policies,
-                                              const kube::ObjectKey& key,
-                                              const base::StopToken& stop) {
+absl::Status TemplateReconciler::ApplyHolderOrRelease(const Template& t,
+                                                      const PolicyIndex& policies,
+                                                      const kube::ObjectKey& key,
+                                                      const base::StopToken& stop) {
   const kube::ObjectPtr policy = policies.Find(key);
   if (policy == nullptr || policy->IsDeleting()) {
     return Release<PolicyScope>(deps_.manager, t.resource, {t.object, kPolicyDeleted}, stop);
   }
-  if (policies.Matches(*policy, *t.object)) return Apply<PolicyScope>(t, policies, policy, stop);
+  if (policies.Matches(*policy, *t.object))
+    return ApplyAndLookAgain<PolicyScope>(t, policies, policy, stop);
   if (BelongsToAnotherView(t, *policy)) return absl::OkStatus();
   // Removing the claim is a change that queues the template again; then other policies are tried.
   return Release<PolicyScope>(deps_.manager, t.resource, {t.object, kPolicyDoesNotMatch}, stop);
@@ -124,10 +146,11 @@ absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::St
                     metrics::ExponentialBuckets(0.001, 2, 12))
       .Observe(absl::ToDoubleSeconds(deps_.manager.clock().SteadyNow() - start));
   if (policy != nullptr) {
-    return Apply<api::policy_scope::Namespaced>(t, deps_.policies, policy, stop);
+    return ApplyAndLookAgain<api::policy_scope::Namespaced>(t, deps_.policies, policy, stop);
   }
   if (cluster_policy != nullptr) {
-    return Apply<api::policy_scope::Cluster>(t, deps_.cluster_policies, cluster_policy, stop);
+    return ApplyAndLookAgain<api::policy_scope::Cluster>(t, deps_.cluster_policies, cluster_policy,
+                                                         stop);
   }
   RecheckAttached(*t.object);
   // A policy created at the same moment may have looked through the waiting set before this
@@ -153,9 +176,10 @@ void TemplateReconciler::RecheckAttached(const kube::Object& object) {
 }
 
 template <class PolicyScope>
-absl::Status TemplateReconciler::Apply(const Template& t, const PolicyIndex& policies,
-                                       const kube::ObjectPtr& policy, const base::StopToken& stop) {
-  RETURN_IF_ERROR(ApplyAsSeen<PolicyScope>(t, *policy, stop));
+absl::Status TemplateReconciler::ApplyAndLookAgain(const Template& t, const PolicyIndex& policies,
+                                                   const kube::ObjectPtr& policy,
+                                                   const base::StopToken& stop) {
+  RETURN_IF_ERROR(ApplyAndReport<PolicyScope>(t, *policy, stop));
   // A policy that changed meanwhile has queued the templates of its bindings in its own reconcile,
   // perhaps before this binding existed. The policy is indexed before its reconcile is queued, so
   // comparing it here closes the gap.
@@ -168,11 +192,11 @@ absl::Status TemplateReconciler::Apply(const Template& t, const PolicyIndex& pol
 }
 
 template <class PolicyScope>
-absl::Status TemplateReconciler::ApplyAsSeen(const Template& t, const kube::Object& policy,
-                                             const base::StopToken& stop) {
+absl::Status TemplateReconciler::ApplyAndReport(const Template& t, const kube::Object& policy,
+                                                const base::StopToken& stop) {
   const kube::SyncTimer timer(deps_.manager, "resource_apply_policy_duration_seconds",
                               "Duration of applying a propagation policy to a resource template.");
-  const absl::StatusOr<bool> changed = ClaimAndBindIfComplete<PolicyScope>(t, policy, stop);
+  const absl::StatusOr<bool> changed = ClaimAndBindOrBlock<PolicyScope>(t, policy, stop);
   const std::string name = ApplyingName(t.object->gvk(), t.object->key());
   const absl::Status result = deps_.memory.conflicts.Judge(name, changed.status());
   if (kube::IsNoOutcome(result)) return result;
@@ -194,13 +218,11 @@ absl::Status TemplateReconciler::ApplyAsSeen(const Template& t, const kube::Obje
 }
 
 template <class PolicyScope>
-absl::StatusOr<bool> TemplateReconciler::ClaimAndBindIfComplete(const Template& t,
-                                                                const kube::Object& policy,
-                                                                const base::StopToken& stop) {
-  // The set does not keep the variant of a request, so it may hold only those without one.
-  if (t.request.variant != 0) return ClaimAndBind<PolicyScope>(t, policy, stop);
+absl::StatusOr<bool> TemplateReconciler::ClaimAndBindOrBlock(const Template& t,
+                                                             const kube::Object& policy,
+                                                             const base::StopToken& stop) {
   // It is added first, so that what comes meanwhile finds it.
-  deps_.memory.blocked.Add(t.request);
+  deps_.memory.blocked.Add(t.request, policy.key());
   absl::StatusOr<bool> changed = ClaimAndBind<PolicyScope>(t, policy, stop);
   const bool is_blocked =
       absl::IsFailedPrecondition(changed.status()) || absl::IsInvalidArgument(changed.status());
@@ -226,7 +248,7 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
   ASSIGN_OR_RETURN(const SchedulingHints hints, HintsFor(claimed, policy, stop));
   const kube::Object built = BuildBinding<PolicyScope>(*object, policy, demand, hints);
   ASSIGN_OR_RETURN(const bool changed, WriteBinding<PolicyScope>(claimed, built, stop));
-  if (changed) ReportCounted(*object);
+  if (changed) pods_.ReportAnswered(*object);
   return changed;
 }
 
@@ -244,60 +266,9 @@ absl::StatusOr<SchedulingHints> TemplateReconciler::HintsFor(const Template& t,
 absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const Template& t) {
   // It is added first, so that a rule that changes meanwhile finds it.
   deps_.memory.uncounted.Add(t.request);
-  absl::StatusOr<PodDemand> demand = AskForDemand(*t.object);
+  absl::StatusOr<PodDemand> demand = pods_.Ask(*t.object);
   if (demand.ok()) deps_.memory.uncounted.Remove(t.request);
   return demand;
-}
-
-// Follows upstream's applyReplicaInterpretation.
-absl::StatusOr<PodDemand> TemplateReconciler::AskForDemand(const kube::Object& object) {
-  const kube::Gvk gvk = object.gvk();
-  PodDemand demand;
-  if (deps_.gates.components &&
-      deps_.interpreter.HookEnabled(gvk, interpreter::Operation::kInterpretComponent)) {
-    absl::StatusOr<json::Value> components = deps_.interpreter.GetComponents(object);
-    RETURN_IF_ERROR(Report(object, components.status(),
-                           {api::reason::kGetComponentsFailed, api::reason::kGetComponentsSucceed,
-                            api::message::kGetComponentsSucceed}));
-    demand.components = *std::move(components);
-    return demand;
-  }
-  if (!deps_.interpreter.HookEnabled(gvk, interpreter::Operation::kInterpretReplica)) return demand;
-  absl::StatusOr<interpreter::Replicas> replicas = deps_.interpreter.GetReplicas(object);
-  RETURN_IF_ERROR(Report(object, replicas.status(),
-                         {api::reason::kGetReplicasFailed, api::reason::kGetReplicasSucceed,
-                          api::message::kGetReplicasSucceed}));
-  demand.replicas = *std::move(replicas);
-  json::Value& requirements = demand.replicas.requirements;
-  if (deps_.gates.quota_estimate && requirements.is_object() &&
-      requirements["namespace"].AsString().empty() && !object.ns().empty()) {
-    requirements.Set("namespace", object.ns());
-  }
-  return demand;
-}
-
-absl::Status TemplateReconciler::Report(const kube::Object& object, const absl::Status& result,
-                                        const Question& question) {
-  deps_.memory.outcomes.Outcome({.what = CountingName(object.gvk(), object.key()),
-                                 .about = {kube::InvolvedObject::Of(object)},
-                                 .success = {question.succeeded, question.success},
-                                 .failure = {question.failed, ""}},
-                                result);
-  return base::Annotate(result, "asking for the pods of ", object.Describe());
-}
-
-void TemplateReconciler::ReportCounted(const kube::Object& object) {
-  const auto asks = [&](interpreter::Operation operation) {
-    return deps_.interpreter.HookEnabled(object.gvk(), operation);
-  };
-  const auto about = kube::InvolvedObject::Of(object);
-  if (deps_.gates.components && asks(interpreter::Operation::kInterpretComponent)) {
-    deps_.memory.outcomes.Routine(about, api::reason::kGetComponentsSucceed,
-                                  api::message::kGetComponentsSucceed);
-  } else if (asks(interpreter::Operation::kInterpretReplica)) {
-    deps_.memory.outcomes.Routine(about, api::reason::kGetReplicasSucceed,
-                                  api::message::kGetReplicasSucceed);
-  }
 }
 
 template <class PolicyScope>

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
 #include "detector/binding_builder.h"
+#include "detector/pod_demand.h"
 #include "detector/policy_index.h"
 #include "detector/preemption.h"
 #include "detector/template_memory.h"
@@ -40,7 +41,9 @@ class TemplateReconciler : public kube::Reconciler {
   explicit TemplateReconciler(Deps deps)
       : deps_(deps),
         preemption_({deps.manager, deps.policies, deps.cluster_policies, deps.memory,
-                     deps.gates.preemption}) {}
+                     deps.gates.preemption}),
+        pods_({deps.interpreter, deps.memory.outcomes, deps.gates.components,
+               deps.gates.quota_estimate}) {}
 
   // The request names a template: gvk and key.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -53,13 +56,16 @@ class TemplateReconciler : public kube::Reconciler {
     kube::ObjectPtr object;
   };
 
+  // Reports once that finalizers keep a template which is being deleted. The Action comes back when
+  // that is due.
+  kube::Action ReportBlockedDeletion(const Template& t);
   // Lets another policy preempt the one that has claimed the template, or applies that one, or
   // releases the template.
   absl::Status FollowClaim(const Template& t, const base::StopToken& stop);
   // Applies the policy that has claimed the template, or releases the template.
   template <class PolicyScope>
-  absl::Status ApplyClaimed(const Template& t, const PolicyIndex& policies,
-                            const kube::ObjectKey& key, const base::StopToken& stop);
+  absl::Status ApplyHolderOrRelease(const Template& t, const PolicyIndex& policies,
+                                    const kube::ObjectKey& key, const base::StopToken& stop);
   // Applies the best policy that matches. When none does, the template is put into the waiting set.
   absl::Status MatchAndApply(const Template& t, const base::StopToken& stop);
   // Asks the loops to look at the binding of a template that no policy matches, if other bindings
@@ -67,39 +73,28 @@ class TemplateReconciler : public kube::Reconciler {
   void RecheckAttached(const kube::Object& object);
   // Returns whether the object is propagated in another API group or version than the request's.
   bool BelongsToAnotherView(const Template& t, const kube::Object& policy) const;
-  // kAborted when the policy changed meanwhile, or one came that preempts it, so that the template
-  // is tried again.
+  // Applies the policy. kAborted when the policy changed meanwhile, or one came that preempts it,
+  // so that the template is tried again.
   template <class PolicyScope>
-  absl::Status Apply(const Template& t, const PolicyIndex& policies, const kube::ObjectPtr& policy,
-                     const base::StopToken& stop);
+  absl::Status ApplyAndLookAgain(const Template& t, const PolicyIndex& policies,
+                                 const kube::ObjectPtr& policy, const base::StopToken& stop);
+  // Applies the policy as it was seen, and reports the attempt in metrics and events.
   template <class PolicyScope>
-  absl::Status ApplyAsSeen(const Template& t, const kube::Object& policy,
-                           const base::StopToken& stop);
-  // While what the policy names is missing (kFailedPrecondition) the template counts as blocked.
+  absl::Status ApplyAndReport(const Template& t, const kube::Object& policy,
+                              const base::StopToken& stop);
+  // Writes claim and binding; returns whether the binding changed. While what the policy names is
+  // missing (kFailedPrecondition) or wrong (kInvalidArgument) the template counts as blocked.
   template <class PolicyScope>
-  absl::StatusOr<bool> ClaimAndBindIfComplete(const Template& t, const kube::Object& policy,
-                                              const base::StopToken& stop);
+  absl::StatusOr<bool> ClaimAndBindOrBlock(const Template& t, const kube::Object& policy,
+                                           const base::StopToken& stop);
   template <class PolicyScope>
   absl::StatusOr<bool> ClaimAndBind(const Template& t, const kube::Object& policy,
                                     const base::StopToken& stop);
   // Determines what the template's pods ask for. While that fails the template counts as uncounted.
   absl::StatusOr<PodDemand> DemandOf(const Template& t);
-  // Asks the interpreter. A failure is reported as an event on the template, and so is the success
-  // that ends it.
-  absl::StatusOr<PodDemand> AskForDemand(const kube::Object& object);
-  // The reasons and the message of the events about one question to the interpreter.
-  struct Question {
-    const char* failed;
-    const char* succeeded;
-    const char* success;
-  };
-  absl::Status Report(const kube::Object& object, const absl::Status& result,
-                      const Question& question);
   // Determines what the scheduler is asked to consider.
   absl::StatusOr<SchedulingHints> HintsFor(const Template& t, const kube::Object& policy,
                                            const base::StopToken& stop);
-  // Records that the pods were counted, as a routine success.
-  void ReportCounted(const kube::Object& object);
   // Returns whether the binding changed. When only the template's version differs, and no edit is
   // known, the binding stays as it is and the loops that render the template are asked to look.
   template <class PolicyScope>
@@ -111,6 +106,7 @@ class TemplateReconciler : public kube::Reconciler {
 
   const Deps deps_;
   Preemption preemption_;
+  const PodInquiry pods_;
 };
 
 }  // namespace detector

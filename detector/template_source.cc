@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/absent_clusters.h"
 #include "api/binding.h"
 #include "api/cluster_affinity.h"
 #include "api/policy.h"
@@ -42,10 +43,11 @@ TemplateSource::TemplateSource(Deps deps, kube::WatchedKinds& kinds)
       reports_(deps_.manager, deps_.policies, deps_.cluster_policies),
       late_kinds_(deps_.manager, deps_.policies, deps_.cluster_policies),
       new_kinds_(deps_.cluster_status_round),
+      clusters_(deps_.manager.cluster().informers().Get(api::Clusters())),
       kinds_(kinds),
       subscription_(kinds.Subscribe(*this)) {
   kube::InformerSet& informers = deps_.manager.cluster().informers();
-  followed_.emplace_back(informers.Get(api::Clusters()), ClusterHandler());
+  followed_.emplace_back(clusters_, ClusterHandler());
   const auto follow = [&](const kube::Resource& resource, auto kinds_of) {
     followed_.emplace_back(
         informers.Get(resource),
@@ -91,17 +93,28 @@ bool TemplateSource::IsBound(const kube::Gvk& gvk) const {
   });
 }
 
+void TemplateSource::ReportAbsentClusters(const kube::Object& policy) {
+  if (!is_working_ || !clusters_->HasSynced()) return;
+  reports_.ReportAbsentClusters(
+      policy, api::AbsentClusters(policy, [&](absl::string_view name) {
+        return clusters_->store().Find({"", std::string(name)}) != nullptr;
+      }));
+}
+
 kube::EventHandler TemplateSource::ReportHandler() {
   kube::EventHandler handler;
   handler.on_add = [this](const kube::ObjectPtr& policy, bool initial_list) {
     const bool at_start = initial_list || !is_working_;
     reports_.SetSelected(policy->key(), SelectedBy(*policy), at_start);
     reports_.SetRefused(*policy, RefusedBy(*policy), at_start);
+    if (!at_start) ReportAbsentClusters(*policy);
   };
   handler.on_update = [this](const kube::ObjectPtr& before, const kube::ObjectPtr& policy) {
     reports_.SetSelected(policy->key(), SelectedBy(*policy), /*at_start=*/!is_working_);
     if (before->generation() == policy->generation() || policy->IsDeleting()) return;
     reports_.SetRefused(*policy, RefusedBy(*policy), /*at_start=*/!is_working_);
+    const bool is_moved = before->spec()["placement"] != policy->spec()["placement"];
+    if (is_moved) ReportAbsentClusters(*policy);
   };
   handler.on_delete = [this](const kube::ObjectPtr& last) {
     reports_.SetSelected(last->key(), {}, /*at_start=*/false);

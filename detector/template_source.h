@@ -3,6 +3,7 @@
 #define DETECTOR_TEMPLATE_SOURCE_H_
 
 #include <atomic>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -48,6 +49,9 @@ class TemplateSource : public kube::KindSubscriber {
   // Returns the kinds that the policy's selectors name, without the excluded ones.
   std::set<kube::Gvk> SelectedBy(const kube::Object& policy) const;
   RefusedSelectors RefusedBy(const kube::Object& policy) const;
+  // Reports clusters that a policy names for the first time and that do not exist. Nothing is said
+  // of policies that were there when this process began to work.
+  void ReportAbsentClusters(const kube::Object& policy);
   kube::EventHandler ReportHandler();
   kube::EventHandler ClusterHandler();
   // Selecting returns the policies that select objects of the kind, ClustersFor the clusters that
@@ -64,6 +68,7 @@ class TemplateSource : public kube::KindSubscriber {
   LateKinds late_kinds_;
   NewKinds new_kinds_;  // It and `served_` belong to the thread that runs the kinds.
   kube::ServedKinds served_;
+  const std::shared_ptr<kube::Informer> clusters_;
   std::atomic<bool> is_working_ = false;  // False on a stand-by.
   const kube::WatchedKinds& kinds_;
   kube::WatchedKinds::Subscription subscription_;

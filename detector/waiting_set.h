@@ -1,5 +1,5 @@
-// A set of templates that wait for something: for a policy that matches them, for a rule by which
-// their pods can be counted, or for the PriorityClass that their policy names.
+// A set of templates that wait for something: for a policy that matches them, or for a rule by
+// which their pods can be counted.
 #ifndef DETECTOR_WAITING_SET_H_
 #define DETECTOR_WAITING_SET_H_
 

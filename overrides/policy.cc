@@ -29,36 +29,32 @@ std::vector<Rule> RulesOf(const json::Value& spec) {
   return rules;
 }
 
-bool MaySelectBy(const api::ResourceSelector& selector, const api::ObjectReference& object) {
-  return selector.api_version() == object.api_version && selector.kind() == object.kind &&
-         (selector.ns().empty() || selector.ns() == object.ns) &&
-         (selector.name().empty() || selector.name() == object.name);
-}
-
 }  // namespace
 
 Policy::Policy(kube::ObjectPtr object)
     : object_(std::move(object)),
-      selectors_(api::ResourceSelector::ListFromJson(object_->spec()["resourceSelectors"])),
+      selectors_(std::make_shared<const api::PolicySelectors>(*object_)),
       rules_(RulesOf(object_->spec())) {}
 
 api::SelectorMatch Policy::Rank(const kube::Object& object) const {
-  return selectors_.empty() ? api::SelectorMatch::kAll : api::BestMatch(selectors_, object);
+  return selectors_->list().empty() ? api::SelectorMatch::kAll : selectors_->Match(object);
 }
 
 bool Policy::MaySelect(const api::ObjectReference& object) const {
-  return selectors_.empty() || std::any_of(selectors_.begin(), selectors_.end(),
-                                           [&](const api::ResourceSelector& selector) {
-                                             return MaySelectBy(selector, object);
-                                           });
+  return selectors_->list().empty() || selectors_->MaySelect(object);
 }
 
-bool Policy::Follows(const kube::Object* before, const kube::Object& after) const {
-  return std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
-    if (!rule.target.has_value()) return false;
-    return before == nullptr ||
-           rule.AppliesTo(api::ClusterView(*before)) != rule.AppliesTo(api::ClusterView(after));
-  });
+bool Follows(const kube::Object& policy, const kube::Object* before, const kube::Object& after) {
+  const auto follows = [&](const json::Value& rule) {
+    const json::Value& target = rule["targetCluster"];
+    if (target.is_null()) return false;
+    if (before == nullptr) return true;
+    const api::ClusterAffinity affinity = api::ClusterAffinity::FromJson(target);
+    return affinity.Matches(api::ClusterView(*before)) != affinity.Matches(api::ClusterView(after));
+  };
+  const json::Value& rules = policy.spec()["overrideRules"];
+  if (rules.empty()) return follows(policy.spec());
+  return std::any_of(rules.items().begin(), rules.items().end(), follows);
 }
 
 Policies ParsedPolicies::For(absl::string_view ns) {

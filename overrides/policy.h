@@ -15,6 +15,7 @@
 #include "api/cluster.h"
 #include "api/cluster_affinity.h"
 #include "api/object_reference.h"
+#include "api/policy_selectors.h"
 #include "api/resource_selector.h"
 #include "base/json.h"
 #include "kube/cache/cluster_client.h"
@@ -51,18 +52,20 @@ class Policy {
   api::SelectorMatch Rank(const kube::Object& object) const;
   // Returns whether the policy may select the object of that name, whatever labels it has.
   bool MaySelect(const api::ObjectReference& object) const;
-  // Returns whether a change of the cluster from `before` to `after` may change what the rules do
-  // there. `before` is nullptr for a cluster that was not known.
-  bool Follows(const kube::Object* before, const kube::Object& after) const;
   // Returns whether nobody but this policy holds its object, as when the cache has replaced it.
   bool IsStale() const { return object_.use_count() == 1; }
 
  private:
   kube::ObjectPtr object_;
-  std::vector<api::ResourceSelector> selectors_;
+  std::shared_ptr<const api::PolicySelectors> selectors_;
   std::vector<Rule> rules_;
 };
 using PolicyPtr = std::shared_ptr<const Policy>;
+
+// Returns whether a change of the cluster from `before` to `after` may change what the policy's
+// rules do there. `before` is nullptr for a cluster that was not known. Only the targets of the
+// rules are parsed for that.
+bool Follows(const kube::Object& policy, const kube::Object* before, const kube::Object& after);
 
 // The policies that may select an object, in no particular order.
 struct Policies {

@@ -60,8 +60,7 @@ struct Source {
     std::vector<Policy> following;
     for (const auto& informer : policy_informers) {
       for (const kube::ObjectPtr& object : informer->store().List()) {
-        Policy policy(object);
-        if (policy.Follows(before, after)) following.push_back(std::move(policy));
+        if (Follows(*object, before, after)) following.emplace_back(object);
       }
     }
     return following;

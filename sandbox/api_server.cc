@@ -17,11 +17,11 @@
 #include "base/clock.h"
 #include "base/http_server.h"
 #include "base/status.h"
+#include "base/timers.h"
 #include "sandbox/http/authentication.h"
 #include "sandbox/http/fault_injection.h"
 #include "sandbox/http/front_end.h"
 #include "sandbox/http/request_counts.h"
-#include "sandbox/http/timers.h"
 #include "sandbox/write/server_backend.h"
 
 namespace sandbox {
@@ -134,7 +134,7 @@ class ServerImpl : public ApiServer {
   Authentication authentication_;
   FaultInjection faults_;
   RequestCounts counts_;
-  Timers timers_;
+  base::Timers timers_;
   FrontEnd front_end_;
   mutable absl::Mutex mu_;
   std::optional<Store::Tables> stored_ ABSL_GUARDED_BY(mu_);

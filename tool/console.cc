@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "base/utf8.h"
 
 namespace tool {
 namespace {
@@ -24,18 +25,20 @@ bool ColoursAllowed() {
          std::strcmp(terminal, "dumb") != 0;
 }
 
-// Returns how many bytes at the beginning are one character that a terminal obeys instead of
-// showing it: of ASCII, of U+0080 to U+009F, or of those that turn the direction of writing.
-size_t ControlAt(absl::string_view text) {
-  const auto byte = [&](size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
-  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) <= 0x9f) return 2;
-  if (byte(0) != 0xe2) return 0;
-  const bool embeds = byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae;
+// Returns whether a terminal obeys the character instead of showing it: controls of ASCII and those
+// from U+0080 to U+009F (also as a single byte, which some terminals take for them), what ends a
+// line or turns the direction of writing.
+bool IsControl(absl::string_view character) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 1) return byte(0) < 0x20 || (byte(0) >= 0x7f && byte(0) <= 0x9f);
+  if (character.size() == 2) {
+    return (byte(0) == 0xc2 && byte(1) <= 0x9f) || character == "\xd8\x9c";
+  }
+  if (character.size() != 3 || byte(0) != 0xe2) return false;
+  const bool marks = byte(1) == 0x80 && (byte(2) == 0x8e || byte(2) == 0x8f);
+  const bool separates_or_embeds = byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae;
   const bool isolates = byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9;
-  return embeds || isolates ? 3 : 0;
+  return marks || separates_or_embeds || isolates;
 }
 
 // Returns "\x1b" for one byte, "\u202e" for more.
@@ -44,17 +47,18 @@ std::string Escaped(absl::string_view character) {
   if (character == "\t") return "\\t";
   if (character == "\r") return "\\r";
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
+  const auto low = [&](size_t i) { return byte(i) & 0x3fu; };
   if (character.size() == 1) return absl::StrFormat("\\x%02x", byte(0));
-  if (character.size() == 2) return absl::StrFormat("\\u%04x", byte(1));
-  return absl::StrFormat("\\u%04x", 0x2000u + ((byte(1) & 0x3fu) << 6) + (byte(2) & 0x3fu));
+  if (character.size() == 2) return absl::StrFormat("\\u%04x", ((byte(0) & 0x1fu) << 6) + low(1));
+  return absl::StrFormat("\\u%04x", ((byte(0) & 0x0fu) << 12) + (low(1) << 6) + low(2));
 }
 
 std::string WithoutControls(absl::string_view text, absl::string_view kept) {
   std::string out;
   while (!text.empty()) {
-    const size_t control = absl::StrContains(kept, text[0]) ? 0 : ControlAt(text);
-    const absl::string_view next = text.substr(0, std::max<size_t>(control, 1));
-    absl::StrAppend(&out, control > 0 ? Escaped(next) : std::string(next));
+    const absl::string_view next = text.substr(0, std::max<size_t>(base::Utf8Length(text), 1));
+    const bool stays = absl::StrContains(kept, next) || !IsControl(next);
+    absl::StrAppend(&out, stays ? std::string(next) : Escaped(next));
     text.remove_prefix(next.size());
   }
   return out;
@@ -97,7 +101,7 @@ Console StandardConsole() {
 }
 
 void ShowProgress(Console& console, absl::string_view text) {
-  if (console.shows_progress) console.err << "\r\033[K" << text << std::flush;
+  if (console.shows_progress) console.err << "\r\033[K" << OneLine(text) << std::flush;
 }
 
 std::string Count(size_t n, absl::string_view noun) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -17,6 +18,11 @@ size_t WidthOf(const std::string& cell) {
 }
 
 }  // namespace
+
+void Table::Add(std::vector<std::string> row) {
+  for (std::string& cell : row) cell = OneLine(cell);
+  rows_.push_back(std::move(row));
+}
 
 std::string Table::Text(const Colours& colours) const {
   std::vector<size_t> widths(rows_[0].size());

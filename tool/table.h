@@ -14,9 +14,9 @@ class Table {
   explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
 
   // REQUIRES: the row has as many cells as the header.
-  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void Add(std::vector<std::string> row);
   // Returns the header and the rows, each column as wide as its widest cell; the last one is not
-  // padded.
+  // padded. Cells may be text of others: OneLine is what is shown of them.
   std::string Text(const Colours& colours) const;
 
  private:

@@ -1,10 +1,16 @@
 // Apply looks for the object in the member's informer, once that has synced. An object that is not
 // there is created; when the member says that it exists all the same, it is read from the server
-// and updated. An update refuses an object that is not Karmada's, unless the manifest says that it
-// is to be overwritten; it then takes over what the member owns (labels and annotations of others,
-// and what the interpreter retains), and sends the difference with the version that was seen, so
-// that it meets a conflict rather than undo another change. What the member has refused as invalid
-// waits in refusals_ before it is sent again.
+// and updated. An object from the server that is not Karmada's is refused, unless the manifest says
+// that it is to be overwritten. An update takes over what the member owns (labels and annotations
+// of others, and what the interpreter retains), and sends the difference with the version that was
+// seen, so that it meets a conflict rather than undo another change. What the member has refused as
+// invalid waits in refusals_ before it is sent again.
+//
+// The informer holds objects with Karmada's label. Two kinds of objects are not in it although they
+// are Karmada's: those whose creation was not answered and has not been delivered either, and those
+// from which somebody in the member has removed the label. So before a missing object counts as
+// gone for good, the server is asked; and an object without the label is Karmada's as long as its
+// annotations name the Work of the manifest. An update puts the label back.
 //
 // versions_ holds what each object was after our last write, so that our own writes are not taken
 // for drift. It may be lost at any moment: NeedsUpdate then says yes, and the update finds no
@@ -38,6 +44,19 @@ std::string VersionOf(const kube::Object& o) {
 metrics::Labels::value_type Result(bool ok) { return {"result", ok ? "success" : "error"}; }
 
 bool IsManaged(const kube::Object& o) { return o.Label(api::kManagedLabel) == api::kManagedValue; }
+
+// Returns whether the annotations of the member's object name the Work of the manifest. Those of an
+// object that was released do not (preserveResourcesOnDeletion).
+bool NamesWorkOf(const kube::Object& manifest, const kube::Object& observed) {
+  const absl::string_view ns = manifest.Annotation(api::kWorkNamespaceAnnotation);
+  const absl::string_view name = manifest.Annotation(api::kWorkNameAnnotation);
+  return !name.empty() && observed.Annotation(api::kWorkNameAnnotation) == name &&
+         observed.Annotation(api::kWorkNamespaceAnnotation) == ns;
+}
+
+bool IsKarmadas(const kube::Object& manifest, const kube::Object& observed) {
+  return IsManaged(observed) || NamesWorkOf(manifest, observed);
+}
 
 absl::Status RefuseForeign(const std::string& cluster, const kube::Object& manifest) {
   return absl::AlreadyExistsError(
@@ -92,7 +111,7 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
   if (!informer->HasSynced()) {
     // The kind may be served meanwhile; the informer looks again in half a minute only.
     if (kube::IsNoSuchKind(informer->last_error())) {
-      return FindAtServer(*member, resource, manifest.key(), stop);
+      return FindAtServer(*member, resource, manifest, stop);
     }
     // An informer that already failed will not sync soon: fail at once, so that the queue backs off
     // instead of a worker waiting.
@@ -105,12 +124,12 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
 
 absl::StatusOr<kube::ObjectPtr> MemberObjects::FindAtServer(kube::MemberCluster& member,
                                                             const kube::Resource& resource,
-                                                            const kube::ObjectKey& key,
+                                                            const kube::Object& manifest,
                                                             const base::StopToken& stop) {
-  absl::StatusOr<kube::Object> found = member.client().raw().Get(resource, key, stop);
+  absl::StatusOr<kube::Object> found = member.client().raw().Get(resource, manifest.key(), stop);
   if (kube::IsGone(found.status())) return nullptr;
   RETURN_IF_ERROR(found.status());
-  if (!IsManaged(*found)) return nullptr;
+  if (!IsKarmadas(manifest, *found)) return nullptr;
   return kube::Share(*std::move(found));
 }
 
@@ -118,6 +137,12 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::FindOfServedKind(const std::strin
                                                                 const kube::Object& manifest,
                                                                 const base::StopToken& stop) {
   absl::StatusOr<kube::ObjectPtr> found = Find(cluster, manifest, stop);
+  if (found.ok() && *found == nullptr) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member,
+                     deps_.clusters.Get(cluster));
+    ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
+    found = FindAtServer(*member, resource, manifest, stop);
+  }
   if (kube::IsNoSuchKind(found.status()) && IsKindGone(cluster, manifest.gvk(), stop)) {
     return nullptr;  // An object of a kind that is not served does not exist.
   }
@@ -150,9 +175,13 @@ absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const std::string& clus
     return ApplyResult::kCreated;
   }
   if (!kube::AlreadyExists(created.status())) return created.status();
-  // The object is not in the informer: it is somebody else's, or our own that was not delivered
-  // yet.
+  // The object is not in the informer: it is somebody else's, or our own that was not delivered yet
+  // or has lost its label.
   ASSIGN_OR_RETURN(kube::Object found, member->client().raw().Get(resource, manifest.key(), stop));
+  if (!IsKarmadas(manifest, found) &&
+      manifest.Annotation(api::kConflictResolutionAnnotation) != api::kConflictOverwrite) {
+    return RefuseForeign(cluster, manifest);
+  }
   return Update(cluster, manifest, kube::Share(std::move(found)), stop);
 }
 
@@ -163,6 +192,8 @@ absl::StatusOr<ApplyResult> MemberObjects::Recreate(const std::string& cluster,
   if (!observed.ok()) return Explained(cluster, manifest, observed.status());
   if (*observed != nullptr) return ApplyResult::kNone;
   const absl::StatusOr<ApplyResult> created = CreateOrAdopt(cluster, manifest, stop);
+  // Update has already counted an object that was there.
+  if (created.ok() && *created != ApplyResult::kCreated) return created;
   Count("create_resource_to_cluster", cluster, manifest,
         {{"recreate", "true"}, Result(created.ok())});
   if (!created.ok()) return Explained(cluster, manifest, created.status());
@@ -186,10 +217,6 @@ absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster
                                                       const kube::Object& manifest,
                                                       const kube::ObjectPtr& observed,
                                                       const base::StopToken& stop) {
-  if (!IsManaged(*observed) &&
-      manifest.Annotation(api::kConflictResolutionAnnotation) != api::kConflictOverwrite) {
-    return RefuseForeign(cluster, manifest);
-  }
   ASSIGN_OR_RETURN(const json::Value patch, ChangeOf(manifest, *observed, deps_.interpreter));
   const Refusals::Object object{cluster, observed->gvk(), observed->key()};
   RETURN_IF_ERROR(refusals_.Check(object, patch));
@@ -214,6 +241,7 @@ absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Objec
                                    const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const kube::ObjectPtr observed, FindOfServedKind(cluster, manifest, stop));
   Forget(cluster, manifest.gvk(), manifest.key());
+  // As upstream, leave alone an object from which somebody has removed the label.
   if (observed == nullptr || !IsManaged(*observed)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
   ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));

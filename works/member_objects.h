@@ -1,7 +1,8 @@
 // Putting manifests into member clusters and keeping them there (upstream's objectwatcher).
 //
 // Reads come from the member's informers (objects labelled karmada.io/managed=true); a live GET
-// happens only when the member says that an object exists which the informer does not show.
+// happens only when the member says that an object exists which the informer does not show, and
+// before an object counts as gone for good.
 #ifndef WORKS_MEMBER_OBJECTS_H_
 #define WORKS_MEMBER_OBJECTS_H_
 
@@ -48,18 +49,23 @@ class MemberObjects {
 
   // Creates the object or updates what differs from the manifest, retaining what the member owns.
   // An object that Karmada does not manage is only taken over if the manifest's conflict resolution
-  // says so, else the error is kAlreadyExists with upstream's message.
+  // says so, else the error is kAlreadyExists with upstream's message. Karmada manages an object
+  // that has its label, or whose annotations name the manifest's Work (the latter is not so with
+  // upstream, which refuses an object that has lost its label).
   absl::StatusOr<ApplyResult> Apply(const std::string& cluster, const kube::Object& manifest,
                                     const base::StopToken& stop);
-  // Creates an object that somebody deleted in the member. Returns kNone when it is there already.
+  // Creates an object that somebody deleted in the member. Returns kNone when it is there already,
+  // kUpdated when only its label was missing.
   absl::StatusOr<ApplyResult> Recreate(const std::string& cluster, const kube::Object& manifest,
                                        const base::StopToken& stop);
-  // Updates `observed`, as Apply does. A change that the member has refused as invalid a moment ago
+  // Updates `observed`, which the functions below or an informer of the member have returned. A
+  // change that the member has refused as invalid a moment ago
   // is not sent again yet, and fails as it did then.
   absl::StatusOr<ApplyResult> Update(const std::string& cluster, const kube::Object& manifest,
                                      const kube::ObjectPtr& observed, const base::StopToken& stop);
-  // Deletes the object unless it or its kind is gone, or it is not Karmada's. Does not wait for it
-  // to vanish.
+  // Deletes the object unless it or its kind is gone, or it has not Karmada's label. The server is
+  // asked for an object that the cache does not show: the creation of ours may not have been
+  // answered. Does not wait for it to vanish.
   absl::Status Delete(const std::string& cluster, const kube::Object& manifest,
                       const base::StopToken& stop);
   // Returns nullptr when the object is not there or not labelled as Karmada's; an error for which
@@ -67,8 +73,9 @@ class MemberObjects {
   absl::StatusOr<kube::ObjectPtr> Find(const std::string& cluster, const kube::Object& manifest,
                                        const base::StopToken& stop);
 
-  // As Find, but returns nullptr also when the member does not serve the kind: then it has no such
-  // object.
+  // Returns nullptr when the member has no such object of Karmada's, also because it does not serve
+  // the kind. The server is asked for an object that the cache does not show. One without Karmada's
+  // label is returned if its annotations name the manifest's Work.
   absl::StatusOr<kube::ObjectPtr> FindOfServedKind(const std::string& cluster,
                                                    const kube::Object& manifest,
                                                    const base::StopToken& stop);
@@ -88,11 +95,11 @@ class MemberObjects {
   // serves it.
   absl::StatusOr<kube::Resource> ResourceOf(kube::MemberCluster& member, const kube::Gvk& gvk,
                                             const base::StopToken& stop);
-  // As Find, but asks the server. REQUIRES: the member serves the resource, else IsNoSuchKind
-  // holds.
+  // As FindOfServedKind, but asks only the server. REQUIRES: the member serves the resource, else
+  // IsNoSuchKind holds.
   static absl::StatusOr<kube::ObjectPtr> FindAtServer(kube::MemberCluster& member,
                                                       const kube::Resource& resource,
-                                                      const kube::ObjectKey& key,
+                                                      const kube::Object& manifest,
                                                       const base::StopToken& stop);
   // Returns whether the member's own discovery says that it does not serve the kind.
   bool IsKindGone(const std::string& cluster, const kube::Gvk& gvk, const base::StopToken& stop);

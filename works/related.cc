@@ -10,6 +10,7 @@
 #include "api/resources.h"
 #include "api/work.h"
 #include "base/status.h"
+#include "kube/client/client.h"
 #include "kube/client/errors.h"
 
 namespace works {
@@ -39,7 +40,15 @@ absl::Status ExplainedByCluster(kube::ClusterClient& control_plane, const std::s
   }
   const std::string ns = api::ExecutionNamespace(cluster);
   const kube::ObjectPtr space = control_plane.Find(api::Namespaces(), {"", ns});
-  if (space != nullptr && !space->IsDeleting()) return written;
+  if (space != nullptr && !space->IsDeleting()) {
+    // The server's own refusals, such as those of admission webhooks, have this code as well.
+    const bool is_in_the_way =
+        absl::IsFailedPrecondition(written) && kube::FailureOf(written).code == 0;
+    if (!is_in_the_way || api::ClusterView(*object).IsReady()) return written;
+    return base::Annotate(written,
+                          "the cluster is not ready; the Work that is there goes once the cluster "
+                          "is ready and its objects have been deleted");
+  }
   return base::Annotate(written, "the cluster's execution namespace ", ns,
                         space == nullptr ? " is not there" : " is being deleted",
                         "; the Work follows once the cluster controller has made it");
@@ -75,6 +84,10 @@ kube::UpdateMapFn WorksOfNewKinds(std::shared_ptr<kube::Informer> works) {
   };
 }
 
+bool ServesOtherKinds(const kube::Object& before, const kube::Object& after) {
+  return before.status()["apiEnablements"] != after.status()["apiEnablements"];
+}
+
 kube::ClusterSet::Subscription QueueWhenReconnected(kube::ClusterSet& members,
                                                     std::shared_ptr<kube::Informer> works,
                                                     kube::WorkQueue& queue) {
@@ -97,6 +110,21 @@ kube::MapFn ObjectsOf(std::shared_ptr<kube::Informer> works) {
     }
     return requests;
   };
+}
+
+void RecheckWorksIn(const kube::ObjectKey& ns, const std::string& cluster,
+                    kube::ClusterClient& control_plane, const Rechecks& rechecks) {
+  for (const kube::ObjectPtr& work :
+       control_plane.List(api::Works(), api::ExecutionNamespace(cluster))) {
+    const api::WorkView view(*work);
+    const json::Value* applied = kube::FindCondition(view.Conditions(), api::kWorkApplied);
+    if (applied == nullptr || (*applied)["status"].AsString() != "False") continue;
+    const absl::Span<const json::Value> manifests = view.Manifests();
+    const bool is_in = std::any_of(manifests.begin(), manifests.end(), [&](const json::Value& m) {
+      return m["metadata"]["namespace"].AsString() == ns.name;
+    });
+    if (is_in && !work->IsDeleting()) rechecks.Publish(*work, kube::kNormalPriority);
+  }
 }
 
 kube::InvolvedObject TemplateOf(const kube::Object& manifest) {

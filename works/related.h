@@ -14,6 +14,7 @@
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/work_queue.h"
+#include "works/rechecks.h"
 
 namespace works {
 
@@ -26,8 +27,10 @@ bool BecameReady(const kube::Object& before, const kube::Object& after);
 bool TakesWorks(kube::ClusterClient& control_plane, const kube::Object& cluster);
 
 // Returns `written`, the failure to write a Work for the cluster, with what is wrong with the
-// cluster if anything is: it does not exist, is being removed, or its execution namespace is not
-// there. REQUIRES: the caller reads Clusters and Namespaces.
+// cluster if anything is: it does not exist, is being removed, its execution namespace is not
+// there, or it is not ready while an earlier Work has to be deleted (a kFailedPrecondition that is
+// not the server's).
+// REQUIRES: the caller reads Clusters and Namespaces.
 absl::Status ExplainedByCluster(kube::ClusterClient& control_plane, const std::string& cluster,
                                 const absl::Status& written);
 
@@ -39,11 +42,19 @@ kube::MapFn WorksOf(std::shared_ptr<kube::Informer> works);
 // which status.apiEnablements did not list before.
 kube::UpdateMapFn WorksOfNewKinds(std::shared_ptr<kube::Informer> works);
 
+// Returns whether the cluster's status.apiEnablements changed.
+bool ServesOtherKinds(const kube::Object& before, const kube::Object& after);
+
 // Queues the Works of each member that is connected again: its informers are new, and events
 // between the two connections were missed. `works` is the informer of Works. REQUIRES: the queue
 // outlives the subscription.
 [[nodiscard]] kube::ClusterSet::Subscription QueueWhenReconnected(
     kube::ClusterSet& members, std::shared_ptr<kube::Informer> works, kube::WorkQueue& queue);
+
+// Asks the execution loop to apply the cluster's Works that could not be applied and have an object
+// in the namespace, which has just been made there. REQUIRES: the caller reads Works.
+void RecheckWorksIn(const kube::ObjectKey& ns, const std::string& cluster,
+                    kube::ClusterClient& control_plane, const Rechecks& rechecks);
 
 // Maps a Cluster to one request for each object that its Works put there: cluster, gvk and key.
 kube::MapFn ObjectsOf(std::shared_ptr<kube::Informer> works);

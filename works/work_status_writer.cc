@@ -105,11 +105,13 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
   void Attach(kube::WorkQueue& queue) { queue_ = &queue; }
 
   void Submit(const kube::Object& work, WorkStatusChange change, News news) {
-    const kube::ObjectPtr now = manager_.cluster().Find(api::Works(), work.key());
-    // A Work of the same name has replaced it.
-    if (now != nullptr && now->uid() != work.uid()) return;
     {
       absl::MutexLock lock(&mu_);
+      // Under the lock: changes of a later Work may come at the same time, and these must not
+      // replace them.
+      const kube::ObjectPtr now = manager_.cluster().Find(api::Works(), work.key());
+      // A Work of the same name has replaced it.
+      if (now != nullptr && now->uid() != work.uid()) return;
       const auto [found, is_new] = pending_.try_emplace(work.key());
       if (is_new || found->second.uid != work.uid()) {
         found->second = {

@@ -2,28 +2,30 @@
 // and annotations of the new state besides those it has, in one patch of what differs; one that is
 // being deleted is an error, so that the pass is repeated until it is gone. The finished manifest
 // lists the names of its own labels and annotations, by which the member's additions are
-// distinguished from what the template has lost.
+// distinguished from what the template has lost. Other manifests are sent with the version of the
+// Work that the cache shows. After a conflict they are sent once more if only other parts of the
+// Work have changed, such as its status; otherwise the pass is to be repeated.
 #include "works/work_writer.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/keys.h"
 #include "api/resources.h"
+#include "api/work.h"
 #include "base/status.h"
 #include "interpreter/interpreter.h"
 #include "kube/client/errors.h"
+#include "works/stored_size.h"
 
 namespace works {
 namespace {
-
-// etcd's default for --max-request-bytes, to which a Work adds what the server records with it.
-constexpr size_t kEtcdBytes = 1536 << 10;
-constexpr size_t kSuspiciousBytes = 1 << 20;
 
 std::string JoinedNames(const json::Value& map, std::vector<std::string> extra) {
   std::vector<std::string> names = std::move(extra);
@@ -92,16 +94,47 @@ std::string OverridePoliciesOf(const kube::Object& work) {
   return names.empty() ? "none" : absl::StrJoin(names, ",");
 }
 
+// The hash at the end of a Work's name makes it longer than the name of its binding for kinds with
+// short names. (Upstream leaves such a Work to the API server, which refuses it.)
+absl::Status CheckName(const WorkTemplate& wanted) {
+  constexpr size_t kLongest = 253;  // The names of objects are DNS subdomains.
+  constexpr size_t kLongestSuffix = 11;
+  const size_t length = wanted.key.name.size();
+  if (length <= kLongest) return absl::OkStatus();
+  return base::Terminal(absl::InvalidArgumentError(absl::StrCat(
+      "the name of the Work of ", wanted.manifest.Describe(), ", which is that name with a hash, ",
+      "would have ", length, " characters, and a name has at most ", kLongest,
+      "; an object whose name has at most ", kLongest - kLongestSuffix,
+      " characters can always be propagated")));
+}
+
 // Says so when a Work that could not be written may be too large for the server's storage.
 absl::Status ExplainedBySize(const kube::Object& work, const absl::Status& written) {
-  if (written.ok() || kube::IsNoOutcome(written)) return written;
-  const size_t bytes = json::Write(work.root()).size();
-  if (bytes < kSuspiciousBytes) return written;
+  const std::optional<size_t> bytes = SuspiciousSize(work, written);
+  if (!bytes.has_value()) return written;
   const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
   return base::Annotate(written, manifest.Describe(), " with its overrides (of ",
-                        OverridePoliciesOf(work), ") makes a Work of ", bytes,
+                        OverridePoliciesOf(work), ") makes a Work of ", *bytes,
                         " bytes, and etcd stores ", kEtcdBytes,
                         " by default; make it or what the overrides add smaller");
+}
+
+bool HaveSameManifests(const kube::Object& a, const kube::Object& b) {
+  return absl::c_equal(api::WorkView(a).Manifests(), api::WorkView(b).Manifests());
+}
+
+// Other manifests must not be written over ones that the cache does not show: a leader that was cut
+// off may send its last write after those of its successor, and nothing would repair that. For the
+// rest no precondition is needed, since nobody else writes the lists of the spec.
+absl::StatusOr<kube::ObjectPtr> Update(kube::ClusterClient& client, const WorkTemplate& wanted,
+                                       const kube::ObjectPtr& existing,
+                                       const base::StopToken& stop) {
+  const kube::Object work = MergedWork(wanted, *existing);
+  kube::UpdateOptions options;
+  options.precondition = HaveSameManifests(work, *existing)
+                             ? kube::UpdateOptions::Precondition::kNever
+                             : kube::UpdateOptions::Precondition::kAlways;
+  return client.Update(api::Works(), existing, work, options, stop);
 }
 
 }  // namespace
@@ -127,22 +160,31 @@ absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate
                                                               const base::StopToken& stop) {
   const kube::ObjectPtr existing = client_.Find(api::Works(), wanted.key);
   if (existing == nullptr) {
+    RETURN_IF_ERROR(CheckName(wanted));
     const kube::Object work = NewWork(wanted);
     RETURN_IF_ERROR(ExplainedBySize(work, client_.Create(api::Works(), work, stop).status()));
     return Result{.written = true};
   }
   if (existing->IsDeleting()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("work ", wanted.key.ToString(), " is being deleted"));
+        absl::StrCat("work ", wanted.key.ToString(), " is being deleted",
+                     existing->metadata()["finalizers"].empty() ? "" : "; it waits for ",
+                     absl::StrJoin(existing->metadata()["finalizers"].items(), ", ",
+                                   [](std::string* out, const json::Value& finalizer) {
+                                     absl::StrAppend(out, finalizer.AsString());
+                                   })));
   }
-  // Nobody else writes the lists of the spec, so a concurrent status write is not a conflict and no
-  // precondition is needed.
-  kube::UpdateOptions options;
-  options.precondition = kube::UpdateOptions::Precondition::kNever;
-  const kube::Object work = MergedWork(wanted, *existing);
-  const absl::StatusOr<kube::ObjectPtr> now =
-      client_.Update(api::Works(), existing, work, options, stop);
-  RETURN_IF_ERROR(ExplainedBySize(work, now.status()));
+  absl::StatusOr<kube::ObjectPtr> now = Update(client_, wanted, existing, stop);
+  if (kube::IsConflict(now.status())) {
+    // The cache shows by now what the server has. If only the status has changed, or other parts
+    // that nothing is derived from, the same change is right.
+    const kube::ObjectPtr live = client_.Find(api::Works(), wanted.key);
+    if (live == nullptr || live->uid() != existing->uid() || !HaveSameManifests(*live, *existing)) {
+      return now.status();
+    }
+    now = Update(client_, wanted, live, stop);
+  }
+  if (!now.ok()) return ExplainedBySize(MergedWork(wanted, *existing), now.status());
   return Result{.written = *now != existing};
 }
 

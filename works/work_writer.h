@@ -35,8 +35,8 @@ kube::Object NewWork(const WorkTemplate& wanted);
 kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing);
 
 // Creates the Work or updates what differs.
-// kFailedPrecondition "work <ns>/<n> is being deleted" while the old Work is being deleted;
-// kAborted on a conflict. Thread-safe.
+// kFailedPrecondition "work <ns>/<n> is being deleted", with its finalizers, while the old Work is
+// being deleted; kAborted on a conflict. Thread-safe.
 class WorkWriter {
  public:
   explicit WorkWriter(kube::ClusterClient& control_plane) : client_(control_plane) {}

@@ -1,10 +1,16 @@
-// A connection is in one of four states. Reading: received bytes go to the parser until a request
-// is complete; between head and body AcceptHead may refuse it. Answering: the handler has the
-// request, and the answer that exchange_ collects is written (Pump); bytes that the peer sends
-// meanwhile wait in buffer_, up to 64 KiB, for the next request. Refused: an error answer is
-// queued, further bytes are discarded, and Lingering follows. Lingering: the last answer has been
-// sent and our direction is shut down; the connection closes when the peer does, or after two
-// seconds. An answer leads to Reading again if it keeps the connection alive, else to Lingering.
+// A connection is in one of five states. Reading: received bytes go to the parser until a request
+// is complete; before the parser sees a head, FlawOf() may refuse it, and between head and body
+// AcceptHead may. Answering: the handler has the request, and the answer that exchange_ collects is
+// written (Pump, in http_connection_output.cc); bytes that the peer sends meanwhile wait in
+// buffer_, up to 64 KiB, for the next request. Tunnel: the answer was an upgrade, and these bytes
+// go to its reader, who asks for each block. Refused: an error answer is queued, further bytes are
+// discarded, and Lingering follows. Lingering: the last answer has been sent and our direction is
+// shut down; the connection closes when the peer does, or after two seconds. An answer leads to
+// Reading again if it keeps the connection alive, else to Lingering; a tunnel that has ended, to
+// Lingering.
+//
+// A server that drains closes connections that are reading and have nothing yet; the others keep
+// alive no more.
 //
 // At most one read and one write are pending. Waiting for a request, receiving it and reading the
 // end of an answer have a deadline each, the handler's work has none; the server's sweep cuts
@@ -21,6 +27,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/internal/http_head_check.h"
+#include "base/random.h"
 
 namespace base::internal {
 namespace {
@@ -31,10 +39,6 @@ constexpr size_t kHeadReadBytes = 4 << 10;  // Small because most connections ar
 constexpr size_t kBodyReadBytes = 32 << 10;
 // Limits what a client may send ahead while its request is being answered.
 constexpr size_t kMaxPipelinedBytes = 64 << 10;
-// A larger buffer is not kept for the next write.
-constexpr size_t kKeptBufferBytes = 16 << 10;
-// How long the peer of a closed connection may take to read the last answer and to close as well.
-constexpr absl::Duration kLinger = absl::Seconds(2);
 
 int64_t SteadyNanos() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
@@ -56,59 +60,10 @@ bool HasKnownEncoding(const http::request<http::string_body>& message) {
           absl::EqualsIgnoreCase(View(message[http::field::transfer_encoding]), "chunked"));
 }
 
-// Returns the answer to a request that could not be read.
-HttpResponse AnswerTo(const boost::system::error_code& error, const HttpServerOptions& options) {
-  if (error == http::error::header_limit)
-    return {431, "text/plain", {}, "request header too large\n"};
-  if (error == http::error::body_limit) return options.body_too_long;
-  return {400, "text/plain", {}, absl::StrCat("malformed request: ", error.message(), "\n")};
-}
-
 }  // namespace
 
-bool ConnectionTable::Add(std::shared_ptr<HttpConnection> connection) {
-  std::shared_ptr<HttpConnection> replaced;
-  {
-    absl::MutexLock lock(&mu_);
-    if (sealed_) return false;
-    if (open_.size() >= max_) replaced = TakeLongestWaiting();
-    const HttpConnection* key = connection.get();
-    open_.emplace(key, std::move(connection));
-  }
-  if (replaced != nullptr) replaced->Cut();
-  return true;
-}
-
-std::shared_ptr<HttpConnection> ConnectionTable::TakeLongestWaiting() {
-  const auto longest =
-      std::min_element(open_.begin(), open_.end(),
-                       [](const auto& a, const auto& b) { return *a.second < *b.second; });
-  return std::move(open_.extract(longest).mapped());
-}
-
-void ConnectionTable::Remove(const HttpConnection* connection) {
-  // Declared before the lock, because it may be the last reference.
-  std::shared_ptr<HttpConnection> last;
-  absl::MutexLock lock(&mu_);
-  const auto open = open_.find(connection);
-  if (open != open_.end()) last = std::move(open_.extract(open).mapped());
-}
-
-std::vector<std::shared_ptr<HttpConnection>> ConnectionTable::All() const {
-  std::vector<std::shared_ptr<HttpConnection>> all;
-  absl::MutexLock lock(&mu_);
-  all.reserve(open_.size());
-  for (const auto& [key, connection] : open_) all.push_back(connection);
-  return all;
-}
-
-void ConnectionTable::Seal() {
-  absl::MutexLock lock(&mu_);
-  sealed_ = true;
-}
-
 HttpConnection::HttpConnection(const ConnectionContext& context)
-    : context_(context), turn_began_nanos_(SteadyNanos()) {}
+    : context_(context), started_nanos_(SteadyNanos()), turn_began_nanos_(started_nanos_) {}
 
 bool operator<(const HttpConnection& a, const HttpConnection& b) {
   const bool a_answers = a.answering_;
@@ -125,6 +80,14 @@ void HttpConnection::Cut() {
   Post([self = shared_from_this()] { self->Close(); });
 }
 
+void HttpConnection::CloseIfIdle() {
+  Post([self = shared_from_this()] {
+    const bool idle = !self->exchange_ && !self->refused_ && !self->lingering_ && self->parser_ &&
+                      !self->parser_->got_some() && self->buffer_.size() == 0;
+    if (idle) self->Close();
+  });
+}
+
 bool HttpConnection::IsOverdue() const { return SteadyNanos() > deadline_nanos_.load(); }
 
 void HttpConnection::SetDeadline(absl::Duration from_now) {
@@ -133,15 +96,20 @@ void HttpConnection::SetDeadline(absl::Duration from_now) {
   deadline_nanos_ = SteadyNanos() + absl::ToInt64Nanoseconds(capped);
 }
 
+void HttpConnection::ClearDeadline() { deadline_nanos_ = INT64_MAX; }
+
 void HttpConnection::LimitRequestTime() { SetDeadline(context_.options.request_timeout); }
 
 void HttpConnection::OnReady() {
   peer_ = Peer();
+  if (context_.draining) return Close();
   NextRequest(std::min(context_.options.first_request_timeout, context_.options.idle_timeout));
 }
 
 void HttpConnection::NextRequest(absl::Duration timeout) {
   request_.reset();
+  head_checked_ = false;
+  parsed_head_.clear();
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(context_.options.max_header_bytes));
   parser_->body_limit(context_.options.max_body_bytes);
@@ -156,7 +124,7 @@ void HttpConnection::ReadMore() {
   if (read_pending_ || closed_ || peer_ended_) return;
   read_pending_ = true;
   const bool in_body = parser_ && parser_->is_header_done() && !parser_->is_done();
-  incoming_.resize(in_body ? kBodyReadBytes : kHeadReadBytes);
+  incoming_.resize(in_body || tunnelling_ ? kBodyReadBytes : kHeadReadBytes);
   Read(boost::asio::buffer(incoming_));
 }
 
@@ -169,6 +137,7 @@ void HttpConnection::OnRead(const ErrorCode& error, size_t count) {
   const bool first_bytes = !exchange_ && buffer_.size() == 0 && !parser_->got_some();
   buffer_.commit(boost::asio::buffer_copy(buffer_.prepare(count), boost::asio::buffer(incoming_)));
   if (exchange_) {
+    if (tunnelling_) return DeliverIncoming();
     if (buffer_.size() < kMaxPipelinedBytes) ReadMore();
     return;
   }
@@ -177,12 +146,29 @@ void HttpConnection::OnRead(const ErrorCode& error, size_t count) {
 }
 
 // The peer sends no more. It may only have closed its own direction, so its pending requests are
-// still answered. A stream ends.
+// still answered. A stream ends; a tunnel goes on in the other direction.
 void HttpConnection::OnEnd() {
   peer_ended_ = true;
   if (lingering_ || !(exchange_ || refused_ || write_pending_)) return Close();
-  if (deadline_nanos_ == INT64_MAX) SetDeadline(context_.options.idle_timeout);
+  if (deadline_nanos_ == INT64_MAX && !tunnelling_) SetDeadline(context_.options.idle_timeout);
+  if (exchange_) exchange_->ReportPeerEnd();
   Pump();
+}
+
+// Hands what has come to the reader of the tunnel, as long as it asks for it, and reads ahead.
+void HttpConnection::DeliverIncoming() {
+  const std::shared_ptr<Exchange> exchange = exchange_;
+  while (exchange->wants_bytes() && (buffer_.size() > 0 || peer_ended_)) {
+    if (buffer_.size() == 0) {
+      input_ended_ = true;
+      exchange->DeliverEnd();
+      return output_ended_ ? EndExchange() : void();
+    }
+    std::string bytes(static_cast<const char*>(buffer_.data().data()), buffer_.size());
+    buffer_.consume(bytes.size());
+    exchange->Deliver(std::move(bytes));
+  }
+  if (buffer_.size() < kMaxPipelinedBytes) ReadMore();
 }
 
 void HttpConnection::Parse() {
@@ -195,11 +181,30 @@ void HttpConnection::Parse() {
   ReadMore();
 }
 
+// Looks at a head once, as soon as it is complete, before the parser takes the rest of it; returns
+// false when the request was refused.
+bool HttpConnection::CheckHead() {
+  if (head_checked_) return true;
+  const absl::string_view come(static_cast<const char*>(buffer_.data().data()), buffer_.size());
+  const std::string joined = parsed_head_.empty() ? "" : absl::StrCat(parsed_head_, come);
+  const absl::string_view head = parsed_head_.empty() ? come : joined;
+  constexpr absl::string_view kEnd = "\r\n\r\n";
+  const size_t end = head.find(kEnd);
+  if (end == absl::string_view::npos) return true;
+  head_checked_ = true;
+  parsed_head_.clear();
+  const absl::string_view flaw = FlawOf(head.substr(0, end + kEnd.size()));
+  if (!flaw.empty()) Refuse(MalformedRequest(flaw));
+  return flaw.empty();
+}
+
 // Gives the parser all bytes that have come; returns false when the request was refused.
 bool HttpConnection::Feed() {
+  if (!CheckHead()) return false;
   while (buffer_.size() > 0 && !parser_->is_done()) {
     ErrorCode error;
     const size_t used = parser_->put(buffer_.data(), error);
+    if (!head_checked_) parsed_head_.append(static_cast<const char*>(buffer_.data().data()), used);
     buffer_.consume(used);
     if (error == http::error::need_more) return true;
     if (error) {
@@ -218,6 +223,10 @@ bool HttpConnection::AcceptHead() {
     return false;
   }
   request_ = ReadHead();
+  if (absl::StrContains(request_->path, '\0')) {
+    Refuse(MalformedRequest("the path contains a NUL"));
+    return false;
+  }
   parser_->eager(true);  // From now on the parser also reads the body.
   if (parser_->is_done() || !context_.options.check_head) return true;
   const std::optional<HttpResponse> refusal = context_.options.check_head(*request_);
@@ -241,11 +250,14 @@ void HttpConnection::ContinueIfExpected() {
 
 void HttpConnection::Dispatch() {
   const auto& message = parser_->get();
+  const HttpServerOptions& options = context_.options;
   const ResponseRules rules = {.http10 = message.version() < 11,
-                               .keep_alive = message.keep_alive(),
+                               .keep_alive = message.keep_alive() && StaysOpen(),
                                .head = message.method() == http::verb::head};
-  exchange_ = std::make_shared<Exchange>(
-      Exchange::Options{rules, context_.options.max_stream_backlog_bytes, context_.threads}, *this);
+  exchange_ =
+      std::make_shared<Exchange>(Exchange::Options{rules, options.max_stream_backlog_bytes,
+                                                   options.stream_window_bytes, context_.threads},
+                                 *this);
   deadline_nanos_ = INT64_MAX;  // There is no limit while the handler works.
   BeginTurn(/*answering=*/true);
   HttpRequest request = *std::exchange(request_, std::nullopt);
@@ -256,6 +268,14 @@ void HttpConnection::Dispatch() {
   Pump();
 }
 
+// Returns whether the connection may serve another request after the one that has come.
+bool HttpConnection::StaysOpen() {
+  const HttpServerOptions& options = context_.options;
+  if (++requests_ >= options.max_requests_per_connection || context_.draining) return false;
+  if (absl::Nanoseconds(SteadyNanos() - started_nanos_) >= options.max_connection_age) return false;
+  return options.close_chance <= 0 || RandomUnit() >= options.close_chance;
+}
+
 HttpRequest HttpConnection::ReadHead() const {
   const auto& message = parser_->get();
   HttpRequest request;
@@ -264,100 +284,15 @@ HttpRequest HttpConnection::ReadHead() const {
   for (const auto& field : message) {
     std::string& value = request.headers[absl::AsciiStrToLower(View(field.name_string()))];
     absl::StrAppend(&value, value.empty() ? "" : ", ", View(field.value()));
+    request.fields.emplace_back(View(field.name_string()), View(field.value()));
   }
-  request.peer = peer_;
+  request.peer = peer_.identity;
+  request.peer_certificates = peer_.certificates;
+  request.remote_address = peer_.address;
+  request.secure = peer_.secure;
+  request.http10 = message.version() < 11;
   ParseTarget(request);
   return request;
-}
-
-void HttpConnection::Refuse(const ErrorCode& error) { Refuse(AnswerTo(error, context_.options)); }
-
-void HttpConnection::Refuse(const HttpResponse& answer) {
-  refused_ = true;
-  Queue(FormatHead(answer, {.keep_alive = false}, Framing::kLength) + answer.body);
-  ReadMore();
-}
-
-void HttpConnection::Queue(absl::string_view bytes) {
-  queued_.append(bytes.data(), bytes.size());
-  Pump();
-}
-
-void HttpConnection::Wake() {
-  // Null while the connection is being destroyed.
-  if (auto self = weak_from_this().lock()) {
-    Post([self] { self->Pump(); });
-  }
-}
-
-// Writes the next bytes unless a write is pending.
-void HttpConnection::Pump() {
-  if (exchange_) WatchExchange();
-  if (closed_ || write_pending_ || lingering_) return;
-  if (!queued_.empty()) {
-    writing_ = std::exchange(queued_, {});
-    write_pending_ = true;
-    return Write(boost::asio::buffer(writing_));
-  }
-  if (refused_) return Linger();
-  if (exchange_) return PumpExchange();
-  if (peer_ended_) Close();
-}
-
-// Acts on what the handler did, even while a write is stuck because the peer does not read.
-void HttpConnection::WatchExchange() {
-  const Exchange::Progress progress = exchange_->progress();
-  if (progress == Exchange::Progress::kAborted) return Close();
-  if (progress == Exchange::Progress::kStreaming && peer_ended_) return Close();
-  // A peer may read a stream slowly, but has to read the end of an answer in time.
-  if (progress == Exchange::Progress::kFinished && deadline_nanos_ == INT64_MAX) {
-    SetDeadline(context_.options.idle_timeout);
-  }
-}
-
-void HttpConnection::PumpExchange() {
-  Exchange::Output output = exchange_->Take();
-  if (output.bytes.empty()) {
-    if (output.finished) EndExchange();
-    return;
-  }
-  writing_ = std::move(output.bytes);
-  write_pending_ = true;
-  Write(boost::asio::buffer(writing_));
-}
-
-void HttpConnection::OnWritten(const ErrorCode& error) {
-  write_pending_ = false;
-  if (closed_) return;
-  if (error) return Close();
-  if (writing_.capacity() > kKeptBufferBytes) writing_ = {};
-  Pump();
-}
-
-void HttpConnection::EndExchange() {
-  const bool keep_alive = exchange_->keep_alive();
-  std::exchange(exchange_, nullptr)->Detach();
-  if (closed_) return;
-  BeginTurn(/*answering=*/false);
-  if (!keep_alive) return Linger();
-  NextRequest(context_.options.idle_timeout);
-}
-
-// Waits for the peer to close: closing at once while the peer still sends would reset the
-// connection and could lose the answer.
-void HttpConnection::Linger() {
-  lingering_ = true;
-  SetDeadline(kLinger);
-  SendEnd();
-  if (peer_ended_) return Close();
-  ReadMore();
-}
-
-void HttpConnection::Close() {
-  if (std::exchange(closed_, true)) return;
-  CloseSocket();
-  if (exchange_) std::exchange(exchange_, nullptr)->Detach();
-  context_.table.Remove(this);
 }
 
 }  // namespace base::internal

@@ -19,10 +19,12 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/http_server.h"
 #include "base/internal/http_exchange.h"
+#include "base/internal/outgoing_bytes.h"
 
 namespace base::internal {
 
@@ -42,6 +44,8 @@ class ConnectionTable {
   bool Add(std::shared_ptr<HttpConnection> connection);
   void Remove(const HttpConnection* connection);
   std::vector<std::shared_ptr<HttpConnection>> All() const;
+  // Waits until no connection is open; returns false after `patience`.
+  bool AwaitNone(absl::Duration patience) const;
   void Seal();
 
  private:
@@ -61,6 +65,15 @@ struct ConnectionContext {
   const HttpHandler& handler;
   ConnectionTable& table;
   std::shared_ptr<ServerThreads> threads;
+  const std::atomic<bool>& draining;
+};
+
+// What a connection knows about its peer.
+struct PeerFacts {
+  tls::PeerIdentity identity;
+  std::shared_ptr<const tls::PeerCertificates> certificates;
+  std::string address;
+  bool secure = false;
 };
 
 // One state machine for plain and TLS connections: read a request, let the handler answer, write,
@@ -72,6 +85,8 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   virtual void Start() = 0;
   // Cuts the connection soon. Thread-safe.
   void Cut();
+  // Closes the connection soon if nothing of a request has come. Thread-safe.
+  void CloseIfIdle();
   // Returns whether the peer is too late with its request, or with reading an answer. Thread-safe.
   bool IsOverdue() const;
   // The order in which connections make room for others: first those that wait for their peer's
@@ -86,10 +101,12 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   // The functions of the transport. Read and Write must end in OnRead and OnWritten.
   virtual void Post(std::function<void()> work) = 0;
   virtual void Read(boost::asio::mutable_buffer into) = 0;
-  virtual void Write(boost::asio::const_buffer bytes) = 0;
+  virtual void Write(absl::string_view bytes) = 0;
   virtual void SendEnd() = 0;  // Shuts down the sending direction; ignores failures.
+  // Returns whether reading can go on after SendEnd.
+  virtual bool CanHalfClose() const = 0;
   virtual void CloseSocket() = 0;
-  virtual tls::PeerIdentity Peer() = 0;
+  virtual PeerFacts Peer() = 0;
 
   void OnReady();  // Must be called when the transport can read and write.
   void OnRead(const ErrorCode& error, size_t count);
@@ -103,49 +120,66 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   void Wake() override;
   void BeginTurn(bool answering);
   void SetDeadline(absl::Duration from_now);
+  void ClearDeadline();
   void NextRequest(absl::Duration timeout);
   void ReadMore();
   void OnEnd();
+  void DeliverIncoming();
   void Parse();
+  bool CheckHead();
   bool Feed();
   bool AcceptHead();
   bool IsOversized() const;
   void ContinueIfExpected();
   void Dispatch();
+  bool StaysOpen();
   HttpRequest ReadHead() const;
+  static HttpResponse MalformedRequest(absl::string_view why);
   void Refuse(const ErrorCode& error);
   void Refuse(const HttpResponse& answer);
   void Queue(absl::string_view bytes);
   void Pump();
+  void WriteNext();
   void WatchExchange();
+  void WatchTunnel();
   void PumpExchange();
+  void LimitWriteTime();
+  void EndTunnelOutput();
   void EndExchange();
   void Linger();
 
   const ConnectionContext& context_;
-  std::atomic<int64_t> deadline_nanos_{INT64_MAX};  // By the steady clock.
-  std::atomic<bool> answering_ = false;             // False while it waits for a request.
-  std::atomic<int64_t> turn_began_nanos_ = 0;       // When that state began.
-  tls::PeerIdentity peer_;
+  const int64_t started_nanos_;  // By the steady clock, as the next ones.
+  std::atomic<int64_t> deadline_nanos_{INT64_MAX};
+  std::atomic<bool> answering_ = false;        // False while it waits for a request.
+  std::atomic<int64_t> turn_began_nanos_ = 0;  // When that state began.
+  PeerFacts peer_;
+  size_t requests_ = 0;
   std::vector<char> incoming_;          // The buffer of the pending read.
   boost::beast::flat_buffer buffer_;    // Bytes that were read and not parsed yet.
   std::optional<Parser> parser_;        // The parser of the current request.
   std::optional<HttpRequest> request_;  // The head of the current request, once it has come.
   std::shared_ptr<Exchange> exchange_;  // The exchange whose answer is being sent.
   std::string queued_;                  // Interim and error answers that wait to be written.
-  std::string writing_;
+  OutgoingBytes::Block writing_;
   bool read_pending_ = false;
   bool write_pending_ = false;
-  bool continued_ = false;   // "100 Continue" has been sent.
-  bool refused_ = false;     // An error answer has been queued; nothing more is parsed.
-  bool lingering_ = false;   // The last answer has been sent; waits for the peer to close.
-  bool peer_ended_ = false;  // The peer sends no more, but may still read.
+  bool head_checked_ = false;  // The head of the current request has passed FlawOf().
+  std::string parsed_head_;    // What the parser has taken of a head that is not complete yet.
+  bool continued_ = false;     // "100 Continue" has been sent.
+  bool refused_ = false;       // An error answer has been queued; nothing more is parsed.
+  bool lingering_ = false;     // The last answer has been sent; waits for the peer to close.
+  bool peer_ended_ = false;    // The peer sends no more, but may still read.
+  bool tunnelling_ = false;    // The answer is an upgrade.
+  bool output_ended_ = false;  // All bytes for the tunnel have been written.
+  bool input_ended_ = false;   // The reader of the tunnel knows that the peer has ended.
   bool closed_ = false;
 };
 
 std::shared_ptr<HttpConnection> NewPlainConnection(const ConnectionContext& context, Socket socket);
+// The connection keeps `tls` as long as it lives.
 std::shared_ptr<HttpConnection> NewTlsConnection(const ConnectionContext& context, Socket socket,
-                                                 boost::asio::ssl::context& tls);
+                                                 std::shared_ptr<boost::asio::ssl::context> tls);
 
 }  // namespace base::internal
 

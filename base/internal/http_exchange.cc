@@ -1,51 +1,20 @@
-// The answer to one request is waiting, streaming, finished or aborted. Send finishes it in one
-// step; StartStream makes it streaming, Write adds to it, and Close finishes it. It is aborted by
-// Abort, by a peer that reads so slowly that the backlog grows too large, and by a handler that
-// drops its last handle too early. The handler's calls and the connection's Take meet in outbox_,
-// under mu_, from any thread.
+// The answer to one request is waiting, streaming, a tunnel, finished or aborted. Send finishes it
+// in one step; StartStream makes it streaming, Write adds to it, and Close finishes it. Upgrade
+// makes it a tunnel, in which Close ends only what is written. It is aborted by Abort, by a peer
+// that reads so slowly that the backlog grows too large, by a stream that does not keep to the
+// length that it announced, and by a handler that drops its last handle too early. The handler's
+// calls and the connection's Take meet in outbox_, under mu_, from any thread.
 //
-// The connection is woken once until it takes again (awake_), except when the answer is aborted or
-// a stream ends: it has to know that at once. Detach separates the exchange from the connection:
-// the handler's calls have no effect any more, and the callback of OnClosed is run, without the
-// lock.
+// The connection is woken once until it takes again (awake_), except when the answer is aborted, a
+// stream ends, or the reader of a tunnel wants bytes: it has to know that at once, even while a
+// write is stuck. Callbacks for room and for the bytes of a tunnel run on the connection's strand,
+// one at a time and without the lock. Detach separates the exchange from the connection: the
+// handler's calls have no effect any more, and the callbacks that wait for an end are run.
 #include "base/internal/http_exchange.h"
 
 #include <utility>
 
 namespace base::internal {
-namespace {
-
-class Stream : public HttpStream {
- public:
-  explicit Stream(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
-  ~Stream() override { exchange_->AbortUnlessFinished(); }
-  bool Write(std::string bytes) override { return exchange_->Write(bytes); }
-  void Close() override { exchange_->Close(); }
-  void Abort() override { exchange_->Abort(); }
-  void OnClosed(std::function<void()> callback) override {
-    exchange_->OnClosed(std::move(callback));
-  }
-
- private:
-  const std::shared_ptr<Exchange> exchange_;
-};
-
-class Responder : public HttpResponder {
- public:
-  explicit Responder(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
-  ~Responder() override { exchange_->AbortUnlessStarted(); }
-  void Send(HttpResponse response) override { exchange_->Send(std::move(response)); }
-  std::shared_ptr<HttpStream> StartStream(HttpResponse head) override {
-    exchange_->StartStream(head);
-    return std::make_shared<Stream>(exchange_);
-  }
-  void Abort() override { exchange_->Abort(); }
-
- private:
-  const std::shared_ptr<Exchange> exchange_;
-};
-
-}  // namespace
 
 void ServerThreads::Run(std::function<void()> work) {
   {
@@ -63,64 +32,210 @@ void ServerThreads::Retire() {
 void Exchange::Send(HttpResponse response) {
   absl::MutexLock lock(&mu_);
   if (state_ != State::kWaiting || listener_ == nullptr) return;
-  outbox_ = FormatHead(response, options_.rules, Framing::kLength);
-  if (HasBody(response.code, options_.rules)) outbox_ += response.body;
+  if (response.close_connection) options_.rules.keep_alive = false;
+  response.stream_length = std::nullopt;
+  outbox_.Append(FormatHead(response, options_.rules, Framing::kLength));
+  if (HasBody(response.code, options_.rules)) {
+    outbox_.Append(std::move(response.body));
+    for (SharedBytes& bytes : response.more_body) outbox_.Append(std::move(bytes));
+  }
   SetState(State::kFinished);
 }
 
-void Exchange::StartStream(const HttpResponse& head) {
+void Exchange::StartStream(HttpResponse head) {
   absl::MutexLock lock(&mu_);
   if (state_ != State::kWaiting || listener_ == nullptr) return;
-  framing_ = options_.rules.http10 ? Framing::kUntilClose : Framing::kChunked;
-  if (options_.rules.http10) options_.rules.keep_alive = false;
+  const bool unknown = !head.stream_length.has_value();
+  framing_ = unknown ? Framing::kChunked : Framing::kLength;
+  if (unknown && options_.rules.http10) framing_ = Framing::kUntilClose;
+  if (framing_ == Framing::kUntilClose || head.close_connection) options_.rules.keep_alive = false;
   has_body_ = HasBody(head.code, options_.rules);
-  outbox_ = FormatHead(head, options_.rules, framing_);
-  AppendBody(head.body);
+  if (has_body_) length_left_ = head.stream_length;
+  outbox_.Append(FormatHead(head, options_.rules, framing_));
   SetState(State::kStreaming);
+  head.more_body.insert(head.more_body.begin(),
+                        std::make_shared<const std::string>(std::move(head.body)));
+  for (SharedBytes& bytes : head.more_body) {
+    if (!MayWrite(bytes->size())) return;
+    AppendBody(std::move(bytes));
+  }
 }
 
-bool Exchange::Write(absl::string_view bytes) {
+void Exchange::Upgrade(const HttpResponse& head) {
   absl::MutexLock lock(&mu_);
-  if (state_ != State::kStreaming || listener_ == nullptr) return false;
-  if (outbox_.size() + in_flight_ + bytes.size() > options_.max_backlog_bytes) {
-    outbox_.clear();
-    SetState(State::kAborted);
+  if (state_ != State::kWaiting || listener_ == nullptr) return;
+  framing_ = Framing::kUntilClose;
+  options_.rules.keep_alive = false;
+  outbox_.Append(FormatHead(head, options_.rules, framing_));
+  SetState(State::kTunnel);
+}
+
+// Returns whether the answer takes so many bytes more.
+bool Exchange::MayWrite(size_t count) {
+  const bool open = state_ == State::kStreaming || (state_ == State::kTunnel && !output_ended_);
+  if (!open || listener_ == nullptr) return false;
+  const bool too_slow = outbox_.size() + in_flight_ + count > options_.max_backlog_bytes;
+  if (too_slow || (length_left_ && count > *length_left_)) {
+    Cut();
     return false;
   }
-  AppendBody(bytes);
+  if (length_left_) *length_left_ -= count;
+  return true;
+}
+
+namespace {
+
+size_t SizeOf(const std::string& bytes) { return bytes.size(); }
+size_t SizeOf(const SharedBytes& bytes) { return bytes->size(); }
+
+}  // namespace
+
+template <class Bytes>
+bool Exchange::Write(Bytes bytes) {
+  absl::MutexLock lock(&mu_);
+  if (!MayWrite(SizeOf(bytes))) return false;
+  AppendBody(std::move(bytes));
   Notify();
   return true;
+}
+template bool Exchange::Write(std::string bytes);
+template bool Exchange::Write(SharedBytes bytes);
+
+template <class Bytes>
+void Exchange::AppendBody(Bytes bytes) {
+  const size_t size = SizeOf(bytes);
+  if (!has_body_ || size == 0) return;
+  if (framing_ == Framing::kChunked) outbox_.Append(ChunkHead(size));
+  outbox_.Append(std::move(bytes));
+  if (framing_ == Framing::kChunked) outbox_.Append(kChunkTail);
+}
+
+bool Exchange::HasRoomNow() const {
+  const bool open = state_ == State::kStreaming || state_ == State::kTunnel;
+  return open && listener_ != nullptr && outbox_.size() + in_flight_ < options_.window_bytes;
+}
+
+bool Exchange::HasRoom() const {
+  absl::MutexLock lock(&mu_);
+  return HasRoomNow();
+}
+
+void Exchange::OnRoom(std::function<void()> callback) {
+  // Declared before the lock, because the destructors of a callback may call this object.
+  Callback replaced;
+  absl::MutexLock lock(&mu_);
+  if (listener_ == nullptr) return;
+  replaced = std::exchange(on_room_, std::move(callback));
+  if (on_room_ && HasRoomNow()) NotifyAtOnce();
+}
+
+void Exchange::ReportRoom() {
+  Callback callback;
+  {
+    absl::MutexLock lock(&mu_);
+    if (!on_room_ || !HasRoomNow()) return;
+    callback = std::exchange(on_room_, nullptr);
+  }
+  callback();
 }
 
 void Exchange::Close() {
   absl::MutexLock lock(&mu_);
+  if (state_ == State::kTunnel) {
+    output_ended_ = true;
+    return NotifyAtOnce();
+  }
   if (state_ != State::kStreaming) return;
-  if (framing_ == Framing::kChunked && has_body_) AppendLastChunk(outbox_);
+  if (length_left_.value_or(0) > 0) return Cut();
+  if (framing_ == Framing::kChunked && has_body_) outbox_.Append(kLastChunk);
   SetState(State::kFinished);
 }
 
 void Exchange::Abort() {
   absl::MutexLock lock(&mu_);
-  outbox_.clear();
+  Cut();
+}
+
+void Exchange::Cut() {
+  outbox_.Clear();
   SetState(State::kAborted);
 }
 
 void Exchange::OnClosed(std::function<void()> callback) {
   std::shared_ptr<ServerThreads> threads;
   {
+    Callback replaced;
     absl::MutexLock lock(&mu_);
-    if (listener_ != nullptr) {
-      on_closed_ = std::move(callback);
+    const bool given_up = peer_ended_ && state_ == State::kWaiting;
+    if (listener_ != nullptr && !given_up) {
+      replaced = std::exchange(on_closed_, std::move(callback));
       return;
     }
     threads = options_.threads;
   }
-  threads->Run(std::move(callback));
+  if (callback) threads->Run(std::move(callback));
+}
+
+void Exchange::StartTunnel(HttpTunnel::Callbacks callbacks) {
+  auto shared = std::make_shared<HttpTunnel::Callbacks>(std::move(callbacks));
+  std::shared_ptr<ServerThreads> threads;
+  {
+    absl::MutexLock lock(&mu_);
+    if (listener_ != nullptr) {
+      tunnel_ = std::move(shared);
+      return;
+    }
+    threads = options_.threads;
+  }
+  threads->Run([shared] {
+    if (shared->on_closed) shared->on_closed();
+  });
+}
+
+void Exchange::Read() {
+  absl::MutexLock lock(&mu_);
+  wants_bytes_ = true;
+  if (!delivering_) NotifyAtOnce();
+}
+
+bool Exchange::wants_bytes() const {
+  absl::MutexLock lock(&mu_);
+  return wants_bytes_ && state_ == State::kTunnel && tunnel_ != nullptr && !input_ended_;
+}
+
+std::shared_ptr<HttpTunnel::Callbacks> Exchange::BeginDelivery(bool end) {
+  absl::MutexLock lock(&mu_);
+  wants_bytes_ = false;
+  delivering_ = true;
+  input_ended_ = end;
+  return tunnel_;
+}
+
+void Exchange::EndDelivery() {
+  absl::MutexLock lock(&mu_);
+  delivering_ = false;
+}
+
+void Exchange::Deliver(std::string bytes) {
+  const auto callbacks = BeginDelivery(/*end=*/false);
+  if (callbacks != nullptr && callbacks->on_data) callbacks->on_data(std::move(bytes));
+  EndDelivery();
+}
+
+void Exchange::DeliverEnd() {
+  const auto callbacks = BeginDelivery(/*end=*/true);
+  if (callbacks != nullptr && callbacks->on_end) callbacks->on_end();
+  EndDelivery();
 }
 
 void Exchange::AbortUnlessFinished() {
   absl::MutexLock lock(&mu_);
-  if (state_ != State::kFinished) SetState(State::kAborted);
+  if (state_ == State::kFinished) return;
+  if (state_ == State::kTunnel && output_ended_) {
+    state_ = State::kFinished;
+    return NotifyAtOnce();
+  }
+  SetState(State::kAborted);
 }
 
 void Exchange::AbortUnlessStarted() {
@@ -131,8 +246,10 @@ void Exchange::AbortUnlessStarted() {
 Exchange::Output Exchange::Take() {
   absl::MutexLock lock(&mu_);
   awake_ = false;
-  in_flight_ = outbox_.size();
-  return {std::exchange(outbox_, {}), state_ == State::kFinished};
+  OutgoingBytes::Block block = outbox_.Take();
+  in_flight_ = block.bytes().size();
+  const bool ended = state_ == State::kFinished || (state_ == State::kTunnel && output_ended_);
+  return {std::move(block), ended && outbox_.size() == 0};
 }
 
 Exchange::Progress Exchange::progress() const {
@@ -145,24 +262,30 @@ bool Exchange::keep_alive() const {
   return options_.rules.keep_alive;
 }
 
-void Exchange::Detach() {
-  std::function<void()> callback;
+void Exchange::ReportPeerEnd() {
+  Callback callback;
   {
     absl::MutexLock lock(&mu_);
-    listener_ = nullptr;
-    outbox_ = {};
-    callback = std::exchange(on_closed_, nullptr);
+    peer_ended_ = true;
+    if (state_ == State::kWaiting) callback = std::exchange(on_closed_, nullptr);
   }
   if (callback) callback();
 }
 
-void Exchange::AppendBody(absl::string_view bytes) {
-  if (!has_body_) return;
-  if (framing_ == Framing::kChunked) {
-    AppendChunk(outbox_, bytes);
-  } else {
-    outbox_.append(bytes.data(), bytes.size());
+void Exchange::Detach() {
+  Callback closed, room;
+  std::shared_ptr<HttpTunnel::Callbacks> tunnel;
+  {
+    absl::MutexLock lock(&mu_);
+    listener_ = nullptr;
+    outbox_.Clear();
+    closed = std::exchange(on_closed_, nullptr);
+    room = std::exchange(on_room_, nullptr);
+    tunnel = std::exchange(tunnel_, nullptr);
   }
+  if (room) room();
+  if (closed) closed();
+  if (tunnel != nullptr && tunnel->on_closed) tunnel->on_closed();
 }
 
 void Exchange::SetState(State state) {
@@ -179,8 +302,9 @@ void Exchange::Notify() {
   listener_->Wake();
 }
 
-std::shared_ptr<HttpResponder> NewResponder(std::shared_ptr<Exchange> exchange) {
-  return std::make_shared<Responder>(std::move(exchange));
+void Exchange::NotifyAtOnce() {
+  awake_ = false;
+  Notify();
 }
 
 }  // namespace base::internal

@@ -4,14 +4,18 @@
 #define BASE_INTERNAL_HTTP_EXCHANGE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "base/http_server.h"
 #include "base/internal/http_message.h"
+#include "base/internal/outgoing_bytes.h"
 
 namespace base::internal {
 
@@ -34,17 +38,19 @@ class ServerThreads {
 class OutputListener {
  public:
   virtual ~OutputListener() = default;
-  // Is called when there is something to Take(), on any thread and with a lock held: it must only
-  // post.
+  // Is called when there is something to Take(), a block to deliver or a report of room to make; on
+  // any thread and with a lock held: it must only post.
   virtual void Wake() = 0;
 };
 
-// Collects the bytes of the answer until the connection takes them. Thread-safe.
+// Collects the bytes of the answer until the connection takes them, and hands the bytes of a tunnel
+// to its reader. Thread-safe.
 class Exchange {
  public:
   struct Options {
     ResponseRules rules;
     size_t max_backlog_bytes = 0;
+    size_t window_bytes = 0;
     std::shared_ptr<ServerThreads> threads;
   };
   // `listener` is woken until Detach(). It is not woken before the first Take(), which the
@@ -52,37 +58,61 @@ class Exchange {
   Exchange(Options options, OutputListener& listener)
       : options_(std::move(options)), listener_(&listener) {}
 
-  // For the handler; see HttpResponder and HttpStream. Calls in the wrong order are ignored.
+  // For the handler; see HttpResponder, HttpStream and HttpTunnel. Calls in the wrong order are
+  // ignored.
   void Send(HttpResponse response);
-  void StartStream(const HttpResponse& head);
-  bool Write(absl::string_view bytes);
+  void StartStream(HttpResponse head);
+  void Upgrade(const HttpResponse& head);
+  template <class Bytes>
+  bool Write(Bytes bytes);
+  bool HasRoom() const;
+  void OnRoom(std::function<void()> callback);
   void Close();
   void Abort();
   void OnClosed(std::function<void()> callback);
+  void StartTunnel(HttpTunnel::Callbacks callbacks);
+  void Read();
   // Called when the handler has dropped its last handle: an answer that is not complete is cut.
   void AbortUnlessFinished();
   void AbortUnlessStarted();
 
-  // For the connection.
+  // For the connection, which calls these functions one at a time.
   struct Output {
-    std::string bytes;
-    bool finished = false;  // Nothing comes after `bytes`.
+    OutgoingBytes::Block block;
+    bool finished = false;  // Nothing comes after `block`.
   };
   // REQUIRES: the bytes of the last call have been written.
   Output Take();
-  enum class Progress { kWaiting, kStreaming, kFinished, kAborted };
+  // kTunnel: Take() may report the end of the bytes nevertheless.
+  enum class Progress { kWaiting, kStreaming, kTunnel, kFinished, kAborted };
   Progress progress() const;
   // Returns whether the connection may serve another request after this answer.
   bool keep_alive() const;
-  // Separates the exchange from the connection, and runs the callback of OnClosed.
+  // Calls the callback of OnRoom if there is one, and room.
+  void ReportRoom();
+  // Returns whether the reader of the tunnel waits for Deliver() or DeliverEnd().
+  bool wants_bytes() const;
+  void Deliver(std::string bytes);
+  void DeliverEnd();
+  // The peer sends no more. If no answer has begun, the callback of OnClosed is run.
+  void ReportPeerEnd();
+  // Separates the exchange from the connection, and runs the callbacks that wait for that.
   void Detach();
 
  private:
   using State = Progress;
+  using Callback = std::function<void()>;
 
-  void AppendBody(absl::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool HasRoomNow() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
+  bool MayWrite(size_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  template <class Bytes>
+  void AppendBody(Bytes bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SetState(State state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Cut() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Notify() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void NotifyAtOnce() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::shared_ptr<HttpTunnel::Callbacks> BeginDelivery(bool end);
+  void EndDelivery();
 
   mutable absl::Mutex mu_;
   Options options_ ABSL_GUARDED_BY(mu_);
@@ -90,10 +120,20 @@ class Exchange {
   State state_ ABSL_GUARDED_BY(mu_) = State::kWaiting;
   Framing framing_ ABSL_GUARDED_BY(mu_) = Framing::kLength;
   bool has_body_ ABSL_GUARDED_BY(mu_) = true;
+  // What a stream of known length still has to send.
+  std::optional<uint64_t> length_left_ ABSL_GUARDED_BY(mu_);
+  bool peer_ended_ ABSL_GUARDED_BY(mu_) = false;
   bool awake_ ABSL_GUARDED_BY(mu_) = true;  // The listener will call Take() anyway.
-  std::string outbox_ ABSL_GUARDED_BY(mu_);
+  OutgoingBytes outbox_ ABSL_GUARDED_BY(mu_);
   size_t in_flight_ ABSL_GUARDED_BY(mu_) = 0;
-  std::function<void()> on_closed_ ABSL_GUARDED_BY(mu_);
+  Callback on_closed_ ABSL_GUARDED_BY(mu_);
+  Callback on_room_ ABSL_GUARDED_BY(mu_);
+  // For a tunnel.
+  std::shared_ptr<HttpTunnel::Callbacks> tunnel_ ABSL_GUARDED_BY(mu_);
+  bool wants_bytes_ ABSL_GUARDED_BY(mu_) = false;
+  bool delivering_ ABSL_GUARDED_BY(mu_) = false;
+  bool output_ended_ ABSL_GUARDED_BY(mu_) = false;
+  bool input_ended_ ABSL_GUARDED_BY(mu_) = false;  // DeliverEnd() has been called.
 };
 
 // Returns the handle for a handler.

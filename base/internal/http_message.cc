@@ -75,16 +75,28 @@ bool HasBody(int code, const ResponseRules& rules) {
   return !rules.head && code >= 200 && code != 204 && code != 304;
 }
 
+size_t BodyLength(const HttpResponse& response) {
+  size_t length = response.body.size();
+  for (const SharedBytes& bytes : response.more_body) length += bytes->size();
+  return length;
+}
+
 std::string FormatHead(const HttpResponse& response, const ResponseRules& rules, Framing framing) {
   std::string head = absl::StrCat("HTTP/1.1 ", response.code, " ", Reason(response.code), "\r\n");
-  if (!response.content_type.empty()) AppendField(head, "Content-Type", response.content_type);
+  const bool final_answer = response.code >= 200;
+  if (final_answer && !response.content_type.empty()) {
+    AppendField(head, "Content-Type", response.content_type);
+  }
   for (const auto& [name, value] : response.headers) AppendField(head, name, value);
-  const bool may_have_length = response.code >= 200 && response.code != 204 && response.code != 304;
+  const bool may_have_length = final_answer && response.code != 204 && response.code != 304;
   if (framing == Framing::kChunked && may_have_length) head += "Transfer-Encoding: chunked\r\n";
   if (framing == Framing::kLength && may_have_length) {
-    absl::StrAppend(&head, "Content-Length: ", response.body.size(), "\r\n");
+    const uint64_t length = response.stream_length.value_or(BodyLength(response));
+    absl::StrAppend(&head, "Content-Length: ", length, "\r\n");
   }
-  if (!rules.keep_alive) {
+  if (!final_answer) {
+    head += "Connection: Upgrade\r\n";
+  } else if (!rules.keep_alive) {
     head += "Connection: close\r\n";
   } else if (rules.http10) {
     head += "Connection: keep-alive\r\n";
@@ -93,11 +105,6 @@ std::string FormatHead(const HttpResponse& response, const ResponseRules& rules,
   return head;
 }
 
-void AppendChunk(std::string& out, absl::string_view bytes) {
-  if (bytes.empty()) return;
-  absl::StrAppend(&out, absl::Hex(bytes.size()), "\r\n", bytes, "\r\n");
-}
-
-void AppendLastChunk(std::string& out) { out += "0\r\n\r\n"; }
+std::string ChunkHead(size_t size) { return absl::StrCat(absl::Hex(size), "\r\n"); }
 
 }  // namespace base::internal

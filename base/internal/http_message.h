@@ -17,7 +17,7 @@ void ParseTarget(HttpRequest& request);
 enum class Framing {
   kLength,      // Content-Length.
   kChunked,     // Transfer-Encoding: chunked.
-  kUntilClose,  // HTTP/1.0 streams.
+  kUntilClose,  // HTTP/1.0 streams, and what follows an upgrade.
 };
 
 // Properties of a request that determine how its answer is written.
@@ -30,13 +30,18 @@ struct ResponseRules {
 // Returns whether such an answer may have a body.
 bool HasBody(int code, const ResponseRules& rules);
 
+// Returns the length of the body that `response` brings.
+size_t BodyLength(const HttpResponse& response);
+
 // Returns the status line and header fields with the final empty line. Line breaks in values become
-// spaces.
+// spaces. With Framing::kLength the length is that of the stream, if it is set, else of the body.
 std::string FormatHead(const HttpResponse& response, const ResponseRules& rules, Framing framing);
 
-// Appends nothing if `bytes` is empty, because an empty chunk would end the body.
-void AppendChunk(std::string& out, absl::string_view bytes);
-void AppendLastChunk(std::string& out);
+// Returns what comes before the bytes of a chunk. REQUIRES: size > 0, because an empty chunk would
+// end the body.
+std::string ChunkHead(size_t size);
+constexpr absl::string_view kChunkTail = "\r\n";
+constexpr absl::string_view kLastChunk = "0\r\n\r\n";
 
 }  // namespace base::internal
 

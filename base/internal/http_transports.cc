@@ -2,8 +2,10 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/internal/http_connection.h"
 
 namespace base::internal {
@@ -33,14 +35,24 @@ class StreamConnection : public HttpConnection {
     });
   }
 
-  void Write(net::const_buffer bytes) override {
-    net::async_write(stream_, bytes,
+  void Write(absl::string_view bytes) override {
+    net::async_write(stream_, net::buffer(bytes.data(), bytes.size()),
                      [self = Self()](const ErrorCode& error, size_t) { self->OnWritten(error); });
   }
 
   void CloseSocket() override {
     ErrorCode ignored;  // The socket is gone in any case.
     stream_.lowest_layer().close(ignored);
+  }
+
+  // Returns "" for a peer that is gone.
+  std::string RemoteAddress() {
+    ErrorCode error;
+    const auto remote = stream_.lowest_layer().remote_endpoint(error);
+    if (error) return "";
+    std::string host = remote.address().to_string(error);
+    if (remote.address().is_v6()) host = absl::StrCat("[", host, "]");
+    return absl::StrCat(host, ":", remote.port());
   }
 
   Stream stream_;
@@ -60,12 +72,16 @@ class PlainConnection : public StreamConnection<Socket> {
     stream_.shutdown(Socket::shutdown_send, ignored);
   }
 
-  tls::PeerIdentity Peer() override { return {}; }
+  bool CanHalfClose() const override { return true; }
+
+  PeerFacts Peer() override { return {.address = RemoteAddress()}; }
 };
 
 class TlsConnection : public StreamConnection<net::ssl::stream<Socket>> {
  public:
-  using StreamConnection::StreamConnection;
+  TlsConnection(const ConnectionContext& context, Socket socket,
+                std::shared_ptr<net::ssl::context> tls)
+      : StreamConnection(context, std::move(socket), *tls), tls_(std::move(tls)) {}
 
   void Start() override {
     Post([this, self = Self()] { Handshake(); });
@@ -85,7 +101,17 @@ class TlsConnection : public StreamConnection<net::ssl::stream<Socket>> {
     stream_.async_shutdown([self = Self()](const ErrorCode&) {});
   }
 
-  tls::PeerIdentity Peer() override { return tls::PeerOf(stream_.native_handle()); }
+  // OpenSSL refuses data that comes while Asio's shutdown waits for the peer's.
+  bool CanHalfClose() const override { return false; }
+
+  PeerFacts Peer() override {
+    return {.identity = tls::PeerOf(stream_.native_handle()),
+            .certificates = tls::CertificatesOf(stream_.native_handle()),
+            .address = RemoteAddress(),
+            .secure = true};
+  }
+
+  const std::shared_ptr<net::ssl::context> tls_;
 };
 
 }  // namespace
@@ -96,8 +122,8 @@ std::shared_ptr<HttpConnection> NewPlainConnection(const ConnectionContext& cont
 }
 
 std::shared_ptr<HttpConnection> NewTlsConnection(const ConnectionContext& context, Socket socket,
-                                                 net::ssl::context& tls) {
-  return std::make_shared<TlsConnection>(context, std::move(socket), tls);
+                                                 std::shared_ptr<net::ssl::context> tls) {
+  return std::make_shared<TlsConnection>(context, std::move(socket), std::move(tls));
 }
 
 }  // namespace base::internal

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/resources.h"
-#include "loops/member_connection.h"
+#include "members/connection.h"
 
 namespace cmd {
 
@@ -10,7 +10,7 @@ absl::StatusOr<kube::ConnectionConfig> ClusterConfigSource::ConfigFor(const std:
   const kube::ObjectPtr object = client_.Find(api::Clusters(), {"", cluster});
   if (object == nullptr)
     return absl::NotFoundError(absl::StrCat("cluster ", cluster, " not found"));
-  return loops::MemberConnection(*object, [this](const kube::ObjectKey& secret) {
+  return members::ConnectionOf(*object, [this](const kube::ObjectKey& secret) {
     return client_.Find(api::Secrets(), secret);
   });
 }

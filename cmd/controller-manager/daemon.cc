@@ -14,16 +14,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/keys.h"
+#include "api/programs.h"
 #include "base/clock.h"
 #include "base/http_server.h"
 #include "base/metrics.h"
 #include "base/status.h"
+#include "base/stop_limit.h"
 #include "cmd/controller-manager/cluster_config_source.h"
 #include "cmd/controller-manager/cluster_log.h"
 #include "cmd/controller-manager/controller_table.h"
 #include "cmd/controller-manager/missing_features.h"
 #include "cmd/controller-manager/server_check.h"
-#include "cmd/controller-manager/stop_limit.h"
 #include "config/version.h"
 #include "interpreter/live/live_interpreter.h"
 #include "kube/client/http_transport.h"
@@ -32,6 +33,7 @@
 #include "kube/runtime/startup_health.h"
 #include "kube/runtime/watched_kinds.h"
 #include "loops/context.h"
+#include "loops/interpreter_options.h"
 #include "works/member_objects.h"
 #include "works/rechecks.h"
 #include "works/work_status_writer.h"
@@ -39,9 +41,7 @@
 namespace cmd {
 namespace {
 
-constexpr char kProgram[] = "karmada-controller-manager";
-
-std::string UserAgent() { return absl::StrCat(kProgram, "/", config::Version()); }
+std::string UserAgent() { return absl::StrCat(api::kControllerManager, "/", config::Version()); }
 
 kube::ManagerOptions ManagerOptionsOf(const config::Options& o) {
   kube::ManagerOptions m;
@@ -49,20 +49,12 @@ kube::ManagerOptions ManagerOptionsOf(const config::Options& o) {
   m.metrics_address = o.metrics_bind_address;
   m.leader_elect = o.leader_election.enabled;
   m.lease_namespace = o.leader_election.resource_namespace;
-  m.lease_name = kProgram;
+  m.lease_name = api::kControllerManager;
   m.lease_duration = o.leader_election.lease_duration;
   m.renew_deadline = o.leader_election.renew_deadline;
   m.retry_period = o.leader_election.retry_period;
   m.cache_sync_timeout = o.clusters.cache_sync_timeout;
   return m;
-}
-
-interpreter::live::LiveOptions InterpreterOptions(const config::Options& o) {
-  interpreter::live::LiveOptions live;
-  live.script_budget.time = o.scripts.timeout;
-  live.script_budget.memory = static_cast<size_t>(o.scripts.memory_mib) << 20;
-  live.requirements.priority_class = o.gates.Enabled(config::Gate::kResourceQuotaEstimate);
-  return live;
 }
 
 kube::ClientOptions ControlPlaneClient(const config::Options& o, const std::string& host) {
@@ -122,7 +114,7 @@ class Daemon {
         config_source_(cluster_),
         members_(MemberOptions(options, informer_threads_), config_source_, base::RealClock(),
                  &registry_),
-        live_(manager_, InterpreterOptions(options)),
+        live_(manager_, loops::InterpreterOptions(options)),
         inventory_(members_),
         objects_({mapper_, members_, live_.interpreter(), base::RealClock(), registry_}),
         status_writer_(manager_, loops::RateLimiterOf(options.rate_limits)),
@@ -224,13 +216,13 @@ absl::StatusOr<Connection> Connect(const config::Options& options) {
 absl::Status RunDaemon(const config::Options& options, const Connection& connection,
                        const base::StopToken& stop) {
   if (const absl::Status usable = CheckServerOf(options, connection, stop); !usable.ok()) {
-    EndProcessAfter(kStopLimit, 1);
+    base::EndProcessAfter(kStopLimit, 1);
     return usable;
   }
   auto daemon = std::make_unique<Daemon>(options, connection);
   const absl::Status result = daemon->Run(stop);
   // The limit applies also when the daemon ended by itself, for example because it lost its lease.
-  EndProcessAfter(kStopLimit, 1);
+  base::EndProcessAfter(kStopLimit, 1);
   // Threads that outlived the graceful period still use the daemon, and waiting for them would
   // exceed the period further: the process ends without destroying it.
   if (absl::IsDeadlineExceeded(result)) static_cast<void>(daemon.release());

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/stop_token.h"
 #include "config/options.h"
 #include "kube/client/transport.h"
@@ -23,6 +24,9 @@ struct Connection {
 // Reads the kubeconfig (--kubeconfig, $KUBECONFIG, the pod's service account, ~/.kube/config). The
 // error names the file or field that cannot be used.
 absl::StatusOr<Connection> Connect(const config::Options& options);
+
+// How long a stop may take: the manager's graceful period and the destruction of objects after it.
+inline constexpr absl::Duration kStopLimit = absl::Seconds(35);
 
 // Blocks. OK after a stop; otherwise the reason why it cannot go on (API server unreachable at
 // start, CRDs missing, lease lost).

@@ -7,13 +7,14 @@
 #include <string>
 
 #include "absl/synchronization/mutex.h"
+#include "api/programs.h"
 #include "base/descriptors.h"
 #include "base/log.h"
+#include "base/stop_limit.h"
 #include "base/stop_signals.h"
 #include "base/stop_token.h"
 #include "base/tls.h"
 #include "cmd/controller-manager/daemon.h"
-#include "cmd/controller-manager/stop_limit.h"
 #include "config/command_line.h"
 #include "config/options.h"
 #include "config/version.h"
@@ -30,7 +31,7 @@ void WatchSignals(const base::StopSignals& signals, base::StopSource source) {
   signals.Watch(
       [source](int signal) mutable {
         base::LogInfo("stopping", {{"signal", signal}});
-        cmd::EndProcessAfter(cmd::kStopLimit, kFailed);
+        base::EndProcessAfter(cmd::kStopLimit, kFailed);
         source.request_stop();
       },
       kFailed);
@@ -81,7 +82,7 @@ int main(int argc, char** argv) {
   }
 
   const config::Logging& logging = parsed.options.logging;
-  base::InitLogging("karmada-controller-manager",
+  base::InitLogging(api::kControllerManager,
                     {logging.verbosity, logging.vmodule, logging.format == "json"});
   if (const auto raised = base::RaiseDescriptorLimit(); !raised.ok()) {
     base::LogWarning("many members may need more descriptors", {{"error", raised.status()}});

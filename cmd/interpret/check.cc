@@ -106,13 +106,15 @@ void Checker::Check(const tool::Document& document) {
   Report(std::move(diagnostics));
   if (options_.json || options_.quiet) return;
   for (const std::string& result : results) {
-    console_.out << "   " << customization.name << " on " << against_.Describe() << ": " << result
-                 << "\n";
+    console_.out << "   " << tool::OneLine(customization.name) << " on "
+                 << tool::OneLine(against_.Describe()) << ": " << tool::Printable(result) << "\n";
   }
   if (errors_ + warnings_ == before) {
-    console_.out << console_.out_colours.Green("ok") << " " << document.Where() << ": "
-                 << customization.name << " (" << customization.target.ApiVersion() << " "
-                 << customization.target.kind << "): " << OperationsText(customization) << "\n";
+    const std::string about =
+        absl::StrCat(document.Where(), ": ", customization.name, " (",
+                     customization.target.ApiVersion(), " ", customization.target.kind, "): ");
+    console_.out << console_.out_colours.Green("ok") << " " << tool::OneLine(about)
+                 << OperationsText(customization) << "\n";
   }
 }
 

@@ -293,9 +293,9 @@ std::string Render(const Diagnostic& diagnostic, const tool::Colours& colours) {
   const bool error = finding.severity == Finding::Severity::kError;
   std::string where = diagnostic.file;
   if (diagnostic.line > 0) absl::StrAppend(&where, ":", diagnostic.line, ":", diagnostic.column);
-  std::string text = absl::StrCat(colours.Bold(absl::StrCat(where, ":")), " ",
+  std::string text = absl::StrCat(colours.Bold(absl::StrCat(tool::OneLine(where), ":")), " ",
                                   error ? colours.Red("error:") : colours.Yellow("warning:"), " ");
-  if (!finding.field.empty()) absl::StrAppend(&text, finding.field, ": ");
+  if (!finding.field.empty()) absl::StrAppend(&text, tool::OneLine(finding.field), ": ");
   if (diagnostic.script_line > 0) {
     absl::StrAppend(&text, "line ", diagnostic.script_line, " of the script: ");
   }

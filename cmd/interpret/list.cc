@@ -130,10 +130,8 @@ absl::Status CheckKind(const Layers& layers, const std::string& kind) {
     if (kind.empty() || absl::EqualsIgnoreCase(gvk.kind, kind)) return absl::OkStatus();
     known.push_back(gvk.kind);
   }
-  const auto nearest = base::NearestName(kind, known);
   return absl::NotFoundError(
-      absl::StrCat("no layer has a rule for a kind ", kind,
-                   nearest ? absl::StrCat("; did you mean ", known[*nearest], "?") : ""));
+      absl::StrCat("no layer has a rule for a kind ", kind, base::DidYouMean(kind, known)));
 }
 
 absl::StatusOr<tool::ExitCode> List(const ListOptions& options, tool::Console& console) {

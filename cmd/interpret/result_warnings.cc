@@ -34,10 +34,8 @@ void AddReplicas(const json::Value& replicas, Texts& texts) {
 void AddUnknown(const std::vector<interpreter::UnknownMember>& members, Texts& texts) {
   for (const interpreter::UnknownMember& member : members) {
     const std::vector<std::string> known(member.known.begin(), member.known.end());
-    const auto nearest = base::NearestName(member.name, known);
-    texts.push_back(absl::StrCat(
-        "returned a field that does not exist and is left out: ", member.path,
-        nearest ? absl::StrCat("; did you mean ", known[*nearest], "?") : std::string()));
+    texts.push_back(absl::StrCat("returned a field that does not exist and is left out: ",
+                                 member.path, base::DidYouMean(member.name, known)));
   }
 }
 

@@ -132,18 +132,18 @@ std::string VerdictText(const Layers::Verdict& verdict, const std::optional<Hook
   const std::string layer = absl::StrFormat("  %-14s", verdict.layer);
   const bool called = verdict.layer == interpreter::kWebhookLayer && call.has_value();
   const std::string took = called ? ShortTime(call->took) : "";
+  const std::string rule = tool::OneLine(verdict.rule);
   std::string text;
   if (!verdict.answers()) {
-    text = absl::StrCat(layer, "skipped   ", colours.Dim(verdict.reason));
+    text = absl::StrCat(layer, "skipped   ", colours.Dim(tool::OneLine(verdict.reason)));
   } else if (called && !call->status.ok()) {
-    text = colours.Red(absl::StrCat(layer, "fails     ", verdict.rule, " after ", took));
+    text = colours.Red(absl::StrCat(layer, "fails     ", rule, " after ", took));
   } else {
-    text =
-        colours.Green(absl::StrCat(layer, "answers   ", verdict.rule, called ? " in " : "", took));
+    text = colours.Green(absl::StrCat(layer, "answers   ", rule, called ? " in " : "", took));
   }
   text += "\n";
   for (const std::string& detail : verdict.details) {
-    absl::StrAppend(&text, std::string(26, ' '), colours.Dim(detail), "\n");
+    absl::StrAppend(&text, std::string(26, ' '), colours.Dim(tool::OneLine(detail)), "\n");
   }
   return text;
 }
@@ -156,8 +156,8 @@ std::string Advice(const Layers& layers, const Invocation& invocation) {
     if (verdict.answers()) return "";
   }
   return absl::StrCat("  nothing that was given answers ",
-                      interpreter::OperationName(invocation.op), " of ", gvk.kind, " (",
-                      gvk.ApiVersion(),
+                      interpreter::OperationName(invocation.op), " of ", tool::OneLine(gvk.kind),
+                      " (", tool::OneLine(gvk.ApiVersion()),
                       "), and no built-in rule does: give a customization with -f "
                       "or a webhook with --webhook\n");
 }
@@ -177,7 +177,7 @@ absl::StatusOr<tool::ExitCode> Run(const RunOptions& options, tool::Console& con
     console.err << TraceText(*layers, invocation, measured, console.err_colours);
   } else if (measured.hook_call.has_value() && measured.hook_call->passed_on) {
     console.err << console.err_colours.Yellow("warning:") << " "
-                << measured.hook_call->IgnoredText() << "\n";
+                << tool::OneLine(measured.hook_call->IgnoredText()) << "\n";
   }
   for (const std::string& warning : layers->TakeWarnings()) {
     console.err << console.err_colours.Yellow("warning:") << " " << tool::Printable(warning)
@@ -222,9 +222,9 @@ std::string TraceText(const Layers& layers, const Invocation& invocation, const 
                       const tool::Colours& colours) {
   const Cost& cost = measured.cost;
   const kube::Gvk gvk = invocation.object.gvk();
-  std::string text =
-      colours.Bold(absl::StrCat(interpreter::OperationName(invocation.op), " of ",
-                                invocation.object.Describe(), " (", gvk.ApiVersion(), ")\n"));
+  std::string text = colours.Bold(absl::StrCat(interpreter::OperationName(invocation.op), " of ",
+                                               tool::OneLine(invocation.object.Describe()), " (",
+                                               tool::OneLine(gvk.ApiVersion()), ")\n"));
   for (const Layers::Verdict& verdict : layers.Explain(gvk, invocation.op, measured.hook_call)) {
     absl::StrAppend(&text, VerdictText(verdict, measured.hook_call, colours));
   }
@@ -242,9 +242,10 @@ std::string ObjectDiff(const Invocation& invocation, const json::Value& result,
   const std::string diff =
       interpreter::customized::LineDiff(text_of(invocation.object.root()), text_of(result));
   if (diff.empty()) return "";
-  const std::string name = invocation.object.Describe();
+  const std::string name = tool::OneLine(invocation.object.Describe());
   return colours.Diff(absl::StrCat("--- ", name, "\n+++ ", name, " after ",
-                                   interpreter::OperationName(invocation.op), "\n", diff));
+                                   interpreter::OperationName(invocation.op), "\n",
+                                   tool::Printable(diff)));
 }
 
 void AddRun(tool::CommandLine& line) {

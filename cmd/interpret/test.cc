@@ -143,7 +143,8 @@ std::string Session::WhyNoRule(const Case& c) const {
 void Session::PrintWarnings() {
   for (const std::string& warning : layers_.TakeWarnings()) {
     if (options_.quiet) continue;
-    console_.out << "     " << console_.out_colours.Yellow("warning:") << " " << warning << "\n";
+    console_.out << "     " << console_.out_colours.Yellow("warning:") << " "
+                 << tool::Printable(warning) << "\n";
   }
 }
 
@@ -153,12 +154,12 @@ void Session::Keep(TestOutcome outcome, absl::string_view note) {
   if (!outcome.passed || !options_.quiet) {
     tool::ShowProgress(console_, "");
     console_.out << (outcome.passed ? colours.Green("ok  ") : colours.Red("FAIL")) << " "
-                 << outcome.file << ":" << outcome.line << " " << colours.Bold(outcome.operation)
-                 << (outcome.operation.empty() ? "" : " ") << outcome.name << colours.Dim(note)
-                 << "\n";
+                 << tool::OneLine(outcome.file) << ":" << outcome.line << " "
+                 << colours.Bold(outcome.operation) << (outcome.operation.empty() ? "" : " ")
+                 << tool::OneLine(outcome.name) << colours.Dim(note) << "\n";
   }
   if (!outcome.passed) {
-    const std::string report = colours.Diff(outcome.report);
+    const std::string report = colours.Diff(tool::Printable(outcome.report));
     for (const absl::string_view line : absl::StrSplit(report, '\n')) {
       if (!line.empty()) console_.out << "     " << line << "\n";
     }

@@ -28,7 +28,9 @@ bool HasClusters(const std::vector<plan::InputObject>& objects) {
 
 absl::StatusOr<config::Options> DaemonOf(const FileOptions& options) {
   config::Options daemon = options.daemon;
-  RETURN_IF_ERROR(daemon.gates.Set(options.feature_gates));
+  for (const std::string& gates : options.feature_gates) {
+    RETURN_IF_ERROR(daemon.gates.Set(gates));
+  }
   RETURN_IF_ERROR(detector::TemplateFilter::Create(daemon.skipped_propagating_apis,
                                                    daemon.skipped_propagating_namespaces)
                       .status());
@@ -37,26 +39,35 @@ absl::StatusOr<config::Options> DaemonOf(const FileOptions& options) {
 
 }  // namespace
 
-void AddFileFlags(CLI::App& app, FileOptions& options) {
-  tool::AddRepeatable(app, "-f,--filename", options.files,
-                      "manifests, policies and Clusters: a file, a directory, or - for standard "
-                      "input; may be repeated")
-      ->required();
+CLI::Option* AddFileFlags(CLI::App& app, FileOptions& options) {
+  CLI::Option* files =
+      tool::AddRepeatable(app, "-f,--filename", options.files,
+                          "manifests, policies and Clusters: a file, a directory, or - for "
+                          "standard input; may be repeated")
+          ->required();
   app.add_flag("-R,--recursive", options.recursive, "read directories below directories, too");
   app.add_option("--clusters", options.clusters,
                  "how many clusters to invent, member1 and so on; 3 when the files define none")
       ->check(CLI::Range(0, kMostClusters))
       ->type_name("N");
+  app.add_option("--crds", options.crds,
+                 "directory of Karmada's definitions (*.yaml; default: those that came with the "
+                 "program)")
+      ->type_name("DIRECTORY");
   AddSkipFlags(app, options.daemon.skipped_propagating_apis,
                options.daemon.skipped_propagating_namespaces);
-  app.add_option("--feature-gates", options.feature_gates,
-                 "this flag of karmada-controller-manager, if it is set there")
+  tool::AddRepeatable(app, "--feature-gates", options.feature_gates,
+                      "this flag of karmada-controller-manager, if it is set there")
       ->type_name("NAME=BOOL,...");
+  return files;
 }
 
 absl::StatusOr<plan::PlanRequest> ReadFiles(const FileOptions& options, tool::Console& console) {
   plan::PlanRequest request;
   ASSIGN_OR_RETURN(request.daemon, DaemonOf(options));
+  for (const std::string& warning : request.daemon.gates.Warnings()) {
+    console.err << console.err_colours.Yellow("warning:") << " " << warning << "\n";
+  }
   tool::DocumentReader reader(console.in);
   ASSIGN_OR_RETURN(std::vector<tool::Document> files,
                    reader.DocumentsOf(options.files, options.recursive));
@@ -67,6 +78,7 @@ absl::StatusOr<plan::PlanRequest> ReadFiles(const FileOptions& options, tool::Co
   if (request.objects.empty() && request.base.empty()) {
     return absl::NotFoundError("the files contain no objects");
   }
+  request.crds = options.crds;
   request.clusters = options.clusters;
   const bool has_clusters = HasClusters(request.objects) || HasClusters(request.base);
   if (request.clusters == 0 && !has_clusters) request.clusters = kUsualClusters;

@@ -12,7 +12,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace cmd::lens {
 
@@ -20,17 +21,19 @@ struct FileOptions {
   std::vector<std::string> files, base;
   bool recursive = false;
   int clusters = 0;
-  std::string feature_gates;
+  std::string crds;
+  std::vector<std::string> feature_gates;
   config::Options daemon;
 };
 
-// Adds -f/--filename, -R/--recursive, --clusters, and the daemon's flags that decide what becomes
-// of templates.
-void AddFileFlags(CLI::App& app, FileOptions& options);
+// Adds -f/--filename, which is required and returned, -R/--recursive, --clusters, --crds, and the
+// daemon's flags that decide what becomes of templates.
+CLI::Option* AddFileFlags(CLI::App& app, FileOptions& options);
 
 // Reads the files. Without Clusters in them and without --clusters there are three. kNotFound or
 // kInvalidArgument when files cannot be read, kNotFound when they contain no object,
-// kInvalidArgument when a flag of the daemon has a value that the daemon would refuse.
+// kInvalidArgument when a flag of the daemon has a value that the daemon would refuse. What the
+// daemon warns of its flags goes to standard error.
 absl::StatusOr<::lens::plan::PlanRequest> ReadFiles(const FileOptions& options,
                                                     tool::Console& console);
 

@@ -2,6 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "absl/strings/str_join.h"
+#include "config/options.h"
+
 namespace cmd::lens {
 
 void AddSkipFlags(CLI::App& app, std::string& apis, std::vector<std::string>& namespaces) {
@@ -11,7 +14,7 @@ void AddSkipFlags(CLI::App& app, std::string& apis, std::vector<std::string>& na
   app.add_option("--skipped-propagating-namespaces", namespaces,
                  "this flag of karmada-controller-manager, if it is set there")
       ->delimiter(',')
-      ->default_str("kube-.*")
+      ->default_str(absl::StrJoin(config::Options().skipped_propagating_namespaces, ","))
       ->type_name("PATTERNS");
 }
 

@@ -1,5 +1,6 @@
 #include "cmd/lens/graph.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -9,9 +10,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "api/resources.h"
 #include "base/status.h"
 #include "cmd/lens/files.h"
 #include "lens/graph/disk.h"
+#include "lens/graph/live.h"
 #include "lens/graph/render.h"
 #include "lens/graph/svg.h"
 #include "tool/flags.h"
@@ -26,12 +29,14 @@ constexpr char kExamples[] = R"(Examples:
   %prog% graph -f deploy/                          # a tree
   %prog% graph -f deploy/ deployment/web -n shop   # what has to do with one object
   %prog% graph -f deploy/ -o svg > graph.svg       # a picture
-  %prog% graph -f deploy/ -o dot | dot -Tpdf -o graph.pdf)";
+  %prog% graph -f deploy/ -o dot | dot -Tpdf -o graph.pdf
+  %prog% graph --kubeconfig karmada.config         # of a live control plane
+  %prog% graph --kubeconfig karmada.config deployment/web -n shop)";
 
 struct GraphOptions {
   FileOptions files;
   std::string reference;  // KIND/NAME, or "".
-  std::string ns;
+  tool::LiveOptions live{.program = "karmada-lens"};
   std::string format = "text";
 };
 
@@ -51,15 +56,24 @@ bool IsMeant(const graph::Node& node, const tool::LiveReference& wanted, const s
                     : name == absl::StrCat(ns, "/", wanted.name);
 }
 
-absl::StatusOr<graph::Graph> Part(const graph::Graph& whole, const GraphOptions& options) {
+// Returns the part of the graph that has to do with the nodes that `wanted` accepts.
+absl::StatusOr<graph::Graph> Part(const graph::Graph& whole, const GraphOptions& options,
+                                  const std::function<bool(const graph::Node&)>& wanted) {
+  graph::Graph part = graph::PartAround(whole, wanted);
+  if (!part.nodes.empty()) return part;
+  const std::string& ns = options.live.ns;
+  const std::string what = absl::StrCat(options.reference.empty() ? "template" : options.reference,
+                                        ns.empty() ? "" : absl::StrCat(" in namespace ", ns));
+  if (whole.unread.empty()) return absl::NotFoundError(absl::StrCat("there is no ", what));
+  return absl::PermissionDeniedError(absl::StrCat("no ", what, " was found, but not everything ",
+                                                  "could be read: ", whole.unread[0]));
+}
+
+absl::StatusOr<graph::Graph> PartOfFiles(const graph::Graph& whole, const GraphOptions& options) {
   if (options.reference.empty()) return whole;
   ASSIGN_OR_RETURN(const tool::LiveReference wanted, tool::ParseLiveReference(options.reference));
-  graph::Graph part = graph::PartAround(
-      whole, [&](const graph::Node& node) { return IsMeant(node, wanted, options.ns); });
-  if (!part.nodes.empty()) return part;
-  return absl::NotFoundError(
-      absl::StrCat("there is no ", options.reference,
-                   options.ns.empty() ? "" : absl::StrCat(" in namespace ", options.ns)));
+  return Part(whole, options,
+              [&](const graph::Node& node) { return IsMeant(node, wanted, options.live.ns); });
 }
 
 std::string Rendered(const graph::Graph& graph, const std::string& format,
@@ -70,18 +84,75 @@ std::string Rendered(const graph::Graph& graph, const std::string& format,
   return graph::TreeOf(graph, colours);
 }
 
-absl::StatusOr<tool::ExitCode> RunGraph(const GraphOptions& options, tool::Console& console) {
-  if (options.reference.empty() && !options.ns.empty()) {
+absl::StatusOr<graph::Graph> OfFiles(const GraphOptions& options, tool::Console& console) {
+  if (!options.live.kubeconfig.empty() || !options.live.context.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--namespace=", options.ns, " has no effect without KIND/NAME"));
+        "--filename is about files, --kubeconfig and --context about a live control plane: leave "
+        "one of them out");
+  }
+  if (options.reference.empty() && !options.live.ns.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--namespace=", options.live.ns, " has no effect without KIND/NAME"));
   }
   ASSIGN_OR_RETURN(const auto request, ReadFiles(options.files, console));
   tool::ShowProgress(console, "simulating");
-  const absl::StatusOr<graph::Graph> whole = graph::GraphOfFiles(request, {});
+  ASSIGN_OR_RETURN(const graph::Graph whole, graph::GraphOfFiles(request, {}));
+  return PartOfFiles(whole, options);
+}
+
+// Returns whether the node is a template of the namespace: "Deployment shop/web" is one of shop.
+bool IsIn(const graph::Node& node, const std::string& ns) {
+  return node.type == graph::NodeType::kTemplate &&
+         absl::StrContains(node.name, absl::StrCat(" ", ns, "/"));
+}
+
+absl::StatusOr<graph::Graph> OfControlPlane(const GraphOptions& options, tool::Console& console) {
+  tool::ShowProgress(console, "reading");
+  tool::LiveReference reference;
+  if (!options.reference.empty()) {
+    ASSIGN_OR_RETURN(reference, tool::ParseLiveReference(options.reference));
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<tool::LiveConnection> live, tool::Connect(options.live));
+  graph::LiveQuestion question{.ns = live->ns};
+  if (!options.reference.empty()) {
+    ASSIGN_OR_RETURN(question.resource, tool::FindResource(live->discovery, reference.type));
+    question.key = {question.resource.namespaced ? live->ns : "", reference.name};
+  }
+  ASSIGN_OR_RETURN(const graph::Graph whole,
+                   graph::GraphOfLive(live->client, live->discovery, question, {}));
+  if (options.reference.empty() && options.live.ns.empty()) return whole;
+  const bool is_cluster = question.resource.gvk == api::Clusters().gvk;
+  const std::string name =
+      is_cluster ? question.key.name
+                 : absl::StrCat(question.resource.gvk.kind, " ", question.key.ToString());
+  return Part(whole, options, [&](const graph::Node& node) {
+    return options.reference.empty() ? IsIn(node, options.live.ns) : node.name == name;
+  });
+}
+
+// Returns an error for a flag that says something about files when there are none.
+absl::Status CheckFileFlags(const CLI::App& app) {
+  if (app.count("--filename") > 0) return absl::OkStatus();
+  for (const char* name : {"--recursive", "--clusters", "--crds", "--skipped-propagating-apis",
+                           "--skipped-propagating-namespaces", "--feature-gates"}) {
+    if (app.count(name) == 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " has an effect on files only: give --filename, too"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<tool::ExitCode> RunGraph(const GraphOptions& options, tool::Console& console) {
+  const bool of_files = !options.files.files.empty();
+  const absl::StatusOr<graph::Graph> graph =
+      of_files ? OfFiles(options, console) : OfControlPlane(options, console);
   tool::ShowProgress(console, "");
-  if (!whole.ok()) return whole.status();
-  ASSIGN_OR_RETURN(const graph::Graph part, Part(*whole, options));
-  console.out << Rendered(part, options.format, console.out_colours);
+  if (!graph.ok()) return graph.status();
+  for (const std::string& unread : graph->unread) {
+    console.err << console.err_colours.Yellow("warning:") << " not read: " << tool::OneLine(unread)
+                << "\n";
+  }
+  console.out << Rendered(*graph, options.format, console.out_colours);
   return tool::ExitCode::kFine;
 }
 
@@ -91,13 +162,16 @@ void AddGraph(tool::CommandLine& line) {
   CLI::App& app = line.Add("graph", "Show what templates need and where they go", kExamples);
   auto options = std::make_shared<GraphOptions>();
   app.add_option("KIND/NAME", options->reference, "show only what has to do with this object");
-  AddFileFlags(app, options->files);
-  app.add_option("-n,--namespace", options->ns, "the namespace of KIND/NAME");
+  AddFileFlags(app, options->files)->required(false);
+  tool::AddLiveFlags(app, options->live);
   app.add_option("-o,--output", options->format, "how to print the graph")
       ->check(CLI::IsMember({"text", "dot", "svg", "json"}))
       ->default_str("text")
       ->type_name("FORMAT");
-  line.OnRun(app, [options](tool::Console& console) { return RunGraph(*options, console); });
+  line.OnRun(app, [options, &app](tool::Console& console) -> absl::StatusOr<tool::ExitCode> {
+    RETURN_IF_ERROR(CheckFileFlags(app));
+    return RunGraph(*options, console);
+  });
 }
 
 }  // namespace cmd::lens

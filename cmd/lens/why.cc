@@ -50,7 +50,7 @@ void Print(const ::lens::why::Chain& chain, const ::lens::why::Diagnosis& diagno
     console.out << "What to do: " << Sentence(tool::OneLine(diagnosis.advice)) << "\n";
   }
   console.out << "\n" << TreeText(::lens::why::WayOf(chain, diagnosis), console.out_colours);
-  for (const std::string& unread : chain.unread) {
+  for (const std::string& unread : chain.UnreadWithMembers()) {
     console.err << console.err_colours.Yellow("warning:") << " not read: " << tool::OneLine(unread)
                 << "\n";
   }

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "api/programs.h"
 #include "base/status.h"
 #include "cmd/sandbox/customization_admission.h"
 #include "cmd/sandbox/steering.h"
@@ -20,7 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kProgram[] = "karmada-controller-manager";
 constexpr char kControlPlane[] = "karmada";  // The name of its kubeconfig.
 
 // Returns $XDG_RUNTIME_DIR if it can be written, else $TMPDIR, else /tmp.
@@ -102,7 +102,7 @@ absl::Status Session::SetEarlierRunAside() {
 }
 
 std::string Session::LogPath() const {
-  return absl::StrCat(directory_.path(), "/", kProgram, ".log");
+  return absl::StrCat(directory_.path(), "/", api::kControllerManager, ".log");
 }
 
 std::string Session::KubeconfigPath(const std::string& cluster) const {
@@ -117,7 +117,8 @@ std::vector<std::string> Session::ManagerArguments() const {
 absl::StatusOr<std::string> FindControllerManager(const std::string& wanted) {
   if (wanted == "off") return std::string();
   const bool beside = wanted == "auto";
-  const std::string path = beside ? absl::StrCat(ProgramDirectory(), "/", kProgram) : wanted;
+  const std::string path =
+      beside ? absl::StrCat(ProgramDirectory(), "/", api::kControllerManager) : wanted;
   if (access(path.c_str(), X_OK) == 0) return path;
   if (beside) return std::string();
   return absl::NotFoundError(absl::StrCat("the controller manager ", path, " cannot be run"));

@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +11,7 @@
 #include "absl/time/time.h"
 #include "api/cluster.h"
 #include "api/keys.h"
+#include "api/programs.h"
 #include "api/resources.h"
 #include "base/spelling.h"
 #include "base/status.h"
@@ -32,11 +32,10 @@ constexpr int64_t kRetrySeconds = 5;
 
 absl::Status NoSuchMember(sandbox::Fleet& fleet, const std::string& name) {
   const std::vector<std::string> names = fleet.member_names();
-  const std::optional<size_t> meant = base::NearestName(name, names);
-  return absl::NotFoundError(
-      absl::StrCat("there is no member \"", name, "\"",
-                   meant.has_value() ? absl::StrCat("; did you mean ", names[*meant], "?")
-                                     : absl::StrCat(": there are ", absl::StrJoin(names, ", "))));
+  const std::string meant = base::DidYouMean(name, names);
+  return absl::NotFoundError(absl::StrCat(
+      "there is no member \"", name, "\"",
+      meant.empty() ? absl::StrCat(": there are ", absl::StrJoin(names, ", ")) : meant));
 }
 
 absl::StatusOr<std::string> DirectoryOf(const SandboxOptions& options) {
@@ -104,9 +103,8 @@ absl::StatusOr<std::string> SteerMember(sandbox::Fleet& fleet, const std::string
 // Returns a sentence about when a program that is started now becomes the leader, given when the
 // one before it has ended.
 std::string Leads(sandbox::Fleet& fleet, absl::Time ended) {
-  const auto lease =
-      fleet.control_plane().backend().Get({"coordination.k8s.io", "v1", "leases"},
-                                          {api::kSystemNamespace, "karmada-controller-manager"});
+  const auto lease = fleet.control_plane().backend().Get(
+      {"coordination.k8s.io", "v1", "leases"}, {api::kSystemNamespace, api::kControllerManager});
   const std::string holder = lease.ok() ? (*lease)->spec()["holderIdentity"].ToString() : "";
   if (holder.empty()) return "It leads at once.";
   const auto renewed = kube::ParseTime((*lease)->spec()["renewTime"].AsString());

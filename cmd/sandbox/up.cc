@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "api/programs.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/status.h"
@@ -46,7 +47,7 @@ std::string ManagerLine(Session& session, const Terminal& terminal) {
   }
   return absl::StrCat(terminal.Yellow("No controller manager runs: nothing propagates until you "
                                       "start one with"),
-                      "\n  ", CommandFor("karmada-controller-manager"), " ",
+                      "\n  ", CommandFor(api::kControllerManager), " ",
                       absl::StrJoin(session.ManagerArguments(), " "));
 }
 

@@ -2,18 +2,18 @@
 
 #include <CLI/CLI.hpp>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/status.h"
 #include "config/duration.h"
+#include "config/flag_types.h"
 
 namespace config::internal {
 namespace {
 
 using enum State;
 
-enum class Type { kSwitch, kDuration, kInteger, kNumber, kText };
+using Type = FlagType;
 
 struct Flag {
   absl::string_view name;
@@ -69,66 +69,8 @@ constexpr Flag kFlags[] = {
     {"--stderrthreshold", Type::kText, kNoSense, kStderr},
 };
 
-absl::Status CheckValue(Type type, const std::string& text) {
-  double number = 0;
-  int64_t integer = 0;
-  absl::Duration duration;
-  bool on = false;
-  switch (type) {
-    case Type::kDuration:
-      return ParseGoDuration(text, duration);
-    case Type::kInteger:
-      if (absl::SimpleAtoi(text, &integer)) return absl::OkStatus();
-      return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is not an integer"));
-    case Type::kNumber:
-      if (absl::SimpleAtod(text, &number)) return absl::OkStatus();
-      return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is not a number"));
-    case Type::kSwitch:
-      if (absl::SimpleAtob(text, &on)) return absl::OkStatus();
-      return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is neither true nor false"));
-    case Type::kText:
-      return absl::OkStatus();
-  }
-  return absl::OkStatus();
-}
-
-bool IsGiven(const CLI::App& app, absl::string_view name) {
-  return app.get_option(std::string(name))->count() > 0;
-}
-
-// Returns the last value that was given, for switches "true" or "false"; "" when the flag was not
-// given.
-std::string Given(const CLI::App& app, absl::string_view name) {
-  const CLI::Option* option = app.get_option(std::string(name));
-  if (option->count() == 0 || option->results().empty()) return "";
-  const std::string& last = option->results().back();
-  bool on = false;
-  const bool is_switch = option->get_expected_max() == 0 && absl::SimpleAtob(last, &on);
-  return is_switch ? (on ? "true" : "false") : last;
-}
-
 absl::Status Refused(absl::string_view flag, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(flag, ": ", why));
-}
-
-CLI::Option* AddFlag(CLI::App& app, const Flag& flag, const std::string& help) {
-  const std::string name(flag.name);
-  if (flag.type == Type::kSwitch) {
-    return app.add_flag(name, help)
-        ->check(
-            [](const std::string& text) {
-              return std::string(CheckValue(Type::kSwitch, text).message());
-            },
-            "");
-  }
-  CLI::Option* option = app.add_option_function<std::string>(
-      name,
-      [type = flag.type, name](const std::string& text) {
-        const absl::Status valid = CheckValue(type, text);
-        if (!valid.ok()) throw CLI::ValidationError(name, std::string(valid.message()));
-      },
-      help);
-  return flag.type == Type::kDuration ? option->type_name("duration") : option;
 }
 
 }  // namespace
@@ -136,7 +78,7 @@ CLI::Option* AddFlag(CLI::App& app, const Flag& flag, const std::string& help) {
 void AddUnusedFlags(CLI::App& app) {
   for (const Flag& flag : kFlags) {
     const bool planned = flag.state == kNotYet;
-    AddFlag(app, flag, absl::StrCat(planned ? "would " : "", flag.note))
+    AddCheckedFlag(app, flag.name, flag.type, absl::StrCat(planned ? "would " : "", flag.note))
         ->group(planned ? "Accepted, but without effect yet" : "");
   }
 }
@@ -144,7 +86,7 @@ void AddUnusedFlags(CLI::App& app) {
 absl::Status ValidateUnusedFlags(const CLI::App& app) {
   absl::Duration period = absl::InfiniteDuration();
   constexpr absl::string_view kPeriod = "--federated-resource-quota-sync-period";
-  if (IsGiven(app, kPeriod)) RETURN_IF_ERROR(ParseGoDuration(Given(app, kPeriod), period));
+  if (IsGiven(app, kPeriod)) RETURN_IF_ERROR(ParseGoDuration(GivenValue(app, kPeriod), period));
   if (period <= absl::ZeroDuration()) return Refused(kPeriod, "must be greater than 0");
   return absl::OkStatus();
 }
@@ -152,7 +94,7 @@ absl::Status ValidateUnusedFlags(const CLI::App& app) {
 std::vector<std::string> UnusedFlagWarnings(const CLI::App& app) {
   std::vector<std::string> out;
   for (const Flag& flag : kFlags) {
-    const std::string value = Given(app, flag.name);
+    const std::string value = GivenValue(app, flag.name);
     if (!IsGiven(app, flag.name) || value == flag.as_here || flag.state == kOutside) continue;
     out.push_back(absl::StrCat(flag.name, "=", value, " has no effect",
                                flag.state == kNotYet ? " yet; it would " : ": ", flag.note));

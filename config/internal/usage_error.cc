@@ -1,6 +1,5 @@
 #include "config/internal/usage_error.h"
 
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -42,11 +41,6 @@ std::vector<std::string> Flags(const CLI::App& app) {
   return names;
 }
 
-std::string Meant(const std::string& word, const std::vector<std::string>& known) {
-  const std::optional<size_t> meant = base::NearestName(word, known);
-  return meant ? absl::StrCat("; did you mean ", known[*meant], "?") : "";
-}
-
 std::string WantedBy(const CLI::App& app, const std::string& flag) {
   const CLI::Option* option = Deepest(app).get_option_no_throw(flag);
   const std::string type = option == nullptr ? "" : option->get_type_name();
@@ -80,7 +74,7 @@ std::string BadChoice(absl::string_view what) {
 std::string UnknownCommand(const CLI::App& app, const std::string& word) {
   const std::vector<std::string> known = Commands(app);
   if (known.empty()) return absl::StrCat(app.get_name(), " takes no argument \"", word, "\"");
-  const std::string meant = Meant(word, known);
+  const std::string meant = base::DidYouMean(word, known);
   return absl::StrCat("there is no command \"", word, "\"",
                       meant.empty() ? "; there are " + absl::StrJoin(known, ", ") : meant);
 }
@@ -91,7 +85,7 @@ std::string UnknownWord(const CLI::App& app) {
   const std::string word = unknown.front().substr(0, unknown.front().find('='));
   const CLI::App& command = Deepest(app);
   if (!absl::StartsWith(word, "-")) return UnknownCommand(command, word);
-  return absl::StrCat("there is no flag ", word, Meant(word, Flags(command)));
+  return absl::StrCat("there is no flag ", word, base::DidYouMean(word, Flags(command)));
 }
 
 std::string UsageError(const CLI::App& app, const CLI::Error& error) {

@@ -6,43 +6,10 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "config/duration.h"
+#include "config/flag_types.h"
 
 namespace config::internal {
 namespace {
-
-void AddDuration(CLI::App& app, const std::string& name, absl::Duration& target,
-                 const std::string& help) {
-  app.add_option_function<std::string>(
-         name,
-         [&target, name](const std::string& text) {
-           const absl::Status parsed = ParseGoDuration(text, target);
-           if (!parsed.ok()) throw CLI::ValidationError(name, std::string(parsed.message()));
-         },
-         help)
-      ->type_name("DURATION")
-      ->default_str(absl::FormatDuration(target));
-}
-
-template <class T>
-CLI::Option* AddValue(CLI::App& app, const std::string& name, T& target, const std::string& help) {
-  return app.add_option(name, target, help)->capture_default_str();
-}
-
-CLI::Option* AddList(CLI::App& app, const std::string& name, std::vector<std::string>& target,
-                     const std::string& help) {
-  return app.add_option(name, target, help)
-      ->delimiter(',')
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->capture_default_str();
-}
-
-void AddSwitch(CLI::App& app, const std::string& name, bool& target, const std::string& help) {
-  app.add_flag(name, target, absl::StrCat(help, " (default: ", target ? "true" : "false", ")"))
-      ->capture_default_str();
-}
 
 void AddServerFlags(CLI::App& app, Options& o) {
   AddValue(app, "--kubeconfig", o.kubeconfig, "kubeconfig of the Karmada control plane")

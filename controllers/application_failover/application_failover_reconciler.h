@@ -75,7 +75,8 @@ class ApplicationFailoverReconciler : public kube::Reconciler {
       ABSL_GUARDED_BY(mu_);
 };
 
-// Builds the loop of one scope.
+// Builds the loop for bindings of one scope: with api::scope::Namespaced for ResourceBindings, with
+// api::scope::Cluster for ClusterResourceBindings. The table of controllers has a line for each.
 template <class Scope>
 absl::Status RegisterApplicationFailover(const loops::Context& context, int workers);
 

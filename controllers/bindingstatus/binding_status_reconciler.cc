@@ -1,6 +1,7 @@
 // A pass waits first for the end of the pause that the last write demands (WritePace). It then
 // aggregates the status of all Works. If that changes the binding while the Works are on their way
-// to an outcome, the pass waits for as long as the gate says. It writes the status and the
+// to an outcome, the pass waits for as long as the gate says; a Work that is suspended, or whose
+// cluster is not ready, is not on its way. It writes the status and the
 // condition FullyApplied to the binding, and has the interpreter sum it up into the status of the
 // template. A failure of the binding's write ends the pass before the template; each failure is
 // repeated with back-off. A template that is gone is passed over.
@@ -12,13 +13,17 @@
 #include "controllers/bindingstatus/binding_status_reconciler.h"
 
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/cluster.h"
 #include "api/keys.h"
+#include "api/names.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "api/unhealthy_since.h"
+#include "api/work.h"
 #include "base/status.h"
 #include "controllers/bindingstatus/aggregation.h"
 #include "kube/client/errors.h"
@@ -82,12 +87,29 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
   const kube::Object after = WithStatus(binding, items, manager_.clock().Now());
   const bool is_news = after.status() != object->status();
   const absl::Duration hold =
-      HoldFor(request.key, !is_news || IsSettled(binding.DispatchTargets(), items));
+      HoldFor(request.key, !is_news || IsSettled(AnsweringTargets(binding, works), items));
   if (hold > absl::ZeroDuration()) return kube::Action::After(hold);
 
   RETURN_IF_ERROR(WriteBinding(object, after, items.size(), stop));
   RETURN_IF_ERROR(WriteTemplate(binding, items, stop));
   return kube::Action::Done();
+}
+
+template <class Scope>
+std::vector<api::TargetCluster> BindingStatusReconciler<Scope>::AnsweringTargets(
+    const api::BindingView& binding, const std::vector<kube::ObjectPtr>& works) {
+  std::set<std::string> suspended;
+  for (const kube::ObjectPtr& work : works) {
+    if (!api::WorkView(*work).IsDispatchingSuspended()) continue;
+    suspended.insert(api::ClusterOfExecutionNamespace(work->ns()).value_or(""));
+  }
+  std::vector<api::TargetCluster> targets = binding.DispatchTargets();
+  std::erase_if(targets, [&](const api::TargetCluster& target) {
+    const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), {"", target.name});
+    return cluster == nullptr || !api::ClusterView(*cluster).IsReady() ||
+           suspended.contains(target.name);
+  });
+  return targets;
 }
 
 template <class Scope>
@@ -206,6 +228,7 @@ absl::Status RegisterBindingStatus(const loops::Context& context, int workers) {
                                   .map = BindingOf<Scope>,
                                   .delay = works::kSettledHold})
           .Reads(api::Works(), Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel))
+          .Reads(api::Clusters())
           .Build(std::make_unique<BindingStatusReconciler<Scope>>(context.manager,
                                                                   context.interpreter));
   works::RequeueBindings(context.interpreter, {controller.queue(),

@@ -39,6 +39,10 @@ class BindingStatusReconciler : public kube::Reconciler {
                                          const base::StopToken& stop) override;
 
  private:
+  // Returns the targets that can answer: not those whose cluster is gone or not ready, or whose
+  // Work is suspended. `works` are those of the binding.
+  std::vector<api::TargetCluster> AnsweringTargets(const api::BindingView& binding,
+                                                   const std::vector<kube::ObjectPtr>& works);
   // Returns how long to wait before news is written; zero to write now. News that is not `at_once`
   // is intermediate.
   absl::Duration HoldFor(const kube::ObjectKey& key, bool at_once);
@@ -70,7 +74,8 @@ class BindingStatusReconciler : public kube::Reconciler {
   absl::flat_hash_map<kube::ObjectKey, base::SteadyTime> held_ ABSL_GUARDED_BY(mu_);
 };
 
-// Builds the loop of one scope.
+// Builds the loop for bindings of one scope: with api::scope::Namespaced for ResourceBindings, with
+// api::scope::Cluster for ClusterResourceBindings. The table of controllers has a line for each.
 template <class Scope>
 absl::Status RegisterBindingStatus(const loops::Context& context, int workers);
 

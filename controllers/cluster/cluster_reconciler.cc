@@ -7,7 +7,8 @@
 // and with it the Works, whose objects in the member the execution loop removes. Once the namespace
 // is gone, no binding may name the cluster any more. Then the finalizer is removed. A pass ends
 // where it has to wait; the end of the namespace brings the cluster back, and so does a binding
-// that leaves it, and a look every ten seconds. Nothing is remembered between passes.
+// that leaves it, and a look every ten seconds. A wait of more than five minutes is an event that
+// names what it waits for. Nothing is remembered between passes but when there was one.
 #include "controllers/cluster/cluster_reconciler.h"
 
 #include <memory>
@@ -128,10 +129,11 @@ absl::StatusOr<kube::Action> ClusterReconciler::Finalize(const kube::ObjectPtr& 
            deleted.ok() ? api::message::ExecutionSpaceRemoved(cluster->name())
                         : api::message::ExecutionSpaceNotRemoved(cluster->name(), deleted));
     RETURN_IF_ERROR(deleted);
-    // The deletion event of the namespace comes sooner; this is only the safety net.
-    return kube::Action::After(kUnjoinRecheck);
+    return Wait(*cluster, api::message::ClusterWaitsForWorks,
+                manager_.cluster().List(api::Works(), ns));
   }
-  if (IsStillScheduled(cluster->name())) return kube::Action::After(kUnjoinRecheck);
+  const std::vector<kube::ObjectPtr> bindings = BindingsTo(cluster->name());
+  if (!bindings.empty()) return Wait(*cluster, api::message::ClusterWaitsForBindings, bindings);
   RETURN_IF_ERROR(
       manager_.cluster().RemoveFinalizer(api::Clusters(), cluster, api::kClusterFinalizer, stop));
   return kube::Action::Done();
@@ -159,11 +161,32 @@ absl::Status ClusterReconciler::ReleaseWorks(const kube::Object& cluster,
   return errors.Join();
 }
 
-bool ClusterReconciler::IsStillScheduled(absl::string_view cluster) const {
+std::vector<kube::ObjectPtr> ClusterReconciler::BindingsTo(absl::string_view cluster) const {
+  std::vector<kube::ObjectPtr> bindings;
   for (const kube::Resource* r : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    if (manager_.cluster().CountByIndex(*r, loops::kBindingsByCluster, cluster) > 0) return true;
+    for (kube::ObjectPtr& binding :
+         manager_.cluster().ByIndex(*r, loops::kBindingsByCluster, std::string(cluster))) {
+      bindings.push_back(std::move(binding));
+    }
   }
-  return false;
+  return bindings;
+}
+
+kube::Action ClusterReconciler::Wait(const kube::Object& cluster, WaitMessage message,
+                                     absl::Span<const kube::ObjectPtr> objects) {
+  const std::optional<api::BlockedDeletion> blocked =
+      api::BlockedDeletionOf(cluster, manager_.clock().Now());
+  if (blocked.has_value() && blocked->due <= absl::ZeroDuration()) {
+    const std::string kind = absl::StrCat(cluster.name(), " ", blocked->since, " ",
+                                          objects.empty() ? "" : objects[0]->kind());
+    // The names change while objects go one by one.
+    if (waits_.Note(kind, manager_.clock().SteadyNow()).log) {
+      recorder_.Warning(kube::InvolvedObject::Of(cluster), api::reason::kDeletionBlocked,
+                        message(cluster, *blocked, objects));
+    }
+  }
+  // The end of the namespace, or of the last binding, comes sooner; this is only the safety net.
+  return kube::Action::After(kUnjoinRecheck);
 }
 
 namespace {

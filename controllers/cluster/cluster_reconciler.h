@@ -11,7 +11,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "api/blocked_deletion.h"
 #include "api/cluster.h"
+#include "base/repeated_errors.h"
 #include "base/stop_token.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
@@ -36,13 +39,21 @@ class ClusterReconciler : public kube::Reconciler {
   absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& cluster,
                                         const base::StopToken& stop);
   absl::Status ReleaseWorks(const kube::Object& cluster, const base::StopToken& stop);
-  bool IsStillScheduled(absl::string_view cluster) const;
+  // Returns the bindings of both scopes that name the cluster as a target.
+  std::vector<kube::ObjectPtr> BindingsTo(absl::string_view cluster) const;
+  // Ends a pass over a cluster that is being removed and has to wait for these objects. A wait that
+  // lasts is reported on the Cluster: `message` says what for.
+  using WaitMessage = std::string (*)(const kube::Object& cluster, const api::BlockedDeletion&,
+                                      absl::Span<const kube::ObjectPtr> objects);
+  kube::Action Wait(const kube::Object& cluster, WaitMessage message,
+                    absl::Span<const kube::ObjectPtr> objects);
   // Records what became of one step as an event on the Cluster. `reasons`: of success, of failure.
   void Report(const kube::Object& cluster, const absl::Status& result,
               std::pair<const char*, const char*> reasons, const std::string& message);
 
   kube::Manager& manager_;
   kube::EventRecorder recorder_;
+  base::RepeatedErrors waits_;  // That have been reported.
 };
 
 // Returns the spec.taints that the Ready condition asks for; nullopt when the present ones are

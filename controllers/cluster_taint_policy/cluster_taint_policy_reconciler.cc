@@ -3,8 +3,9 @@
 // policies select it by, and when a policy comes or its spec changes. A change of the taints
 // themselves brings no pass, as upstream: a taint that an administrator has taken off stays off
 // until a condition changes, and a policy that fights with another writer over a taint does not
-// write without end. The deletion of a policy removes nothing. Nothing is remembered between
-// passes but which policies have been reported.
+// write without end. The deletion of a policy removes nothing. A policy that comes, or whose spec
+// changes, also gets a pass of its own, which reports conditions that can never match, even if it
+// selects no cluster. Nothing is remembered between passes.
 #include "controllers/cluster_taint_policy/cluster_taint_policy_reconciler.h"
 
 #include <memory>
@@ -38,16 +39,34 @@ bool SpecChanged(const kube::Object& before, const kube::Object& after) {
   return before.spec() != after.spec();
 }
 
-// Returns a function that returns the clusters which a policy selects.
-kube::MapFn SelectedBy(std::shared_ptr<kube::Informer> clusters) {
-  return [clusters = std::move(clusters)](const kube::Object& policy) {
-    std::vector<kube::Request> requests;
-    for (const kube::ObjectPtr& cluster : clusters->store().List()) {
-      if (!api::ClusterTaintPolicyView(policy).Targets(api::ClusterView(*cluster))) continue;
-      requests.push_back({.key = cluster->key()});
-    }
+// The variant of a request whose key names a policy.
+constexpr int kPolicyItself = 1;
+
+// Adds the clusters that the policy selects.
+void AddSelected(const kube::Informer& clusters, const kube::Object& policy,
+                 std::vector<kube::Request>& requests) {
+  for (const kube::ObjectPtr& cluster : clusters.store().List()) {
+    if (!api::ClusterTaintPolicyView(policy).Targets(api::ClusterView(*cluster))) continue;
+    requests.push_back({.key = cluster->key()});
+  }
+}
+
+// Queues a policy itself, once, and the clusters which it selects or has selected before its
+// change. Were the policy queued for both of its states, a quick worker would report it twice.
+kube::Enqueue ForPolicies(const std::shared_ptr<kube::Informer>& clusters) {
+  kube::Enqueue enqueue{.when = {.update = SpecChanged, .remove = kube::Never}};
+  enqueue.map = [clusters](const kube::Object& policy) {
+    std::vector<kube::Request> requests = {{.key = policy.key(), .variant = kPolicyItself}};
+    AddSelected(*clusters, policy, requests);
     return requests;
   };
+  enqueue.map_update = [clusters](const kube::Object& before, const kube::Object& after) {
+    std::vector<kube::Request> requests = {{.key = after.key(), .variant = kPolicyItself}};
+    AddSelected(*clusters, before, requests);
+    AddSelected(*clusters, after, requests);
+    return requests;
+  };
+  return enqueue;
 }
 
 }  // namespace
@@ -57,10 +76,13 @@ ClusterTaintPolicyReconciler::ClusterTaintPolicyReconciler(kube::Manager& manage
 
 absl::StatusOr<kube::Action> ClusterTaintPolicyReconciler::Reconcile(const kube::Request& request,
                                                                      const base::StopToken& stop) {
+  if (request.variant == kPolicyItself) {
+    ReportUnmatchable(request.key);
+    return kube::Action::Done();
+  }
   const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), request.key);
   if (cluster == nullptr) return kube::Action::Done();
   std::vector<kube::ObjectPtr> policies = manager_.cluster().List(api::ClusterTaintPolicies());
-  ReportUnmatchable(policies);
   const std::optional<std::vector<api::Taint>> taints =
       WantedTaints(api::ClusterView(*cluster), std::move(policies), manager_.clock().Now());
   if (!taints.has_value()) return kube::Action::Done();
@@ -80,26 +102,19 @@ absl::StatusOr<kube::Action> ClusterTaintPolicyReconciler::Reconcile(const kube:
   return kube::Action::Done();
 }
 
-void ClusterTaintPolicyReconciler::ReportUnmatchable(const std::vector<kube::ObjectPtr>& policies) {
-  for (const kube::ObjectPtr& policy : policies) {
-    const absl::Status valid = api::ClusterTaintPolicyView(*policy).CheckOperators();
-    if (valid.ok()) continue;
-    {
-      absl::MutexLock lock(&mu_);
-      int64_t& reported = reported_.try_emplace(std::string(policy->uid()), -1).first->second;
-      if (std::exchange(reported, policy->generation()) == policy->generation()) continue;
-    }
-    recorder_.Warning(kube::InvolvedObject::Of(*policy), api::reason::kInvalidMatchCondition,
-                      valid.message());
-  }
+void ClusterTaintPolicyReconciler::ReportUnmatchable(const kube::ObjectKey& key) {
+  const kube::ObjectPtr policy = manager_.cluster().Find(api::ClusterTaintPolicies(), key);
+  if (policy == nullptr) return;
+  const absl::Status valid = api::ClusterTaintPolicyView(*policy).CheckOperators();
+  if (valid.ok()) return;
+  recorder_.Warning(kube::InvolvedObject::Of(*policy), api::reason::kInvalidMatchCondition,
+                    valid.message());
 }
 
 absl::Status RegisterClusterTaintPolicy(const loops::Context& context, int workers) {
   context.NewController(api::kClusterTaintPolicyController, workers)
       .Watches(api::Clusters(), {.when = {.update = Concerns, .remove = kube::Never}})
-      .Watches(api::ClusterTaintPolicies(),
-               {.when = {.update = SpecChanged, .remove = kube::Never},
-                .map = SelectedBy(context.InformerOf(api::Clusters()))})
+      .Watches(api::ClusterTaintPolicies(), ForPolicies(context.InformerOf(api::Clusters())))
       .Build(std::make_unique<ClusterTaintPolicyReconciler>(context.manager));
   return absl::OkStatus();
 }

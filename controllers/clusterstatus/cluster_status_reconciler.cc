@@ -247,7 +247,10 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
   const absl::StatusOr<kube::HttpResponse> version = client.GetRaw("/version", stop);
   if (version.ok() && version->code == 200) {
     const absl::StatusOr<json::Value> parsed = json::Parse(version->body);
-    if (parsed.ok()) status.Set("kubernetesVersion", (*parsed)["gitVersion"]);
+    // The control plane refuses the whole status if this is not a string.
+    if (parsed.ok() && (*parsed)["gitVersion"].is_string()) {
+      status.Set("kubernetesVersion", (*parsed)["gitVersion"]);
+    }
   }
   const DiscoveryOr discovery = member->client().mapper().Discover(stop);
   if (absl::IsCancelled(discovery.status())) return discovery.status();

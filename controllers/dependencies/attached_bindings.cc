@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -35,16 +37,45 @@ Demands DemandsOf(const kube::Object& binding) {
           view.PreserveResourcesOnDeletion().value_or(false)};
 }
 
-void RemoveReferrer(const kube::ObjectKey& referrer, kube::Object& attached) {
+// Returns the permanent ids of the referrers in spec.requiredBy that have this label. There may be
+// several, because its name ends with a hash of 32 bits.
+std::vector<std::string> IdsUnder(const std::string& label, const kube::Object& attached,
+                                  const FindBinding& find) {
+  std::vector<std::string> ids;
+  for (const json::Value& entry : attached.spec()["requiredBy"].items()) {
+    const kube::ObjectKey key{entry["namespace"].ToString(), entry["name"].ToString()};
+    if (DependedByLabel(key) != label) continue;
+    const kube::ObjectPtr referrer = find(key);
+    if (referrer != nullptr) ids.emplace_back(api::BindingView(*referrer).PermanentId());
+  }
+  return ids;
+}
+
+bool Contains(const std::vector<std::string>& ids, absl::string_view id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+// Leaves the label of a referrer that has been removed to another one whose label it is, too.
+void HandOver(const std::string& label, const FindBinding& find, kube::Object& attached) {
+  const std::vector<std::string> ids = IdsUnder(label, attached, find);
+  if (ids.empty()) {
+    attached.EraseLabel(label);
+  } else if (!Contains(ids, attached.Label(label))) {
+    attached.SetLabel(label, ids.front());
+  }
+}
+
+void RemoveReferrer(const kube::ObjectKey& referrer, const FindBinding& find,
+                    kube::Object& attached) {
   Referrers left = api::BindingView(attached).RequiredBy();
   std::erase_if(left, [&](const api::BindingSnapshot& entry) {
     return entry.ns == referrer.ns && entry.name == referrer.name;
   });
-  attached.EraseLabel(DependedByLabel(referrer));
   json::Value required_by = json::Value::Array();
   for (const api::BindingSnapshot& entry : left) required_by.Append(entry.ToJson());
   attached.Set({"spec", "requiredBy"}, std::move(required_by));
   if (left.empty()) attached.Erase({"spec", "requiredBy"});
+  HandOver(DependedByLabel(referrer), find, attached);
 }
 
 // Those who demand something, and those who do not.
@@ -90,7 +121,7 @@ std::string FollowReferrers(const FindBinding& find, kube::Object& attached) {
     const kube::ObjectKey key{referrer.ns, referrer.name};
     const kube::ObjectPtr binding = find(key);
     if (binding == nullptr) {
-      RemoveReferrer(key, attached);
+      RemoveReferrer(key, find, attached);
       continue;
     }
     const Demands demands = DemandsOf(*binding);
@@ -125,18 +156,38 @@ std::optional<size_t> EntryOf(const kube::Object& attached, const kube::Object& 
   return std::nullopt;
 }
 
-json::Value EntryFor(const kube::Object& referrer) {
-  return api::BindingSnapshot{std::string(referrer.ns()), std::string(referrer.name()),
-                              api::BindingView(referrer).Clusters()}
-      .ToJson();
+// Returns the entry that follows `old` (null: there was none). A cluster that the referrer has left
+// stays while the template is still there; none is added for that reason, so that what another
+// program has let go is not brought back.
+json::Value EntryFor(const kube::Object& referrer, const json::Value& old,
+                     const StillIn& still_in) {
+  api::BindingSnapshot entry = {std::string(referrer.ns()), std::string(referrer.name()),
+                                api::BindingView(referrer).Clusters()};
+  json::Value placed = entry.ToJson();
+  if (old.is_null() || old == placed) return placed;
+  for (api::TargetCluster& before : api::TargetClustersFromJson(old["clusters"])) {
+    const bool is_named =
+        std::any_of(entry.clusters.begin(), entry.clusters.end(),
+                    [&](const api::TargetCluster& c) { return c.name == before.name; });
+    if (!is_named && still_in(referrer, before.name)) entry.clusters.push_back(std::move(before));
+  }
+  return entry.ToJson();
+}
+
+// Returns what becomes of the entry at `place`.
+json::Value NextEntry(const kube::Object& attached, size_t place, const kube::Object& referrer,
+                      const StillIn& still_in) {
+  return EntryFor(referrer, attached.spec()["requiredBy"].At(place), still_in);
 }
 
 // Returns whether the binding has everything that the referrer demands, and nothing beyond that
 // could be due to an earlier demand of it.
-bool Satisfies(const kube::Object& attached, const kube::Object& referrer) {
+bool Satisfies(const kube::Object& attached, const kube::Object& referrer, const Lookups& lookups) {
   const std::optional<size_t> entry = EntryOf(attached, referrer);
-  if (!entry.has_value() || attached.spec()["requiredBy"].At(*entry) != EntryFor(referrer) ||
-      attached.Label(DependedByLabel(referrer.key())) != api::BindingView(referrer).PermanentId()) {
+  if (!entry.has_value() ||
+      attached.spec()["requiredBy"].At(*entry) !=
+          NextEntry(attached, *entry, referrer, lookups.still_in) ||
+      !HasLabelOf(attached, referrer, lookups.find)) {
     return false;
   }
   if (!attached.spec()["placement"].is_null()) return true;
@@ -170,6 +221,22 @@ absl::Status Renew(const kube::Object& object, kube::Object& binding) {
   return absl::OkStatus();
 }
 
+// The namespace and name of a referrer.
+using NameView = std::pair<absl::string_view, absl::string_view>;
+NameView NameOf(const json::Value& entry) {
+  return {entry["namespace"].AsString(), entry["name"].AsString()};
+}
+
+// Returns whether the binding has all labels of the other one, with their values.
+bool HasLabelsOf(const kube::Object& binding, const kube::Object& other) {
+  if (binding.labels() == other.labels()) return true;
+  const auto labels = other.labels().members();
+  return std::all_of(labels.begin(), labels.end(), [&](const json::Member& label) {
+    const json::Value* value = binding.labels().Find(label.name());
+    return value != nullptr && *value == label.value;
+  });
+}
+
 // Returns whether somebody has changed how conflicts and deletion are handled.
 bool DemandsChanged(const kube::Object& before, const kube::Object& after) {
   return before.spec()["conflictResolution"] != after.spec()["conflictResolution"] ||
@@ -186,6 +253,14 @@ std::string EntryKey(absl::string_view ns, absl::string_view name) {
 
 std::string DependedByLabel(const kube::ObjectKey& binding) {
   return absl::StrCat(api::kDependedByLabelPrefix, api::DependedByHash(binding.ns, binding.name));
+}
+
+bool HasLabelOf(const kube::Object& attached, const kube::Object& referrer,
+                const FindBinding& find) {
+  const std::string label = DependedByLabel(referrer.key());
+  const absl::string_view id = attached.Label(label);
+  if (id == api::BindingView(referrer).PermanentId()) return true;
+  return !id.empty() && Contains(IdsUnder(label, attached, find), id);
 }
 
 std::vector<std::string> ReferrerKeys(const kube::Object& attached) {
@@ -207,52 +282,102 @@ std::vector<std::string> KeysOfReferrer(const kube::ObjectKey& referrer) {
 
 std::vector<kube::ObjectKey> ReferrersContradicted(const kube::Object& before,
                                                    const kube::Object& after,
-                                                   const FindBinding& find) {
+                                                   const Lookups& lookups) {
   const bool demands = after.spec()["placement"].is_null() && DemandsChanged(before, after);
-  const json::Value& old = before.spec()["requiredBy"];
   const json::Value& entries = after.spec()["requiredBy"];
+  if (!demands && before.spec()["requiredBy"] == entries) return {};
+  // An entry that is removed moves all others.
+  absl::flat_hash_map<NameView, const json::Value*> old;
+  for (const json::Value& entry : before.spec()["requiredBy"].items()) old[NameOf(entry)] = &entry;
   std::vector<kube::ObjectKey> keys;
-  for (size_t i = 0; i < entries.size(); ++i) {
-    const json::Value& entry = entries.At(i);
-    const bool same = i < old.size() && old.At(i) == entry;
+  for (const json::Value& entry : entries.items()) {
+    const auto found = old.find(NameOf(entry));
+    const bool same = found != old.end() && *found->second == entry;
     if (same && !demands) continue;
     kube::ObjectKey key{entry["namespace"].ToString(), entry["name"].ToString()};
-    const kube::ObjectPtr referrer = find(key);
+    const kube::ObjectPtr referrer = lookups.find(key);
     if (referrer == nullptr || !api::BindingView(*referrer).PropagateDeps()) continue;
-    const bool contradicts = (!same && entry != EntryFor(*referrer)) ||
+    const bool contradicts = (!same && entry != EntryFor(*referrer, entry, lookups.still_in)) ||
                              (demands && DemandsOf(after) != DemandsOf(*referrer));
     if (contradicts) keys.push_back(std::move(key));
   }
   return keys;
 }
 
+std::vector<kube::ObjectKey> ReferrersLost(const kube::Object& before, const kube::Object& after,
+                                           const FindBinding& find) {
+  const json::Value& entries = before.spec()["requiredBy"];
+  const bool is_labelled = HasLabelsOf(after, before);
+  if (is_labelled && entries == after.spec()["requiredBy"]) return {};
+  absl::flat_hash_set<NameView> present;
+  for (const json::Value& entry : after.spec()["requiredBy"].items()) present.insert(NameOf(entry));
+  std::vector<kube::ObjectKey> lost;
+  for (const json::Value& entry : entries.items()) {
+    const bool is_present = present.contains(NameOf(entry));
+    if (is_present && is_labelled) continue;
+    kube::ObjectKey key{entry["namespace"].ToString(), entry["name"].ToString()};
+    if (is_present) {
+      const std::string label = DependedByLabel(key);
+      if (before.Label(label) == after.Label(label)) continue;
+      const kube::ObjectPtr referrer = find(key);
+      if (referrer != nullptr && HasLabelOf(after, *referrer, find)) continue;
+    }
+    lost.push_back(std::move(key));
+  }
+  return lost;
+}
+
+std::string ConflictAbout(kube::Object attached, const FindBinding& find) {
+  return FollowReferrers(find, attached);
+}
+
 absl::StatusOr<Attached> WithReferrer(const kube::Object* existing, const kube::Object& object,
-                                      const kube::Object& referrer, const FindBinding& find) {
+                                      const kube::Object& referrer, const Lookups& lookups) {
   Attached attached;
   kube::Object& binding = attached.binding;
   binding = existing == nullptr ? NewBinding(object, referrer.ns()) : *existing;
   RETURN_IF_ERROR(Renew(object, binding));
-  if (Satisfies(binding, referrer)) return attached;
-  binding.SetLabel(DependedByLabel(referrer.key()), api::BindingView(referrer).PermanentId());
+  if (Satisfies(binding, referrer, lookups)) return attached;
+  if (!HasLabelOf(binding, referrer, lookups.find)) {
+    binding.SetLabel(DependedByLabel(referrer.key()), api::BindingView(referrer).PermanentId());
+  }
   json::Value entries = binding.spec()["requiredBy"];
   if (!entries.is_array()) entries = json::Value::Array();
   const std::optional<size_t> own = EntryOf(binding, referrer);
   if (own.has_value()) {
-    entries.MutableAt(*own) = EntryFor(referrer);
+    entries.MutableAt(*own) = NextEntry(binding, *own, referrer, lookups.still_in);
   } else {
-    entries.Append(EntryFor(referrer));
+    entries.Append(EntryFor(referrer, {}, lookups.still_in));
   }
   binding.Set({"spec", "requiredBy"}, std::move(entries));
-  attached.conflict = FollowReferrers(find, binding);
+  attached.conflict = FollowReferrers(lookups.find, binding);
   return attached;
 }
 
-kube::Object WithClustersOf(const kube::Object& attached, const kube::Object& referrer) {
+std::vector<std::string> ClustersLeft(const kube::Object& attached, const kube::Object& referrer) {
+  const std::optional<size_t> own = EntryOf(attached, referrer);
+  if (!own.has_value()) return {};
+  const json::Value& entry = attached.spec()["requiredBy"].At(*own);
+  if (entry["clusters"] == referrer.spec()["clusters"]) return {};
+  absl::flat_hash_set<absl::string_view> placed;
+  for (const json::Value& cluster : referrer.spec()["clusters"].items()) {
+    placed.insert(cluster["name"].AsString());
+  }
+  std::vector<std::string> left;
+  for (const json::Value& cluster : entry["clusters"].items()) {
+    if (!placed.contains(cluster["name"].AsString())) left.push_back(cluster["name"].ToString());
+  }
+  return left;
+}
+
+kube::Object WithClustersOf(const kube::Object& attached, const kube::Object& referrer,
+                            const StillIn& still_in) {
   const std::optional<size_t> own = EntryOf(attached, referrer);
   if (!own.has_value()) return attached;
+  json::Value entry = NextEntry(attached, *own, referrer, still_in);
   json::Value entries = attached.spec()["requiredBy"];
-  if (entries.At(*own) == EntryFor(referrer)) return attached;
-  entries.MutableAt(*own) = EntryFor(referrer);
+  if (entries.At(*own) == entry) return attached;
+  entries.MutableAt(*own) = std::move(entry);
   kube::Object after = attached;
   after.Set({"spec", "requiredBy"}, std::move(entries));
   return after;
@@ -261,7 +386,7 @@ kube::Object WithClustersOf(const kube::Object& attached, const kube::Object& re
 kube::Object WithoutReferrer(const kube::Object& attached, const kube::ObjectKey& referrer,
                              const FindBinding& find) {
   kube::Object after = attached;
-  RemoveReferrer(referrer, after);
+  RemoveReferrer(referrer, find, after);
   FollowReferrers(find, after);
   return after;
 }

@@ -1,6 +1,7 @@
 #include "controllers/dependencies/attachments.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,7 @@
 #include "base/status.h"
 #include "controllers/dependencies/dependency_objects.h"
 #include "kube/client/errors.h"
+#include "works/stored_size.h"
 
 namespace controllers {
 namespace {
@@ -44,11 +46,18 @@ bool IsOfKind(const api::DependentReference& reference, const kube::Gvk& kind) {
   return gvk.group == kind.group && gvk.kind == kind.kind;
 }
 
-}  // namespace
-
-FindBinding Attachments::Finder() const {
-  return [this](const kube::ObjectKey& key) { return client_.Find(api::ResourceBindings(), key); };
+// Says so when a binding that could not be written may be too large for the server's storage: it
+// names all clusters of each binding that needs it.
+absl::Status ExplainedBySize(const kube::Object& attached, const absl::Status& written) {
+  const std::optional<size_t> bytes = works::SuspiciousSize(attached, written);
+  if (!bytes.has_value()) return written;
+  return base::Annotate(written, attached.spec()["requiredBy"].size(),
+                        " bindings need it, and with all their clusters it would have ", *bytes,
+                        " bytes, while etcd stores ", works::kEtcdBytes,
+                        " by default; let some of the workloads use a copy of the object");
 }
+
+}  // namespace
 
 std::vector<kube::ObjectPtr> Attachments::AttachedTo(const kube::ObjectKey& referrer) const {
   std::vector<kube::ObjectPtr> attached;
@@ -68,31 +77,42 @@ absl::StatusOr<bool> Attachments::FollowClusters(const kube::Object& referrer,
   bool wrote = false;
   base::ErrorList errors;
   for (const kube::ObjectPtr& attached : AttachedTo(referrer.key())) {
-    const kube::Object after = WithClustersOf(*attached, referrer);
+    const kube::Object after = WithClustersOf(*attached, referrer, lookups_.still_in);
     const absl::StatusOr<kube::ObjectPtr> now =
         client_.Update(api::ResourceBindings(), attached, after, kUnchanged, stop);
     wrote = wrote || (now.ok() && *now != attached);
-    errors.Add(kube::IgnoreGone(now.status()));
+    errors.Add(kube::IgnoreGone(ExplainedBySize(after, now.status())));
   }
   RETURN_IF_ERROR(errors.Join());
   return wrote;
 }
 
-absl::StatusOr<bool> Attachments::Follow(const kube::ObjectPtr& referrer,
-                                         absl::Span<const api::DependentReference> references,
+bool Attachments::AwaitsMembers(const kube::Object& referrer) const {
+  for (const kube::ObjectPtr& attached : AttachedTo(referrer.key())) {
+    for (const std::string& cluster : ClustersLeft(*attached, referrer)) {
+      if (!MayStillBeIn(client_, referrer, cluster)) return true;
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<bool> Attachments::Follow(const kube::ObjectPtr& referrer, const Needs& needs,
                                          const base::StopToken& stop) {
   Steps steps;
-  std::vector<const api::DependentReference*> valid;
-  for (const api::DependentReference& reference : references) {
-    const absl::Status checked = CheckReference(reference, referrer->ns());
+  bool complete = needs.complete;
+  std::vector<const api::DependentReference*> followed;
+  for (const api::DependentReference& reference : needs.references) {
+    absl::Status checked = CheckReference(client_, reference, stop);
+    complete = complete && checked.ok();
+    if (checked.ok()) checked = CheckFollows(reference, referrer->ns());
     if (checked.ok()) {
-      valid.push_back(&reference);
+      followed.push_back(&reference);
     } else {
       steps.Add(checked);
     }
   }
-  if (valid.size() == references.size()) steps.Add(DetachUnneeded(*referrer, references, stop));
-  for (const api::DependentReference* reference : valid) {
+  if (complete) steps.Add(DetachUnneeded(*referrer, needs.references, stop));
+  for (const api::DependentReference* reference : followed) {
     steps.Add(AttachAll(referrer, *reference, stop));
   }
   return steps.Result();
@@ -162,7 +182,7 @@ absl::StatusOr<bool> Attachments::Attach(const kube::ObjectPtr& referrer,
   // A referrer that is in no cluster needs nothing that is not there yet.
   if (existing == nullptr && api::BindingView(*referrer).Clusters().empty()) return false;
   ASSIGN_OR_RETURN(const Attached attached,
-                   WithReferrer(existing.get(), object, *referrer, Finder()));
+                   WithReferrer(existing.get(), object, *referrer, lookups_));
   const absl::StatusOr<kube::ObjectPtr> written =
       existing == nullptr
           ? client_.Create(api::ResourceBindings(), attached.binding, stop)
@@ -171,22 +191,41 @@ absl::StatusOr<bool> Attachments::Attach(const kube::ObjectPtr& referrer,
     return absl::AbortedError(
         absl::StrCat(key.ToString(), " has just been made by another writer"));
   }
-  RETURN_IF_ERROR(base::Annotate(written.status(), "writing the binding of ", object.Describe()));
-  if (*written == existing) return false;
-  if (!attached.conflict.empty()) {
-    recorder_.Warning(kube::InvolvedObject::Of(**written), api::reason::kDependencyPolicyConflict,
-                      attached.conflict);
+  RETURN_IF_ERROR(base::Annotate(ExplainedBySize(attached.binding, written.status()),
+                                 "writing the binding of ", object.Describe()));
+  ReportConflict(**written, attached.conflict);
+  return *written != existing;
+}
+
+void Attachments::ReportConflict(const kube::Object& attached,
+                                 std::optional<std::string> conflict) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (!conflict.has_value() && !conflicts_.contains(attached.key())) return;
   }
-  return true;
+  if (!conflict.has_value()) conflict = ConflictAbout(attached, lookups_.find);
+  {
+    absl::MutexLock lock(&mu_);
+    if (conflict->empty()) {
+      conflicts_.erase(attached.key());
+      return;
+    }
+    std::string& reported = conflicts_[attached.key()];
+    if (reported == *conflict) return;
+    reported = *conflict;
+  }
+  recorder_.Warning(kube::InvolvedObject::Of(attached), api::reason::kDependencyPolicyConflict,
+                    *conflict);
 }
 
 absl::StatusOr<bool> Attachments::Detach(const kube::ObjectPtr& attached,
                                          const kube::ObjectKey& referrer,
                                          const base::StopToken& stop) {
-  const kube::Object after = WithoutReferrer(*attached, referrer, Finder());
+  const kube::Object after = WithoutReferrer(*attached, referrer, lookups_.find);
   const absl::StatusOr<kube::ObjectPtr> written =
       client_.Update(api::ResourceBindings(), attached, after, kUnchanged, stop);
   RETURN_IF_ERROR(kube::IgnoreGone(written.status()));
+  ReportConflict(after, std::nullopt);
   return written.ok() && *written != attached;
 }
 

@@ -1,12 +1,17 @@
 // A pass over a binding that propagates dependencies first brings the clusters of the bindings that
-// are attached to it up to date, which needs no interpreter. It then asks the interpreter what the
-// template needs, records the answer and the finalizer on the binding in one write, lets go of
-// attached bindings whose objects are not in the answer, and attaches those of all others. The
-// finalizer comes first, so that whatever is attached is let go when the binding goes.
+// are attached to it up to date, which needs no interpreter. A cluster from which the template was
+// moved away stays among them until the template's Work there is gone, and its object in the
+// member, which may have finalizers: what the template needs comes at once, and goes last. The pass
+// then asks the interpreter what the template needs, records the answer and the finalizer on the
+// binding in one write, lets go of attached bindings whose objects are not in the answer, and
+// attaches those of all others. The finalizer comes first, so that whatever is attached is let go
+// when the binding goes.
 //
-// An error of the interpreter leaves the record and what is attached as they are and is repeated
-// with back-off. A kind without a rule for dependencies has no record; what is attached to its
-// bindings stays, because a rule that is replaced is gone for a moment.
+// An error of the interpreter about the template leaves the record and what is attached as they are
+// and is repeated with back-off. One about a dependency whose own dependencies are to follow (gate
+// TransitiveDependencies) lets the record grow only, and nothing is let go meanwhile. A kind
+// without a rule for dependencies has no record; what is attached to its bindings stays, because a
+// rule that is replaced is gone for a moment.
 //
 // A binding that stops propagating, or is being deleted, is released if it has the finalizer: its
 // entry is taken from each attached binding, and only when that has succeeded for all of them the
@@ -14,8 +19,9 @@
 // object goes.
 //
 // A binding is queued when it changes, when a rule does, when an object comes that it may need
-// (DependencySource), and when an attached binding is deleted, loses a referrer or gets other
-// clusters than the referrer has: whoever did that has it made again. Nothing but the reported
+// (DependencySource), when its Work in a cluster that it has left is gone, when a cluster with its
+// dependencies is removed, and when an attached binding is deleted, loses a referrer or gets other
+// clusters than the referrer needs: whoever did that has it made again. Nothing but the reported
 // outcomes is remembered.
 #include "controllers/dependencies/dependencies_reconciler.h"
 
@@ -34,7 +40,9 @@
 #include "base/status.h"
 #include "controllers/dependencies/attached_bindings.h"
 #include "controllers/dependencies/dependency_source.h"
+#include "controllers/dependencies/left_clusters.h"
 #include "interpreter/rule_changes.h"
+#include "kube/cache/guarded_update.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
@@ -42,6 +50,10 @@
 
 namespace controllers {
 namespace {
+
+// While a template is being deleted in a cluster that it has left, its binding is looked at again
+// after this time.
+constexpr absl::Duration kMemberRecheck = absl::Seconds(5);
 
 // Selects the bindings that are looked at: those that were placed, as upstream does, and those that
 // carry the finalizer, to which something may be attached. Any other gets neither record nor
@@ -64,23 +76,6 @@ std::vector<kube::Request> ReferrersOf(const kube::Object& attached) {
     requests.push_back({.key = {referrer.ns, referrer.name}});
   }
   return requests;
-}
-
-// Maps an update of an attached binding to the referrers that are in it no more, or not by their
-// label. Most updates are of the status, and there may be thousands of referrers.
-std::vector<kube::Request> ReferrersLost(const kube::Object& before, const kube::Object& after) {
-  if (before.spec()["requiredBy"] == after.spec()["requiredBy"] &&
-      before.labels() == after.labels()) {
-    return {};
-  }
-  const std::vector<kube::Request> left = ReferrersOf(after);
-  const std::set<kube::Request> present(left.begin(), left.end());
-  std::vector<kube::Request> lost = ReferrersOf(before);
-  std::erase_if(lost, [&](const kube::Request& referrer) {
-    const std::string label = DependedByLabel(referrer.key);
-    return present.contains(referrer) && before.Label(label) == after.Label(label);
-  });
-  return lost;
 }
 
 // Returns whether the binding records these dependencies.
@@ -110,7 +105,8 @@ absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Reque
     return kube::Action::Done();
   }
   RETURN_IF_ERROR(propagates ? Distribute(binding, stop) : Release(binding, stop));
-  return kube::Action::Done();
+  const bool waits = propagates && attachments_.AwaitsMembers(*binding);
+  return waits ? kube::Action::After(kMemberRecheck) : kube::Action::Done();
 }
 
 absl::Status DependenciesReconciler::Distribute(const kube::ObjectPtr& binding,
@@ -126,10 +122,14 @@ absl::Status DependenciesReconciler::Distribute(const kube::ObjectPtr& binding,
   // Without a template the binding is about to be collected, or it changes when there is a template
   // again.
   if (!object.ok()) return kube::IgnoreGone(object.status());
-  ASSIGN_OR_RETURN(const json::Value dependencies, DependenciesOf(*binding, **object, stop));
-  const absl::StatusOr<kube::ObjectPtr> recorded = Record(binding, dependencies, stop);
+  ASSIGN_OR_RETURN(FoundDependencies found, DependenciesOf(*binding, **object, stop));
+  if (!found.complete.ok()) found.list = WithRecorded(std::move(found.list), *binding);
+  const absl::StatusOr<kube::ObjectPtr> recorded = Record(binding, found.list, stop);
   if (!recorded.ok()) return kube::IgnoreGone(recorded.status());
-  return Attach(*recorded, dependencies, stop);
+  base::ErrorList errors;
+  errors.Add(Attach(*recorded, found, stop));
+  errors.Add(found.complete);
+  return errors.Join();
 }
 
 absl::Status DependenciesReconciler::ForgetRecord(const kube::ObjectPtr& binding,
@@ -142,24 +142,24 @@ absl::Status DependenciesReconciler::ForgetRecord(const kube::ObjectPtr& binding
       client_.Update(api::ResourceBindings(), binding, after, {}, stop).status());
 }
 
-absl::StatusOr<json::Value> DependenciesReconciler::DependenciesOf(const kube::Object& binding,
-                                                                   const kube::Object& object,
-                                                                   const base::StopToken& stop) {
-  absl::StatusOr<json::Value> dependencies = search_.DependenciesOf(object, stop);
+absl::StatusOr<FoundDependencies> DependenciesReconciler::DependenciesOf(
+    const kube::Object& binding, const kube::Object& object, const base::StopToken& stop) {
+  absl::StatusOr<FoundDependencies> found = search_.DependenciesOf(object, stop);
+  const absl::Status complete = found.ok() ? found->complete : found.status();
   recorder_.Outcome({.what = binding.key().ToString(),
                      .about = {kube::InvolvedObject::Of(object)},
                      .success = {api::reason::kGetDependenciesSucceed,
-                                 dependencies.ok() ? api::message::DependenciesGot(
-                                                         api::PrintedDependencies(*dependencies))
-                                                   : ""},
+                                 complete.ok() ? api::message::DependenciesGot(
+                                                     api::PrintedDependencies(found->list))
+                                               : ""},
                      .failure = {api::reason::kGetDependenciesFailed, ""},
-                     .routine = dependencies.ok() && !IsRecorded(*dependencies, binding)},
-                    dependencies.status());
-  if (!dependencies.ok()) {
-    return base::Annotate(dependencies.status(), "asking for the dependencies of ",
-                          object.Describe());
-  }
-  return dependencies;
+                     .routine = complete.ok() && !IsRecorded(found->list, binding)},
+                    complete);
+  const absl::Status annotated =
+      base::Annotate(complete, "asking for the dependencies of ", object.Describe());
+  if (!found.ok()) return annotated;
+  found->complete = annotated;
+  return found;
 }
 
 absl::StatusOr<kube::ObjectPtr> DependenciesReconciler::Record(const kube::ObjectPtr& binding,
@@ -170,19 +170,21 @@ absl::StatusOr<kube::ObjectPtr> DependenciesReconciler::Record(const kube::Objec
     after.SetAnnotation(api::kDependenciesAnnotation, api::DependenciesText(dependencies));
   }
   after.AddFinalizer(api::kDependenciesFinalizer);
-  return client_.Update(api::ResourceBindings(), binding, after, {}, stop);
+  // The scheduler, which has just placed the binding, is about to say so in the status.
+  return kube::GuardedUpdate(client_, api::ResourceBindings(), {binding, after}, stop);
 }
 
 absl::Status DependenciesReconciler::Attach(const kube::ObjectPtr& binding,
-                                            const json::Value& dependencies,
+                                            const FoundDependencies& found,
                                             const base::StopToken& stop) {
   if (api::BindingView(*binding).PermanentId().empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat(binding->Describe(), " has no label ", api::kResourceBindingIdLabel,
                      ", which Karmada's webhook sets: nothing can be attached to it"));
   }
+  const std::vector<api::DependentReference> references = api::DependenciesFromJson(found.list);
   const absl::StatusOr<bool> wrote =
-      attachments_.Follow(binding, api::DependenciesFromJson(dependencies), stop);
+      attachments_.Follow(binding, {references, found.complete.ok()}, stop);
   ReportAttached(*binding, wrote);
   return base::Annotate(wrote.status(), "attaching what ", binding->key().ToString(), " needs");
 }
@@ -234,19 +236,21 @@ absl::Status RegisterDependencies(const loops::Context& context, int workers) {
   const DependencySearch::Deps search = {
       context.manager.cluster(), context.interpreter,
       context.options.gates.Enabled(config::Gate::kTransitiveDependencies)};
-  const auto referrers_to_ask = [&cluster = context.manager.cluster()](const kube::Object& before,
-                                                                       const kube::Object& after) {
-    std::vector<kube::Request> requests = ReferrersLost(before, after);
-    const FindBinding find = [&](const kube::ObjectKey& key) {
-      return cluster.Find(api::ResourceBindings(), key);
-    };
-    for (kube::ObjectKey& key : ReferrersContradicted(before, after, find)) {
+  const auto referrers_to_ask = [lookups = LookupsIn(context.manager.cluster())](
+                                    const kube::Object& before, const kube::Object& after) {
+    std::vector<kube::Request> requests;
+    for (kube::ObjectKey& key : ReferrersLost(before, after, lookups.find)) {
+      requests.push_back({.key = std::move(key)});
+    }
+    for (kube::ObjectKey& key : ReferrersContradicted(before, after, lookups)) {
       requests.push_back({.key = std::move(key)});
     }
     return requests;
   };
+  const std::shared_ptr<kube::Informer> bindings = context.InformerOf(api::ResourceBindings());
+  kube::ControllerBuilder builder = context.NewController(api::kDependenciesDistributor, workers);
   kube::Controller& controller =
-      context.NewController(api::kDependenciesDistributor, workers)
+      loops::ReadsCredentials(builder)
           .Reads(api::ResourceBindings(), kReferrerIndex, ReferrerKeys)
           .Reads(api::ResourceBindings(), kDependencyIndex, DependencyKeys)
           .Watches(api::ResourceBindings(),
@@ -254,9 +258,15 @@ absl::Status RegisterDependencies(const loops::Context& context, int workers) {
           .Watches(
               api::ResourceBindings(),
               {.when = {.add = kube::Never}, .map = ReferrersOf, .map_update = referrers_to_ask})
+          .Reads(api::Works(), api::kResourceBindingIdLabel,
+                 kube::IndexByLabel(api::kResourceBindingIdLabel))
+          .Watches(api::Works(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},
+                                  .map = BindingThatHasLeft(context.manager.cluster())})
+          .Watches(api::Clusters(), {.when = {.add = kube::Never, .update = BeginsToGo},
+                                     .map = ReferrersInto(bindings)})
           .ReadsWatchedKinds()  // For templates and what they depend on.
-          .Build(std::make_unique<DependenciesReconciler>(search, context.manager.events()));
-  const std::shared_ptr<kube::Informer> bindings = context.InformerOf(api::ResourceBindings());
+          .Build(std::make_unique<DependenciesReconciler>(search, context.manager.events(),
+                                                          TerminatingIn(context.objects)));
   works::RequeueBindings(context.interpreter, {controller.queue(),
                                                bindings,
                                                {interpreter::Operation::kInterpretDependency},

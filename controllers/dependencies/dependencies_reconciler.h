@@ -3,6 +3,8 @@
 #ifndef CONTROLLERS_DEPENDENCIES_DEPENDENCIES_RECONCILER_H_
 #define CONTROLLERS_DEPENDENCIES_DEPENDENCIES_RECONCILER_H_
 
+#include <utility>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "api/reasons.h"
@@ -21,12 +23,14 @@ namespace controllers {
 
 class DependenciesReconciler : public kube::Reconciler {
  public:
-  // REQUIRES: what is in `search`, and `events`, outlive the reconciler.
-  DependenciesReconciler(DependencySearch::Deps search, kube::EventSink& events)
+  // `terminating` is for LookupsIn. REQUIRES: what is in `search`, and `events`, outlive the
+  // reconciler.
+  DependenciesReconciler(DependencySearch::Deps search, kube::EventSink& events,
+                         StillIn terminating = nullptr)
       : client_(search.client),
         search_(search),
         recorder_(events, api::kDependenciesDistributor),
-        attachments_(client_, recorder_) {}
+        attachments_(client_, recorder_, std::move(terminating)) {}
 
   // The request's key names a ResourceBinding. Errors of the interpreter are reported on the
   // template, those of attaching on the binding; both are returned.
@@ -38,15 +42,17 @@ class DependenciesReconciler : public kube::Reconciler {
   absl::Status Distribute(const kube::ObjectPtr& binding, const base::StopToken& stop);
   // Removes the record of a binding for whose kind there is no rule any more.
   absl::Status ForgetRecord(const kube::ObjectPtr& binding, const base::StopToken& stop);
-  absl::StatusOr<json::Value> DependenciesOf(const kube::Object& binding,
-                                             const kube::Object& object,
-                                             const base::StopToken& stop);
+  // Searches, and reports the outcome on the template.
+  absl::StatusOr<FoundDependencies> DependenciesOf(const kube::Object& binding,
+                                                   const kube::Object& object,
+                                                   const base::StopToken& stop);
   // Writes the dependencies and the finalizer to the binding. Returns it as it is then.
   absl::StatusOr<kube::ObjectPtr> Record(const kube::ObjectPtr& binding,
                                          const json::Value& dependencies,
                                          const base::StopToken& stop);
   void ReportAttached(const kube::Object& binding, const absl::StatusOr<bool>& wrote);
-  absl::Status Attach(const kube::ObjectPtr& binding, const json::Value& dependencies,
+  // Attaches what the binding's template needs, and, if all of that is known, lets go of the rest.
+  absl::Status Attach(const kube::ObjectPtr& binding, const FoundDependencies& found,
                       const base::StopToken& stop);
   // Lets go of everything that is attached to the binding.
   absl::Status Release(const kube::ObjectPtr& binding, const base::StopToken& stop);

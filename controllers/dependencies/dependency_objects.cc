@@ -12,20 +12,22 @@
 namespace controllers {
 namespace {
 
+absl::Status Bad(const api::DependentReference& reference, absl::string_view why) {
+  return base::Terminal(absl::InvalidArgumentError(absl::StrCat(
+      "the dependency on ", reference.api_version, " ", reference.Describe(), " ", why)));
+}
+
 absl::Status CheckNamespace(const api::DependentReference& reference, const kube::Resource& kind) {
   if (kind.namespaced != reference.ns.empty()) return absl::OkStatus();
-  return base::Terminal(absl::InvalidArgumentError(absl::StrCat(
-      "the dependency on ", reference.api_version, " ", reference.Describe(),
-      kind.namespaced ? " has no namespace" : " has a namespace, but its kind has none")));
+  return Bad(reference,
+             kind.namespaced ? "has no namespace" : "has a namespace, but its kind has none");
 }
 
 }  // namespace
 
-absl::Status CheckReference(const api::DependentReference& reference, absl::string_view ns) {
-  const auto bad = [&](absl::string_view why) {
-    return base::Terminal(absl::InvalidArgumentError(absl::StrCat(
-        "the dependency on ", reference.api_version, " ", reference.Describe(), " ", why)));
-  };
+absl::Status CheckReference(kube::ClusterClient& client, const api::DependentReference& reference,
+                            const base::StopToken& stop) {
+  const auto bad = [&](absl::string_view why) { return Bad(reference, why); };
   if (reference.gvk().kind.empty()) return bad("has no valid apiVersion and kind");
   if (reference.name.empty() && reference.label_selector.is_null()) {
     return bad("has neither a name nor a labelSelector");
@@ -34,11 +36,14 @@ absl::Status CheckReference(const api::DependentReference& reference, absl::stri
     const absl::Status selector = kube::LabelSelector::FromJson(reference.label_selector).status();
     if (!selector.ok()) return bad(absl::StrCat("has a bad labelSelector: ", selector.message()));
   }
-  if (!reference.ns.empty() && reference.ns != ns) {
-    return bad(absl::StrCat("is in another namespace than the template (", ns,
-                            "): such dependencies do not follow"));
-  }
-  return absl::OkStatus();
+  const absl::StatusOr<kube::Resource> kind = client.mapper().ForKind(reference.gvk(), stop);
+  return kind.ok() ? CheckNamespace(reference, *kind) : absl::OkStatus();
+}
+
+absl::Status CheckFollows(const api::DependentReference& reference, absl::string_view ns) {
+  if (reference.ns.empty() || reference.ns == ns) return absl::OkStatus();
+  return Bad(reference, absl::StrCat("is in another namespace than the template (", ns,
+                                     "): such dependencies do not follow"));
 }
 
 absl::StatusOr<std::vector<kube::ObjectPtr>> ObjectsOf(kube::ClusterClient& client,

@@ -14,10 +14,15 @@
 
 namespace controllers {
 
-// Returns a terminal error about a reference that does not say what it is about, in the namespace
-// `ns` of the referrer or outside all namespaces: the binding of an object of another namespace
-// would be collected at once, because its owner is not in its own namespace.
-absl::Status CheckReference(const api::DependentReference& reference, absl::string_view ns);
+// Returns a terminal error about a reference that does not say what it is about. OK while its kind
+// is not served: ObjectsOf reports that.
+absl::Status CheckReference(kube::ClusterClient& client, const api::DependentReference& reference,
+                            const base::StopToken& stop);
+
+// Returns a terminal error about a reference to objects in another namespace than `ns`, that of the
+// template: their bindings would be collected at once, because the owner of each would not be in
+// its namespace.
+absl::Status CheckFollows(const api::DependentReference& reference, absl::string_view ns);
 
 // Returns the objects that exist. Those that a selector chooses are read from the cache alone:
 // until their kind is watched there are none. REQUIRES: CheckReference has found no error.

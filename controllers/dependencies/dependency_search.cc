@@ -2,7 +2,8 @@
 // the list. For each reference it looks for the objects and, at the first visit of an object whose
 // kind has a rule, appends what that needs and the list does not have. So each object is asked
 // about once, and cycles end. Objects that do not exist are asked about when they have come: the
-// list is recorded on the binding, and what is recorded is watched.
+// list is recorded on the binding, and what is recorded is watched. So is an object whose rule
+// fails, and its referrers are queued when it changes or another rule comes for its kind.
 #include "controllers/dependencies/dependency_search.h"
 
 #include <memory>
@@ -11,8 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/dependencies.h"
+#include "api/keys.h"
 #include "base/status.h"
 #include "controllers/dependencies/dependency_objects.h"
 #include "kube/client/errors.h"
@@ -28,16 +31,17 @@ bool IsServiceAccount(const kube::Gvk& gvk) {
 }
 
 // The interpreter has no rule for ServiceAccounts, as upstream's has none: with one their Secrets
-// would follow without the gate, too.
+// would follow without the gate, too. Secrets with tokens do not follow, because each cluster makes
+// its own, and the account is propagated without these references (interpreter::Prune).
 json::Value NamedByServiceAccount(const kube::Object& account) {
   json::Value list = json::Value::Array();
+  const std::string token = absl::StrCat(account.name(), "-token-");
   for (const char* field : {"secrets", "imagePullSecrets"}) {
     for (const json::Value& secret : account.root()[field].items()) {
-      if (secret["name"].AsString().empty()) continue;
-      list.Append(json::Value::Object({{"apiVersion", "v1"},
-                                       {"kind", "Secret"},
-                                       {"namespace", account.ns()},
-                                       {"name", secret["name"].AsString()}}));
+      const absl::string_view name = secret["name"].AsString();
+      if (name.empty() || absl::StartsWith(name, token)) continue;
+      list.Append(json::Value::Object(
+          {{"apiVersion", "v1"}, {"kind", "Secret"}, {"namespace", account.ns()}, {"name", name}}));
     }
   }
   return list;
@@ -49,41 +53,13 @@ bool IsAbout(const api::DependentReference& reference, const kube::Object& objec
          reference.ns == object.ns() && reference.name == object.name();
 }
 
-std::string Identity(const kube::Object& object) {
-  return absl::StrCat(object.gvk().group, "/", object.kind(), " ", object.key().ToString());
+std::string Identity(const kube::Gvk& gvk, const kube::ObjectKey& key) {
+  return absl::StrCat(gvk.group, "/", gvk.kind, " ", key.ToString());
 }
-
-// The references that have been found, and the objects that have been asked about.
-class Found {
- public:
-  Found(const kube::Object& root, json::Value named) : root_(root), list_(std::move(named)) {
-    for (const json::Value& item : list_.items()) {
-      references_.push_back(api::DependentReference::FromJson(item));
-      listed_.insert(references_.back().ToText());
-    }
-    visited_.insert(Identity(root));
-  }
-  void Add(const json::Value& more) {
-    for (const json::Value& item : more.items()) {
-      api::DependentReference reference = api::DependentReference::FromJson(item);
-      if (IsAbout(reference, root_) || !listed_.insert(reference.ToText()).second) continue;
-      if (!list_.is_array()) list_ = json::Value::Array();
-      list_.Append(item);
-      references_.push_back(std::move(reference));
-    }
-  }
-  bool IsFirstVisit(const kube::Object& object) { return visited_.insert(Identity(object)).second; }
-  size_t size() const { return references_.size(); }
-  // A copy, because Add moves the references.
-  api::DependentReference At(size_t i) const { return references_[i]; }
-  const json::Value& list() const { return list_; }
-
- private:
-  const kube::Object& root_;
-  json::Value list_;
-  std::vector<api::DependentReference> references_;
-  std::set<std::string> listed_, visited_;
-};
+std::string Identity(const kube::Object& object) { return Identity(object.gvk(), object.key()); }
+std::string Identity(const api::DependentReference& reference) {
+  return Identity(reference.gvk(), {reference.ns, reference.name});
+}
 
 // Returns the objects that the reference names. While their kind is not in the cache, the server is
 // asked: an empty list would have what these objects need let go.
@@ -106,6 +82,54 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> ObjectsNow(kube::ClusterClient& cli
 
 }  // namespace
 
+// The references that have been found, and the objects that they are about.
+class DependencySearch::Found {
+ public:
+  // REQUIRES: `root` outlives this object.
+  Found(const kube::Object& root, json::Value named) : root_(root), list_(std::move(named)) {
+    for (const json::Value& item : list_.items()) {
+      AddReference(api::DependentReference::FromJson(item));
+    }
+    visited_.insert(Identity(root));
+  }
+  const kube::Object& root() const { return root_; }
+  void Add(const json::Value& more) {
+    for (const json::Value& item : more.items()) {
+      if (too_many()) return;
+      api::DependentReference reference = api::DependentReference::FromJson(item);
+      if (IsAbout(reference, root_) || !AddReference(std::move(reference))) continue;
+      if (!list_.is_array()) list_ = json::Value::Array();
+      list_.Append(item);
+    }
+  }
+  // Counts the objects that a reference is about.
+  void Count(const std::vector<kube::ObjectPtr>& objects) {
+    for (const kube::ObjectPtr& object : objects) objects_.insert(Identity(*object));
+  }
+  bool IsFirstVisit(const kube::Object& object) { return visited_.insert(Identity(object)).second; }
+  bool too_many() const { return objects_.size() > kMost; }
+  size_t size() const { return references_.size(); }
+  // A copy, because Add moves the references.
+  api::DependentReference At(size_t i) const { return references_[i]; }
+  const json::Value& list() const { return list_; }
+
+ private:
+  // Returns false for one that is there already.
+  bool AddReference(api::DependentReference reference) {
+    if (!listed_.insert(reference.ToText()).second) return false;
+    if (!reference.name.empty()) objects_.insert(Identity(reference));
+    references_.push_back(std::move(reference));
+    return true;
+  }
+
+  const kube::Object& root_;
+  json::Value list_;
+  std::vector<api::DependentReference> references_;
+  // The texts of the references; what they name or select, whether it exists or not; the objects
+  // that have been asked about.
+  std::set<std::string> listed_, objects_, visited_;
+};
+
 bool DependencySearch::Knows(const kube::Gvk& gvk) const {
   return deps_.interpreter.HookEnabled(gvk, interpreter::Operation::kInterpretDependency) ||
          (deps_.transitive && IsServiceAccount(gvk));
@@ -118,32 +142,66 @@ absl::StatusOr<json::Value> DependencySearch::NamedBy(const kube::Object& object
   return NamedByServiceAccount(object);
 }
 
-absl::StatusOr<json::Value> DependencySearch::DependenciesOf(const kube::Object& object,
-                                                             const base::StopToken& stop) const {
+absl::StatusOr<FoundDependencies> DependencySearch::DependenciesOf(
+    const kube::Object& object, const base::StopToken& stop) const {
   ASSIGN_OR_RETURN(json::Value named, NamedBy(object));
-  if (!deps_.transitive) return named;
-  Found found(object, std::move(named));
-  for (size_t i = 0; i < found.size(); ++i) {
-    const api::DependentReference reference = found.At(i);
-    // Whoever attaches the dependencies reports references that are wrong.
-    if (!CheckReference(reference, object.ns()).ok()) continue;
-    const auto objects = ObjectsNow(deps_.client, reference, stop);
-    if (kube::IsNoSuchKind(objects.status()) || base::IsTerminal(objects.status())) continue;
-    RETURN_IF_ERROR(objects.status());
-    for (const kube::ObjectPtr& needed : *objects) {
-      if (!found.IsFirstVisit(*needed) || !Knows(needed->gvk())) continue;
-      const absl::StatusOr<json::Value> more = NamedBy(*needed);
-      RETURN_IF_ERROR(base::Annotate(more.status(), "asking for the dependencies of ",
-                                     needed->Describe(), ", on which ", object.Describe(),
-                                     " depends"));
-      found.Add(*more);
-    }
-    if (found.size() > kMost) {
-      return base::Terminal(absl::ResourceExhaustedError(
-          absl::StrCat(object.Describe(), " depends on more than ", kMost, " objects")));
-    }
+  if (!deps_.transitive) return FoundDependencies{std::move(named), absl::OkStatus()};
+  Found found(object, named);
+  base::ErrorList errors;
+  for (size_t i = 0; i < found.size() && !found.too_many(); ++i) {
+    const absl::Status added = AddNeedsOf(found.At(i), found, stop);
+    if (absl::IsCancelled(added)) return added;
+    errors.Add(added);
   }
-  return found.list();
+  if (found.too_many()) {
+    return FoundDependencies{std::move(named),
+                             base::Terminal(absl::ResourceExhaustedError(absl::StrCat(
+                                 object.Describe(), " depends on more than ", kMost,
+                                 " objects, with what these need in turn: of what it does not "
+                                 "name itself nothing more follows")))};
+  }
+  return FoundDependencies{found.list(), errors.Join()};
+}
+
+absl::Status DependencySearch::AddNeedsOf(const api::DependentReference& reference, Found& found,
+                                          const base::StopToken& stop) const {
+  // Whoever attaches the dependencies reports references that are wrong.
+  if (!CheckReference(deps_.client, reference, stop).ok() ||
+      !CheckFollows(reference, found.root().ns()).ok()) {
+    return absl::OkStatus();
+  }
+  const bool knows = Knows(reference.gvk());
+  if (!knows && !reference.name.empty()) return absl::OkStatus();
+  const auto objects = ObjectsNow(deps_.client, reference, stop);
+  if (!objects.ok() && !knows) return absl::OkStatus();
+  RETURN_IF_ERROR(base::Annotate(objects.status(), "looking for ", reference.Describe(),
+                                 ", on which ", found.root().Describe(), " depends"));
+  found.Count(*objects);
+  if (!knows || found.too_many()) return absl::OkStatus();
+  base::ErrorList errors;
+  for (const kube::ObjectPtr& needed : *objects) {
+    if (!found.IsFirstVisit(*needed)) continue;
+    const absl::StatusOr<json::Value> more = NamedBy(*needed);
+    if (more.ok()) found.Add(*more);
+    errors.Add(base::Annotate(more.status(), "asking for the dependencies of ", needed->Describe(),
+                              ", on which ", found.root().Describe(), " depends"));
+  }
+  return errors.Join();
+}
+
+json::Value WithRecorded(json::Value list, const kube::Object& binding) {
+  std::set<std::string> listed;
+  for (const api::DependentReference& reference : api::DependenciesFromJson(list)) {
+    listed.insert(reference.ToText());
+  }
+  const auto recorded = json::Parse(binding.Annotation(api::kDependenciesAnnotation));
+  if (!recorded.ok()) return list;
+  for (const json::Value& item : recorded->items()) {
+    if (!listed.insert(api::DependentReference::FromJson(item).ToText()).second) continue;
+    if (!list.is_array()) list = json::Value::Array();
+    list.Append(item);
+  }
+  return list;
 }
 
 }  // namespace controllers

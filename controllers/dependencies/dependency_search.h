@@ -2,7 +2,9 @@
 #ifndef CONTROLLERS_DEPENDENCIES_DEPENDENCY_SEARCH_H_
 #define CONTROLLERS_DEPENDENCIES_DEPENDENCY_SEARCH_H_
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "api/dependencies.h"
 #include "base/json.h"
 #include "base/stop_token.h"
 #include "interpreter/interpreter.h"
@@ -11,6 +13,12 @@
 #include "kube/meta/object.h"
 
 namespace controllers {
+
+// What a search has found.
+struct FoundDependencies {
+  json::Value list;       // References; null for nothing.
+  absl::Status complete;  // Not OK: names why the list may lack something.
+};
 
 // Asks the interpreter; with the gate TransitiveDependencies also about the objects that it names,
 // and so on. Upstream asks about the template only. Thread-safe.
@@ -26,18 +34,27 @@ class DependencySearch {
 
   // Returns whether there is a rule for the dependencies of this kind.
   bool Knows(const kube::Gvk& gvk) const;
-  // Returns the references to what the object of a known kind depends on, null for nothing: first
-  // those that it names itself, then, if the search is transitive, those of its dependencies that
-  // exist, each once. The object itself is not among the latter. kResourceExhausted when there are
-  // more than a thousand.
-  absl::StatusOr<json::Value> DependenciesOf(const kube::Object& object,
-                                             const base::StopToken& stop) const;
+  // Returns what the object of a known kind depends on: first what it names itself, then, if the
+  // search is transitive, what those of its dependencies name that exist, each reference once. The
+  // object itself is not among the latter. An error means that it is not known what the object
+  // names itself. When something cannot be found out about one of its dependencies, the search goes
+  // on with the others, and the list is not complete. With more than a thousand objects it is not
+  // complete either (kResourceExhausted), and has only what the object names itself.
+  absl::StatusOr<FoundDependencies> DependenciesOf(const kube::Object& object,
+                                                   const base::StopToken& stop) const;
 
  private:
+  class Found;
   absl::StatusOr<json::Value> NamedBy(const kube::Object& object) const;
+  // Adds what the objects need that the reference is about.
+  absl::Status AddNeedsOf(const api::DependentReference& reference, Found& found,
+                          const base::StopToken& stop) const;
 
   const Deps deps_;
 };
+
+// Returns the list, followed by what the binding records and the list does not have.
+json::Value WithRecorded(json::Value list, const kube::Object& binding);
 
 }  // namespace controllers
 

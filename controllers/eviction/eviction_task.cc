@@ -83,9 +83,10 @@ absl::StatusOr<LabelState> PreservedLabelState(const json::Value& state_preserva
     return absl::FailedPreconditionError(absl::StrCat(
         "the application status has not yet been collected from Cluster(", cluster, ")"));
   }
+  kube::JsonPath::Budget budget;  // One for all rules, because a policy may have any number.
   for (const json::Value& rule : rules) {
     ASSIGN_OR_RETURN(const kube::JsonPath path, kube::JsonPath::Parse(rule["jsonPath"].AsString()));
-    absl::StatusOr<std::string> value = path.Print(item->status);
+    absl::StatusOr<std::string> value = path.Print(item->status, budget);
     if (!value.ok()) {
       return absl::FailedPreconditionError(
           absl::StrCat("failed to execute jsonpath \"", rule["jsonPath"].AsString(),

@@ -2,7 +2,9 @@
 // gets the condition Dispatching=False; one whose cluster is not ready waits for the cluster's next
 // event. Otherwise every manifest is applied, and one that fails does not hold up the others. The
 // joint outcome becomes the condition Applied, through the WorkStatusWriter, and events. The status
-// of an object that could not be applied stays as long as the object is there.
+// of an object that could not be applied stays as long as the object is there. An object that comes
+// at the moment at which its status is withdrawn is no loss: the work-status loop looks at objects
+// whose status was withdrawn.
 //
 // When the Work is being deleted, its manifests are deleted in the member, or released when they
 // are to be preserved, and then the finalizer is removed; that the objects vanish is not awaited.
@@ -12,6 +14,7 @@
 // they are lost, it is reported again.
 #include "controllers/execution/execution_reconciler.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -30,6 +33,7 @@
 #include "kube/runtime/controller.h"
 #include "kube/runtime/sync_timer.h"
 #include "works/related.h"
+#include "works/release.h"
 #include "works/rule_requeue.h"
 
 namespace controllers {
@@ -48,30 +52,6 @@ std::string FailurePrefix(const kube::ObjectKey& work) {
 
 std::string FailureName(const kube::ObjectKey& work, const kube::Object& manifest) {
   return absl::StrCat(FailurePrefix(work), manifest.kind(), "/", manifest.key().ToString());
-}
-
-// Removes the labels and annotations that mark an object as Karmada's (upstream's
-// preserveResourcesOnDeletion clean-up).
-void Release(kube::Object& manifest) {
-  const bool namespaced = !manifest.ns().empty();
-  for (const char* label :
-       {namespaced ? api::kPropagationPolicyIdLabel : api::kClusterPropagationPolicyIdLabel,
-        api::kResourceBindingIdLabel, api::kWorkIdLabel, api::kManagedLabel}) {
-    manifest.EraseLabel(label);
-  }
-  for (const char* annotation :
-       {api::kManagedAnnotationsAnnotation, api::kManagedLabelsAnnotation,
-        api::kTemplateUidAnnotation, api::kTemplateGenerationAnnotation,
-        api::kResourceBindingNamespaceAnnotation, api::kResourceBindingNameAnnotation,
-        api::kWorkNamespaceAnnotation, api::kWorkNameAnnotation}) {
-    manifest.EraseAnnotation(annotation);
-  }
-  if (namespaced) {
-    manifest.EraseAnnotation(api::kPropagationPolicyNamespaceAnnotation);
-    manifest.EraseAnnotation(api::kPropagationPolicyNameAnnotation);
-    return;
-  }
-  manifest.EraseAnnotation(api::kClusterPropagationPolicyNameAnnotation);
 }
 
 // Returns an error for a manifest that cannot be that of any object, which only somebody who writes
@@ -99,6 +79,13 @@ json::Value WithdrawnStatus(const kube::Object& manifest, int ordinal) {
   api::ManifestStatus status;
   status.identifier = api::ManifestIdentifier::Of(manifest, ordinal);
   return status.ToJson();
+}
+
+bool HasStatusOf(const kube::Object& work, int ordinal) {
+  const std::vector<api::ManifestStatus> known = api::WorkView(work).ManifestStatuses();
+  return std::any_of(known.begin(), known.end(), [&](const api::ManifestStatus& status) {
+    return status.identifier.ordinal == ordinal;
+  });
 }
 
 // Keeps the reason of an object that was created again: otherwise the next sync, which a restart
@@ -161,7 +148,7 @@ absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::Sto
     const absl::Status valid = CheckManifest(manifest, ordinal);
     const absl::StatusOr<bool> changed =
         valid.ok() ? ApplyManifest(target, manifest, stop) : absl::StatusOr<bool>(valid);
-    if (IsAbsentAfter(changed.status(), target, manifest, stop)) {
+    if (IsAbsentAfter(changed.status(), target, {manifest, ordinal}, stop)) {
       applied.withdrawn.push_back(WithdrawnStatus(manifest, ordinal));
     }
     errors.Add(changed.status());
@@ -175,11 +162,12 @@ absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::Sto
 }
 
 bool ExecutionReconciler::IsAbsentAfter(const absl::Status& applied, const Target& target,
-                                        const kube::Object& manifest, const base::StopToken& stop) {
+                                        const Item& item, const base::StopToken& stop) {
   if (applied.ok() || kube::IsNoOutcome(applied)) return false;
-  if (api::WorkView(*target.work).ManifestStatuses().empty()) return false;
+  // A status that waits to be written is newer than what this pass knows.
+  if (!HasStatusOf(*target.work, item.ordinal)) return false;
   const absl::StatusOr<kube::ObjectPtr> found =
-      objects_.FindOfServedKind(target.cluster, manifest, stop);
+      objects_.FindOfServedKind(target.cluster, item.manifest, stop);
   return found.ok() && *found == nullptr;
 }
 
@@ -208,18 +196,25 @@ absl::StatusOr<bool> ExecutionReconciler::ApplyManifest(const Target& target,
 }
 
 void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended) {
-  const kube::Condition condition =
+  kube::Condition condition =
       suspended ? api::ConditionOf(api::kWorkDispatching, false, api::reason::kSuspendDispatching,
                                    api::message::kWorkSuspended)
                 : api::ConditionOf(api::kWorkDispatching, true, api::reason::kDispatching,
                                    api::message::kWorkDispatching);
+  const json::Value* current =
+      kube::FindCondition(api::WorkView(*target.work).Conditions(), condition.type);
+  const bool is_right = current != nullptr && (*current)["status"].AsString() == condition.status;
+  // A condition with the right status keeps its text, as with upstream: a take-over must not
+  // rewrite what upstream has left.
+  if (is_right) {
+    condition.reason = (*current)["reason"].ToString();
+    condition.message = (*current)["message"].ToString();
+  }
   // The condition is submitted even if it looks right already, because a different one may still
   // wait to be written. The writer sends nothing that is up to date.
   status_.Submit(*target.work, {{condition}, {}},
                  suspended ? works::News::kSettled : works::News::kProgress);
-  const json::Value* current =
-      kube::FindCondition(api::WorkView(*target.work).Conditions(), condition.type);
-  if (current != nullptr && (*current)["status"].AsString() == condition.status) return;
+  if (is_right) return;
   const auto about = kube::InvolvedObject::Of(*target.work);
   if (!suspended && current == nullptr) {
     // That a new Work is dispatched is the normal case.
@@ -316,33 +311,17 @@ absl::Status ExecutionReconciler::ReleaseManifests(const Target& target,
   base::ErrorList errors;
   for (const kube::Object& manifest : ObjectsOf(*target.work)) {
     const std::string name = FailureName(target.work->key(), manifest);
-    errors.Add(base::Annotate(conflicts_.Judge(name, ReleaseManifest(target, manifest, stop)),
-                              "releasing ", manifest.Describe(), " in cluster ", target.cluster));
+    errors.Add(base::Annotate(
+        conflicts_.Judge(name, works::Release(objects_, target.cluster, manifest, stop)),
+        "releasing ", manifest.Describe(), " in cluster ", target.cluster));
   }
   return errors.Join();
-}
-
-absl::Status ExecutionReconciler::ReleaseManifest(const Target& target, kube::Object manifest,
-                                                  const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const kube::ObjectPtr observed,
-                   objects_.FindOfServedKind(target.cluster, manifest, stop));
-  if (observed != nullptr) {
-    Release(manifest);
-    RETURN_IF_ERROR(
-        kube::IgnoreGone(objects_.Update(target.cluster, manifest, observed, stop).status()));
-  }
-  objects_.Forget(target.cluster, manifest.gvk(), manifest.key());
-  return absl::OkStatus();
 }
 
 bool WorksChangeTheirCourse(const kube::Object& before, const kube::Object& after) {
   if (works::BecameReady(before, after)) return true;
   if (!after.IsDeleting()) return false;
   return !before.IsDeleting() || works::BecameReady(after, before);
-}
-
-bool ServesOtherKinds(const kube::Object& before, const kube::Object& after) {
-  return before.status()["apiEnablements"] != after.status()["apiEnablements"];
 }
 
 absl::Status ConflictIfGone(const absl::Status& applied) {
@@ -360,9 +339,10 @@ absl::Status RegisterExecution(const loops::Context& context, int workers) {
                    {.when = {.update = WorksChangeTheirCourse, .remove = kube::Never},
                     .map = works::WorksOf(works)})
           // A kind that the cluster begins to serve lets its objects be applied.
-          .Watches(api::Clusters(),
-                   {.when = {.add = kube::Never, .update = ServesOtherKinds, .remove = kube::Never},
-                    .map_update = works::WorksOfNewKinds(works)})
+          .Watches(api::Clusters(), {.when = {.add = kube::Never,
+                                              .update = works::ServesOtherKinds,
+                                              .remove = kube::Never},
+                                     .map_update = works::WorksOfNewKinds(works)})
           // Each cluster has its own lane; the namespace of a Work identifies the cluster.
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
           .Build(std::make_unique<ExecutionReconciler>(context.manager, context.objects,

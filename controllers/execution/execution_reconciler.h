@@ -47,8 +47,6 @@ class ExecutionReconciler : public kube::Reconciler {
   absl::Status DeleteManifest(const Target& target, const kube::Object& manifest,
                               const base::StopToken& stop);
   absl::Status ReleaseManifests(const Target& target, const base::StopToken& stop);
-  absl::Status ReleaseManifest(const Target& target, kube::Object manifest,
-                               const base::StopToken& stop);
   absl::Status Dispatch(const Target& target, const base::StopToken& stop);
   // Returns whether the member's object has changed.
   absl::StatusOr<bool> ApplyManifest(const Target& target, const kube::Object& manifest,
@@ -66,10 +64,15 @@ class ExecutionReconciler : public kube::Reconciler {
   // a routine success there; the template's event reports them.
   void ReportSync(const Target& target, const absl::Status& result, bool changed);
   void ReportApplied(const Target& target, const Applied& applied);
+  // A manifest of a Work, and its index there.
+  struct Item {
+    const kube::Object& manifest;
+    int ordinal;
+  };
   // Returns whether the manifest could not be applied and its object is not in the cluster, while
-  // the Work has a status that may be about it.
-  bool IsAbsentAfter(const absl::Status& applied, const Target& target,
-                     const kube::Object& manifest, const base::StopToken& stop);
+  // the Work has a status of it.
+  bool IsAbsentAfter(const absl::Status& applied, const Target& target, const Item& item,
+                     const base::StopToken& stop);
 
   kube::Manager& manager_;
   works::MemberObjects& objects_;
@@ -83,9 +86,6 @@ class ExecutionReconciler : public kube::Reconciler {
 // ready, its deletion began, or it stopped being ready while being deleted, which ends the attempts
 // to delete the objects there.
 bool WorksChangeTheirCourse(const kube::Object& before, const kube::Object& after);
-
-// Returns whether the cluster's status.apiEnablements changed.
-bool ServesOtherKinds(const kube::Object& before, const kube::Object& after);
 
 // Returns the error of an apply, with "not found" turned into a conflict, which for a few tries
 // does not count as an outcome. The namespace of an application reaches the member as a Work of its

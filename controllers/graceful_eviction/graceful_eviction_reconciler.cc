@@ -3,14 +3,24 @@
 // times out. Everything else that may end a task changes the binding: the scheduler's result, the
 // collected health, an edit of the task. The times are in the tasks, so a restart loses nothing but
 // an event between the write and its recording.
+//
+// The scheduler does not ask for how long a taint is tolerated, but leaves out clusters that have a
+// task. Without one it would place a workload whose toleration is over in the tainted cluster
+// again, and the taint manager would evict it again, every ten seconds. So such a task stays when
+// it has ended, marked, without an effect on Works. It goes when the taint goes or is tolerated
+// again: changes of a cluster's taints queue the bindings with a task for that cluster. It also
+// goes, with the first pass after a start, when the flags have turned the taint manager off.
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "api/binding_scope.h"
 #include "api/eviction.h"
+#include "api/resources.h"
 #include "base/status.h"
+#include "controllers/eviction/applied_tolerations.h"
 #include "controllers/eviction/eviction_task.h"
 #include "controllers/graceful_eviction/task_assessment.h"
 #include "kube/client/errors.h"
@@ -20,9 +30,9 @@ namespace controllers {
 
 template <class Scope>
 GracefulEvictionReconciler<Scope>::GracefulEvictionReconciler(kube::Manager& manager,
-                                                              absl::Duration timeout)
+                                                              Options options)
     : manager_(manager),
-      timeout_(timeout),
+      options_(options),
       recorder_(manager.events(), api::kGracefulEvictionController<Scope>) {}
 
 template <class Scope>
@@ -30,7 +40,14 @@ absl::StatusOr<kube::Action> GracefulEvictionReconciler<Scope>::Reconcile(
     const kube::Request& request, const base::StopToken& stop) {
   const kube::ObjectPtr binding = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (binding == nullptr || binding->IsDeleting()) return kube::Action::Done();
-  const TaskAssessment assessment = AssessTasks(*binding, manager_.clock().Now(), timeout_);
+  const absl::Time now = manager_.clock().Now();
+  const KeepAwayFn keep_away = [&](absl::string_view name) {
+    if (!options_.keeps_away) return false;
+    const kube::ObjectPtr cluster =
+        manager_.cluster().Find(api::Clusters(), {"", std::string(name)});
+    return cluster != nullptr && WouldBeEvictedAgain(*binding, *cluster, now);
+  };
+  const TaskAssessment assessment = AssessTasks(*binding, now, options_.timeout, keep_away);
   kube::Object after = *binding;
   after.Set({"spec", "gracefulEvictionTasks"}, assessment.kept);
   if (assessment.kept.empty()) after.Erase({"spec", "gracefulEvictionTasks"});
@@ -55,6 +72,34 @@ bool HasTasks(const kube::Object& binding) {
 
 bool HasTasksNow(const kube::Object&, const kube::Object& after) { return HasTasks(after); }
 
+// The index of bindings by the clusters of their tasks.
+constexpr char kByTask[] = "spec.gracefulEvictionTasks";
+
+std::vector<std::string> ClustersOfTasks(const kube::Object& binding) {
+  std::vector<std::string> clusters;
+  for (const json::Value& task : binding.Get({"spec", "gracefulEvictionTasks"}).items()) {
+    clusters.push_back(task["fromCluster"].ToString());
+  }
+  return clusters;
+}
+
+bool TaintsChanged(const kube::Object& before, const kube::Object& after) {
+  return before.spec()["taints"] != after.spec()["taints"];
+}
+
+// Maps a Cluster to the bindings that have a task for it.
+template <class Scope>
+kube::MapFn BindingsWithTask(kube::Manager& manager) {
+  return [&manager](const kube::Object& cluster) {
+    std::vector<kube::Request> requests;
+    for (const kube::ObjectPtr& binding :
+         manager.cluster().ByIndex(Scope::Bindings(), kByTask, std::string(cluster.name()))) {
+      requests.push_back({.key = binding->key()});
+    }
+    return requests;
+  };
+}
+
 }  // namespace
 
 template <class Scope>
@@ -62,8 +107,13 @@ absl::Status RegisterGracefulEviction(const loops::Context& context, int workers
   context.NewController(api::kGracefulEvictionController<Scope>, workers)
       .Watches(Scope::Bindings(),
                {.when = {.add = HasTasks, .update = HasTasksNow, .remove = kube::Never}})
+      .Watches(api::Clusters(), {.when = {.add = kube::Never, .update = TaintsChanged},
+                                 .map = BindingsWithTask<Scope>(context.manager)})
+      .Reads(Scope::Bindings(), kByTask, ClustersOfTasks)
       .Build(std::make_unique<GracefulEvictionReconciler<Scope>>(
-          context.manager, context.options.graceful_eviction_timeout));
+          context.manager, typename GracefulEvictionReconciler<Scope>::Options{
+                               .timeout = context.options.graceful_eviction_timeout,
+                               .keeps_away = TaintManagerEvicts(context.options)}));
   return absl::OkStatus();
 }
 

@@ -17,8 +17,14 @@ namespace controllers {
 template <class Scope>
 class GracefulEvictionReconciler : public kube::Reconciler {
  public:
-  // `timeout` is for tasks without a grace period. REQUIRES: `manager` outlives the reconciler.
-  GracefulEvictionReconciler(kube::Manager& manager, absl::Duration timeout);
+  struct Options {
+    absl::Duration timeout;  // For tasks without a grace period.
+    // Tasks of the taint manager stay to keep workloads away. If this is false, all tasks end as
+    // upstream's do, also those that have stayed so far.
+    bool keeps_away = false;
+  };
+  // REQUIRES: `manager` outlives the reconciler.
+  GracefulEvictionReconciler(kube::Manager& manager, Options options);
 
   // The request's key names a binding of this scope.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -26,11 +32,12 @@ class GracefulEvictionReconciler : public kube::Reconciler {
 
  private:
   kube::Manager& manager_;
-  const absl::Duration timeout_;
+  const Options options_;
   kube::EventRecorder recorder_;
 };
 
-// Builds the loop of one scope.
+// Builds the loop for bindings of one scope: with api::scope::Namespaced for ResourceBindings, with
+// api::scope::Cluster for ClusterResourceBindings. The table of controllers has a line for each.
 template <class Scope>
 absl::Status RegisterGracefulEviction(const loops::Context& context, int workers);
 

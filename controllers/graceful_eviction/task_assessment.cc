@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/binding.h"
+#include "api/eviction.h"
 #include "api/keys.h"
 
 namespace controllers {
@@ -33,13 +34,32 @@ absl::Duration GraceOf(const json::Value& task, absl::Duration timeout) {
   return seconds.is_number() ? absl::Seconds(seconds.AsInt()) : timeout;
 }
 
+bool IsOfTaintManager(const json::Value& task) {
+  return task["producer"].AsString() == api::kTaintManagerProducer &&
+         task["reason"].AsString() == api::reason::kTaintUntolerated &&
+         !task["suppressDeletion"].is_bool();
+}
+
+// The labels are injected only as long as the workload is on its way.
+json::Value KeepingAway(json::Value task) {
+  task.Set("message", api::kKeepsAwayMessage);
+  task.Erase("preservedLabelState");
+  return task;
+}
+
 }  // namespace
 
-TaskAssessment AssessTasks(const kube::Object& binding, absl::Time now, absl::Duration timeout) {
+TaskAssessment AssessTasks(const kube::Object& binding, absl::Time now, absl::Duration timeout,
+                           const KeepAwayFn& keep_away) {
   const api::BindingView view(binding);
   const bool has_moved = IsPlaced(view) && IsHealthyEverywhere(view);
   TaskAssessment result;
   for (const json::Value& task : binding.Get({"spec", "gracefulEvictionTasks"}).items()) {
+    const std::string cluster = task["fromCluster"].ToString();
+    if (api::KeepsAway(task)) {
+      if (keep_away(cluster)) result.kept.Append(task);
+      continue;
+    }
     const auto created = kube::ParseTime(task["creationTimestamp"].AsString());
     const json::Value& suppressed = task["suppressDeletion"];
     const absl::Duration left = created.value_or(now) + GraceOf(task, timeout) - now;
@@ -47,7 +67,8 @@ TaskAssessment AssessTasks(const kube::Object& binding, absl::Time now, absl::Du
         created.ok() &&
         (suppressed.is_bool() ? !suppressed.AsBool() : left <= absl::ZeroDuration() || has_moved);
     if (ends) {
-      result.evicted.push_back(task["fromCluster"].ToString());
+      result.evicted.push_back(cluster);
+      if (IsOfTaintManager(task) && keep_away(cluster)) result.kept.Append(KeepingAway(task));
       continue;
     }
     json::Value kept = task;

@@ -5,11 +5,14 @@
 //
 // Each pair is covered by several events, whichever comes first: the namespace comes or changes,
 // the cluster joins, and the cluster's execution namespace is made. A cluster without that
-// namespace is passed over, since the last of these events will bring it back. Works are never
-// deleted here: they are owned by their namespace, and the execution namespace of a cluster takes
-// its Works along. ClusterOverridePolicies are applied to each namespace for each cluster; a change
-// of one, or of a cluster that a rule of it means, brings the namespaces back. Nothing is
-// remembered but the number of conflicts in a row and which overrides have failed.
+// namespace is passed over, since the last of these events will bring it back. While a pass over a
+// cluster is under way, a namespace, an override policy or the cluster's labels may change, and the
+// namespace's own pass may already have written that; so the former reads them when the namespace's
+// turn comes, and again after it was written. Works are never deleted here: they are owned by their
+// namespace, and the execution namespace of a cluster takes its Works along.
+// ClusterOverridePolicies are applied to each namespace for each cluster; a change of one, or of a
+// cluster that a rule of it means, brings the namespaces back. Nothing is remembered but the number
+// of conflicts in a row and which overrides have failed.
 #include "controllers/namespace/namespace_sync_reconciler.h"
 
 #include <memory>
@@ -24,10 +27,21 @@
 #include "kube/meta/controller_ref.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/handler_registration.h"
+#include "loops/execution_namespace.h"
 #include "overrides/triggers.h"
 #include "works/related.h"
 
 namespace controllers {
+namespace {
+
+// What the Work of a namespace for a cluster depends on, as the cache shows it at one time.
+struct Inputs {
+  kube::ObjectPtr ns, cluster;
+  std::vector<overrides::PolicyPtr> policies;
+  friend bool operator==(const Inputs&, const Inputs&) = default;
+};
+
+}  // namespace
 
 works::WorkTemplate NamespaceWork(const kube::Object& ns, absl::string_view cluster) {
   works::WorkTemplate work;
@@ -77,13 +91,25 @@ absl::Status NamespaceSyncReconciler::SyncCluster(const std::string& cluster,
   if (object == nullptr || !works::TakesWorks(manager_.cluster(), *object)) {
     return absl::OkStatus();
   }
-  const overrides::Policies policies = overrider_.PoliciesFor("");
   const std::vector<kube::ObjectPtr> namespaces = manager_.cluster().List(api::Namespaces());
   return fan_out_.Run(namespaces.size(), [&](size_t i) {
-    const kube::Object& ns = *namespaces[i];
-    if (IsSkipped(ns)) return absl::OkStatus();
-    return base::Annotate(Write(ns, cluster, policies, stop), "namespace ", ns.name());
+    const kube::ObjectKey key = namespaces[i]->key();
+    return base::Annotate(WriteLatest(key, cluster, stop), "namespace ", key.name);
   });
+}
+
+absl::Status NamespaceSyncReconciler::WriteLatest(const kube::ObjectKey& key,
+                                                  const std::string& cluster,
+                                                  const base::StopToken& stop) {
+  Inputs written;
+  while (true) {
+    Inputs now = {manager_.cluster().Find(api::Namespaces(), key),
+                  manager_.cluster().Find(api::Clusters(), {"", cluster}),
+                  overrider_.PoliciesFor("").cluster_wide};
+    if (now.ns == nullptr || IsSkipped(*now.ns) || now == written) return absl::OkStatus();
+    RETURN_IF_ERROR(Write(*now.ns, cluster, {.cluster_wide = now.policies}, stop));
+    written = std::move(now);
+  }
 }
 
 absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, const std::string& cluster,
@@ -121,16 +147,12 @@ absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
                       const kube::ObjectPtr& cluster, bool initial) {
     if (!initial && manager.IsLeader()) queue.Add({.cluster = std::string(cluster->name())});
   };
-  kube::EventHandler made;
-  made.on_add = [&queue = controller.queue(), &manager = context.manager](const kube::ObjectPtr& ns,
-                                                                          bool initial) {
-    absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(ns->name());
-    if (!initial && manager.IsLeader() && cluster.ok()) queue.Add({.cluster = *std::move(cluster)});
-  };
   controller.Keep(std::make_shared<kube::HandlerRegistration>(context.InformerOf(api::Clusters()),
                                                               std::move(joined)));
-  controller.Keep(std::make_shared<kube::HandlerRegistration>(context.InformerOf(api::Namespaces()),
-                                                              std::move(made)));
+  loops::OnExecutionNamespace(context, controller,
+                              [&queue = controller.queue()](const std::string& cluster) {
+                                queue.Add({.cluster = cluster});
+                              });
   overrides::QueueNamespaces(context.manager, controller);
   return absl::OkStatus();
 }

@@ -36,7 +36,10 @@ class NamespaceSyncReconciler : public kube::Reconciler {
   bool IsSkipped(const kube::Object& ns) const;
   absl::Status SyncNamespace(const kube::ObjectKey& key, const base::StopToken& stop);
   absl::Status SyncCluster(const std::string& cluster, const base::StopToken& stop);
-  // Applies the policies that the pass has read at its beginning.
+  // Writes the Work of the namespace as it, the override policies and the cluster are now, and once
+  // more if one of them changes meanwhile.
+  absl::Status WriteLatest(const kube::ObjectKey& key, const std::string& cluster,
+                           const base::StopToken& stop);
   absl::Status Write(const kube::Object& ns, const std::string& cluster,
                      const overrides::Policies& policies, const base::StopToken& stop);
 

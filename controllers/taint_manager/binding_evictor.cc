@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "api/binding_scope.h"
-#include "api/keys.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "api/toleration.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "controllers/eviction/applied_tolerations.h"
 #include "controllers/eviction/eviction_task.h"
+#include "kube/client/errors.h"
 
 namespace controllers {
 namespace {
@@ -31,19 +32,7 @@ absl::StatusOr<absl::Duration> RemainingStay(const kube::Object& binding,
                                              absl::Span<const api::Taint> no_execute,
                                              absl::Time now) {
   if (no_execute.empty()) return absl::InfiniteDuration();
-  const absl::string_view text = binding.Annotation(api::kAppliedPlacementAnnotation);
-  if (text.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(binding.Describe(), " has no annotation ", api::kAppliedPlacementAnnotation,
-                     ", which the scheduler sets: its tolerations are not known"));
-  }
-  const absl::StatusOr<json::Value> placement = json::Parse(text);
-  if (!placement.ok()) {
-    return base::Annotate(placement.status(), "annotation ", api::kAppliedPlacementAnnotation,
-                          " of ", binding.Describe());
-  }
-  const std::vector<api::Toleration> tolerations =
-      api::TolerationsFromJson((*placement)["clusterTolerations"]);
+  ASSIGN_OR_RETURN(const std::vector<api::Toleration> tolerations, AppliedTolerations(binding));
   return api::RemainingToleration(no_execute, tolerations, now);
 }
 
@@ -67,6 +56,7 @@ absl::StatusOr<EvictionOutcome> BindingEvictor<Scope>::Look(const kube::Request&
       RemainingStay(*binding, taints, manager_.clock().Now());
   if (stay.ok() && *stay > absl::ZeroDuration()) return EvictionOutcome{.again = *stay};
   const absl::Status evicted = stay.ok() ? Evict(binding, request.cluster, stop) : stay.status();
+  if (kube::IsGone(evicted)) return EvictionOutcome{};
   if (!evicted.ok()) {
     ReportEvictionFailed(recorder_, *binding, request.cluster, evicted);
     return evicted;

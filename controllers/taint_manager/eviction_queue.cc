@@ -4,10 +4,13 @@
 // these are not the workers of a kube::Controller: those never wait.
 //
 // The queue may be lost at any moment: the loop over clusters fills it anew from the taints and the
-// bindings every ten seconds, and each look decides by what is there then. The set of waiting
-// requests is only counted.
+// bindings every ten seconds, and each look decides by what is there then. What is known of the
+// waiting requests is counted, and keeps those passes from changing when a request is looked at:
+// one that is due needs nothing, and one that has failed waits for its back-off, for its binding to
+// change, or for a minute: the cause may be the server's, and have gone without any change here.
 #include "controllers/taint_manager/eviction_queue.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -18,6 +21,9 @@
 
 namespace controllers {
 namespace {
+
+// The back-off of a request that has failed often is longer than this.
+constexpr absl::Duration kLongestRetry = absl::Minutes(1);
 
 constexpr char kTotal[] = "eviction_processing_total";
 constexpr char kTotalHelp[] = "Looks at bindings that may have to leave a cluster.";
@@ -72,16 +78,32 @@ EvictionQueue::EvictionQueue(std::string name, std::string kind, const loops::Co
       failed_(manager_.registry().GetCounter(kTotal, kTotalHelp,
                                              {{"name", name_}, {"result", "error"}})) {}
 
-metrics::Gauge& EvictionQueue::Waiting(const std::string& cluster) {
+metrics::Gauge& EvictionQueue::GaugeOf(const std::string& cluster) {
   return manager_.registry().GetGauge("eviction_kind_total",
                                       "Bindings that wait for their eviction from a cluster.",
                                       {{"member_cluster", cluster}, {"resource_kind", kind_}});
 }
 
-void EvictionQueue::Add(const kube::Request& request, absl::Duration after) {
+EvictionQueue::Waiting* EvictionQueue::Find(const kube::Request& request) {
+  const auto cluster = waiting_.find(request.cluster);
+  if (cluster == waiting_.end()) return nullptr;
+  const auto found = cluster->second.find(request.key);
+  return found == cluster->second.end() ? nullptr : &found->second;
+}
+
+void EvictionQueue::Add(const kube::Request& request, absl::Duration after, int64_t version) {
+  const base::SteadyTime due = manager_.clock().SteadyNow() + after;
   {
     absl::MutexLock lock(&mu_);
-    if (waiting_.insert(request).second) Waiting(request.cluster).Add(1);
+    OfCluster& cluster = waiting_[request.cluster];
+    const auto [it, added] = cluster.try_emplace(request.key, Waiting{due, version});
+    if (added) GaugeOf(request.cluster).Set(static_cast<double>(cluster.size()));
+    Waiting& waiting = it->second;
+    if (!added && IsSettled(waiting, version)) return;
+    waiting.due = std::min(waiting.due, due);
+    waiting.version = version;
+    // Its next look is queued, so no other pass has to do that for another minute.
+    if (waiting.has_failed) waiting.retry = manager_.clock().SteadyNow() + kLongestRetry;
   }
   if (after > absl::ZeroDuration()) {
     queue_.AddAfter(request, after);
@@ -90,14 +112,34 @@ void EvictionQueue::Add(const kube::Request& request, absl::Duration after) {
   }
 }
 
-bool EvictionQueue::Has(const kube::Request& request) const {
+bool EvictionQueue::IsSettled(const kube::Request& request, int64_t version) {
   absl::MutexLock lock(&mu_);
-  return waiting_.contains(request);
+  const Waiting* waiting = Find(request);
+  return waiting != nullptr && IsSettled(*waiting, version);
 }
 
 void EvictionQueue::Left(const kube::Request& request) {
   absl::MutexLock lock(&mu_);
-  if (waiting_.erase(request) > 0) Waiting(request.cluster).Add(-1);
+  const auto cluster = waiting_.find(request.cluster);
+  if (cluster == waiting_.end() || cluster->second.erase(request.key) == 0) return;
+  GaugeOf(request.cluster).Set(static_cast<double>(cluster->second.size()));
+  if (cluster->second.empty()) waiting_.erase(cluster);
+}
+
+void EvictionQueue::Failed(const kube::Request& request) {
+  absl::MutexLock lock(&mu_);
+  Waiting* waiting = Find(request);
+  if (waiting == nullptr) return;
+  waiting->has_failed = true;
+  waiting->retry = manager_.clock().SteadyNow() + kLongestRetry;
+}
+
+void EvictionQueue::Tolerated(const kube::Request& request, absl::Duration stay) {
+  absl::MutexLock lock(&mu_);
+  Waiting* waiting = Find(request);
+  if (waiting == nullptr) return;
+  waiting->due = manager_.clock().SteadyNow() + stay;
+  waiting->has_failed = false;
 }
 
 void EvictionQueue::UpdateMetrics() {
@@ -140,6 +182,7 @@ bool EvictionQueue::Process(const kube::WorkQueue::Taken& taken, const base::Sto
   if (outcome->again == absl::InfiniteDuration()) {
     Left(request);
   } else {
+    Tolerated(request, outcome->again);
     queue_.AddAfter(request, outcome->again, taken.priority);
   }
   return outcome->evicted;
@@ -148,6 +191,7 @@ bool EvictionQueue::Process(const kube::WorkQueue::Taken& taken, const base::Sto
 void EvictionQueue::Fail(const kube::WorkQueue::Taken& taken, const absl::Status& error) {
   const bool silent =
       kube::IsConflict(error) && queue_.Requeues(taken.request) < kube::ConflictStreak::kSilent;
+  Failed(taken.request);
   queue_.AddRateLimited(taken.request, taken.priority);
   if (silent) return;
   failed_.Increment();

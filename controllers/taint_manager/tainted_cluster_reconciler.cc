@@ -5,13 +5,19 @@
 // may be gone, or tolerated longer.
 //
 // Nothing that is queued has to survive: the moments follow from timeAdded of the taints and from
-// the placement in the binding's annotation, so that a restart finds the same ones.
+// the placement in the binding's annotation, so that a restart finds the same ones. What waits for
+// a worker already, or for the end of a back-off, is passed over (EvictionQueue::IsSettled); what
+// has failed is looked at every minute at least.
 #include "controllers/taint_manager/tainted_cluster_reconciler.h"
 
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "api/binding_scope.h"
+#include "api/keys.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "api/toleration.h"
@@ -24,6 +30,11 @@ namespace {
 
 bool TaintsChanged(const kube::Object& before, const kube::Object& after) {
   return before.spec()["taints"] != after.spec()["taints"];
+}
+
+// Returns the text of the placement that decides how long the binding may stay.
+absl::string_view PlacementText(const kube::Object& binding) {
+  return binding.Annotation(api::kAppliedPlacementAnnotation);
 }
 
 template <class Scope>
@@ -56,15 +67,20 @@ absl::StatusOr<kube::Action> TaintedClusterReconciler::Reconcile(const kube::Req
 void TaintedClusterReconciler::QueueBindings(const kube::Resource& kind, const std::string& cluster,
                                              absl::Span<const api::Taint> taints,
                                              EvictionQueue& queue) {
+  const std::vector<kube::ObjectPtr> bindings =
+      manager_.cluster().ByIndex(kind, loops::kBindingsByCluster, cluster);
   const absl::Time now = manager_.clock().Now();
-  for (const kube::ObjectPtr& binding :
-       manager_.cluster().ByIndex(kind, loops::kBindingsByCluster, cluster)) {
-    const absl::StatusOr<absl::Duration> stay = RemainingStay(*binding, taints, now);
-    if (stay.ok() && *stay == absl::InfiniteDuration()) continue;
-    const kube::Request request{.key = binding->key(), .cluster = cluster};
-    // The worker reports tolerations that cannot be read, and tries again with back-off.
-    if (!stay.ok() && queue.Has(request)) continue;
-    queue.Add(request, stay.value_or(absl::ZeroDuration()));
+  // Thousands of bindings share a few placements, each of which is read once.
+  absl::flat_hash_map<absl::string_view, absl::Duration> stays;
+  kube::Request request{.cluster = cluster};
+  for (const kube::ObjectPtr& binding : bindings) {
+    request.key = binding->key();
+    const int64_t version = kube::ResourceVersionOf(*binding);
+    if (queue.IsSettled(request, version)) continue;
+    const auto [stay, added] = stays.try_emplace(PlacementText(*binding));
+    // The worker reports tolerations that cannot be read.
+    if (added) stay->second = RemainingStay(*binding, taints, now).value_or(absl::ZeroDuration());
+    if (stay->second < absl::InfiniteDuration()) queue.Add(request, stay->second, version);
   }
 }
 

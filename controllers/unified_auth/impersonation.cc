@@ -47,21 +47,29 @@ json::Value ImpersonationRules(absl::Span<const api::Subject> subjects) {
   return rules.empty() ? json::Value() : rules;
 }
 
-std::vector<api::Subject> SubjectsWithAccess(const std::vector<kube::ObjectPtr>& roles,
-                                             const std::vector<kube::ObjectPtr>& bindings,
-                                             absl::string_view cluster) {
-  std::set<std::string> with_access;
+ClusterAccess::ClusterAccess(const Objects& roles, const Objects& bindings) {
+  absl::flat_hash_map<std::string, api::NamedClusters> proxied;
   for (const kube::ObjectPtr& role : roles) {
-    if (api::ClusterRoleView(*role).ProxiedClusters().Contains(cluster)) {
-      with_access.emplace(role->name());
-    }
+    api::NamedClusters clusters = api::ClusterRoleView(*role).ProxiedClusters();
+    if (clusters.all || !clusters.names.empty()) proxied[role->name()] = std::move(clusters);
   }
-  std::vector<api::Subject> subjects;
+  const auto give = [](const std::vector<api::Subject>& subjects, std::vector<api::Subject>& to) {
+    to.insert(to.end(), subjects.begin(), subjects.end());
+  };
   for (const kube::ObjectPtr& binding : bindings) {
     const api::ClusterRoleBindingView view(*binding);
-    if (!with_access.contains(std::string(view.ClusterRole()))) continue;
-    for (api::Subject& subject : view.Subjects()) subjects.push_back(std::move(subject));
+    const auto role = proxied.find(view.ClusterRole());
+    if (role == proxied.end()) continue;
+    const std::vector<api::Subject> subjects = view.Subjects();
+    if (role->second.all) give(subjects, of_all_);
+    for (const std::string& cluster : role->second.names) give(subjects, of_[cluster]);
   }
+}
+
+std::vector<api::Subject> ClusterAccess::SubjectsFor(absl::string_view cluster) const {
+  std::vector<api::Subject> subjects = of_all_;
+  const auto own = of_.find(cluster);
+  if (own != of_.end()) subjects.insert(subjects.end(), own->second.begin(), own->second.end());
   return subjects;
 }
 

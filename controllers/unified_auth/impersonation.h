@@ -3,8 +3,10 @@
 #ifndef CONTROLLERS_UNIFIED_AUTH_IMPERSONATION_H_
 #define CONTROLLERS_UNIFIED_AUTH_IMPERSONATION_H_
 
+#include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "api/rbac.h"
@@ -18,10 +20,20 @@ namespace controllers {
 // GenerateImpersonationRules. Null when there are no subjects.
 json::Value ImpersonationRules(absl::Span<const api::Subject> subjects);
 
-// Returns the subjects to whom the bindings give a role with access to the cluster.
-std::vector<api::Subject> SubjectsWithAccess(const std::vector<kube::ObjectPtr>& roles,
-                                             const std::vector<kube::ObjectPtr>& bindings,
-                                             absl::string_view cluster);
+// Who has access to which clusters, found out once for all clusters. Immutable.
+class ClusterAccess {
+ public:
+  using Objects = std::vector<kube::ObjectPtr>;
+  ClusterAccess(const Objects& roles, const Objects& bindings);
+
+  // Returns the subjects to whom a binding gives a role with access to the cluster; some may be
+  // there more than once.
+  std::vector<api::Subject> SubjectsFor(absl::string_view cluster) const;
+
+ private:
+  std::vector<api::Subject> of_all_;  // Those with access to all clusters.
+  absl::flat_hash_map<std::string, std::vector<api::Subject>> of_;
+};
 
 // Returns the ClusterRole for the member.
 kube::Object ImpersonatorRole(json::Value rules);

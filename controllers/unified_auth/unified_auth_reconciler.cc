@@ -3,7 +3,8 @@
 // and one with the ClusterRoleBinding that gives it to the ServiceAccount karmada-impersonator in
 // the member. What is right already is not sent.
 //
-// Nothing is remembered about who has access. An event of a ClusterRole queues the clusters of its
+// Who has access follows from the cache, and is found out anew when a ClusterRole or
+// ClusterRoleBinding has changed. An event of a ClusterRole queues the clusters of its
 // rules, before and after a change; one of a ClusterRoleBinding queues those of its role, as long
 // as that exists: the deletion of the role has queued them before. A cluster comes back as well
 // when its execution namespace is made, when another ServiceAccount is to be used, and when
@@ -22,7 +23,6 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
-#include "controllers/unified_auth/impersonation.h"
 #include "kube/meta/controller_ref.h"
 #include "kube/runtime/controller.h"
 #include "works/related.h"
@@ -102,9 +102,7 @@ absl::StatusOr<kube::Action> UnifiedAuthReconciler::Reconcile(const kube::Reques
 
 absl::StatusOr<bool> UnifiedAuthReconciler::Sync(const kube::Object& cluster,
                                                  const base::StopToken& stop) {
-  const std::vector<api::Subject> subjects =
-      SubjectsWithAccess(manager_.cluster().List(api::ClusterRoles()),
-                         manager_.cluster().List(api::ClusterRoleBindings()), cluster.name());
+  const std::vector<api::Subject> subjects = Access()->SubjectsFor(cluster.name());
   const std::string ns = api::ClusterView(cluster).ImpersonatorSecretRef().ns;
   base::ErrorList errors;
   bool any_written = false;
@@ -118,6 +116,18 @@ absl::StatusOr<bool> UnifiedAuthReconciler::Sync(const kube::Object& cluster,
   }
   RETURN_IF_ERROR(errors.Join());
   return any_written;
+}
+
+std::shared_ptr<const ClusterAccess> UnifiedAuthReconciler::Access() {
+  absl::MutexLock lock(&mu_);
+  ClusterAccess::Objects roles = manager_.cluster().List(api::ClusterRoles());
+  ClusterAccess::Objects bindings = manager_.cluster().List(api::ClusterRoleBindings());
+  if (access_ == nullptr || roles != roles_ || bindings != bindings_) {
+    access_ = std::make_shared<const ClusterAccess>(roles, bindings);
+    roles_ = std::move(roles);
+    bindings_ = std::move(bindings);
+  }
+  return access_;
 }
 
 absl::StatusOr<bool> UnifiedAuthReconciler::Write(const kube::Object& cluster,

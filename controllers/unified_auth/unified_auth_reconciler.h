@@ -3,9 +3,14 @@
 #ifndef CONTROLLERS_UNIFIED_AUTH_UNIFIED_AUTH_RECONCILER_H_
 #define CONTROLLERS_UNIFIED_AUTH_UNIFIED_AUTH_RECONCILER_H_
 
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "base/stop_token.h"
+#include "controllers/unified_auth/impersonation.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
@@ -31,10 +36,17 @@ class UnifiedAuthReconciler : public kube::Reconciler {
   absl::StatusOr<bool> Write(const kube::Object& cluster, kube::Object manifest,
                              const base::StopToken& stop);
 
+  // Returns who has access according to the cache.
+  std::shared_ptr<const ClusterAccess> Access();
+
   kube::Manager& manager_;
   works::WorkWriter writer_;
   kube::ConflictStreak conflicts_;  // By names of clusters, as `recorder_`.
   kube::EventRecorder recorder_;
+  // An event of one role may queue all clusters, and each pass would read all roles and bindings.
+  absl::Mutex mu_;
+  ClusterAccess::Objects roles_ ABSL_GUARDED_BY(mu_), bindings_ ABSL_GUARDED_BY(mu_);
+  std::shared_ptr<const ClusterAccess> access_ ABSL_GUARDED_BY(mu_);  // According to these.
 };
 
 // Builds the loop.

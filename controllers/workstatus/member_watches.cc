@@ -3,6 +3,10 @@
 // each informer). A cluster that is not ready is left alone; its Ready condition, or a new
 // connection, queues its Works again, and a new connection has new informers.
 //
+// A member's controllers write the status of an object in several steps, one shortly after the
+// other. A change that cannot be drift is therefore queued a moment later, so that one pass sees
+// the steps that follow.
+//
 // An object that was deleted before the handler was there gives no news of that. When the informer
 // had synced by then, the Works whose objects it lacks are handed to the execution loop. mu_ guards
 // the table of informers that have the handler, and is not held while the handler is added.
@@ -21,6 +25,18 @@
 #include "kube/runtime/controller.h"
 
 namespace controllers {
+namespace {
+
+constexpr absl::Duration kStatusHold = absl::Milliseconds(100);
+
+// Returns whether somebody may have changed what is propagated. Without a generation any change may
+// be of that.
+bool MayBeDrift(const kube::Object& before, const kube::Object& after) {
+  return after.generation() == 0 || before.generation() != after.generation() ||
+         before.labels() != after.labels();
+}
+
+}  // namespace
 
 MemberWatches::MemberWatches(kube::Manager& manager, works::MemberObjects& objects,
                              kube::WorkQueue& queue, const works::Rechecks& rechecks)
@@ -60,15 +76,22 @@ void MemberWatches::Attach(const std::string& cluster,
     absl::erase_if(attached_, [](const auto& entry) { return entry.second.expired(); });
   }
   const kube::Gvk gvk = informer->resource().gvk;
-  const kube::MapFn request_for = [cluster, gvk](const kube::Object& object) {
-    return std::vector<kube::Request>{
-        {.key = object.key(), .gvk = gvk, .cluster = cluster, .variant = kMemberObjectSeen}};
+  const auto request_for = [cluster, gvk](const kube::ObjectPtr& object, int variant) {
+    return kube::Request{.key = object->key(), .gvk = gvk, .cluster = cluster, .variant = variant};
   };
-  kube::EventHandler handler = kube::EnqueueHandler(
-      queue_, {.when = {.update = kube::ResourceVersionChanged}, .map = request_for});
-  handler.on_delete = [this, cluster, gvk](const kube::ObjectPtr& last) {
-    queue_.Add(
-        {.key = last->key(), .gvk = gvk, .cluster = cluster, .variant = kMemberObjectDeleted});
+  kube::EventHandler handler;
+  handler.on_add = [this, request_for](const kube::ObjectPtr& object, bool initial) {
+    queue_.Add(request_for(object, kMemberObjectSeen),
+               initial ? kube::kInitialListPriority : kube::kNormalPriority);
+  };
+  handler.on_update = [this, request_for](const kube::ObjectPtr& before,
+                                          const kube::ObjectPtr& after) {
+    if (!kube::ResourceVersionChanged(*before, *after)) return;
+    queue_.AddAfter(request_for(after, kMemberObjectSeen),
+                    MayBeDrift(*before, *after) ? absl::ZeroDuration() : kStatusHold);
+  };
+  handler.on_delete = [this, request_for](const kube::ObjectPtr& last) {
+    queue_.Add(request_for(last, kMemberObjectDeleted));
   };
   informer->AddHandler(std::move(handler));
   RecheckMissing(cluster, *informer);

@@ -7,6 +7,7 @@
 #include "api/names.h"
 #include "api/reasons.h"
 #include "api/resources.h"
+#include "controllers/workstatus/lost_status.h"
 #include "controllers/workstatus/member_watches.h"
 #include "controllers/workstatus/work_status_reconciler.h"
 #include "kube/runtime/controller.h"
@@ -14,6 +15,13 @@
 #include "works/rule_requeue.h"
 
 namespace controllers {
+namespace {
+
+// The loop over Works only attaches their kinds to the members' watches, so that --concurrent flags
+// leave it alone; the second worker goes on while the first waits for a member.
+constexpr int kWorkersByWork = 2;
+
+}  // namespace
 
 absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
   const std::shared_ptr<kube::Informer> works = context.InformerOf(api::Works());
@@ -33,6 +41,9 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
                .map = works::ObjectsOf(works)})
           .Watches(api::Clusters(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},
                                      .map = cluster_itself})
+          .Watches(api::Works(),
+                   {.when = {.add = kube::Never, .update = LostStatus, .remove = kube::Never},
+                    .map_update = ObjectsThatLostStatus})
           .WithLanes([](const kube::Request& request) { return request.cluster; })
           .Build(std::make_unique<WorkStatusReconciler>(
               WorkStatusDeps{context.manager, context.objects, context.status, context.rechecks,
@@ -48,7 +59,8 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
                              .cluster = api::ClusterOfExecutionNamespace(work.ns()).value_or("")};
       });
 
-  kube::ControllerBuilder by_work = context.NewController(api::kWorkStatusController, 2);
+  kube::ControllerBuilder by_work =
+      context.NewController(api::kWorkStatusController, kWorkersByWork);
   kube::Controller& controller =
       loops::ReadsCredentials(by_work)
           .Watches(api::Works(),
@@ -56,6 +68,11 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
           // A cluster that returns may be ready from the start, with its Works still there.
           .Watches(api::Clusters(), {.when = {.update = works::BecameReady, .remove = kube::Never},
                                      .map = works::WorksOf(works)})
+          // A kind that the cluster begins to serve is watched there.
+          .Watches(api::Clusters(), {.when = {.add = kube::Never,
+                                              .update = works::ServesOtherKinds,
+                                              .remove = kube::Never},
+                                     .map_update = works::WorksOfNewKinds(works)})
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
           .Build(std::make_unique<MemberWatches>(context.manager, context.objects, objects.queue(),
                                                  context.rechecks));

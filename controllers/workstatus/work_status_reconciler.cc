@@ -5,12 +5,16 @@
 // finds the Work that its annotations name and the manifest in it; puts back what somebody else has
 // changed since our last write, unless the Work is suspended; asks the interpreter for status and
 // health; and submits both to the WorkStatusWriter. Drift that the member refuses to have put back
-// does not keep the status from the Work.
+// does not keep the status from the Work. A namespace that has come to the member lets the Works
+// that could not be applied in it be tried again at once.
 //
 // A failure is repeated with back-off while the cluster is ready. Otherwise the pass is not
 // repeated: all objects of the cluster are queued when it is ready again. A script that cannot
 // determine the health makes it Unknown and is not repeated either, since a change of the script
-// queues the object. Only outcomes that were reported are remembered, by the request.
+// queues the object. When finalizers in the member have held up the deletion of an object that its
+// Work still wants for some minutes, an event names them. Only outcomes and deletions that were
+// reported are remembered, by the request, and orphans: objects that a pass has made although their
+// Work ended meanwhile, until the member has taken them back.
 #include "controllers/workstatus/work_status_reconciler.h"
 
 #include <optional>
@@ -27,6 +31,7 @@
 #include "api/work.h"
 #include "base/status.h"
 #include "works/related.h"
+#include "works/release.h"
 
 namespace controllers {
 namespace {
@@ -34,6 +39,12 @@ namespace {
 kube::ObjectKey WorkOf(const kube::Object& member_object) {
   return {std::string(member_object.Annotation(api::kWorkNamespaceAnnotation)),
           std::string(member_object.Annotation(api::kWorkNameAnnotation))};
+}
+
+// Returns the request without its variant.
+kube::Request ObjectOf(kube::Request request) {
+  request.variant = kMemberObjectSeen;
+  return request;
 }
 
 // The name under which outcomes of a member's object are remembered, and its prefix for a cluster.
@@ -72,25 +83,58 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
   // A cluster that has left needs nothing; for a pull cluster its agent does the work of this loop.
   if (cluster == nullptr || !api::ClusterView(*cluster).IsPush()) {
     recorder_.ForgetAll(FailurePrefix(request.cluster));
+    absl::MutexLock lock(&mu_);
+    const auto is_there = [&](const auto& entry) { return entry.first.cluster == request.cluster; };
+    absl::erase_if(deletions_, is_there);
+    absl::erase_if(orphans_, is_there);
     return kube::Action::Done();
   }
   // The cluster has returned meanwhile.
   if (request.variant == kClusterLeft) return kube::Action::Done();
-  const absl::Status done = ReconcileObject(request, stop);
+  Observed observed;
+  observed.cluster = request.cluster;
+  const absl::Status done = ReconcileObject(request, observed, stop);
   // For a cluster that is not ready, errors are dropped: when it is ready, all its objects are
-  // queued again.
-  if (done.ok() || absl::IsCancelled(done) || api::ClusterView(*cluster).IsReady()) {
+  // queued again; but nothing queues an object whose Work is gone.
+  if (done.ok() || absl::IsCancelled(done) || api::ClusterView(*cluster).IsReady() ||
+      OrphanOf(request).has_value()) {
     RETURN_IF_ERROR(done);
   }
+  return ReportBlockedDeletion(request, observed);
+}
+
+kube::Action WorkStatusReconciler::ReportBlockedDeletion(const kube::Request& request,
+                                                         const Observed& observed) {
+  if (observed.object == nullptr || observed.work == nullptr || observed.work->IsDeleting()) {
+    return kube::Action::Done();
+  }
+  const std::optional<api::BlockedDeletion> blocked =
+      api::BlockedDeletionOf(*observed.object, deps_.manager.clock().Now());
+  if (!blocked.has_value()) return kube::Action::Done();
+  if (blocked->due > absl::ZeroDuration()) return kube::Action::After(blocked->due);
+  {
+    absl::MutexLock lock(&mu_);
+    const auto [reported, is_new] = deletions_.try_emplace(ObjectOf(request), *blocked);
+    if (!is_new && reported->second == *blocked) return kube::Action::Done();
+    reported->second = *blocked;
+  }
+  const std::string text =
+      api::message::MemberObjectStays(*observed.object, *blocked, observed.cluster);
+  recorder_.Warning(kube::InvolvedObject::Of(*observed.work), api::reason::kDeletionBlocked, text);
+  const kube::InvolvedObject about = works::TemplateOf(observed.manifest);
+  if (!about.uid.empty()) recorder_.Warning(about, api::reason::kDeletionBlocked, text);
   return kube::Action::Done();
 }
 
-absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
+void WorkStatusReconciler::ForgetDeletion(const kube::Request& request) {
+  absl::MutexLock lock(&mu_);
+  deletions_.erase(ObjectOf(request));
+}
+
+absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request, Observed& observed,
                                                    const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> informer,
                    deps_.objects.InformerFor(request.cluster, request.gvk, stop));
-  Observed observed;
-  observed.cluster = request.cluster;
   observed.object = informer->store().Find(request.key);
   // After a reconnect, an empty cache does not mean that the object is gone.
   if (observed.object == nullptr && !informer->HasSynced()) {
@@ -100,6 +144,7 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
   }
   if (observed.object == nullptr) {
     recorder_.Forget(FailureName(request));
+    ForgetDeletion(request);
     deps_.objects.Forget(request.cluster, request.gvk, request.key);
   }
   if (request.variant == kMemberObjectDeleted) return Recreate(request, stop);
@@ -158,10 +203,18 @@ absl::Status WorkStatusReconciler::Collect(const Observed& observed) {
   item.health = health.value_or(api::kHealthUnknown);
   const works::News news =
       item.health == api::kHealthy ? works::News::kSettled : works::News::kProgress;
+  if (Known(*observed.work, item.identifier).health.empty()) {
+    FollowNamespace(observed.cluster, *observed.object);
+  }
   deps_.status.Submit(*observed.work, {{}, {item.ToJson()}}, news);
   // A script that is wrong stays so until it is changed, and the change queues the object; a
   // webhook that was down may be back at the next try.
   return base::IsTerminal(health.status()) ? absl::OkStatus() : health.status();
+}
+
+void WorkStatusReconciler::FollowNamespace(const std::string& cluster, const kube::Object& made) {
+  if (made.gvk() != api::Namespaces().gvk) return;
+  works::RecheckWorksIn(made.key(), cluster, deps_.manager.cluster(), deps_.rechecks);
 }
 
 absl::StatusOr<json::Value> WorkStatusReconciler::ReflectStatus(const Observed& observed) {
@@ -223,7 +276,8 @@ absl::Status WorkStatusReconciler::Recreate(const kube::Request& request,
   const kube::ObjectKey key{api::ExecutionNamespace(request.cluster),
                             api::WorkName(request.gvk.kind, request.key.name, request.key.ns)};
   const kube::ObjectPtr work = deps_.manager.cluster().Find(api::Works(), key);
-  if (work == nullptr || work->IsDeleting()) return absl::OkStatus();
+  if (work == nullptr || work->IsDeleting()) return EndOrphan(request, stop);
+  ForgetOrphan(request);
   const api::WorkView view(*work);
   const std::optional<int64_t> index = view.IndexOf(kube::Object::Make(request.gvk, request.key));
   if (view.IsDispatchingSuspended() || !index.has_value()) return absl::OkStatus();
@@ -246,11 +300,27 @@ absl::Status WorkStatusReconciler::RecreateManifest(const kube::Request& request
       deps_.objects.Recreate(request.cluster, manifest, stop);
   const absl::Status created = made.status();
   if (absl::IsCancelled(created)) return created;
+  if (!created.ok() || *made == works::ApplyResult::kCreated ||
+      *made == works::ApplyResult::kUpdated) {
+    // The end of the Work may have looked for the object before it was made or had its label back.
+    const kube::ObjectPtr now = deps_.manager.cluster().Find(api::Works(), work.key());
+    if (now == nullptr || now->IsDeleting()) {
+      const bool was_there = created.ok() && *made == works::ApplyResult::kUpdated;
+      const api::WorkView ended(now == nullptr ? work : *now);
+      KeepOrphan(request, {manifest, was_there && ended.PreservesResourcesOnDeletion()});
+      return EndOrphan(request, stop);
+    }
+    if (now->uid() != work.uid()) {  // The new Work may want something else.
+      deps_.rechecks.Publish(*now);
+      return absl::OkStatus();
+    }
+  }
   if (created.ok() && *made != works::ApplyResult::kCreated) {
     // The object existed already: the execution loop determines whether it is what the Work wants.
     deps_.rechecks.Publish(work);
     return absl::OkStatus();
   }
+  if (created.ok()) FollowNamespace(request.cluster, manifest);
   const kube::Condition condition =
       created.ok() ? api::ConditionOf(api::kWorkApplied, true, api::reason::kReCreateSuccessful,
                                       api::message::kManifestApplied)
@@ -267,6 +337,41 @@ absl::Status WorkStatusReconciler::RecreateManifest(const kube::Request& request
                       created.ok() ? works::News::kProgress : works::News::kSettled);
   ReportRecreated(manifest, request.cluster, created);
   return created;
+}
+
+absl::Status WorkStatusReconciler::EndOrphan(const kube::Request& request,
+                                             const base::StopToken& stop) {
+  const std::optional<Orphan> orphan = OrphanOf(request);
+  if (!orphan.has_value()) return absl::OkStatus();
+  const kube::Object& manifest = orphan->manifest;
+  ASSIGN_OR_RETURN(const kube::ObjectPtr there,
+                   deps_.objects.FindOfServedKind(request.cluster, manifest, stop));
+  if (there != nullptr && WorkOf(*there) == WorkOf(manifest)) {
+    RETURN_IF_ERROR(base::Annotate(
+        orphan->preserve ? works::Release(deps_.objects, request.cluster, manifest, stop)
+                         : deps_.objects.Delete(request.cluster, manifest, stop),
+        "taking back ", there->Describe(), " in cluster ", request.cluster,
+        ", whose Work is gone"));
+  }
+  ForgetOrphan(request);
+  return absl::OkStatus();
+}
+
+void WorkStatusReconciler::KeepOrphan(const kube::Request& request, Orphan orphan) {
+  absl::MutexLock lock(&mu_);
+  orphans_.insert_or_assign(request, std::move(orphan));
+}
+
+std::optional<WorkStatusReconciler::Orphan> WorkStatusReconciler::OrphanOf(
+    const kube::Request& request) {
+  absl::MutexLock lock(&mu_);
+  const auto found = orphans_.find(request);
+  return found == orphans_.end() ? std::nullopt : std::optional<Orphan>(found->second);
+}
+
+void WorkStatusReconciler::ForgetOrphan(const kube::Request& request) {
+  absl::MutexLock lock(&mu_);
+  orphans_.erase(request);
 }
 
 void WorkStatusReconciler::ReportRecreated(const kube::Object& manifest, const std::string& cluster,

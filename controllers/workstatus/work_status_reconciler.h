@@ -5,10 +5,16 @@
 #define CONTROLLERS_WORKSTATUS_WORK_STATUS_RECONCILER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "api/blocked_deletion.h"
 #include "base/stop_token.h"
 #include "interpreter/interpreter.h"
 #include "kube/runtime/event_recorder.h"
@@ -56,13 +62,33 @@ class WorkStatusReconciler : public kube::Reconciler {
     kube::Object manifest;
   };
 
-  absl::Status ReconcileObject(const kube::Request& request, const base::StopToken& stop);
+  // Fills in what it finds.
+  absl::Status ReconcileObject(const kube::Request& request, Observed& observed,
+                               const base::StopToken& stop);
+  // Reports once that finalizers in the member keep an object which its Work still wants. The
+  // Action comes back when that is due.
+  kube::Action ReportBlockedDeletion(const kube::Request& request, const Observed& observed);
+  void ForgetDeletion(const kube::Request& request);
   // Creates an object again that was deleted in the member, if a Work still has it.
   absl::Status Recreate(const kube::Request& request, const base::StopToken& stop);
   absl::Status RecreateManifest(const kube::Request& request, const kube::Object& work,
                                 const kube::Object& manifest, const base::StopToken& stop);
+  // What a pass has made, or put its label back on, for a Work that had ended by then.
+  struct Orphan {
+    kube::Object manifest;
+    bool preserve;  // The object is released, not deleted.
+  };
+  // Takes back the request's orphan, if there is one; it is kept until that has succeeded, so that
+  // the request is to be repeated after an error.
+  absl::Status EndOrphan(const kube::Request& request, const base::StopToken& stop);
+  void KeepOrphan(const kube::Request& request, Orphan orphan);
+  std::optional<Orphan> OrphanOf(const kube::Request& request);
+  void ForgetOrphan(const kube::Request& request);
   absl::Status RevertDrift(Observed& observed, const base::StopToken& stop);
   absl::Status Collect(const Observed& observed);
+  // If `made`, which has just come to the cluster, is a namespace, the Works that wait for it are
+  // applied again: they have failed until now, and may not be due for many minutes.
+  void FollowNamespace(const std::string& cluster, const kube::Object& made);
   absl::StatusOr<json::Value> ReflectStatus(const Observed& observed);
   // Returns whether a routine event is due, because the Work does not have this status yet.
   bool IsNews(const json::Value& status, const Observed& observed) const;
@@ -73,6 +99,10 @@ class WorkStatusReconciler : public kube::Reconciler {
 
   const WorkStatusDeps deps_;
   kube::EventRecorder recorder_;  // Remembers outcomes by the request for their object.
+  absl::Mutex mu_;
+  // The deletions that were reported.
+  absl::flat_hash_map<kube::Request, api::BlockedDeletion> deletions_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<kube::Request, Orphan> orphans_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace controllers

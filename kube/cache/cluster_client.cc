@@ -3,14 +3,16 @@
 // sent; the precondition is added where it is asked for; the patch is sent; and the answer is put
 // into the informer's store, so that the next read sees it before the watch reports it.
 //
-// A conflict means that the cache may be behind. The object is then read from the server and put
-// into the store, or taken out of it, so that the next try starts from the present state even when
-// the watch is dead. Nothing is locked here: the store decides which of two states is newer.
+// A conflict, or that the object does not exist, means that the cache may be behind. The object is
+// then read from the server and put into the store, or taken out of it, so that the next try starts
+// from the present state even when the watch is dead. Nothing is locked here: the store decides
+// which of two states is newer.
 #include "kube/cache/cluster_client.h"
 
 #include <utility>
 
 #include "base/status.h"
+#include "kube/cache/internal/own_patch.h"
 #include "kube/cache/read_scope.h"
 #include "kube/client/errors.h"
 #include "kube/client/subresource.h"
@@ -18,39 +20,6 @@
 
 namespace kube {
 namespace {
-
-// Only the server writes these fields: differences in them are not changes by the caller.
-constexpr absl::string_view kServerOwnedMetadata[] = {
-    "creationTimestamp", "deletionGracePeriodSeconds",
-    "deletionTimestamp", "generation",
-    "managedFields",     "resourceVersion",
-    "selfLink",          "uid"};
-
-json::Value StatusOnly(const Object& object) {
-  json::Value part = json::Value::Object();
-  if (object.root().Has("status")) part.Set("status", object.status());
-  return part;
-}
-
-json::Value WithoutStatus(const Object& object) {
-  json::Value part = object.root();
-  part.Erase("status");
-  return part;
-}
-
-// Returns the merge patch from `before` to `after` for the part that this write may change; null
-// when there is no difference.
-json::Value OwnPatch(const Object& before, const Object& after, const std::string& subresource) {
-  if (subresource == "status") return DiffMergePatch(StatusOnly(before), StatusOnly(after));
-  json::Value patch = subresource.empty()
-                          ? DiffMergePatch(WithoutStatus(before), WithoutStatus(after))
-                          : DiffMergePatch(before.root(), after.root());
-  if (!patch.Has("metadata")) return patch;
-  json::Value& metadata = patch.Mutable("metadata");
-  for (const absl::string_view field : kServerOwnedMetadata) metadata.Erase(field);
-  if (metadata.empty()) patch.Erase("metadata");
-  return patch.empty() ? json::Value() : patch;
-}
 
 bool NeedsPrecondition(const Object& before, const json::Value& patch,
                        UpdateOptions::Precondition precondition) {
@@ -129,7 +98,7 @@ absl::StatusOr<ObjectPtr> ClusterClient::Create(const Resource& r, const Object&
 absl::StatusOr<ObjectPtr> ClusterClient::Update(const Resource& r, const ObjectPtr& before,
                                                 const Object& after, const UpdateOptions& options,
                                                 const base::StopToken& stop) {
-  json::Value patch = OwnPatch(*before, after, options.subresource);
+  json::Value patch = internal::OwnPatch(*before, after, options.subresource);
   if (patch.is_null()) return before;
   if (NeedsPrecondition(*before, patch, options.precondition)) {
     patch.Set({"metadata", "resourceVersion"}, before->resource_version());
@@ -137,7 +106,9 @@ absl::StatusOr<ObjectPtr> ClusterClient::Update(const Resource& r, const ObjectP
   const WriteOptions write{.subresource = options.status_on_object ? "" : options.subresource};
   absl::StatusOr<Object> written =
       client_.Patch(r, before->key(), PatchType::kMerge, patch, write, stop);
-  if (IsConflict(written.status())) ReadLive(r, *before, stop);
+  // A 404 for a subresource may mean that the kind does not have it.
+  const bool is_gone = IsGone(written.status()) && options.subresource.empty();
+  if (IsConflict(written.status()) || is_gone) ReadLive(r, *before, stop);
   RETURN_IF_ERROR(written.status());
   Remember(r, *written);
   return Share(*std::move(written));

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/stop_token.h"
@@ -41,6 +42,19 @@ struct EventHandler {
   std::function<void(const ObjectPtr& object, bool initial_list)> on_add;
   std::function<void(const ObjectPtr& before, const ObjectPtr& after)> on_update;
   std::function<void(const ObjectPtr& last)> on_delete;
+  // Called after the calls for what it announces: every change up to this version has been
+  // reported. Comes with each event of the watch, with bookmarks, and at the end of each list; a
+  // lower version than the last one means that the server has gone back to an earlier state.
+  // Optional.
+  std::function<void(int64_t version)> on_progress;
+};
+
+// How far an informer has come.
+struct Progress {
+  // Its store shows at least every change up to this version; -1 before the first list.
+  int64_t version = -1;
+  // When the server last said so, by an event, a bookmark or a list.
+  base::SteadyTime at = base::SteadyTime::InfinitePast();
 };
 
 struct InformerOptions {
@@ -50,6 +64,15 @@ struct InformerOptions {
   std::vector<std::string> fields;
   // Trims an object before it is stored. Optional.
   std::function<void(Object&)> transform;
+  // Only objects of these namespaces are stored; empty: of all. One namespace is asked for alone;
+  // for several of them the server sends all, since only one watch has one order of versions (see
+  // "One watch for several namespaces" in docs/decisions.md). Resources without namespaces ignore
+  // it.
+  std::vector<std::string> namespaces;
+  // Objects are EncodedObjects: their whole text is kept, and `fields` as values.
+  bool keep_text = false;
+  // With keep_text: an annotation that is left out of the text (EncodedObject::Make).
+  std::string own_annotation;
 };
 
 // Thread-safe.
@@ -58,8 +81,8 @@ class Informer {
   virtual ~Informer() = default;
   virtual const Resource& resource() const = 0;
   virtual const Store& store() const = 0;
-  // Returns whether the store holds every object of the resource (there is no label selector), so
-  // that an object which is missing from a synced store does not exist.
+  // Returns whether the store holds every object of the resource (no label selector, no choice of
+  // namespaces), so that an object which is missing from a synced store does not exist.
   virtual bool HoldsAll() const { return true; }
   virtual void AddIndex(const std::string& name, IndexFn fn) = 0;
   // Existing objects are replayed as initial adds before this returns (when called inside a handler
@@ -76,6 +99,18 @@ class Informer {
                                    const base::StopToken& stop) const = 0;
   // Returns why the last list or watch failed; OK if it did not fail.
   virtual absl::Status last_error() const = 0;
+  // Returns how far the store is complete. Changes by Written do not count.
+  virtual Progress progress() const { return {}; }
+  // Makes the informer ask the server for what it has not sent yet, so that progress() soon reaches
+  // the server's present version even if the resource does not change: a list if there are few
+  // objects, else a watch that the server ends within seconds, with a bookmark. Does not block;
+  // nothing happens while a list or a retry is due anyway.
+  virtual void CatchUp() {}
+  // Asks the server for its present version by one cheap read that it has to answer consistently,
+  // and calls `done` with it on a thread of the pool. Calls that come while a request is waiting to
+  // be sent share it. After the informer's end `done` is never called.
+  using VersionFn = std::function<void(const absl::StatusOr<int64_t>& version)>;
+  virtual void AskVersion(VersionFn /*done*/) {}
   // Stores the result of a write, so that the next read sees it.
   virtual void Written(const Object& object) = 0;
   // Records that our own call deleted the object with this `uid` for good. A successor of the same

@@ -21,6 +21,7 @@ namespace {
 constexpr absl::string_view kFailurePayload = "type.kube/api-failure";
 constexpr absl::string_view kNotProcessedPayload = "type.kube/not-processed";
 constexpr absl::string_view kNamesObjectPayload = "type.kube/names-object";
+constexpr absl::string_view kWebhookDenial = "admission webhook ";
 constexpr size_t kQuotedBodyBytes = 200;
 // Messages of servers are written into logs, events and conditions, and are remembered to recognise
 // repetitions.
@@ -47,7 +48,7 @@ std::string DescribeBody(const HttpResponse& response) {
 // A 409 has several meanings. A webhook may deny with any code and reason; its message follows a
 // prefix of the API server's.
 absl::StatusCode CodeOfConflict(const ApiFailure& failure) {
-  if (absl::StartsWith(failure.message, "admission webhook ")) {
+  if (absl::StartsWith(failure.message, kWebhookDenial)) {
     return absl::StatusCode::kFailedPrecondition;
   }
   if (failure.reason == "AlreadyExists") return absl::StatusCode::kAlreadyExists;
@@ -91,9 +92,16 @@ absl::StatusCode CodeOf(const ApiFailure& failure) {
       return absl::StatusCode::kResourceExhausted;
     case 429:
       return absl::StatusCode::kUnavailable;
+    case 400:
+    case 422:
+      // A webhook that names no code denies with 400, and may accept the same change later.
+      return absl::StartsWith(failure.message, kWebhookDenial)
+                 ? absl::StatusCode::kFailedPrecondition
+                 : absl::StatusCode::kInvalidArgument;
+    case 408:
+      return absl::StatusCode::kUnavailable;
     default:
-      // API servers do not send redirects and similar codes.
-      return failure.code >= 400 ? absl::StatusCode::kInvalidArgument : absl::StatusCode::kUnknown;
+      return absl::StatusCode::kUnknown;
   }
 }
 

@@ -100,6 +100,13 @@ struct Client::Impl {
     if (!object.ok()) return base::Annotate(object.status(), what);
     return object;
   }
+
+  // Sends the request as Call does, does not read the answer, and returns an empty object.
+  absl::StatusOr<Object> CallUnread(HttpRequest request, const std::string& what,
+                                    const base::StopToken& stop) {
+    RETURN_IF_ERROR(caller.Call(std::move(request), what, Caller::Answers::kErrors, stop).status());
+    return Object();
+  }
 };
 
 Client::Client(std::shared_ptr<Transport> transport, ClientOptions options,
@@ -169,11 +176,12 @@ absl::StatusOr<Object> Client::Create(const Resource& r, const Object& object,
     if (!object_path.ok()) return base::Annotate(object_path.status(), what);
     path = *std::move(object_path);
   }
-  return impl_->Call({.method = "POST",
+  HttpRequest request{.method = "POST",
                       .path = absl::StrCat(path, WriteQuery(options)),
                       .content_type = "application/json",
-                      .body = json::Write(object.root())},
-                     r, what, stop);
+                      .body = json::Write(object.root())};
+  if (!options.wants_answer) return impl_->CallUnread(std::move(request), what, stop);
+  return impl_->Call(std::move(request), r, what, stop);
 }
 
 absl::StatusOr<Object> Client::Patch(const Resource& r, const ObjectKey& key, PatchType type,
@@ -185,11 +193,12 @@ absl::StatusOr<Object> Client::Patch(const Resource& r, const ObjectKey& key, Pa
   if (type == PatchType::kApply && options.field_manager.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(what, ": apply needs a field manager"));
   }
-  return impl_->Call({.method = "PATCH",
+  HttpRequest request{.method = "PATCH",
                       .path = absl::StrCat(*path, WriteQuery(options)),
                       .content_type = ContentTypeOf(type),
-                      .body = json::Write(patch)},
-                     r, what, stop);
+                      .body = json::Write(patch)};
+  if (!options.wants_answer) return impl_->CallUnread(std::move(request), what, stop);
+  return impl_->Call(std::move(request), r, what, stop);
 }
 
 absl::StatusOr<Object> Client::Replace(const Resource& r, const Object& object,
@@ -221,7 +230,7 @@ absl::StatusOr<Object> Client::Delete(const Resource& r, const ObjectKey& key,
 
 std::unique_ptr<Watch> Client::StartWatch(const Resource& r, absl::string_view ns,
                                           const WatchOptions& options, WatchHandler& handler) {
-  const absl::Duration longest = base::Jitter(options.server_timeout, 1);
+  const absl::Duration longest = base::Jitter(options.server_timeout, options.jitter);
   Query query;
   query.Add("watch", "true")
       .Add("allowWatchBookmarks", "true")

@@ -67,6 +67,8 @@ struct WriteOptions {
   std::string subresource;  // "status", "scale" or "".
   bool dry_run = false;
   std::string field_manager;  // Required by kApply.
+  // False: the object in the answer is not read, and an empty one is returned.
+  bool wants_answer = true;
 };
 
 struct DeleteOptions {
@@ -95,9 +97,11 @@ struct WatchOptions {
   std::string label_selector;
   std::string field_selector;
   std::string resource_version;
-  // The time-out that the server is asked for is this plus a random part of up to the same length
-  // (as in client-go), so that the watches of one process do not all end at the same time.
+  // The time-out that the server is asked for is this plus a random part of up to `jitter` times
+  // the same length (as in client-go), so that the watches of one process do not all end at the
+  // same time.
   absl::Duration server_timeout = absl::Minutes(5);
+  double jitter = 1;
   std::vector<std::string> fields;  // As in ListOptions; an error's Status is read whole.
 };
 

@@ -64,6 +64,10 @@ absl::Status ConnectionPool::TakePlace(base::SteadyTime deadline, const base::St
 absl::StatusOr<std::unique_ptr<Connection>> ConnectionPool::Take(base::SteadyTime deadline,
                                                                  const base::StopToken& stop) {
   RETURN_IF_ERROR(TakePlace(deadline, stop));
+  return TakeIdle();
+}
+
+std::unique_ptr<Connection> ConnectionPool::TakeIdle() {
   while (true) {
     std::unique_ptr<Connection> connection;
     {
@@ -79,13 +83,29 @@ absl::StatusOr<std::unique_ptr<Connection>> ConnectionPool::Take(base::SteadyTim
 void ConnectionPool::Give(std::unique_ptr<Connection> connection) {
   bool start_sweeping = false;
   {
+    // Who waits for the place finds the connection, too.
     absl::MutexLock lock(&mu_);
     --in_use_;
-    if (connection == nullptr) return;
-    idle_.push_back({std::move(connection), SteadyNow()});
-    start_sweeping = !std::exchange(sweeping_, true);
+    if (connection != nullptr) start_sweeping = Store(std::move(connection));
   }
-  if (!start_sweeping) return;
+  if (start_sweeping) StartSweeping();
+}
+
+void ConnectionPool::Keep(std::unique_ptr<Connection> connection) {
+  bool start_sweeping = false;
+  {
+    absl::MutexLock lock(&mu_);
+    start_sweeping = Store(std::move(connection));
+  }
+  if (start_sweeping) StartSweeping();
+}
+
+bool ConnectionPool::Store(std::unique_ptr<Connection> connection) {
+  idle_.push_back({std::move(connection), SteadyNow()});
+  return !std::exchange(sweeping_, true);
+}
+
+void ConnectionPool::StartSweeping() {
   loop_->Post([sweeper = std::make_shared<Sweeper>(weak_from_this())](Reactor& reactor) {
     reactor.SetTimer(sweeper, SteadyNow() + kMaxIdle);
   });

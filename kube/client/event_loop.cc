@@ -2,6 +2,11 @@
 // writes to. A round first runs posted functions, then handles ready sockets, then due timers. A
 // source may remove itself or another one in the middle of a round: ready sources are looked up
 // again before each call, and removed ones are kept alive until the round is over.
+//
+// What wakes up in a round, this thread first, costs more than most events. So while the thread is
+// busy, which means that events come shortly after one another, it rests for some milliseconds when
+// it has handled all there are, and a round has several events. It stops being busy when there is
+// no event after a rest. A lone event is handled at once.
 #include "kube/client/internal/event_loop.h"
 
 #include <openssl/ssl.h>
@@ -32,6 +37,8 @@ namespace {
 
 constexpr int kEventsPerRound = 64;
 constexpr size_t kScratchBytes = 64 << 10;
+// How long one round after the other begins while the thread is busy.
+constexpr absl::Duration kRest = absl::Milliseconds(10);
 
 uint32_t EpollEvents(short events) {
   return ((events & POLLIN) != 0 ? EPOLLIN : 0u) | ((events & POLLOUT) != 0 ? EPOLLOUT : 0u);
@@ -40,8 +47,11 @@ uint32_t EpollEvents(short events) {
 // Lives until both the loop and the thread have released it.
 class EpollReactor : public Reactor {
  public:
-  EpollReactor()
-      : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  // Rests between rounds while it is busy if `rests`.
+  explicit EpollReactor(bool rests)
+      : rests_(rests),
+        epoll_(epoll_create1(EPOLL_CLOEXEC)),
+        wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     epoll_event event = {.events = EPOLLIN, .data = {.ptr = nullptr}};
     const bool made = epoll_ >= 0 && wake_ >= 0;
     if (made && epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) == 0) return;
@@ -152,9 +162,35 @@ class EpollReactor : public Reactor {
     return static_cast<int>(absl::ToInt64Milliseconds(std::min(left, kLongest))) + 1;
   }
 
+  // Waits for events; returns their number.
+  int AwaitEvents(absl::Span<epoll_event> events) {
+    const auto await = [&](int milliseconds) {
+      return epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), milliseconds);
+    };
+    if (busy_) {
+      if (const int more = await(0); more != 0) return more;
+      Rest(woken_ + kRest - SteadyNow());
+      const int count = await(0);
+      woken_ = SteadyNow();
+      busy_ = count != 0;
+      if (busy_) return count;
+    }
+    const int count = await(MillisecondsToWait());
+    const base::SteadyTime now = SteadyNow();
+    busy_ = rests_ && now - std::exchange(woken_, now) < kRest;
+    return count;
+  }
+
+  // Waits until something is posted, for this time at most.
+  void Rest(absl::Duration longest) const {
+    if (longest <= absl::ZeroDuration()) return;
+    pollfd posted = {wake_, POLLIN, 0};
+    poll(&posted, 1, static_cast<int>(absl::ToInt64Milliseconds(longest)) + 1);
+  }
+
   void DoReady() {
     std::array<epoll_event, kEventsPerRound> events;
-    const int count = epoll_wait(epoll_, events.data(), kEventsPerRound, MillisecondsToWait());
+    const int count = AwaitEvents(absl::MakeSpan(events));
     for (int i = 0; i < count; ++i) {
       auto* source = static_cast<Source*>(events[i].data.ptr);
       if (source == nullptr) {
@@ -176,6 +212,7 @@ class EpollReactor : public Reactor {
     }
   }
 
+  const bool rests_;
   const int epoll_;
   const int wake_;
   absl::Mutex mu_;
@@ -185,6 +222,8 @@ class EpollReactor : public Reactor {
   absl::flat_hash_map<Source*, Entry> sources_;
   std::set<std::pair<base::SteadyTime, Source*>> timers_;
   std::vector<std::shared_ptr<Source>> removed_;
+  bool busy_ = false;
+  base::SteadyTime woken_;  // When the last round began.
   std::array<char, kScratchBytes> scratch_;
 };
 
@@ -267,6 +306,7 @@ class LoopThreads {
 
 class ThreadedLoop : public EventLoop {
  public:
+  explicit ThreadedLoop(bool rests) : reactor_(std::make_shared<EpollReactor>(rests)) {}
   ~ThreadedLoop() override {
     absl::MutexLock lock(&mu_);  // Nobody else uses the loop any more.
     if (id_ != std::thread::id()) LoopThreads::Get().Stop(id_);
@@ -286,23 +326,42 @@ class ThreadedLoop : public EventLoop {
   }
 
  private:
-  const std::shared_ptr<EpollReactor> reactor_ = std::make_shared<EpollReactor>();
+  const std::shared_ptr<EpollReactor> reactor_;
   mutable absl::Mutex mu_;
   std::thread::id id_ ABSL_GUARDED_BY(mu_);  // None before the first Post.
+};
+
+// A loop that lives as long as somebody owns it.
+class CurrentLoop {
+ public:
+  explicit CurrentLoop(bool rests) : rests_(rests) {}
+
+  std::shared_ptr<EventLoop> Get() {
+    absl::MutexLock lock(&mu_);
+    std::shared_ptr<EventLoop> loop = current_.lock();
+    if (loop == nullptr) {
+      loop = std::make_shared<ThreadedLoop>(rests_);
+      current_ = loop;
+    }
+    return loop;
+  }
+
+ private:
+  const bool rests_;
+  absl::Mutex mu_;
+  std::weak_ptr<EventLoop> current_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace
 
 std::shared_ptr<EventLoop> EventLoop::Shared() {
-  ABSL_CONST_INIT static absl::Mutex mu(absl::kConstInit);
-  static auto* const current = new std::weak_ptr<EventLoop>;
-  absl::MutexLock lock(&mu);
-  std::shared_ptr<EventLoop> loop = current->lock();
-  if (loop == nullptr) {
-    loop = std::make_shared<ThreadedLoop>();
-    *current = loop;
-  }
-  return loop;
+  static auto* const current = new CurrentLoop(/*rests=*/true);
+  return current->Get();
+}
+
+std::shared_ptr<EventLoop> EventLoop::Prompt() {
+  static auto* const current = new CurrentLoop(/*rests=*/false);
+  return current->Get();
 }
 
 }  // namespace kube

@@ -30,7 +30,7 @@ absl::string_view View(string_view text) { return {text.data(), text.size()}; }
 class Message : public http::basic_parser<false> {
  public:
   Message(const ResponseParser::Options& options, const ResponseParser::Callbacks& callbacks)
-      : callbacks_(callbacks) {
+      : callbacks_(callbacks), accepts_upgrade_(options.accept_upgrade) {
     eager(true);
     header_limit(kMaxHead);
     // Beast treats boost::none as a limit that every length exceeds.
@@ -42,7 +42,8 @@ class Message : public http::basic_parser<false> {
   bool head_complete = false;
   absl::Status failed;  // The error of a callback.
 
-  bool is_interim() const { return head.code / 100 == 1; }
+  bool is_upgrade() const { return head.code == 101 && accepts_upgrade_; }
+  bool is_interim() const { return head.code / 100 == 1 && !is_upgrade(); }
 
  private:
   void on_request_impl(http::verb, string_view, string_view, int, error_code&) override {}
@@ -59,10 +60,12 @@ class Message : public http::basic_parser<false> {
     if (head_complete) return;  // It belongs to the trailer.
     std::string& slot = head.headers[absl::AsciiStrToLower(View(name))];
     absl::StrAppend(&slot, slot.empty() ? "" : ", ", View(value));
+    if (callbacks_.on_field) callbacks_.on_field(View(name), View(value));
   }
 
   void on_header_impl(error_code& error) override {
-    if (head.code == 101) error = http::error::bad_status;  // No other protocol was requested.
+    // No other protocol was requested.
+    if (head.code == 101 && !accepts_upgrade_) error = http::error::bad_status;
     if (error || is_interim()) return;
     head_complete = true;
     if (callbacks_.on_head) callbacks_.on_head(head);
@@ -88,6 +91,7 @@ class Message : public http::basic_parser<false> {
   }
 
   const ResponseParser::Callbacks& callbacks_;
+  const bool accepts_upgrade_;
   size_t size_ = 0;
 };
 
@@ -129,6 +133,7 @@ class ResponseParser::Impl {
   bool done() const { return message_->is_done() && !message_->is_interim(); }
   bool keeps_connection() const { return message_->keep_alive() && !surplus_; }
   HttpResponse& head() { return message_->head_complete ? message_->head : none_; }
+  std::string& rest() { return rest_; }
 
  private:
   absl::Status Parse(absl::string_view bytes) {
@@ -144,8 +149,10 @@ class ResponseParser::Impl {
         return absl::UnavailableError("the server sends interim answers without end");
       }
       message_.emplace(options_, callbacks_);
+      if (callbacks_.on_interim) callbacks_.on_interim();
     }
     surplus_ = !bytes.empty();
+    if (message_->is_upgrade()) rest_.assign(bytes.data(), bytes.size());
     return absl::OkStatus();
   }
 
@@ -173,6 +180,7 @@ class ResponseParser::Impl {
   const Callbacks callbacks_;
   std::optional<Message> message_;
   std::string kept_;  // The beginning of a part that has to be parsed in one piece.
+  std::string rest_;  // What follows an upgrade's head.
   HttpResponse none_;
   int interim_ = 0;
   bool started_ = false;
@@ -188,6 +196,7 @@ absl::Status ResponseParser::End(bool properly) { return impl_->End(properly); }
 bool ResponseParser::started() const { return impl_->started(); }
 bool ResponseParser::done() const { return impl_->done(); }
 bool ResponseParser::keeps_connection() const { return impl_->keeps_connection(); }
+std::string& ResponseParser::rest() { return impl_->rest(); }
 HttpResponse& ResponseParser::head() { return impl_->head(); }
 
 }  // namespace kube

@@ -1,5 +1,9 @@
 // Evaluates JSONPath templates. An expression is evaluated from the root on: each step turns the
 // values that the last one found into the values that it finds in them.
+//
+// A template of some kilobytes could find and compare the same values for hours, so an evaluation
+// has a budget: a step pays for each value that it gets, and for each that it finds by descending
+// or compares in a filter. Whoever evaluates need not be interruptible then.
 #include "kube/meta/json_path.h"
 
 #include <algorithm>
@@ -22,6 +26,27 @@ constexpr size_t kMaxText = 1 << 20;
 absl::Status TooMany() {
   return absl::InvalidArgumentError(
       absl::StrCat("an expression finds more than ", kMaxResults, " values"));
+}
+
+// The bytes of a text that are as much work as a value.
+constexpr int64_t kBytesPerStep = 64;
+
+int64_t StepsFor(absl::string_view text) {
+  return static_cast<int64_t>(text.size()) / kBytesPerStep;
+}
+
+// Returns how many steps it takes to look at the whole value; more than `limit` is not counted.
+int64_t StepsFor(const json::Value& value, int64_t limit) {
+  int64_t steps = 1 + StepsFor(value.AsString());
+  for (const json::Value& item : value.items()) {
+    if (steps > limit) return steps;
+    steps += StepsFor(item, limit - steps);
+  }
+  for (const json::Member& member : value.members()) {
+    if (steps > limit) return steps;
+    steps += StepsFor(member.name()) + StepsFor(member.value, limit - steps);
+  }
+  return steps;
 }
 
 std::string Text(const json::Value& value) {
@@ -59,18 +84,29 @@ bool Passes(const json::Value& left, absl::string_view op, const json::Value& ri
 // Evaluates expressions, all with the same rule for absent members.
 class JsonPath::Evaluation {
  public:
-  explicit Evaluation(MissingKeys missing) : missing_(missing) {}
+  // REQUIRES: `budget` outlives this object.
+  Evaluation(MissingKeys missing, Budget& budget) : missing_(missing), budget_(budget) {}
 
   absl::StatusOr<Values> Run(const Nodes& nodes, Values values) const {
+    RETURN_IF_ERROR(Spend(1));
     for (const Node& node : nodes) {
       ASSIGN_OR_RETURN(values, Step(node, values));
+      // Some steps, and filters, pass over what could not be paid.
+      RETURN_IF_ERROR(Spend(0));
       if (values.size() > kMaxResults) return TooMany();
     }
     return values;
   }
 
  private:
+  absl::Status Spend(int64_t steps) const {
+    if (budget_.Spend(steps)) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("looking for values takes more than ", Budget::kSteps, " steps"));
+  }
+
   absl::StatusOr<Values> Step(const Node& node, const Values& values) const {
+    RETURN_IF_ERROR(Spend(static_cast<int64_t>(1 + values.size()) * (1 + StepsFor(node.name))));
     Values out;
     if (node.kind == Node::Kind::kLiteral) return Values(values.size(), node.literal);
     if (node.kind == Node::Kind::kMember) return Members(node, values);
@@ -103,14 +139,15 @@ class JsonPath::Evaluation {
     return out;
   }
 
-  static void Children(const json::Value& value, Values& out) {
+  void Children(const json::Value& value, Values& out) const {
+    if (!budget_.Spend(static_cast<int64_t>(value.size()))) return;
     for (const json::Value& item : value.items()) out.push_back(item);
     for (const json::Member& member : value.members()) out.push_back(member.value);
   }
 
   // Finds a value that has children, and all such values below it.
-  static void Descend(const json::Value& value, Values& out) {
-    if (value.empty() || out.size() > kMaxResults) return;
+  void Descend(const json::Value& value, Values& out) const {
+    if (!budget_.Spend(1) || value.empty() || out.size() > kMaxResults) return;
     out.push_back(value);
     for (const json::Value& item : value.items()) Descend(item, out);
     for (const json::Member& member : value.members()) Descend(member.value, out);
@@ -151,28 +188,47 @@ class JsonPath::Evaluation {
       if (left->size() > 1 || right.size() > 1) {
         return absl::InvalidArgumentError("can only compare one element at a time");
       }
+      RETURN_IF_ERROR(SpendForComparing(left->front(), right.front()));
       if (Passes(left->front(), node.name, right.front())) out.push_back(item);
     }
     return absl::OkStatus();
   }
 
+  absl::Status SpendForComparing(const json::Value& a, const json::Value& b) const {
+    if (a.type() != b.type() || a.size() != b.size() || a.SharesWith(b)) return absl::OkStatus();
+    return Spend(StepsFor(a, budget_.left()));
+  }
+
   const MissingKeys missing_;
+  Budget& budget_;
 };
 
 absl::StatusOr<std::vector<json::Value>> JsonPath::Find(const json::Value& root,
                                                         MissingKeys missing) const {
+  Budget budget;
+  const Evaluation evaluation(missing, budget);
   Values all;
   for (const Nodes& piece : pieces_) {
-    ASSIGN_OR_RETURN(const Values found, Evaluation(missing).Run(piece, {root}));
+    ASSIGN_OR_RETURN(const Values found, evaluation.Run(piece, {root}));
     all.insert(all.end(), found.begin(), found.end());
   }
   return all;
 }
 
 absl::StatusOr<std::string> JsonPath::Print(const json::Value& root, MissingKeys missing) const {
+  Budget budget;
+  return PrintWith(Evaluation(missing, budget), root);
+}
+
+absl::StatusOr<std::string> JsonPath::Print(const json::Value& root, Budget& budget) const {
+  return PrintWith(Evaluation(MissingKeys::kError, budget), root);
+}
+
+absl::StatusOr<std::string> JsonPath::PrintWith(const Evaluation& evaluation,
+                                                const json::Value& root) const {
   std::string text;
   for (const Nodes& piece : pieces_) {
-    ASSIGN_OR_RETURN(const Values found, Evaluation(missing).Run(piece, {root}));
+    ASSIGN_OR_RETURN(const Values found, evaluation.Run(piece, {root}));
     for (size_t i = 0; i < found.size(); ++i) {
       absl::StrAppend(&text, i == 0 ? "" : " ", Text(found[i]));
       if (text.size() > kMaxText) {

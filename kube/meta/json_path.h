@@ -14,6 +14,8 @@
 #define KUBE_META_JSON_PATH_H_
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,12 +31,32 @@ class JsonPath {
   // What an expression gives that names an absent member: an error, or nothing.
   enum class MissingKeys { kError, kSkip };
 
-  // kInvalidArgument for a text that is no template.
+  // How much several evaluations may do together. Each value that a step of an expression looks at
+  // counts as one step of work, and so do 64 bytes of a text that is compared.
+  class Budget {
+   public:
+    static constexpr int64_t kSteps = 1000000;
+
+    int64_t left() const { return left_; }
+    // Returns false once everything is spent.
+    bool Spend(int64_t steps) {
+      left_ = left_ < steps ? -1 : left_ - steps;
+      return left_ >= 0;
+    }
+
+   private:
+    int64_t left_ = kSteps;  // -1: more was asked for than there was.
+  };
+
+  // The longest template, in bytes.
+  static constexpr size_t kMaxLength = 64 << 10;
+
+  // kInvalidArgument for a text that is no template, or is longer than kMaxLength.
   static absl::StatusOr<JsonPath> Parse(absl::string_view text);
 
   // Returns the values that all expressions find, in order. kNotFound for an absent member,
-  // kInvalidArgument for a subscript of what is no list, for an index out of bounds, and for more
-  // results than 10 000.
+  // kInvalidArgument for a subscript of what is no list, for an index out of bounds, for more
+  // results of an expression than 10 000, and for more work than Budget::kSteps.
   absl::StatusOr<std::vector<json::Value>> Find(const json::Value& root,
                                                 MissingKeys missing = MissingKeys::kError) const;
   // Returns the template with the values in it: strings as they are, lists and objects as JSON,
@@ -42,6 +64,8 @@ class JsonPath {
   // kInvalidArgument for more than a mebibyte of text.
   absl::StatusOr<std::string> Print(const json::Value& root,
                                     MissingKeys missing = MissingKeys::kError) const;
+  // Returns what Print with kError returns. Several templates can share one budget.
+  absl::StatusOr<std::string> Print(const json::Value& root, Budget& budget) const;
 
  private:
   struct Node;
@@ -49,6 +73,8 @@ class JsonPath {
   using Values = std::vector<json::Value>;
   class Parser;
   class Evaluation;
+  absl::StatusOr<std::string> PrintWith(const Evaluation& evaluation,
+                                        const json::Value& root) const;
 
   // A step of an expression, or a text between expressions.
   struct Node {

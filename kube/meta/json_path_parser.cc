@@ -245,6 +245,10 @@ class JsonPath::Parser {
 };
 
 absl::StatusOr<JsonPath> JsonPath::Parse(absl::string_view text) {
+  if (text.size() > kMaxLength) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a JSONPath of ", text.size(), " bytes is too long: at most ", kMaxLength, " are read"));
+  }
   JsonPath path;
   ASSIGN_OR_RETURN(path.pieces_, Parser(text).Template());
   return path;

@@ -1,8 +1,11 @@
 // Applies and computes JSON merge patches (declared in patch.h).
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "kube/meta/patch.h"
 
 namespace kube {
@@ -66,6 +69,32 @@ std::optional<json::Value> DiffObjects(const json::Value& before, const json::Va
   return patch;
 }
 
+json::Value Operation(absl::string_view op, const std::string& path, const json::Value& value) {
+  return json::Value::Object({{"op", op}, {"path", path}, {"value", value}});
+}
+
+// Appends what the merge patch does to the object at `path`.
+void AddOperations(const std::string& path, const json::Value& before, const json::Value& patch,
+                   json::Value& operations) {
+  for (const json::Member& m : patch.members()) {
+    const std::string at =
+        absl::StrCat(path, "/", absl::StrReplaceAll(m.name(), {{"~", "~0"}, {"/", "~1"}}));
+    const json::Value& old = before[m.name()];
+    if (m.value.is_object() && old.is_object()) {
+      AddOperations(at, old, m.value, operations);
+      continue;
+    }
+    const auto is_container = [](const json::Value& v) { return v.is_array() || v.is_object(); };
+    // In a test an absent member equals null.
+    if (is_container(old) || is_container(m.value)) operations.Append(Operation("test", at, old));
+    if (m.value.is_null()) {
+      operations.Append(json::Value::Object({{"op", "remove"}, {"path", at}}));
+    } else {
+      operations.Append(Operation("add", at, m.value));
+    }
+  }
+}
+
 }  // namespace
 
 json::Value ApplyMergePatch(const json::Value& target, const json::Value& patch) {
@@ -94,6 +123,12 @@ bool PatchTouchesList(const json::Value& before, const json::Value& patch) {
   return std::any_of(members.begin(), members.end(), [&](const json::Member& m) {
     return PatchTouchesList(before[m.name()], m.value);
   });
+}
+
+json::Value GuardedJsonPatch(const json::Value& before, const json::Value& patch) {
+  json::Value operations = json::Value::Array();
+  AddOperations("", before, patch, operations);
+  return operations;
 }
 
 }  // namespace kube

@@ -18,6 +18,10 @@ json::Value DiffMergePatch(const json::Value& before, const json::Value& after);
 // depth. A merge patch replaces lists as a whole, so a writer that shares the list needs a
 // precondition then.
 bool PatchTouchesList(const json::Value& before, const json::Value& patch);
+// Returns the JSON patch that does the same to `before` as this merge patch, which is one of
+// DiffMergePatch for two objects, and fails where a list or object that it replaces as a whole is
+// not what it was.
+json::Value GuardedJsonPatch(const json::Value& before, const json::Value& patch);
 
 // Applies a patch of RFC 6902 with the library semantics that Karmada relies on (evanphx/json-patch
 // v5): "-" appends, negative indices count from the end, a missing path of remove/replace or a

@@ -51,7 +51,11 @@ bool IsWorthRetrying(const absl::Status& status) {
 class BackgroundEventSink : public EventSink {
  public:
   BackgroundEventSink(Client& client, const base::Clock& clock, const EventOptions& options)
-      : client_(client), clock_(clock), options_(options), writer_([this] { Work(); }) {}
+      : client_(client),
+        clock_(clock),
+        options_(options),
+        correlator_(options.routine),
+        writer_([this] { Work(); }) {}
   ~BackgroundEventSink() override;
 
   void Record(absl::string_view source, const InvolvedObject& about, EventType type,
@@ -150,16 +154,17 @@ void BackgroundEventSink::Write(const EventNote& note) {
 
 absl::Status BackgroundEventSink::WriteOnce(EventCorrelator::Decision& decision) {
   const Resource& events = EventResource();
+  const WriteOptions options = {.wants_answer = false};
   if (!decision.patch.is_null()) {
     const absl::Status patched = client_
                                      .Patch(events, decision.event.key(), PatchType::kMerge,
-                                            decision.patch, {}, abort_.get_token())
+                                            decision.patch, options, abort_.get_token())
                                      .status();
     if (!IsGone(patched)) return patched;
     decision.patch = json::Value();  // The Event has expired, so a new one is created.
   }
   const absl::Status created =
-      client_.Create(events, decision.event, {}, abort_.get_token()).status();
+      client_.Create(events, decision.event, options, abort_.get_token()).status();
   // An earlier attempt may have created it, and its answer may have been lost.
   return AlreadyExists(created) ? absl::OkStatus() : created;
 }

@@ -38,6 +38,15 @@ using State = internal::ItemState;
 
 constexpr absl::Duration kSlow = internal::kSlowItem;
 
+// Returns the end of a delay, put off a little so that delays which end at about the same time end
+// together: each end wakes two threads. It is at most half of the delay later.
+base::SteadyTime EndOf(absl::Duration delay, base::SteadyTime now) {
+  constexpr absl::Duration kGrid = absl::Milliseconds(50);
+  const base::SteadyTime end = now + delay;
+  if (delay < 2 * kGrid) return end;
+  return base::SteadyTime::At(absl::Ceil(end.since_beginning(), kGrid));
+}
+
 }  // namespace
 
 struct WorkQueue::Impl {
@@ -308,7 +317,7 @@ void WorkQueue::Add(const Request& item, int priority) {
 void WorkQueue::AddAfter(const Request& item, absl::Duration delay, int priority) {
   absl::MutexLock lock(&impl_->mu);
   if (delay > absl::ZeroDuration()) impl_->metrics.Retried();
-  impl_->Add(item, impl_->clock.SteadyNow() + delay, priority);
+  impl_->Add(item, EndOf(delay, impl_->clock.SteadyNow()), priority);
 }
 
 void WorkQueue::AddRateLimited(const Request& item, int priority) {

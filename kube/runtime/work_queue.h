@@ -78,7 +78,8 @@ class WorkQueue {
   WorkQueue(const WorkQueue&) = delete;
 
   // An item that is queued already takes the higher priority and the earlier time. After ShutDown
-  // nothing is added.
+  // nothing is added. A delay of 100 ms or more may be up to 50 ms longer, so that delays end
+  // together.
   void Add(const Request& item, int priority = kNormalPriority);
   void AddAfter(const Request& item, absl::Duration delay, int priority = kNormalPriority);
   // Adds the item after its back-off, which doubles each time until Forget is called.

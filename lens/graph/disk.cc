@@ -14,26 +14,27 @@ namespace {
 
 using plan::DryControlPlane;
 
-std::vector<kube::Object> Resolve(sandbox::Backend& backend,
-                                  const api::DependentReference& reference) {
+Resolved Resolve(sandbox::Backend& backend, const api::DependentReference& reference) {
+  Resolved resolved;
   const kube::Resource resource = backend.Find(reference.gvk());
-  if (resource.gvk.empty()) return {};
+  if (resource.gvk.empty()) return resolved;
   const auto all =
       backend.List(resource.gvr(), resource.namespaced ? reference.ns : "", kube::LabelSelector());
-  std::vector<kube::Object> found;
-  if (!all.ok()) return found;
+  if (!all.ok()) return resolved;
   for (const kube::ObjectPtr& object : *all) {
-    if (reference.Matches(*object)) found.push_back(*object);
+    if (reference.Matches(*object)) resolved.found.push_back(*object);
   }
-  return found;
+  return resolved;
 }
 
-absl::StatusOr<json::Value> Needs(const interpreter::Interpreter& interpreter,
-                                  const kube::Object& object) {
+absl::StatusOr<std::vector<api::DependentReference>> Needs(
+    const interpreter::Interpreter& interpreter, const kube::Object& object) {
+  std::vector<api::DependentReference> needs;
   if (!interpreter.HookEnabled(object.gvk(), interpreter::Operation::kInterpretDependency)) {
-    return json::Value();
+    return needs;
   }
-  return interpreter.GetDependencies(object);
+  ASSIGN_OR_RETURN(const json::Value list, interpreter.GetDependencies(object));
+  return api::DependenciesFromJson(list);
 }
 
 // Returns the templates as the control plane has them.
@@ -59,9 +60,10 @@ absl::StatusOr<std::vector<kube::Object>> TemplatesOf(const plan::PlanRequest& r
 
 absl::StatusOr<Graph> GraphOfFiles(const plan::PlanRequest& request, const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::unique_ptr<DryControlPlane> plane,
-                   DryControlPlane::Start(request.daemon));
+                   DryControlPlane::Start(request.daemon, request.crds));
   plan::Applying applying(*plane);
   applying.ServeKinds(request.objects);
+  applying.CheckFields(request.objects);
   RETURN_IF_ERROR(applying.Apply(request.objects));
   RETURN_IF_ERROR(applying.InventClusters(request.clusters));
   RETURN_IF_ERROR(plane->Settle(stop));

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,11 +23,27 @@ enum class NodeType { kPolicy, kTemplate, kCluster };
 // Returns "policy", "template" or "cluster".
 absl::string_view NameOf(NodeType type);
 
+enum class Presence {
+  kThere,
+  kMissing,  // Something refers to it, but it does not exist.
+  kUnknown,  // It could not be read, for example for want of rights.
+};
+
+struct Standing {
+  Presence presence = Presence::kThere;
+  std::string remark = {};     // What is worth saying: "being deleted"; "" for nothing.
+  bool clusters_known = true;  // False if it could not be read where a template goes.
+};
+
 struct Node {
   NodeType type = NodeType::kTemplate;
-  std::string name;    // "Deployment shop/web", "PropagationPolicy shop/web", "member1".
-  bool exists = true;  // False for an object that another one needs and that is not there.
+  std::string name;  // "Deployment shop/web", "PropagationPolicy shop/web", "member1".
+  Standing standing = {};
 };
+
+// Returns what is to be said beside the node's name: that it does not exist, that it could not be
+// read, or its remark.
+std::string RemarkOf(const Node& node);
 
 enum class EdgeType {
   kClaims,  // From a policy to a template that it has claimed.
@@ -39,13 +56,14 @@ absl::string_view NameOf(EdgeType type);
 struct Edge {
   size_t from = 0, to = 0;  // Indexes of nodes.
   EdgeType type = EdgeType::kNeeds;
-  std::string label;    // "3 replicas", or "".
+  std::string label;    // "3 replicas, not applied", or "".
   bool follows = true;  // False for a needed object that does not follow into the clusters.
 };
 
 struct Graph {
   std::vector<Node> nodes;
   std::vector<Edge> edges;
+  std::vector<std::string> unread;  // What could not be read, and why: full sentences.
 
   // Returns the edges that leave a node, in their order.
   std::vector<const Edge*> From(size_t node) const;
@@ -53,18 +71,30 @@ struct Graph {
   bool HasIncoming(size_t node, EdgeType type) const;
 };
 
+// The objects that a reference names or selects.
+struct Resolved {
+  std::vector<kube::Object> found;
+  bool known =
+      true;  // False if they could not be read, so that nothing follows from their absence.
+};
+
 // What a graph is made from.
 struct Source {
   plan::Outcome outcome;
   std::vector<kube::Object> templates;  // Those that may have no policy, too.
-  // Returns what the interpreter says that the object needs: a list, or null.
-  std::function<absl::StatusOr<json::Value>(const kube::Object&)> needs;
-  // Returns the objects that a reference names or selects.
-  std::function<std::vector<kube::Object>(const api::DependentReference&)> resolve;
+  // Returns what the object needs.
+  std::function<absl::StatusOr<std::vector<api::DependentReference>>(const kube::Object&)> needs;
+  std::function<Resolved(const api::DependentReference&)> resolve;
+  // Returns how a policy, template or cluster stands. Optional: all are there.
+  std::function<Standing(NodeType, const plan::ObjectId&)> standing = {};
+  // What has become of a template in a cluster where it has not simply arrived: "not applied".
+  std::map<std::pair<plan::ObjectId, std::string>, std::string> arrivals = {};
+  std::vector<plan::ObjectId> policies = {};  // They are shown even if they have claimed nothing.
 };
 
-// Follows what templates need to the end; each object is asked once, so that cycles end. An error
-// of the interpreter is returned.
+// Follows what templates need to the end; each object is asked once, so that cycles end. A template
+// that others are recorded to require is needed by them, whatever they say. An error of `needs` is
+// returned.
 absl::StatusOr<Graph> BuildGraph(const Source& source);
 
 // Returns the part of the graph that has to do with the nodes that `wanted` accepts: they, what

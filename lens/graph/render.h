@@ -18,7 +18,7 @@ std::string TreeOf(const Graph& graph, const tool::Colours& colours);
 // Returns a digraph for dot: from left to right policies, templates, clusters.
 std::string DotOf(const Graph& graph);
 
-// Returns {"nodes":[...],"edges":[...]}; docs/lens.md has the fields.
+// Returns {"nodes":[...],"edges":[...],"unread":[...]}; docs/lens.md has the fields.
 json::Value JsonOf(const Graph& graph);
 
 }  // namespace lens::graph

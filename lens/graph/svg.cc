@@ -1,146 +1,153 @@
-// The layout has three steps: columns from the lengths of paths, rows sorted a few times by the
-// mean row of the neighbours in both directions (which removes most crossings in graphs of this
-// shape), and coordinates from both. Edges are curves that leave a box on the right and enter one
-// on the left; an edge back, or within a column, bends around the right side.
+// Edges are curves that leave a box on the right and enter one on the left; where they cross a
+// column they run straight in a lane between its boxes, so that no box hides them. An edge within a
+// column bends around its right side. Labels stand on the last curve, nearer to its beginning,
+// where neither edges from one node nor edges to one node have come together.
 #include "lens/graph/svg.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <map>
-#include <numeric>
-#include <set>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "base/utf8.h"
+#include "lens/graph/layout.h"
+#include "tool/console.h"
+#include "tool/xml.h"
 
 namespace lens::graph {
 namespace {
 
-constexpr int kDeepest = 4;  // The last column of needed objects.
-constexpr int kSweeps = 6;
-constexpr int kBoxWidth = 250, kBoxHeight = 30;
-constexpr int kColumnGap = 110, kRowGap = 14;
-constexpr int kMargin = 20, kHeading = 30;
-constexpr size_t kLongestName = 34;
+constexpr int kBoxWidth = 250;
+constexpr int kColumnGap = 150;
+constexpr int kMargin = 20, kHeading = 30, kFootLine = 16;
+constexpr size_t kLongestName = 36, kLongestLabel = 27;  // Characters.
+constexpr int kCharacterWidth = 6;
+constexpr double kLabelAt = 0.36;  // The parameter of the curve, from 0 to 1.
 
-std::vector<int> ColumnsOf(const Graph& graph) {
-  std::vector<int> columns(graph.nodes.size(), 1);
-  for (size_t i = 0; i < columns.size(); ++i) {
-    if (graph.nodes[i].type == NodeType::kPolicy) columns[i] = 0;
-    if (graph.nodes[i].type == NodeType::kCluster) columns[i] = kDeepest + 1;
+int LeftOf(int column) { return kMargin + column * (kBoxWidth + kColumnGap); }
+int RightOf(int column) { return LeftOf(column) + kBoxWidth; }
+int BelowHeading(int y) { return kMargin + kHeading + y; }
+
+// Returns the text with at most so many characters.
+std::string Shortened(absl::string_view text, size_t longest) {
+  size_t end = 0;
+  for (size_t count = 0; end < text.size(); ++count) {
+    if (count == longest) return absl::StrCat(text.substr(0, end), "…");
+    end += std::max<size_t>(base::Utf8Length(text.substr(end)), 1);
   }
-  // Each pass takes needed objects one column further. A cycle ends at the last column.
-  for (int pass = 0; pass < kDeepest; ++pass) {
-    for (const Edge& edge : graph.edges) {
-      if (edge.type != EdgeType::kNeeds) continue;
-      columns[edge.to] = std::max(columns[edge.to], std::min(columns[edge.from] + 1, kDeepest));
-    }
-  }
-  return columns;
+  return std::string(text);
 }
 
-// Leaves out columns in which no node is.
-void Compact(std::vector<int>& columns) {
-  std::map<int, int> index;
-  for (const int column : columns) index[column] = 0;
-  int next = 0;
-  for (auto& [column, compact] : index) compact = next++;
-  for (int& column : columns) column = index[column];
-}
-
-class Rows {
- public:
-  Rows(const Graph& graph, const std::vector<int>& columns) : graph_(graph) {
-    for (size_t i = 0; i < columns.size(); ++i) by_column_[columns[i]].push_back(i);
-    rows_.resize(columns.size());
-    for (const auto& [column, nodes] : by_column_) Number(nodes);
-  }
-
-  std::vector<double> Sorted() {
-    for (int sweep = 0; sweep < kSweeps; ++sweep) {
-      for (auto& [column, nodes] : by_column_) {
-        std::map<size_t, double> mean;
-        for (const size_t node : nodes) mean[node] = MeanOfNeighbours(node);
-        std::stable_sort(nodes.begin(), nodes.end(),
-                         [&](size_t a, size_t b) { return mean[a] < mean[b]; });
-        Number(nodes);
-      }
-    }
-    return rows_;
-  }
-
- private:
-  void Number(const std::vector<size_t>& nodes) {
-    for (size_t i = 0; i < nodes.size(); ++i) rows_[nodes[i]] = static_cast<double>(i);
-  }
-
-  double MeanOfNeighbours(size_t node) const {
-    double sum = 0;
-    int count = 0;
-    for (const Edge& edge : graph_.edges) {
-      if (edge.from != node && edge.to != node) continue;
-      sum += rows_[edge.from == node ? edge.to : edge.from];
-      ++count;
-    }
-    return count == 0 ? rows_[node] : sum / count;
-  }
-
-  const Graph& graph_;
-  std::map<int, std::vector<size_t>> by_column_;
-  std::vector<double> rows_;
-};
-
-int LeftOf(const Cell& cell) { return kMargin + cell.column * (kBoxWidth + kColumnGap); }
-int TopOf(const Cell& cell) { return kMargin + kHeading + cell.row * (kBoxHeight + kRowGap); }
-
-std::string Escaped(absl::string_view text) {
-  return absl::StrReplaceAll(text,
-                             {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
-}
-
-std::string Shortened(const std::string& name) {
-  if (name.size() <= kLongestName) return name;
-  return absl::StrCat(name.substr(0, kLongestName - 1), "…");
+// An element's text, and the whole of it as its tooltip.
+std::string Text(absl::string_view text) { return tool::XmlText(tool::OneLine(text)); }
+std::string Text(absl::string_view text, size_t longest) {
+  return tool::XmlText(Shortened(tool::OneLine(text), longest));
 }
 
 std::string ClassOf(const Node& node) {
-  return node.exists ? std::string(NameOf(node.type)) : "missing";
+  switch (node.standing.presence) {
+    case Presence::kMissing:
+      return "missing";
+    case Presence::kUnknown:
+      return "unknown";
+    case Presence::kThere:
+      break;
+  }
+  return std::string(NameOf(node.type));
 }
 
 std::string Box(const Node& node, const Cell& cell) {
-  const int x = LeftOf(cell), y = TopOf(cell);
-  return absl::StrCat("<g class=\"", ClassOf(node), "\"><title>", Escaped(node.name),
-                      node.exists ? "" : " does not exist", "</title><rect x=\"", x, "\" y=\"", y,
-                      "\" width=\"", kBoxWidth, "\" height=\"", kBoxHeight,
-                      "\" rx=\"6\"/><text x=\"", x + 10, "\" y=\"", y + 20, "\">",
-                      Escaped(Shortened(node.name)), "</text></g>\n");
+  const int x = LeftOf(cell.column), y = BelowHeading(cell.y) - kBoxHeight / 2;
+  const std::string remark = RemarkOf(node);
+  std::string box = absl::StrCat(
+      "<g class=\"", ClassOf(node), "\"><title>", Text(node.name), remark.empty() ? "" : ", ",
+      Text(remark), "</title><rect x=\"", x, "\" y=\"", y, "\" width=\"", kBoxWidth, "\" height=\"",
+      kBoxHeight, "\" rx=\"6\"/><text x=\"", x + 10, "\" y=\"", y + (remark.empty() ? 20 : 14),
+      "\">", Text(node.name, kLongestName), "</text>");
+  if (!remark.empty()) {
+    absl::StrAppend(&box, "<text class=\"remark\" x=\"", x + 10, "\" y=\"", y + 26, "\">",
+                    Text(remark, kLongestName), "</text>");
+  }
+  return box + "</g>\n";
 }
 
-std::string Curve(const Edge& edge, const std::vector<Cell>& cells) {
-  const Cell &from = cells[edge.from], &to = cells[edge.to];
-  const bool forward = to.column > from.column;
-  const int x1 = LeftOf(from) + kBoxWidth, y1 = TopOf(from) + kBoxHeight / 2;
-  const int x2 = LeftOf(to) + (forward ? 0 : kBoxWidth), y2 = TopOf(to) + kBoxHeight / 2;
-  const int bend = forward ? (x2 - x1) / 2 : kColumnGap / 2;
-  const int cx2 = forward ? x2 - bend : x2 + bend;
-  std::string out = absl::StrCat("<path class=\"", NameOf(edge.type), edge.follows ? "" : " stays",
-                                 "\" d=\"M", x1, " ", y1, " C", x1 + bend, " ", y1, " ", cx2, " ",
-                                 y2, " ", x2, " ", y2, "\" marker-end=\"url(#end)\"/>\n");
-  if (!edge.label.empty()) {
-    absl::StrAppend(&out, "<text class=\"label\" x=\"", x2 - 8, "\" y=\"", y2 - 5, "\">",
-                    Escaped(edge.label), "</text>\n");
+struct Point {
+  int x = 0, y = 0;
+};
+
+// A curve with horizontal ends; `bend` is how far its control points are from them.
+struct Curve {
+  Point from, to;
+  int bend = 0, bend_to = 0;  // To the right of `from`, to the left of `to`.
+
+  std::string Commands() const {
+    return absl::StrCat(" C", from.x + bend, " ", from.y, " ", to.x - bend_to, " ", to.y, " ", to.x,
+                        " ", to.y);
   }
-  return out;
+  Point At(double t) const {
+    const double s = 1 - t;
+    const auto mix = [&](double a, double b, double c, double d) {
+      return static_cast<int>(
+          std::lround(s * s * s * a + 3 * s * s * t * b + 3 * s * t * t * c + t * t * t * d));
+    };
+    return {mix(from.x, from.x + bend, to.x - bend_to, to.x), mix(from.y, from.y, to.y, to.y)};
+  }
+};
+
+Curve Between(Point from, Point to) {
+  const int bend = (to.x - from.x) / 2;
+  return {from, to, bend, bend};
+}
+
+// Returns the way of the edge up to its last curve, which `last` receives.
+std::string WayOf(const Cell& from, const Cell& to, const std::vector<int>& lanes, Curve& last) {
+  Point at{RightOf(from.column), BelowHeading(from.y)};
+  Point end{to.column > from.column ? LeftOf(to.column) : RightOf(to.column), BelowHeading(to.y)};
+  if (&from == &to) {  // It needs itself.
+    at.y -= kBoxHeight / 4;
+    end.y += kBoxHeight / 4;
+  }
+  std::string way = absl::StrCat("M", at.x, " ", at.y);
+  int column = from.column;
+  for (const int lane : lanes) {
+    const Point begin{LeftOf(++column), BelowHeading(lane)};
+    absl::StrAppend(&way, Between(at, begin).Commands(), " H", RightOf(column));
+    at = {RightOf(column), begin.y};
+  }
+  last = Between(at, end);
+  if (to.column <= from.column) {
+    const int bend = std::min(kColumnGap - 20, 30 + std::abs(end.y - at.y) / 20);
+    last = {at, end, bend, -bend};
+  }
+  return way + last.Commands();
+}
+
+std::string Line(const Edge& edge, const Layout& layout, const std::vector<int>& lanes) {
+  Curve last;
+  const std::string way = WayOf(layout.cells[edge.from], layout.cells[edge.to], lanes, last);
+  std::string line = absl::StrCat("<path class=\"", NameOf(edge.type), edge.follows ? "" : " stays",
+                                  "\" d=\"", way, "\" marker-end=\"url(#end)\"/>\n");
+  if (edge.label.empty()) return line;
+  const Point label = last.At(kLabelAt);
+  return absl::StrCat(line, "<text class=\"label\" x=\"", label.x, "\" y=\"", label.y + 3, "\">",
+                      "<title>", Text(edge.label), "</title>", Text(edge.label, kLongestLabel),
+                      "</text>\n");
 }
 
 constexpr char kStyle[] = R"(<style>
 text { font: 12px sans-serif; fill: #222; }
 .heading { font-weight: bold; fill: #666; }
-.label { font-size: 10px; fill: #666; text-anchor: end; }
+.label { font-size: 10px; fill: #555; text-anchor: middle; }
+.label { paint-order: stroke; stroke: #fff; stroke-width: 3px; }
+.remark { font-size: 10px; fill: #a33; }
+.unread { font-size: 11px; fill: #a33; }
 rect { stroke: #888; fill: #fff; }
 .policy rect { fill: #e8e0f7; stroke: #7a5bb5; }
 .template rect { fill: #e3eefb; stroke: #3f78b8; }
 .cluster rect { fill: #e2f4e4; stroke: #3f9750; }
 .missing rect { fill: #fdeaea; stroke: #c0392b; stroke-dasharray: 4 3; }
+.unknown rect { fill: #f2f2f2; stroke: #888; stroke-dasharray: 4 3; }
 path { fill: none; stroke: #888; }
 path.needs { stroke: #3f78b8; }
 path.stays { stroke-dasharray: 4 3; }
@@ -158,41 +165,53 @@ std::string HeadingOf(const Node& node) {
                                            : "Templates";
 }
 
-}  // namespace
-
-std::vector<Cell> LayOut(const Graph& graph) {
-  std::vector<int> columns = ColumnsOf(graph);
-  Compact(columns);
-  const std::vector<double> rows = Rows(graph, columns).Sorted();
-  std::vector<Cell> cells;
-  for (size_t i = 0; i < columns.size(); ++i) {
-    cells.push_back({columns[i], static_cast<int>(rows[i])});
+std::string Headings(const Graph& graph, const Layout& layout) {
+  std::map<int, std::string> headings;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    headings[layout.cells[i].column] = HeadingOf(graph.nodes[i]);
   }
-  return cells;
+  std::string text;
+  for (const auto& [column, heading] : headings) {
+    absl::StrAppend(&text, "<text class=\"heading\" x=\"", LeftOf(column), "\" y=\"", kMargin + 14,
+                    "\">", heading, "</text>\n");
+  }
+  return text;
 }
 
+// Returns what could not be read, a line each, below the graph.
+std::string Foot(const Graph& graph, int y, int width) {
+  std::string text;
+  for (const std::string& unread : graph.unread) {
+    y += kFootLine;
+    absl::StrAppend(&text, "<text class=\"unread\" x=\"", kMargin, "\" y=\"", y, "\"><title>",
+                    Text(unread), "</title>not read: ",
+                    Text(unread, static_cast<size_t>(width / kCharacterWidth - 15)), "</text>\n");
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string SvgOf(const Graph& graph) {
-  const std::vector<Cell> cells = LayOut(graph);
-  int width = 2 * kMargin, height = 2 * kMargin + kHeading;
-  std::string boxes, curves;
-  std::map<int, std::string> headings;
-  for (size_t i = 0; i < cells.size(); ++i) {
-    // A curve that goes back needs room on the right.
-    width = std::max(width, LeftOf(cells[i]) + kBoxWidth + kMargin + kColumnGap / 2);
-    height = std::max(height, TopOf(cells[i]) + kBoxHeight + kMargin);
-    headings[cells[i].column] = HeadingOf(graph.nodes[i]);
-    boxes += Box(graph.nodes[i], cells[i]);
+  const Layout layout = LayOut(graph);
+  int columns = 1;
+  std::string boxes, lines;
+  for (size_t i = 0; i < layout.cells.size(); ++i) {
+    columns = std::max(columns, layout.cells[i].column + 1);
+    boxes += Box(graph.nodes[i], layout.cells[i]);
   }
-  for (const Edge& edge : graph.edges) curves += Curve(edge, cells);
-  std::string text =
-      absl::StrCat("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width, "\" height=\"",
-                   height, "\" viewBox=\"0 0 ", width, " ", height, "\">\n", kStyle,
-                   "<rect width=\"100%\" height=\"100%\" style=\"fill:#fff;stroke:none\"/>\n");
-  for (const auto& [column, heading] : headings) {
-    absl::StrAppend(&text, "<text class=\"heading\" x=\"", LeftOf({column, 0}), "\" y=\"",
-                    kMargin + 14, "\">", heading, "</text>\n");
+  for (size_t i = 0; i < graph.edges.size(); ++i) {
+    lines += Line(graph.edges[i], layout, layout.lanes[i]);
   }
-  return absl::StrCat(text, curves, boxes, "</svg>\n");
+  // An edge within the last column needs room on its right.
+  const int width = RightOf(columns - 1) + kMargin + kColumnGap / 2;
+  const int foot = BelowHeading(layout.height) + kMargin;
+  const int height = foot + kFootLine * static_cast<int>(graph.unread.size());
+  return absl::StrCat("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width, "\" height=\"",
+                      height, "\" viewBox=\"0 0 ", width, " ", height, "\">\n", kStyle,
+                      "<rect width=\"100%\" height=\"100%\" style=\"fill:#fff;stroke:none\"/>\n",
+                      Headings(graph, layout), lines, boxes, Foot(graph, foot - kMargin, width),
+                      "</svg>\n");
 }
 
 }  // namespace lens::graph

@@ -42,17 +42,31 @@ class Tree {
 
   std::string Remark(size_t node) const {
     const Node& shown = graph_.nodes[node];
-    if (!shown.exists) return absl::StrCat("  ", colours_.Red("does not exist"));
-    if (shown.type != NodeType::kTemplate) return "";
+    const bool there = shown.standing.presence == Presence::kThere;
+    std::string text = RemarkOf(shown);
+    if (!text.empty()) {
+      text = absl::StrCat("  ", there ? colours_.Yellow(tool::OneLine(text)) : colours_.Red(text));
+    }
+    if (shown.type != NodeType::kTemplate) return text;
     std::vector<std::string> clusters;
     for (const Edge* edge : graph_.From(node)) {
-      if (edge->type != EdgeType::kPlaced) continue;
-      const std::string& cluster = graph_.nodes[edge->to].name;
-      clusters.push_back(edge->label.empty() ? cluster
-                                             : absl::StrCat(cluster, " (", edge->label, ")"));
+      if (edge->type == EdgeType::kPlaced) clusters.push_back(PlaceOf(*edge));
     }
-    if (clusters.empty()) return absl::StrCat("  ", colours_.Yellow("in no cluster"));
-    return absl::StrCat("  -> ", absl::StrJoin(clusters, ", "));
+    if (!clusters.empty()) return absl::StrCat(text, "  -> ", absl::StrJoin(clusters, ", "));
+    const bool nowhere = there && shown.standing.clusters_known;
+    return nowhere ? absl::StrCat(text, "  ", colours_.Yellow("in no cluster")) : text;
+  }
+
+  // "member1 (2 replicas, not applied)"
+  std::string PlaceOf(const Edge& edge) const {
+    const Node& cluster = graph_.nodes[edge.to];
+    std::vector<std::string> remarks;
+    if (!edge.label.empty()) remarks.push_back(edge.label);
+    const std::string about = RemarkOf(cluster);
+    if (!about.empty()) remarks.push_back(absl::StrCat("cluster ", about));
+    return tool::OneLine(remarks.empty()
+                             ? cluster.name
+                             : absl::StrCat(cluster.name, " (", absl::StrJoin(remarks, ", "), ")"));
   }
 
   void WriteChildren(size_t node, const std::string& indent) {
@@ -70,8 +84,8 @@ class Tree {
       return;
     }
     const bool above = !shown_.insert(edge.to).second;
-    const bool stays =
-        edge.type == EdgeType::kNeeds && !edge.follows && graph_.nodes[edge.to].exists;
+    const bool stays = edge.type == EdgeType::kNeeds && !edge.follows &&
+                       graph_.nodes[edge.to].standing.presence == Presence::kThere;
     absl::StrAppend(&text_, Remark(edge.to), stays ? ", does not follow" : "",
                     above && !graph_.From(edge.to).empty() ? ", see above" : "", "\n");
     if (above) return;

@@ -9,6 +9,7 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "sandbox/sim/kinds.h"
+#include "sandbox/unknown_fields.h"
 
 namespace lens::plan {
 namespace {
@@ -77,6 +78,17 @@ void Applying::ServeKinds(const std::vector<InputObject>& objects) {
     Add(*read, RankOf(read->object) == Rank::kDefinition
                    ? plane_.Apply(read->object)
                    : plane_.ResourceFor(read->object).status());
+  }
+}
+
+void Applying::CheckFields(const std::vector<InputObject>& objects) {
+  for (const InputObject& read : objects) {
+    // What the file says, which may have been merged into a live object since.
+    const kube::Object written(read.document.value);
+    for (const std::string& field : sandbox::UnknownFields(plane_.backend(), written)) {
+      problems_.Add(read.PlaceOf(field), absl::StrCat(written.Describe(), " has a field \"", field,
+                                                      "\", which its kind does not know"));
+    }
   }
 }
 

@@ -29,6 +29,9 @@ class Applying {
   // Makes the kinds of the objects served. Call it before any Cluster is applied, which reports
   // what is served.
   void ServeKinds(const std::vector<InputObject>& objects);
+  // Takes fields that an object's kind does not have for problems: the server would drop them.
+  // Call it after ServeKinds.
+  void CheckFields(const std::vector<InputObject>& objects);
   // kInvalidArgument has a line for each object that was refused, here or in an earlier call.
   absl::Status Apply(const std::vector<InputObject>& objects);
   // Adds clusters with the names member1, member2 and so on.

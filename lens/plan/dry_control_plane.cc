@@ -26,6 +26,7 @@
 #include "lens/plan/input.h"
 #include "lens/plan/outcome.h"
 #include "lens/plan/settling.h"
+#include "lens/plan/template_uid.h"
 #include "sandbox/sim/kinds.h"
 #include "sandbox/sim/writes.h"
 
@@ -149,7 +150,7 @@ class DryControlPlane::Identities {
     if (gvk.group == api::PropagationPolicies().gvk.group) RestoreIds(object);
     const bool is_template =
         !api::IsKarmadaGroup(gvk.group) && gvk != api::Namespaces().gvk && gvk.kind != "Event";
-    if (is_template) object.Set({"metadata", "uid"}, UidOf(object));
+    if (is_template) SetUid(UidOf(object), object);
     return absl::OkStatus();
   }
 
@@ -215,9 +216,11 @@ kube::Object AssumedDefinition(const kube::Gvk& gvk, bool namespaced) {
   return definition;
 }
 
-absl::StatusOr<std::unique_ptr<DryControlPlane>> DryControlPlane::Start(config::Options options) {
+absl::StatusOr<std::unique_ptr<DryControlPlane>> DryControlPlane::Start(config::Options options,
+                                                                        const std::string& crds) {
   sandbox::FleetOptions fleet;
   fleet.members = 0;
+  fleet.crd_directory = crds;
   ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Fleet> started, sandbox::Fleet::Start(fleet));
   // Nobody reports what clusters serve: their status is there from the beginning.
   options.clusters.status_update_frequency = absl::ZeroDuration();

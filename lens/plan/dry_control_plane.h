@@ -27,8 +27,10 @@ namespace lens::plan {
 
 class DryControlPlane {
  public:
-  // Starts the server and the scheduler; the loops start with the first Settle.
-  static absl::StatusOr<std::unique_ptr<DryControlPlane>> Start(config::Options options);
+  // Starts the server and the scheduler; the loops start with the first Settle. Karmada's
+  // definitions are those in `crds`, or the ones that came with the program when it is empty.
+  static absl::StatusOr<std::unique_ptr<DryControlPlane>> Start(config::Options options,
+                                                                const std::string& crds = "");
 
   sandbox::Backend& backend() { return fleet_->control_plane().backend(); }
 

@@ -18,6 +18,8 @@
 #include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "api/binding_scope.h"
+#include "api/keys.h"
+#include "api/resources.h"
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "base/status.h"
@@ -30,10 +32,13 @@
 #include "kube/client/client.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/runtime/cluster_set.h"
+#include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
 #include "kube/runtime/watched_kinds.h"
 #include "loops/context.h"
+#include "loops/interpreter_options.h"
 
 namespace lens::plan {
 namespace {
@@ -90,6 +95,30 @@ class NoMembers : public kube::ClusterConfigSource {
   }
 };
 
+// Lets deleted Works go, as the execution loop does once members have deleted their objects: other
+// loops wait for that.
+class WorkEnd : public kube::Reconciler {
+ public:
+  explicit WorkEnd(kube::ClusterClient& cluster) : cluster_(cluster) {}
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override {
+    const kube::ObjectPtr work = cluster_.Find(api::Works(), request.key);
+    if (work == nullptr || !work->IsDeleting()) return kube::Action::Done();
+    RETURN_IF_ERROR(cluster_.RemoveFinalizer(api::Works(), work, api::kExecutionFinalizer, stop));
+    return kube::Action::Done();
+  }
+
+ private:
+  kube::ClusterClient& cluster_;
+};
+
+void RegisterWorkEnd(kube::Manager& manager) {
+  kube::ControllerBuilder(manager)
+      .Named("end-of-works")
+      .Watches(api::Works(), {.when = {.update = kube::GenerationChanged}})
+      .Build(std::make_unique<WorkEnd>(manager.cluster()));
+}
+
 kube::ManagerOptions DryManager() {
   kube::ManagerOptions options;
   options.health_address = "";
@@ -140,6 +169,7 @@ struct DryLoops::Parts {
         manager, members, objects, inventory, status_writer, rechecks, live.interpreter(),
         kinds,   options};
     manager.Add(kinds.NewRunnable());
+    RegisterWorkEnd(manager);
     const config::Concurrency& workers = options.concurrency;
     RETURN_IF_ERROR(detector::RegisterDetector(context, workers.resource_template));
     RETURN_IF_ERROR(
@@ -161,7 +191,7 @@ struct DryLoops::Parts {
   kube::Manager manager{DryManager(), cluster, events, base::RealClock(), registry};
   NoMembers no_members;
   kube::ClusterSet members{{}, no_members, base::RealClock(), nullptr};
-  interpreter::live::LiveInterpreter live{manager, {}};
+  interpreter::live::LiveInterpreter live{manager, loops::InterpreterOptions(options)};
   loops::MemberInventory inventory{members};
   works::MemberObjects objects{{mapper, members, live.interpreter(), base::RealClock(), registry}};
   works::WorkStatusWriter status_writer{manager};

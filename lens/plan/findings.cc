@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/absent_clusters.h"
 #include "api/binding_scope.h"
 #include "api/keys.h"
 #include "api/reasons.h"
@@ -93,7 +94,8 @@ bool IsRepetition(const LoopWarning& warning) {
   const bool about_binding =
       warning.kind == api::scope::Namespaced::kKind || warning.kind == api::scope::Cluster::kKind;
   return about_binding || warning.reason == api::reason::kApplyOverridePolicyFailed ||
-         warning.reason == api::reason::kApplyPolicyFailed;
+         warning.reason == api::reason::kApplyPolicyFailed ||
+         warning.reason == api::reason::kClusterNotFound;
 }
 
 void AddLoopWarnings(const Scene& scene, Findings& out) {

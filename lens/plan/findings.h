@@ -24,6 +24,7 @@ inline constexpr char kNoPolicy[] = "no-policy";
 inline constexpr char kSelectsNothing[] = "selects-nothing";
 inline constexpr char kNoSuchCluster[] = "no-such-cluster";
 inline constexpr char kNoClusterMatches[] = "no-cluster-matches";
+inline constexpr char kPreemptionOff[] = "preemption-off";
 inline constexpr char kOverrideFails[] = "override-fails";
 inline constexpr char kNotScheduled[] = "not-scheduled";
 inline constexpr char kDependencyMissing[] = "dependency-missing";

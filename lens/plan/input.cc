@@ -22,6 +22,13 @@ std::string FaultOf(const json::Value& value) {
   if (object.gvk().empty()) {
     return absl::StrCat("\"", object.api_version(), "\" is not an apiVersion");
   }
+  const json::Value& name = object.metadata()["name"];
+  if (name.is_bool() || name.is_number()) {
+    return absl::StrCat(
+        "metadata.name of the ", object.kind(), " is the ", name.is_bool() ? "boolean " : "number ",
+        json::Write(name), ", not a string: put it in quotes",
+        name.is_bool() ? " (YAML takes y, n, yes, no, on and off for booleans)" : "");
+  }
   if (object.name().empty()) {
     return absl::StrCat("the ", object.kind(), " has no metadata.name");
   }

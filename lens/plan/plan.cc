@@ -27,6 +27,7 @@ class Planner {
     RETURN_IF_ERROR(TakeOver(live));
     const std::vector<InputObject> objects = AppliedTo(live, request_.objects);
     applying_.ServeKinds(objects);
+    applying_.CheckFields(objects);
     RETURN_IF_ERROR(applying_.Apply(objects));
     RETURN_IF_ERROR(plane_.Settle(stop));
     RETURN_IF_ERROR(FollowDependencies(stop));
@@ -36,6 +37,7 @@ class Planner {
   absl::StatusOr<Plan> Make(const base::StopToken& stop) {
     applying_.ServeKinds(request_.base);
     applying_.ServeKinds(request_.objects);
+    applying_.CheckFields(request_.objects);
     Outcome before;
     if (!request_.base.empty()) {
       RETURN_IF_ERROR(applying_.Apply(request_.base));
@@ -142,7 +144,7 @@ class Planner {
 
 absl::StatusOr<Plan> MakePlan(const PlanRequest& request, const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::unique_ptr<DryControlPlane> plane,
-                   DryControlPlane::Start(request.daemon));
+                   DryControlPlane::Start(request.daemon, request.crds));
   Planner planner(request, *plane);
   return request.live != nullptr ? planner.MakeLive(stop) : planner.Make(stop);
 }

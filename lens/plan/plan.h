@@ -2,6 +2,7 @@
 #ifndef LENS_PLAN_PLAN_H_
 #define LENS_PLAN_PLAN_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,6 +25,8 @@ struct PlanRequest {
   // So many clusters, "member1" and so on, take part beside those that the objects define.
   int clusters = 0;
   config::Options daemon;
+  // The directory of Karmada's definitions; empty stands for those that came with the program.
+  std::string crds;
 };
 
 // Blocks for about a second, and for the calls to the live control plane, whose errors it returns.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/cluster.h"
 #include "api/cluster_affinity.h"
+#include "api/policy.h"
 #include "api/resource_selector.h"
 #include "api/resources.h"
 #include "kube/meta/nearest_kind.h"
@@ -108,12 +109,24 @@ void CheckTarget(const Subject& subject, const std::string& path, const json::Va
   }
 }
 
+void CheckPreemption(const Subject& subject) {
+  const bool wanted = api::PolicyView(subject.read.object).PreemptsAlways();
+  if (!wanted || subject.scene.options.gates.Enabled(config::Gate::kPropagationPolicyPreemption)) {
+    return;
+  }
+  subject.Add("spec.preemption", finding::kPreemptionOff,
+              "preemption: Always has no effect: the feature gate PropagationPolicyPreemption is "
+              "off. If it is on in karmada-controller-manager, give "
+              "--feature-gates=PropagationPolicyPreemption=true");
+}
+
 void CheckPolicy(const Subject& subject) {
   const json::Value& spec = subject.read.object.spec();
   const auto selectors = spec["resourceSelectors"].items();
   for (size_t i = 0; i < selectors.size(); ++i) {
     CheckSelector(subject, absl::StrCat("spec.resourceSelectors[", i, "]"), selectors[i]);
   }
+  CheckPreemption(subject);
   CheckClusterNames(subject, "spec", spec);
   const auto rules = spec["overrideRules"].items();
   for (size_t i = 0; i < rules.size(); ++i) {

@@ -12,7 +12,7 @@ namespace lens::plan {
 namespace {
 
 std::string InBrackets(const Place& place) {
-  return place.empty() ? "" : absl::StrCat("  (", place.ToString(), ")");
+  return place.empty() ? "" : absl::StrCat("  (", tool::OneLine(place.ToString()), ")");
 }
 
 std::string Indented(absl::string_view text, absl::string_view indent) {
@@ -24,15 +24,21 @@ std::string Indented(absl::string_view text, absl::string_view indent) {
   return out;
 }
 
+// Names may be those that annotations record, which nobody has checked.
+std::string OneLines(const std::vector<std::string>& names) {
+  return tool::OneLine(absl::StrJoin(names, ", "));
+}
+
 std::string PolicyLine(const TemplateChange& change) {
   const TemplateOutcome& outcome = change.outcome;
   if (outcome.policy_kind.empty()) {
-    return absl::StrCat("  follows ", absl::StrJoin(outcome.required_by, ", "), "\n");
+    return absl::StrCat("  follows ", OneLines(outcome.required_by), "\n");
   }
-  std::string line = absl::StrCat("  policy ", outcome.policy_kind, " ", outcome.policy.ToString(),
-                                  InBrackets(change.policy_place));
+  std::string line =
+      absl::StrCat("  policy ", outcome.policy_kind, " ", tool::OneLine(outcome.policy.ToString()),
+                   InBrackets(change.policy_place));
   if (!outcome.required_by.empty()) {
-    absl::StrAppend(&line, ", follows ", absl::StrJoin(outcome.required_by, ", "));
+    absl::StrAppend(&line, ", follows ", OneLines(outcome.required_by));
   }
   return line + "\n";
 }
@@ -52,27 +58,28 @@ std::string ReplicasText(const ClusterChange& change) {
 }
 
 std::string ActionText(const ClusterChange& change, const tool::Colours& colours) {
+  const std::string cluster = tool::OneLine(change.cluster);
   switch (change.action) {
     case Action::kCreate:
-      return colours.Green(absl::StrCat("+ ", change.cluster, ": create"));
+      return colours.Green(absl::StrCat("+ ", cluster, ": create"));
     case Action::kChange:
-      return colours.Yellow(absl::StrCat("~ ", change.cluster, ": change"));
+      return colours.Yellow(absl::StrCat("~ ", cluster, ": change"));
     case Action::kDelete:
-      return colours.Red(absl::StrCat("- ", change.cluster, ": delete"));
+      return colours.Red(absl::StrCat("- ", cluster, ": delete"));
     case Action::kRelease:
-      return colours.Yellow(absl::StrCat("~ ", change.cluster, ": released, stays there"));
+      return colours.Yellow(absl::StrCat("~ ", cluster, ": released, stays there"));
     case Action::kNone:
       break;
   }
-  if (!change.manifest.empty()) return absl::StrCat("  ", change.cluster, ": no change");
-  return colours.Red(absl::StrCat("! ", change.cluster, ": nothing can be made for it"));
+  if (!change.manifest.empty()) return absl::StrCat("  ", cluster, ": no change");
+  return colours.Red(absl::StrCat("! ", cluster, ": nothing can be made for it"));
 }
 
 std::string ClusterText(const ClusterChange& change, const ReportOptions& options) {
   std::string line = absl::StrCat("  ", ActionText(change, options.colours), ReplicasText(change));
   if (change.suspended) absl::StrAppend(&line, ", suspended");
   if (!change.overrides.empty() && !IsGone(change)) {
-    absl::StrAppend(&line, ", ", absl::StrJoin(change.overrides, ", "));
+    absl::StrAppend(&line, ", ", OneLines(change.overrides));
   }
   line += "\n";
   if (options.full && !change.manifest.empty() && change.action == Action::kCreate) {
@@ -181,7 +188,7 @@ std::string TextOf(const Plan& plan, const ReportOptions& options) {
 std::string WarningsOf(const Plan& plan, const tool::Colours& colours) {
   std::string text;
   for (const Finding& found : plan.findings) {
-    absl::StrAppend(&text, colours.Yellow("warning: "), found.place.ToString(),
+    absl::StrAppend(&text, colours.Yellow("warning: "), tool::OneLine(found.place.ToString()),
                     found.place.empty() ? "" : ": ", tool::OneLine(found.object), ": ",
                     tool::OneLine(found.message), "\n");
   }

@@ -5,31 +5,15 @@
 #include <utility>
 
 #include "base/status.h"
-#include "kube/meta/patch.h"
+#include "kube/meta/three_way_merge.h"
 
 namespace lens::plan {
 namespace {
 
-// Adds a null to the patch for every member that was applied and is not in the file any more. Of
-// labels and annotations only those that were applied go.
-void AddDeletions(const json::Value& last, const json::Value& now, json::Value& patch) {
-  for (const json::Member& member : last.members()) {
-    const std::string name(member.name());
-    if (!now.Has(name) && (name == "labels" || name == "annotations")) {
-      if (!member.value.empty()) AddDeletions(member.value, {}, patch.Mutable(name));
-    } else if (!now.Has(name)) {
-      patch.Set(name, nullptr);
-    } else if (member.value.is_object() && now[name].is_object()) {
-      AddDeletions(member.value, now[name], patch.Mutable(name));
-    }
-  }
-}
-
 kube::Object Merged(const kube::Object& live, const kube::Object& file) {
-  json::Value patch = file.root();
   const auto last = json::Parse(live.Annotation(kLastAppliedAnnotation));
-  if (last.ok()) AddDeletions(*last, file.root(), patch);
-  kube::Object merged(kube::ApplyMergePatch(live.root(), patch));
+  kube::Object merged(
+      kube::ThreeWayMerge(last.ok() ? *last : json::Value(), file.root(), live.root()));
   merged.Set({"metadata", "namespace"}, live.metadata()["namespace"]);
   if (live.ns().empty()) merged.Erase({"metadata", "namespace"});
   return merged;

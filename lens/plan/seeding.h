@@ -16,9 +16,9 @@ namespace lens::plan {
 // change. Errors name the object.
 absl::Status Seed(const LiveState& live, DryControlPlane& plane);
 
-// Returns the objects of the files as they would be after `kubectl apply` on the live ones: fields
-// that the file does not name stay, unless the last applied configuration
-// (kubectl.kubernetes.io/last-applied-configuration) has them.
+// Returns the objects of the files as they would be after `kubectl apply` on the live ones
+// (kube::ThreeWayMerge): what the file does not name stays, unless the last applied configuration
+// (kubectl.kubernetes.io/last-applied-configuration) has it.
 std::vector<InputObject> AppliedTo(const LiveState& live, std::vector<InputObject> files);
 
 }  // namespace lens::plan

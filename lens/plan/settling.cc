@@ -10,6 +10,7 @@
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/policy.h"
+#include "api/programs.h"
 #include "api/resource_selector.h"
 #include "api/resources.h"
 #include "detector/template_filter.h"
@@ -17,8 +18,6 @@
 
 namespace lens::plan {
 namespace {
-
-constexpr char kDefaultScheduler[] = "default-scheduler";
 
 std::vector<kube::ObjectPtr> All(sandbox::Backend& backend, const kube::Resource& resource) {
   auto objects = backend.List(resource.gvr(), "", kube::LabelSelector());
@@ -66,7 +65,8 @@ bool IsPlaced(const kube::Object& binding) {
   const api::BindingView view(binding);
   const bool of_policy = !binding.Label(api::kPropagationPolicyIdLabel).empty() ||
                          !binding.Label(api::kClusterPropagationPolicyIdLabel).empty();
-  const bool ours = view.SchedulerName().empty() || view.SchedulerName() == kDefaultScheduler;
+  const bool ours =
+      view.SchedulerName().empty() || view.SchedulerName() == api::kDefaultSchedulerName;
   if (!of_policy || !ours || view.IsSchedulingSuspended()) return true;
   const json::Value* scheduled =
       kube::FindCondition(binding.status()["conditions"], api::kBindingScheduled);

@@ -97,24 +97,27 @@ Findings PolicyCouldNotBeApplied(const Chain& chain) {
   if (message.empty()) return {};
   return {{Step::kPolicy, Grade::kStuck,
            absl::StrCat("the policy cannot be applied to ", chain.Name(), ": ", message),
-           "mend what the message says; it is tried again by itself"}};
+           AdviceForRefusal(message)}};
 }
 
 Findings BindingBelongsToAnother(const Chain& chain) {
-  if (chain.binding == nullptr || chain.object == nullptr) return {};
-  const api::ObjectReference owner = api::BindingView(*chain.binding).Resource();
-  const bool other = owner.kind != chain.asked.gvk.kind || owner.name != chain.asked.key.name;
-  if (other) {
+  if (chain.binding == nullptr || chain.object == nullptr || chain.OwnsBinding()) return {};
+  const kube::OwnerRef owner = chain.binding->ControllerOwner();
+  const kube::Object& object = *chain.object;
+  const bool is_earlier = owner.api_version == object.api_version() &&
+                          owner.kind == object.kind() && owner.name == object.name();
+  if (is_earlier) {
     return {{kStep, Grade::kStuck,
-             absl::StrCat(chain.binding->Describe(), " belongs to ", owner.Describe(),
-                          ", whose binding has the same name as that of ", chain.Name()),
-             "rename one of the two templates"}};
+             absl::StrCat(chain.binding->Describe(), " belongs to an earlier ", chain.Name(),
+                          " that was deleted and is still being collected"),
+             "see what keeps the garbage collector from deleting the binding"}};
   }
-  if (owner.uid.empty() || owner.uid == chain.object->uid()) return {};
-  return {{kStep, Grade::kStuck,
-           absl::StrCat(chain.binding->Describe(), " belongs to an earlier ", chain.Name(),
-                        " that was deleted and is still being collected"),
-           "see what keeps the garbage collector from deleting the binding"}};
+  return {
+      {kStep, Grade::kStuck,
+       absl::StrCat(chain.binding->Describe(), " belongs to ", owner.api_version, " ", owner.kind,
+                    " ", owner.name, ", whose binding has the same name as that of ",
+                    object.api_version(), " ", chain.Name()),
+       "rename one of the two templates"}};
 }
 
 Findings BindingIsBeingDeleted(const Chain& chain) {
@@ -156,20 +159,39 @@ Findings NoBindingYet(const Chain& chain) {
            Program::kControllerManager}};
 }
 
-// Compares what the detector copies from the policy.
+// Returns how the binding differs from what the interpreter says about the template's pods; "" when
+// it does not, or nobody here can tell: what the detector does depends on gates where a kind has
+// components.
+std::string OutdatedDemand(const Chain& chain) {
+  constexpr Operation kOp = Operation::kInterpretReplica;
+  const interpreter::Interpreter& interpreter = chain.rules->WithoutWebhooks();
+  const json::Value& spec = chain.binding->spec();
+  if (chain.rules->IsAnsweredByWebhook(chain.asked.gvk, kOp) || !CouldReadRules(chain)) return "";
+  if (!interpreter.HookEnabled(chain.asked.gvk, kOp) || spec.Has("components")) return "";
+  const auto replicas = interpreter.GetReplicas(*chain.object);
+  const int64_t recorded = spec["replicas"].AsInt();
+  if (!replicas.ok() || replicas->replicas == recorded) return "";
+  return absl::StrCat("records ", recorded, recorded == 1 ? " replica" : " replicas",
+                      " of the template, which has ", replicas->replicas, " by now");
+}
+
+// Compares what the detector copies from the policy and from the template.
 Findings BindingIsBehind(const Chain& chain) {
   std::string claim;
   if (chain.binding == nullptr || chain.object == nullptr) return {};
   const kube::ObjectPtr policy = ClaimingPolicy(chain, *chain.object, &claim);
-  if (policy == nullptr || HasPlacementOf(chain, *policy)) return {};
-  return {
-      {kStep,
-       Grade::kWaiting,
-       absl::StrCat(chain.binding->Describe(), " does not have the placement of ", claim, " yet"),
-       "wait a moment",
-       "",
-       {},
-       Program::kControllerManager}};
+  if (policy == nullptr || chain.object->IsDeleting() || !chain.OwnsBinding()) return {};
+  const std::string behind = HasPlacementOf(chain, *policy)
+                                 ? OutdatedDemand(chain)
+                                 : absl::StrCat("does not have the placement of ", claim, " yet");
+  if (behind.empty()) return {};
+  return {{kStep,
+           Grade::kWaiting,
+           absl::StrCat(chain.binding->Describe(), " ", behind),
+           "wait a moment",
+           "",
+           {},
+           Program::kControllerManager}};
 }
 
 constexpr Check kChecks[] = {
@@ -182,7 +204,7 @@ constexpr Check kChecks[] = {
     {"binding-deleting", "Is the binding being deleted?", BindingIsBeingDeleted},
     {"binding-without-id", "Does the binding have its id?", BindingHasNoId},
     {"no-binding", "Is there a binding?", NoBindingYet},
-    {"binding-behind", "Does the binding say what the policy says?", BindingIsBehind},
+    {"binding-behind", "Does the binding say what policy and template say?", BindingIsBehind},
 };
 
 }  // namespace

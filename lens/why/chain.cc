@@ -5,12 +5,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/binding_address.h"
+#include "api/binding_owner.h"
+#include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/namespace_sync.h"
+#include "api/programs.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "base/status.h"
+#include "kube/meta/controller_ref.h"
 
 namespace lens::why {
 namespace {
@@ -37,9 +41,9 @@ bool IsWorkOf(const Question& question, const kube::Object& work) {
 
 bool NeedsIt(const kube::Object& binding, const Question& question, const kube::Object& object) {
   const api::BindingView view(binding);
-  if (view.Resource().kind == question.gvk.kind && view.Resource().key() == question.key) {
-    return false;
-  }
+  const api::ObjectReference own = view.Resource();
+  const bool is_same_kind = own.gvk().group == question.gvk.group && own.kind == question.gvk.kind;
+  if (is_same_kind && own.key() == question.key) return false;
   const std::vector<api::DependentReference> needed = api::RecordedDependencies(binding);
   return std::any_of(needed.begin(), needed.end(), [&](const api::DependentReference& reference) {
     return reference.Matches(object);
@@ -78,6 +82,14 @@ class Filing {
     if (needed.ok()) AddNeeded(api::DependenciesFromJson(*needed));
   }
 
+  void FindReferrers() {
+    if (chain_.binding == nullptr) return;
+    for (const api::BindingSnapshot& by : api::BindingView(*chain_.binding).RequiredBy()) {
+      const auto found = chain_.bindings.find({by.ns, by.name});
+      if (found != chain_.bindings.end()) chain_.referrers.insert(*found);
+    }
+  }
+
  private:
   void FileOverride(const kube::ObjectPtr& object) {
     chain_.override_names.insert(object->key());
@@ -92,6 +104,7 @@ class Filing {
   void FileBinding(const kube::ObjectPtr& object) {
     const api::BindingAddress at = api::BindingOf(chain_.asked.gvk.kind, chain_.asked.key);
     if (object->gvk() == at.resource.gvk && object->key() == at.key) chain_.binding = object;
+    chain_.bindings[object->key()] = object;
     kube::Object template_object = kube::Object::Make(chain_.asked.gvk, chain_.asked.key);
     if (NeedsIt(*object, chain_.asked, template_object)) chain_.dependents.push_back(object);
   }
@@ -139,7 +152,7 @@ bool IsAbout(const json::Value& involved, const kube::Object& object) {
 
 // Returns when the daemon that works now took over. What still fails then is reported anew.
 absl::Time DaemonStart(const Chain& chain) {
-  const auto lease = chain.leases.find("karmada-controller-manager");
+  const auto lease = chain.leases.find(api::kControllerManager);
   if (lease == chain.leases.end()) return absl::InfinitePast();
   const auto acquired = kube::ParseTime(lease->second->spec()["acquireTime"].AsString());
   return acquired.ok() ? *acquired : absl::InfinitePast();
@@ -182,6 +195,34 @@ bool Chain::CouldReadBinding() const {
   return CouldRead(at.resource.gvk, at.key);
 }
 
+bool Chain::CouldReadMembers() const {
+  const std::vector<api::TargetCluster> targets = Targets();
+  return std::all_of(targets.begin(), targets.end(), [this](const api::TargetCluster& target) {
+    const auto answer = members.find(target.name);
+    return answer == members.end() || answer->second.status.ok();
+  });
+}
+
+std::vector<std::string> Chain::UnreadWithMembers() const {
+  std::vector<std::string> all;
+  for (const auto& [name, answer] : members) {
+    const auto cluster = clusters.find(name);
+    const bool has_no_credentials = absl::IsFailedPrecondition(answer.status) &&
+                                    cluster != clusters.end() &&
+                                    api::ClusterView(*cluster->second).IsPush();
+    if (answer.status.ok() || has_no_credentials || !Concerns(name)) continue;
+    const bool refuses = absl::IsUnauthenticated(answer.status);
+    all.push_back(absl::StrCat(
+        name, refuses ? " refuses the question: " : " does not answer: ", answer.status.message()));
+  }
+  all.insert(all.end(), unread.begin(), unread.end());
+  return all;
+}
+
+bool Chain::OwnsBinding() const {
+  return api::CheckBindingOwner(*binding, kube::ControllerRef(*object)).ok();
+}
+
 absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl::Time now) {
   ASSIGN_OR_RETURN(
       detector::TemplateFilter filter,
@@ -191,6 +232,7 @@ absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl:
   Filing filing(chain, objects);
   for (const kube::ObjectPtr& object : objects) filing.File(object);
   filing.FindDependencies();
+  filing.FindReferrers();
   return chain;
 }
 

@@ -19,6 +19,7 @@
 #include "absl/time/time.h"
 #include "api/binding.h"
 #include "api/dependencies.h"
+#include "config/options.h"
 #include "detector/template_filter.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
@@ -34,7 +35,7 @@ struct Question {
   std::string cluster;  // "" stands for all clusters.
   // The daemon's flags of these names, which no object of the control plane records.
   std::string skipped_apis;
-  std::vector<std::string> skipped_namespaces = {"kube-.*"};
+  std::vector<std::string> skipped_namespaces = config::Options().skipped_propagating_namespaces;
 
   // Returns "Deployment shop/web".
   std::string Describe() const;
@@ -44,6 +45,9 @@ struct Question {
 struct MemberAnswer {
   absl::Status status;     // Why it could not be asked; OK when it has answered.
   kube::ObjectPtr object;  // nullptr when it has no such object.
+  // What became of the question with the credentials of its Cluster, which the daemon uses, too.
+  // The answer may have come another way.
+  absl::Status direct = {};
 };
 
 using Objects = std::vector<kube::ObjectPtr>;
@@ -59,23 +63,26 @@ struct Chain {
   absl::Time now;
   detector::TemplateFilter filter;
 
-  kube::ObjectPtr object;                           // The template; nullptr when there is none.
-  Objects policies;                                 // Of both kinds, of every namespace.
-  kube::ObjectPtr binding;                          // nullptr when there is none.
-  Objects dependents;                               // Bindings whose templates need the template.
-  std::map<std::string, kube::ObjectPtr> works;     // By cluster.
-  std::map<std::string, kube::ObjectPtr> clusters;  // By name.
-  overrides::Policies overrides;                    // Those that may apply to the template.
-  std::set<kube::ObjectKey> override_names;         // Of both kinds.
+  kube::ObjectPtr object;   // The template; nullptr when there is none.
+  Objects policies;         // Of both kinds, of every namespace.
+  kube::ObjectPtr binding;  // nullptr when there is none.
+  Objects dependents;       // Bindings whose templates need the template.
+  std::map<kube::ObjectKey, kube::ObjectPtr> referrers;  // Those that its requiredBy names.
+  std::map<std::string, kube::ObjectPtr> works;          // By cluster.
+  std::map<std::string, kube::ObjectPtr> clusters;       // By name.
+  overrides::Policies overrides;                         // Those that may apply to the template.
+  std::set<kube::ObjectKey> override_names;              // Of both kinds.
   Objects events;
   std::map<std::string, kube::ObjectPtr> leases;  // Those of Karmada's programs, by name.
   std::set<std::string> namespaces;
-  std::map<std::string, MemberAnswer> members;   // Those that were asked, by cluster.
-  std::vector<api::DependentReference> needed;   // What the template needs, by name.
-  std::vector<api::DependentReference> missing;  // Those of `needed` that do not exist.
+  std::map<std::string, MemberAnswer> members;          // Those that were asked, by cluster.
+  std::vector<api::DependentReference> needed;          // What the template needs, by name.
+  std::vector<api::DependentReference> missing;         // Those of `needed` that do not exist.
+  std::map<kube::ObjectKey, kube::ObjectPtr> bindings;  // All that were read.
   std::shared_ptr<const Rules> rules;
-  std::vector<std::string> unread;  // What could not be read, and why: full sentences.
-  std::vector<Unread> unreadable;   // The same for checks, which conclude nothing from it.
+  // What the control plane did not let read, and why: full sentences.
+  std::vector<std::string> unread;
+  std::vector<Unread> unreadable;  // The same for checks, which conclude nothing from it.
 
   // "Deployment shop/web", whether it exists or not.
   std::string Name() const { return asked.Describe(); }
@@ -89,6 +96,14 @@ struct Chain {
   // The same for the policies that may govern the template, and for its binding.
   bool CouldReadPolicies() const;
   bool CouldReadBinding() const;
+  // Returns whether every target that was asked for the object has answered.
+  bool CouldReadMembers() const;
+  // Returns a sentence for each member that did not answer, and then `unread`. A cluster of mode
+  // Push without credentials is not among them: Karmada cannot reach it either.
+  std::vector<std::string> UnreadWithMembers() const;
+  // Returns whether the binding is the template's own (api::CheckBindingOwner).
+  // REQUIRES: both exist.
+  bool OwnsBinding() const;
   // Returns whether the answer may speak about this cluster.
   bool Concerns(absl::string_view cluster) const {
     return asked.cluster.empty() || asked.cluster == cluster;

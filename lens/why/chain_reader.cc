@@ -16,7 +16,9 @@
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
+#include "api/programs.h"
 #include "api/resources.h"
+#include "api/work.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
 #include "lens/why/matching.h"
@@ -25,7 +27,9 @@
 namespace lens::why {
 namespace {
 
-constexpr const char* kLeases[] = {"karmada-controller-manager", "karmada-scheduler"};
+constexpr size_t kMostWorks = 10;   // The first ones stand for all.
+constexpr size_t kMostOthers = 16;  // Clusters of a control plane of which all are asked.
+constexpr const char* kLeases[] = {api::kControllerManager, api::kScheduler};
 
 const kube::Resource* ServedAs(const kube::Discovery& discovery, const kube::Gvk& gvk) {
   const auto found =
@@ -50,9 +54,10 @@ class Reader {
     ReadEvents(chain);
     ASSIGN_OR_RETURN(chain, Make());
     const MemberQuestion members{*resource, question_.key, ClustersToAsk(chain)};
-    chain.members = AskMembers(
-        members, plane_.config, [this](const kube::ObjectKey& key) { return Secret(key); }, stop_);
+    const auto secret = [this](const kube::ObjectKey& key) { return Secret(key); };
+    chain.members = AskMembers(members, plane_.config, secret, stop_);
     NoteSecrets(chain);
+    AskOthers(chain, {*resource, question_.key, {}}, secret);
     chain.unread = unread_;
     chain.unreadable = unreadable_;
     return chain;
@@ -139,9 +144,19 @@ class Reader {
     for (const api::TargetCluster& target : chain.Targets()) {
       Get(api::Namespaces(), {"", api::ExecutionNamespace(target.name)});
     }
-    // Who needs a template that nobody has taken along.
-    if (chain.binding == nullptr && !question_.key.ns.empty()) {
-      List(api::ResourceBindings(), question_.key.ns);
+    ReadDependents(chain);
+  }
+
+  // Who needs a template that nobody has taken along may be any binding of the namespace.
+  void ReadDependents(const Chain& chain) {
+    if (chain.binding == nullptr) {
+      if (!question_.key.ns.empty()) List(api::ResourceBindings(), question_.key.ns);
+      return;
+    }
+    for (const api::BindingSnapshot& by : api::BindingView(*chain.binding).RequiredBy()) {
+      const kube::Resource& resource =
+          by.ns.empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
+      Get(resource, {by.ns, by.name});
     }
   }
 
@@ -149,7 +164,12 @@ class Reader {
     for (const api::DependentReference& reference : chain.needed) {
       const kube::Resource* resource = ServedAs(plane_.discovery, reference.gvk());
       if (resource == nullptr) continue;
-      Get(*resource, {resource->namespaced ? reference.ns : "", reference.name});
+      const kube::ObjectKey key{resource->namespaced ? reference.ns : "", reference.name};
+      Get(*resource, key);
+      const bool follows =
+          chain.binding == nullptr || api::BindingView(*chain.binding).PropagateDeps();
+      const api::BindingAddress at = api::BindingOf(reference.kind, key);
+      if (!follows) Get(at.resource, at.key);
     }
   }
 
@@ -161,7 +181,19 @@ class Reader {
     List(api::Events(), key.ns.empty() ? "default" : key.ns, options);
   }
 
+  // Works whose objects have no health may have events that say why.
+  void ReadWorkEvents(const Chain& chain) {
+    size_t count = 0;
+    for (const auto& [cluster, work] : chain.works) {
+      const std::string health = HealthIn(chain, *work);
+      const bool is_known = !health.empty() && health != api::kHealthUnknown;
+      if (is_known || !api::WorkView(*work).IsApplied() || !chain.Concerns(cluster)) continue;
+      if (++count <= kMostWorks) EventsAbout(work->kind(), work->key());
+    }
+  }
+
   void ReadEvents(const Chain& chain) {
+    ReadWorkEvents(chain);
     EventsAbout(question_.gvk.kind, question_.key);
     if (chain.binding != nullptr) EventsAbout(chain.binding->kind(), chain.binding->key());
     const std::vector<Match> matches = Matches(chain);
@@ -180,6 +212,19 @@ class Reader {
       if (is_meant && chain.Concerns(name)) clusters.push_back(cluster);
     }
     return clusters;
+  }
+
+  // Asks the ready ones of the other clusters, too, if they are few: the object may not have left
+  // them yet. That one of them has none, or does not answer, is of no interest.
+  void AskOthers(Chain& chain, MemberQuestion question, const members::SecretLookup& secrets) {
+    if (chain.object == nullptr || chain.clusters.size() > kMostOthers) return;
+    for (const auto& [name, cluster] : chain.clusters) {
+      if (chain.members.count(name) > 0 || !chain.Concerns(name)) continue;
+      if (api::ClusterView(*cluster).IsReady()) question.clusters.push_back(cluster);
+    }
+    for (auto& [name, answer] : AskMembers(question, plane_.config, secrets, stop_)) {
+      if (answer.status.ok() && answer.object != nullptr) chain.members[name] = answer;
+    }
   }
 
   kube::ObjectPtr Secret(const kube::ObjectKey& key) {

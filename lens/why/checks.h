@@ -57,6 +57,16 @@ absl::Span<const Check> MemberChecks();
 // All of them, in the order of the way.
 std::vector<Check> AllChecks();
 
+// Returns what to do about a request that the control plane's API server refused with this message.
+std::string AdviceForRefusal(absl::string_view message);
+
+// Returns " for its finalizers a, b" for an object that is being deleted and waits; "" for others.
+std::string WaitsForFinalizers(const kube::Object& object);
+
+// Returns ": " and why the template has not left a cluster in which it has a Work; "" when nothing
+// says so.
+std::string WhyNotRemoved(const Chain& chain, const std::string& cluster);
+
 // Returns a finding for the program that `waiting` waits for, if its lease says that it does not
 // run.
 Findings CheckProgram(const Chain& chain, const Finding& waiting);

@@ -1,5 +1,6 @@
 // Checks of what the template needs, and of those that need it.
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/binding.h"
+#include "api/binding_address.h"
 #include "api/keys.h"
 #include "api/reasons.h"
 #include "api/work.h"
@@ -72,10 +74,14 @@ Findings DependenciesAreMissing(const Chain& chain) {
   if (names.empty()) return {};
   // A member may have it from elsewhere, and what has come up does not need it.
   const bool held_up = api::BindingView(*chain.binding).PropagateDeps() && SomeTargetFails(chain);
-  return {{kStep, held_up ? Grade::kStuck : Grade::kNote,
-           absl::StrCat(chain.Name(), " needs ", absl::StrJoin(names, ", "), ", which ",
-                        names.size() == 1 ? "does" : "do", " not exist in the control plane"),
-           "create it there; it then follows by itself if the policy says propagateDeps"}};
+  return {
+      {kStep, held_up ? Grade::kStuck : Grade::kNote,
+       absl::StrCat(chain.Name(), " needs ", absl::StrJoin(names, ", "), ", which ",
+                    names.size() == 1 ? "does" : "do", " not exist in the control plane"),
+       api::BindingView(*chain.binding).PropagateDeps()
+           ? "create it there; it then follows by itself"
+           : "create it there, and set propagateDeps: true in the policy or give it a policy of "
+             "its own"}};
 }
 
 Findings DependenciesCannotBeRead(const Chain& chain) {
@@ -110,16 +116,63 @@ Findings DistributorIsOff(const Chain& chain) {
            Program::kControllerManager}};
 }
 
+// Returns whether the object is brought to all clusters of the template by a binding of its own.
+// One that could not be read may do so.
+bool GoesByItself(const Chain& chain, const api::DependentReference& reference) {
+  const api::BindingAddress at = api::BindingOf(reference.kind, {reference.ns, reference.name});
+  if (!chain.CouldRead(at.resource.gvk, at.key)) return true;
+  const auto found = chain.bindings.find(at.key);
+  if (found == chain.bindings.end()) return false;
+  const api::BindingView own(*found->second);
+  if (own.Resource().kind != reference.kind || own.Resource().name != reference.name) return false;
+  const std::set<std::string> clusters = own.ExpectedClusters();
+  const std::vector<api::TargetCluster> targets = chain.Targets();
+  return std::all_of(targets.begin(), targets.end(), [&](const api::TargetCluster& target) {
+    return clusters.count(target.name) > 0;
+  });
+}
+
 Findings DependenciesStayBehind(const Chain& chain) {
-  if (chain.binding == nullptr || chain.needed.empty()) return {};
-  if (api::BindingView(*chain.binding).PropagateDeps()) return {};
-  return {
-      {kStep, Grade::kNote,
-       absl::StrCat(
-           chain.Name(), " needs ", chain.needed[0].Describe(),
-           chain.needed.size() > 1 ? absl::StrCat(" and ", chain.needed.size() - 1, " more") : "",
-           ", and its policy does not take dependencies along"),
-       "set propagateDeps: true in the policy, unless they have policies of their own"}};
+  if (chain.binding == nullptr || api::BindingView(*chain.binding).PropagateDeps()) return {};
+  std::vector<api::DependentReference> behind;
+  for (const api::DependentReference& reference : chain.needed) {
+    if (!GoesByItself(chain, reference)) behind.push_back(reference);
+  }
+  if (behind.empty()) return {};
+  return {{kStep, Grade::kNote,
+           absl::StrCat(chain.Name(), " needs ", behind[0].Describe(),
+                        behind.size() > 1 ? absl::StrCat(" and ", behind.size() - 1, " more") : "",
+                        ", and its policy does not take dependencies along"),
+           "set propagateDeps: true in the policy, or select them in a policy, too"}};
+}
+
+// A workload that moves keeps what it needs in the cluster that it leaves until it has left.
+Findings StaysForItsDependents(const Chain& chain) {
+  if (chain.binding == nullptr || chain.object == nullptr) return {};
+  Findings findings;
+  for (const api::BindingSnapshot& by : api::BindingView(*chain.binding).RequiredBy()) {
+    const auto found = chain.referrers.find({by.ns, by.name});
+    if (found == chain.referrers.end()) continue;
+    const api::BindingView referrer(*found->second);
+    const std::vector<api::TargetCluster> placed = referrer.Clusters();
+    for (const api::TargetCluster& kept : by.clusters) {
+      const bool is_placed =
+          std::any_of(placed.begin(), placed.end(),
+                      [&](const api::TargetCluster& at) { return at.name == kept.name; });
+      if (is_placed || !chain.Concerns(kept.name)) continue;
+      findings.push_back({kStep,
+                          Grade::kWaiting,
+                          absl::StrCat(chain.Name(), " stays in ", kept.name, " until ",
+                                       referrer.Resource().Describe(),
+                                       ", which needs it and is moving away, has left it"),
+                          absl::StrCat("nothing, unless it lasts: then ask why about ",
+                                       referrer.Resource().Describe()),
+                          "",
+                          {},
+                          Program::kControllerManager});
+    }
+  }
+  return findings;
 }
 
 Findings FollowsItsDependents(const Chain& chain) {
@@ -140,6 +193,7 @@ constexpr Check kChecks[] = {
     {"dependency-missing", "Does everything exist that it needs?", DependenciesAreMissing},
     {"distributor-off", "Does the dependencies distributor run?", DistributorIsOff},
     {"dependencies-stay", "Does what it needs go along?", DependenciesStayBehind},
+    {"stays-for-dependents", "Do others still need it where they leave?", StaysForItsDependents},
     {"follows-dependents", "Does it follow others that need it?", FollowsItsDependents},
 };
 

@@ -1,7 +1,7 @@
 // The checks run in the order of the template's way. The cause is the first finding that stops the
 // template, unless a program does not run that a finding before it waits for: then that is the
 // cause. If nothing stops the template, the cause is the first thing that is waited for. What stops
-// nothing comes last.
+// nothing is the cause only of a template that goes nowhere: it says why.
 #include "lens/why/diagnosis.h"
 
 #include <algorithm>
@@ -52,7 +52,8 @@ void AddStoppedProgram(const Chain& chain, Findings& findings) {
 // Returns whether everything was read without which nobody can say that the template has arrived.
 bool CouldFollow(const Chain& chain) {
   return chain.CouldReadPolicies() && chain.CouldReadBinding() &&
-         chain.CouldRead(api::Clusters().gvk) && chain.CouldRead(api::Works().gvk);
+         chain.CouldRead(api::Clusters().gvk) && chain.CouldRead(api::Works().gvk) &&
+         chain.CouldReadMembers();
 }
 
 std::string Arrival(const Chain& chain) {
@@ -64,11 +65,19 @@ std::string Arrival(const Chain& chain) {
   return absl::StrCat(chain.Name(), " has arrived in ", ClusterList(targets));
 }
 
+// Returns what to do when it is unknown whether the template has arrived.
+std::string AdviceForUnread(const Chain& chain) {
+  if (!chain.CouldReadMembers()) {
+    return "see whether the API server of the member answers from here, and ask again";
+  }
+  return "ask again with the right to read that";
+}
+
 // The cause may be in what could not be read.
-std::string WithUnread(const Chain& chain, std::string headline) {
-  if (chain.unread.empty()) return headline;
-  const size_t more = chain.unread.size() - 1;
-  absl::StrAppend(&headline, " (not everything could be read: ", chain.unread[0],
+std::string WithUnread(std::string headline, const std::vector<std::string>& unread) {
+  if (unread.empty()) return headline;
+  const size_t more = unread.size() - 1;
+  absl::StrAppend(&headline, " (not everything could be read: ", unread[0],
                   more > 0 ? absl::StrCat(", and ", more, " more") : "", ")");
   return headline;
 }
@@ -131,14 +140,23 @@ Diagnosis Diagnose(const Chain& chain) {
   Diagnosis diagnosis;
   diagnosis.findings = RunChecks(chain);
   AddStoppedProgram(chain, diagnosis.findings);
-  for (const Grade grade : {Grade::kStuck, Grade::kWaiting, Grade::kNote}) {
+  for (const Grade grade : {Grade::kStuck, Grade::kWaiting}) {
     if (diagnosis.cause == nullptr) diagnosis.cause = FirstOf(diagnosis.findings, grade);
   }
-  const bool stopped = diagnosis.cause != nullptr && diagnosis.cause->grade != Grade::kNote;
+  const bool stopped = diagnosis.cause != nullptr;
   diagnosis.arrived = !stopped && CouldFollow(chain);
+  if (diagnosis.arrived && chain.Targets().empty()) {
+    diagnosis.cause = FirstOf(diagnosis.findings, Grade::kNote);
+  }
   diagnosis.headline = diagnosis.cause == nullptr ? Arrival(chain) : diagnosis.cause->cause;
-  diagnosis.headline = WithUnread(chain, std::move(diagnosis.headline));
-  if (diagnosis.cause != nullptr) diagnosis.advice = diagnosis.cause->advice;
+  // What stops it often says already that a member does not answer.
+  diagnosis.headline =
+      WithUnread(std::move(diagnosis.headline), stopped ? chain.unread : chain.UnreadWithMembers());
+  if (diagnosis.cause != nullptr) {
+    diagnosis.advice = diagnosis.cause->advice;
+  } else if (!diagnosis.arrived) {
+    diagnosis.advice = AdviceForUnread(chain);
+  }
   return diagnosis;
 }
 

@@ -11,11 +11,11 @@ namespace lens::why {
 
 struct Diagnosis {
   // The first sentence of the answer, without its full stop: the cause; when nothing stops the
-  // template, what a user may not expect, else where it has arrived. It ends with what could not be
-  // read.
+  // template, where it has arrived. It ends with what could not be read.
   std::string headline;
   std::string advice;  // "" when there is nothing to do.
-  // True when nothing is stuck or waiting, and its whole way could be read.
+  // True when nothing is stuck or waiting, and what says so could be read: the policies that may
+  // govern it, the binding, Clusters, Works, and the members that are to have it.
   bool arrived = false;
   Findings findings;               // In the order of the way, the headline's included.
   const Finding* cause = nullptr;  // One of `findings`; nullptr when there is none.

@@ -1,11 +1,14 @@
 #include "lens/why/expected.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/resources.h"
@@ -37,20 +40,47 @@ void AddPaths(const json::Value& patch, const std::string& path, std::vector<std
   }
 }
 
-// Returns the manifest without what the writer of Works leaves out or adds; of labels and
-// annotations, those that `metadata` names, too.
-kube::Object Comparable(kube::Object manifest, const json::Value& metadata) {
+// Names of labels and annotations that decide whether a Work is right.
+struct MetadataNames {
+  std::set<std::string> labels, annotations;
+};
+
+void AddListed(absl::string_view listed, std::set<std::string>& names) {
+  for (const absl::string_view name : absl::StrSplit(listed, ',', absl::SkipEmpty())) {
+    names.emplace(name);
+  }
+}
+
+// Returns the names that the expected manifest has, and those that the writer of the Work has put
+// into its manifest, which records them. What others have added there does not count.
+MetadataNames NamesThatCount(const kube::Object& expected, const kube::Object& in_work) {
+  MetadataNames names;
+  for (const json::Member& m : expected.labels().members()) names.labels.emplace(m.name());
+  for (const json::Member& m : expected.annotations().members()) {
+    names.annotations.emplace(m.name());
+  }
+  AddListed(in_work.Annotation(api::kManagedLabelsAnnotation), names.labels);
+  AddListed(in_work.Annotation(api::kManagedAnnotationsAnnotation), names.annotations);
+  return names;
+}
+
+json::Value Kept(const json::Value& map, const std::set<std::string>& names) {
+  json::Value kept = json::Value::Object();
+  for (const json::Member& m : map.members()) {
+    const absl::string_view domain = m.name().substr(0, m.name().find('/'));
+    const bool of_karmada = absl::EndsWith(absl::StrCat(".", domain), api::kGroupSuffix);
+    if (!of_karmada && names.contains(std::string(m.name()))) kept.Set(m.name(), m.value);
+  }
+  return kept;
+}
+
+// Returns the manifest without what the writer of Works leaves out or adds, and without labels and
+// annotations that do not count.
+kube::Object Comparable(kube::Object manifest, const MetadataNames& names) {
   interpreter::Prune(manifest);
   manifest.Erase({"status"});
-  for (const absl::string_view field : {"labels", "annotations"}) {
-    json::Value kept = json::Value::Object();
-    for (const json::Member& m : manifest.metadata()[field].members()) {
-      const absl::string_view domain = m.name().substr(0, m.name().find('/'));
-      const bool of_karmada = absl::EndsWith(absl::StrCat(".", domain), api::kGroupSuffix);
-      if (!of_karmada && metadata[field].Has(m.name())) kept.Set(m.name(), m.value);
-    }
-    manifest.Set({"metadata", field}, std::move(kept));
-  }
+  manifest.Set({"metadata", "labels"}, Kept(manifest.labels(), names.labels));
+  manifest.Set({"metadata", "annotations"}, Kept(manifest.annotations(), names.annotations));
   return manifest;
 }
 
@@ -99,8 +129,15 @@ absl::StatusOr<json::Value> MissingInWork(const Chain& chain, const api::TargetC
   const api::WorkView view(work);
   const auto index = view.IndexOf(expected.manifest);
   if (!index.has_value()) return expected.manifest.root();
-  const json::Value& names = expected.manifest.metadata();
-  return kube::DiffMergePatch(Comparable(kube::Object(view.Manifests()[*index]), names).root(),
+  const kube::Object in_work(view.Manifests()[*index]);
+  MetadataNames names = NamesThatCount(expected.manifest, in_work);
+  // State that moves with a workload is labels, too, behind a feature gate that nothing shows here.
+  for (const api::EvictionTask& task : api::BindingView(*chain.binding).EvictionTasks()) {
+    for (const json::Member& label : task.json["preservedLabelState"].members()) {
+      names.labels.erase(std::string(label.name()));
+    }
+  }
+  return kube::DiffMergePatch(Comparable(in_work, names).root(),
                               Comparable(expected.manifest, names).root());
 }
 

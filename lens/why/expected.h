@@ -28,7 +28,8 @@ absl::StatusOr<Expected> ExpectedFor(const Chain& chain, const api::TargetCluste
 
 // Returns how the Work's manifest would have to be changed to be what the cluster shall get, as a
 // merge patch; an empty object when it is right. What Karmada adds is not compared, nor are labels
-// and annotations that only the Work has. Errors are those of ExpectedFor.
+// and annotations that only the Work has and that its manifest does not list as its writer's.
+// Errors are those of ExpectedFor.
 absl::StatusOr<json::Value> MissingInWork(const Chain& chain, const api::TargetCluster& target,
                                           const kube::Object& work);
 

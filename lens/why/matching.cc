@@ -19,9 +19,6 @@ bool MayGovern(const Chain& chain, const kube::Object& policy) {
   return policy.ns().empty() || policy.ns() == chain.asked.key.ns;
 }
 
-// How near a policy comes that would select the template if it were not being deleted.
-constexpr int kWouldSelect = 7;
-
 bool SelectsIt(const Chain& chain, const kube::Object& policy) {
   return MayGovern(chain, policy) && api::BestMatch(api::PolicyView(policy).ResourceSelectors(),
                                                     *chain.object) != SelectorMatch::kNone;
@@ -54,17 +51,19 @@ class Selector {
     const bool named = name == object_.name();
     if (version != object_.api_version()) {
       return Closer(
-          named || name.empty() ? 6 : 1,
+          named || name.empty() ? Nearness::kOtherVersion : Nearness::kOtherVersionAndName,
           absl::StrCat("selects ", version, " ", object_.kind(), ", not ", object_.api_version()),
           absl::StrCat("write apiVersion: ", object_.api_version(), " there"));
     }
     if (!policy_->ns().empty() && policy_->ns() != object_.ns()) return OtherNamespace(name);
     if (!ns.empty() && ns != object_.ns()) {
-      return Closer(named || name.empty() ? 6 : 2, absl::StrCat("selects only the namespace ", ns),
-                    absl::StrCat("change the selector's namespace to ", object_.ns()));
+      return Closer(
+          named || name.empty() ? Nearness::kOtherNamespace : Nearness::kOtherNamespaceAndName,
+          absl::StrCat("selects only the namespace ", ns),
+          absl::StrCat("change the selector's namespace to ", object_.ns()));
     }
     if (!name.empty()) return OtherName(name);
-    return Closer(5,
+    return Closer(Nearness::kOtherLabels,
                   absl::StrCat("selects by labels which it does not have: ",
                                json::Write(json_["labelSelector"])),
                   "give the template these labels, or change the selector");
@@ -73,28 +72,29 @@ class Selector {
  private:
   std::string Text(absl::string_view field) const { return json_[field].ToString(); }
 
-  NearMiss Closer(int closeness, std::string why, std::string advice) const {
-    return {policy_, std::move(why), std::move(advice), closeness};
+  NearMiss Closer(Nearness nearness, std::string why, std::string advice) const {
+    return {policy_, std::move(why), std::move(advice), nearness};
   }
 
   NearMiss WrongKind() const {
     const bool alike = base::NearestName(Text("kind"), {std::string(object_.kind())}).has_value();
     if (!alike || !MayBeItsNamespace()) return {};
     return Closer(
-        4, absl::StrCat("selects the kind ", Text("kind"), ", which is not ", object_.kind()),
+        Nearness::kMisspeltKind,
+        absl::StrCat("selects the kind ", Text("kind"), ", which is not ", object_.kind()),
         absl::StrCat("write kind: ", object_.kind(), " there"));
   }
 
   NearMiss OtherNamespace(const std::string& name) const {
     if (!name.empty() && name != object_.name()) return {};
     if (object_.ns().empty()) {
-      return Closer(6,
+      return Closer(Nearness::kNeedsClusterPolicy,
                     absl::StrCat("selects it, but a PropagationPolicy governs no cluster-scoped "
                                  "objects"),
                     "write a ClusterPropagationPolicy instead");
     }
     if (name.empty()) return {};
-    return Closer(4,
+    return Closer(Nearness::kPolicyInOtherNamespace,
                   absl::StrCat("names it, but a PropagationPolicy governs only templates of its "
                                "own namespace"),
                   absl::StrCat("create the policy in the namespace ", object_.ns()));
@@ -102,7 +102,8 @@ class Selector {
 
   NearMiss OtherName(const std::string& name) const {
     const bool alike = base::NearestName(name, {std::string(object_.name())}).has_value();
-    return Closer(alike ? 5 : 3, absl::StrCat("selects only the name ", name),
+    return Closer(alike ? Nearness::kMisspeltName : Nearness::kOtherName,
+                  absl::StrCat("selects only the name ", name),
                   absl::StrCat("add a selector with name: ", object_.name(), " to it"));
   }
 
@@ -184,14 +185,14 @@ NearMiss NearestMiss(const Chain& chain) {
   if (chain.object == nullptr) return nearest;
   for (const kube::ObjectPtr& policy : chain.policies) {
     if (policy->IsDeleting()) {
-      if (SelectsIt(chain, *policy) && nearest.closeness < kWouldSelect) {
-        nearest = {policy, "is being deleted", "create the policy again", kWouldSelect};
+      if (SelectsIt(chain, *policy) && nearest.nearness < Nearness::kBeingDeleted) {
+        nearest = {policy, "is being deleted", "create the policy again", Nearness::kBeingDeleted};
       }
       continue;
     }
     for (const json::Value& selector : policy->spec()["resourceSelectors"].items()) {
       NearMiss miss = Selector(selector, policy, *chain.object).Miss();
-      if (miss.closeness > nearest.closeness) nearest = std::move(miss);
+      if (miss.nearness > nearest.nearness) nearest = std::move(miss);
     }
   }
   return nearest;

@@ -38,12 +38,28 @@ kube::ObjectPtr ClaimingPolicy(const Chain& chain, const kube::Object& object, s
 // REQUIRES: chain.object and chain.binding exist.
 bool HasPlacementOf(const Chain& chain, const kube::Object& policy);
 
+// What keeps a policy from selecting the template; a later one is nearer to selecting it.
+enum class Nearness {
+  kFar,                    // Nothing about the policy suggests that it is meant for the template.
+  kOtherVersionAndName,    // Its selector has the kind in another version, and another name.
+  kOtherNamespaceAndName,  // Its selector has another namespace and another name.
+  kOtherName,
+  kMisspeltKind,
+  kPolicyInOtherNamespace,
+  kMisspeltName,
+  kOtherLabels,
+  kOtherVersion,
+  kOtherNamespace,
+  kNeedsClusterPolicy,  // A PropagationPolicy names an object that has no namespace.
+  kBeingDeleted,        // It would select the template if it were not being deleted.
+};
+
 // A policy that nearly selects the template.
 struct NearMiss {
   kube::ObjectPtr policy;
   std::string why;  // "selects only the name api": goes after the policy's name.
   std::string advice;
-  int closeness = 0;
+  Nearness nearness = Nearness::kFar;
 };
 // Returns the one that comes closest; its policy is nullptr when none comes close.
 NearMiss NearestMiss(const Chain& chain);

@@ -10,6 +10,7 @@
 #include "api/binding.h"
 #include "api/cluster.h"
 #include "api/keys.h"
+#include "api/programs.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "api/work.h"
@@ -20,8 +21,7 @@ namespace lens::why {
 namespace {
 
 constexpr Step kStep = Step::kMember;
-constexpr size_t kPathsShown = 5;
-constexpr size_t kPathsInEvidence = 50;
+constexpr size_t kPathsShown = 5, kPathsInEvidence = 50;
 
 // A cluster that has a Work for the template.
 struct Place {
@@ -78,6 +78,19 @@ Findings ClusterHasNoCredentials(const Chain& chain) {
   });
 }
 
+// Comes before the cluster's own condition, which only says that it is not reachable.
+Findings ClusterRefusesCredentials(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    if (place.object == nullptr || !api::ClusterView(*place.object).IsPush()) return {};
+    if (place.answer == nullptr || !absl::IsUnauthenticated(place.answer->direct)) return {};
+    const kube::ObjectKey secret = api::ClusterView(*place.object).SecretRef();
+    return {kStep, Grade::kStuck,
+            absl::StrCat("the cluster ", place.cluster, " refuses Karmada's credentials (Secret ",
+                         secret.ToString(), "): ", place.answer->direct.message()),
+            "put a valid token into that Secret, or join the cluster again (karmadactl join)"};
+  });
+}
+
 Findings ClusterIsNotReady(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
     if (place.object == nullptr || api::ClusterView(*place.object).IsReady()) return {};
@@ -105,6 +118,13 @@ struct Refusal {
 
 // The first row that fits counts. Messages are those of API servers and of this program.
 constexpr Refusal kRefusals[] = {
+    {"by the webhook interpreter",
+     "the interpreter's webhook fails, which is asked about it for $C",
+     "see whether the webhook's server runs and what it logs"},
+    {"by the customization interpreter", "a customization of the interpreter fails for $C",
+     "mend the script; karmada-interpret run shows the error, too"},
+    {"failed calling webhook", "an admission webhook of $C does not answer",
+     "see whether the webhook's server runs in the member"},
     {"no matches for kind", "$C does not serve the kind: its CustomResourceDefinition is missing",
      "install the CustomResourceDefinition in the member; the Work is tried again by itself"},
     {"Karmada will not manage this resource",
@@ -163,7 +183,7 @@ Findings NotAppliedYet(const Chain& chain) {
     return {
         kStep,
         Grade::kWaiting,
-        absl::StrCat(pull ? "karmada-agent" : "karmada-controller-manager",
+        absl::StrCat(pull ? "karmada-agent" : api::kControllerManager,
                      " has not applied the Work of ", chain.Name(), " in ", place.cluster, " yet"),
         pull ? "see whether karmada-agent runs in the member" : "wait a moment",
         "",
@@ -185,6 +205,42 @@ Findings MemberHasNoObject(const Chain& chain) {
             {},
             Program::kControllerManager};
   });
+}
+
+// Somebody deletes what the Work wants; it comes back when it is gone.
+Findings MemberObjectIsBeingDeleted(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    if (place.answer == nullptr || place.answer->object == nullptr) return {};
+    if (!place.answer->object->IsDeleting()) return {};
+    const std::string waits = WaitsForFinalizers(*place.answer->object);
+    return {kStep,
+            waits.empty() ? Grade::kWaiting : Grade::kStuck,
+            absl::StrCat(chain.Name(), " is being deleted in ", place.cluster, ", by others than ",
+                         "Karmada", waits.empty() ? "" : absl::StrCat(", and waits", waits)),
+            "see who deletes it, and why it does not end; it is created again afterwards",
+            "",
+            {},
+            Program::kControllerManager};
+  });
+}
+
+// The Work of a cluster that is left goes before the member's object has gone.
+Findings MemberObjectIsLeaving(const Chain& chain) {
+  if (chain.binding == nullptr || chain.object == nullptr) return {};
+  Findings findings;
+  for (const auto& [cluster, answer] : chain.members) {
+    if (answer.object == nullptr || !answer.object->IsDeleting()) continue;
+    const bool ours = answer.object->Label(api::kManagedLabel) == api::kManagedValue;
+    const auto expected = api::BindingView(*chain.binding).ExpectedClusters();
+    if (!ours || expected.count(cluster) > 0 || chain.works.count(cluster) > 0) continue;
+    const std::string waits = WaitsForFinalizers(*answer.object);
+    const std::string text = absl::StrCat(chain.Name(), " is still in ", cluster,
+                                          ", which it leaves: it is being deleted there",
+                                          waits.empty() ? "" : " and waits", waits);
+    findings.push_back({kStep, waits.empty() ? Grade::kWaiting : Grade::kStuck, text,
+                        "see in that cluster why it does not end", cluster});
+  }
+  return findings;
 }
 
 // Returns whether the Work says that an object which is not Karmada's is taken over.
@@ -259,16 +315,18 @@ Findings MemberObjectDiffers(const Chain& chain) {
   });
 }
 
-// Returns the messages of conditions that say what is wrong.
+// Returns the messages of conditions that say what is wrong. Failures (ReplicaFailure: a quota, an
+// admission webhook) come before what follows from them (Available, Progressing).
 std::vector<std::string> Complaints(const kube::Object& object) {
-  std::vector<std::string> complaints;
+  std::vector<std::string> failures, consequences;
   for (const json::Value& condition : object.status()["conditions"].items()) {
     const bool failure = absl::EndsWith(condition["type"].AsString(), "Failure");
     const absl::string_view status = condition["status"].AsString();
     if (status != (failure ? "True" : "False") || condition["message"].AsString().empty()) continue;
-    complaints.push_back(condition["message"].ToString());
+    (failure ? failures : consequences).push_back(condition["message"].ToString());
   }
-  return complaints;
+  failures.insert(failures.end(), consequences.begin(), consequences.end());
+  return failures;
 }
 
 Findings MemberObjectIsUnhealthy(const Chain& chain) {
@@ -277,13 +335,33 @@ Findings MemberObjectIsUnhealthy(const Chain& chain) {
     Finding finding{
         kStep, Grade::kStuck,
         absl::StrCat(chain.Name(), " is in ", place.cluster, ", but it is not healthy there"),
-        absl::StrCat("look at it in the member: kubectl --context ", place.cluster, " describe ",
+        absl::StrCat("look at it; in ", place.cluster, ": kubectl",
+                     chain.asked.key.ns.empty() ? "" : " -n ", chain.asked.key.ns, " describe ",
                      chain.asked.gvk.kind, " ", chain.asked.key.name)};
     if (place.answer != nullptr && place.answer->object != nullptr) {
       finding.evidence = Complaints(*place.answer->object);
     }
     if (!finding.evidence.empty()) absl::StrAppend(&finding.cause, ": ", finding.evidence[0]);
     return finding;
+  });
+}
+
+// Webhooks and scripts that the daemon asks about what it finds in members.
+Findings StatusIsNotInterpreted(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    std::string failed = StandingFailure(chain, place.work, api::reason::kInterpretHealthFailed,
+                                         api::reason::kInterpretHealthSucceed);
+    const char* what = "health";
+    if (failed.empty()) {
+      what = "status";
+      failed = StandingFailure(chain, place.work, api::reason::kReflectStatusFailed,
+                               api::reason::kReflectStatusSucceed);
+    }
+    if (failed.empty()) return {};
+    return {kStep, Grade::kStuck,
+            absl::StrCat("the ", what, " of ", chain.Name(), " in ", place.cluster,
+                         " is not known: ", failed),
+            "mend the customization or the webhook that the message names"};
   });
 }
 
@@ -301,13 +379,17 @@ Findings StatusIsNotAggregated(const Chain& chain) {
 
 constexpr Check kChecks[] = {
     {"no-credentials", "Does Karmada have credentials for the cluster?", ClusterHasNoCredentials},
+    {"credentials-refused", "Does the cluster accept them?", ClusterRefusesCredentials},
     {"cluster-not-ready", "Is the cluster ready?", ClusterIsNotReady},
     {"member-refuses", "Does the member accept the manifest?", MemberRefusesIt},
     {"not-applied", "Has the Work been applied?", NotAppliedYet},
     {"member-lost-it", "Does the member have the object?", MemberHasNoObject},
+    {"member-deleting", "Is the member's object being deleted?", MemberObjectIsBeingDeleted},
+    {"member-leaving", "Has every other member lost the object?", MemberObjectIsLeaving},
     {"member-foreign", "Is the member's object Karmada's?", MemberObjectIsForeign},
     {"member-differs", "Is the member's object what the Work says?", MemberObjectDiffers},
     {"member-unhealthy", "Is the member's object healthy?", MemberObjectIsUnhealthy},
+    {"status-not-interpreted", "Is its status understood?", StatusIsNotInterpreted},
     {"status-not-aggregated", "Does its status come back?", StatusIsNotAggregated},
 };
 

@@ -53,24 +53,27 @@ MemberAnswer Ask(const kube::ConnectionConfig& config, const MemberQuestion& que
 void Make(Visit& visit, const MemberQuestion& question, const base::StopToken& stop) {
   visit.answer =
       visit.direct.ok() ? Ask(*visit.direct, question, stop) : MemberAnswer{visit.direct.status()};
+  visit.answer.direct = visit.answer.status;
   if (visit.answer.status.ok()) return;
   MemberAnswer by_proxy = Ask(visit.proxy, question, stop);
   // A control plane without the aggregated API server knows no such path, which looks like an
   // object that is not there.
-  if (by_proxy.status.ok() && by_proxy.object != nullptr) visit.answer = std::move(by_proxy);
+  if (!by_proxy.status.ok() || by_proxy.object == nullptr) return;
+  by_proxy.direct = visit.answer.direct;
+  visit.answer = std::move(by_proxy);
 }
 
 }  // namespace
 
 std::map<std::string, MemberAnswer> AskMembers(const MemberQuestion& question,
                                                const kube::ConnectionConfig& control_plane,
-                                               const loops::SecretLookup& secrets,
+                                               const members::SecretLookup& secrets,
                                                const base::StopToken& stop) {
   std::vector<Visit> visits;
   for (const kube::ObjectPtr& cluster : question.clusters) {
     const std::string name(cluster->name());
     visits.push_back(
-        {name, loops::MemberConnection(*cluster, secrets), ProxyTo(control_plane, name), {}});
+        {name, members::ConnectionOf(*cluster, secrets), ProxyTo(control_plane, name), {}});
   }
   for (size_t begin = 0; begin < visits.size(); begin += kAtOnce) {
     std::vector<std::thread> threads;

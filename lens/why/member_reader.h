@@ -11,7 +11,7 @@
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 #include "lens/why/chain.h"
-#include "loops/member_connection.h"
+#include "members/connection.h"
 
 namespace lens::why {
 
@@ -26,7 +26,7 @@ struct MemberQuestion {
 // it takes. `secrets` is called from one thread.
 std::map<std::string, MemberAnswer> AskMembers(const MemberQuestion& question,
                                                const kube::ConnectionConfig& control_plane,
-                                               const loops::SecretLookup& secrets,
+                                               const members::SecretLookup& secrets,
                                                const base::StopToken& stop);
 
 }  // namespace lens::why

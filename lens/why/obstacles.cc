@@ -8,21 +8,10 @@
 #include "api/cluster.h"
 #include "api/cluster_affinity.h"
 #include "api/keys.h"
+#include "api/toleration.h"
 
 namespace lens::why {
 namespace {
-
-bool Tolerates(const json::Value& tolerations, const api::Taint& taint) {
-  for (const json::Value& t : tolerations.items()) {
-    const absl::string_view key = t["key"].AsString();
-    const absl::string_view effect = t["effect"].AsString();
-    const bool exists = t["operator"].AsString() == "Exists";
-    if (!effect.empty() && effect != taint.effect) continue;
-    if (key.empty() ? !exists : key != taint.key) continue;
-    if (exists || t["value"].AsString() == taint.value) return true;
-  }
-  return false;
-}
 
 bool AnyAffinityMatches(const json::Value& placement, const api::ClusterView& cluster) {
   const std::vector<api::ClusterAffinity> affinities = api::AffinitiesOf(placement);
@@ -30,10 +19,12 @@ bool AnyAffinityMatches(const json::Value& placement, const api::ClusterView& cl
                      [&](const api::ClusterAffinity& a) { return a.Matches(cluster); });
 }
 
-Obstacle TaintOn(const api::ClusterView& cluster, const json::Value& tolerations) {
+Obstacle TaintOn(const api::ClusterView& cluster, const json::Value& placement) {
+  const std::vector<api::Toleration> tolerations =
+      api::TolerationsFromJson(placement["clusterTolerations"]);
   for (const api::Taint& taint : cluster.Taints()) {
     if (taint.effect != api::kNoSchedule && taint.effect != api::kNoExecute) continue;
-    if (Tolerates(tolerations, taint)) continue;
+    if (api::Tolerate(tolerations, taint)) continue;
     if (taint.key == api::kNotReadyTaint || taint.key == api::kUnreachableTaint) {
       return {ObstacleKind::kNotReady,
               absl::StrCat("is not ready (taint ", taint.key, ":", taint.effect, ")")};
@@ -60,10 +51,13 @@ Obstacle MissingTopology(const api::ClusterView& cluster, const json::Value& pla
   return {};
 }
 
-bool IsEvicting(const api::BindingView& binding, absl::string_view cluster) {
-  const std::vector<api::EvictionTask> tasks = binding.EvictionTasks();
-  return std::any_of(tasks.begin(), tasks.end(),
-                     [&](const api::EvictionTask& task) { return task.from_cluster == cluster; });
+Obstacle EvictionFrom(const api::BindingView& binding, absl::string_view cluster) {
+  for (const api::EvictionTask& task : binding.EvictionTasks()) {
+    if (task.from_cluster != cluster) continue;
+    if (!task.KeepsAway()) return {ObstacleKind::kEviction, "is being evicted from"};
+    return {ObstacleKind::kTaint, "is kept away from, because its toleration time is over"};
+  }
+  return {};
 }
 
 }  // namespace
@@ -76,10 +70,13 @@ Obstacle ObstacleIn(const kube::Object& binding, const kube::Object& cluster) {
     return {ObstacleKind::kAffinity, "does not match the placement's cluster affinity"};
   }
   if (cluster.IsDeleting()) return {ObstacleKind::kDeleting, "is leaving"};
-  if (IsEvicting(view, member.name())) {
-    return {ObstacleKind::kEviction, "is being evicted from"};
+  Obstacle eviction = EvictionFrom(view, member.name());
+  if (eviction.kind == ObstacleKind::kEviction) {
+    const Obstacle cause = TaintOn(member, placement);
+    if (!cause.text.empty()) absl::StrAppend(&eviction.text, " and ", cause.text);
   }
-  Obstacle taint = TaintOn(member, placement["clusterTolerations"]);
+  if (eviction.kind != ObstacleKind::kNone) return eviction;
+  Obstacle taint = TaintOn(member, placement);
   if (taint.kind != ObstacleKind::kNone) return taint;
   const api::ObjectReference resource = view.Resource();
   if (!member.HasApi(resource.gvk())) {

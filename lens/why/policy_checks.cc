@@ -10,6 +10,7 @@
 #include "api/policy.h"
 #include "api/reasons.h"
 #include "api/resources.h"
+#include "detector/policy_index.h"
 #include "lens/why/checks.h"
 #include "lens/why/matching.h"
 
@@ -147,18 +148,71 @@ Findings NotClaimedYet(const Chain& chain) {
            Program::kControllerManager}};
 }
 
-// Explains a claim by another policy than the best one.
-Findings ClaimedByAnother(const Match& best, const Match& claiming, const Chain& chain) {
-  const bool preempts = best.policy->spec()["preemption"].AsString() == "Always";
+// A policy that may take the template over and could not.
+Findings PreemptionFailed(const Chain& chain) {
+  if (chain.object == nullptr) return {};
+  const std::string failed = StandingFailure(
+      chain, *chain.object, api::reason::kPreemptPolicyFailed, api::reason::kPreemptPolicySucceed);
+  if (failed.empty() || Claim(chain).empty()) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat("another policy may not take ", chain.Name(), " over from ", Claim(chain),
+                        ": ", failed),
+           AdviceForRefusal(failed)}};
+}
+
+// What keeps a policy from taking the template over, and what to do about it.
+struct Refused {
+  std::string text;  // Goes after "fits better, but".
+  std::string advice;
+};
+
+Refused Explain(detector::PreemptionObstacle obstacle, const Match& better, const Match& claiming,
+                const Chain& chain) {
+  const std::string higher = absl::StrCat("a priority above ", claiming.priority);
+  switch (obstacle) {
+    case detector::PreemptionObstacle::kNotHigher:
+      return {"does not take over, which only a policy of higher priority does",
+              absl::StrCat("give ", better.Describe(), " ", higher, ", a selector that names ",
+                           chain.Name(), ", and spec.preemption: Always")};
+    case detector::PreemptionObstacle::kNotNamed:
+      return {"does not take over, which only a policy does that names the template",
+              absl::StrCat("give ", better.Describe(), " a selector that names ", chain.Name(),
+                           ", and spec.preemption: Always")};
+    case detector::PreemptionObstacle::kNotAlways:
+      return {"does not take over without spec.preemption: Always",
+              absl::StrCat("set spec.preemption: Always in ", better.Describe())};
+    case detector::PreemptionObstacle::kNone:
+      break;
+  }
+  return {"has not taken over yet",
+          "wait a moment; if it lasts, start karmada-controller-manager with "
+          "--feature-gates=PropagationPolicyPreemption=true"};
+}
+
+// Explains a claim by another policy than the best one. `better` are all that fit better.
+Findings ClaimedByAnother(absl::Span<const Match> better, const Match& claiming,
+                          const Chain& chain) {
+  using detector::PreemptionObstacle;
+  const auto obstacle_to = [&](const Match& match) {
+    return detector::ObstacleTo(*match.policy, *claiming.policy, *chain.object);
+  };
+  const auto preemptor = std::find_if(better.begin(), better.end(), [&](const Match& match) {
+    return obstacle_to(match) == PreemptionObstacle::kNone;
+  });
+  const Match& shown = preemptor == better.end() ? better.front() : *preemptor;
+  const PreemptionObstacle obstacle = obstacle_to(shown);
+  const Refused refused = Explain(obstacle, shown, claiming, chain);
+  const bool may_delete = obstacle != PreemptionObstacle::kNone;
   return {
-      {kStep, Grade::kNote,
-       absl::StrCat(chain.Name(), " is claimed by ", claiming.Describe(), "; ", best.Describe(),
-                    " fits better (", WhyBefore(best, claiming), ") but ",
-                    preempts ? "has not taken over: the gate PropagationPolicyPreemption may be off"
-                             : "does not take over without spec.preemption: Always"),
-       preempts ? "see --feature-gates of karmada-controller-manager"
-                : absl::StrCat("set spec.preemption: Always in ", best.Describe(), ", or delete ",
-                               claiming.Describe())}};
+      {kStep,
+       may_delete ? Grade::kNote : Grade::kWaiting,
+       absl::StrCat(chain.Name(), " is claimed by ", claiming.Describe(), "; ", shown.Describe(),
+                    " fits better (", WhyBefore(shown, claiming), ") but ", refused.text),
+       absl::StrCat(refused.advice,
+                    may_delete ? absl::StrCat("; or delete ", claiming.Describe()) : ""),
+       "",
+       {},
+       Program::kControllerManager}};
 }
 
 Findings OtherPoliciesSelectIt(const Chain& chain) {
@@ -167,7 +221,10 @@ Findings OtherPoliciesSelectIt(const Chain& chain) {
   const auto claiming = std::find_if(matches.begin(), matches.end(),
                                      [&](const Match& match) { return match.policy == policy; });
   if (claiming == matches.end() || matches.size() < 2) return {};
-  if (claiming != matches.begin()) return ClaimedByAnother(matches[0], *claiming, chain);
+  const auto better = static_cast<size_t>(claiming - matches.begin());
+  if (better > 0) {
+    return ClaimedByAnother(absl::MakeConstSpan(matches).first(better), *claiming, chain);
+  }
   return {{kStep, Grade::kNote,
            absl::StrCat(chain.Name(), " follows ", claiming->Describe(), " and not ",
                         matches[1].Describe(), ": ", WhyBefore(*claiming, matches[1])),
@@ -182,6 +239,7 @@ constexpr Check kChecks[] = {
     {"policy-lazy", "Does the policy wait for a change of the template?", PolicyIsLazy},
     {"policy-gone", "Does the policy exist that has claimed it?", ClaimedByPolicyThatIsGone},
     {"not-claimed", "Has the policy claimed it?", NotClaimedYet},
+    {"preemption-failed", "Could a policy not take it over?", PreemptionFailed},
     {"other-policies", "Do other policies select it, too?", OtherPoliciesSelectIt},
 };
 

@@ -1,8 +1,10 @@
-// Finds out from leases whether Karmada's programs run.
+// Finds out from leases and messages whether Karmada's programs run.
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
+#include "api/programs.h"
 #include "lens/why/checks.h"
 
 namespace lens::why {
@@ -14,9 +16,9 @@ constexpr absl::Duration kClockSkew = absl::Seconds(20);
 const char* LeaseOf(Program program) {
   switch (program) {
     case Program::kControllerManager:
-      return "karmada-controller-manager";
+      return api::kControllerManager;
     case Program::kScheduler:
-      return "karmada-scheduler";
+      return api::kScheduler;
     default:
       return "";
   }
@@ -33,6 +35,16 @@ std::string Abandoned(const kube::Object& lease, absl::Time now) {
 }
 
 }  // namespace
+
+std::string AdviceForRefusal(absl::string_view message) {
+  if (absl::StrContains(message, "failed calling webhook")) {
+    return "see whether karmada-webhook runs and can be reached; it is tried again by itself";
+  }
+  if (absl::StrContains(message, "quota")) {
+    return "raise the quota, or ask for less; it is tried again by itself";
+  }
+  return "mend what the message says; it is tried again by itself";
+}
 
 Findings CheckProgram(const Chain& chain, const Finding& waiting) {
   const std::string name = LeaseOf(waiting.waits_for);

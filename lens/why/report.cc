@@ -163,6 +163,14 @@ class Way {
       targets.push_back(target.replicas > 0 ? absl::StrCat(target.name, ":", target.replicas)
                                             : target.name);
     }
+    if (view.Placement().is_null() && !view.RequiredBy().empty()) {
+      for (const api::TargetCluster& target : view.DispatchTargets()) {
+        targets.push_back(target.name);
+      }
+      return Step(StepType::kScheduling,
+                  absl::StrCat("scheduler: not asked; follows what needs it to ",
+                               targets.empty() ? "no cluster" : absl::StrJoin(targets, ", ")));
+    }
     const json::Value* scheduled = kube::FindCondition(view.Conditions(), api::kBindingScheduled);
     Node node = Step(
         StepType::kScheduling,
@@ -327,7 +335,7 @@ json::Value ReportAsJson(const Chain& chain, const Diagnosis& diagnosis) {
        {"cause", diagnosis.cause == nullptr ? json::Value() : ToJson(*diagnosis.cause)},
        {"findings", std::move(findings)},
        {"way", ToJson(WayOf(chain, diagnosis))},
-       {"unread", json::Value::Strings(chain.unread)}});
+       {"unread", json::Value::Strings(chain.UnreadWithMembers())}});
 }
 
 }  // namespace lens::why

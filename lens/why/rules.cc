@@ -27,6 +27,13 @@ std::unique_ptr<interpreter::Backend> Scripts(absl::string_view layer,
   return backend;
 }
 
+// The scripts that this program ships are the same for every control plane, and are read once.
+std::shared_ptr<const CustomizationSet> Shipped() {
+  static const auto& shipped = *new std::shared_ptr<const CustomizationSet>(
+      interpreter::customized::LoadShipped(interpreter::customized::ShippedFiles()));
+  return shipped;
+}
+
 }  // namespace
 
 Rules::Rules(const std::vector<kube::ObjectPtr>& configurations) {
@@ -45,9 +52,7 @@ Rules::Rules(const std::vector<kube::ObjectPtr>& configurations) {
   std::vector<std::unique_ptr<interpreter::Backend>> layers;
   layers.push_back(Scripts(interpreter::kCustomizationLayer,
                            CustomizationSet::Merge(std::move(customizations))));
-  layers.push_back(
-      Scripts(interpreter::kShippedLayer,
-              interpreter::customized::LoadShipped(interpreter::customized::ShippedFiles())));
+  layers.push_back(Scripts(interpreter::kShippedLayer, Shipped()));
   layers.push_back(interpreter::NewNativeBackend());
   chain_ = interpreter::NewChain(std::move(layers));
   hooks_ = std::make_unique<interpreter::webhook::HookSet>(std::move(hooks));

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "api/binding.h"
 #include "api/keys.h"
+#include "api/programs.h"
 #include "api/resources.h"
 #include "base/spelling.h"
 #include "lens/why/checks.h"
@@ -17,14 +18,13 @@ namespace lens::why {
 namespace {
 
 constexpr Step kStep = Step::kScheduling;
-constexpr char kDefaultScheduler[] = "default-scheduler";
 
 // Returns the binding if the scheduler is to place it: dependencies follow their dependents.
 const kube::Object* ToSchedule(const Chain& chain) {
   if (chain.binding == nullptr || chain.object == nullptr) return nullptr;
   const api::BindingView view(*chain.binding);
   if (view.Placement().is_null() || chain.binding->IsDeleting()) return nullptr;
-  return view.Resource().kind == chain.asked.gvk.kind ? chain.binding.get() : nullptr;
+  return chain.OwnsBinding() ? chain.binding.get() : nullptr;
 }
 
 bool IsPlaced(const kube::Object& binding) { return !api::BindingView(binding).Clusters().empty(); }
@@ -54,7 +54,7 @@ Findings SchedulerIsUnknown(const Chain& chain) {
   if (binding == nullptr) return {};
   const api::BindingView view(*binding);
   const absl::string_view name = view.SchedulerName();
-  if (name.empty() || name == kDefaultScheduler || Refusal(*binding) != nullptr) return {};
+  if (name.empty() || name == api::kDefaultSchedulerName || Refusal(*binding) != nullptr) return {};
   if (view.SchedulerObservedGeneration() == binding->generation()) return {};
   const bool was_placed = view.SchedulerObservedGeneration() > 0;
   return {{kStep, was_placed ? Grade::kWaiting : Grade::kStuck,
@@ -63,7 +63,7 @@ Findings SchedulerIsUnknown(const Chain& chain) {
                         was_placed ? "its last change" : "it"),
            absl::StrCat("run that scheduler, or take schedulerName out of the policy; "
                         "karmada-scheduler's own name is ",
-                        kDefaultScheduler)}};
+                        api::kDefaultSchedulerName)}};
 }
 
 // A cluster that the placement names and that does not exist.
@@ -114,6 +114,66 @@ std::string AdviceFor(ObstacleKind kind) {
   }
 }
 
+// Returns the clusters whose copies replace the evicted one and are not healthy yet.
+std::vector<std::string> NotHealthyYet(const Chain& chain, const api::BindingView& binding) {
+  std::vector<std::string> names;
+  for (const api::TargetCluster& target : binding.Clusters()) {
+    const auto work = chain.works.find(target.name);
+    const bool healthy =
+        work != chain.works.end() && HealthIn(chain, *work->second) == api::kHealthy;
+    if (!healthy) names.push_back(target.name);
+  }
+  return names;
+}
+
+// Returns until when the evicted copy stays; "until it is healthy in member2, or until ...".
+std::string EvictionEnds(const Chain& chain, const api::BindingView& binding,
+                         const api::EvictionTask& task) {
+  if (task.PurgesAtOnce()) return "it is removed there at once";
+  if (task.json["suppressDeletion"].AsBool()) {
+    return "it stays there until somebody confirms the eviction (suppressDeletion)";
+  }
+  const std::vector<std::string> waits = NotHealthyYet(chain, binding);
+  const bool unplaced = binding.Clusters().empty();
+  if (waits.empty() && !unplaced) {
+    return "it is removed there now, since its replacement is healthy";
+  }
+  const std::string until =
+      unplaced ? "it stays there while no other cluster has been chosen"
+               : absl::StrCat("it stays there until it is healthy in ", absl::StrJoin(waits, ", "));
+  const auto began = kube::ParseTime(task.json["creationTimestamp"].AsString());
+  const int64_t grace = task.json["gracePeriodSeconds"].AsInt();
+  if (!began.ok()) return until;
+  if (grace <= 0) {
+    return absl::StrCat(until, ", at most for --graceful-eviction-timeout from ",
+                        kube::FormatTime(*began));
+  }
+  return absl::StrCat(until, ", at most until ", kube::FormatTime(*began + absl::Seconds(grace)));
+}
+
+// Explains a refusal by the eviction from the one cluster that comes near.
+void ExplainByEviction(const Chain& chain, const kube::Object& binding,
+                       const std::vector<Ruled>& all, Finding& finding) {
+  const api::BindingView view(binding);
+  const std::string& from = all[0].cluster;
+  const bool others_excluded = std::all_of(all.begin() + 1, all.end(), [](const Ruled& ruled) {
+    return ruled.obstacle.kind == ObstacleKind::kAffinity;
+  });
+  absl::StrAppend(&finding.cause, from, " ", all[0].obstacle.text);
+  for (const api::EvictionTask& task : view.EvictionTasks()) {
+    if (task.from_cluster != from) continue;
+    absl::StrAppend(&finding.cause, " (", task.json["reason"].ToString("no reason given"), ", by ",
+                    task.json["producer"].ToString("somebody"), ")",
+                    others_excluded ? ", and its cluster affinity allows no other one" : "");
+    if (!task.KeepsAway()) {
+      absl::StrAppend(&finding.cause, "; ", EvictionEnds(chain, view, task));
+    }
+  }
+  finding.advice = absl::StrCat(others_excluded ? "allow another cluster in the policy"
+                                                : "see what keeps it from the other clusters",
+                                ", or end what it is evicted for, such as a taint of ", from);
+}
+
 // Explains a placement for which no cluster fits by the cluster that came nearest.
 Finding NoClusterFits(const Chain& chain, const kube::Object& binding, const std::string& message) {
   Finding finding{kStep, Grade::kStuck, absl::StrCat("no cluster fits ", chain.Name(), ": ")};
@@ -138,6 +198,8 @@ Finding NoClusterFits(const Chain& chain, const kube::Object& binding, const std
     absl::StrAppend(&finding.cause, "its cluster affinity matches none of the ", all.size(),
                     all.size() == 1 ? " cluster" : " clusters", UnknownCluster(chain, affinity));
     finding.advice = AdviceFor(ObstacleKind::kAffinity);
+  } else if (all[0].obstacle.kind == ObstacleKind::kEviction) {
+    ExplainByEviction(chain, binding, all, finding);
   } else {
     absl::StrAppend(&finding.cause, all[0].cluster, " ", all[0].obstacle.text);
     finding.advice = AdviceFor(all[0].obstacle.kind);
@@ -214,17 +276,29 @@ Findings NotScheduledYet(const Chain& chain) {
 Findings ClusterIsEvicted(const Chain& chain) {
   if (chain.binding == nullptr) return {};
   Findings findings;
-  for (const api::EvictionTask& task : api::BindingView(*chain.binding).EvictionTasks()) {
+  const api::BindingView binding(*chain.binding);
+  for (const api::EvictionTask& task : binding.EvictionTasks()) {
     if (!chain.Concerns(task.from_cluster)) continue;
+    if (task.KeepsAway()) {
+      findings.push_back({kStep, Grade::kWaiting,
+                          absl::StrCat(chain.Name(), " is kept away from ", task.from_cluster,
+                                       ": the time for which it tolerates the taints is over"),
+                          "take the taint off the cluster, or tolerate it for longer",
+                          task.from_cluster});
+      continue;
+    }
     const std::string reason = task.json["reason"].ToString();
     const std::string message = task.json["message"].ToString();
     findings.push_back(
-        {kStep, Grade::kWaiting,
+        {kStep, task.json["suppressDeletion"].AsBool() ? Grade::kStuck : Grade::kWaiting,
          absl::StrCat(chain.Name(), " is being evicted from ", task.from_cluster, " (",
                       reason.empty() ? "no reason given" : reason, ", by ",
                       task.json["producer"].ToString("somebody"), ")",
-                      message.empty() ? "" : absl::StrCat(": ", message)),
-         "it stays there until its replacement is healthy or the grace period is over",
+                      message.empty() ? "" : absl::StrCat(": ", message), "; ",
+                      EvictionEnds(chain, binding, task)),
+         task.json["suppressDeletion"].AsBool()
+             ? "set suppressDeletion of the task in spec.gracefulEvictionTasks to false"
+             : "see why the replacement does not become healthy, if it lasts",
          task.from_cluster});
   }
   return findings;

@@ -49,6 +49,15 @@ Findings AskedClusterIsUnknown(const Chain& chain) {
            "kubectl get clusters lists those that there are"}};
 }
 
+// Returns what keeps the first Work that says so.
+std::string WhyWorksStay(const Chain& chain) {
+  for (const auto& [cluster, work] : chain.works) {
+    std::string why = WhyNotRemoved(chain, cluster);
+    if (!why.empty()) return why;
+  }
+  return "";
+}
+
 Findings TemplateIsGone(const Chain& chain) {
   if (chain.object != nullptr) return {};
   const std::vector<std::string> works = ClustersWithWorks(chain);
@@ -62,7 +71,7 @@ Findings TemplateIsGone(const Chain& chain) {
   if (!works.empty()) {
     return {{kStep, Grade::kStuck,
              absl::StrCat(chain.Name(), " is deleted, but its Work for ",
-                          absl::StrJoin(works, ", "), " is still there"),
+                          absl::StrJoin(works, ", "), " is still there", WhyWorksStay(chain)),
              absl::StrCat("see whether the cluster can be reached: the Work goes when the object "
                           "is removed from it")}};
   }

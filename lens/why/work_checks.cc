@@ -66,6 +66,29 @@ bool IsCurrent(const Chain& chain, const api::TargetCluster& target, const kube:
   return MadeFrom(work).value_or(chain.object->generation()) >= chain.object->generation();
 }
 
+// Returns whether the Work has other replicas than the cluster shall get by the binding.
+bool HasOtherReplicas(const Chain& chain, const api::TargetCluster& target,
+                      const kube::Object& work) {
+  if (chain.binding == nullptr) return false;
+  const absl::StatusOr<json::Value> missing = MissingInWork(chain, target, work);
+  return missing.ok() && (*missing)["spec"].Has("replicas");
+}
+
+// Returns whether the Work is not what the override policies make of the manifest now, as far as
+// one sees: without its Cluster they are not applied. The Work's annotations name those that have
+// been applied to it at some time.
+bool HasOtherOverrides(const Chain& chain, const api::TargetCluster& target,
+                       const kube::Object& work) {
+  if (chain.binding == nullptr || chain.clusters.count(target.name) == 0) return false;
+  const absl::StatusOr<Expected> expected = ExpectedFor(chain, target);
+  if (!expected.ok()) return false;
+  const overrides::Application& now = expected->application;
+  const bool concerned = !now.of_cluster_policies.empty() || !now.of_policies.empty() ||
+                         !work.Annotation(api::kAppliedClusterOverridesAnnotation).empty() ||
+                         !work.Annotation(api::kAppliedOverridesAnnotation).empty();
+  return concerned && !IsCurrent(chain, target, work);
+}
+
 // Returns whether every chosen cluster has the Work that it shall have, and no other has one.
 bool AllWorksAreCurrent(const Chain& chain) {
   const std::set<std::string> expected = api::BindingView(*chain.binding).ExpectedClusters();
@@ -135,7 +158,7 @@ Findings WorkCouldNotBeWritten(const Chain& chain) {
   if (failed.empty()) return {};
   return {{kStep, Grade::kStuck,
            absl::StrCat("the Works of ", chain.Name(), " cannot be written: ", failed),
-           "mend what the message says; it is tried again by itself"}};
+           AdviceForRefusal(failed)}};
 }
 
 Findings NoWorkYet(const Chain& chain) {
@@ -154,20 +177,32 @@ Findings NoWorkYet(const Chain& chain) {
   });
 }
 
-// A new generation may be of no consequence: of kinds without a subresource for it, the status
-// counts, too.
+// Returns what the Work for the cluster is behind of; "" when it is not. A new generation may be of
+// no consequence: of kinds without a subresource for it, the status counts, too.
+std::string WhatWorkLacks(const Chain& chain, const api::TargetCluster& target,
+                          const kube::Object& work) {
+  const std::optional<int64_t> made_from = MadeFrom(work);
+  if (!made_from.has_value()) return "";
+  if (*made_from < chain.object->generation() && !IsCurrent(chain, target, work)) {
+    return absl::StrCat("was made from an earlier state of ", chain.Name(), " (generation ",
+                        *made_from, " of ", chain.object->generation(), ")");
+  }
+  if (HasOtherReplicas(chain, target, work)) {
+    return absl::StrCat("does not have the replicas yet that ", chain.Name(), " is to have there");
+  }
+  if (!HasOtherOverrides(chain, target, work)) return "";
+  return absl::StrCat("is not what the override policies make of ", chain.Name(), " now");
+}
+
 Findings WorkIsBehind(const Chain& chain) {
   return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
     const kube::ObjectPtr work = WorkIn(chain, target.name);
     if (work == nullptr || work->IsDeleting()) return {};
-    const std::optional<int64_t> made_from = MadeFrom(*work);
-    if (!made_from.has_value() || *made_from >= chain.object->generation()) return {};
-    if (IsCurrent(chain, target, *work)) return {};
+    const std::string lack = WhatWorkLacks(chain, target, *work);
+    if (lack.empty()) return {};
     return {kStep,
             Grade::kWaiting,
-            absl::StrCat("the Work for ", target.name, " was made from an earlier state of ",
-                         chain.Name(), " (generation ", *made_from, " of ",
-                         chain.object->generation(), ")"),
+            absl::StrCat("the Work for ", target.name, " ", lack),
             "wait a moment",
             "",
             {},
@@ -175,18 +210,24 @@ Findings WorkIsBehind(const Chain& chain) {
   });
 }
 
+std::string AdviceForRemoval(absl::string_view why) {
+  return why.empty() ? "see whether the cluster can be reached"
+                     : "mend what the message says; it is tried again by itself";
+}
+
 Findings WorkIsBeingDeleted(const Chain& chain) {
   return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
     const kube::ObjectPtr work = WorkIn(chain, target.name);
     if (work == nullptr || !work->IsDeleting()) return {};
-    return {
-        kStep,
-        Grade::kWaiting,
-        absl::StrCat(work->Describe(), " is being deleted and has not left ", target.name, " yet"),
-        "see whether the cluster can be reached",
-        "",
-        {},
-        Program::kControllerManager};
+    const std::string why = WhyNotRemoved(chain, target.name);
+    return {kStep,
+            why.empty() ? Grade::kWaiting : Grade::kStuck,
+            absl::StrCat(work->Describe(), " is being deleted and has not left ", target.name,
+                         " yet", why),
+            AdviceForRemoval(why),
+            "",
+            {},
+            Program::kControllerManager};
   });
 }
 
@@ -197,11 +238,12 @@ Findings WorkIsLeftOver(const Chain& chain) {
   Findings findings;
   for (const auto& [cluster, work] : chain.works) {
     if (expected.count(cluster) > 0 || !chain.Concerns(cluster)) continue;
+    const std::string why = WhyNotRemoved(chain, cluster);
     findings.push_back({kStep,
-                        Grade::kWaiting,
+                        why.empty() ? Grade::kWaiting : Grade::kStuck,
                         absl::StrCat(chain.Name(), " is not meant for ", cluster,
-                                     " any more, but its Work there still exists"),
-                        "see whether the cluster can be reached",
+                                     " any more, but its Work there still exists", why),
+                        AdviceForRemoval(why),
                         cluster,
                         {},
                         Program::kControllerManager});
@@ -221,6 +263,29 @@ constexpr Check kChecks[] = {
 };
 
 }  // namespace
+
+std::string WaitsForFinalizers(const kube::Object& object) {
+  std::vector<std::string> names;
+  for (const json::Value& item : object.metadata()["finalizers"].items()) {
+    names.push_back(item.ToString());
+  }
+  if (!object.IsDeleting() || names.empty()) return "";
+  return absl::StrCat(" for its finalizers ", absl::StrJoin(names, ", "));
+}
+
+std::string WhyNotRemoved(const Chain& chain, const std::string& cluster) {
+  const auto member = chain.members.find(cluster);
+  if (member != chain.members.end() && member->second.object != nullptr) {
+    const std::string waits = WaitsForFinalizers(*member->second.object);
+    if (!waits.empty()) return absl::StrCat(": the object there waits", waits);
+  }
+  const auto work = chain.works.find(cluster);
+  if (work == chain.works.end() || !work->second->IsDeleting()) return "";
+  const json::Value* applied =
+      kube::FindCondition(api::WorkView(*work->second).Conditions(), api::kWorkApplied);
+  const bool failed = applied != nullptr && (*applied)["status"].AsString() == "False";
+  return failed ? absl::StrCat(": ", (*applied)["message"].AsString()) : "";
+}
 
 absl::Span<const Check> WorkChecks() { return kChecks; }
 

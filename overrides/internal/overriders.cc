@@ -296,7 +296,7 @@ absl::StatusOr<std::string> PatchYamlText(absl::string_view text, const Value& o
                      "\" is beyond the range of signed 64-bit integers and would be rounded"));
   }
   ASSIGN_OR_RETURN(const Value patched, kube::ApplyJsonPatch(document, operations));
-  return yaml::WriteUpTo(patched, text.size() + room);
+  return yaml::WriteAsGo(patched, text.size() + room);
 }
 
 // Returns the string under a JSON pointer.

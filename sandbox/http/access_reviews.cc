@@ -38,7 +38,7 @@ json::Value StatusOf(const std::string& kind, const ResourceCall& call) {
 }  // namespace
 
 absl::StatusOr<base::HttpResponse> AnswerReview(const ResourceCall& call) {
-  ASSIGN_OR_RETURN(json::Value body, BodyOf(call.request));
+  ASSIGN_OR_RETURN(json::Value body, kube::server::BodyOf(call.request));
   if (!body.is_object()) return BadRequest("the body must be a JSON object");
   kube::Object review(std::move(body));
   const kube::Gvk& gvk = call.resource->resource.gvk;

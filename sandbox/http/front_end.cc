@@ -10,17 +10,22 @@
 #include "sandbox/http/front_end.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status.h"
-#include "sandbox/http/discovery.h"
-#include "sandbox/http/openapi.h"
+#include "sandbox/http/documents.h"
 
 namespace sandbox {
+
+using kube::server::AnswerOf;
+using kube::server::ErrorAnswer;
+using kube::server::Negotiate;
+using kube::server::Offer;
+using kube::server::ReadRequest;
+using kube::server::RequestInfo;
+
 namespace {
 
 constexpr size_t kMaxBodyBytes = 3 << 20;
@@ -36,10 +41,6 @@ base::HttpResponse PlainText(int code, std::string text) {
 // The answer of a kube-apiserver for paths that are not served.
 base::HttpResponse PathNotFound() { return PlainText(404, "404 page not found\n"); }
 
-base::HttpResponse JsonOr404(const json::Value& document) {
-  return document.is_null() ? PathNotFound() : AnswerOf(200, document, {});
-}
-
 json::Value VersionDocument(const std::string& git_version) {
   const std::vector<std::string> parts =
       absl::StrSplit(absl::string_view(git_version).substr(git_version.empty() ? 0 : 1), '.');
@@ -52,53 +53,6 @@ json::Value VersionDocument(const std::string& git_version) {
                               {"goVersion", "go1.24"},
                               {"compiler", "gc"},
                               {"platform", "linux/amd64"}});
-}
-
-absl::StatusOr<base::HttpResponse> OpenApi(const base::HttpRequest& request,
-                                           const ServedResources& served) {
-  if (request.path == "/openapi/v2") {
-    base::HttpResponse response;
-    if (absl::StrContains(request.Header("accept"), "openapi.spec.v2")) {
-      // Clients ask for "...v2@v1.0+protobuf", but Go refuses to parse an "@" in an answer's type.
-      response.content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-      response.body = OpenApiV2Protobuf();
-    } else {
-      response.body = OpenApiV2Json();
-    }
-    return response;
-  }
-  const std::vector<std::string> parts = absl::StrSplit(request.path, '/', absl::SkipEmpty());
-  if (parts.size() == 2) return JsonOr404(OpenApiV3Index(served));
-  if (parts.size() == 4 && parts[2] == "api") {
-    return JsonOr404(OpenApiV3Document(served, "", parts[3]));
-  }
-  if (parts.size() == 5 && parts[2] == "apis") {
-    return JsonOr404(OpenApiV3Document(served, parts[3], parts[4]));
-  }
-  return PathNotFound();
-}
-
-// Returns the quoted hash of a document, with which a client can ask whether it has changed.
-std::string EtagOf(absl::string_view document) {
-  uint64_t hash = 0xCBF29CE484222325u;  // FNV-1a with 64 bits.
-  for (const char c : document) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-  }
-  return absl::StrCat("\"", absl::Hex(hash, absl::kZeroPad16), "\"");
-}
-
-// Follows kube-apiserver's ServeHTTPWithETag.
-base::HttpResponse AggregatedDiscovery(const base::HttpRequest& request,
-                                       const ServedResources& served, bool core,
-                                       const AnswerForm& form) {
-  base::HttpResponse answer = AnswerOf(200, AggregatedDocument(served, core, form.version), form);
-  const std::string etag = EtagOf(answer.body);
-  answer.headers = {{"Etag", etag}, {"Vary", "Accept"}, {"Cache-Control", "public"}};
-  if (request.Header("if-none-match") != etag) return answer;
-  answer.code = 304;
-  answer.content_type.clear();
-  answer.body.clear();
-  return answer;
 }
 
 }  // namespace
@@ -171,17 +125,25 @@ void FrontEnd::ServeResource(const ExchangePtr& exchange) {
   ResourceInfoPtr resource = parts_.backend.registry().Find(info.gvr);
   const bool misplaced =
       resource != nullptr && !resource->resource.namespaced && !info.key.ns.empty();
-  if (resource == nullptr || misplaced) {
+  const bool too_long = !info.sub_path.empty() && info.subresource != "proxy";
+  if (resource == nullptr || misplaced || too_long) {
     Answer(*exchange, PathNotFound());
     return;
   }
-  auto form = FormOf(exchange->request.Header("accept"));
+  const bool watch = info.verb == "watch";
+  auto form = Negotiate(exchange->request, watch ? Offer::kStream : Offer::kObjects);
   if (!form.ok()) {
     Answer(*exchange, ErrorAnswer(form.status()));
     return;
   }
-  const ResourceCall call{exchange->request, info, std::move(resource), *form, exchange->user};
-  if (info.verb == "watch") {
+  auto include = kube::server::IncludeOf(exchange->request, *form);
+  if (!include.ok()) {
+    Answer(*exchange, ErrorAnswer(include.status()));
+    return;
+  }
+  const ResourceCall call{exchange->request, info,          std::move(resource), *form,
+                          *include,          exchange->user};
+  if (watch) {
     ServeWatch(exchange, call);
     return;
   }
@@ -211,32 +173,8 @@ absl::StatusOr<base::HttpResponse> FrontEnd::ServeOther(const Exchange& exchange
   if (path == "/version" || path == "/version/") {
     return AnswerOf(200, VersionDocument(parts_.git_version), {});
   }
-  if (path == "/openapi/v2" || absl::StartsWith(path, "/openapi/v3")) {
-    return OpenApi(exchange.request, parts_.backend.registry().All());
-  }
-  return ServeDiscovery(exchange.request);
-}
-
-absl::StatusOr<base::HttpResponse> FrontEnd::ServeDiscovery(
-    const base::HttpRequest& request) const {
-  const ServedResources served = parts_.backend.registry().All();
-  const std::vector<std::string> parts = absl::StrSplit(request.path, '/', absl::SkipEmpty());
-  if (parts.empty() || (parts[0] != "api" && parts[0] != "apis")) return PathNotFound();
-  const bool core = parts[0] == "api";
-  if (parts.size() == 1) {
-    ASSIGN_OR_RETURN(const AnswerForm form, FormOf(request.Header("accept")));
-    if (form.kind == AnswerForm::Kind::kDiscovery) {
-      return AggregatedDiscovery(request, served, core, form);
-    }
-    return AnswerOf(
-        200, core ? ApiVersionsDocument(request.Header("host")) : GroupListDocument(served), {});
-  }
-  if (core && parts.size() == 2) return JsonOr404(ResourceListDocument(served, "", parts[1]));
-  if (!core && parts.size() == 2) return JsonOr404(GroupDocument(served, parts[1]));
-  if (!core && parts.size() == 3) {
-    return JsonOr404(ResourceListDocument(served, parts[1], parts[2]));
-  }
-  return PathNotFound();
+  const auto document = DocumentAnswer(exchange.request, parts_.backend.registry().All());
+  return document.has_value() ? *document : PathNotFound();
 }
 
 void FrontEnd::Answer(const Exchange& exchange, base::HttpResponse response) {

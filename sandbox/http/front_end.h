@@ -10,11 +10,11 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "base/http_server.h"
+#include "base/timers.h"
 #include "sandbox/http/authentication.h"
 #include "sandbox/http/fault_injection.h"
 #include "sandbox/http/request_counts.h"
 #include "sandbox/http/resource_handler.h"
-#include "sandbox/http/timers.h"
 #include "sandbox/write/server_backend.h"
 
 namespace sandbox {
@@ -27,7 +27,7 @@ class FrontEnd {
     Authentication& authentication;
     FaultInjection& faults;
     RequestCounts& counts;
-    Timers& timers;
+    base::Timers& timers;
     std::string git_version;
   };
   explicit FrontEnd(const Parts& parts) : parts_(parts), resources_(parts.backend) {}
@@ -50,9 +50,8 @@ class FrontEnd {
   void ServeResource(const ExchangePtr& exchange);
   void ServeWatch(const ExchangePtr& exchange, const ResourceCall& call);
   absl::StatusOr<base::HttpResponse> ServeOther(const Exchange& exchange) const;
-  absl::StatusOr<base::HttpResponse> ServeDiscovery(const base::HttpRequest& request) const;
   void Answer(const Exchange& exchange, base::HttpResponse response);
-  void Count(const base::HttpRequest& request, const RequestInfo& info, int code);
+  void Count(const base::HttpRequest& request, const kube::server::RequestInfo& info, int code);
   void Track(const std::shared_ptr<WatchSession>& session);
 
   const Parts parts_;

@@ -3,9 +3,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 
 namespace sandbox {
+
+using kube::server::AnswerForm;
+using kube::server::AnswerOf;
+using kube::server::PartialMetadataOf;
+using kube::server::TableOf;
+
 namespace {
 
 // The Scale of an object has no columns of its own.
@@ -49,8 +54,8 @@ json::Value ObjectBody(const ResourceCall& call, const kube::ObjectPtr& object) 
   if (form.kind == AnswerForm::Kind::kTable && !IsScale(call)) {
     const json::Value metadata =
         json::Value::Object({{"resourceVersion", object->resource_version()}});
-    return TableOf(*PrinterOf(*call.resource), {object}, metadata,
-                   {IncludeOf(call.request), true, form.version});
+    return TableOf(*call.resource->Printer(), {object}, metadata,
+                   {call.include, true, form.version});
   }
   if (form.kind == AnswerForm::Kind::kPartial) return PartialMetadataOf(*object, form.version);
   return object->root();
@@ -58,20 +63,11 @@ json::Value ObjectBody(const ResourceCall& call, const kube::ObjectPtr& object) 
 
 }  // namespace
 
-IncludeObject IncludeOf(const base::HttpRequest& request) {
-  const absl::string_view v = request.Query("includeObject");
-  if (v == "None") return IncludeObject::kNone;
-  return v == "Object" ? IncludeObject::kObject : IncludeObject::kMetadata;
-}
-
 base::HttpResponse ObjectAnswer(const ResourceCall& call, int code, const kube::ObjectPtr& object,
                                 const std::vector<std::string>& warnings) {
   base::HttpResponse response = AnswerOf(code, ObjectBody(call, object), call.form);
   for (const std::string& warning : warnings) {
-    response.headers.emplace_back(
-        "Warning",
-        absl::StrCat("299 - \"", absl::StrReplaceAll(warning, {{"\\", "\\\\"}, {"\"", "\\\""}}),
-                     "\""));
+    response.headers.emplace_back("Warning", kube::server::WarningHeader(warning));
   }
   return response;
 }
@@ -80,8 +76,8 @@ base::HttpResponse ListAnswer(const ResourceCall& call, const ListPage& page) {
   switch (call.form.kind) {
     case AnswerForm::Kind::kTable:
       return AnswerOf(200,
-                      TableOf(*PrinterOf(*call.resource), page.objects, page.Metadata(),
-                              {IncludeOf(call.request), true, call.form.version}),
+                      TableOf(*call.resource->Printer(), page.objects, page.Metadata(),
+                              {call.include, true, call.form.version}),
                       call.form);
     case AnswerForm::Kind::kPartial:
       return AnswerOf(200, PartialList(page, call.form.version), call.form);

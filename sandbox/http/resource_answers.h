@@ -11,9 +11,6 @@
 
 namespace sandbox {
 
-// Returns what table rows include, by the includeObject parameter.
-IncludeObject IncludeOf(const base::HttpRequest& request);
-
 base::HttpResponse ObjectAnswer(const ResourceCall& call, int code, const kube::ObjectPtr& object,
                                 const std::vector<std::string>& warnings = {});
 base::HttpResponse ListAnswer(const ResourceCall& call, const ListPage& page);

@@ -14,6 +14,10 @@
 #include "sandbox/http/unsimulated.h"
 
 namespace sandbox {
+
+using kube::server::BodyOf;
+using kube::server::ListOptions;
+
 namespace {
 
 constexpr absl::Duration kMinWatch =
@@ -22,120 +26,44 @@ constexpr absl::Duration kMinWatch =
 // Returns the query parameters that every write takes.
 absl::StatusOr<WriteContext> ContextOf(const ResourceCall& call,
                                        std::vector<std::string>& warnings) {
+  ASSIGN_OR_RETURN(const kube::server::WriteParameters given,
+                   kube::server::ReadWriteParameters(call.request));
   WriteContext context;
   context.user = call.user.name;
   context.warnings = &warnings;
-  FieldErrors errors;
-  const absl::string_view dry_run = call.request.Query("dryRun");
-  if (!dry_run.empty() && dry_run != "All") errors.NotSupported("dryRun", dry_run, {"All"});
-  context.dry_run = dry_run == "All";
-  const absl::string_view validation = call.request.Query("fieldValidation");
-  context.validation = validation == "Strict"   ? FieldValidation::kStrict
-                       : validation == "Ignore" ? FieldValidation::kIgnore
-                                                : FieldValidation::kWarn;
-  RETURN_IF_ERROR(errors.ToStatus({"meta.k8s.io", "CreateOptions"}, ""));
+  context.dry_run = given.dry_run;
+  context.validation = given.validation;
   return context;
 }
 
 // Checks that path and body name the same object.
 absl::Status MatchPath(const ResourceCall& call, kube::Object& object) {
-  const kube::ObjectKey& key = call.info.key;
-  if (call.resource->resource.namespaced) {
-    if (object.ns().empty()) object.Set({"metadata", "namespace"}, key.ns);
-    if (object.ns() != key.ns) {
-      return BadRequest(
-          "the namespace of the provided object does not match the namespace sent on the request");
-    }
-  }
-  if (key.name.empty()) return absl::OkStatus();
-  if (object.name().empty()) object.Set({"metadata", "name"}, key.name);
-  if (object.name() != key.name) {
-    return BadRequest(absl::StrCat("the name of the object (", object.name(),
-                                   ") does not match the name on the URL (", key.name, ")"));
-  }
-  return absl::OkStatus();
+  return kube::server::MatchPath(call.resource->resource.namespaced, call.info.key, object);
 }
 
 absl::StatusOr<PatchRequest> PatchOf(const ResourceCall& call) {
-  using Type = PatchRequest::Type;
-  struct Format {
-    absl::string_view content_type;
-    Type type;
-  };
-  constexpr Format kFormats[] = {{"application/json-patch+json", Type::kJson},
-                                 {"application/merge-patch+json", Type::kMerge},
-                                 {"application/strategic-merge-patch+json", Type::kStrategic},
-                                 {"application/apply-patch+yaml", Type::kApply}};
-  const std::string header(call.request.Header("content-type"));
-  const std::string type = header.substr(0, header.find(';'));
-  const auto* format = std::find_if(std::begin(kFormats), std::end(kFormats),
-                                    [&type](const Format& f) { return f.content_type == type; });
-  if (format == std::end(kFormats)) {
-    return UnsupportedMediaType(
-        "the body of the request was in an unknown format - accepted media types include: "
-        "application/json-patch+json, application/merge-patch+json, "
-        "application/strategic-merge-patch+json, application/apply-patch+yaml");
-  }
-  PatchRequest patch;
-  patch.type = format->type;
+  ASSIGN_OR_RETURN(PatchRequest patch, kube::server::ReadPatch(call.request));
   patch.subresource = call.info.subresource;
-  patch.field_manager = std::string(call.request.Query("fieldManager"));
-  patch.force = QueryFlag(call.request, "force");
-  ASSIGN_OR_RETURN(patch.patch, BodyOf(call.request));
   return patch;
 }
 
-// Returns the DeleteOptions from body and query.
-absl::StatusOr<DeleteRequest> DeletionOf(const ResourceCall& call) {
-  json::Value options = json::Value::Object();
-  if (!call.request.body.empty()) {
-    ASSIGN_OR_RETURN(options, BodyOf(call.request));
-  }
-  DeleteRequest out;
-  out.propagation = options["propagationPolicy"].ToString();
-  if (out.propagation.empty())
-    out.propagation = std::string(call.request.Query("propagationPolicy"));
-  if (options["orphanDependents"].is_bool()) {
-    out.propagation = options["orphanDependents"].AsBool() ? "Orphan" : "Background";
-  }
-  const std::string& policy = out.propagation;
-  if (!policy.empty() && policy != "Background" && policy != "Foreground" && policy != "Orphan") {
-    FieldErrors errors;
-    errors.NotSupported("propagationPolicy", policy, {"Background", "Foreground", "Orphan"});
-    return errors.ToStatus({"meta.k8s.io", "DeleteOptions"}, "");
-  }
-  out.uid = options["preconditions"]["uid"].ToString();
-  out.resource_version = options["preconditions"]["resourceVersion"].ToString();
-  out.dry_run = !options["dryRun"].empty() || call.request.Query("dryRun") == "All";
-  return out;
-}
-
-absl::Duration WatchTimeout(const base::HttpRequest& request) {
-  int64_t seconds = 0;
-  if (absl::SimpleAtoi(request.Query("timeoutSeconds"), &seconds) && seconds > 0) {
-    return absl::Seconds(seconds);
-  }
-  return base::Jitter(kMinWatch, 1.0);
+absl::Duration WatchTimeout(const ListOptions& options) {
+  const absl::Duration wanted = options.timeout.value_or(absl::ZeroDuration());
+  return wanted > absl::ZeroDuration() ? wanted : base::Jitter(kMinWatch, 1.0);
 }
 
 // Returns where a watch starts, by resourceVersion and sendInitialEvents.
-absl::StatusOr<Store::WatchStart> WatchStartOf(const ResourceCall& call, int64_t current) {
+absl::StatusOr<Store::WatchStart> WatchStartOf(const ResourceCall& call, const ListOptions& options,
+                                               int64_t current) {
   Store::WatchStart start;
   start.table = call.resource->table();
   start.ns = call.info.key.ns;
-  const absl::string_view text = call.request.Query("resourceVersion");
+  const std::string& text = options.resource_version;
   int64_t version = 0;
   if (!text.empty() && (!absl::SimpleAtoi(text, &version) || version < 0)) {
     return BadRequest(absl::StrCat("invalid resource version \"", text, "\""));
   }
-  const absl::string_view send_initial = call.request.Query("sendInitialEvents");
-  if (send_initial == "true" && call.request.Query("resourceVersionMatch") != "NotOlderThan") {
-    FieldErrors errors;
-    errors.Forbidden("resourceVersionMatch",
-                     "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
-    return errors.ToStatus({"meta.k8s.io", "ListOptions"}, "");
-  }
-  start.initial = send_initial == "true" || (version == 0 && send_initial != "false");
+  start.initial = options.send_initial_events.value_or(false);
   start.since = version == 0 ? current : version;
   return start;
 }
@@ -175,9 +103,11 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::Get(const ResourceCall& call
 }
 
 absl::StatusOr<base::HttpResponse> ResourceHandler::List(const ResourceCall& call) {
-  ASSIGN_OR_RETURN(const Selection selection, Selection::Of(call.request, call.info.key));
+  ASSIGN_OR_RETURN(const ListOptions options, ListOptions::Read(call.request));
+  ASSIGN_OR_RETURN(const Selection selection,
+                   Selection::Of(options, *call.resource, call.info.key));
   ASSIGN_OR_RETURN(const ListPage page,
-                   ListPageOf(backend_.store(), *call.resource, selection, call.request));
+                   ListPageOf(backend_.store(), *call.resource, selection, options));
   return ListAnswer(call, page);
 }
 
@@ -218,7 +148,7 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::Patch(const ResourceCall& ca
 }
 
 absl::StatusOr<base::HttpResponse> ResourceHandler::Delete(const ResourceCall& call) {
-  ASSIGN_OR_RETURN(const DeleteRequest request, DeletionOf(call));
+  ASSIGN_OR_RETURN(const DeleteRequest request, kube::server::ReadDelete(call.request));
   if (!call.info.subresource.empty()) {
     return MethodNotAllowed("the server does not allow this method on the requested resource");
   }
@@ -233,10 +163,12 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::Delete(const ResourceCall& c
 }
 
 absl::StatusOr<base::HttpResponse> ResourceHandler::DeleteCollection(const ResourceCall& call) {
-  ASSIGN_OR_RETURN(const DeleteRequest request, DeletionOf(call));
-  ASSIGN_OR_RETURN(const Selection selection, Selection::Of(call.request, call.info.key));
+  ASSIGN_OR_RETURN(const DeleteRequest request, kube::server::ReadDelete(call.request));
+  ASSIGN_OR_RETURN(const ListOptions options, ListOptions::Read(call.request));
+  ASSIGN_OR_RETURN(const Selection selection,
+                   Selection::Of(options, *call.resource, call.info.key));
   ASSIGN_OR_RETURN(const ListPage page,
-                   ListPageOf(backend_.store(), *call.resource, selection, call.request));
+                   ListPageOf(backend_.store(), *call.resource, selection, options));
   WriteContext context;
   context.user = call.user.name;
   context.dry_run = request.dry_run;
@@ -248,16 +180,18 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::DeleteCollection(const Resou
 }
 
 absl::StatusOr<ResourceHandler::OpenWatch> ResourceHandler::Open(const ResourceCall& call) {
+  ASSIGN_OR_RETURN(const ListOptions list, ListOptions::Read(call.request, {.watch = true}));
   WatchOptions options;
-  ASSIGN_OR_RETURN(options.selection, Selection::Of(call.request, call.info.key));
-  ASSIGN_OR_RETURN(const Store::WatchStart start, WatchStartOf(call, backend_.store().version()));
+  ASSIGN_OR_RETURN(options.selection, Selection::Of(list, *call.resource, call.info.key));
+  ASSIGN_OR_RETURN(const Store::WatchStart start,
+                   WatchStartOf(call, list, backend_.store().version()));
   options.form = call.form;
-  options.include = IncludeOf(call.request);
-  options.bookmarks = QueryFlag(call.request, "allowWatchBookmarks");
-  options.mark_initial_end = options.bookmarks && call.request.Query("sendInitialEvents") == "true";
+  options.include = call.include;
+  options.bookmarks = list.allow_watch_bookmarks;
+  options.mark_initial_end = options.bookmarks && list.send_initial_events.value_or(false);
   return OpenWatch{
       std::make_shared<WatchSession>(backend_.store(), encoded_, call.resource, std::move(options)),
-      start, WatchTimeout(call.request)};
+      start, WatchTimeout(list)};
 }
 
 }  // namespace sandbox

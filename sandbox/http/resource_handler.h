@@ -8,9 +8,10 @@
 
 #include "absl/status/statusor.h"
 #include "base/http_server.h"
+#include "kube/server/negotiation.h"
+#include "kube/server/request_info.h"
+#include "kube/server/tables/table_output.h"
 #include "sandbox/http/authentication.h"
-#include "sandbox/http/negotiation.h"
-#include "sandbox/http/request_info.h"
 #include "sandbox/http/watch_session.h"
 #include "sandbox/write/server_backend.h"
 
@@ -19,9 +20,10 @@ namespace sandbox {
 // A request and what has been determined about it.
 struct ResourceCall {
   const base::HttpRequest& request;
-  const RequestInfo& info;
+  const kube::server::RequestInfo& info;
   ResourceInfoPtr resource;
-  AnswerForm form;
+  kube::server::AnswerForm form;
+  kube::server::IncludeObject include = kube::server::IncludeObject::kMetadata;
   UserIdentity user;
 };
 

@@ -58,7 +58,9 @@ WatchSession::WatchSession(Store& store, EncodedChange& encoded, ResourceInfoPtr
       encoded_(encoded),
       info_(std::move(info)),
       options_(std::move(options)),
-      printer_(options_.form.kind == AnswerForm::Kind::kTable ? PrinterOf(*info_) : nullptr) {}
+      encoder_(options_.form, options_.include,
+               options_.form.kind == kube::server::AnswerForm::Kind::kTable ? info_->Printer()
+                                                                            : nullptr) {}
 
 void WatchSession::Start(std::shared_ptr<base::HttpStream> stream, const Store::WatchStart& start) {
   stream_ = std::move(stream);
@@ -69,7 +71,7 @@ void WatchSession::Start(std::shared_ptr<base::HttpStream> stream, const Store::
   const auto id = store_.Watch(
       start, [self](const ChangePtr& change, int64_t version) { self->OnChange(change, version); });
   if (!id.ok()) {
-    WriteLine("ERROR", json::Write(StatusJson(ErrorOf(id.status()))));
+    WriteLine(kube::server::ErrorFrame(id.status()));
     stream_->Close();
     return;
   }
@@ -114,57 +116,21 @@ void WatchSession::OnChange(const ChangePtr& change, int64_t version) {
   }
 }
 
-std::string WatchSession::FormKey(bool with_columns) const {
-  return absl::StrCat(info_->resource.gvk.ApiVersion(), "|", static_cast<int>(options_.form.kind),
-                      "|", options_.form.version, "|", static_cast<int>(options_.include), "|",
-                      with_columns);
-}
-
-std::string WatchSession::Encode(const kube::ObjectPtr& object) const {
-  const kube::ObjectPtr served = info_->ToServed(object);
-  switch (options_.form.kind) {
-    case AnswerForm::Kind::kTable: {
-      const TableOptions table{options_.include, !columns_sent_, options_.form.version};
-      const json::Value metadata =
-          json::Value::Object({{"resourceVersion", object->resource_version()}});
-      return json::Write(TableOf(*printer_, {served}, metadata, table));
-    }
-    case AnswerForm::Kind::kPartial:
-      return json::Write(PartialMetadataOf(*served, options_.form.version));
-    case AnswerForm::Kind::kPlain:
-    case AnswerForm::Kind::kDiscovery:
-      break;
-  }
-  return json::Write(served->root());
-}
-
 void WatchSession::Send(Event::Type type, const kube::ObjectPtr& object) {
-  const auto text = encoded_.Get(object, FormKey(!columns_sent_), [&] { return Encode(object); });
-  columns_sent_ = true;
-  WriteLine(TypeText(type), *text);
+  const std::string form = absl::StrCat(info_->resource.gvk.ApiVersion(), "|", encoder_.Key());
+  const auto text =
+      encoded_.Get(object, form, [&] { return encoder_.Text(*info_->ToServed(object)); });
+  encoder_.Sent();
+  WriteLine(kube::server::WatchFrame(TypeText(type), *text));
 }
 
 void WatchSession::SendBookmark(int64_t version, bool initial_end) {
-  json::Value metadata = json::Value::Object({{"resourceVersion", absl::StrCat(version)}});
-  if (initial_end) {
-    metadata.Set({"annotations", "k8s.io/initial-events-end"}, "true");
-  }
-  json::Value object = json::Value::Object({{"kind", info_->resource.gvk.kind},
-                                            {"apiVersion", info_->resource.gvk.ApiVersion()},
-                                            {"metadata", metadata}});
-  if (options_.form.kind == AnswerForm::Kind::kTable) {
-    object = TableOf(*printer_, {}, metadata, {options_.include, false, options_.form.version});
-  } else if (options_.form.kind == AnswerForm::Kind::kPartial) {
-    object = PartialMetadataOf(kube::Object(object), options_.form.version);
-  }
-  WriteLine("BOOKMARK", json::Write(object));
+  WriteLine(encoder_.Bookmark(info_->resource.gvk, absl::StrCat(version), initial_end));
 }
 
-void WatchSession::WriteLine(absl::string_view type, absl::string_view object) {
+void WatchSession::WriteLine(std::string line) {
   // The stream cuts off a watcher that cannot keep up; it has to connect again.
-  if (!stream_->Write(absl::StrCat("{\"type\":\"", type, "\",\"object\":", object, "}\n"))) {
-    Detach();
-  }
+  if (!stream_->Write(std::move(line))) Detach();
 }
 
 }  // namespace sandbox

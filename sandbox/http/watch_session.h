@@ -9,10 +9,11 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "base/http_server.h"
-#include "sandbox/http/negotiation.h"
+#include "kube/server/negotiation.h"
+#include "kube/server/tables/table_output.h"
+#include "kube/server/watch_frames.h"
 #include "sandbox/storage/list_query.h"
 #include "sandbox/storage/store.h"
-#include "sandbox/tables/table_output.h"
 
 namespace sandbox {
 
@@ -33,8 +34,9 @@ class EncodedChange {
 
 struct WatchOptions {
   Selection selection;
-  AnswerForm form;
-  IncludeObject include = IncludeObject::kMetadata;  // What rows of a table include.
+  kube::server::AnswerForm form;
+  kube::server::IncludeObject include =
+      kube::server::IncludeObject::kMetadata;  // What rows of a table include.
   bool bookmarks = false;
   // sendInitialEvents: whether a bookmark follows the initial objects.
   bool mark_initial_end = false;
@@ -56,22 +58,19 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
   void OnChange(const ChangePtr& change, int64_t version);
   void Send(Event::Type type, const kube::ObjectPtr& object);
   void SendBookmark(int64_t version, bool initial_end);
-  std::string Encode(const kube::ObjectPtr& object) const;
-  std::string FormKey(bool with_columns) const;
-  void WriteLine(absl::string_view type, absl::string_view object);
+  void WriteLine(std::string line);
   void Detach();
 
   Store& store_;
   EncodedChange& encoded_;
   const ResourceInfoPtr info_;
   const WatchOptions options_;
-  const std::shared_ptr<const TablePrinter> printer_;  // For tables only.
   std::shared_ptr<base::HttpStream> stream_;
   std::atomic<int64_t> id_{0};
   std::atomic<bool> closed_{false};
   // Used only by the sink.
   bool initial_done_ = false;
-  bool columns_sent_ = false;
+  kube::server::WatchEncoder encoder_;
 };
 
 }  // namespace sandbox

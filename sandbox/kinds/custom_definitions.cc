@@ -27,22 +27,6 @@ std::string WithoutDot(absl::string_view path) {
   return std::string(absl::StartsWith(path, ".") ? path.substr(1) : path);
 }
 
-std::vector<PrinterColumn> ColumnsOf(const json::Value& version) {
-  std::vector<PrinterColumn> columns;
-  for (const json::Value& c : version["additionalPrinterColumns"].items()) {
-    columns.push_back({c["name"].ToString(), c["type"].ToString(), c["format"].ToString(),
-                       c["description"].ToString(), static_cast<int>(c["priority"].AsInt()),
-                       c["jsonPath"].ToString()});
-  }
-  if (columns.empty()) {
-    columns.push_back({"Age", "date", "",
-                       "CreationTimestamp is a timestamp representing the server time when this "
-                       "object was created.",
-                       0, ".metadata.creationTimestamp"});
-  }
-  return columns;
-}
-
 std::string StorageVersionOf(const kube::Object& definition) {
   for (const json::Value& version : definition.spec()["versions"].items()) {
     if (version["storage"].AsBool()) return version["name"].ToString();
@@ -115,7 +99,10 @@ ResourceInfo InfoOf(const kube::Object& definition, const json::Value& version) 
   info.generation = ResourceInfo::Generation::kAllButMetadata;
   info.unconditional_update = false;
   info.schema = std::make_shared<const Schema>(version["schema"]["openAPIV3Schema"]);
-  info.columns = ColumnsOf(version);
+  info.columns = kube::server::ColumnsOfVersion(version);
+  for (const json::Value& field : version["selectableFields"].items()) {
+    info.selectable_fields.push_back(field["jsonPath"].ToString());
+  }
   info.terminating = definition.IsDeleting();
   return info;
 }

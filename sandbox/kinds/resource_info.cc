@@ -18,6 +18,15 @@ std::vector<std::string> ResourceInfo::Verbs() const {
   return {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 }
 
+std::shared_ptr<const kube::server::TablePrinter> ResourceInfo::Printer() const {
+  return custom ? kube::server::PrinterOf(columns) : kube::server::PrinterOf(resource.gvk);
+}
+
+kube::server::FieldLabels ResourceInfo::Fields() const {
+  if (!custom) return kube::server::FieldLabels::Of(resource.gvk);
+  return kube::server::FieldLabels::OfCustom(resource.namespaced, selectable_fields);
+}
+
 kube::ObjectPtr ResourceInfo::ToServed(const kube::ObjectPtr& stored) const {
   if (stored == nullptr || resource.gvk == stored_as) return stored;
   kube::Object out = *stored;

@@ -11,6 +11,9 @@
 
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
+#include "kube/server/field_labels.h"
+#include "kube/server/object_rules.h"
+#include "kube/server/tables/table_output.h"
 #include "sandbox/kinds/api_errors.h"
 
 namespace sandbox {
@@ -25,32 +28,14 @@ struct ScalePaths {
   std::string selector;
 };
 
-// A column of kubectl's table.
-struct PrinterColumn {
-  std::string name;
-  std::string type;  // "string", "integer", "date", ...
-  std::string format;
-  std::string description;
-  int priority = 0;  // Columns with a priority over 0 are shown only with -o wide.
-  std::string json_path;
-};
-
-struct ResourceInfo {
-  enum class NameRule { kSubdomain, kLabel, kPathSegment, kServiceName };
-  // Which changes raise metadata.generation.
-  enum class Generation { kNone, kSpec, kAllButMetadata };
-
-  kube::Resource resource;
+struct ResourceInfo : kube::server::ObjectRules {
   std::string singular;
   std::vector<std::string> short_names;
   std::vector<std::string> categories;
   bool custom = false;
-  bool status_subresource = false;
   // True if creation drops the client's status (built-ins: "status": {} remains).
   bool status_reset_on_create = false;
   std::optional<ScalePaths> scale;
-  NameRule name_rule = NameRule::kSubdomain;
-  Generation generation = Generation::kNone;
   // True if a PUT of an object that does not exist creates it.
   bool create_on_update = false;
   // True if a PUT without resourceVersion overwrites.
@@ -71,7 +56,8 @@ struct ResourceInfo {
 
   // For custom resources only.
   std::shared_ptr<const Schema> schema;
-  std::vector<PrinterColumn> columns;
+  std::vector<kube::server::PrinterColumn> columns;
+  std::vector<std::string> selectable_fields;  // Paths such as ".spec.color".
   // True if the definition is being deleted, so that nothing new may be created.
   bool terminating = false;
 
@@ -81,6 +67,8 @@ struct ResourceInfo {
   GroupName name() const { return {resource.gvk.group, resource.plural}; }
   GroupName kind() const { return {resource.gvk.group, resource.gvk.kind}; }
   std::vector<std::string> Verbs() const;
+  std::shared_ptr<const kube::server::TablePrinter> Printer() const;
+  kube::server::FieldLabels Fields() const;
   // Convert a stored object to this version, and back.
   kube::ObjectPtr ToServed(const kube::ObjectPtr& stored) const;
   kube::Object ToStored(kube::Object served) const;

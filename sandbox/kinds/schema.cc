@@ -120,14 +120,6 @@ void DefaultValue(json::Value& value, const json::Value& schema) {
 
 }  // namespace
 
-std::string FieldPath(absl::string_view parent, absl::string_view name) {
-  return parent.empty() ? std::string(name) : absl::StrCat(parent, ".", name);
-}
-
-std::string FieldPath(absl::string_view parent, size_t index) {
-  return absl::StrCat(parent, "[", index, "]");
-}
-
 Schema::Schema(json::Value root) : root_(std::move(root)) { CompilePatterns(root_); }
 
 void Schema::CompilePatterns(const json::Value& schema) {

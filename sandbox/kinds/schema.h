@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "base/json.h"
 #include "base/regex.h"
+#include "kube/server/field_path.h"
 #include "sandbox/kinds/api_errors.h"
 
 namespace sandbox {
@@ -40,9 +41,7 @@ class Schema {
   std::map<std::string, base::Regex, std::less<>> patterns_;
 };
 
-// Returns a field path such as "spec.hard[pods]" or "spec.items[0]".
-std::string FieldPath(absl::string_view parent, absl::string_view name);
-std::string FieldPath(absl::string_view parent, size_t index);
+using kube::server::FieldPath;
 
 }  // namespace sandbox
 

@@ -20,6 +20,7 @@
 #include "api/binding.h"
 #include "api/cluster_affinity.h"
 #include "api/keys.h"
+#include "api/programs.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "kube/meta/patch.h"
@@ -32,14 +33,12 @@ namespace {
 
 using Outcome = Placement::Outcome;
 
-constexpr char kSchedulerName[] = "default-scheduler";
-
 // Returns whether a policy made the binding: those that merely follow another binding get their
 // clusters from it.
 bool IsOurs(const kube::Object& binding) {
   const api::BindingView view(binding);
   const absl::string_view name = view.SchedulerName();
-  if (!name.empty() && name != kSchedulerName) return false;
+  if (!name.empty() && name != api::kDefaultSchedulerName) return false;
   if (view.IsSchedulingSuspended() || binding.IsDeleting()) return false;
   return !binding.Label(api::kPropagationPolicyIdLabel).empty() ||
          !binding.Label(api::kClusterPropagationPolicyIdLabel).empty() ||
@@ -283,7 +282,7 @@ void BindingScheduler::RecordOutcome(const kube::Object& binding, const Placemen
   record.reason = success ? "ScheduleBindingSucceed" : "ScheduleBindingFailed";
   record.message = placement.message;
   if (success) absl::StrAppend(&record.message, " Result: {", ToString(placement.clusters), "}");
-  record.component = kSchedulerName;
+  record.component = api::kDefaultSchedulerName;
   record.about = ReferenceTo(binding);
   RecordEvent(backend_, record, controller_.Now());
   record.about = json::Value::Object();

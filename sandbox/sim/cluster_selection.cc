@@ -17,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "api/cluster.h"
 #include "api/cluster_affinity.h"
+#include "api/toleration.h"
 #include "base/status.h"
 #include "kube/meta/quantity.h"
 #include "sandbox/sim/replica_division.h"
@@ -44,12 +45,11 @@ struct Candidate {
 using Candidates = std::vector<Candidate>;
 
 std::string UntoleratedTaint(const kube::Object& cluster, const json::Value& tolerations) {
-  for (const json::Value& taint : cluster.spec()["taints"].items()) {
-    const absl::string_view effect = taint["effect"].AsString();
-    if (effect != api::kNoSchedule && effect != api::kNoExecute) continue;
-    if (Tolerates(tolerations, taint)) continue;
-    return absl::StrCat("cluster(s) had untolerated taint {", taint["key"].ToString(), ": ",
-                        taint["value"].ToString(), "}");
+  const std::vector<api::Toleration> tolerated = api::TolerationsFromJson(tolerations);
+  for (const api::Taint& taint : api::ClusterView(cluster).Taints()) {
+    if (taint.effect != api::kNoSchedule && taint.effect != api::kNoExecute) continue;
+    if (api::Tolerate(tolerated, taint)) continue;
+    return absl::StrCat("cluster(s) had untolerated taint {", taint.key, ": ", taint.value, "}");
   }
   return "";
 }
@@ -372,20 +372,6 @@ int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requireme
     room = std::min(room, std::max<int64_t>(0, have) / each);
   }
   return room;
-}
-
-bool Tolerates(const json::Value& tolerations, const json::Value& taint) {
-  for (const json::Value& toleration : tolerations.items()) {
-    const absl::string_view effect = toleration["effect"].AsString();
-    if (!effect.empty() && effect != taint["effect"].AsString()) continue;
-    const absl::string_view key = toleration["key"].AsString();
-    if (!key.empty() && key != taint["key"].AsString()) continue;
-    const absl::string_view op = toleration["operator"].AsString();
-    if (op == "Exists") return true;
-    if (key.empty()) continue;  // Only Exists may have no key.
-    if (toleration["value"].AsString() == taint["value"].AsString()) return true;
-  }
-  return false;
 }
 
 }  // namespace sandbox

@@ -35,9 +35,6 @@ json::Value ObservedAffinity(const kube::Object& binding);
 // resourceSummary.
 int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requirements);
 
-// Returns whether `tolerations` (core/v1) tolerate a taint.
-bool Tolerates(const json::Value& tolerations, const json::Value& taint);
-
 }  // namespace sandbox
 
 #endif  // SANDBOX_SIM_CLUSTER_SELECTION_H_

@@ -17,6 +17,7 @@
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 #include "kube/meta/selector.h"
+#include "kube/server/write_request.h"
 
 namespace sandbox {
 
@@ -40,20 +41,8 @@ struct AdmissionRequest {
 using AdmissionHook =
     std::function<absl::Status(const AdmissionRequest& request, kube::Object& object)>;
 
-struct PatchRequest {
-  enum class Type { kJson, kMerge, kStrategic, kApply } type = Type::kMerge;
-  json::Value patch;
-  std::string subresource;
-  bool dry_run = false;
-  std::string field_manager;
-  bool force = false;
-};
-
-struct DeleteRequest {
-  std::string propagation;            // "Background" (default), "Foreground", "Orphan".
-  std::string uid, resource_version;  // Preconditions unless they are empty.
-  bool dry_run = false;
-};
+using kube::server::DeleteRequest;
+using kube::server::PatchRequest;
 
 struct Event {
   enum class Type { kAdded, kModified, kDeleted, kBookmark } type = Type::kAdded;

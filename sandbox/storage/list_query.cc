@@ -9,6 +9,9 @@
 #include "base/status.h"
 
 namespace sandbox {
+
+using kube::server::ListOptions;
+
 namespace {
 
 // Where the next page starts, and at which version.
@@ -33,12 +36,11 @@ absl::StatusOr<Continuation> Decode(absl::string_view token) {
   return BadRequest("continue key is not valid");
 }
 
-absl::StatusOr<int64_t> ReadNumber(const base::HttpRequest& request, absl::string_view name) {
-  const absl::string_view text = request.Query(name);
+absl::StatusOr<int64_t> ReadVersion(const std::string& text) {
   int64_t n = 0;
   if (text.empty()) return n;
   if (!absl::SimpleAtoi(text, &n) || n < 0) {
-    return BadRequest(absl::StrCat("invalid value for ", name, ": \"", text, "\""));
+    return BadRequest(absl::StrCat("invalid value for resourceVersion: \"", text, "\""));
   }
   return n;
 }
@@ -53,12 +55,11 @@ absl::StatusOr<Store::Listing> ContinuedListing(const Store& store, const Resour
 }
 
 absl::StatusOr<Store::Listing> FirstListing(const Store& store, const ResourceInfo& info,
-                                            const std::string& ns,
-                                            const base::HttpRequest& request) {
-  ASSIGN_OR_RETURN(const int64_t wanted, ReadNumber(request, "resourceVersion"));
+                                            const std::string& ns, const ListOptions& options) {
+  ASSIGN_OR_RETURN(const int64_t wanted, ReadVersion(options.resource_version));
   const int64_t current = store.version();
   if (wanted > current) return FutureVersion(wanted, current);
-  if (wanted > 0 && request.Query("resourceVersionMatch") == "Exact") {
+  if (wanted > 0 && options.resource_version_match == ListOptions::Match::kExact) {
     return store.ListAt(info.table(), ns, wanted);
   }
   return store.List(info.table(), ns);
@@ -66,24 +67,18 @@ absl::StatusOr<Store::Listing> FirstListing(const Store& store, const ResourceIn
 
 }  // namespace
 
-absl::StatusOr<Selection> Selection::Of(const base::HttpRequest& request,
+absl::StatusOr<Selection> Selection::Of(const ListOptions& options, const ResourceInfo& info,
                                         const kube::ObjectKey& key) {
   Selection selection;
   selection.ns = key.ns;
   selection.name = key.name;
-  auto labels = kube::LabelSelector::Parse(request.Query("labelSelector"));
-  if (!labels.ok()) {
-    return BadRequest(absl::StrCat("unable to parse requirement: ", labels.status().message()));
-  }
-  auto fields = kube::FieldSelector::Parse(request.Query("fieldSelector"));
-  if (!fields.ok()) return BadRequest(fields.status().message());
-  selection.labels = *std::move(labels);
-  selection.fields = *std::move(fields);
+  selection.labels = options.labels;
+  ASSIGN_OR_RETURN(selection.fields, info.Fields().Compile(options.fields));
   return selection;
 }
 
 bool Selection::MatchesEverything() const {
-  return labels.MatchesEverything() && fields.terms().empty() && name.empty();
+  return labels.MatchesEverything() && fields.MatchesEverything() && name.empty();
 }
 
 bool Selection::Matches(const kube::Object& object) const {
@@ -100,15 +95,14 @@ json::Value ListPage::Metadata() const {
 }
 
 absl::StatusOr<ListPage> ListPageOf(const Store& store, const ResourceInfo& info,
-                                    const Selection& selection, const base::HttpRequest& request) {
-  ASSIGN_OR_RETURN(const int64_t limit, ReadNumber(request, "limit"));
+                                    const Selection& selection, const ListOptions& options) {
   Continuation from;
   Store::Listing listing;
-  if (const absl::string_view token = request.Query("continue"); !token.empty()) {
+  if (const std::string& token = options.continue_token; !token.empty()) {
     ASSIGN_OR_RETURN(from, Decode(token));
     ASSIGN_OR_RETURN(listing, ContinuedListing(store, info, selection.ns, from));
   } else {
-    ASSIGN_OR_RETURN(listing, FirstListing(store, info, selection.ns, request));
+    ASSIGN_OR_RETURN(listing, FirstListing(store, info, selection.ns, options));
   }
   const auto& all = listing.objects;
   auto at = std::partition_point(all.begin(), all.end(), [&from](const kube::ObjectPtr& o) {
@@ -117,7 +111,7 @@ absl::StatusOr<ListPage> ListPageOf(const Store& store, const ResourceInfo& info
   ListPage page;
   page.version = listing.version;
   for (; at != all.end(); ++at) {
-    if (limit > 0 && static_cast<int64_t>(page.objects.size()) == limit) break;
+    if (options.limit > 0 && static_cast<int64_t>(page.objects.size()) == options.limit) break;
     if (selection.Matches(**at)) page.objects.push_back(info.ToServed(*at));
   }
   if (at == all.end()) return page;

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/http_server.h"
 #include "kube/meta/selector.h"
+#include "kube/server/field_labels.h"
+#include "kube/server/list_options.h"
 #include "sandbox/kinds/resource_info.h"
 #include "sandbox/storage/store.h"
 
@@ -20,10 +21,11 @@ struct Selection {
   std::string ns;
   std::string name;  // From the path; "" selects any.
   kube::LabelSelector labels;
-  kube::FieldSelector fields;
+  kube::server::FieldMatcher fields;
 
-  // 400 for selectors that cannot be parsed.
-  static absl::StatusOr<Selection> Of(const base::HttpRequest& request, const kube::ObjectKey& key);
+  // 400 for fields by which the resource cannot be selected.
+  static absl::StatusOr<Selection> Of(const kube::server::ListOptions& options,
+                                      const ResourceInfo& info, const kube::ObjectKey& key);
   // REQUIRES: the object is of the selected resource, as stored or served.
   bool Matches(const kube::Object& object) const;
   bool MatchesEverything() const;
@@ -39,10 +41,11 @@ struct ListPage {
   json::Value Metadata() const;
 };
 
-// 400 for malformed parameters, 410 for a token or exact version that history does not cover any
-// more, 504 for a version of the future.
+// 400 for a malformed version or token, 410 for a token or exact version that history does not
+// cover any more, 504 for a version of the future.
 absl::StatusOr<ListPage> ListPageOf(const Store& store, const ResourceInfo& info,
-                                    const Selection& selection, const base::HttpRequest& request);
+                                    const Selection& selection,
+                                    const kube::server::ListOptions& options);
 
 }  // namespace sandbox
 

@@ -11,44 +11,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "kube/meta/patch.h"
 #include "sandbox/kinds/namespace_rules.h"
 #include "sandbox/kinds/scale.h"
 
 namespace sandbox {
 namespace {
-
-constexpr char kUnprocessable[] = "the server rejected our request due to an error in our request";
-
-// Returns the patched form of an object (or of its Scale).
-absl::StatusOr<kube::Object> Patched(const ResourceInfo& info, const kube::Object& current,
-                                     const PatchRequest& request) {
-  switch (request.type) {
-    case PatchRequest::Type::kMerge:
-      if (!request.patch.is_object()) return BadRequest("a merge patch must be a JSON object");
-      return kube::Object(kube::ApplyMergePatch(current.root(), request.patch));
-    case PatchRequest::Type::kJson: {
-      auto patched = kube::ApplyJsonPatch(current.root(), request.patch);
-      if (!patched.ok()) return ToStatus({422, "Invalid", kUnprocessable, json::Value::Object()});
-      return kube::Object(*std::move(patched));
-    }
-    case PatchRequest::Type::kStrategic: {
-      if (info.custom) {
-        return UnsupportedMediaType(
-            "the body of the request was in an unknown format - accepted media types include: "
-            "application/json-patch+json, application/merge-patch+json, "
-            "application/apply-patch+yaml");
-      }
-      if (!request.patch.is_object()) return BadRequest("a strategic patch must be a JSON object");
-      auto patched = kube::ApplyStrategicMergePatch(current.root(), request.patch);
-      if (!patched.ok()) return BadRequest(patched.status().message());
-      return kube::Object(*std::move(patched));
-    }
-    case PatchRequest::Type::kApply:
-      break;
-  }
-  return BadRequest("not a patch of an existing object");
-}
 
 Event EventOf(const ResourceInfo* info, const Change& change) {
   if (info == nullptr) return {change.type, change.object, change.previous};
@@ -185,7 +152,9 @@ absl::StatusOr<ServerBackend::Written> ServerBackend::PatchOf(const ResourceInfo
   if (request.type == PatchRequest::Type::kApply && request.subresource != "scale") {
     return ApplyOf(info, key, request, context);
   }
-  const auto change = [&](const kube::Object& current) { return Patched(info, current, request); };
+  const auto change = [&](const kube::Object& current) {
+    return kube::server::Patched(current, request, /*strategic=*/!info.custom);
+  };
   if (request.subresource == "scale") {
     ASSIGN_OR_RETURN(kube::ObjectPtr scale, UpdateScale(info, key, change, context));
     return Written{std::move(scale), false};

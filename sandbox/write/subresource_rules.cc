@@ -5,14 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
+#include "kube/server/metadata_rules.h"
+#include "kube/server/write_request.h"
 #include "sandbox/kinds/custom_definitions.h"
 #include "sandbox/kinds/namespace_rules.h"
 
 namespace sandbox {
 namespace {
-
-constexpr char kOrphanFinalizer[] = "orphan";
-constexpr char kForegroundFinalizer[] = "foregroundDeletion";
 
 void CopyMember(const kube::Object& from, json::Path path, kube::Object& to) {
   const json::Value* v = from.root().FindPath(path);
@@ -47,22 +46,13 @@ void OnlyFinalizers(const kube::Object& current, kube::Object& wanted) {
 
 absl::Status CheckWritePreconditions(const ResourceInfo& info, const kube::Object& current,
                                      const kube::Object& wanted) {
-  if (!wanted.uid().empty() && wanted.uid() != current.uid()) {
-    return Conflict(info.name(), current.name(),
-                    absl::StrCat("Precondition failed: UID in precondition: ", wanted.uid(),
-                                 ", UID in object meta: ", current.uid()));
-  }
   if (wanted.resource_version().empty() && !info.unconditional_update) {
     FieldErrors errors;
     errors.InvalidText("metadata.resourceVersion", "0x0", "must be specified for an update");
     // This error names the resource, while others name a kind.
     return errors.ToStatus(info.name(), current.name());
   }
-  if (!wanted.resource_version().empty() &&
-      wanted.resource_version() != current.resource_version()) {
-    return StaleWrite(info.name(), current.name());
-  }
-  return absl::OkStatus();
+  return kube::server::CheckUpdatePreconditions(info.name(), current, wanted);
 }
 
 void RestrictToSubresource(const ResourceInfo& info, absl::string_view subresource,
@@ -88,17 +78,7 @@ void SetDeletionFinalizers(const ResourceInfo& info, absl::string_view propagati
                            kube::Object& object) {
   std::string policy(propagation);
   if (policy.empty() && info.orphans_by_default && !object.IsDeleting()) policy = "Orphan";
-  const auto set = [&object](const char* finalizer, bool wanted) {
-    if (wanted) {
-      object.AddFinalizer(finalizer);
-    } else {
-      object.RemoveFinalizer(finalizer);
-    }
-  };
-  if (!policy.empty()) {
-    set(kOrphanFinalizer, policy == "Orphan");
-    set(kForegroundFinalizer, policy == "Foreground");
-  }
+  kube::server::SetPropagation(policy, object);
   if (IsDefinitionKind(info) && !object.IsDeleting()) object.AddFinalizer(kCleanupFinalizer);
 }
 

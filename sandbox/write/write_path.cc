@@ -16,55 +16,30 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "kube/server/metadata_rules.h"
+#include "kube/server/wire/typed_fields.h"
 #include "sandbox/kinds/custom_definitions.h"
 #include "sandbox/kinds/namespace_rules.h"
 #include "sandbox/kinds/schema.h"
 #include "sandbox/write/builtin_defaults.h"
 #include "sandbox/write/builtin_validation.h"
-#include "sandbox/write/metadata_rules.h"
 #include "sandbox/write/subresource_rules.h"
-#include "sandbox/write/typed_fields.h"
 
 namespace sandbox {
+
+using kube::server::CheckDeletePreconditions;
+using kube::server::CheckTypeMeta;
+using kube::server::DecodeTypedFields;
+using kube::server::GenerateName;
+using kube::server::KeepServerMetadata;
+using kube::server::MarkDeleted;
+using kube::server::ReportUnknownFields;
+using kube::server::ValidateMetadataUpdate;
+
 namespace {
 
 constexpr int kMaxAttempts = 20;     // The number of attempts for a write that loses races.
 constexpr int kMaxNameAttempts = 8;  // The number of attempts for generated names that are taken.
-
-absl::Status CheckTypeMeta(const ResourceInfo& info, kube::Object& object) {
-  const kube::Gvk& gvk = info.resource.gvk;
-  if (!object.root().is_object()) return BadRequest("the body must be a JSON object");
-  if (object.api_version().empty()) object.Set({"apiVersion"}, gvk.ApiVersion());
-  if (object.kind().empty()) object.Set({"kind"}, gvk.kind);
-  if (object.api_version() != gvk.ApiVersion()) {
-    return BadRequest(absl::StrCat("the API version in the data (", object.api_version(),
-                                   ") does not match the expected API version (", gvk.ApiVersion(),
-                                   ")"));
-  }
-  if (object.kind() != gvk.kind) {
-    return BadRequest(absl::StrCat("the kind in the data (", object.kind(),
-                                   ") does not match the expected kind (", gvk.kind, ")"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ReportUnknown(const ResourceInfo& info, const std::vector<std::string>& fields,
-                           const WriteContext& context) {
-  if (fields.empty() || context.validation == FieldValidation::kIgnore) return absl::OkStatus();
-  std::string all;
-  for (const std::string& field : fields) {
-    const std::string text = absl::StrCat("unknown field \"", field, "\"");
-    absl::StrAppend(&all, all.empty() ? "" : ", ", text);
-    if (context.validation == FieldValidation::kWarn && context.warnings != nullptr) {
-      context.warnings->push_back(text);
-    }
-  }
-  if (context.validation == FieldValidation::kWarn) return absl::OkStatus();
-  const kube::Gvk& gvk = info.resource.gvk;
-  return BadRequest(absl::StrCat(gvk.kind, " in version \"", gvk.version,
-                                 "\" cannot be handled as a ", gvk.kind,
-                                 ": strict decoding error: ", all));
-}
 
 void Validate(const ResourceInfo& info, const kube::Object& object, FieldErrors& errors) {
   ValidateMetadata(info, object, errors);
@@ -98,17 +73,20 @@ absl::Status WritePath::Admit(const AdmissionRequest& request, kube::Object& obj
 
 absl::Status WritePath::Decode(const ResourceInfo& info, kube::Object& object,
                                const WriteContext& context) {
-  RETURN_IF_ERROR(CheckTypeMeta(info, object));
+  RETURN_IF_ERROR(CheckTypeMeta(info.resource.gvk, object));
   RETURN_IF_ERROR(NormalizeMetadata(info, object));
   if (info.custom) {
     if (info.schema == nullptr) return absl::OkStatus();
-    RETURN_IF_ERROR(ReportUnknown(info, info.schema->Prune(object.mutable_root()), context));
+    RETURN_IF_ERROR(ReportUnknownFields(info.resource.gvk,
+                                        info.schema->Prune(object.mutable_root()),
+                                        context.validation, context.warnings));
     info.schema->ApplyDefaults(object.mutable_root());
     return absl::OkStatus();
   }
   std::vector<std::string> unknown;
-  RETURN_IF_ERROR(DecodeTypedFields(info, object, unknown));
-  RETURN_IF_ERROR(ReportUnknown(info, unknown, context));
+  RETURN_IF_ERROR(DecodeTypedFields(info.resource.gvk, object, unknown));
+  RETURN_IF_ERROR(
+      ReportUnknownFields(info.resource.gvk, unknown, context.validation, context.warnings));
   ApplyBuiltinDefaults(info, object);
   return absl::OkStatus();
 }
@@ -168,7 +146,7 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Insert(const ResourceInfo& info, kube
 absl::StatusOr<kube::Object> WritePath::Prepare(const ResourceInfo& info, const Target& target,
                                                 const kube::Object& current, kube::Object wanted,
                                                 const WriteContext& context) {
-  RETURN_IF_ERROR(CheckTypeMeta(info, wanted));
+  RETURN_IF_ERROR(CheckTypeMeta(info.resource.gvk, wanted));
   RETURN_IF_ERROR(CheckWritePreconditions(info, current, wanted));
   RETURN_IF_ERROR(Decode(info, wanted, context));
   KeepServerMetadata(current, wanted);
@@ -218,20 +196,7 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Update(const ResourceInfo& info, cons
 
 absl::Status WritePath::CheckDeletable(const ResourceInfo& info, const kube::Object& current,
                                        const DeleteRequest& request) const {
-  const GroupName name{info.resource.gvk.group, info.resource.gvk.kind};
-  if (!request.uid.empty() && request.uid != current.uid()) {
-    return Conflict(name, current.name(),
-                    absl::StrCat("the UID in the precondition (", request.uid,
-                                 ") does not match the UID in record (", current.uid(),
-                                 "). The object might have been deleted and then recreated"));
-  }
-  if (!request.resource_version.empty() && request.resource_version != current.resource_version()) {
-    return Conflict(
-        name, current.name(),
-        absl::StrCat("the ResourceVersion in the precondition (", request.resource_version,
-                     ") does not match the ResourceVersion in record (", current.resource_version(),
-                     "). The object might have been modified"));
-  }
+  RETURN_IF_ERROR(CheckDeletePreconditions(info.kind(), current, request));
   return CheckNamespaceDeletable(info, current);
 }
 

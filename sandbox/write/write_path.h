@@ -17,8 +17,7 @@
 
 namespace sandbox {
 
-// How to treat fields that the schema of a custom resource does not have.
-enum class FieldValidation { kIgnore, kWarn, kStrict };
+using kube::server::FieldValidation;
 
 struct WriteContext {
   bool dry_run = false;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "api/binding_scope.h"
+#include "api/eviction.h"
 #include "api/policy_scope.h"
 
 namespace {
@@ -90,6 +91,24 @@ TEST_CASE("an eviction task keeps members it does not know") {
   const api::EvictionTask task = api::EvictionTask::FromJson(item);
   CHECK(task.PurgesAtOnce());
   CHECK(task.json == item);
+}
+
+TEST_CASE("an eviction task keeps the Work, purges it at once, or only keeps the workload away") {
+  const auto task = [](const std::string& purge_mode, const std::string& message) {
+    return api::EvictionTask::FromJson(json::Value::Object(
+        {{"fromCluster", "m1"}, {"purgeMode", purge_mode}, {"message", message}}));
+  };
+  for (const char* mode : {"Gracefully", "Never", "", "Directly", "Immediately"}) {
+    const api::EvictionTask evicts = task(mode, "why");
+    CHECK(evicts.KeepsWork() != evicts.PurgesAtOnce());
+    CHECK_FALSE(evicts.KeepsAway());
+    const api::EvictionTask ended = task(mode, api::kKeepsAwayMessage);
+    CHECK(ended.KeepsAway());
+    CHECK_FALSE(ended.KeepsWork());
+    CHECK_FALSE(ended.PurgesAtOnce());
+  }
+  CHECK(task("Gracefully", "").KeepsWork());
+  CHECK(task("Directly", "").PurgesAtOnce());
 }
 
 TEST_CASE("an object reference names objects by kind and key, not by uid") {

@@ -22,15 +22,34 @@ Toleration For(std::optional<int64_t> seconds, const std::string& key = "down") 
 }
 
 TEST_CASE("a toleration matches by effect, key and operator") {
-  const Taint taint = Down();
-  CHECK(Toleration{"down", "Exists", "", "", {}}.Tolerates(taint));
-  CHECK(Toleration{"", "Exists", "", "", {}}.Tolerates(taint));
-  CHECK(Toleration{"down", "Equal", "v", "NoExecute", {}}.Tolerates(taint));
-  CHECK(Toleration{"down", "", "v", "", {}}.Tolerates(taint));
-  CHECK_FALSE(Toleration{"down", "", "", "", {}}.Tolerates(taint));
-  CHECK_FALSE(Toleration{"down", "Exists", "", "NoSchedule", {}}.Tolerates(taint));
-  CHECK_FALSE(Toleration{"up", "Exists", "", "", {}}.Tolerates(taint));
-  CHECK_FALSE(Toleration{"down", "Gt", "v", "", {}}.Tolerates(taint));
+  struct Row {
+    const char *key, *op, *value, *effect;
+    bool tolerates;
+  };
+  const Row rows[] = {
+      {"down", "Exists", "", "", true},
+      {"down", "Exists", "other", "", true},
+      {"", "Exists", "", "", true},
+      {"down", "Exists", "", "NoExecute", true},
+      {"down", "Exists", "", "NoSchedule", false},
+      {"up", "Exists", "", "", false},
+      {"down", "Equal", "v", "NoExecute", true},
+      {"down", "", "v", "", true},
+      {"down", "", "", "", false},
+      {"down", "Equal", "w", "", false},
+      {"", "Equal", "v", "", true},
+      {"", "", "v", "", true},
+      {"", "Equal", "w", "", false},
+      {"down", "Gt", "v", "", false},
+      {"down", "exists", "v", "", false},
+  };
+  for (const Row& row : rows) {
+    const Toleration toleration{row.key, row.op, row.value, row.effect, {}};
+    INFO(row.key << " " << row.op << " " << row.value << " " << row.effect);
+    CHECK(toleration.Tolerates(Down()) == row.tolerates);
+    CHECK(api::Tolerate({For({}, "other"), toleration}, Down()) == row.tolerates);
+  }
+  CHECK_FALSE(api::Tolerate({}, Down()));
 }
 
 TEST_CASE("a taint that is not tolerated ends the stay at once, one that is not there never") {
@@ -62,6 +81,15 @@ TEST_CASE("the toleration that ends first decides, among those that are the firs
   // One that is used counts for every taint it matches.
   CHECK(RemainingToleration({Down(Ago(10)), other}, {For({}), For(30, "")}, kNow) ==
         absl::Seconds(20));
+}
+
+TEST_CASE("the scheduler takes a cluster whose taints are tolerated, for however short a time") {
+  const Taint milder{"slow", "", "NoSchedule", ""}, mildest{"slow", "", "PreferNoSchedule", ""};
+  CHECK(api::AdmitsScheduling({}, {}));
+  CHECK(api::AdmitsScheduling({mildest}, {}));
+  CHECK(api::AdmitsScheduling({Down(Ago(100))}, {For(1)}));
+  CHECK_FALSE(api::AdmitsScheduling({Down(Ago(100)), milder}, {For(1)}));
+  CHECK_FALSE(api::AdmitsScheduling({Down(Ago(0))}, {}));
 }
 
 TEST_CASE("tolerations are read as the placement has them") {

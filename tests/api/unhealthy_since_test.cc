@@ -62,6 +62,17 @@ TEST_CASE("the conditions of others keep their places") {
   CHECK(With(first, kUnhealthyInBoth, kStart + absl::Seconds(60)) == first);
 }
 
+TEST_CASE("a condition of somebody else whose type ends alike stays") {
+  kube::Object first = With(Binding(kNoItems), kUnhealthyInBoth, kStart);
+  const json::Value other =
+      json::Parse(R"({"type": "db/Unhealthy", "status": "False", "reason": "Probe"})").value();
+  first.mutable_root().Mutable({"status", "conditions"}).Append(other);
+  const kube::Object healed = With(first, kNoItems, kStart + absl::Seconds(10));
+  const json::Value& left = healed.status()["conditions"];
+  REQUIRE(left.size() == 2);
+  CHECK(left.At(1) == other);
+}
+
 TEST_CASE("a moment that another writer has brought back does not count") {
   const kube::Object first = With(Binding(kNoItems), kUnhealthyInBoth, kStart);
   kube::Object healed = With(first, kHealthyInM1, kStart + absl::Seconds(10));

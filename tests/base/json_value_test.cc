@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
+#include <map>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -236,6 +238,45 @@ TEST_CASE("members are found by name in objects of every size, whatever the orde
   std::vector<std::string> sorted = names;
   std::sort(sorted.begin(), sorted.end());
   CHECK(NamesOf(object) == sorted);
+}
+
+TEST_CASE("members built at once are sorted as strings are, and the last of a name is kept") {
+  const std::vector<std::string> names = {"",
+                                          "a",
+                                          "aa",
+                                          std::string("a\0", 2),
+                                          "b",
+                                          "\xc3\xa4",
+                                          "abcdefg",
+                                          "abcdefgh",
+                                          "abcdefghi",
+                                          "abcdefghh",
+                                          "abcdefghijklmno",
+                                          "abcdefghijklmnp",
+                                          "abcdefghijklmnop",
+                                          "abcdefghijklmn",
+                                          "zzzzzzzzzzzzzzz",
+                                          "zzzzzzzzzzzzzzzz"};
+  std::mt19937 random(1);  // The same numbers in every run.
+  for (const size_t count : {2, 3, 12, 32, 33, 60}) {
+    for (int round = 0; round < 20; ++round) {
+      std::map<std::string, int64_t> wanted;
+      std::vector<json::Member> members;
+      for (size_t i = 0; i < count; ++i) {
+        const std::string name = names[random() % names.size()] + (i % 3 == 0 ? "x" : "");
+        wanted[name] = static_cast<int64_t>(i);
+        members.emplace_back(Value(name), Value(static_cast<int64_t>(i)));
+      }
+      const Value object = Value::OfMembers(std::move(members));
+      std::map<std::string, int64_t> got;
+      for (const json::Member& m : object.members()) got[std::string(m.name())] = m.value.AsInt();
+      INFO(count << " members, round " << round);
+      CHECK(got == wanted);
+      const std::vector<std::string> order = NamesOf(object);
+      CHECK(order.size() == wanted.size());
+      CHECK(std::is_sorted(order.begin(), order.end()));
+    }
+  }
 }
 
 }  // namespace

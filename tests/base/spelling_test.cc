@@ -20,4 +20,9 @@ TEST_CASE("a name that resembles none gets no suggestion") {
   CHECK(base::NearestName("any", {}) == std::nullopt);
 }
 
+TEST_CASE("a suggestion ends a sentence, and is left out when there is none") {
+  CHECK(base::DidYouMean("exection", kNames) == "; did you mean execution?");
+  CHECK(base::DidYouMean("hpa", kNames).empty());
+}
+
 }  // namespace

@@ -445,13 +445,13 @@ TEST_CASE("every value that is written reads back as itself") {
 TEST_CASE("text that becomes too long is given up while it is written") {
   const Value list = Value::Array({"a", Value::Object({{"b", "one\ntwo\n"}})});
   const std::string text = yaml::Write(list);
-  CHECK(yaml::WriteUpTo(list, text.size()).value_or("") == text);
-  CHECK(yaml::WriteUpTo(list, text.size() - 1).status() ==
+  CHECK(yaml::WriteAsGo(list, text.size()).value_or("") == text);
+  CHECK(yaml::WriteAsGo(list, text.size() - 1).status() ==
         absl::InvalidArgumentError(
             absl::StrCat("the YAML text would have more than ", text.size() - 1, " bytes")));
   Value many = list;  // 2^60 items, which share their memory.
   for (int i = 0; i < 60; ++i) many = Value::Array({many, many});
-  CHECK_FALSE(yaml::WriteUpTo(many, 1000).ok());
+  CHECK_FALSE(yaml::WriteAsGo(many, 1000).ok());
 }
 
 TEST_CASE("an error reports its place to programs, too") {

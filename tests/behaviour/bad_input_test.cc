@@ -60,6 +60,15 @@ spec:
   REQUIRE(p.plane.Eventually([&] {
     return p.plane.Exists("member1", robot, one) && p.plane.Exists("member2", robot, one);
   }));
+  // The second of two changes reaches the daemon by its watch, which therefore reports the
+  // deletion.
+  for (const int arms : {7, 8}) {
+    p.plane.Patch("member1", robot, one, absl::StrCat(R"({"spec":{"arms":)", arms, "}}"));
+    REQUIRE(p.plane.Eventually([&] {
+      const auto now = p.plane.Get("member1", robot, one);
+      return now && now->spec()["arms"].AsInt() != arms;
+    }));
+  }
   p.plane.Delete("member1", kDefinition, {"", absl::StrCat("robots.", p.ns, ".example.io")});
   CHECK(p.plane.Eventually([&] {
     return absl::StrContains(p.Applied("Robot", "one"), "cluster member1 does not serve Robot in ");
@@ -103,6 +112,46 @@ TEST_CASE("A template whose finalizer does not end stays in its clusters, and go
            !p.plane.Exists("host", kBinding, {p.ns, "settings-configmap"}) &&
            !p.plane.Exists("host", kWork, p.WorkKey("ConfigMap", "settings"));
   }));
+}
+
+TEST_CASE(
+    "An object whose name is too long for a Work says so, and the others of its policy land") {
+  Plane p;
+  // The longest name that a binding can have; whether that of the Work fits depends on its hash.
+  std::string name;
+  for (char letter = 'a'; letter <= 'z'; ++letter) {
+    name = std::string(243, letter);
+    if (api::WorkName("ConfigMap", name, p.ns).size() > 253) break;
+  }
+  REQUIRE(api::BindingName("ConfigMap", name).size() == 253);
+  p.plane.Apply("host", In(p.ns, R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: all, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {name: any}}}]
+  placement: {clusterAffinity: {clusterNames: [member1, member2]}}
+)"));
+  const auto apply = [&](const std::string& config_map) {
+    p.plane.Apply(
+        "host",
+        In(p.ns, absl::StrCat("apiVersion: v1\nkind: ConfigMap\nmetadata: ",
+                              "{namespace: $NS, labels: {name: any}, name: ", config_map, "}\n")));
+  };
+  apply(name);
+  apply("short");
+  CHECK(p.plane.Eventually([&] {
+    const std::string events = p.plane.EventsOn(kConfigMap, name);
+    return absl::StrContains(events, "SyncWorkFailed") &&
+           absl::StrContains(events, "cluster member1: the name of the Work of ConfigMap") &&
+           absl::StrContains(events, "at most 242 characters");
+  }));
+  const kube::ObjectKey binding = {p.ns, absl::StrCat(name, "-configmap")};
+  CHECK(p.plane.Exists("host", kBinding, binding));
+  CHECK(p.plane.Eventually([&] { return p.plane.Exists("member2", kConfigMap, {p.ns, "short"}); }));
+  // Whoever works on this plane later would try to make the Work for ever.
+  p.plane.Delete("host", kConfigMap, {p.ns, name});
+  CHECK(p.plane.Eventually([&] { return !p.plane.Exists("host", kBinding, binding); }));
 }
 
 TEST_CASE("A template that is deleted while its policy is being changed leaves nothing behind") {

@@ -84,9 +84,10 @@ struct Plane {
   ControlPlane plane;
   std::string ns = plane.UniqueNamespace("failover");
 
-  explicit Plane(std::vector<std::string> flags)
+  explicit Plane(std::vector<std::string> flags, bool keeps_tasks = true)
       : plane([&] {
-          flags.insert(flags.end(), {kGate, kEvicts, kKeepsTasks});
+          flags.insert(flags.end(), {kGate, kEvicts});
+          if (keeps_tasks) flags.push_back(kKeepsTasks);
           return ControlPlane::Options{.daemon_flags = std::move(flags)};
         }()) {
     Apply(kNamespaceYaml);
@@ -169,10 +170,15 @@ TEST_CASE("Workloads of both scopes leave a cluster with a NoExecute taint for a
   CHECK(task["purgeMode"].AsString() == "Gracefully");
   CHECK(task["reason"].AsString() == "TaintUntolerated");
   CHECK(task["producer"].AsString() == "TaintManager");
-  const auto role = plane.Get("host", kClusterBinding, {"", absl::StrCat(p.ns, "-clusterrole")});
-  CHECK(role->status()["schedulerObservingAffinityName"].AsString() == "backup");
-  const auto spill = plane.Get("host", kBinding, {p.ns, "spill-deployment"});
-  CHECK(spill->status()["schedulerObservingAffinityName"].AsString() == "primary");
+  // The scheduler writes the status after the clusters.
+  const auto observes = [&](const kube::Gvk& kind, const kube::ObjectKey& key, const char* name) {
+    return plane.Eventually([&] {
+      const auto binding = plane.Get("host", kind, key);
+      return binding->status()["schedulerObservingAffinityName"].AsString() == name;
+    });
+  };
+  CHECK(observes(kClusterBinding, {"", absl::StrCat(p.ns, "-clusterrole")}, "backup"));
+  CHECK(observes(kBinding, {p.ns, "spill-deployment"}, "primary"));
 }
 
 TEST_CASE("A cluster that fails is tainted by a policy, and its workloads run elsewhere",
@@ -221,7 +227,40 @@ TEST_CASE("A toleration ends at its time even if the program is restarted, or ne
   CHECK(p.Placed({"long"}, "member1") == 1);
 }
 
-TEST_CASE("Evictions follow the rate, and a restart goes on with those that are left") {
+TEST_CASE("A workload whose toleration is over stays away until the taint goes") {
+  Plane p({"--resource-eviction-rate=100"}, /*keeps_tasks=*/false);
+  ControlPlane& plane = p.plane;
+  p.Propagate("both", ConfigMapNamed("both"), PolicyOf(Selects("both"), R"(
+    clusterAffinity: {clusterNames: [member1, member2]}
+    clusterTolerations: [{key: example.com/down, operator: Exists, tolerationSeconds: 1}]
+)"));
+  const kube::ObjectKey object = {p.ns, "both"};
+  REQUIRE(plane.Eventually([&] {
+    return plane.Exists("member1", kConfigMap, object) &&
+           plane.Exists("member2", kConfigMap, object);
+  }));
+  p.TaintMember1();
+  REQUIRE(plane.Eventually([&] { return !plane.Exists("member1", kConfigMap, object); }));
+  const auto is_away = [&] {
+    return p.Placed({"both"}, "member1") == 0 && !plane.Exists("member1", kConfigMap, object);
+  };
+  CHECK(plane.Always(is_away));
+  plane.StopDaemon();
+  plane.StartDaemon();
+  // The cluster that has it still follows the template.
+  plane.Patch("host", kConfigMap, object, R"({"data":{"edited":"yes"}})");
+  REQUIRE(plane.Eventually([&] {
+    return plane.Get("member2", kConfigMap, object)->Get({"data", "edited"}).AsString() == "yes";
+  }));
+  CHECK(plane.Always(is_away));
+  plane.Patch("host", kCluster, {"", "member1"}, R"({"spec":{"taints":null}})");
+  CHECK(plane.Eventually([&] { return plane.Exists("member1", kConfigMap, object); }));
+  CHECK(plane.Eventually([&] { return !p.BindingOf("both").spec().Has("gracefulEvictionTasks"); }));
+}
+
+// On a plane that others have used, their bindings would be evicted, too.
+TEST_CASE("Evictions follow the rate, and a restart goes on with those that are left",
+          "[sandbox]") {
   Plane p({"--resource-eviction-rate=0"});  // Each of the three workers evicts one binding.
   ControlPlane& plane = p.plane;
   const std::vector<std::string> names = {"a", "b", "c", "d", "e"};

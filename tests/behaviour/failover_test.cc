@@ -1,7 +1,9 @@
-// Workloads that stay unhealthy in a cluster are moved to another one, and leave the first as their
-// policy says. The kind's health is what the test writes into the status of its object in a member;
-// without a status it is unknown.
+// Workloads that stay unhealthy in a cluster, or whose cluster is tainted, are moved to another
+// one, and leave the first as their policy says. The kind's health is what the test writes into the
+// status of its object in a member; without a status it is unknown.
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -16,15 +18,22 @@
 namespace tests {
 namespace {
 
-constexpr char kHealthScript[] = R"(    healthInterpretation:
+// Its health, and a ConfigMap "settings" that it needs.
+constexpr char kScripts[] = R"(    healthInterpretation:
       luaScript: >
         function InterpretHealth(observedObj)
           return observedObj.status.ok
         end
+    dependencyInterpretation:
+      luaScript: >
+        function GetDependencies(obj)
+          return {{apiVersion = "v1", kind = "ConfigMap", namespace = obj.metadata.namespace,
+                   name = "settings"}}
+        end
 )";
 
-// In YAML's flow style: what the policy says about failover.
-std::string PolicyWith(const std::string& failover) {
+// In YAML's flow style: what the policy says about the failover of applications; "" for nothing.
+std::string PolicyWith(const std::string& application) {
   return absl::Substitute(R"(
 apiVersion: policy.karmada.io/v1alpha1
 kind: PropagationPolicy
@@ -32,12 +41,18 @@ metadata: {name: robots, namespace: $$NS}
 spec:
   resourceSelectors: [{apiVersion: $$NS.example.io/v1, kind: Robot}]
   propagateDeps: true
-  failover: {application: $0}
+  failover: {$0}
   placement:
     clusterAffinity: {clusterNames: [member1, member2]}
     spreadConstraints: [{spreadByField: cluster, minGroups: 1, maxGroups: 1}]
 )",
-                          failover);
+                          application.empty() ? "" : absl::StrCat("application: ", application));
+}
+
+// The taint manager evicts at once; tasks end after this time ("10m").
+std::vector<std::string> EvictingWith(const std::string& timeout) {
+  return {"--feature-gates=Failover=true", "--enable-no-execute-taint-eviction",
+          "--resource-eviction-rate=100", absl::StrCat("--graceful-eviction-timeout=", timeout)};
 }
 
 // A robot that runs in one of two members.
@@ -48,25 +63,38 @@ struct Moving {
   const kube::ObjectKey robot = {ns, "one"};
   const kube::ObjectKey binding = {ns, "one-robot"};
   std::string from, to;  // The member that has it at first, and the other one.
+  bool tainted = false;
 
-  Moving(const std::string& failover, std::vector<std::string> flags = {})
+  explicit Moving(const std::string& failover, std::vector<std::string> flags = {})
       : plane({.daemon_flags = std::move(flags)}) {
     plane.ApplyEverywhere(In(ns, Definition("Robot", "robots", StatusPlace::kSubresource)));
     plane.Apply("host", In(ns, kNamespaceYaml));
-    plane.Apply("host", In(ns, Customization("Robot", kHealthScript)));
+    plane.Apply("host", In(ns, Customization("Robot", kScripts)));
+    plane.Apply("host", In(ns, Settings("here")));
     plane.Apply("host", In(ns, PolicyWith(failover)));
     plane.Apply("host", In(ns, kRobotYaml));
     REQUIRE(plane.Eventually([&] { return IsIn("member1") || IsIn("member2"); }));
     from = IsIn("member1") ? "member1" : "member2";
     to = from == "member1" ? "member2" : "member1";
   }
-  ~Moving() { plane.Delete("host", kCustomization, {"", ns}); }
+  ~Moving() {
+    if (tainted) plane.Patch("host", kCluster, {"", from}, R"({"spec":{"taints":null}})");
+    plane.Delete("host", kCustomization, {"", ns});
+  }
 
   bool IsIn(const std::string& cluster) { return plane.Exists(cluster, kind, robot); }
+  bool HasSettings(const std::string& cluster) {
+    return plane.Exists(cluster, kConfigMap, {ns, "settings"});
+  }
   void Report(const std::string& cluster, bool ok) {
     plane.Patch(cluster, kind, robot,
                 absl::Substitute(R"({"status":{"ok":$0,"step":7}})", ok ? "true" : "false"),
                 "status");
+  }
+  void TaintCluster() {
+    tainted = true;
+    plane.Patch("host", kCluster, {"", from},
+                R"({"spec":{"taints":[{"key":"example.com/down","effect":"NoExecute"}]}})");
   }
   json::Value Tasks() {
     const auto object = plane.Get("host", kBinding, binding);
@@ -89,36 +117,45 @@ struct Moving {
   void Restart() {
     plane.StopDaemon();
     plane.StartDaemon();
+    plane.AwaitDaemon(ns);
+  }
+  void TolerateUnhealthy(int seconds) {
+    plane.Patch("host", kPolicy, {ns, "robots"},
+                absl::StrCat(R"({"spec":{"failover":{"application":{"decisionConditions":)",
+                             R"({"tolerationSeconds":)", seconds, "}}}}}"));
   }
 };
 
 }  // namespace
 
-TEST_CASE("A workload that stays unhealthy is moved, and stays until it is healthy elsewhere") {
-  Moving m(R"({decisionConditions: {tolerationSeconds: 3}, purgeMode: Gracefully})");
+TEST_CASE(
+    "A workload that stays unhealthy is moved, and stays with what it needs until it is healthy "
+    "elsewhere") {
+  Moving m(R"({decisionConditions: {tolerationSeconds: 600}, purgeMode: Gracefully})");
   ControlPlane& plane = m.plane;
   m.Report(m.from, false);
-  REQUIRE(plane.Eventually([&] { return !m.UnhealthySince().empty() || !m.Tasks().empty(); }));
+  REQUIRE(plane.Eventually([&] { return !m.UnhealthySince().empty(); }));
   const std::string since = m.UnhealthySince();
   m.Restart();  // The time goes on.
-  std::string later;
-  REQUIRE(plane.Eventually([&] {
-    if (const std::string now = m.UnhealthySince(); !now.empty()) later = now;
-    return m.IsIn(m.to);
-  }));
-  CHECK((later.empty() || later == since));
+  CHECK(plane.Always([&] { return m.UnhealthySince() == since && m.Tasks().empty(); }));
+  m.TolerateUnhealthy(1);
+  REQUIRE(plane.Eventually([&] { return m.IsIn(m.to); }));
   REQUIRE(m.Tasks().size() == 1);
   CHECK(m.Tasks().At(0)["fromCluster"].AsString() == m.from);
   CHECK(m.Tasks().At(0)["reason"].AsString() == "ApplicationFailure");
   CHECK(m.Tasks().At(0)["gracePeriodSeconds"].AsInt() == 600);
 
   REQUIRE(plane.Eventually([&] { return m.Tasks().At(0).Has("creationTimestamp"); }));
+  REQUIRE(plane.Eventually([&] { return m.HasSettings(m.to); }));
   m.Restart();
   CHECK(plane.Always([&] { return m.IsIn(m.from) && m.IsIn(m.to) && m.Tasks().size() == 1; }));
+  CHECK(m.HasSettings(m.from));
   m.Report(m.to, true);
-  CHECK(plane.Eventually([&] { return !m.IsIn(m.from); }));
+  CHECK(plane.Eventually([&] { return !m.HasSettings(m.from); }));
+  CHECK(!m.IsIn(m.from));  // What it needs goes last.
   CHECK(m.Tasks().empty());
   CHECK(m.IsIn(m.to));
+  CHECK(m.HasSettings(m.to));
   CHECK(plane.Eventually([&] { return m.ReportsEviction(); }));
 }
 
@@ -173,6 +210,32 @@ TEST_CASE("A workload leaves its cluster after the grace period, healthy elsewhe
   m.Report(m.from, false);
   CHECK(m.plane.Eventually([&] { return m.IsIn(m.to) && !m.IsIn(m.from); }));
   CHECK(m.Tasks().empty());
+  CHECK(m.plane.Eventually([&] { return m.ReportsEviction(); }));
+}
+
+TEST_CASE(
+    "A workload leaves a tainted cluster once it is healthy elsewhere, also after a restart") {
+  Moving m("", EvictingWith("10m"));
+  ControlPlane& plane = m.plane;
+  m.TaintCluster();
+  REQUIRE(plane.Eventually([&] { return m.IsIn(m.to); }));
+  REQUIRE(plane.Eventually([&] { return m.Tasks().At(0).Has("creationTimestamp"); }));
+  CHECK(m.Tasks().At(0)["reason"].AsString() == "TaintUntolerated");
+  CHECK(m.Tasks().At(0)["purgeMode"].AsString() == "Gracefully");
+  m.Restart();
+  CHECK(plane.Always([&] { return m.IsIn(m.from) && m.IsIn(m.to) && m.Tasks().size() == 1; }));
+  m.Report(m.to, true);
+  CHECK(plane.Eventually([&] { return !m.IsIn(m.from); }));
+  CHECK(m.Tasks().empty());
+  CHECK(m.IsIn(m.to));
+  CHECK(plane.Eventually([&] { return m.ReportsEviction(); }));
+}
+
+TEST_CASE("A workload leaves a tainted cluster after the timeout, healthy elsewhere or not") {
+  Moving m("", EvictingWith("1s"));
+  m.TaintCluster();
+  CHECK(m.plane.Eventually([&] { return m.IsIn(m.to) && !m.IsIn(m.from); }));
+  CHECK(m.plane.Eventually([&] { return m.Tasks().empty(); }));
   CHECK(m.plane.Eventually([&] { return m.ReportsEviction(); }));
 }
 

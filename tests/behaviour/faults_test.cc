@@ -92,7 +92,8 @@ TEST_CASE("Works wait until it is known how to reach the members", "[sandbox]") 
            VersionsIn(plane, api::Works(), "karmada-es-member1") +
            VersionsIn(plane, api::Events(), ns);
   };
-  REQUIRE(plane.Settles(written));  // The scheduler may still write something.
+  // The scheduler may still write something, and so may who takes in the status of other objects.
+  REQUIRE(plane.Settles(written, absl::Seconds(2)));
   plane.StopDaemon();
   const std::string before = written();
   plane.fleet()->control_plane().faults().FailNext(3, 500, "GET", "/secrets");

@@ -115,6 +115,7 @@ metadata: {name: b-by-name, namespace: $NS}
 spec:
   resourceSelectors:
   - {apiVersion: v1, kind: ConfigMap, name: special}
+  - {apiVersion: v1, kind: ConfigMap, name: known}
   placement: {clusterAffinity: {clusterNames: [member2]}}
 ---
 apiVersion: v1
@@ -124,7 +125,7 @@ data: {k: v}
 ---
 apiVersion: v1
 kind: ConfigMap
-metadata: {name: special, namespace: $NS, labels: {team: blue}}
+metadata: {name: known, namespace: $NS}
 data: {k: v}
 ---
 apiVersion: v1
@@ -132,10 +133,19 @@ kind: ConfigMap
 metadata: {name: other, namespace: $NS, labels: {team: red}}
 data: {k: v}
 )"));
-  CHECK(plane.Eventually([&] {
+  // A template keeps the first policy that claims it. What both may claim therefore comes when
+  // both are known to work.
+  REQUIRE(plane.Eventually([&] {
     return plane.Exists("member1", kConfigMap, {ns, "plain"}) &&
-           plane.Exists("member2", kConfigMap, {ns, "special"});
+           plane.Exists("member2", kConfigMap, {ns, "known"});
   }));
+  plane.Apply("host", In(ns, R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: special, namespace: $NS, labels: {team: blue}}
+data: {k: v}
+)"));
+  CHECK(plane.Eventually([&] { return plane.Exists("member2", kConfigMap, {ns, "special"}); }));
   CHECK_FALSE(plane.Exists("member1", kConfigMap, {ns, "special"}));
   CHECK(plane.Always([&] { return !plane.Exists("host", kBinding, {ns, "other-configmap"}); }));
 }
@@ -297,6 +307,70 @@ spec:
   plane.Delete("host", gvk, key);
   CHECK(plane.Eventually([&] { return !plane.Exists("member1", gvk, key); }));
   plane.Delete("host", kCustomization, {"", ns});
+}
+
+TEST_CASE("A kind with several versions is propagated in the preferred one, whichever is edited") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("versions");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.ApplyEverywhere(In(ns, R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: robots.$NS.example.io}
+spec:
+  group: $NS.example.io
+  names: {kind: Robot, listKind: RobotList, plural: robots, singular: robot}
+  scope: Namespaced
+  versions:
+  - name: v1beta1
+    served: true
+    storage: true
+    schema: &schema {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+  - {name: v1, served: true, storage: false, schema: *schema}
+)"));
+  const kube::Gvk robot = DefinedKind(ns, "Robot"), beta{robot.group, "v1beta1", "Robot"};
+  const kube::ObjectKey one{ns, "one"};
+  const auto policy = [&](const std::string& version) {
+    plane.Apply("host", In(ns, absl::StrCat(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: p-$NS, namespace: $NS}
+spec:
+  resourceSelectors: [{kind: Robot, apiVersion: $NS.example.io/)",
+                                            version, R"(}]
+  placement: {clusterAffinity: {clusterNames: [member1]}}
+)")));
+  };
+  const auto arms = [&] {
+    const auto there = plane.Get("member1", robot, one);
+    return there ? there->spec()["arms"].AsInt() : 0;
+  };
+  plane.Apply("host", In(ns, kRobotYaml));
+  policy("v1");
+  REQUIRE(plane.Eventually([&] { return arms() == 2; }));
+  const auto work =
+      plane.Get("host", kWork, {"karmada-es-member1", api::WorkName("Robot", "one", ns)});
+  REQUIRE(work);
+  CHECK(work->Get({"spec", "workload", "manifests"}).At(0)["apiVersion"] ==
+        In(ns, "$NS.example.io/v1"));
+
+  plane.Patch("host", beta, one, R"({"spec":{"arms":3}})");
+  CHECK(plane.Eventually([&] { return arms() == 3; }));
+  plane.Patch("member1", beta, one, R"({"spec":{"arms":9}})");
+  CHECK(plane.Eventually([&] { return arms() == 3; }));
+
+  // As upstream, no other version is propagated, which the policy reports.
+  policy("v1beta1");
+  CHECK(plane.Eventually([&] {
+    return absl::StrContains(
+        plane.EventsOn(kPolicy, absl::StrCat("p-", ns)),
+        In(ns,
+           "v1beta1 Robot, but objects are propagated in the version that the control plane "
+           "prefers; did you mean $NS.example.io/v1 Robot?"));
+  }));
+  policy("v1");
+  plane.Delete("host", beta, one);
+  CHECK(plane.Eventually([&] { return !plane.Exists("member1", robot, one); }));
 }
 
 }  // namespace tests

@@ -6,6 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "kube/client/rest_mapper.h"
+#include "lens/graph/live.h"
+#include "lens/graph/render.h"
 #include "lens/why/chain_reader.h"
 #include "lens/why/diagnosis.h"
 #include "tests/behaviour/manifests.h"
@@ -144,6 +146,65 @@ spec: {leaseDurationSeconds: 15, renewTime: "2020-01-01T00:00:00.000000Z"}
 )");
   Expect(plane, Policy(""),
          "karmada-controller-manager does not run (its lease was last renewed at 2020-01-01");
+}
+
+constexpr char kNeedy[] = R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: $NS}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: $NS}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: $NS}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: web
+        image: nginx
+        envFrom:
+        - configMapRef: {name: settings}
+        - secretRef: {name: keys, optional: true}
+---
+)";
+
+// The graph of everything that has to do with templates of the namespace, as text.
+std::string GraphText(ControlPlane& plane, const std::string& ns) {
+  kube::Client& client = plane.client("host");
+  const auto discovery = kube::Discover(client, {});
+  if (!discovery.ok()) return std::string(discovery.status().message());
+  const auto graph = lens::graph::GraphOfLive(client, *discovery, {}, {});
+  if (!graph.ok()) return std::string(graph.status().message());
+  const lens::graph::Graph part =
+      lens::graph::PartAround(*graph, [&](const lens::graph::Node& node) {
+        return absl::StrContains(node.name, absl::StrCat(" ", ns, "/"));
+      });
+  return lens::graph::TreeOf(part, tool::Colours(false));
+}
+
+TEST_CASE("Lens: graph shows where a live template and what it needs have gone") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("lens");
+  plane.Apply("host", In(ns, absl::StrCat(kNeedy, Policy("  propagateDeps: true\n"))));
+  const std::string expected = In(ns,
+                                  "PropagationPolicy $NS/web\n"
+                                  "└─ Deployment $NS/web  -> member1 (1 replica)\n"
+                                  "   ├─ needs ConfigMap $NS/settings  -> member1\n"
+                                  "   └─ needs Secret $NS/keys  does not exist\n");
+  std::string text;
+  const bool held = plane.Eventually([&] {
+    text = GraphText(plane, ns);
+    return text == expected;
+  });
+  INFO(text);
+  CHECK(held);
 }
 
 }  // namespace

@@ -217,4 +217,59 @@ spec:
   }));
 }
 
+TEST_CASE("A change that a member refuses leaves the status of what runs there as it is",
+          "[sandbox]") {
+  Settled s;
+  s.plane.Apply("host", In(s.ns, WebDeployment()));
+  s.plane.Apply("host", In(s.ns, DividedPolicy(kWebSelector, 1, 1)));
+  // Returns "applied health readyReplicas" of member1 in the binding, and the sum in the template.
+  const auto status = [&] {
+    const auto binding = s.plane.Get("host", kBinding, {s.ns, "web-deployment"});
+    const auto web = s.plane.Get("host", kDeployment, {s.ns, "web"});
+    if (!binding || !web) return std::string();
+    for (const json::Value& item : binding->Get({"status", "aggregatedStatus"}).items()) {
+      if (item["clusterName"].AsString() != "member1") continue;
+      return absl::StrCat(item["applied"].AsBool(), " ", item["health"].AsString(), " ",
+                          item.Get({"status", "readyReplicas"}).AsInt(), ", ",
+                          web->Get({"status", "readyReplicas"}).AsInt());
+    }
+    return std::string();
+  };
+  REQUIRE(s.plane.Eventually([&] { return status() == "1 Healthy 1, 2"; }));
+  sandbox::Faults& faults = s.plane.fleet()->member("member1")->faults();
+  faults.FailNext(100000, 403, "PATCH", absl::StrCat("/namespaces/", s.ns, "/deployments/web"),
+                  "Forbidden", "not now");
+  s.plane.Patch("host", kDeployment, {s.ns, "web"}, R"({"metadata":{"labels":{"x":"y"}}})");
+  CHECK(s.plane.Eventually([&] { return status() == "0 Healthy 1, 2"; }));
+  CHECK(s.plane.Always([&] { return status() == "0 Healthy 1, 2"; }));
+  faults.Clear();
+  CHECK(s.plane.Eventually([&] { return status() == "1 Healthy 1, 2"; }));
+}
+
+// The sandbox gives each member three nodes of eight CPUs.
+TEST_CASE("The status of a cluster counts its nodes by the models of the Cluster", "[sandbox]") {
+  ControlPlane plane({.members = 1});
+  // Returns the number of nodes of each grade.
+  const auto grades = [&] {
+    std::string counts;
+    const auto cluster = plane.Get("host", kCluster, {"", "member1"});
+    for (const json::Value& item :
+         cluster->Get({"status", "resourceSummary", "allocatableModelings"}).items()) {
+      absl::StrAppend(&counts, item["grade"].AsInt(), ":", item["count"].AsInt(), " ");
+    }
+    return counts;
+  };
+  plane.Patch("host", kCluster, {"", "member1"}, R"({"spec":{"resourceModels":[
+      {"grade":0,"ranges":[{"name":"cpu","min":"0","max":"4"}]},
+      {"grade":1,"ranges":[{"name":"cpu","min":"4","max":"9223372036854775807"}]}]}})");
+  CHECK(plane.Eventually([&] { return grades() == "0:0 1:3 "; }));
+  plane.Patch("member1", {"", "v1", "Node"}, {"", "member1-node1"},
+              R"({"status":{"allocatable":{"cpu":"2"}}})", "status");
+  CHECK(plane.Eventually([&] { return grades() == "0:1 1:2 "; }));
+  plane.Patch("host", kCluster, {"", "member1"}, R"({"spec":{"resourceModels":[
+      {"grade":0,"ranges":[{"name":"cpu","min":"0","max":"1"}]},
+      {"grade":1,"ranges":[{"name":"cpu","min":"1","max":"9223372036854775807"}]}]}})");
+  CHECK(plane.Eventually([&] { return grades() == "0:0 1:3 "; }));
+}
+
 }  // namespace tests

@@ -67,7 +67,7 @@ TEST_CASE("What has no effect yet is reported when it comes or changes, and not 
   CHECK(plane.Always([&] { return quota_events() == before; }));
 }
 
-TEST_CASE("A policy that names a kind that is not served gets a warning, until the kind comes") {
+TEST_CASE("A policy that names a kind or a cluster in vain gets a warning") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("misspelt");
   const auto events = [&] { return plane.EventsOn(kPolicy, PolicyName(ns)); };
@@ -97,6 +97,15 @@ TEST_CASE("A policy that names a kind that is not served gets a warning, until t
   plane.ApplyEverywhere(In(ns, Definition("Robot", "robots")));
   plane.Apply("host", In(ns, kRobotYaml));
   CHECK(RobotArrives(plane, ns));
+
+  // So does one that names a cluster which does not exist.
+  plane.Patch("host", kPolicy, {ns, PolicyName(ns)}, R"({"spec":{"placement":{"clusterAffinity":{
+                  "clusterNames":["member1","membr2"]}}}})");
+  CHECK(plane.Eventually([&] {
+    return StrContains(events(),
+                       "Warning ClusterNotFound: there is no cluster membr2, which "
+                       "spec.placement.clusterAffinity.clusterNames names");
+  }));
 }
 
 // The other member never serves the kind, and no policy may choose it. Clusters collect their

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "api/names.h"
 #include "api/resources.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
@@ -172,14 +173,17 @@ TEST_CASE("A restart with nothing to do changes nothing") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("restart");
   ApplyWeb(plane, ns);
+  const std::string work = api::WorkName("Deployment", "web", ns);
   // Versions in the control plane; for members only our part of the objects, because their own
   // controllers may still write the status.
   const auto versions = [&] {
     std::string all;
-    for (const auto& [gvk, key] :
-         std::vector<std::pair<kube::Gvk, kube::ObjectKey>>{{kDeployment, {ns, "web"}},
-                                                            {kBinding, {ns, "web-deployment"}},
-                                                            {kPolicy, {ns, "divided"}}}) {
+    for (const auto& [gvk, key] : std::vector<std::pair<kube::Gvk, kube::ObjectKey>>{
+             {kDeployment, {ns, "web"}},
+             {kBinding, {ns, "web-deployment"}},
+             {kPolicy, {ns, "divided"}},
+             {kWork, {api::ExecutionNamespace("member1"), work}},
+             {kWork, {api::ExecutionNamespace("member2"), work}}}) {
       all += std::string(plane.Get("host", gvk, key)->resource_version()) + " ";
     }
     for (const std::string member : {"member1", "member2"}) {
@@ -194,8 +198,9 @@ TEST_CASE("A restart with nothing to do changes nothing") {
   plane.StopDaemon();
   const std::string before = versions();
   plane.StartDaemon();
+  plane.AwaitDaemon(ns);
   std::string after;
-  plane.Always([&] { return (after = versions()) == before; }, absl::Seconds(4));
+  plane.Always([&] { return (after = versions()) == before; });
   CHECK(after == before);
 }
 

@@ -121,7 +121,8 @@ TEST_CASE("A WorkloadRebalancer that was made while nobody ran is worked off at 
   };
   const std::string before = version();
   plane.StartDaemon();
-  CHECK(plane.Always([&] { return version() == before; }, absl::Seconds(2)));
+  plane.AwaitDaemon(p.ns);
+  CHECK(plane.Always([&] { return version() == before; }));
   plane.Delete("host", kRebalancer, {"", p.ns});
 }
 

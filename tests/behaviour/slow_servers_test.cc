@@ -1,6 +1,7 @@
 // Servers that answer late or not at all hold up only what depends on them. On simulated servers
 // only.
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -58,12 +59,17 @@ void Answer(ControlPlane& plane, const std::string& member) {
 
 }  // namespace
 
-TEST_CASE("A member that does not answer delays nobody else", "[sandbox]") {
-  constexpr int kMembers = 20;
-  ControlPlane plane({.members = kMembers});
-  const std::string ns = plane.UniqueNamespace("slow");
-  plane.Apply("host", In(ns, kNamespaceYaml));
-  plane.Apply("host", In(ns, R"(
+namespace {
+
+// Templates that all members get, and how long that takes.
+class Everywhere {
+ public:
+  static constexpr int kMembers = 20;
+
+  // The latency of members below `first` does not count.
+  explicit Everywhere(int first) : first_(first) {
+    plane_.Apply("host", In(ns_, kNamespaceYaml));
+    plane_.Apply("host", In(ns_, R"(
 apiVersion: policy.karmada.io/v1alpha1
 kind: PropagationPolicy
 metadata: {name: settings, namespace: $NS}
@@ -71,32 +77,90 @@ spec:
   resourceSelectors: [{apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {many: "yes"}}}]
   placement: {}
 )"));
-  int round = 0;
-  // Edits all templates; returns how long it takes until half of the other members have them all.
-  const auto median = [&] {
-    const std::string value = absl::StrCat("v", ++round);
+    Median();  // The first round creates objects and connections.
+  }
+
+  // Edits all templates; returns how long it takes until half of the members have them all.
+  // `meanwhile` is called again and again until the last one has.
+  absl::Duration Median(const std::function<void()>& meanwhile = [] {}) {
+    const std::string value = absl::StrCat("v", ++round_);
     std::vector<absl::Duration> latencies;
     const base::SteadyTime began = base::RealClock().SteadyNow();
-    ApplyMany(plane, ns, value);
-    for (int m = 2; m <= kMembers; ++m) {
+    ApplyMany(plane_, ns_, value);
+    for (int m = first_; m <= kMembers; ++m) {
       const std::string member = absl::StrCat("member", m);
-      REQUIRE(plane.Eventually([&] { return HasMany(plane, member, ns, value); }));
+      REQUIRE(plane_.Eventually([&] {
+        meanwhile();
+        return HasMany(plane_, member, ns_, value);
+      }));
       latencies.push_back(base::RealClock().SteadyNow() - began);
     }
     std::nth_element(latencies.begin(), latencies.begin() + latencies.size() / 2, latencies.end());
     return latencies[latencies.size() / 2];
-  };
-  const auto slowest_of_three = [&] { return std::max({median(), median(), median()}); };
-  median();  // The first round creates objects and connections.
-  const absl::Duration before = slowest_of_three();
+  }
+  absl::Duration SlowestOfThree(const std::function<void()>& meanwhile = [] {}) {
+    return std::max({Median(meanwhile), Median(meanwhile), Median(meanwhile)});
+  }
 
+  // Returns whether the member has the templates as they are now.
+  bool IsSupplied(const std::string& member) {
+    return HasMany(plane_, member, ns_, absl::StrCat("v", round_));
+  }
+  sandbox::Faults& Faults(const std::string& member) {
+    return plane_.fleet()->member(member)->faults();
+  }
+  ControlPlane& plane() { return plane_; }
+  const std::string& ns() const { return ns_; }
+
+ private:
+  ControlPlane plane_{{.members = kMembers}};
+  const std::string ns_ = plane_.UniqueNamespace("slow");
+  const int first_;
+  int round_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("A member that does not answer delays nobody else", "[sandbox]") {
+  Everywhere everywhere(/*first=*/2);
+  const absl::Duration before = everywhere.SlowestOfThree();
   // There are five workers, each of which would wait for its answer for half a minute, until the
   // client gives up.
-  plane.fleet()->member("member1")->faults().SetLatency(absl::Minutes(10));
-  const absl::Duration after = slowest_of_three();
+  everywhere.Faults("member1").SetLatency(absl::Minutes(10));
+  const absl::Duration after = everywhere.SlowestOfThree();
   INFO("before " << before << ", after " << after);
   CHECK(after < kFactor * before + kFloor);
-  Answer(plane, "member1");
+  Answer(everywhere.plane(), "member1");
+}
+
+TEST_CASE("Members that answer with errors, or come and go, delay nobody else", "[sandbox]") {
+  Everywhere everywhere(/*first=*/4);
+  const absl::Duration before = everywhere.SlowestOfThree();
+  constexpr int kAlways = 1'000'000;
+  const std::string path = absl::StrCat("/namespaces/", everywhere.ns(), "/");
+  everywhere.Faults("member1").FailNext(kAlways, 500, "", path);
+  everywhere.Faults("member2").FailNext(kAlways, 429, "", path);
+  bool is_away = false;
+  base::SteadyTime turned = base::RealClock().SteadyNow();
+  const auto turn = [&] {
+    const base::SteadyTime now = base::RealClock().SteadyNow();
+    if (now - turned < absl::Milliseconds(200)) return;
+    turned = now;
+    is_away = !is_away;
+    everywhere.Faults("member3").SetPartitioned(is_away);
+  };
+  const absl::Duration after = everywhere.SlowestOfThree(turn);
+  INFO("before " << before << ", after " << after);
+  CHECK(after < kFactor * before + kFloor);
+  // What they have missed comes once they answer.
+  for (const char* member : {"member1", "member2", "member3"}) {
+    everywhere.Faults(member).Clear();
+    everywhere.Faults(member).SetPartitioned(false);
+  }
+  for (const char* member : {"member1", "member2", "member3"}) {
+    INFO(member);
+    CHECK(everywhere.plane().Eventually([&] { return everywhere.IsSupplied(member); }));
+  }
 }
 
 TEST_CASE("Many members that do not answer delay the status of nobody else", "[sandbox]") {

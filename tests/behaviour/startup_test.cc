@@ -170,7 +170,8 @@ TEST_CASE("A start that fails after the loops are built ends the program with 1 
   std::string reason;
   SECTION("because the interpreter's configuration cannot be listed") {
     startup.RefuseCustomizations();
-    startup.Start({"--cluster-cache-sync-timeout=1s"});
+    // The first request of all has to be answered within this time, too.
+    startup.Start({"--cluster-cache-sync-timeout=3s"});
     reason = "loading the interpreter's configuration: ";
   }
   SECTION("because an address is in use") {

@@ -1,4 +1,5 @@
 // With --success-events=upstream every success that upstream reports is an event, once per change.
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
 #include "api/names.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
@@ -32,20 +34,6 @@ spec:
   - overriders: {labelsOverrider: [{operator: add, value: {tier: gold}}]}
 )";
 
-// What the daemon does for it shows that it has taken up its work after a restart.
-constexpr char kLaterYaml[] = R"(
-apiVersion: policy.karmada.io/v1alpha1
-kind: PropagationPolicy
-metadata: {name: later, namespace: $NS}
-spec:
-  resourceSelectors: [{apiVersion: v1, kind: Secret, name: later}]
-  placement: {clusterAffinity: {clusterNames: [member1]}}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: later, namespace: $NS}
-)";
-
 constexpr char kPod[] = R"({
       containers: [{name: main, image: "nginx:1.25"}],
       volumes: [{name: settings, configMap: {name: settings}}]})";
@@ -69,6 +57,25 @@ const std::set<std::string> kUpstream = {
     "Work SyncSucceed",
     "Work WorkDispatching",
 };
+
+// What one edit brings that changes no status: of a ConfigMap that a Deployment needs, and of the
+// Deployment's labels. Each success once for each object that it is about, and nothing else.
+const std::map<std::string, int64_t> kOfConfigEdit = {
+    {"ConfigMap SyncSucceed", 1},
+    {"ConfigMap SyncWorkSucceed", 1},
+    {"ResourceBinding SyncWorkSucceed", 1},
+    {"Work SyncSucceed", 1},
+};
+const std::map<std::string, int64_t> kOfLabelEdit = {
+    {"Deployment ApplyOverridePolicySucceed", 1},
+    {"Deployment ApplyPolicySucceed", 1},
+    {"Deployment GetReplicasSucceed", 1},
+    {"Deployment SyncSucceed", 1},
+    {"Deployment SyncWorkSucceed", 1},
+    {"ResourceBinding SyncWorkSucceed", 1},
+    {"Work SyncSucceed", 1},
+};
+constexpr int kEdits = 3;
 
 struct Application {
   ControlPlane plane{{.daemon_flags = {"--success-events=upstream"}}};
@@ -105,6 +112,34 @@ struct Application {
     for (const auto& [kind, count] : Counts()) kinds.insert(kind);
     return kinds;
   }
+  // Returns how much more often than `before` each success has been reported.
+  std::map<std::string, int64_t> Since(const std::map<std::string, int64_t>& before) {
+    std::map<std::string, int64_t> more;
+    for (const auto& [kind, count] : Counts()) {
+      const auto earlier = before.find(kind);
+      const int64_t old = earlier == before.end() ? 0 : earlier->second;
+      if (count != old) more[kind] = count - old;
+    }
+    return more;
+  }
+  // Edits an object several times, each time after the edit before has been reported. Each edit has
+  // to bring each of the successes as often as `expected` says, and no other. $0 in the patch
+  // stands for the number of the edit.
+  void EditAndCount(const kube::Gvk& gvk, const std::string& name, const std::string& patch,
+                    const std::map<std::string, int64_t>& expected) {
+    REQUIRE(plane.Settles([&] { return Text(); }, absl::Seconds(2)));
+    const std::map<std::string, int64_t> before = Counts();
+    std::map<std::string, int64_t> wanted;
+    for (int edit = 1; edit <= kEdits; ++edit) {
+      for (const auto& [kind, count] : expected) wanted[kind] += count;
+      plane.Patch("host", gvk, {ns, name}, absl::Substitute(patch, edit));
+      plane.Eventually([&] { return Since(before) == wanted; }, absl::Seconds(30));
+      const bool counted = plane.Always([&] { return Since(before) == wanted; });
+      INFO("after " << edit << " edits of " << name << ": "
+                    << absl::StrJoin(Since(before), ", ", absl::PairFormatter(" ")));
+      REQUIRE(counted);
+    }
+  }
   std::string Text() { return absl::StrJoin(Counts(), "\n", absl::PairFormatter(" ")); }
   bool IsReady() {
     const auto web = plane.Get("host", kDeployment, {ns, "web"});
@@ -123,12 +158,15 @@ TEST_CASE_METHOD(Application, "With --success-events=upstream each success is an
   INFO(Text());
   CHECK(Kinds() == kUpstream);
 
-  REQUIRE(plane.Settles([&] { return Text(); }));
+  EditAndCount(kConfigMap, "settings", R"({"data": {"k": "v$0"}})", kOfConfigEdit);
+  // A label of another name would change the annotation that lists the names, and with it the
+  // generation and the status in real members.
+  EditAndCount(kDeployment, "web", R"({"metadata": {"labels": {"app": "v$0"}}})", kOfLabelEdit);
+
   const std::string before = Text();
   plane.StopDaemon();
   plane.StartDaemon();
-  plane.Apply("host", In(ns, kLaterYaml));
-  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kSecret, {ns, "later"}); }));
+  plane.AwaitDaemon(ns);
   CHECK(plane.Always([&] { return Text() == before; }));
 }
 

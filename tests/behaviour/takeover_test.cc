@@ -1,5 +1,5 @@
-// A control plane whose objects upstream has written: what this program does not make itself yet is
-// kept, and followed where upstream follows it.
+// A control plane whose objects upstream has written: this program keeps what it finds, and has
+// attached bindings follow what they are attached to.
 #include <string>
 #include <utility>
 

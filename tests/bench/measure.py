@@ -60,7 +60,7 @@ def measure(plane, exe, label, app, apps, flags=(), limit=1800):
         out.create_seconds, out.applied_seconds = created - began, time.monotonic() - created
         out.cpu_until_applied = _cpu_by_process(plane, daemon) - cpu
         wait_quiet(audit, timeout=300)
-        out.daemon_events = sum(resource == "events" for _, resource, _, _ in audit.writes(USER))
+        out.daemon_events = sum(write.resource == "events" for write in audit.writes(USER))
         _subtract(out, _counters(plane, daemon), before, plane.host.server.removeprefix("https://"))
         out.rss, out.peak_rss = daemon.process.rss_bytes(), daemon.process.peak_rss_bytes()
         _a_round_of_cluster_status()  # The last Pods are in the clusters' summaries, too.
@@ -109,7 +109,7 @@ def _restart(plane, exe, label, flags, audit):
         plane.wait_members_ready()
         _a_round_of_cluster_status()
         wait_quiet(audit, user=USER, timeout=300)
-    written = [resource for _, resource, _, _ in audit.writes(USER) if resource != "leases"]
+    written = [write.resource for write in audit.writes(USER) if write.resource != "leases"]
     return len(written) - written.count("events"), written.count("events")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the controller manager with many members and apps, on the sandbox: no Go, no real servers.
 
-    scale.py [--quick] [--only CASE,...] [--output text|json] [--bin FOLDER] [--svg FILE]
+    scale.py [--quick] [--only CASE,...] [--output text|json] [--bin FOLDER]
 
 Cases: apps (and a restart), growth, wide, idle, storm. Prints a table with its budgets; leaves it with the raw numbers
 in build/bench.
@@ -49,7 +49,6 @@ def parse():
     parser.add_argument("--output", choices=("text", "json"), default="text")
     parser.add_argument("--bin", type=pathlib.Path, default=TOP / "build" / "release" / "bin",
                         help="where the programs are")
-    parser.add_argument("--svg", type=pathlib.Path, help="where the picture of the cost per app goes, too")
     options = parser.parse_args()
     unknown = sorted(set(options.only) - set(CASES))
     if unknown:
@@ -72,9 +71,7 @@ def write(options, sizes, figures):
         for point in figures.get(case, {}).get("curve", []):
             curves.setdefault(point["members"], []).append((point["apps"], point["cpu_per_app"] * 1e3))
     if curves:
-        picture = report.svg(curves, budget=2.5)
-        for file in filter(None, (folder / "scale.svg", options.svg)):
-            file.write_text(picture)
+        (folder / "scale.svg").write_text(report.svg(curves, budget=2.5))
     print(f"bench-scale: table, raw numbers and picture are in {folder}/scale.{{txt,json,svg}}", file=sys.stderr)
 
 

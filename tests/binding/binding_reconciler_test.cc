@@ -120,6 +120,18 @@ TEST_CASE_METHOD(Fixture, "Works that the cache shows go with their binding with
   CHECK(server->Requests("GET").size() == reads);
 }
 
+TEST_CASE_METHOD(Fixture, "a Work that comes after its binding's last pass goes with it") {
+  PutDeletedBinding("mine");
+  Reconcile();
+  REQUIRE(IsFinalized());
+  REQUIRE(tests::Eventually([&] {
+    return !cluster.Find(api::ResourceBindings(), kKey)->HasFinalizer(Scope::kFinalizer);
+  }));
+  PutCached(api::Works(), WorkOf(kWork, "mine"));
+  Reconcile();
+  CHECK(server->All(api::Works()).empty());
+}
+
 TEST_CASE_METHOD(Fixture,
                  "while the cache of Works is cut off, the server is asked for all of them") {
   PutDeletedBinding("mine");
@@ -209,7 +221,7 @@ TEST_CASE_METHOD(SpreadFixture,
   SECTION("when it is changed") {
     REQUIRE(Reconcile().ok());
     PutTemplate("second");
-    server->FailNext("PATCH", 409, "Conflict");
+    server->FailNext("PATCH", 409, "Conflict", 2);  // The first one is tried again at once.
     CHECK(kube::IsConflict(Reconcile()));
     CHECK(WorksWith("second") == 2);
     REQUIRE(Reconcile().ok());

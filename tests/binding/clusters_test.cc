@@ -77,6 +77,15 @@ TEST_CASE_METHOD(Fixture, "a failure that is not the cluster's is reported as it
   CHECK(Reports("create Work karmada-es-m1/"));
 }
 
+TEST_CASE_METHOD(Fixture, "a webhook's denial is not taken for an earlier Work in the way") {
+  server->EndFailures();
+  server->FailNext("POST", 409, "Denied", 1000);
+  PutCluster(/*leaving=*/false);
+  PutNamespace(/*leaving=*/false);
+  Start();
+  CHECK(Reports("create Work karmada-es-m1/"));
+}
+
 // The clock stands still, so that no back-off ends.
 TEST_CASE_METHOD(Fixture,
                  "Works follow at once when the execution namespace of a cluster is made") {
@@ -87,6 +96,27 @@ TEST_CASE_METHOD(Fixture,
   server->EndFailures();
   PutNamespace(/*leaving=*/false);
   CHECK(tests::Eventually([&] { return server->All(api::Works()).size() == 1; }));
+}
+
+// The creation of the Work was not answered, and the scheduler took the cluster from the binding
+// before the cache showed the Work.
+TEST_CASE_METHOD(Fixture, "a Work that appears after its cluster has left the binding goes") {
+  server->EndFailures();
+  PutCluster(/*leaving=*/false);
+  PutNamespace(/*leaving=*/false);
+  Start();
+  const auto has = [this](const kube::ObjectKey& key) {
+    return !server->Find(api::Works(), key).empty();
+  };
+  const std::string name = api::WorkName("ConfigMap", "app", "ns");
+  REQUIRE(tests::Eventually([&] { return has({"karmada-es-m1", name}); }));
+  kube::Object work = server->Find(api::Works(), {"karmada-es-m1", name});
+  const kube::ObjectKey late = {"karmada-es-m2", name};
+  work.Set({"metadata", "namespace"}, late.ns);
+  work.Set({"metadata", "finalizers"}, json::Value::Array());
+  server->Put(api::Works(), work);
+  CHECK(tests::Eventually([&] { return !has(late); }));
+  CHECK(has({"karmada-es-m1", name}));
 }
 
 }  // namespace

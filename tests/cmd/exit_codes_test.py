@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 BAD = "/dev/null/bad value"
-LEAST = 250  # Command lines.
+LEAST = 250  # Command lines, when every program with rows below is given.
 DEADLINE = 120  # Seconds; a program that does not end is stuck.
 
 # The value for flags that take that path-like one.
@@ -24,6 +24,10 @@ BAD_FOR = {"--skipped-propagating-namespaces": "(bad value"}
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUN = ["--operation", "InterpretHealth", "--desired", "-"]
 REPLICA = ["--operation", "ReviseReplica", "--desired", "-"]
+# It asks no server before it has read all files.
+SEARCH = ["--kubeconfig", "kubeconfig", "--registry-storage=custom-resources",
+          "--authentication-skip-lookup", "--disable-search"]
+ETCD = ["--kubeconfig", "kubeconfig"]
 LIVE = ["-f", "resourceinterpretercustomization/web"]
 
 # The exit code for a command line that cannot be used, where it is not 2.
@@ -39,9 +43,10 @@ NEEDED = {
     "karmada-interpret run": RUN,
     "karmada-interpret test": ["widget-test.yaml"],
     "karmada-interpret bench": ["-"],
-    "karmada-lens graph": ["-f", "widget.yaml"],
-    "karmada-lens plan": ["-f", "widget.yaml"],
+    "karmada-lens graph": ["-f", "manifest.yaml"],
+    "karmada-lens plan": ["-f", "manifest.yaml"],
     "karmada-lens why": ["deployment/web"],
+    "karmada-search": SEARCH,
 }
 # The same for some flags of all commands, and for some of one command (which then count alone).
 NEEDED_BY_FLAG = {
@@ -68,8 +73,20 @@ ONLY_NEEDED = {
                                             "widget.yaml"],
     "karmada-interpret run --desired-replica": REPLICA,
     "karmada-interpret run --operation": REPLICA[2:],
-    "karmada-lens plan --context": ["-f", "widget.yaml", "--kubeconfig", "kubeconfig"],
+    "karmada-lens graph --kubeconfig": [],
+    "karmada-lens graph --context": ["--kubeconfig", "kubeconfig"],
+    "karmada-lens plan --context": ["-f", "manifest.yaml", "--kubeconfig", "kubeconfig"],
     "karmada-lens why --context": ["deployment/web", "--kubeconfig", "kubeconfig"],
+    "karmada-search --kubeconfig": ["--registry-storage=custom-resources"],
+    "karmada-search --tls-cert-file": SEARCH + ["--tls-private-key-file", "/etc/hostname"],
+    "karmada-search --tls-private-key-file": SEARCH + ["--tls-cert-file", "/etc/hostname"],
+    "karmada-search --etcd-servers": ETCD,
+    "karmada-search --etcd-cafile": ETCD + ["--etcd-servers", "https://127.0.0.1:1"],
+    "karmada-search --etcd-certfile": ETCD + [
+        "--etcd-servers", "https://127.0.0.1:1", "--etcd-keyfile", "/etc/hostname"],
+    "karmada-search --etcd-keyfile": ETCD + [
+        "--etcd-servers", "https://127.0.0.1:1", "--etcd-certfile", "/etc/hostname"],
+    "karmada-search --audit-log-path": SEARCH + ["--audit-level=Metadata"],
     "karmada-webhook-example --output": [
         "--address", "127.0.0.1:0", "--manifests", SOURCE + "/examples/webhook/manifests"],
 }
@@ -80,6 +97,13 @@ ANY_TEXT = {
         "--log-file", "--log-json-info-buffer-size", "--log-text-info-buffer-size",
         "--no-execute-taint-eviction-purge-mode", "--profiling-bind-address",
         "--stderrthreshold",  # Without effect: only their names are known.
+    },
+    "karmada-search": {
+        "--authorization-always-allow-paths", "--etcd-prefix",
+        # Names of certificates and header fields.
+        "--requestheader-allowed-names", "--requestheader-username-headers",
+        "--requestheader-uid-headers", "--requestheader-group-headers",
+        "--requestheader-extra-headers-prefix",
     },
 }
 
@@ -108,6 +132,8 @@ class Checker:
         self.cwd = cwd
         with open(os.path.join(cwd, "kubeconfig"), "w", encoding="utf-8") as out:
             out.write(KUBECONFIG)
+        with open(os.path.join(cwd, "manifest.yaml"), "w", encoding="utf-8") as out:
+            out.write("{apiVersion: example.io/v1, kind: Widget, metadata: {name: w}}\n")
         self.runs = 0
         self.failures = []
 
@@ -194,9 +220,11 @@ def main():
         for program in sys.argv[1:]:
             check_command(checker, os.path.abspath(program), [])
         for row in ROWS:
-            program = [p for p in sys.argv[1:] if os.path.basename(p) == row[1][0]]
-            checker.expect(row[0], [os.path.abspath(program[0])] + row[1][1:], row[2])
-    if checker.runs < LEAST:
+            for program in sys.argv[1:]:
+                if os.path.basename(program) == row[1][0]:
+                    checker.expect(row[0], [os.path.abspath(program)] + row[1][1:], row[2])
+    given = {os.path.basename(program) for program in sys.argv[1:]}
+    if given >= {row[1][0] for row in ROWS} and checker.runs < LEAST:
         checker.failures.append(f"only {checker.runs} command lines: has the form of --help changed?")
     for failure in checker.failures:
         print(failure)
@@ -228,6 +256,8 @@ ROWS = [
     (2, ["karmada-webhook-example", "--address", "127.0.0.1:0"], "give --manifests"),
     (2, ["karmada-interpret", "run"], ""),
     (1, ["karmada-lens"], "a command is missing"),
+    (1, ["karmada-lens", "graph", "-f", "-", "--kubeconfig", "k"], "leave one of them out"),
+    (1, ["karmada-lens", "graph", "--clusters", "2"], "--clusters has an effect on files only"),
     (1, ["karmada-lens", "why", "web"], '"web" is not TYPE/NAME'),
 ]
 

@@ -73,6 +73,8 @@ TEST_CASE("a gate named itself wins over its stage in whatever order they come")
 
 TEST_CASE("an unknown gate or value is refused by name") {
   FeatureGates gates;
+  CHECK(gates.Set("PolicyPreemption=true").message() ==
+        "unrecognized feature gate: PolicyPreemption; did you mean PropagationPolicyPreemption?");
   CHECK(gates.Set("Nonsense=true").message() == "unrecognized feature gate: Nonsense");
   CHECK(gates.Set("failover=true").message() ==
         "unrecognized feature gate: failover; did you mean Failover?");

@@ -50,6 +50,23 @@ TEST_CASE_METHOD(Attaching, "what a template needs gets a binding in the templat
   CHECK(recorded->All().size() == 1);
 }
 
+TEST_CASE_METHOD(Attaching, "a binding that too many need for etcd is reported with its size") {
+  REQUIRE(Reconcile().ok());
+  kube::Object attached = Config();
+  attached.mutable_root()
+      .Mutable({"spec", "requiredBy"})
+      .Append(json::Value::Object({{"namespace", "ns"}, {"name", std::string(1600000, 'w')}}));
+  Put(attached);
+  SetClusters(kWebBinding.name, R"([{"name": "m2"}])");
+  server->FailNext("PATCH", 500, "InternalError");
+  const absl::Status refused = Reconcile();
+  INFO(refused.message().substr(0, 400));
+  CHECK(absl::StrContains(refused.message(),
+                          "2 bindings need it, and with all their clusters it "
+                          "would have 1600"));
+  CHECK(absl::StrContains(refused.message(), "etcd stores 1572864 by default"));
+}
+
 TEST_CASE_METHOD(Attaching, "a dependency follows the clusters of its template") {
   REQUIRE(Reconcile().ok());
   SetClusters(kWebBinding.name, R"([{"name": "m2", "replicas": 3}])");
@@ -153,6 +170,30 @@ TEST_CASE_METHOD(Attaching, "bindings that demand different things are named in 
   CHECK(Writes() == writes);  // The two do not overwrite each other's demands.
 }
 
+TEST_CASE_METHOD(Attaching, "a demand that has no effect is reported once") {
+  kube::Object shop = BindingOfWeb("shop-deployment", true);
+  shop.Set({"spec", "conflictResolution"}, "Overwrite");
+  Put(shop);
+  kube::Object web = Now();
+  const auto demand = [&](const char* resolution) {
+    web.Set({"spec", "conflictResolution"}, resolution);
+    web = Put(web);
+    REQUIRE(Reconcile().ok());
+    REQUIRE(reconciler->Reconcile({.key = {"ns", "shop-deployment"}}, {}).ok());
+    const Strings events = recorded->All();
+    return std::count_if(events.begin(), events.end(), [](const std::string& event) {
+      return absl::StrContains(event, "DependencyPolicyConflict");
+    });
+  };
+  CHECK(demand("Overwrite") == 0);
+  const kube::Object agreed = Config();
+  CHECK(demand("Abort") == 1);
+  CHECK(Config() == agreed);
+  CHECK(demand("Abort") == 1);
+  CHECK(demand("Overwrite") == 1);
+  CHECK(demand("Abort") == 2);
+}
+
 TEST_CASE_METHOD(Attaching, "a binding that a policy placed keeps what the policy wants") {
   kube::Object placed = BindingOfWeb("config-configmap", false);
   placed.Set({"spec", "placement"}, json::Value::Object());
@@ -206,11 +247,27 @@ TEST_CASE_METHOD(Attaching, "while a reference is not valid nothing is let go") 
       R"([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns", "labelSelector":
           {"matchExpressions": [{"key": "app", "operator": "Is"}]}}])",
       R"([{"apiVersion": "a/b/c", "kind": "ConfigMap", "namespace": "ns", "name": "other"}])",
-      R"([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "other", "name": "config"}])");
+      R"([{"apiVersion": "v1", "kind": "ConfigMap", "name": "other"}])");
   scripted.dependencies = Json(bad);
   const absl::Status refused = Reconcile();
   CHECK(absl::IsInvalidArgument(refused));
   CHECK(base::IsTerminal(refused));
+  CHECK_FALSE(Config().Label(kLabel).empty());
+}
+
+TEST_CASE_METHOD(Attaching, "a reference to another namespace keeps nothing from being let go") {
+  PutConfig("more");
+  scripted.dependencies = Json(R"([
+      {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns", "name": "config"},
+      {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns", "name": "more"},
+      {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "other", "name": "config"}])");
+  CHECK(absl::IsInvalidArgument(Reconcile()));
+  CHECK_FALSE(Now("more-configmap").Label(kLabel).empty());
+  scripted.dependencies = Json(R"([
+      {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns", "name": "config"},
+      {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "other", "name": "config"}])");
+  CHECK(absl::IsInvalidArgument(Reconcile()));
+  CHECK(Now("more-configmap").Label(kLabel).empty());
   CHECK_FALSE(Config().Label(kLabel).empty());
 }
 

@@ -32,7 +32,7 @@ struct Fixture : tests::MembersFixture {
   std::optional<controllers::BindingStatusReconciler<api::scope::Namespaced>> reconciler;
 
   Fixture() {
-    Sync({kDeployments, api::ResourceBindings(), api::Works()});
+    Sync({kDeployments, api::ResourceBindings(), api::Works(), api::Clusters()});
     informers.Get(api::Works())
         ->AddIndex(api::kResourceBindingIdLabel, kube::IndexByLabel(api::kResourceBindingIdLabel));
     kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, kBinding);
@@ -140,6 +140,7 @@ struct WideFixture : Fixture {
     for (int i = 0; i < kClusters; ++i) {
       clusters.Append(json::Value::Object({{"name", absl::StrCat("m", i)}}));
       PutWork(i, 1);
+      PutCluster(i, "True");
     }
     binding.Set({"spec", "clusters"}, clusters);
     PutCached(api::ResourceBindings(), binding);
@@ -147,6 +148,12 @@ struct WideFixture : Fixture {
     kube::Object web = server->Find(kDeployments, kWeb);
     web.Set({"status"}, *scripted.aggregated);
     PutCached(kDeployments, web);
+  }
+  void PutCluster(int cluster, const char* ready) {
+    kube::Object object = kube::Object::Make(api::Clusters().gvk, {"", absl::StrCat("m", cluster)});
+    object.Set({"status", "conditions"},
+               json::Value::Array({json::Value::Object({{"type", "Ready"}, {"status", ready}})}));
+    PutCached(api::Clusters(), object);
   }
   void PutWork(int cluster, int64_t replicas) {
     const std::string name = absl::StrCat("m", cluster);
@@ -189,7 +196,8 @@ struct WideFixture : Fixture {
 TEST_CASE_METHOD(WideFixture, "a status that is already written is not held back") {
   kube::Object binding = server->Find(api::ResourceBindings(), kBinding);
   json::Value clusters = binding.spec()["clusters"];
-  clusters.Append(Json(R"({"name": "late"})"));  // It has not answered.
+  PutCluster(kClusters, "True");  // It has not answered.
+  clusters.Append(json::Value::Object({{"name", absl::StrCat("m", kClusters)}}));
   binding.Set({"spec", "clusters"}, clusters);
   PutCached(api::ResourceBindings(), binding);
   CHECK(Look().wait == works::kProgressHold);
@@ -230,6 +238,39 @@ TEST_CASE_METHOD(WideFixture, "a change after a quiet time is written at once") 
   PutWork(3, 2);
   CHECK(Look().bytes > 0);
   CHECK(Replicas() == kClusters + 1);
+}
+
+TEST_CASE_METHOD(WideFixture, "a result does not wait for a cluster that cannot answer") {
+  kube::Object work = kube::Object::Make(api::Works().gvk, {api::ExecutionNamespace("m0"), "web"});
+  SECTION("because its Work is suspended") {
+    work = server->Find(api::Works(), work.key());
+    work.Erase({"status"});
+    work.Set({"spec", "suspendDispatching"}, true);
+    PutCached(api::Works(), work);
+    CHECK(Look().bytes > 0);
+  }
+  SECTION("because it is not ready") {
+    PutCluster(0, "False");
+    server->Erase(api::Works(), work.key());
+    REQUIRE(tests::Eventually([&] { return cluster.Find(api::Works(), work.key()) == nullptr; }));
+    CHECK(Look().bytes > 0);
+  }
+  SECTION("because it does not exist") {
+    server->Erase(api::Clusters(), {"", "m0"});
+    server->Erase(api::Works(), work.key());
+    REQUIRE(tests::Eventually([&] {
+      return cluster.Find(api::Works(), work.key()) == nullptr &&
+             cluster.Find(api::Clusters(), {"", "m0"}) == nullptr;
+    }));
+    CHECK(Look().bytes > 0);
+  }
+  SECTION("but for one that has only not answered yet") {
+    server->Erase(api::Works(), work.key());
+    REQUIRE(tests::Eventually([&] { return cluster.Find(api::Works(), work.key()) == nullptr; }));
+    const Round round = Look();
+    CHECK(round.bytes == 0);
+    CHECK(round.wait == works::kProgressHold);
+  }
 }
 
 // The daemon ended after the Work had got its status and before the binding had.

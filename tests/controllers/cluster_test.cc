@@ -172,6 +172,48 @@ TEST_CASE_METHOD(Fixture, "an unjoined cluster waits for its namespace and its b
   CHECK_FALSE(Stored().HasFinalizer(api::kClusterFinalizer));
 }
 
+TEST_CASE_METHOD(Fixture, "an unjoin that does not end says what it waits for") {
+  const auto event = [&] {
+    const std::vector<std::string> all = recorded->All();
+    return all.empty() ? "" : all.back();
+  };
+  kube::Object ns = kube::Object::Make(api::Namespaces().gvk, {"", "karmada-es-m1"});
+  ns.AddFinalizer("example.com/stays");
+  PutCached(api::Namespaces(), ns);
+  kube::Object work = kube::Object::Make(api::Works().gvk, {"karmada-es-m1", "w"});
+  work.AddFinalizer(api::kExecutionFinalizer);
+  PutCached(api::Works(), work);
+  PutCached(api::Clusters(), Deleting());
+  REQUIRE(Reconcile().ok());
+  CHECK(recorded->All().size() == 1);  // That the namespace is being removed.
+
+  clock.Advance(absl::Minutes(5));
+  REQUIRE(Reconcile().ok());
+  CHECK(absl::StartsWith(event(),
+                         "Warning DeletionBlocked Cluster: Cluster m1 is being removed since "
+                         "2023-11-14T22:13:20Z, and waits for the end of its execution namespace. "
+                         "That still has 1 Work: karmada-es-m1/w. "));
+  server->Erase(api::Works(), work.key());
+  REQUIRE(tests::Eventually(
+      [&] { return manager->cluster().Find(api::Works(), work.key()) == nullptr; }));
+  REQUIRE(Reconcile().ok());
+  CHECK(absl::StrContains(event(), "It has no Works; status.conditions of the namespace say"));
+
+  server->Erase(api::Namespaces(), ns.key());
+  REQUIRE(tests::Eventually(
+      [&] { return manager->cluster().Find(api::Namespaces(), ns.key()) == nullptr; }));
+  for (int i = 0; i < 6; ++i) {
+    kube::Object binding =
+        kube::Object::Make(api::ResourceBindings().gvk, {"ns", absl::StrCat("b", i)});
+    binding.Set({"spec", "clusters"}, Json(R"([{"name": "m1"}])"));
+    PutCached(api::ResourceBindings(), binding);
+  }
+  REQUIRE(Reconcile().ok());
+  CHECK(absl::StrContains(event(), "and waits for 6 bindings: ns/b"));
+  CHECK(absl::StrContains(event(), ", .... The scheduler takes a cluster"));
+  CHECK(Stored().HasFinalizer(api::kClusterFinalizer));
+}
+
 TEST_CASE_METHOD(Fixture, "an unjoin goes on when the last binding has left, or is gone") {
   const bool deleted = GENERATE(false, true);
   kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, {"ns", "b"});

@@ -12,6 +12,7 @@
 #include "api/object_reference.h"
 #include "controllers/dependencies/attached_bindings.h"
 #include "controllers/dependencies/dependencies_reconciler.h"
+#include "kube/runtime/controller.h"
 #include "tests/support/loops_fixture.h"
 #include "tests/support/scripted_interpreter.h"
 
@@ -41,9 +42,11 @@ struct DependenciesFixture : LoopsFixture {
   std::optional<controllers::DependenciesReconciler> reconciler;
 
   DependenciesFixture() {
-    Sync({kDeployments, kConfigMaps, api::ResourceBindings()});
+    Sync({kDeployments, kConfigMaps, api::ResourceBindings(), api::Works(), api::Clusters()});
     informers.Get(api::ResourceBindings())
         ->AddIndex(controllers::kReferrerIndex, controllers::ReferrerKeys);
+    informers.Get(api::Works())
+        ->AddIndex(api::kResourceBindingIdLabel, kube::IndexByLabel(api::kResourceBindingIdLabel));
     PutCached(kDeployments, kube::Object::Make(kDeployments.gvk, kWeb));
     Make();
     Renew();

@@ -45,6 +45,20 @@ TEST_CASE_METHOD(Fixture, "what a template needs is recorded on its binding, onc
   CHECK(Writes() == 2);
 }
 
+TEST_CASE_METHOD(Fixture, "what the scheduler reports at the same moment is no conflict") {
+  Put(BindingOfWeb(kWebBinding.name, true));
+  server->Block("WATCH");
+  server->EndWatches(absl::OkStatus());  // The cache does not learn of the report.
+  kube::Object reported = Now();
+  reported.Set({"status", "schedulerObservedGeneration"}, 1);
+  server->Put(api::ResourceBindings(), reported);
+  CHECK(Reconcile().ok());
+  CHECK(Recorded() == kConfigText);
+  CHECK(Now().HasFinalizer(api::kDependenciesFinalizer));
+  CHECK(Now().status()["schedulerObservedGeneration"].AsInt() == 1);
+  server->Unblock();
+}
+
 TEST_CASE_METHOD(Fixture, "a binding that was never placed gets no record until it is") {
   kube::Object binding = BindingOfWeb(kWebBinding.name, true);
   binding.Set({"spec", "clusters"}, json::Value::Array());

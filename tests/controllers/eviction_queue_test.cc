@@ -33,8 +33,12 @@ struct Fixture : tests::LoopsFixture {
     controllers::AddWorkers(queue, *manager);
     Start();
   }
-  void Add(const std::string& name, absl::Duration after = absl::ZeroDuration()) {
-    queue->Add({.key = {"ns", name}, .cluster = "m1"}, after);
+  static kube::Request Of(const std::string& name) {
+    return {.key = {"ns", name}, .cluster = "m1"};
+  }
+  void Add(const std::string& name, absl::Duration after = absl::ZeroDuration(),
+           int64_t version = 1) {
+    queue->Add(Of(name), after, version);
   }
   size_t Looked() {
     absl::MutexLock lock(&mu);
@@ -47,7 +51,10 @@ struct Fixture : tests::LoopsFixture {
     absl::MutexLock lock(&mu);
     answer = std::move(next);
   }
-  bool Has(const std::string& name) { return queue->Has({.key = {"ns", name}, .cluster = "m1"}); }
+  std::vector<std::string> LookedAt() {
+    absl::MutexLock lock(&mu);
+    return looked;
+  }
   double Waiting() {
     return registry
         .GetGauge("eviction_kind_total", "",
@@ -100,13 +107,13 @@ TEST_CASE_METHOD(Fixture, "a binding that is tolerated waits, and is looked at a
   CHECK(Looked() == 0);
   clock.Advance(absl::Seconds(30));
   REQUIRE(LooksAt(1));
-  CHECK(Has("b"));
+  CHECK(Waiting() == 1);
   Answer(EvictionOutcome{.evicted = true});
   REQUIRE(tests::Eventually([&] {
     clock.Advance(absl::Seconds(1));
     return Looked() == 2;
   }));
-  CHECK(tests::Eventually([&] { return !Has("b"); }));
+  CHECK(tests::Eventually([&] { return Waiting() == 0; }));
 }
 
 TEST_CASE_METHOD(Fixture, "a failure is counted and tried again") {
@@ -115,7 +122,7 @@ TEST_CASE_METHOD(Fixture, "a failure is counted and tried again") {
   Add("b");
   REQUIRE(LooksAt(1));
   CHECK(tests::Eventually([&] { return Total("error") == 1; }));
-  CHECK(Has("b"));
+  CHECK(Waiting() == 1);
   Answer(EvictionOutcome{.evicted = true});
   REQUIRE(tests::Eventually([&] {
     clock.Advance(absl::Seconds(1));
@@ -123,6 +130,65 @@ TEST_CASE_METHOD(Fixture, "a failure is counted and tried again") {
   }));
   CHECK(tests::Eventually([&] { return Total("success") == 1; }));
   CHECK(tests::Eventually([&] { return Waiting() == 0; }));
+}
+
+TEST_CASE_METHOD(Fixture, "what has failed keeps its back-off until its binding changes") {
+  Run();
+  Answer(absl::PermissionDeniedError("no"));
+  const auto fails = [&](double times) {
+    return tests::Eventually([&] { return Total("error") == times; });
+  };
+  Add("b");
+  REQUIRE(fails(1));
+  CHECK(queue->IsSettled(Of("b"), 1));
+  Add("b");  // The next pass over the cluster finds it as it was.
+  Add("c");
+  REQUIRE(fails(2));
+  CHECK(LookedAt() == std::vector<std::string>{"b", "c"});
+  CHECK_FALSE(queue->IsSettled(Of("b"), 2));
+  Add("b", absl::ZeroDuration(), 2);
+  REQUIRE(fails(3));
+  CHECK(LookedAt() == std::vector<std::string>{"b", "c", "b"});
+  CHECK(Waiting() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "what has failed often waits for a minute, not for its whole back-off") {
+  Run();
+  Answer(absl::UnavailableError("no"));
+  const auto fails = [&](double times) {
+    return tests::Eventually([&] { return Total("error") == times; });
+  };
+  Add("b");
+  REQUIRE(fails(1));
+  for (int times = 2; times < 20; ++times) {  // The back-off grows to 1000 s.
+    clock.Advance(absl::Seconds(1000));
+    REQUIRE(fails(times));
+  }
+  clock.Advance(absl::Seconds(59));
+  CHECK(queue->IsSettled(Of("b"), 1));
+  clock.Advance(absl::Seconds(1));
+  CHECK_FALSE(queue->IsSettled(Of("b"), 1));
+  Answer(EvictionOutcome{.evicted = true});
+  Add("b");  // The next pass over the cluster, after the server has recovered.
+  CHECK(tests::Eventually([&] { return Total("success") == 1; }));
+  CHECK(tests::Eventually([&] { return Waiting() == 0; }));
+}
+
+TEST_CASE_METHOD(Fixture, "what is due is settled, what is tolerated is not") {
+  flags.taint_eviction.rate = 0;
+  Run();
+  for (int i = 0; i < 3; ++i) Add(absl::StrCat("b", i));
+  REQUIRE(LooksAt(3));  // From here on all workers rest.
+  REQUIRE(tests::Eventually([&] { return Waiting() == 0; }));
+  CHECK_FALSE(queue->IsSettled(Of("b0"), 1));
+  Add("due");
+  Add("later", absl::Seconds(60));
+  CHECK(queue->IsSettled(Of("due"), 1));
+  CHECK(queue->IsSettled(Of("due"), 2));
+  CHECK_FALSE(queue->IsSettled(Of("later"), 1));
+  clock.Advance(absl::Seconds(60));
+  CHECK(queue->IsSettled(Of("later"), 1));
+  CHECK(Waiting() == 2);
 }
 
 TEST_CASE_METHOD(Fixture, "a stop does not wait for workers that rest") {

@@ -95,6 +95,25 @@ TEST_CASE("the preserved state is read from the status that the evicted cluster 
         absl::StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("how much all rules of a policy look at together is bounded") {
+  json::Value list = json::Value::Array();
+  for (int i = 0; i < 5000; ++i) list.Append(i);
+  kube::Object binding = ObjectOf(kBinding);
+  const json::Value item = json::Value::Object(
+      {{"clusterName", "m1"}, {"status", json::Value::Object({{"list", std::move(list)}})}});
+  binding.Set({"status", "aggregatedStatus"}, json::Value::Array({item}));
+  const json::Value rule =
+      json::Value::Object({{"aliasLabelName", "a"}, {"jsonPath", "{.list[?(@==1)]}"}});
+  json::Value rules = json::Value::Array({rule});
+  const auto state = [&] {
+    return PreservedLabelState(json::Value::Object({{"rules", rules}}), api::BindingView(binding),
+                               "m1");
+  };
+  CHECK(state().value() == LabelState{{"a", "1"}});
+  for (int i = 0; i < 200; ++i) rules.Append(rule);
+  CHECK(state().status().code() == absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_CASE("evictions are reported on the binding and on its template") {
   tests::RecordingEvents events;
   kube::EventRecorder recorder(events, "source");

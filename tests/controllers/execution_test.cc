@@ -182,6 +182,32 @@ TEST_CASE_METHOD(Fixture, "a suspended Work is not applied and says so") {
   CHECK(dispatching["message"].AsString() == api::message::kWorkSuspended);
 }
 
+TEST_CASE_METHOD(Fixture, "a suspended Work that upstream has left keeps its condition's text") {
+  works::WorkTemplate wanted = Template();
+  wanted.suspend_dispatching = true;
+  kube::Object work = works::NewWork(wanted);
+  const json::Value conditions = tests::Json(R"([
+      {"type": "Dispatching", "status": "False", "reason": "SuspendDispatching",
+       "message": "Work dispatching is in a suspended state.",
+       "lastTransitionTime": "2024-01-01T00:00:00Z"}])");
+  work.Set({"status", "conditions"}, conditions);
+  const kube::Object before = PutCached(api::Works(), work);
+  REQUIRE(Reconcile().ok());
+  // The writer sends what comes later not before what waits already.
+  const kube::ObjectKey later = {kWork.ns, "later-1"};
+  kube::Object other = works::NewWork(wanted);
+  other.Set({"metadata", "name"}, later.name);
+  PutCached(api::Works(), other);
+  REQUIRE(reconciler->Reconcile({.key = later}, {}).ok());
+  Start();
+  REQUIRE(Eventually([&] {
+    clock.Advance(works::kProgressHold);
+    return !server->Find(api::Works(), later).status()["conditions"].empty();
+  }));
+  CHECK(server->Find(api::Works(), kWork).status()["conditions"] == conditions);
+  CHECK(server->Find(api::Works(), kWork).resource_version() == before.resource_version());
+}
+
 TEST_CASE_METHOD(Fixture, "Works of other clusters than ready push clusters wait") {
   SECTION("not ready") { PutCluster("Push", "False"); }
   SECTION("pull") { PutCluster("Pull", "True"); }
@@ -274,6 +300,23 @@ TEST_CASE_METHOD(Fixture, "a deleted Work leaves alone an object that is not Kar
   REQUIRE(Reconcile().ok());
   CHECK_FALSE(Held().empty());
   CHECK(IsFinalized());
+}
+
+TEST_CASE_METHOD(Fixture, "an object whose creation was not answered goes, or is released") {
+  works::WorkTemplate wanted = Template();
+  wanted.preserve_resources_on_deletion = GENERATE(false, true);
+  const kube::Object manifest(works::NewWork(wanted).Get({"spec", "workload", "manifests"}).At(0));
+  REQUIRE(*objects.Find("m1", manifest, {}) == nullptr);
+  m1.Block("WATCH");
+  m1.EndWatches(absl::OkStatus());
+  m1.Put(kConfigMaps, manifest);
+  REQUIRE(*objects.Find("m1", manifest, {}) == nullptr);
+  PutDeletedWork(wanted);
+  REQUIRE(Reconcile().ok());
+  CHECK(IsFinalized());
+  CHECK(Held().empty() == !*wanted.preserve_resources_on_deletion);
+  CHECK(Held().Label(api::kManagedLabel).empty());
+  m1.Unblock();
 }
 
 TEST_CASE_METHOD(Fixture, "an object that cannot be deleted keeps its Work") {
@@ -521,8 +564,8 @@ TEST_CASE_METHOD(Fixture, "Works of a kind that their cluster begins to serve ar
     return c;
   };
   const kube::UpdateMapFn works_of = works::WorksOfNewKinds(informers.Get(api::Works()));
-  CHECK(controllers::ServesOtherKinds(serving("v2"), serving("v1")));
-  CHECK_FALSE(controllers::ServesOtherKinds(serving("v1"), serving("v1")));
+  CHECK(works::ServesOtherKinds(serving("v2"), serving("v1")));
+  CHECK_FALSE(works::ServesOtherKinds(serving("v1"), serving("v1")));
   REQUIRE(works_of(serving("v2"), serving("v1")).size() == 1);
   CHECK(works_of(serving("v2"), serving("v1"))[0].key == kWork);
   CHECK(works_of(serving("v1"), serving("v2")).empty());

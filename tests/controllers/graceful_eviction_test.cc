@@ -1,10 +1,15 @@
 // How eviction tasks end: the assessment of single tasks, and the loop.
 #include <catch2/catch.hpp>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "api/binding.h"
 #include "api/binding_scope.h"
+#include "api/eviction.h"
+#include "api/keys.h"
+#include "api/resources.h"
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
 #include "controllers/graceful_eviction/task_assessment.h"
 #include "tests/support/loops_fixture.h"
@@ -37,7 +42,9 @@ std::string Old(absl::Duration age, const std::string& rest = "") {
       absl::StrCat(R"(, "creationTimestamp": ")", kube::FormatTime(kNow - age), "\"", rest));
 }
 
-TaskAssessment Assess(const kube::Object& binding) { return AssessTasks(binding, kNow, kTimeout); }
+TaskAssessment Assess(const kube::Object& binding, bool keeps_away = false) {
+  return AssessTasks(binding, kNow, kTimeout, [&](absl::string_view) { return keeps_away; });
+}
 
 bool Ends(const std::string& task) {
   const TaskAssessment assessment = Assess(Binding(absl::StrCat("[", task, "]")));
@@ -113,6 +120,44 @@ TEST_CASE("the next look is due when the first of the tasks times out") {
   CHECK_FALSE(Assess(Binding("[]")).next.has_value());
 }
 
+TEST_CASE(
+    "a task of the taint manager stays to keep the workload away, as long as that is needed") {
+  const std::string of_manager = absl::StrCat(
+      R"({"fromCluster": "m1", "purgeMode": "Gracefully", "reason": "TaintUntolerated",
+          "producer": "TaintManager", "preservedLabelState": {"l": "v"}, "creationTimestamp": ")",
+      kube::FormatTime(kNow - absl::Minutes(10)), "\"");
+  TaskAssessment assessment = Assess(Binding(absl::StrCat("[", of_manager, "}]")), true);
+  CHECK(assessment.evicted == std::vector<std::string>{"m1"});
+  CHECK_FALSE(assessment.next.has_value());
+  REQUIRE(assessment.kept.size() == 1);
+  const json::Value keeping = assessment.kept.At(0);
+  CHECK(api::KeepsAway(keeping));
+  CHECK_FALSE(keeping.Has("preservedLabelState"));
+
+  const kube::Object later = Binding(json::Write(assessment.kept));
+  assessment = Assess(later, true);
+  CHECK(assessment.evicted.empty());
+  CHECK(assessment.kept.At(0) == keeping);
+  CHECK_FALSE(assessment.next.has_value());
+  assessment = Assess(later, false);
+  CHECK(assessment.evicted.empty());
+  CHECK(assessment.kept.empty());
+
+  // Those of others end, and so does one that a user has ended.
+  CHECK(Assess(Binding(absl::StrCat("[", Old(absl::Minutes(10)), "]")), true).kept.empty());
+  CHECK(Assess(Binding(absl::StrCat("[", of_manager, R"(, "suppressDeletion": false}])")), true)
+            .kept.empty());
+}
+
+TEST_CASE("a task that only keeps the workload away has no effect on Works") {
+  const std::string mode = GENERATE("Gracefully", "Directly");
+  json::Value task = Json(absl::StrCat(R"({"fromCluster": "m1", "purgeMode": ")", mode, "\"}"));
+  task.Set("message", api::kKeepsAwayMessage);
+  const kube::Object binding = Binding(absl::StrCat("[", json::Write(task), "]"));
+  CHECK(api::BindingView(binding).ExpectedClusters() == std::set<std::string>{"m2"});
+  CHECK(api::BindingView(binding).ClustersPurgedAtOnce().empty());
+}
+
 namespace {
 
 template <class Scope>
@@ -121,7 +166,7 @@ struct Fixture : tests::LoopsFixture {
   std::optional<controllers::GracefulEvictionReconciler<Scope>> reconciler;
 
   Fixture() {
-    Sync({Scope::Bindings()});
+    Sync({Scope::Bindings(), api::Clusters()});
     kube::Object binding = Binding(absl::StrCat("[", Task(""), "]"));
     kube::Object named = kube::Object::Make(Scope::Bindings().gvk, key);
     named.Set({"spec"}, binding.spec());
@@ -131,7 +176,10 @@ struct Fixture : tests::LoopsFixture {
     PutCached(Scope::Bindings(), named);
     Restart();
   }
-  void Restart() { reconciler.emplace(manager ? *manager : Make(), kTimeout); }
+  void Restart() {
+    using Options = typename controllers::GracefulEvictionReconciler<Scope>::Options;
+    reconciler.emplace(manager ? *manager : Make(), Options{.timeout = kTimeout});
+  }
   kube::Object Now() const { return server->Find(Scope::Bindings(), key); }
   json::Value Tasks() const { return Now().Get({"spec", "gracefulEvictionTasks"}); }
   absl::StatusOr<kube::Action> Reconcile() { return reconciler->Reconcile({.key = key}, {}); }
@@ -188,6 +236,55 @@ TEST_CASE_METHOD(Namespaced, "a task that changed meanwhile is not ended on the 
   CHECK(Tasks().size() == 1);
   CHECK(recorded->All().empty());
   server->Unblock();
+}
+
+// A workload whose toleration of m1's taint is over, with a task that has ended.
+struct Untolerated : Namespaced {
+  const kube::Object untainted = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
+
+  Untolerated() {
+    kube::Object cluster = untainted;
+    cluster.Set({"spec", "taints"}, Json(R"([{"key": "down", "effect": "NoExecute",
+                                             "timeAdded": "2000-01-01T00:00:00Z"}])"));
+    PutCached(api::Clusters(), cluster);
+    PutTask("");
+    REQUIRE(flags.gates.Set("Failover=true").ok());
+    flags.taint_eviction.no_execute = true;
+  }
+  void PutTask(const std::string& message) {
+    kube::Object binding = Now();
+    json::Value task = Json(R"({"fromCluster": "m1", "reason": "TaintUntolerated",
+        "producer": "TaintManager", "creationTimestamp": "2000-01-01T00:00:00Z"})");
+    if (!message.empty()) task.Set("message", message);
+    binding.Set({"spec", "gracefulEvictionTasks"}, json::Value::Array({std::move(task)}));
+    binding.SetAnnotation(api::kAppliedPlacementAnnotation,
+                          R"({"clusterTolerations": [
+        {"key": "down", "operator": "Exists", "tolerationSeconds": 1}]})");
+    PutCached(api::ResourceBindings(), binding);
+  }
+  void Run() {
+    REQUIRE(controllers::RegisterGracefulEviction<api::scope::Namespaced>(Context(), 1).ok());
+    Start();
+  }
+};
+
+TEST_CASE_METHOD(Untolerated, "the registered loop keeps a workload away until the taint goes") {
+  Run();
+  CHECK(tests::Eventually([&] { return Tasks().size() == 1 && api::KeepsAway(Tasks().At(0)); }));
+  PutCached(api::Clusters(), untainted);
+  CHECK(tests::Eventually([&] { return Tasks().empty(); }));
+  CHECK(recorded->All().size() == 2);
+}
+
+TEST_CASE_METHOD(Untolerated, "nothing is kept away when the taint manager evicts nothing") {
+  const bool stayed = GENERATE(false, true);  // While the taint manager evicted.
+  SECTION("without the flag") { flags.taint_eviction.no_execute = false; }
+  SECTION("without the taint manager") { flags.taint_eviction.manager = false; }
+  SECTION("without the gate") { REQUIRE(flags.gates.Set("Failover=false").ok()); }
+  SECTION("without the controller") { flags.controllers = {"*", "-cluster"}; }
+  PutTask(stayed ? api::kKeepsAwayMessage : "");
+  Run();
+  CHECK(tests::Eventually([&] { return Tasks().empty(); }));
 }
 
 TEST_CASE_METHOD(Namespaced, "a binding that is gone or being deleted is left alone") {

@@ -70,6 +70,25 @@ TEST_CASE_METHOD(Fixture,
   CHECK(Next() == "m1/ConfigMap ns/a");
 }
 
+TEST_CASE_METHOD(Fixture, "what cannot be drift is queued a moment later, with what follows it") {
+  REQUIRE(Reconcile().ok());
+  kube::Object object = ConfigMap("a");
+  object.Set({"metadata", "generation"}, 1);
+  m1.Put(kConfigMaps, object);
+  CHECK(Next() == "m1/ConfigMap ns/a");
+  for (const int step : {1, 2}) {
+    object.Set({"status", "step"}, step);
+    m1.Put(kConfigMaps, object);
+  }
+  REQUIRE(Eventually([&] { return queue.size() > 0; }));
+  CHECK(queue.Idle());
+  object.Set({"metadata", "generation"}, 2);
+  m1.Put(kConfigMaps, object);
+  REQUIRE(Eventually([&] { return !queue.Idle(); }));
+  CHECK(Next() == "m1/ConfigMap ns/a");
+  CHECK(queue.size() == 0);
+}
+
 TEST_CASE_METHOD(Fixture, "a manifest whose kind nobody serves keeps no other from being watched") {
   kube::Object work = server->Find(api::Works(), {"karmada-es-m1", "w"});
   work.Set({"spec", "workload", "manifests"},

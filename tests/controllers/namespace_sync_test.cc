@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -113,6 +114,30 @@ TEST_CASE_METHOD(Fixture,
   CHECK(reconciler->Reconcile({.cluster = "gone"}, {}).ok());
 }
 
+// The namespace's own pass has written the change by the time the pass over the cluster comes to
+// it.
+TEST_CASE_METHOD(Fixture, "a namespace that changes while a cluster is supplied keeps its change") {
+  PutCached(api::Namespaces(), Namespace("mail"));
+  PutCached(api::Namespaces(), Namespace("shop"));
+  server->Block("POST");
+  absl::Status done;
+  std::thread worker([&] { done = reconciler->Reconcile({.cluster = "m2"}, {}).status(); });
+  CHECK(server->AwaitRequests("POST", 1));
+  for (const char* name : {"mail", "shop"}) {
+    kube::Object changed = Namespace(name);
+    changed.SetLabel("team", "b");
+    PutCached(api::Namespaces(), changed);
+  }
+  server->Unblock();
+  worker.join();
+  CHECK(done.ok());
+  REQUIRE(Works().size() == 2);
+  for (const kube::Object& work : Works()) {
+    const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
+    CHECK(manifest.Label("team") == "b");
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "a namespace that is refused does not keep others from a new cluster") {
   for (const char* name : {"shop", "mail"}) PutCached(api::Namespaces(), Namespace(name));
   server->FailNext("POST", 404, "NotFound");
@@ -199,6 +224,34 @@ kube::Object LabelPolicy(const std::string& value) {
                    "targetCluster": {"labelSelector": {"matchLabels": {"env": "prod"}}},
                    "overriders": {"labelsOverrider": [{"operator": "add", "value": {"tier": ")",
                             value, R"("}}]}}]}})"));
+}
+
+// The namespace's own pass, on another worker, has written the change by the time.
+TEST_CASE_METHOD(Fixture, "what an override depends on may change while a cluster is supplied") {
+  const auto put_cluster = [&](const char* env) {
+    kube::Object m2 = kube::Object::Make(api::Clusters().gvk, {"", "m2"});
+    m2.SetLabel("env", env);
+    PutCached(api::Clusters(), m2);
+  };
+  put_cluster("prod");
+  PutCached(api::ClusterOverridePolicies(), LabelPolicy("gold"));
+  PutCached(api::Namespaces(), Namespace("shop"));
+  server->Block("POST");
+  absl::Status done;
+  std::thread worker([&] { done = reconciler->Reconcile({.cluster = "m2"}, {}).status(); });
+  CHECK(server->AwaitRequests("POST", 1));
+  const bool is_policy = GENERATE(true, false);
+  if (is_policy) {
+    PutCached(api::ClusterOverridePolicies(), LabelPolicy("silver"));
+  } else {
+    put_cluster("test");
+  }
+  server->Unblock();
+  worker.join();
+  CHECK(done.ok());
+  REQUIRE(Works().size() == 1);
+  const kube::Object manifest(Works()[0].Get({"spec", "workload", "manifests"}).At(0));
+  CHECK(manifest.Label("tier") == (is_policy ? "silver" : ""));
 }
 
 struct OverrideFixture : tests::LoopsFixture {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "api/binding_scope.h"
 #include "controllers/taint_manager/binding_evictor.h"
 #include "controllers/taint_manager/tainted_cluster_reconciler.h"
@@ -163,11 +164,24 @@ TEST_CASE_METHOD(Fixture, "a binding that was moved at the same moment is looked
   server->Unblock();
 }
 
+TEST_CASE_METHOD(Fixture, "a binding that was deleted at the same moment needs no eviction") {
+  PutCluster();
+  Put(Binding());
+  server->FailNext("PATCH", 404, "NotFound");
+  const absl::StatusOr<EvictionOutcome> outcome = Look();
+  REQUIRE(outcome.ok());
+  CHECK_FALSE(outcome->evicted);
+  CHECK(outcome->again == absl::InfiniteDuration());
+  CHECK(recorded->All().empty());
+}
+
 TEST_CASE_METHOD(Fixture, "the registered loop evicts bindings of both scopes, each in its time") {
   REQUIRE(controllers::RegisterTaintManager(Context(), 1).ok());
   PutCluster("NoSchedule");
   Put(Binding());
   PutCached(api::ResourceBindings(), Binding(kTolerates, {"ns", "later"}));
+  PutCached(api::ResourceBindings(),
+            Binding(absl::StrReplaceAll(kTolerates, {{"60", "59"}}), {"ns", "sooner"}));
   PutCached(api::ResourceBindings(), Binding(kToleratesForEver, {"ns", "never"}));
   PutCached(api::ClusterResourceBindings(), Binding("{}", {"", "role"}));
   Start();
@@ -178,6 +192,8 @@ TEST_CASE_METHOD(Fixture, "the registered loop evicts bindings of both scopes, e
   CHECK(tests::Eventually([&] { return evicted(api::ResourceBindings(), kWeb); }));
   CHECK(tests::Eventually([&] { return evicted(api::ClusterResourceBindings(), {"", "role"}); }));
   clock.Advance(absl::Seconds(59));
+  // Once a worker has taken what is due by then, the other binding is still there.
+  CHECK(tests::Eventually([&] { return evicted(api::ResourceBindings(), {"ns", "sooner"}); }));
   CHECK_FALSE(evicted(api::ResourceBindings(), {"ns", "later"}));
   CHECK(tests::Eventually([&] {
     clock.Advance(absl::Seconds(1));

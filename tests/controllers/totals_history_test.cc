@@ -105,7 +105,7 @@ struct Kind {
 
   void Put(kube::Object object) {
     server[object.key()] = object;
-    cache.Apply(kube::Share(std::move(object)), false);
+    cache.Apply(kube::Share(std::move(object)));
   }
 };
 
@@ -217,7 +217,7 @@ class World {
     for (const auto& [key, object] : kind.server) {
       kind.cache.ApplyListed(kube::Share(object), listing);
     }
-    kind.cache.EndList(listing);
+    kind.cache.EndList(listing, base::SteadyTime());
   }
 
   std::mt19937 random_;

@@ -67,6 +67,24 @@ kube::Object Binding(const std::string& role, const std::string& user) {
       role, R"("}, "subjects": [{"kind": "User", "name": ")", user, R"("}]})"));
 }
 
+TEST_CASE("who has access to a cluster follows from all roles and their bindings") {
+  const controllers::ClusterAccess::Objects roles = {
+      kube::Share(Role("all", "")), kube::Share(Role("some", R"(["m1", "m2"])")),
+      kube::Share(Role("one", R"(["m2"])")), kube::Share(Role("unbound", R"(["m1"])"))};
+  const controllers::ClusterAccess::Objects bindings = {
+      kube::Share(Binding("all", "root")), kube::Share(Binding("some", "alice")),
+      kube::Share(Binding("one", "bob")), kube::Share(Binding("gone", "eve"))};
+  const controllers::ClusterAccess access(roles, bindings);
+  const auto names = [&](absl::string_view cluster) {
+    std::vector<std::string> found;
+    for (const api::Subject& subject : access.SubjectsFor(cluster)) found.push_back(subject.name);
+    return absl::StrJoin(found, " ");
+  };
+  CHECK(names("m1") == "root alice");
+  CHECK(names("m2") == "root alice bob");
+  CHECK(names("m3") == "root");
+}
+
 // The Works of clusters, as the reconciler and the loop leave them on the server.
 class Fixture : public tests::LoopsFixture {
  public:

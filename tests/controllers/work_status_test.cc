@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -106,6 +107,33 @@ struct Fixture : tests::MembersFixture {
     return found;
   }
 };
+
+TEST_CASE_METHOD(Fixture, "finalizers in the member that keep an object are reported, once") {
+  PutApplied(kConfigMaps);
+  ChangeThere(kConfigMaps, {"metadata", "deletionTimestamp"}, kube::FormatTime(clock.Now()));
+  ChangeThere(kConfigMaps, {"metadata", "finalizers"}, Json(R"(["example.com/never"])"));
+  const kube::Request request{.key = kApp, .gvk = kConfigMaps.gvk, .cluster = "m1"};
+  CHECK(reconciler->Reconcile(request, {})->delay() > absl::Minutes(4));
+  CHECK(recorded->All().empty());
+  clock.Advance(absl::Minutes(5));
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  const std::vector<std::string> events = recorded->All();
+  REQUIRE(events.size() == 2);
+  CHECK(
+      absl::StartsWith(events[0], "Warning DeletionBlocked Work: ConfigMap ns/app in cluster m1"));
+  CHECK(absl::StrContains(events[0], "metadata.finalizers keeps it: example.com/never. "));
+  CHECK(absl::StartsWith(events[1], "Warning DeletionBlocked ConfigMap: "));
+
+  DeleteThere(kConfigMaps);
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  PutApplied(kConfigMaps);
+  ChangeThere(kConfigMaps, {"metadata", "deletionTimestamp"},
+              kube::FormatTime(clock.Now() - absl::Minutes(6)));
+  ChangeThere(kConfigMaps, {"metadata", "finalizers"}, Json(R"(["example.com/never"])"));
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(recorded->All().size() == 4);
+}
 
 TEST_CASE_METHOD(Fixture, "status and health of the member's object go into its Work") {
   PutApplied(kDeployments);
@@ -235,6 +263,94 @@ TEST_CASE_METHOD(Fixture, "an object that cannot be made again is reported and t
   CHECK(absl::StartsWith(recorded->All()[0],
                          "Warning SyncFailed ConfigMap: Failed to create or "
                          "update resource(ns/app) in member cluster(m1): "));
+}
+
+TEST_CASE_METHOD(Fixture, "an object keeps its status when Karmada's label is removed from it") {
+  PutApplied(kConfigMaps);
+  kube::Object there = m1.Find(kConfigMaps, kApp);
+  there.EraseLabel(api::kManagedLabel);
+  m1.Put(kConfigMaps, there);
+  // To a watch of labelled objects it looks deleted.
+  REQUIRE(Eventually([&] { return *objects.Find("m1", there, {}) == nullptr; }));
+  REQUIRE(ReconcileDeleted(kConfigMaps).ok());
+  CHECK(m1.Find(kConfigMaps, kApp).Label(api::kManagedLabel) == "true");
+  CHECK(m1.Find(kConfigMaps, kApp).uid() == there.uid());
+  CHECK(recorded->All().empty());
+  CHECK(execution.size() == 1);  // It finds the object as the Work wants it.
+}
+
+// The Work ends while the request to create its object is under way, after its end has looked for
+// the object.
+TEST_CASE_METHOD(Fixture, "an object made again for a Work that has ended meanwhile is deleted") {
+  PutApplied(kConfigMaps);
+  DeleteThere(kConfigMaps);
+  m1.Block("POST");
+  absl::Status done;
+  std::thread worker([&] { done = ReconcileDeleted(kConfigMaps); });
+  CHECK(m1.AwaitRequests("POST", 2));
+  const kube::ObjectKey key = Template(kConfigMaps).key;
+  const int how = GENERATE(0, 1, 2);
+  kube::Object work = server->Find(api::Works(), key);
+  if (how == 0) {
+    work.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+    PutCached(api::Works(), work);
+  } else {
+    server->Erase(api::Works(), key);
+    CHECK(Eventually([&] { return cluster.Find(api::Works(), key) == nullptr; }));
+  }
+  if (how == 2) PutCached(api::Works(), works::NewWork(Template(kConfigMaps)));
+  m1.Unblock();
+  worker.join();
+  CHECK(done.ok());
+  // A new Work of the same name gets to look at it.
+  CHECK(m1.Find(kConfigMaps, kApp).empty() == (how != 2));
+  CHECK(execution.size() == (how == 2 ? 1 : 0));
+  CHECK(recorded->All().empty());
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "what was made for a Work that has ended is deleted until that succeeds") {
+  PutApplied(kConfigMaps);
+  DeleteThere(kConfigMaps);
+  m1.Block("POST");
+  absl::Status done;
+  std::thread worker([&] { done = ReconcileDeleted(kConfigMaps); });
+  CHECK(m1.AwaitRequests("POST", 2));
+  server->Erase(api::Works(), Template(kConfigMaps).key);
+  CHECK(
+      Eventually([&] { return cluster.Find(api::Works(), Template(kConfigMaps).key) == nullptr; }));
+  m1.FailNext("DELETE", 403, "Forbidden");
+  m1.Unblock();
+  worker.join();
+  CHECK(absl::IsPermissionDenied(done));
+  CHECK_FALSE(m1.Find(kConfigMaps, kApp).empty());
+  CHECK(ReconcileDeleted(kConfigMaps).ok());
+  CHECK(m1.Find(kConfigMaps, kApp).empty());
+}
+
+// Somebody removes the label, and the Work ends while the request to put it back is under way.
+TEST_CASE_METHOD(Fixture, "an object that had its label back for a Work that has ended is let go") {
+  const bool preserve = GENERATE(false, true);
+  works::WorkTemplate wanted = Template(kConfigMaps);
+  wanted.preserve_resources_on_deletion = preserve;
+  PutApplied(kConfigMaps, wanted);
+  kube::Object there = m1.Find(kConfigMaps, kApp);
+  there.EraseLabel(api::kManagedLabel);
+  m1.Put(kConfigMaps, there);
+  REQUIRE(Eventually([&] { return *objects.Find("m1", there, {}) == nullptr; }));
+  m1.Block("PATCH");
+  absl::Status done;
+  std::thread worker([&] { done = ReconcileDeleted(kConfigMaps); });
+  CHECK(m1.AwaitRequests("PATCH", 1));
+  server->Erase(api::Works(), wanted.key);
+  CHECK(Eventually([&] { return cluster.Find(api::Works(), wanted.key) == nullptr; }));
+  m1.Unblock();
+  worker.join();
+  CHECK(done.ok());
+  const kube::Object after = m1.Find(kConfigMaps, kApp);
+  CHECK(after.empty() == !preserve);
+  CHECK(after.Label(api::kManagedLabel).empty());
+  CHECK(after.Annotation(api::kWorkNameAnnotation).empty());
 }
 
 TEST_CASE_METHOD(Fixture, "an object that was never applied is the execution loop's to create") {

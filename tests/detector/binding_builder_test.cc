@@ -178,6 +178,10 @@ TEST_CASE("suspension of dispatching follows the policy, suspension of schedulin
         Json(R"({"scheduling": true, "dispatchingOnClusters": {"clusterNames": ["m1"]}})"));
   existing.Set({"spec", "suspension"}, Json(R"({"dispatching": true})"));
   CHECK(suspension("null").is_null());
+  existing.Set({"spec", "suspension"}, Json("{}"));  // Somebody else has left it.
+  CHECK(suspension("null") == Json("{}"));
+  existing.Erase({"spec", "suspension"});
+  CHECK(suspension("null").is_null());
 }
 
 TEST_CASE("propagateDeps of a cluster-scoped binding is set at its creation only") {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "detector/request_variant.h"
 #include "tests/detector/policies_fixture.h"
@@ -85,7 +86,9 @@ TEST_CASE_METHOD(Fixture, "a template whose policy names something missing is bl
   Put("p", 0);
   SetIn("p", "dependentOverrides", Json(R"(["o"])"));
   CHECK_FALSE(Pass().ok());
-  CHECK(memory.blocked.All() == std::vector<kube::Request>{{.key = kWeb, .gvk = kDeployments.gvk}});
+  REQUIRE(memory.blocked.All().size() == 1);
+  CHECK(memory.blocked.All()[0].request == kube::Request{.key = kWeb, .gvk = kDeployments.gvk});
+  CHECK(memory.blocked.All()[0].policy == kube::ObjectKey{"ns", "p"});
   CHECK(Holder() == "");
   server->Put(api::OverridePolicies(),
               kube::Object::Make(api::OverridePolicies().gvk, {"ns", "o"}));
@@ -93,13 +96,73 @@ TEST_CASE_METHOD(Fixture, "a template whose policy names something missing is bl
   CHECK_FALSE(IsBlocked());
 }
 
-// Its request would come again as one for an edit by a user.
-TEST_CASE_METHOD(Fixture, "a template that only Karmada has changed is not blocked") {
+TEST_CASE_METHOD(Fixture, "a template is not blocked any more once its policy does not match") {
+  Put("p", 0);
+  SetIn("p", "dependentOverrides", Json(R"(["o"])"));
+  CHECK_FALSE(Pass().ok());
+  CHECK(IsBlocked());
+  SetIn("p", "resourceSelectors",
+        Json(R"([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "other"}])"));
+  REQUIRE(Pass().ok());
+  CHECK_FALSE(IsBlocked());
+}
+
+// If its request came again as one for an edit by a user, a lazy policy would act on it.
+TEST_CASE_METHOD(Fixture, "a template that only Karmada has changed is blocked as such") {
   Put("p", 0);
   SetIn("p", "activationPreference", "Lazy");
   SetIn("p", "dependentOverrides", Json(R"(["o"])"));
   CHECK_FALSE(Pass(kChangedByKarmada).ok());
-  CHECK_FALSE(IsBlocked());
+  REQUIRE(IsBlocked());
+  CHECK(memory.blocked.All()[0].request.variant == kChangedByKarmada);
+  SECTION("until a user changes it as well") {
+    CHECK_FALSE(Pass().ok());
+    CHECK_FALSE(Pass(kChangedByKarmada).ok());
+    CHECK(memory.blocked.All().at(0).request.variant == 0);
+  }
+  SECTION("until nothing is missing") {
+    server->Put(api::OverridePolicies(),
+                kube::Object::Make(api::OverridePolicies().gvk, {"ns", "o"}));
+    REQUIRE(Pass(kChangedByKarmada).ok());
+    CHECK_FALSE(IsBlocked());
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "finalizers that hold up a template's deletion are reported, once") {
+  Put("p", 0);
+  REQUIRE(Pass().ok());
+  const kube::Request request{.key = kWeb, .gvk = kDeployments.gvk};
+  const auto delay = [&] { return reconciler->Reconcile(request, {})->delay(); };
+  const auto reports = [&] {
+    std::vector<std::string> found;
+    for (const std::string& event : recorded->All()) {
+      if (absl::StrContains(event, "DeletionBlocked")) found.push_back(event);
+    }
+    return found;
+  };
+  kube::Object web = server->Find(kDeployments, kWeb);
+  web.Set({"metadata", "deletionTimestamp"}, kube::FormatTime(clock.Now()));
+  web.AddFinalizer("example.com/never");
+  PutCached(kDeployments, web);
+  CHECK(delay() > absl::Minutes(4));
+  clock.Advance(absl::Minutes(4));
+  CHECK(delay() <= absl::Minutes(1));
+  CHECK(reports().empty());
+  clock.Advance(absl::Minutes(1));
+  REQUIRE(Pass().ok());
+  REQUIRE(Pass().ok());
+  REQUIRE(reports().size() == 1);
+  CHECK(absl::StartsWith(reports()[0], "Warning DeletionBlocked Deployment: Deployment ns/web is"));
+  CHECK(absl::StrContains(reports()[0], "metadata.finalizers keeps it: example.com/never. "));
+  // What has changed is news.
+  web = server->Find(kDeployments, kWeb);
+  web.AddFinalizer("example.com/neither");
+  PutCached(kDeployments, web);
+  REQUIRE(Pass().ok());
+  CHECK(reports().size() == 2);
+  memory.Forget(request);
+  REQUIRE(Pass().ok());
+  CHECK(reports().size() == 3);
 }
 
 TEST_CASE_METHOD(Fixture, "an object whose binding's name is too long gets an error that says so") {

@@ -2,6 +2,7 @@
 #include "detector/policy_reconciler.h"
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "api/keys.h"
 #include "api/policy_scope.h"
 #include "api/resources.h"
+#include "detector/request_variant.h"
 #include "detector/template_memory.h"
 #include "tests/support/members_fixture.h"
 
@@ -86,6 +88,47 @@ TEST_CASE_METHOD(Fixture, "a policy adopts the waiting templates that it selects
   CHECK(Queued() == std::vector<std::string>{"ConfigMap ns/settings", "Deployment ns/web"});
 }
 
+TEST_CASE_METHOD(Fixture, "a policy tries templates that it blocks, or may select, and no others") {
+  const auto block = [&](const kube::ObjectKey& key, const kube::ObjectKey& policy,
+                         const kube::Gvk& gvk = kDeployments.gvk) {
+    memory.blocked.Add({.key = key, .gvk = gvk}, policy);
+  };
+  block({"ns", "web"}, {"ns", "other"});
+  block({"ns", "unselected"}, {"ns", "p"}, {"", "v1", "Secret"});
+  block({"ns", "settings"}, {"", "p"}, kConfigMaps.gvk);
+  block({"ns", "another"}, {"", "p"}, kConfigMaps.gvk);
+  for (int i = 0; i < 2000; ++i) block({"tenant", std::to_string(i)}, {"tenant", "p"});
+  PutPolicy();
+  const std::vector<std::string> own = {"ConfigMap ns/settings", "Deployment ns/web",
+                                        "Secret ns/unselected"};
+  REQUIRE(Reconcile().ok());
+  CHECK(Queued() == own);
+  // So it is when the policy goes: they may follow another one.
+  kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  policy.AddFinalizer(Scope::kFinalizer);
+  policy.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+  PutCached(api::PropagationPolicies(), policy);
+  base::IgnoreError(Reconcile(), "kinds that are not served may keep the policy");
+  CHECK(Queued() == own);
+}
+
+TEST_CASE_METHOD(Fixture, "a blocked template comes back as what its policy acts on") {
+  kube::Request request{.key = {"ns", "web"}, .gvk = kDeployments.gvk};
+  request.variant = detector::kChangedByKarmada;
+  memory.blocked.Add(request, {"ns", "p"});
+  PutPolicy();
+  SECTION("a lazy policy does not take it for one that a user has changed") {
+    kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+    policy.Set({"spec", "activationPreference"}, "Lazy");
+    PutCached(api::PropagationPolicies(), policy);
+  }
+  SECTION("a policy that is not lazy any more makes one request with edits by users") {
+    request.variant = 0;
+  }
+  REQUIRE(Reconcile().ok());
+  CHECK(templates.Get()->request == request);
+}
+
 TEST_CASE_METHOD(Fixture, "a template of an unknown kind does not keep others from their policy") {
   RefuseDiscovery();
   memory.waiting.Add({.key = {"ns", "r"}, .gvk = kRobot});
@@ -104,6 +147,82 @@ TEST_CASE_METHOD(Fixture, "a changed policy queues all templates that it has cla
   PutPolicy();
   CHECK(Reconcile().ok());
   CHECK(Queued() == std::vector<std::string>{"ConfigMap ns/not-selected", "Robot ns/r"});
+}
+
+struct LazyFixture : Fixture {
+  LazyFixture() { PutPolicy(); }
+  void PutClaimed(const std::string& name, const char* id) {
+    kube::Object object = kube::Object::Make(kDeployments.gvk, {"ns", name});
+    object.SetLabel(api::kPropagationPolicyIdLabel, id);
+    PutCached(kDeployments, object);
+  }
+  // Edits the policy: its activation preference is this one now, and `edit` changes the rest.
+  void Edit(const std::string& preference, const std::function<void(kube::Object&)>& edit = {}) {
+    kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+    policy.Set({"spec", "activationPreference"}, preference);
+    policy.Set({"metadata", "generation"}, ++generation);
+    if (edit) edit(policy);
+    PutCached(api::PropagationPolicies(), policy);
+    REQUIRE(Reconcile().ok());
+  }
+  // Returns the variant of the only request, which is for the Deployment ns/lazily; -1 if there is
+  // another request, or none.
+  int VariantQueued() {
+    if (templates.size() != 1) return -1;
+    const auto taken = templates.Get();
+    templates.Done(taken->request);
+    return taken->request.key.name == "lazily" ? taken->request.variant : -1;
+  }
+  int generation = 1;
+};
+
+TEST_CASE_METHOD(LazyFixture, "an edited lazy policy also queues what it has claimed, not bound") {
+  PutClaimed("lazily", "p-id");
+  PutClaimed("of-another", "other-id");
+  // When the policy is seen first, the list of the templates brings them: a second request for the
+  // same template would be worked on at the same time.
+  Edit("Lazy");
+  CHECK(Queued().empty());
+  REQUIRE(Reconcile().ok());  // Nobody has edited it since.
+  CHECK(Queued().empty());
+  Edit("Lazy");
+  CHECK(VariantQueued() == detector::kChangedByKarmada);
+  kube::Object binding =
+      kube::Object::Make(api::ResourceBindings().gvk, {"ns", "lazily-deployment"});
+  binding.SetLabel(Scope::kIdLabel, "another-id");
+  PutCached(api::ResourceBindings(), binding);
+  Edit("Lazy");
+  CHECK(VariantQueued() == detector::kChangedByKarmada);
+  binding.SetLabel(Scope::kIdLabel, "p-id");
+  PutCached(api::ResourceBindings(), binding);
+  Edit("Lazy");  // The request comes from the binding, which names another template here.
+  CHECK(VariantQueued() == -1);
+}
+
+TEST_CASE_METHOD(LazyFixture, "a policy that is not lazy any more queues what it has not bound") {
+  PutClaimed("lazily", "p-id");
+  Edit("Lazy");
+  CHECK(Queued().empty());
+  Edit("");
+  CHECK(VariantQueued() == 0);
+  Edit("");  // Now such a template has a binding, or its pass is tried again.
+  CHECK(Queued().empty());
+}
+
+TEST_CASE_METHOD(LazyFixture,
+                 "a lazy policy finds claims on kinds that it does not select any more") {
+  PutClaimed("lazily", "p-id");
+  const auto select_nothing = [](kube::Object& policy) {
+    policy.Set({"spec", "resourceSelectors"}, Json("[]"));
+  };
+  Edit("Lazy");
+  Edit("Lazy", select_nothing);
+  CHECK(VariantQueued() == detector::kChangedByKarmada);
+  Edit("Lazy", [](kube::Object& policy) {
+    policy.AddFinalizer(Scope::kFinalizer);
+    policy.Set({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
+  });
+  CHECK(VariantQueued() == detector::kChangedByKarmada);
 }
 
 TEST_CASE_METHOD(Fixture,

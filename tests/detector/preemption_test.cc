@@ -221,6 +221,7 @@ TEST_CASE_METHOD(QueueFixture, "a policy that preempts looks at the templates th
   const kube::Request claimed{.key = {"ns", "claimed"}, .gvk = kDeployments.gvk};
   CHECK(QueuedBy(policy, true) == std::vector<kube::Request>{claimed});
   CHECK(QueuedBy(policy, false).empty());
+  // So does a lazy policy. It was not seen before, so it does not look at its own.
   policy.Set({"spec", "activationPreference"}, "Lazy");
   CHECK(QueuedBy(policy, true) == std::vector<kube::Request>{claimed});
   lazily_claimed = true;

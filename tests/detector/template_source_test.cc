@@ -14,6 +14,7 @@
 #include "api/binding.h"
 #include "api/keys.h"
 #include "api/policy_scope.h"
+#include "api/reasons.h"
 #include "detector/register.h"
 #include "tests/support/eventually.h"
 #include "tests/support/loops_fixture.h"
@@ -80,6 +81,32 @@ TEST_CASE_METHOD(Fixture, "a reported wait that a binding ends is reported as en
   CHECK(absl::StartsWith(recorded->All().at(1), "Warning WaitForKindEnded PropagationPolicy: "));
 }
 
+TEST_CASE_METHOD(Fixture, "clusters that a policy names in vain are reported, but not at a start") {
+  PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", "m1"}));
+  const auto put = [&](const std::string& name, int generation, const std::string& cluster) {
+    kube::Object policy = kube::Object::Make(api::PropagationPolicies().gvk, {"ns", name});
+    policy.Set({"metadata", "generation"}, generation);
+    policy.Set(
+        {"spec", "placement"},
+        Json(absl::StrCat(R"({"clusterAffinity": {"clusterNames": ["m1", ")", cluster, R"("]}})")));
+    policy.Set({"spec", "priority"}, generation);
+    PutCached(api::PropagationPolicies(), policy);
+  };
+  const auto message = [](const std::string& cluster) {
+    return absl::StrCat("Warning ClusterNotFound PropagationPolicy: there is no cluster ", cluster,
+                        ", which spec.placement.clusterAffinity.clusterNames names. Nothing goes "
+                        "there before a cluster of that name joins: join it, or mend the name");
+  };
+  put("before", 1, "m7");
+  REQUIRE(Eventually([&] { return policies->Find({"ns", "before"}) != nullptr; }));
+  source->OnStart();
+  put("p", 1, "m8");
+  put("p", 2, "m8");  // Its placement is the same.
+  put("p", 3, "m9");
+  REQUIRE(Eventually([&] { return recorded->All().size() >= 2; }));
+  CHECK(recorded->All() == std::vector<std::string>{message("m8"), message("m9")});
+}
+
 TEST_CASE_METHOD(Fixture, "a kind that comes again after its bindings went waits as a new one") {
   source->OnDiscovered({.kinds = {kRobots.gvk}});
   PutBinding();
@@ -113,19 +140,40 @@ struct StandBy : tests::LoopsFixture {
     base::IgnoreError(Finish(), "the loops use the interpreter");
     manager.reset();
   }
-  // Stores a policy that selects a kind of namespace "ns".
-  void PutPolicy(const std::string& name, const kube::Gvk& kind) {
+  // Returns a policy that selects a kind of namespace "ns".
+  static kube::Object PolicyFor(const std::string& name, const kube::Gvk& kind) {
     kube::Object policy = kube::Object::Make(api::PropagationPolicies().gvk, {"ns", name});
     policy.SetLabel(api::kPropagationPolicyIdLabel, name + "-id");
     policy.Set(
         {"spec", "resourceSelectors"},
         json::Value::Array({json::Value::Object(
             {{"apiVersion", kind.ApiVersion()}, {"kind", kind.kind}, {"namespace", "ns"}})}));
-    PutCached(api::PropagationPolicies(), policy);
+    return policy;
+  }
+  void PutPolicy(const std::string& name, const kube::Gvk& kind) {
+    PutCached(api::PropagationPolicies(), PolicyFor(name, kind));
   }
   void Put(const char* name) {
     server->Put(kDeployments, kube::Object::Make(kDeployments.gvk, {"ns", name}));
     REQUIRE(AwaitBinding(name));
+  }
+  // Returns how many passes of a controller have succeeded.
+  double Passes(absl::string_view controller) {
+    return registry
+        .GetCounter("controller_runtime_reconcile_total", "",
+                    {{"controller", std::string(controller)}, {"result", "success"}})
+        .Value();
+  }
+  // The clock goes on until the event comes, and not beyond.
+  bool AwaitEvent(const char* text) {
+    return Eventually([&] {
+      const std::vector<std::string> all = recorded->All();
+      const bool has_come = std::any_of(all.begin(), all.end(), [&](const std::string& event) {
+        return absl::StrContains(event, text);
+      });
+      if (!has_come) clock.Advance(absl::Seconds(1));
+      return has_come;
+    });
   }
   bool AwaitBinding(const char* name) {
     return Eventually([&] {
@@ -141,14 +189,7 @@ struct Running : StandBy {
     PutPolicy("p", kDeployments.gvk);
     Start();
     // The look at the policy queues the templates that it has claimed.
-    REQUIRE(Eventually([&] { return PolicyLooks() > 0; }));
-  }
-  double PolicyLooks() {
-    return registry
-        .GetCounter("controller_runtime_reconcile_total", "",
-                    {{"controller", std::string(api::policy_scope::Namespaced::kQueue)},
-                     {"result", "success"}})
-        .Value();
+    REQUIRE(Eventually([&] { return Passes(api::policy_scope::Namespaced::kQueue) > 0; }));
   }
 };
 
@@ -184,13 +225,7 @@ TEST_CASE_METHOD(Running,
   policy.Set({"spec", "dependentOverrides"}, Json(R"(["o"])"));
   PutCached(api::PropagationPolicies(), policy);
   server->Put(kDeployments, kube::Object::Make(kDeployments.gvk, {"ns", "a"}));
-  REQUIRE(Eventually([&] {
-    clock.Advance(absl::Seconds(1));
-    const std::vector<std::string> all = recorded->All();
-    return std::any_of(all.begin(), all.end(), [](const std::string& event) {
-      return absl::StrContains(event, "waiting for dependent overrides: ns/o");
-    });
-  }));
+  REQUIRE(AwaitEvent("waiting for dependent overrides: ns/o"));
   SECTION("the override comes") {
     server->Put(api::OverridePolicies(),
                 kube::Object::Make(api::OverridePolicies().gvk, {"ns", "o"}));
@@ -203,6 +238,32 @@ TEST_CASE_METHOD(Running,
   CHECK(Eventually([&] {
     return !server->Find(api::ResourceBindings(), {"ns", "a-deployment"}).empty();
   }));
+}
+
+// As above, the clock stands still at the end. That there is no binding shows that the template
+// did not come back as one that a user has changed.
+TEST_CASE_METHOD(StandBy, "an override that a lazy policy waits for brings its waiting templates") {
+  kube::Object other = PolicyFor("other", kDeployments.gvk);  // Has the kind watched.
+  other.Set({"spec", "resourceSelectors"},
+            Json(R"([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "b"}])"));
+  PutCached(api::PropagationPolicies(), other);
+  Start();
+  server->Put(kDeployments, kube::Object::Make(kDeployments.gvk, {"ns", "a"}));
+  REQUIRE(Eventually([&] {
+    clock.Advance(absl::Seconds(1));
+    return Passes(api::kResourceDetector) > 0;
+  }));
+  kube::Object policy = PolicyFor("p", kDeployments.gvk);
+  policy.Set({"spec", "activationPreference"}, "Lazy");
+  policy.Set({"spec", "dependentOverrides"}, Json(R"(["o"])"));
+  PutCached(api::PropagationPolicies(), policy);
+  REQUIRE(AwaitEvent("waiting for dependent overrides: ns/o"));
+  server->Put(api::OverridePolicies(),
+              kube::Object::Make(api::OverridePolicies().gvk, {"ns", "o"}));
+  CHECK(Eventually([&] {
+    return server->Find(kDeployments, {"ns", "a"}).Label(api::kPropagationPolicyIdLabel) == "p-id";
+  }));
+  CHECK(server->Find(api::ResourceBindings(), {"ns", "a-deployment"}).empty());
 }
 
 TEST_CASE_METHOD(Running, "a policy whose finalizer was removed by force lets its templates go") {

@@ -8,7 +8,6 @@ scenarios on it, those that change clusters one after the other.
 """
 
 import argparse
-import json
 import pathlib
 import signal
 import sys
@@ -27,13 +26,21 @@ def say(line):
 
 
 def record(plane, scenarios):
-    states = scenario.run(plane, scenarios, log=say)
+    """Records scenarios side by side; returns a line for each that could not be recorded."""
+    left = {}
+    try:
+        outcomes = scenario.run(plane, scenarios, log=say)
+    finally:
+        left = scenario.clean_up(plane)
+    refused = []
     for one in scenarios:
-        text = json.dumps(states[one.name], indent=1, sort_keys=True)
-        one.recording_file.write_text(text + "\n")
-    left = scenario.clean_up(plane)
+        try:
+            one.record(outcomes[one.name])
+        except AssertionError as error:
+            refused.append(f"{one.name}: {error}")
     if left:
-        sys.exit(f"record: left behind: {sorted(left)}")
+        sys.exit("\n".join([f"record: left behind: {sorted(left)}", *refused]))
+    return refused
 
 
 def main():
@@ -46,10 +53,13 @@ def main():
     with Plane(paths.BUILD / "record", testbed) as plane:
         with Daemon(plane, testbed.exe("upstream-controller-manager"), flags=scenario.FLAGS + scenario.UPSTREAM_FLAGS):
             plane.wait_members_ready()
+            refused = []
             together = [one for one in scenarios if not one.alone]
             for batch in ([together] if together else []) + [[one] for one in scenarios if one.alone]:
                 say(f"recording {', '.join(one.name for one in batch)}")
-                record(plane, batch)
+                refused += record(plane, batch)
+    if refused:
+        sys.exit("record: not stored:\n" + "\n".join(refused))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from rig.plane import Plane  # noqa: E402
 
 
 class Progress(unittest.TestResult):
-    """One line per test with its time; the daemon's last words with each failure."""
+    """One line per test with its time; the last words of the daemon, or of karmada-search, with each failure."""
 
     def __init__(self, plane):
         super().__init__()
@@ -65,7 +65,7 @@ class Progress(unittest.TestResult):
     def _say_failed(self, test, error):
         self._say("FAILED", test, error.strip().splitlines()[-60:])
         processes = self.plane.processes if self.plane else []
-        daemons = [p for p in processes if p.command[0] == str(paths.DAEMON)]
+        daemons = [p for p in processes if p.command[0] in (str(paths.DAEMON), str(paths.SEARCH))]
         for daemon in daemons[-1:]:
             print(f"        -- the end of {daemon.log}:", flush=True)
             for line in daemon.tail(12).splitlines():

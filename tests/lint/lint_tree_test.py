@@ -24,6 +24,8 @@ class LintTreeTest(unittest.TestCase):
             ("sandbox/x.cc", "sandbox/http/front_end.h", True),
             ("sandbox/http/x.cc", "sandbox/api_server.h", False),
             ("sandbox/http/x.cc", "sandbox/write/write_path.h", True),
+            ("kube/server/x.cc", "kube/client/client.h", False),
+            ("sandbox/kinds/x.cc", "kube/server/api_errors.h", True),
             ("sandbox/kinds/x.cc", "sandbox/storage/store.h", False),
             ("sandbox/sim/x.cc", "sandbox/write/write_path.h", False),
             ("sandbox/sim/x.cc", "sandbox/sim/writes.h", True),

@@ -17,6 +17,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/substitute.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/yaml.h"
@@ -122,6 +123,25 @@ void ControlPlane::StartDaemon(const std::vector<std::string>& more_flags) {
   starts_before_ = Starts();
   daemon_ = std::make_unique<ChildProcess>(
       DaemonCommand(more_flags), log != nullptr ? log : absl::StrCat(directory_, "/daemon.log"));
+}
+
+void ControlPlane::AwaitDaemon(const std::string& ns) {
+  constexpr char kLater[] = R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: later-$1, namespace: $0}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: Secret, name: later-$1}]
+  placement: {clusterAffinity: {clusterNames: [member1]}, clusterTolerations: [{operator: Exists}]}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: later-$1, namespace: $0}
+)";
+  const int number = ++awaited_;
+  Apply("host", absl::Substitute(kLater, ns, number));
+  const kube::ObjectKey key{ns, absl::StrCat("later-", number)};
+  REQUIRE(Eventually([&] { return Exists("member1", {"", "v1", "Secret"}, key); }));
 }
 
 ControlPlane::StandBy ControlPlane::StartStandBy() {

@@ -86,6 +86,10 @@ class ControlPlane {
   std::string DaemonLog() const;
   // Starts the controller manager with the plane's flags followed by these.
   void StartDaemon(const std::vector<std::string>& more_flags = {});
+  // Waits until the daemon works: makes a Secret and its policy in the namespace, and waits until
+  // member1 has the Secret. By then what the daemon found at its start has come to its queues.
+  // Fails the test when the Secret does not come.
+  void AwaitDaemon(const std::string& ns);
   // Another controller manager with the plane's flags and environment; the result's destructor ends
   // it.
   class StandBy;
@@ -105,6 +109,7 @@ class ControlPlane {
   std::map<std::string, std::unique_ptr<Cluster>> clusters_;
   std::unique_ptr<ChildProcess> daemon_;  // nullptr after StopDaemon().
   size_t starts_before_ = 0;              // Starts() before this daemon was started.
+  int awaited_ = 0;                       // Calls of AwaitDaemon.
 };
 
 class ControlPlane::StandBy {

@@ -94,8 +94,11 @@ kube::HttpResponse FakeObjects::Answer(const std::string& method, const RequestP
   if (path.subresource == "scale") return Scale(path, held, method == "GET" ? json::Value() : sent);
   if (method == "GET") return Success(200, held);
   if (method == "DELETE") return Delete(path, held);
-  return Update(path, held,
-                kube::Object(method == "PUT" ? sent : kube::ApplyMergePatch(held.root(), sent)));
+  if (method == "PUT") return Update(path, held, kube::Object(sent));
+  const absl::StatusOr<json::Value> patched = sent.is_array()
+                                                  ? kube::ApplyJsonPatch(held.root(), sent)
+                                                  : kube::ApplyMergePatch(held.root(), sent);
+  return patched.ok() ? Update(path, held, kube::Object(*patched)) : Failure(422, "Invalid");
 }
 
 kube::HttpResponse FakeObjects::Scale(const RequestPath& path, const kube::Object& held,

@@ -115,10 +115,11 @@ FakeObjects FakeApiServer::Backup() const {
   return objects_;
 }
 
-void FakeApiServer::Restore(FakeObjects backup) {
+void FakeApiServer::Restore(FakeObjects backup, bool cut) {
   absl::MutexLock lock(&mu_);
   objects_ = std::move(backup);
   published_ = objects_.history().size();
+  if (!cut) return;
   for (const StreamPtr& stream : std::exchange(streams_, {})) {
     End(stream, absl::UnavailableError("connection reset"));
   }

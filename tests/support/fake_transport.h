@@ -1,5 +1,5 @@
 // An API server in memory, in the place of a transport, with the functions that tests of code above
-// kube::Client need. It stores objects, lists them in pages, applies merge patches, keeps
+// kube::Client need. It stores objects, lists them in pages, applies merge and JSON patches, keeps
 // resourceVersions and watches, and misbehaves on demand.
 //
 //   auto server = std::make_shared<FakeApiServer>();
@@ -71,7 +71,8 @@ class FakeApiServer : public kube::Transport {
   // backup: objects and resourceVersions are as they were, the connections of all watches break,
   // and a watch from a version that has not been reached yet is refused (504).
   FakeObjects Backup() const;
-  void Restore(FakeObjects backup);
+  // With `cut` false the connections stay, as behind a proxy, and nothing comes through them.
+  void Restore(FakeObjects backup, bool cut = true);
   // Sends the present version to all open watches.
   void SendBookmarks();
   // Returns the number of open watches.

@@ -55,6 +55,15 @@ struct Fixture : tests::MembersFixture {
     REQUIRE(result.ok());
     return *result;
   }
+  // Puts an object into the member while its watch is cut off, so that the cache does not show it:
+  // as a creation that was never answered.
+  void PutUnseen(const kube::Object& object) {
+    REQUIRE(*objects.Find("m1", ConfigMap(), {}) == nullptr);
+    m1.Block("WATCH");
+    m1.EndWatches(absl::OkStatus());
+    m1.Put(kConfigMaps, object);
+    REQUIRE(*objects.Find("m1", ConfigMap(), {}) == nullptr);
+  }
   double Count(const char* name, metrics::Labels labels) {
     labels.insert({{"result", "success"},
                    {"apiversion", "v1"},
@@ -203,6 +212,47 @@ TEST_CASE_METHOD(Fixture, "somebody else's object is taken over when the manifes
   CHECK(Apply(ConfigMap(R"({"k": "2"})")) == ApplyResult::kUpdated);
 }
 
+// Returns the ConfigMap with the annotations that name its Work.
+kube::Object OfWork(const char* work) {
+  kube::Object object = ConfigMap();
+  object.SetAnnotation(api::kWorkNamespaceAnnotation, "karmada-es-m1");
+  object.SetAnnotation(api::kWorkNameAnnotation, work);
+  return object;
+}
+
+TEST_CASE_METHOD(Fixture, "a label of Karmada that was removed in the member is put back") {
+  kube::Object changed = OfWork("app-1");
+  changed.EraseLabel(api::kManagedLabel);
+  changed.SetLabel("theirs", "x");
+  m1.Put(kConfigMaps, changed);
+  SECTION("when the object is applied") { CHECK(Apply(OfWork("app-1")) == ApplyResult::kUpdated); }
+  SECTION("when it is taken for deleted") {
+    const auto made = objects.Recreate("m1", OfWork("app-1"), {});
+    REQUIRE(made.ok());
+    CHECK(*made == ApplyResult::kUpdated);
+    CHECK(Count("create_resource_to_cluster", {{"recreate", "true"}}) == 0);
+  }
+  SECTION("not when the object names another Work") {
+    CHECK(kube::AlreadyExists(objects.Apply("m1", OfWork("other-1"), {}).status()));
+    CHECK(Held().Label(api::kManagedLabel).empty());
+    return;
+  }
+  CHECK(Held().Label(api::kManagedLabel) == "true");
+  CHECK(Held().Label("theirs") == "x");
+  CHECK(*objects.Find("m1", OfWork("app-1"), {}) != nullptr);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "an object without Karmada's label is there as long as it names its Work") {
+  kube::Object changed = OfWork("app-1");
+  changed.EraseLabel(api::kManagedLabel);
+  m1.Put(kConfigMaps, changed);
+  CHECK(*objects.FindOfServedKind("m1", OfWork("app-1"), {}) != nullptr);
+  CHECK(*objects.FindOfServedKind("m1", OfWork("other-1"), {}) == nullptr);
+  CHECK(objects.Delete("m1", OfWork("app-1"), {}).ok());
+  CHECK_FALSE(Held().empty());  // Whoever has removed the label wants to keep it.
+}
+
 TEST_CASE_METHOD(Fixture, "an update from an outdated view is refused by the server") {
   Apply(ConfigMap());
   const kube::ObjectPtr seen = *objects.Find("m1", ConfigMap(), {});
@@ -294,6 +344,25 @@ TEST_CASE_METHOD(Fixture, "deleting removes what is ours, in the background") {
   CHECK(Count("delete_resource_from_cluster", {}) == 1);
   CHECK(objects.Delete("m1", ConfigMap(), {}).ok());
   CHECK(m1.Requests("DELETE").size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "an object that the cache does not show yet is deleted, too") {
+  kube::Object object = ConfigMap();
+  const bool is_ours = GENERATE(true, false);
+  if (!is_ours) object.EraseLabel(api::kManagedLabel);
+  PutUnseen(object);
+  const size_t calls = m1.Calls();
+  REQUIRE(objects.Delete("m1", ConfigMap(), {}).ok());
+  CHECK(Held().empty() == is_ours);
+  CHECK(m1.Calls() - calls == (is_ours ? 2 : 1));  // A GET, and the DELETE.
+  m1.Unblock();
+}
+
+TEST_CASE_METHOD(Fixture, "an object that cannot be asked for is not taken for deleted") {
+  REQUIRE(*objects.Find("m1", ConfigMap(), {}) == nullptr);
+  m1.FailNext("GET", 403, "Forbidden");
+  CHECK(absl::IsPermissionDenied(objects.Delete("m1", ConfigMap(), {})));
+  CHECK(objects.Delete("m1", ConfigMap(), {}).ok());
 }
 
 TEST_CASE_METHOD(Fixture, "deleting leaves alone what is not ours") {

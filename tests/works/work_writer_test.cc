@@ -6,6 +6,8 @@
 #include "absl/strings/match.h"
 #include "api/keys.h"
 #include "api/resources.h"
+#include "base/status.h"
+#include "kube/client/errors.h"
 #include "tests/support/members_fixture.h"
 
 namespace {
@@ -173,7 +175,25 @@ TEST_CASE_METHOD(Fixture, "a difference is sent as a patch of what differs") {
   CHECK(Writes() == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "a status written in between is not a conflict and stays") {
+// A leader that was cut off sends its last write after those of its successor.
+TEST_CASE_METHOD(Fixture, "manifests that the cache does not show are not written over") {
+  REQUIRE(writer.CreateOrUpdate(Template(), {}).ok());
+  server->Block("WATCH");
+  server->EndWatches(absl::OkStatus());
+  works::WorkTemplate theirs = Template();
+  theirs.manifest.Set({"spec", "replicas"}, 7);
+  server->Put(api::Works(), works::MergedWork(theirs, Stored()));
+  works::WorkTemplate wanted = Template();
+  wanted.manifest.Set({"spec", "replicas"}, 5);
+  CHECK(kube::IsConflict(writer.CreateOrUpdate(wanted, {}).status()));
+  CHECK(ManifestOf(Stored()).spec()["replicas"].AsInt() == 7);
+  // The next pass, which reads the template anew, sees what is there.
+  REQUIRE(writer.CreateOrUpdate(wanted, {}).ok());
+  CHECK(ManifestOf(Stored()).spec()["replicas"].AsInt() == 5);
+  server->Unblock();
+}
+
+TEST_CASE_METHOD(Fixture, "a status written in between holds up no change and stays") {
   REQUIRE(writer.CreateOrUpdate(Template(), {}).ok());
   kube::Object other = Stored();
   other.Set({"status"}, Json(R"({"conditions": [{"type": "Applied"}]})"));
@@ -190,8 +210,21 @@ TEST_CASE_METHOD(Fixture, "a Work on its way out is left alone, with an error th
   dying.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
   PutCached(api::Works(), dying);
   CHECK(writer.CreateOrUpdate(Template(), {}).status() ==
-        absl::FailedPreconditionError("work karmada-es-m1/web-1 is being deleted"));
+        absl::FailedPreconditionError("work karmada-es-m1/web-1 is being deleted; it waits for "
+                                      "karmada.io/execution-controller"));
   CHECK(Writes() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a Work whose name would be too long is not sent, for good") {
+  works::WorkTemplate wanted = Template();
+  wanted.key.name = std::string(254, 'w');
+  const absl::Status refused = writer.CreateOrUpdate(wanted, {}).status();
+  CHECK(base::IsTerminal(refused));
+  CHECK(absl::StrContains(refused.message(), "the Work of Deployment ns/web"));
+  CHECK(absl::StrContains(refused.message(), "254 characters"));
+  CHECK(Writes() == 0);
+  wanted.key.name = std::string(253, 'w');
+  CHECK(writer.CreateOrUpdate(wanted, {}).ok());
 }
 
 TEST_CASE_METHOD(Fixture,

@@ -7,28 +7,24 @@
 // newer than the list, which has come in the meantime. When the server went back to an earlier
 // state, versions say nothing, and everything that was not listed goes.
 //
+// A list may run beside the watch, or fail half-way. Until the watch has reached the version of the
+// list, or the list has ended, the store is a mixture of two states, and no progress is reported
+// (mixed_until_). Events that come after the end of a list although it has shown them are left out
+// (listed_): an object may have come and gone before the list, which has no trace of it.
+//
 // RemoveHandler and Stop wait for a call that is under way (called_, dispatcher_). When a handler
 // calls them itself, on the thread that dispatches, they return without waiting. Stop drops the
 // changes that have not been reported.
 #include "kube/cache/internal/cache_writer.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "base/stop_flag.h"
+#include "kube/cache/internal/version_number.h"
 #include "kube/cache/read_scope.h"
 
 namespace kube::internal {
-namespace {
-
-// Returns -1 for a version that cannot be compared.
-int64_t NumberOf(absl::string_view version) {
-  int64_t number = -1;
-  return absl::SimpleAtoi(version, &number) ? number : -1;
-}
-
-}  // namespace
-
 int64_t CacheWriter::AddHandler(EventHandler handler) {
   int64_t id;
   {
@@ -36,9 +32,12 @@ int64_t CacheWriter::AddHandler(EventHandler handler) {
     id = next_id_++;
     if (stopped_) return id;
     auto shared = std::make_shared<const EventHandler>(std::move(handler));
+    if (shared->on_progress) reports_progress_ = true;
     // Changes queued before this one are in the snapshot, later ones follow the replay.
     changes_.push_back(
-        {.action = [this, id, shared, objects = store_.List()] { Replay(id, shared, objects); }});
+        {.action = [this, id, shared, contents = Contents{store_.List(), ReportedProgress()}] {
+          Replay(id, shared, contents);
+        }});
   }
   Dispatch();
   absl::MutexLock lock(&mu_);
@@ -50,20 +49,47 @@ int64_t CacheWriter::AddHandler(EventHandler handler) {
 }
 
 void CacheWriter::RemoveHandler(int64_t id) {
+  // Declared before the lock, so that it is destroyed after the unlock: what the handler owns may
+  // call this object.
+  HandlerPtr removed;
   absl::MutexLock lock(&mu_);
-  handlers_.erase(id);
+  if (auto node = handlers_.extract(id); !node.empty()) removed = std::move(node.mapped());
   const auto returned = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return called_ != id; };
   if (!DispatchesHere()) mu_.Await(absl::Condition(&returned));
 }
 
-void CacheWriter::Apply(ObjectPtr object, bool initial) {
+void CacheWriter::Apply(ObjectPtr object, const Progress& reached) {
   {
     absl::MutexLock lock(&mu_);
     ObjectPtr before;
-    if (stopped_ || !store_.Put(object, &before)) return;
-    Note(std::move(before), std::move(object), initial);
+    if (stopped_) return;
+    if (!WasListed(reached) && store_.Put(object, &before)) {
+      Note(std::move(before), std::move(object), false);
+    }
+    NoteProgress(reached);
   }
   Dispatch();
+}
+
+void CacheWriter::Reach(const Progress& reached) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (stopped_) return;
+    NoteProgress(reached);
+  }
+  Dispatch();
+}
+
+void CacheWriter::NoteProgress(const Progress& reached) {
+  if (reached.version < 0) return;
+  progress_ = {std::max(reached.version, progress_.version), reached.at};
+  const int64_t reported = ReportedProgress();
+  if (reports_progress_ && reported >= 0) changes_.push_back({.reached = reported});
+}
+
+Progress CacheWriter::progress() const {
+  absl::MutexLock lock(&mu_);
+  return progress_;
 }
 
 void CacheWriter::Note(ObjectPtr before, ObjectPtr after, bool initial) {
@@ -74,11 +100,14 @@ void CacheWriter::Note(ObjectPtr before, ObjectPtr after, bool initial) {
   changes_.push_back({.before = std::move(before), .after = std::move(after), .initial = initial});
 }
 
-void CacheWriter::Delete(ObjectPtr last) {
+void CacheWriter::Delete(ObjectPtr last, const Progress& reached) {
   {
     absl::MutexLock lock(&mu_);
-    if (stopped_ || store_.Remove(last->key(), last.get()) == nullptr) return;
-    changes_.push_back({.before = std::move(last)});
+    if (stopped_) return;
+    if (!WasListed(reached) && store_.Remove(last->key(), last.get()) != nullptr) {
+      changes_.push_back({.before = std::move(last)});
+    }
+    NoteProgress(reached);
   }
   Dispatch();
 }
@@ -106,13 +135,15 @@ void CacheWriter::ApplyListed(ObjectPtr object, Listing& listing) {
     absl::MutexLock lock(&mu_);
     ObjectPtr before;
     const int64_t version = NumberOf(listing.version);
-    if (stopped_ || !store_.PutListed(object, listing.mark, version, &before)) return;
+    if (stopped_) return;
+    mixed_until_ = std::max(mixed_until_, version);
+    if (!store_.PutListed(object, listing.mark, version, &before)) return;
     Note(std::move(before), std::move(object), listing.initial);
   }
   Dispatch();
 }
 
-void CacheWriter::EndList(const Listing& listing) {
+void CacheWriter::EndList(const Listing& listing, base::SteadyTime now) {
   const int64_t version = NumberOf(listing.version);
   const bool ordered = version >= 0 && !Store::WentBack(listing.mark, version);
   {
@@ -129,6 +160,10 @@ void CacheWriter::EndList(const Listing& listing) {
       changes_.push_back({.before = held});
     }
     store_.EndList(listing.mark, version);
+    // Progress goes back only with the server.
+    if (!ordered) progress_.version = -1;
+    mixed_until_ = listed_ = version;
+    NoteProgress({version, now});
   }
   Dispatch();
 }
@@ -194,15 +229,20 @@ void CacheWriter::Dispatch() {
   dispatcher_ = std::thread::id();
 }
 
-void CacheWriter::Replay(int64_t id, HandlerPtr handler, const std::vector<ObjectPtr>& objects) {
+void CacheWriter::Replay(int64_t id, HandlerPtr handler, const Contents& contents) {
   {
     absl::MutexLock lock(&mu_);
     handlers_[id] = std::move(handler);
   }
-  for (const ObjectPtr& object : objects) {
+  for (const ObjectPtr& object : contents.objects) {
     const HandlerPtr present = Begin(id);
     if (present == nullptr) break;
     if (present->on_add) present->on_add(object, true);
+    Finish();
+  }
+  if (contents.reached >= 0) {
+    const HandlerPtr present = Begin(id);
+    if (present != nullptr && present->on_progress) present->on_progress(contents.reached);
     Finish();
   }
   absl::MutexLock lock(&mu_);
@@ -211,14 +251,18 @@ void CacheWriter::Replay(int64_t id, HandlerPtr handler, const std::vector<Objec
 
 void CacheWriter::Notify(const Change& change) {
   int64_t id = 0;
-  while (const HandlerPtr handler = BeginNext(id)) {
-    if (change.before == nullptr) {
+  while (HandlerPtr handler = BeginNext(id)) {
+    if (change.reached >= 0) {
+      if (handler->on_progress) handler->on_progress(change.reached);
+    } else if (change.before == nullptr) {
       if (handler->on_add) handler->on_add(change.after, change.initial);
     } else if (change.after == nullptr) {
       if (handler->on_delete) handler->on_delete(change.before);
     } else if (handler->on_update) {
       handler->on_update(change.before, change.after);
     }
+    // Who has removed the handler meanwhile is waiting, and destroys it.
+    handler.reset();
     Finish();
   }
 }

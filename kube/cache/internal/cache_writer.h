@@ -40,10 +40,14 @@ class CacheWriter {
   int64_t AddHandler(EventHandler handler);
   void RemoveHandler(int64_t id);
 
-  // Stores this state of the object. `initial`: it was found by the first list.
-  void Apply(ObjectPtr object, bool initial);
+  // Stores this state of the object. `reached` is how far the watch is complete with this event;
+  // its version is -1 when the state is not one of the watch's.
+  void Apply(ObjectPtr object, const Progress& reached = {});
   // Removes the object, which left at the resourceVersion of `last` (a DELETED event).
-  void Delete(ObjectPtr last);
+  void Delete(ObjectPtr last, const Progress& reached = {});
+  // The watch is complete up to here, without a change that concerns the store.
+  void Reach(const Progress& reached);
+  Progress progress() const;
   // Removes the object with this `uid` (empty: the held one, whichever it is), which was deleted
   // for good.
   void DeleteForGood(const ObjectKey& key, absl::string_view uid);
@@ -58,7 +62,7 @@ class CacheWriter {
   };
   Listing BeginList() const;
   void ApplyListed(ObjectPtr object, Listing& listing);
-  void EndList(const Listing& listing);
+  void EndList(const Listing& listing, base::SteadyTime now);
   // Marks the first list as complete; it counts once its handlers have run.
   void MarkSynced();
   bool HasSynced() const;
@@ -72,17 +76,32 @@ class CacheWriter {
   void Stop();
 
  private:
-  // A change to report to all handlers that existed when it happened (either side may be null), or
-  // an action at its place in the order.
+  // A change to report to all handlers that existed when it happened (either side may be null), the
+  // version that is complete after the changes before it, or an action at its place in the order.
   struct Change {
     ObjectPtr before, after;
     bool initial = false;
+    int64_t reached = -1;
     std::function<void()> action;
   };
   using HandlerPtr = std::shared_ptr<const EventHandler>;
 
   void Note(ObjectPtr before, ObjectPtr after, bool initial) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Replay(int64_t id, HandlerPtr handler, const std::vector<ObjectPtr>& objects);
+  void NoteProgress(const Progress& reached) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Returns the version whose state the store shows, -1 while it shows a mixture.
+  int64_t ReportedProgress() const ABSL_SHARED_LOCKS_REQUIRED(mu_) {
+    return progress_.version >= mixed_until_ ? progress_.version : -1;
+  }
+  // Returns whether the last list has shown the event of the watch that reached this.
+  bool WasListed(const Progress& reached) const ABSL_SHARED_LOCKS_REQUIRED(mu_) {
+    return reached.version >= 0 && reached.version <= listed_;
+  }
+  // What a new handler is given.
+  struct Contents {
+    std::vector<ObjectPtr> objects;
+    int64_t reached = -1;
+  };
+  void Replay(int64_t id, HandlerPtr handler, const Contents& contents);
   void Dispatch();
   void Notify(const Change& change);
   // BeginNext marks the first handler after `id` as being called and updates `id`, Begin marks the
@@ -102,6 +121,12 @@ class CacheWriter {
   int64_t last_replayed_ ABSL_GUARDED_BY(mu_) = 0;
   std::thread::id dispatcher_ ABSL_GUARDED_BY(mu_);  // The thread that empties the queue.
   int64_t called_ ABSL_GUARDED_BY(mu_) = 0;          // The handler it is calling, or 0.
+  Progress progress_ ABSL_GUARDED_BY(mu_);
+  // The version of a list of which the store has a part, or of the last one; -1 before.
+  int64_t mixed_until_ ABSL_GUARDED_BY(mu_) = -1;
+  int64_t listed_ ABSL_GUARDED_BY(mu_) = -1;  // The version of the last complete list.
+  // True once a handler has asked for progress; until then none is queued.
+  bool reports_progress_ ABSL_GUARDED_BY(mu_) = false;
   bool synced_ ABSL_GUARDED_BY(mu_) = false;
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
 };

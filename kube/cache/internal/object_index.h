@@ -53,26 +53,16 @@ class ObjectIndex {
  public:
   explicit ObjectIndex(IndexFn fn) : fn_(std::move(fn)) {}
 
-  void Add(const ObjectPtr& object) {
-    for (std::string& value : fn_(*object)) buckets_[std::move(value)].insert(object);
-  }
-
-  void Erase(const ObjectPtr& object) {
-    for (const std::string& value : fn_(*object)) {
-      const auto bucket = buckets_.find(value);
-      if (bucket == buckets_.end()) continue;
-      bucket->second.erase(KeyView(object));
-      if (bucket->second.empty()) buckets_.erase(bucket);
-    }
-  }
+  void Add(const ObjectPtr& object) { AddUnder(fn_(*object), object); }
+  void Erase(const ObjectPtr& object) { EraseUnder(fn_(*object), object); }
 
   // `after` replaces `before`, which has the same key. Most changes of an object (of its status,
   // for example) leave it in the same buckets.
   void Replace(const ObjectPtr& before, const ObjectPtr& after) {
-    const std::vector<std::string> values = fn_(*after);
-    if (fn_(*before) != values) {
-      Erase(before);
-      Add(after);
+    const std::vector<std::string> old_values = fn_(*before), values = fn_(*after);
+    if (old_values != values) {
+      EraseUnder(old_values, before);
+      AddUnder(values, after);
       return;
     }
     for (const std::string& value : values) PutInto(buckets_[value], after);
@@ -85,6 +75,18 @@ class ObjectIndex {
   }
 
  private:
+  void AddUnder(const std::vector<std::string>& values, const ObjectPtr& object) {
+    for (const std::string& value : values) buckets_[value].insert(object);
+  }
+  void EraseUnder(const std::vector<std::string>& values, const ObjectPtr& object) {
+    for (const std::string& value : values) {
+      const auto bucket = buckets_.find(value);
+      if (bucket == buckets_.end()) continue;
+      bucket->second.erase(KeyView(object));
+      if (bucket->second.empty()) buckets_.erase(bucket);
+    }
+  }
+
   IndexFn fn_;
   absl::flat_hash_map<std::string, ObjectTable> buckets_;
 };

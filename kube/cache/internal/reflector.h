@@ -4,15 +4,18 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "base/json_fields.h"
 #include "kube/cache/informer.h"
 #include "kube/cache/internal/backoff.h"
 #include "kube/cache/internal/cache_writer.h"
 #include "kube/cache/internal/failure_log.h"
 #include "kube/cache/internal/own_versions.h"
 #include "kube/cache/internal/task_pool.h"
+#include "kube/cache/text_dictionary.h"
 #include "kube/client/client.h"
 #include "kube/meta/selector.h"
 
@@ -42,13 +45,19 @@ class Reflector final : public Informer,
 
   const Resource& resource() const override { return resource_; }
   const Store& store() const override { return writer_.store(); }
-  bool HoldsAll() const override { return options_.label_selector.empty(); }
+  bool HoldsAll() const override {
+    return options_.label_selector.empty() &&
+           (options_.namespaces.empty() || !resource_.namespaced);
+  }
   void AddIndex(const std::string& name, IndexFn fn) override;
   int64_t AddHandler(EventHandler handler) override;
   void RemoveHandler(int64_t id) override;
   bool HasSynced() const override { return writer_.HasSynced(); }
   absl::Status WaitForSync(base::SteadyTime deadline, const base::StopToken& stop) const override;
   absl::Status last_error() const override;
+  Progress progress() const override { return writer_.progress(); }
+  void CatchUp() override;
+  void AskVersion(VersionFn done) override;
   void Written(const Object& object) override;
   void WrittenDeleteOf(const ObjectKey& key, absl::string_view uid) override {
     writer_.DeleteForGood(key, uid);
@@ -59,15 +68,27 @@ class Reflector final : public Informer,
   void OnEnd(absl::Status status) override;
 
  private:
-  enum class Step { kList, kWatch };
+  enum class Step { kList, kWatch, kCatchUp };
 
   void RunAfter(absl::Duration delay, Step step);
   void ListThenWatch();
-  absl::Status List();
-  absl::Status ListPages();
-  void StartWatch();
+  absl::Status List() ABSL_LOCKS_EXCLUDED(list_mu_);
+  absl::Status ListPages() ABSL_EXCLUSIVE_LOCKS_REQUIRED(list_mu_);
+  // `lasting`: false for a watch that the server ends after kShortWatch.
+  void StartWatch(bool lasting = true);
+  void ListBesideWatch();
+  absl::StatusOr<int64_t> ReadServerVersion();
+  // Replaces the running watch by one that begins where it is; nothing happens when none is
+  // running.
+  void RestartWatch(bool lasting);
+  bool HasWatch() const ABSL_LOCKS_EXCLUDED(mu_);
   bool Advance(absl::string_view version) ABSL_LOCKS_EXCLUDED(mu_);
   ObjectPtr Prepare(Object object) const;
+  Progress ReachedAt(absl::string_view version) const;
+  // Returns the namespace to ask for, "" for all.
+  std::string AskedNamespace() const;
+  // Returns whether objects of the namespace are stored.
+  bool Wants(absl::string_view ns) const;
   std::string Name() const;
   bool stopped() const { return stop_.stop_requested(); }
 
@@ -83,12 +104,15 @@ class Reflector final : public Informer,
   const Resource resource_;
   const InformerOptions options_;
   const LabelSelector selector_;
+  const json::Fields kept_;  // With keep_text.
+  const std::shared_ptr<TextDictionary> dictionary_ = std::make_shared<TextDictionary>();
   // The client's name, kept for callers that still wait after Stop, when the client may be gone.
   const std::string server_;
   const Environment env_;
   CacheWriter writer_;
   base::StopSource stop_;
 
+  absl::Mutex list_mu_;   // Held during a list, because CatchUp lists while a watch is running.
   absl::Mutex watch_mu_;  // Locked only by tasks and Stop, never in a callback of the watch.
   std::unique_ptr<Watch> watch_ ABSL_GUARDED_BY(watch_mu_);
 
@@ -101,8 +125,14 @@ class Reflector final : public Informer,
   bool watch_delivered_ ABSL_GUARDED_BY(mu_) = false;
   // The version at which the watch began; its events are newer.
   int64_t watch_from_ ABSL_GUARDED_BY(mu_) = -1;
-  // True when the watch has ended or counts as ended; its further events are dropped.
-  bool watch_is_over_ ABSL_GUARDED_BY(mu_) = false;
+  // True when there is no watch, or it has ended or counts as ended; its further events are
+  // dropped.
+  bool watch_is_over_ ABSL_GUARDED_BY(mu_) = true;
+  // True while a short watch has its bookmark still to come.
+  bool watch_is_short_ ABSL_GUARDED_BY(mu_) = false;
+  bool catch_up_is_due_ ABSL_GUARDED_BY(mu_) = false;  // True while its task waits.
+  // Who shares the next request of AskVersion; its task waits while there are any.
+  std::vector<VersionFn> askers_ ABSL_GUARDED_BY(mu_);
   int failed_watches_ ABSL_GUARDED_BY(mu_) = 0;  // Failures in a row.
 };
 

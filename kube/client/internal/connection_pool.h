@@ -35,6 +35,10 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
   // Gives the place back. Null means that the connection cannot be used again.
   void Give(std::unique_ptr<Connection> connection);
 
+  // The same without places and waiting, for callers that limit themselves.
+  std::unique_ptr<Connection> TakeIdle();
+  void Keep(std::unique_ptr<Connection> connection);
+
  private:
   struct Idle {
     std::unique_ptr<Connection> connection;
@@ -43,6 +47,9 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
   class Sweeper;
 
   absl::Status TakePlace(base::SteadyTime deadline, const base::StopToken& stop);
+  // Returns whether the caller has to call StartSweeping, without the lock.
+  bool Store(std::unique_ptr<Connection> connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void StartSweeping();
   // Closes connections that have been idle for too long. Returns when to call it again;
   // InfiniteFuture when none is left.
   base::SteadyTime Sweep();

@@ -1,4 +1,5 @@
-// One thread that waits for many sockets: all watches of this process, of all servers.
+// A thread that waits for many sockets: one for all watches of this process, of all servers, and
+// one for all forwarded requests.
 #ifndef KUBE_CLIENT_INTERNAL_EVENT_LOOP_H_
 #define KUBE_CLIENT_INTERNAL_EVENT_LOOP_H_
 
@@ -49,6 +50,9 @@ class EventLoop {
   // Returns the loop of this process. Its thread starts at the first Post(), and ends when nobody
   // owns the loop any more, after everything that was posted has run.
   static std::shared_ptr<EventLoop> Shared();
+  // Returns the loop of this process for forwarded requests, with a thread of its own. Somebody
+  // waits for each of its events, so it handles them at once instead of several together.
+  static std::shared_ptr<EventLoop> Prompt();
   virtual ~EventLoop() = default;
 
   // Runs `function` on the thread, after everything that was posted before. Thread-safe.

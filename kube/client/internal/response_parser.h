@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -19,12 +20,18 @@ class ResponseParser {
  public:
   struct Options {
     std::optional<uint64_t> max_body_bytes;  // nullopt means no limit.
-    bool no_body = false;                    // For the answer to CONNECT.
+    bool no_body = false;                    // For the answers to CONNECT and HEAD.
+    // Takes 101 for the answer; rest() returns what follows it. Otherwise 101 is an error.
+    bool accept_upgrade = false;
   };
   // All are optional. An error of on_body ends the parsing.
   struct Callbacks {
     std::function<void(const HttpResponse& head)> on_head;
     std::function<absl::Status(absl::string_view bytes)> on_body;
+    // Is called for each header of the answer's head, before on_head, as it came. Interim answers'
+    // headers are reported, too, each time before an on_interim.
+    std::function<void(absl::string_view name, absl::string_view value)> on_field;
+    std::function<void()> on_interim;
   };
 
   ResponseParser(const Options& options, Callbacks callbacks);
@@ -42,6 +49,8 @@ class ResponseParser {
   bool done() const;
   // Returns whether the connection can be used for another request. REQUIRES: done().
   bool keeps_connection() const;
+  // Returns the bytes that came after an upgrade's head. REQUIRES: done().
+  std::string& rest();
   // Its code is 0 before the whole head has come. REQUIRES: callbacks did not move from it.
   HttpResponse& head();
 

@@ -25,7 +25,7 @@ constexpr Root kRoots[] = {
     {"admissionregistration.k8s.io", "ValidatingAdmissionPolicy", "AdmissionPolicy"},
     {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "WebhookConfiguration"},
     {"apps", "DaemonSet", "Workload"},
-    {"apps", "Deployment", "Workload"},
+    {"apps", "Deployment", "Deployment"},
     {"apps", "ReplicaSet", "Workload"},
     {"apps", "StatefulSet", "Workload"},
     {"autoscaling", "HorizontalPodAutoscaler", "Conditioned"},
@@ -62,6 +62,10 @@ constexpr Field kFields[] = {
     {"Workload", "spec", Nested("WorkloadSpec")},
     {"Workload", "status", Nested("ConditionedStatus")},
     {"WorkloadSpec", "template", Nested("PodTemplateSpec")},
+    {"Deployment", "spec", Nested("DeploymentSpec")},
+    {"Deployment", "status", Nested("ConditionedStatus")},
+    {"DeploymentSpec", "strategy", Nested("DeploymentStrategy")},
+    {"DeploymentSpec", "template", Nested("PodTemplateSpec")},
     {"PodTemplate", "template", Nested("PodTemplateSpec")},
     {"PodTemplateSpec", "metadata", Nested("Metadata")},
     {"PodTemplateSpec", "spec", Nested("PodSpec")},
@@ -137,6 +141,10 @@ FieldRule FindFieldRule(absl::string_view type, absl::string_view field) {
     if (known.type == type && known.name == field) return known.rule;
   }
   return {};
+}
+
+bool RetainsOnlyNamed(absl::string_view type) {
+  return type == "Volume" || type == "DeploymentStrategy";
 }
 
 }  // namespace kube::internal

@@ -29,6 +29,10 @@ absl::string_view RootType(absl::string_view group, absl::string_view kind);
 // known.
 FieldRule FindFieldRule(absl::string_view type, absl::string_view field);
 
+// Returns whether a change of an object of that type removes every member that it does not name
+// (the strategy retainKeys): its members exclude one another.
+bool RetainsOnlyNamed(absl::string_view type);
+
 }  // namespace kube::internal
 
 #endif  // KUBE_META_INTERNAL_STRATEGIC_SCHEMA_H_

@@ -1,6 +1,7 @@
 // An event passes four rules in this order. It is dropped when the event of the same source, object
 // and reason that passed the first two rules last had the same type, message and version of the
-// object, and came less than ten minutes earlier. It is dropped when the object's token bucket for
+// object, and came less than ten minutes earlier; where every success is to be reported, a Normal
+// event without a version of the object is not. It is dropped when the object's token bucket for
 // this source is empty. From the tenth different message of otherwise equal events on, each less
 // than ten minutes after the one before, all messages count as one event and get a prefix. An event
 // that is equal to one that was written becomes a patch of its count; any other is created.
@@ -64,8 +65,9 @@ json::Value ReferenceJson(const InvolvedObject& about) {
 
 EventCorrelator::SpamBucket::SpamBucket() : tokens(kSpamQps, kSpamBurst) {}
 
-EventCorrelator::EventCorrelator()
-    : said_(kCacheEntries),
+EventCorrelator::EventCorrelator(bool every_success)
+    : every_success_(every_success),
+      said_(kCacheEntries),
       buckets_(kCacheEntries),
       similar_(kCacheEntries),
       observed_(kCacheEntries) {}
@@ -95,6 +97,9 @@ void EventCorrelator::Written(const Decision& decision) {
 }
 
 bool EventCorrelator::IsRepetition(const EventNote& note) {
+  if (every_success_ && note.type == EventType::kNormal && note.about.resource_version.empty()) {
+    return false;
+  }
   const LastSaid& last = said_[Key(ObjectKeyOf(note), note.reason)];
   return last.type == TypeName(note.type) && last.message == note.message &&
          last.resource_version == note.about.resource_version && note.at - last.at < kSilence;

@@ -39,7 +39,9 @@ class EventCorrelator {
     json::Value patch;  // Null when the Event is to be created.
     std::string key;    // For the call of Written.
   };
-  EventCorrelator();
+  // With `every_success`, a Normal event about an object without a version is never a repetition:
+  // who records it knows that something has changed.
+  explicit EventCorrelator(bool every_success = false);
   // Returns nullopt when the event is to be dropped.
   std::optional<Decision> Correlate(const EventNote& note);
   // Records that the event of the decision was written.
@@ -73,6 +75,7 @@ class EventCorrelator {
   Object NewEvent(const EventNote& note, const std::string& message);
   std::string NewName(const EventNote& note);
 
+  const bool every_success_;
   LruCache<LastSaid> said_;
   LruCache<SpamBucket> buckets_;
   LruCache<Similar> similar_;

@@ -50,6 +50,15 @@ TEST_CASE("A trace reports who answers, who does not and why, and what it cost")
   CHECK_THAT(other.err, Contains("native        answers   Widget"));
 }
 
+TEST_CASE("Names in a trace are one line and cannot steer the terminal") {
+  const std::string widget =
+      "apiVersion: example.io/v1\nkind: Widget\nmetadata: {name: \"w\\n\\e[2J\"}\n";
+  const Ran ran =
+      RunTool({"run", "--operation", "InterpretHealth", "--observed", "-", "--trace"}, widget);
+  CHECK_THAT(ran.err, Contains("InterpretHealth of Widget w\\n\\x1b[2J (example.io/v1)\n"));
+  CHECK(ran.err.find('\x1b') == std::string::npos);
+}
+
 TEST_CASE("What an operation changes is shown as a diff, in colours where they are wanted") {
   const tests::TempDirectory dir;
   const std::string web = dir.Write("web.yaml", tests::kDeployment);

@@ -32,6 +32,17 @@ is_empty out
 expect 1 "a file that does not exist" "$program" plan -f "$directory/none"
 expect 1 "an unknown flag" "$program" plan --what
 
+expect 1 "definitions that are not there" "$program" plan -f $demo --crds "$directory/new/none"
+contains err "no *.yaml files in"
+expect 2 "definitions from elsewhere" "$program" plan -f $demo --crds config/crds
+mkdir "$directory/bin" && cp "$program" "$directory/bin/karmada-lens"
+here=$PWD
+cd "$directory" || exit 1
+expect 1 "a program without its definitions" bin/karmada-lens plan -f "$here/$demo"
+contains err "--crds"
+expect 0 "the flag that the error names" bin/karmada-lens graph -f "$here/$demo" --crds "$here/config/crds"
+cd "$here" || exit 1
+
 expect 0 "a graph" "$program" graph -f $demo
 contains out "Deployment demo/nginx  -> member1 (3 replicas), member2 (2 replicas), member3 (1 replica)"
 expect 0 "a picture" "$program" graph -f $demo -o svg

@@ -9,7 +9,7 @@ class BehaviourTest(PlaneCase):
     def test_the_behaviour_tests_pass_on_real_api_servers(self):
         require_binary(paths.BEHAVIOUR_TEST)
         # They start and stop the daemon themselves.
-        done = run([paths.BEHAVIOUR_TEST, "~[sandbox]"], timeout=600, env={
+        done = run([paths.BEHAVIOUR_TEST, "~[sandbox]"], timeout=1200, env={
             "TEST_PLANE": str(self.plane.folder),
             "KARMADA_CONTROLLER_MANAGER": str(paths.DAEMON),
             "BEHAVIOUR_LOG": str(self.plane.logs / "behaviour-daemon.log"),

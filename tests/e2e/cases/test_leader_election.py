@@ -9,7 +9,8 @@ from rig.daemon import Daemon
 from rig.suite import PlaneCase, deployment, divided_policy, settled_deployments
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/karmada-system/leases/karmada-controller-manager"
-FLAGS = ["--leader-elect=true", "--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s",
+# A leader on a busy machine must not lose its lease by chance.
+FLAGS = ["--leader-elect=true", "--leader-elect-lease-duration=10s", "--leader-elect-renew-deadline=8s",
          "--leader-elect-retry-period=1s"]
 
 
@@ -26,7 +27,7 @@ class LeaderElectionTest(PlaneCase):
         return [d for d in self.daemons if d.process.alive()
                 and d.value("leader_election_master_status", name="karmada-controller-manager") == 1]
 
-    def wait_leader(self, timeout=20):
+    def wait_leader(self, timeout=60):
         return self.wait("one leader", lambda: len(self.leaders()) == 1 and self.leaders()[0], timeout)
 
     def test_the_other_takes_over_when_the_leader_is_killed(self):
@@ -36,7 +37,7 @@ class LeaderElectionTest(PlaneCase):
 
         leader.process.kill()
         other = next(d for d in self.daemons if d is not leader)
-        self.wait("the other leads", lambda: self.leaders() == [other], 20)
+        self.wait("the other leads", lambda: self.leaders() == [other], 60)
         spec = self.host.get(LEASE)["spec"]
         self.assertNotEqual(spec["holderIdentity"], holder)
         self.assertGreaterEqual(spec["leaseTransitions"], 1)
@@ -49,7 +50,7 @@ class LeaderElectionTest(PlaneCase):
         leader = self.wait_leader()
         holder = self.host.get(LEASE)["spec"]["holderIdentity"]
         leader.process.signal(signal.SIGTERM)
-        self.assertEqual(leader.process.wait(30), 0, leader.process.tail())
+        self.assertEqual(leader.process.wait(60), 0, leader.process.tail())
         self.assertEqual(self.host.get(LEASE)["spec"]["holderIdentity"], holder)
 
     def test_a_leader_that_loses_its_lease_exits_1(self):
@@ -58,5 +59,5 @@ class LeaderElectionTest(PlaneCase):
         other.process.kill()
         now = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(time.time() + 30))
         self.host.merge(LEASE, {"spec": {"holderIdentity": "somebody-else", "renewTime": now}})
-        self.assertEqual(leader.process.wait(20), 1, leader.process.tail())
+        self.assertEqual(leader.process.wait(60), 1, leader.process.tail())
         self.assertIn("lease", leader.process.tail(20).lower())

@@ -31,7 +31,8 @@ class RestartTest(PlaneCase):
             time.sleep(12)  # A round of cluster status, and every initial list worked off.
             wait_quiet(audit, user=USER)
             requests = second.requests()
-        written = [w for w in audit.writes(USER) if w[1] != "leases" and not is_event_of_others(w, namespace)]
+        written = [w for w in audit.writes(USER)
+                   if w.resource != "leases" and not is_event_of_others(w, namespace)]
         self.assertEqual(written, [])
         # Other cases leave objects in members that are not ours to take over.
         control_plane = self.host.server.removeprefix("https://")
@@ -40,5 +41,4 @@ class RestartTest(PlaneCase):
 
 def is_event_of_others(write, namespace):
     """The event that tells of the new leader, as upstream's, and those about what other cases left failing."""
-    _, resource, name, _ = write
-    return resource == "events" and namespace not in name and "app-" not in name
+    return write.resource == "events" and namespace not in write.name and "app-" not in write.name

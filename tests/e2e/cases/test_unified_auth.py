@@ -7,7 +7,7 @@ karmada-impersonator; karmadactl and kubectl are the clients.
 import yaml
 
 from rig.daemon import Daemon
-from rig.process import run
+from rig.process import Process, run
 from rig.suite import BINDINGS, DEPLOYMENTS, PlaneCase, deployment
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -131,6 +131,8 @@ class UnifiedAuthTest(PlaneCase):
             self.give_rights(member)
             kube.apply([deployment(self.namespace, "legacy")])
         self.check_clients(bot)
+        self.wait("the pods of legacy", self.runs_in_member1)
+        self.check_containers()
         self.check_karmadactl_changes()
         self.check_access_ends()
         self.assertGreater(self.syncs(), before)
@@ -140,6 +142,10 @@ class UnifiedAuthTest(PlaneCase):
         return sum(e.get("count", 1) for e in self.host.items("/api/v1/events")
                    if e["involvedObject"]["kind"] == "Cluster" and e["involvedObject"]["name"] == "member1"
                    and e["reason"] == "SyncImpersonationConfigSucceed")
+
+    def runs_in_member1(self):
+        found = self.plane.kube("member1").find(f"{DEPLOYMENTS.format(self.namespace)}/legacy")
+        return found and found.get("status", {}).get("readyReplicas", 0) == found["spec"]["replicas"]
 
     def check_clients(self, bot):
         self.wait("the way through the proxy", lambda: self.raw("member1").returncode == 0)
@@ -153,6 +159,37 @@ class UnifiedAuthTest(PlaneCase):
         described = self.succeeds(self.karmadactl("describe", "deployment", "legacy", "--operation-scope=members",
                                                   "--cluster=member1"))
         self.assertIn("nginx:1.25", described)
+
+    def check_containers(self):
+        """logs, exec and attach: the way leads on to the kubelets of the member, with the user's rights there."""
+        pods = self.plane.kube("member1").items(f"/api/v1/namespaces/{self.namespace}/pods")
+        pod = next(p["metadata"]["name"] for p in pods if p["metadata"]["labels"].get("app") == "legacy")
+        self.assertIn("a container in member1", self.succeeds(self.karmadactl("logs", pod, "-C", "member1")))
+        in_member1 = ("--operation-scope=members", "--cluster=member1")
+        printed = self.succeeds(self.karmadactl("exec", pod, *in_member1, "--", "printenv", "CLUSTER"))
+        self.assertEqual(printed.strip(), "member1")
+        self.is_refused(self.karmadactl("logs", pod, "-C", "member2"), "Forbidden")
+        # The member knows who asks: in another namespace the user has no rights.
+        elsewhere = self.karmadactl("logs", pod, "-C", "member1", "-n", "default")
+        self.is_refused(elsewhere, f'User "{USER}" cannot get resource "pods"')
+        self.check_attach(pod)
+
+    def check_attach(self, pod):
+        """Who is attached to a container sees what it prints from then on."""
+        words = ["attach", pod, "--operation-scope=members"]
+        attached = Process("attach", [
+            self.plane.testbed.exe("karmadactl"), "--kubeconfig", self.user, "-n", self.namespace, *words,
+            "--cluster=member1"], self.plane.logs / "attach.log")
+        self.addCleanup(attached.stop)
+
+        def printed():
+            attached.check_alive()
+            self.plane.containers_print("member1", "printed for those who are attached")
+            return "printed for those who are attached" in attached.log.read_text()
+        self.wait("what the container prints", printed)
+        self.is_refused(self.karmadactl(*words, "--cluster=member2"), "orbidden")
+        elsewhere = self.karmadactl(*words, "--cluster=member1", "-n", "default")
+        self.is_refused(elsewhere, f'User "{USER}" cannot get resource "pods"')
 
     def check_karmadactl_changes(self):
         """promote, and apply --cluster, as the user."""

@@ -7,6 +7,11 @@
     plane.py      etcd, API servers, controller managers, kwok, Karmada's servers; joined members
     daemon.py     a controller manager, ours or upstream's, on a plane
     metrics.py    Prometheus text and what we count in it
-    audit.py      who wrote what at the control plane
-    scenario.py   replays a scenario and compares what it left behind with a recording
+    audit.py      who wrote what at an API server
+    snapshot.py   every object of control plane and members, and what has changed
+    scenario.py   carries the steps of scenarios out and waits until everything stands still
+    recording.py  what scenarios leave behind, in a form that can be compared
+    replay.py     tests that compare scenarios with recordings of upstream
+    takeover.py   tests in which our daemon takes upstream's place and gives it back
+    template_classes.py   which classes of templates are propagated
 """

@@ -15,6 +15,9 @@ import yaml
 from .process import must, run, wait_until
 
 
+_BUSY_SECONDS = 30
+
+
 class ApiError(AssertionError):
     """An answer of 400 or above."""
 
@@ -74,7 +77,15 @@ class Kube:
             yield line, time.monotonic()
 
     def get(self, path):
-        return self.request("GET", path)
+        """The answer; a server that says 429, as while it opens the storage of a defined kind, is asked again."""
+        end = time.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                return self.request("GET", path)
+            except ApiError as error:
+                if error.code != 429 or time.monotonic() > end:
+                    raise
+            time.sleep(0.5)
 
     def find(self, path):
         """The object, or None if there is none."""

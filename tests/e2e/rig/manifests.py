@@ -1,4 +1,4 @@
-"""What the rig gives its servers to read: kwok's stages, the host's audit policy, member nodes."""
+"""What the rig gives its servers to read: kwok's stages, the audit policy, member nodes."""
 
 # Fake nodes become Ready, fake pods run at once and go when they are deleted.
 KWOK_STAGES = """\
@@ -16,6 +16,12 @@ spec:
     statusTemplate: |
       {{ $now := Now }}
       phase: Running
+      addresses:
+      - type: InternalIP
+        address: {{ NodeIP }}
+      daemonEndpoints:
+        kubeletEndpoint:
+          Port: {{ NodePort }}
       conditions:
       - type: Ready
         status: "True"
@@ -63,6 +69,40 @@ spec:
     matchExpressions: [{key: '.metadata.deletionTimestamp', operator: Exists}]
   next: {delete: true, finalizers: {empty: true}}
 """
+
+# What the kubelets of a cluster answer: all containers log into one file, whose end those see who are attached, commands
+# run on this machine, and every port sends back what it gets.
+KWOK_CONTAINERS = """\
+---
+kind: ClusterLogs
+apiVersion: kwok.x-k8s.io/v1alpha1
+metadata: {{name: all}}
+spec:
+  logs: [{{logsFile: {logs}, follow: false}}]
+---
+kind: ClusterExec
+apiVersion: kwok.x-k8s.io/v1alpha1
+metadata: {{name: all}}
+spec:
+  execs:
+  - local:
+      envs: [{{name: CLUSTER, value: {cluster}}}]
+---
+kind: ClusterAttach
+apiVersion: kwok.x-k8s.io/v1alpha1
+metadata: {{name: all}}
+spec:
+  attaches: [{{logsFile: {logs}}}]
+---
+kind: ClusterPortForward
+apiVersion: kwok.x-k8s.io/v1alpha1
+metadata: {{name: all}}
+spec:
+  forwards: [{{command: [cat]}}]
+"""
+
+# A line of a container's log file.
+CONTAINER_LOG = "2024-01-01T00:00:00.000000000Z stdout F {text}\n"
 
 # Every write, once, without bodies.
 AUDIT_POLICY = """\

@@ -12,9 +12,11 @@ BIN = pathlib.Path(os.environ.get("KARMADA_BIN", BUILD / "release" / "bin"))
 DAEMON = BIN / "karmada-controller-manager"
 INTERPRET = BIN / "karmada-interpret"
 SANDBOX = BIN / "karmada-sandbox"
+SEARCH = BIN / "karmada-search"
 BEHAVIOUR_TEST = BIN / "behaviour_test"
 CRDS = ROOT / "config" / "crds"
 SAMPLES = ROOT / "config" / "samples"
+SEARCH_MANIFESTS = ROOT / "examples" / "karmada-search"
 SCENARIOS = ROOT / "tests" / "data" / "scenarios"
 
 

@@ -40,6 +40,7 @@ class Plane:
         self.processes = []
         self._apiservers = {}
         self._kubes = {}
+        self._away = set()  # Members whose join or unjoin has not succeeded, or that have left.
         self._etcd_port = free_port()
         self._webhook_port = free_port()
 
@@ -56,9 +57,9 @@ class Plane:
             self._kubes[cluster] = Kube(self.kubeconfigs[cluster], self.testbed.exe("kubectl"))
         return self._kubes[cluster]
 
-    @property
-    def audit_log(self):
-        return self.logs / "audit.log"
+    def audit_log(self, cluster=HOST):
+        """The file in which a cluster's API server records every write."""
+        return self.logs / ("audit.log" if cluster == HOST else f"{cluster}-audit.log")
 
     def start(self, name, command, env=None):
         """Starts a process that ends with the plane at the latest."""
@@ -95,15 +96,37 @@ class Plane:
 
     def join(self, member):
         """Makes a member known to the control plane, as its operator does."""
+        self._away.add(member)
         self._karmadactl("join", member)
+        self._away.discard(member)
 
     def unjoin(self, member):
         """Takes a member out of the control plane; a controller manager has to run."""
+        self._away.add(member)
         self._karmadactl("unjoin", member, f"--cluster-context={self.kube(member).context}")
+
+    def rejoin(self):
+        """Brings back the members that are out, or half out because an unjoin or a join failed; a controller manager has
+        to run."""
+        away = sorted(self._away)
+        for member in away:
+            if self.host.find(f"{_CLUSTERS}/{member}") is not None:
+                self.unjoin(member)
+            self.join(member)
+        if away:
+            self.wait_members_ready()
 
     def _karmadactl(self, verb, member, *flags):
         must([self.testbed.exe("karmadactl"), "--kubeconfig", self.kubeconfigs[HOST], verb, member,
               "--cluster-kubeconfig", self.kubeconfigs[member], *flags], timeout=120)
+
+    def containers_print(self, member, text):
+        """A line more in the log of all containers of a member."""
+        with self._container_log(member).open("a") as log:
+            log.write(manifests.CONTAINER_LOG.format(text=text))
+
+    def _container_log(self, member):
+        return self.folder / f"{member}-container.log"
 
     def wait_members_ready(self, timeout=60):
         def all_ready():
@@ -211,11 +234,12 @@ class Plane:
             "--requestheader-allowed-names=front-proxy-client",
             "--requestheader-extra-headers-prefix=X-Remote-Extra-",
             "--requestheader-group-headers=X-Remote-Group", "--requestheader-username-headers=X-Remote-User",
+            "--requestheader-uid-headers=X-Remote-Uid",
             "--max-requests-inflight=2000", "--max-mutating-requests-inflight=1000"]
-        if name == HOST:
-            policy = self.folder / "audit-policy.yaml"
-            policy.write_text(manifests.AUDIT_POLICY)
-            command += [f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}"]
+        policy = self.folder / "audit-policy.yaml"
+        policy.write_text(manifests.AUDIT_POLICY)
+        command += [f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log(name)}",
+                    "--audit-log-maxsize=100000"]  # MB, so that nothing is rotated away from who reads it.
         self._apiservers[name] = (self.start(f"{name}-apiserver", command), command)
         self.kubeconfigs[name] = self.pki.kubeconfig(
             self.folder / f"{name}.kubeconfig", f"https://127.0.0.1:{port}", "admin")
@@ -232,15 +256,17 @@ class Plane:
 
     def _start_nodes(self, name):
         """A scheduler, nodes that exist on paper, and kwok to play their kubelets."""
-        stages = self.folder / "kwok.yaml"
-        stages.write_text(manifests.KWOK_STAGES)
+        stages, logs, port = self.folder / f"{name}-kwok.yaml", self._container_log(name), free_port()
+        self.containers_print(name, f"a container in {name}")
+        stages.write_text(manifests.KWOK_STAGES + manifests.KWOK_CONTAINERS.format(logs=logs, cluster=name))
         self.kube(name).apply(list(manifests.nodes(name, self._nodes)))
         self.start(f"{name}-scheduler", [
             self.testbed.exe("kube-scheduler"), f"--kubeconfig={self.kubeconfigs[name]}", "--leader-elect=false",
             "--bind-address=127.0.0.1", f"--secure-port={free_port()}"])
         self.start(f"{name}-kwok", [
             self.testbed.exe("kwok"), f"--kubeconfig={self.kubeconfigs[name]}", "--manage-all-nodes=true",
-            "--node-lease-duration-seconds=40", f"--config={stages}"])
+            "--node-lease-duration-seconds=40", f"--config={stages}", "--node-ip=127.0.0.1", f"--node-port={port}",
+            f"--server-address=127.0.0.1:{port}"])
 
     # ---- Karmada ----------------------------------------------------------------------------------
 

@@ -49,7 +49,8 @@ def free_port():
     raise Timeout("no free port found in 200 tries")
 
 
-def _die_with_parent():
+def die_with_parent():
+    """For Popen: ends the child when this process ends, whatever ends it."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -63,7 +64,7 @@ class Process:
         with open(self.log, "ab") as out:
             self._popen = subprocess.Popen(
                 self.command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
-                env={**os.environ, **(env or {})}, preexec_fn=_die_with_parent)
+                env={**os.environ, **(env or {})}, preexec_fn=die_with_parent)
 
     @property
     def pid(self):

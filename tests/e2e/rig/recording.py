@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import yaml
 
+from .kube import ApiError
 from .plane import HOST
 
 KINDS = {
@@ -64,14 +65,24 @@ def _path_of_crd(crd):
     return f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"
 
 
+def _objects_of(kube, path):
+    """The objects of a defined kind; none if it is not served, because it is new or is going."""
+    try:
+        return kube.items(path)
+    except ApiError as error:
+        if error.code == 404:
+            return []
+        raise
+
+
 def read(plane, also=()):
     """{"cluster/Kind/namespace/name": object} of everything that may belong to a scenario, and of the keys in also."""
     def read_cluster(cluster):
-        kube = plane.kube(cluster)
-        paths = [*KINDS.values(), *(KINDS_OF_HOST.values() if cluster == HOST else ()),
-                 *map(_path_of_crd, own_crds(kube))]
-        found = {}
-        for item in (item for path in paths for item in kube.items(path)):
+        kube, found = plane.kube(cluster), {}
+        crds = own_crds(kube)
+        paths = [*KINDS.values(), *(KINDS_OF_HOST.values() if cluster == HOST else ())]
+        items = [item for path in paths for item in kube.items(path)]
+        for item in crds + items + [item for crd in crds for item in _objects_of(kube, _path_of_crd(crd))]:
             key = key_of(cluster, item)
             if may_be_of_a_scenario(item) or key in also:
                 found[key] = item

@@ -24,19 +24,32 @@ class ReplayCase(PlaneCase):
         """Runs scenarios side by side; each that differs from its recording is a failure of its own."""
         left = {}
         try:
-            states = scenario.run(self.plane, scenarios, log=lambda line: print(line, flush=True))
+            outcomes = scenario.run(self.plane, scenarios, log=lambda line: print(line, flush=True))
         finally:
             left = scenario.clean_up(self.plane)
         for one in scenarios:
             with self.subTest(one.name):
-                check_recording(self, one, states[one.name])
+                check_recording(self, one, outcomes[one.name], one.titles())
         self.assertEqual(sorted(left), [], "left behind after everything was deleted")
 
 
-def check_recording(case, one, states):
-    """Fails the test if these states of a scenario's steps are not as recorded, deliberate differences apart."""
-    (case.plane.folder / f"{one.name}.got.json").write_text(json.dumps(states, indent=1, sort_keys=True))
-    want = {title: state for title, state in one.recorded().items() if title in states}
-    found = [d for d in recording.compare(want, states) if not _ALLOWED.covers(one.name, d)]
+def check_recording(case, one, outcome, titles):
+    """Fails the test if the scenario has not settled, or if its states after the steps of these titles are not as
+    recorded, deliberate differences apart."""
+    (case.plane.folder / f"{one.name}.got.json").write_text(json.dumps(outcome.states, indent=1, sort_keys=True))
+    outcome.check_settled()
+    found = compare(one, outcome.states, titles)
     if found:
         case.fail(f"{len(found)} differences from upstream:\n" + "\n".join(map(str, found[:40])))
+
+
+def compare(one, states, titles):
+    """The differences from the recording after the steps of these titles, deliberate ones apart. A step that is missing
+    on either side is one: `make record` has to follow a scenario's changes."""
+    recorded = one.recorded()
+    found = [f"{title}: recorded, but no step of the scenario" for title in set(recorded) - set(one.titles())]
+    found += [f"{title}: not recorded" for title in titles if title not in recorded]
+    found += [f"{title}: not carried out" for title in titles if title not in states]
+    both = [title for title in titles if title in recorded and title in states]
+    want, got = ({title: side[title] for title in both} for side in (recorded, states))
+    return found + [d for d in recording.compare(want, got) if not _ALLOWED.covers(one.name, d)]

@@ -10,22 +10,26 @@ A step has a `name`, and one or more of
     patch:  {target: KIND/NAMESPACE/NAME, merge: {...}, subresource: ...}, or a list of them; a JSON patch with `json:`
     unjoin: CLUSTER, join: CLUSTER                 karmadactl
 `'on':` (quoted, or YAML reads a boolean) names the cluster or clusters (default: the host), `sleep:` waits before
-looking, `wait:` bounds the time to settle.
+looking, `wait:` bounds the seconds to settle. A scenario that has not settled by then can be neither recorded nor
+compared.
 
 Scenarios run side by side: the first steps of all, then, once everything has stood still for four seconds, the second
 ones. Objects belong to the scenario whose steps apply their namespace, or, without one, an object of their name or of
 the part of it before a dash; all of these names begin with "s-".
 """
 
+import dataclasses
 import json
 import time
 
 import yaml
 
 from . import recording
+from .kube import ApiError
 from .plane import HOST
 
 SETTLED_SECONDS = 4.0
+_WAIT_SECONDS = 120.0
 _POLL_SECONDS = 0.7
 # Scenarios use features that are off by default.
 FLAGS = [
@@ -36,6 +40,20 @@ FLAGS = [
 # So that upstream settles as fast as two cores let it; it changes nothing that it leaves behind.
 UPSTREAM_FLAGS = ["--kube-api-qps=400", "--kube-api-burst=800", "--cluster-api-qps=400", "--cluster-api-burst=800",
                   "--rate-limiter-qps=200", "--rate-limiter-bucket-size=400", "--rate-limiter-max-delay=2s"]
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What became of a scenario: {step: state}, and {step: keys} of what still moved when the time to settle was over."""
+
+    states: dict = dataclasses.field(default_factory=dict)
+    moving: dict = dataclasses.field(default_factory=dict)
+
+    def check_settled(self):
+        """Raises AssertionError if something still moved: then the states say nothing."""
+        if self.moving:
+            raise AssertionError("still moving when the time to settle was over:\n" + "\n".join(
+                f"{step}: {', '.join(keys)}" for step, keys in self.moving.items()))
 
 
 class Scenario:
@@ -64,6 +82,18 @@ class Scenario:
         """{step: state} as upstream left it."""
         return json.loads(self.recording_file.read_text())
 
+    def record(self, outcome):
+        """Stores the states of upstream. Raises AssertionError, and stores nothing, if they are not whole and settled."""
+        outcome.check_settled()
+        missing = set(self.titles()) - set(outcome.states)
+        if missing:
+            raise AssertionError(f"not carried out: {sorted(missing)}")
+        self.recording_file.write_text(json.dumps(outcome.states, indent=1, sort_keys=True) + "\n")
+
+    def titles(self, first=0, last=None):
+        """The keys of the steps from `first` to `last` in recordings."""
+        return [self.title(n) for n in range(len(self.steps)) if first <= n <= (n if last is None else last)]
+
     def title(self, number):
         """The key of a step in recordings."""
         return f"{number:02d} {self.steps[number].get('name', '')}"
@@ -87,42 +117,54 @@ def load(folder, names=()):
 
 
 def run(plane, scenarios, log=lambda line: None, after_step=lambda number: None):
-    """Carries the scenarios out side by side; returns {scenario: {step: state}}.
+    """Carries the scenarios out side by side; returns {scenario: Outcome}.
 
     Calls after_step with the number of each step once it has settled; if that returns "stop", the rest is left out.
     """
-    states = {scenario.name: {} for scenario in scenarios}
+    outcomes = {scenario.name: Outcome() for scenario in scenarios}
     also = frozenset().union(*(scenario.also for scenario in scenarios))
     for number in range(max(len(scenario.steps) for scenario in scenarios)):
         active = [scenario for scenario in scenarios if number < len(scenario.steps)]
         began = time.monotonic()
         steps = [(scenario, scenario.steps[number]) for scenario in active]
         _carry_out(plane, steps)
-        objects, moving = settle(plane, max(step.get("wait", 40) for _, step in steps), also)
+        objects, moving = settle(plane, max(step.get("wait", _WAIT_SECONDS) for _, step in steps), also)
         for scenario in active:
             own = {key: item for key, item in objects.items() if scenario.owns(key, item)}
-            states[scenario.name][scenario.title(number)] = recording.normalise(own)
+            outcomes[scenario.name].states[scenario.title(number)] = recording.normalise(own)
+        _note_moving(outcomes, scenarios, number, moving)
         log(f"  step {number} of {len(active)} scenarios: {len(objects)} objects, "
             f"{time.monotonic() - began:.0f} s{', STILL MOVING: ' + ', '.join(moving) if moving else ''}")
         if after_step(number) == "stop":
             break
-    return states
+    return outcomes
+
+
+def _note_moving(outcomes, scenarios, number, moving):
+    """Files what moves under the scenarios that own it, or under all if none does: they could not settle either."""
+    for key, item in sorted(moving.items()):
+        owners = [scenario for scenario in scenarios if scenario.owns(key, item)] or scenarios
+        for scenario in owners:
+            step = scenario.title(min(number, len(scenario.steps) - 1))
+            outcomes[scenario.name].moving.setdefault(step, []).append(key)
 
 
 def settle(plane, limit, also=frozenset()):
-    """The objects once they have stood still, and nothing; when the limit is over, as they are, and what still moves."""
+    """The objects once they have stood still, and {}; when the limit is over, as they are, and those that still move."""
     end = time.monotonic() + limit
-    last, since, objects, moved = {}, time.monotonic(), {}, {}
+    versions, since, objects, moved = {}, time.monotonic(), {}, {}
     while time.monotonic() < end:
-        objects = recording.read(plane, also)
-        now = {key: item["metadata"]["resourceVersion"] for key, item in objects.items() if "/Cluster//" not in key}
-        if now != last:
-            moved.update(dict.fromkeys((key for key, _ in now.items() ^ last.items()), time.monotonic()))
-            last, since = now, time.monotonic()
-        elif time.monotonic() - since > SETTLED_SECONDS and not any(map(_is_terminating_namespace, objects.values())):
-            return objects, []
+        last, objects, now = objects, recording.read(plane, also), time.monotonic()
+        seen = {key: item["metadata"]["resourceVersion"] for key, item in objects.items() if "/Cluster//" not in key}
+        if seen != versions:
+            moved.update({key: (now, objects.get(key) or last[key]) for key, _ in seen.items() ^ versions.items()})
+            versions, since = seen, now
+        elif now - since > SETTLED_SECONDS and not any(map(_is_terminating_namespace, objects.values())):
+            return objects, {}
         time.sleep(_POLL_SECONDS)
-    return objects, sorted(key for key, when in moved.items() if time.monotonic() - when < SETTLED_SECONDS)
+    moving = {key: item for key, (when, item) in moved.items() if when >= min(since, end - SETTLED_SECONDS)}
+    moving.update({key: item for key, item in objects.items() if _is_terminating_namespace(item)})
+    return objects, moving
 
 
 def _is_terminating_namespace(item):
@@ -217,10 +259,25 @@ def _target(text):
 _OF_CLUSTERS = ["Namespace", "ClusterRole", "ClusterRoleBinding", "PriorityClass"]
 _POLICIES_OF_CLUSTERS = ["clusterpropagationpolicies", "clusteroverridepolicies", "clustertaintpolicies"]
 _INTERPRETER_CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
+_ADMISSION = "/apis/admissionregistration.k8s.io/v1"
+_FINALIZERS_OF_STEPS = "example.io/"
+_RULES_OF_MEMBERS = [f"{_ADMISSION}/validatingadmissionpolicybindings", f"{_ADMISSION}/validatingadmissionpolicies"]
 
 
 def clean_up(plane, timeout=90):
-    """Removes every scenario object from the control plane, and what is left of them in the members."""
+    """Removes every scenario object from the control plane, and what is left of them in the members, and brings members
+    back that a scenario has taken out. Returns what is left nevertheless."""
+    try:
+        plane.rejoin()
+    finally:
+        left = _remove_objects(plane, timeout)
+    return left
+
+
+def _remove_objects(plane, timeout):
+    for member in plane.members:
+        for path in _RULES_OF_MEMBERS:
+            _delete_ours(plane.kube(member), path)
     for plural in _POLICIES_OF_CLUSTERS:
         _delete_ours(plane.host, f"/apis/policy.karmada.io/v1alpha1/{plural}")
     for cluster in [HOST, *plane.members]:
@@ -229,6 +286,9 @@ def clean_up(plane, timeout=90):
         for crd in recording.own_crds(plane.kube(cluster)):
             plane.kube(cluster).delete(f"{recording.CRDS}/{crd['metadata']['name']}")
     _delete_ours(plane.host, _INTERPRETER_CUSTOMIZATIONS)
+    for path in _applied_in_foreign_namespaces(plane):
+        plane.host.delete(path)
+    _let_go(plane)
     for cluster in plane.host.items(recording.CLUSTERS):
         if cluster["spec"].get("taints"):
             plane.host.merge(f"{recording.CLUSTERS}/{cluster['metadata']['name']}", {"spec": {"taints": None}})
@@ -242,3 +302,31 @@ def _delete_ours(kube, path):
     for item in kube.items(path):
         if item["metadata"]["name"].startswith(recording.PREFIX):
             kube.delete(f"{path}/{item['metadata']['name']}")
+
+
+def _applied_in_foreign_namespaces(plane):
+    """The paths of what steps have applied in the control plane, but not in namespaces of their own."""
+    for key, item in recording.read(plane).items():
+        cluster, kind, namespace, name = key.split("/")
+        applied = recording.LAST_APPLIED in item["metadata"].get("annotations", {})
+        if cluster == HOST and applied and namespace and not namespace.startswith(recording.PREFIX):
+            yield _path_of(kind, namespace, name)
+
+
+def _let_go(plane):
+    """Removes the finalizers by which steps hold objects back."""
+    for key, item in recording.read(plane).items():
+        finalizers = item["metadata"].get("finalizers", [])
+        others = [name for name in finalizers if not name.startswith(_FINALIZERS_OF_STEPS)]
+        if others != finalizers:
+            cluster, *place = key.split("/")
+            try:
+                plane.kube(cluster).merge(_path_of(*place), {"metadata": {"finalizers": others or None}})
+            except ApiError as error:
+                if error.code != 404:  # It has gone meanwhile.
+                    raise
+
+
+def _path_of(kind, namespace, name):
+    head, plural = {**recording.KINDS, **recording.KINDS_OF_HOST}[kind].rsplit("/", 1)
+    return f"{head}/namespaces/{namespace}/{plural}/{name}" if namespace else f"{head}/{plural}/{name}"

@@ -9,12 +9,17 @@ _LEFT_OUT = {"leases", "events", "nodes", "componentstatuses"}
 
 
 def take(plane):
-    """{"cluster/resource/namespace/name": object} of everything that can be listed, leases and events apart."""
+    """{"cluster/resource/namespace/name": object} of everything that can be listed, leases and events apart.
+
+    REQUIRES: something is propagated. A snapshot without Works is an error, because it would show no change of them.
+    """
     clusters = [HOST, *plane.members]
     with ThreadPoolExecutor(max_workers=len(clusters)) as pool:
         found = {}
         for objects in pool.map(lambda cluster: _take_cluster(plane.kube(cluster), cluster), clusters):
             found.update(objects)
+    if not any(key.startswith(f"{HOST}/works/") for key in found):
+        raise AssertionError("the snapshot of the control plane has no Works")
     return found
 
 
@@ -28,12 +33,21 @@ def _take_cluster(kube, cluster):
 
 
 def _resources(kube):
-    groups = [group["preferredVersion"]["groupVersion"] for group in kube.get("/apis")["groups"]]
-    for path in ["/api/v1"] + [f"/apis/{group}" for group in groups]:
-        for resource in kube.get(path)["resources"]:
-            name = resource["name"]
-            if "list" in resource["verbs"] and "/" not in name and name not in _LEFT_OUT:
-                yield path, name
+    """(path, name) of every resource that can be listed, in the first version of its group that serves it."""
+    groups = [("/api/v1",)]
+    for group in kube.get("/apis")["groups"]:
+        # A version need not serve what another one does: Works are in v1alpha1 only, their bindings in v1alpha2.
+        versions = [group["preferredVersion"], *group["versions"]]
+        groups.append(tuple(dict.fromkeys(f"/apis/{version['groupVersion']}" for version in versions)))
+    for paths in groups:
+        served = {}
+        for path in paths:
+            for resource in kube.get(path)["resources"]:
+                name = resource["name"]
+                if "list" in resource["verbs"] and "/" not in name and name not in _LEFT_OUT:
+                    served.setdefault(name, path)
+        for name, path in served.items():
+            yield path, name
 
 
 def changes(before, after):

@@ -14,6 +14,7 @@ DEPLOYMENTS = "/apis/apps/v1/namespaces/{}/deployments"
 
 _plane = None
 _daemon = None
+_shared = {}  # What the cases of the daemon share besides it, by name.
 
 
 @contextlib.contextmanager
@@ -28,9 +29,18 @@ def on(plane):
         _plane = None
 
 
+def shared(name, make):
+    """What make() has started, once for all cases of the daemon; its close() ends it before the daemon stops."""
+    if name not in _shared:
+        _shared[name] = make()
+    return _shared[name]
+
+
 def stop_daemon():
-    """Stops the shared daemon, if it runs."""
+    """Stops the shared daemon, if it runs, and what is shared besides it."""
     global _daemon
+    while _shared:
+        _shared.popitem()[1].close()
     if _daemon is not None:
         _daemon.stop()
         _daemon = None
@@ -147,5 +157,5 @@ def wait_quiet(audit, seconds=5.0, timeout=90, user=None):
 
 
 def kubectl():
-    """The kubectl of the testbed's Kubernetes version."""
-    return _plane.testbed.exe("kubectl")
+    """The kubectl of the testbed's Kubernetes version; there need not be a plane."""
+    return (_plane.testbed if _plane is not None else paths.Testbed.build()).exe("kubectl")

@@ -3,7 +3,7 @@
 # prints the folder they are in. The folder is named after the versions, so a second run has nothing to do.
 #
 #   build.sh             etcd, the Kubernetes servers and kubectl, kwok, Karmada's servers and karmadactl
-#   build.sh --upstream  the same and upstream's karmada-controller-manager, to measure against
+#   build.sh --upstream  the same and upstream's karmada-controller-manager and karmada-search, to compare with
 #
 # TESTBED_HOME overrides where the folder is made (default: ~/.cache/karmada-testbed).
 set -euo pipefail
@@ -76,7 +76,8 @@ build_karmada() {
     $karmada_module/cmd/scheduler=karmada-scheduler \
     $karmada_module/cmd/karmadactl=karmadactl
   if $with_upstream; then
-    build karmada "$flags" $karmada_module/cmd/controller-manager=upstream-controller-manager
+    build karmada "$flags" $karmada_module/cmd/controller-manager=upstream-controller-manager \
+      $karmada_module/cmd/karmada-search=upstream-search
   fi
 }
 

@@ -6,8 +6,7 @@
 #include "absl/strings/match.h"
 #include "kube/cache/read_scope.h"
 #include "kube/client/errors.h"
-#include "tests/support/fake_clock.h"
-#include "tests/support/fake_transport.h"
+#include "tests/support/cluster_client_fixture.h"
 #include "tests/support/pods.h"
 
 namespace kube {
@@ -16,14 +15,7 @@ namespace {
 using tests::kPods;
 using tests::Pod;
 
-struct Fixture {
-  std::shared_ptr<tests::FakeApiServer> server = std::make_shared<tests::FakeApiServer>();
-  tests::FakeClock clock;
-  Client client{server, {.name = "fake"}, clock, nullptr};
-  RestMapper mapper{client, clock};
-  InformerSet informers{client, clock};
-  ClusterClient cluster{client, mapper, informers};
-  base::StopToken stop;
+struct Fixture : tests::ClusterClientFixture {
   const ObjectKey key{"ns", "a"};
 
   // Fills the cache and blocks the watch, so that only writes can change the cache.
@@ -200,6 +192,20 @@ TEST_CASE_METHOD(Fixture, "after a conflict about a deletion the cache shows wha
     CHECK(IsConflict(cluster.Delete(kPods, key, options, stop)));
     CHECK(cluster.Find(kPods, key) == nullptr);
   }
+  server->Unblock();
+}
+
+TEST_CASE_METHOD(Fixture, "an object that an update does not find leaves the cache") {
+  server->Put(kPods, Pod("a"));
+  Sync();
+  const ObjectPtr held = cluster.Find(kPods, key);
+  server->Block("WATCH");
+  server->EndWatches(absl::OkStatus());  // From here on the cache gets no events.
+  server->Erase(kPods, key);
+  Object after = *held;
+  after.SetLabel("x", "y");
+  CHECK(IsGone(cluster.Update(kPods, held, after, {}, stop).status()));
+  CHECK(cluster.Find(kPods, key) == nullptr);
   server->Unblock();
 }
 

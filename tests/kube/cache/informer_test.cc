@@ -130,6 +130,38 @@ TEST_CASE_METHOD(Fixture, "handlers may use the informer they belong to") {
   CHECK(informer->store().size() == 2);
 }
 
+TEST_CASE_METHOD(Fixture, "what a removed handler owned may remove handlers itself") {
+  const auto informer = Synced();
+  struct Registration {
+    Registration(std::shared_ptr<Informer> of, EventHandler handler)
+        : informer(std::move(of)), id(informer->AddHandler(std::move(handler))) {}
+    ~Registration() { informer->RemoveHandler(id); }
+    const std::shared_ptr<Informer> informer;
+    const int64_t id;
+  };
+  const auto owning = [&] {
+    EventHandler handler;
+    const auto owned = std::make_shared<Registration>(informer, diary.Handler());
+    handler.on_add = [owned](const ObjectPtr&, bool) {};
+    return informer->AddHandler(std::move(handler));
+  };
+  informer->RemoveHandler(owning());
+  Diary other;
+  informer->AddHandler(other.Handler());
+  // So it is when the handler is removed in a call.
+  int64_t id = 0;
+  EventHandler last;
+  last.on_add = [&](const ObjectPtr&, bool) { informer->RemoveHandler(id); };
+  id = owning();
+  informer->AddHandler(last);
+  informer->Written(Pod("a", 999, "a"));
+  REQUIRE(other.AwaitLines(1));
+  REQUIRE(diary.AwaitLines(1));
+  informer->Written(Pod("b", 1000, "b"));
+  REQUIRE(other.AwaitLines(2));
+  CHECK(diary.lines() == Lines{"add a@999"});
+}
+
 TEST_CASE("an echo of an own write is known once, and only when it comes after the answer") {
   internal::OwnVersions own;
   own.Add(5);

@@ -94,6 +94,22 @@ TEST_CASE("an index holds the newest state of an object that stays under its val
   CHECK(store.CountByIndex("node", "n2") == 0);
 }
 
+TEST_CASE("the values of an object under an index are determined once for each of its states") {
+  Store store;
+  int calls = 0;
+  store.AddIndex("node", [&](const Object& pod) {
+    ++calls;
+    return NodeOf(pod);
+  });
+  store.Put(PodOn("n1", "a", 1), nullptr);
+  CHECK(calls == 1);
+  const std::string node = GENERATE(as<std::string>(), "n1", "n2");
+  store.Put(PodOn(node, "a", 2), nullptr);
+  CHECK(calls == 3);  // Nothing is kept of the state before.
+  CHECK(store.CountByIndex("node", node) == 1);
+  CHECK(store.CountByIndex("node", "n1") == (node == "n1" ? 1 : 0));
+}
+
 TEST_CASE("a list replaces what was known when it was asked for") {
   struct Case {
     int64_t held, listed, list_version;

@@ -52,7 +52,9 @@ TEST_CASE("Every HTTP code and reason has its status code") {
            Case{410, "Expired", absl::StatusCode::kOutOfRange},
            Case{410, "Gone", absl::StatusCode::kOutOfRange},
            Case{413, "RequestEntityTooLarge", absl::StatusCode::kResourceExhausted},
-           Case{415, "UnsupportedMediaType", absl::StatusCode::kInvalidArgument},
+           Case{408, "Timeout", absl::StatusCode::kUnavailable},
+           Case{415, "UnsupportedMediaType", absl::StatusCode::kUnknown},
+           Case{421, "", absl::StatusCode::kUnknown},
            Case{422, "Invalid", absl::StatusCode::kInvalidArgument},
            Case{429, "TooManyRequests", absl::StatusCode::kUnavailable},
            Case{500, "InternalError", absl::StatusCode::kUnavailable},
@@ -96,6 +98,11 @@ TEST_CASE("What exists and what is invalid is known by the server's words") {
   CHECK(IsInvalid(answer(400, "BadRequest")));
   CHECK_FALSE(IsInvalid(answer(403, "Forbidden")));
   CHECK_FALSE(IsInvalid(answer(429, "TooManyRequests")));
+  CHECK_FALSE(IsInvalid(answer(408, "Timeout")));
+  CHECK_FALSE(IsInvalid(answer(415, "UnsupportedMediaType")));
+  // A webhook that gives no code; it may accept the same change later.
+  CHECK_FALSE(IsInvalid(ErrorOfResponse(
+      StatusAnswer(400, "", R"(admission webhook \"w.example.io\" denied the request: no)"), "p")));
 }
 
 TEST_CASE("A missing object is not a missing kind") {

@@ -157,6 +157,19 @@ TEST_CASE("An answer that is not an object is an error that names the call") {
   }
 }
 
+TEST_CASE("An answer that the caller does not want is not read") {
+  Fixture f([](const HttpRequest&, int) { return Answer(201, "no JSON"); });
+  const Object pod = Object::Make(kPods.gvk, {"ns", "a"});
+  const auto created = f.client.Create(kPods, pod, {.wants_answer = false}, {});
+  REQUIRE(created.ok());
+  CHECK(created->empty());
+  const auto patched = f.client.Patch(kPods, pod.key(), PatchType::kMerge, json::Value::Object(),
+                                      {.wants_answer = false}, {});
+  REQUIRE(patched.ok());
+  CHECK(patched->empty());
+  CHECK_FALSE(f.client.Create(kPods, pod, {}, {}).ok());
+}
+
 TEST_CASE("Refused calls are sent again after Retry-After, whatever their method") {
   for (const int code : {429, 503}) {
     CAPTURE(code);

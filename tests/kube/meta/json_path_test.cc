@@ -81,7 +81,7 @@ TEST_CASE("a JSONPath that ends too early is an error") {
 
 TEST_CASE("what a JSONPath finds and prints is bounded") {
   std::string many = "{['a'";
-  for (int i = 0; i < 20000; ++i) many += ",'a'";
+  for (int i = 0; i < 15000; ++i) many += ",'a'";
   const json::Value root = json::Value::Object({{"a", std::string(10000, 'x')}});
   const auto path = kube::JsonPath::Parse(many + "]}");
   REQUIRE(path.ok());
@@ -89,6 +89,45 @@ TEST_CASE("what a JSONPath finds and prints is bounded") {
   std::string long_text;
   for (int i = 0; i < 200; ++i) long_text += "{.a}";
   CHECK_FALSE(kube::JsonPath::Parse(long_text)->Print(root).ok());
+}
+
+TEST_CASE("how much a JSONPath looks at is bounded") {
+  const auto refused = [](const std::string& text, const json::Value& root) {
+    const auto path = JsonPath::Parse(text);
+    REQUIRE(path.ok());
+    CHECK(path->Print(root).status().message() ==
+          "looking for values takes more than 1000000 steps");
+    CHECK(path->Find(root).status().code() == absl::StatusCode::kInvalidArgument);
+  };
+  std::string numbers;
+  for (int i = 0; i < 30000; ++i) numbers += "1 ";
+  json::Value items = json::Value::Array();
+  for (int i = 0; i < 10000; ++i) items.Append(i);
+  const json::Value root = json::Value::Object({{"items", items}});
+  refused("{.items[?(@ " + numbers + ")]}", root);
+  refused("{.items[?(1==@ " + numbers + ")]}", root);
+  // Two large values are equal, and compared again and again.
+  json::Value pair = json::Value::Object({{"a", items}, {"b", json::Value::Array()}});
+  for (int i = 0; i < 10000; ++i) pair.Mutable("b").Append(i);
+  std::string many = "{['pairs'";
+  for (int i = 0; i < 200; ++i) many += ",'pairs'";
+  refused(many + "][?(@.a==@.b)]}",
+          json::Value::Object({{"pairs", json::Value::Array({std::move(pair)})}}));
+  CHECK(Printed(std::string(JsonPath::kMaxLength + 1, ' ')) ==
+        "bad: a JSONPath of 65537 bytes is too long: at most 65536 are read");
+}
+
+TEST_CASE("several JSONPaths can have one budget") {
+  json::Value items = json::Value::Array();
+  for (int i = 0; i < 1000; ++i) items.Append(i);
+  const auto path = JsonPath::Parse("{[?(@==1)]}");
+  REQUIRE(path.ok());
+  JsonPath::Budget budget;
+  int printed = 0;
+  while (printed < 10000 && path->Print(items, budget).ok()) ++printed;
+  CHECK(printed > 50);
+  CHECK(printed < 1000);
+  CHECK(path->Print(items).ok());
 }
 
 TEST_CASE("a JSONPath that finds nothing is an error where members may not be missing") {

@@ -85,6 +85,48 @@ TEST_CASE("patches that set, change or remove a list are distinguished from thos
   }
 }
 
+TEST_CASE("a guarded JSON patch does what the merge patch does") {
+  const json::Value table = kube_test::LoadTable("merge_patches.json");
+  for (const json::Value& row : table["diff"].items()) {
+    const json::Value patch = kube::DiffMergePatch(row["before"], row["after"]);
+    if (!patch.is_object() || !row["before"].is_object()) continue;
+    INFO(json::Write(row));
+    const json::Value operations = kube::GuardedJsonPatch(row["before"], patch);
+    CAPTURE(json::Write(operations));
+    const auto patched = kube::ApplyJsonPatch(row["before"], operations);
+    REQUIRE(patched.ok());
+    CHECK(*patched == row["after"]);
+  }
+}
+
+TEST_CASE("a guarded JSON patch fails where a list or an object it replaces has changed") {
+  struct Case {
+    const char* before;
+    const char* after;
+    const char* meanwhile;
+    bool applies;
+  };
+  const Case cases[] = {
+      {R"({"l":["a"]})", R"({"l":["a","b"]})", R"({"l":["a"],"other":1})", true},
+      {R"({"l":["a"]})", R"({"l":["a","b"]})", R"({"l":["a","c"]})", false},
+      {R"({"l":["a"]})", R"({"l":["a","b"]})", "{}", false},
+      {"{}", R"({"l":["b"]})", R"({"other":{}})", true},
+      {"{}", R"({"l":["b"]})", R"({"l":["a"]})", false},
+      {R"({"l":["a"]})", "{}", R"({"l":["a","c"]})", false},
+      {"{}", R"({"o":{"a/b~c":1}})", R"({"o":{"theirs":1}})", false},
+      {R"({"o":{}})", R"({"o":{"a/b~c":1}})", R"({"o":{"theirs":1}})", true},
+      {R"({"o":{"n":1}})", R"({"o":{"n":2}})", R"({"o":{"n":3}})", true},
+  };
+  for (const Case& c : cases) {
+    INFO(c.before << " to " << c.after << " at " << c.meanwhile);
+    const json::Value before = Json(c.before);
+    const json::Value patch = kube::DiffMergePatch(before, Json(c.after));
+    const json::Value operations = kube::GuardedJsonPatch(before, patch);
+    CAPTURE(json::Write(operations));
+    CHECK(kube::ApplyJsonPatch(Json(c.meanwhile), operations).ok() == c.applies);
+  }
+}
+
 TEST_CASE("applying a merge patch leaves the target as it was") {
   const json::Value target = Json(R"({"a":{"b":[1,2]},"c":"d"})");
   const std::string before = json::Write(target);

@@ -62,6 +62,28 @@ TEST_CASE("an equal event about a changed object is counted on the first one") {
   CHECK(Outcome(correlator, notes.Make("m")) == "count 3: m");
 }
 
+TEST_CASE("where every success is reported, one without a version is no repetition") {
+  Notes notes;
+  EventNote note = notes.Make("m");
+  note.about.resource_version.clear();
+  SECTION("of the same success") {
+    EventCorrelator correlator(true);
+    CHECK(Outcome(correlator, note) == "new: m");
+    CHECK(Outcome(correlator, note) == "count 2: m");
+  }
+  SECTION("but a failure is") {
+    EventCorrelator correlator(true);
+    note.type = EventType::kWarning;
+    CHECK(Outcome(correlator, note) == "new: m");
+    CHECK(Outcome(correlator, note) == "dropped");
+  }
+  SECTION("and elsewhere a success is") {
+    EventCorrelator correlator;
+    CHECK(Outcome(correlator, note) == "new: m");
+    CHECK(Outcome(correlator, note) == "dropped");
+  }
+}
+
 TEST_CASE("an equal event about an unchanged object is dropped for ten minutes") {
   EventCorrelator correlator;
   Notes notes;

@@ -75,6 +75,16 @@ metadata: {name: a}
   CHECK(objects.status().message() == "p.yaml:5: Deployment a is also at p.yaml:1");
 }
 
+TEST_CASE("Plan: a name that YAML takes for a boolean or a number is refused as such") {
+  const std::string object = "apiVersion: v1\nkind: ConfigMap\nmetadata: ";
+  CHECK(Read(object + "{name: y}\n").status().message() ==
+        "p.yaml:1: metadata.name of the ConfigMap is the boolean true, not a string: put it in "
+        "quotes (YAML takes y, n, yes, no, on and off for booleans)");
+  CHECK(Read(object + "{name: 7}\n").status().message() ==
+        "p.yaml:1: metadata.name of the ConfigMap is the number 7, not a string: put it in quotes");
+  CHECK(Read(object + "{}\n").status().message() == "p.yaml:1: the ConfigMap has no metadata.name");
+}
+
 TEST_CASE("Plan: a name that is there twice is refused, as when --- is missing between objects") {
   const auto objects = Read(R"(apiVersion: v1
 kind: ConfigMap

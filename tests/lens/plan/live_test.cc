@@ -136,6 +136,18 @@ data: {gone: x, stays: z}
                             !Catch::Contains("-    of-others"));
 }
 
+TEST_CASE_METHOD(Fixture, "Plan: a container that somebody else has added is no difference") {
+  std::string with_proxy = Deployment("web", 4, "settings");
+  with_proxy.insert(with_proxy.find("{name: main"), "{name: proxy, image: envoy}, ");
+  Apply(with_proxy);
+  REQUIRE(live->Settle({}).ok());
+  CHECK(Differences(Deployment("web", 4, "settings")) == "");
+  CHECK(Differences(Deployment("web", 4, "more")) ==
+        "ConfigMap shop/more m1 create\nConfigMap shop/more m2 create\n"
+        "Deployment shop/web m1 change\nDeployment shop/web m2 change\n");
+  CHECK_THAT(last_diff, !Catch::Contains("envoy"));
+}
+
 TEST_CASE_METHOD(Fixture, "Plan: an override on disk changes the live templates that it selects") {
   CHECK(Differences(R"(
 apiVersion: policy.karmada.io/v1alpha1

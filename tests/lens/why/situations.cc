@@ -106,6 +106,11 @@ void AddMembers(const json::Value& said, lens::why::Chain& chain) {
     lens::why::MemberAnswer& answer = chain.members[std::string(m.name())];
     if (m.value.Has("error")) {
       answer = {absl::FailedPreconditionError(m.value["error"].AsString()), nullptr};
+    } else if (m.value.Has("unreachable")) {
+      answer = {absl::UnavailableError(m.value["unreachable"].AsString()), nullptr};
+    } else if (m.value.Has("unauthorized")) {
+      const auto refused = absl::UnauthenticatedError(m.value["unauthorized"].AsString());
+      answer = {refused, nullptr, refused};
     } else if (m.value["object"].is_null()) {
       answer.object = nullptr;
     } else {
@@ -138,10 +143,9 @@ std::vector<Situation> ReadSituations() {
 
 lens::why::Chain ChainOf(const Situation& situation) {
   const json::Value& document = situation.document;
-  Objects objects;
-  for (json::Value& value : ReadYaml(absl::StrCat(kDirectory, "/base.yaml"))) {
-    objects.emplace_back(std::move(value));
-  }
+  static const auto& base =
+      *new std::vector<json::Value>(ReadYaml(absl::StrCat(kDirectory, "/base.yaml")));
+  Objects objects(base.begin(), base.end());
   if (document.Has("until")) CutAfter(document["until"].ToString(), objects);
   Patch(document["patch"], objects);
   for (const json::Value& value : document["objects"].items()) objects.emplace_back(value);

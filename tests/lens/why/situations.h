@@ -18,9 +18,11 @@ namespace tests {
 //              skippedNamespaces
 //   patch      merge patches of objects, by "Kind namespace/name"; null removes the object
 //   objects    further objects
-//   members    by cluster: {error: message} or {object: merge patch of the manifest, null for none}
+//   members    by cluster: {error: why there are no credentials}, {unreachable: message},
+//              {unauthorized: message} or {object: merge patch of the manifest, null for none}
 //   unread     what could not be read: apiVersion, kind; namespace and name unless all of them
-//   headline   the first line of the answer
+//   headline   the first line of the answer; of a note about what has arrived, the note
+//   advice     what to do about it, where the test is to compare it
 //   check      the check that finds it; "" when nothing is found
 //   grade      its grade; stuck by default
 //   arrived    whether it has arrived, where the grade does not say so

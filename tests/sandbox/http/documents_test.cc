@@ -1,7 +1,6 @@
 // The documents that clients read first: discovery, OpenAPI and the version.
 #include <catch2/catch.hpp>
 
-#include "sandbox/http/openapi.h"
 #include "tests/sandbox/http/front_end_fixture.h"
 
 namespace sandbox {

@@ -147,7 +147,7 @@ class FrontEndFixture {
   Authentication authentication;
   FaultInjection faults;
   RequestCounts counts;
-  Timers timers;
+  base::Timers timers;
   FrontEnd front_end;
 };
 

@@ -291,5 +291,26 @@ TEST_CASE("an autoscaler is the same in both versions of its API") {
   CHECK_FALSE(v2.body["spec"].Has("targetCPUUtilizationPercentage"));
 }
 
+TEST_CASE("objects can be created from protobuf") {
+  // The message is runtime.Unknown: type (apiVersion, kind), then the ConfigMap.
+  const std::string body(
+      "k8s\0\x0a\x0f\x0a\x02v1\x12\x09"
+      "ConfigMap"
+      "\x12\x0d\x0a\x03\x0a\x01"
+      "a"
+      "\x12\x06\x0a\x01k\x12\x01v"
+      "\x1a\x00\x22\x00",
+      40);
+  FrontEndFixture f;
+  const Reply created =
+      f.Send({.method = "POST",
+              .target = "/api/v1/namespaces/default/configmaps",
+              .body = body,
+              .headers = {{"content-type", "application/vnd.kubernetes.protobuf"},
+                          {"accept", "application/vnd.kubernetes.protobuf,application/json"}}});
+  CHECK(created.code == 201);
+  CHECK(created.body["data"]["k"].AsString() == "v");
+}
+
 }  // namespace
 }  // namespace sandbox

@@ -1,6 +1,8 @@
 // Watches as clients see them.
 #include <catch2/catch.hpp>
 
+#include "absl/strings/str_cat.h"
+#include "tests/kube/server/watch_lines.h"
 #include "tests/sandbox/http/front_end_fixture.h"
 
 namespace sandbox {
@@ -80,9 +82,11 @@ TEST_CASE("bookmarks are sent to clients that asked for them") {
   f.Post("/api/v1/namespaces/default/secrets",
          kube::Object::Make({"", "v1", "Secret"}, {"default", "other"}));
   f.backend.store().Bookmark();
-  REQUIRE(with.stream->Events().size() == 1);
-  const json::Value bookmark = with.stream->Events()[0];
+  // The first one ends the initial objects, of which there are none.
+  REQUIRE(with.stream->Events().size() == 2);
+  const json::Value bookmark = with.stream->Events()[1];
   CHECK(bookmark["type"].AsString() == "BOOKMARK");
+  CHECK_FALSE(bookmark["object"]["metadata"].Has("annotations"));
   CHECK(bookmark["object"]["kind"].AsString() == "ConfigMap");
   CHECK(bookmark["object"]["metadata"]["resourceVersion"].AsString() ==
         std::to_string(f.backend.store().version()));
@@ -99,7 +103,19 @@ TEST_CASE("sendInitialEvents marks where the initial objects end") {
   CHECK(watch.stream->Events()[1]["object"]["metadata"]["annotations"]["k8s.io/initial-events-end"]
             .AsString() == "true");
   CHECK(f.Get(std::string(kWatch) + "&sendInitialEvents=true").code == 422);
-  CHECK(f.Get(std::string(kWatch) + "&sendInitialEvents=false").stream->Events().empty());
+  CHECK(f.Get(std::string(kWatch) + "&sendInitialEvents=false").code == 422);
+  const Reply later =
+      f.Get(std::string(kWatch) + "&sendInitialEvents=false&resourceVersionMatch=NotOlderThan");
+  CHECK(later.stream->Events().empty());
+}
+
+TEST_CASE("a watch of the sandbox has the lines of every watch") {
+  FrontEndFixture f;
+  f.Post(kMaps, ConfigMap("a"));
+  const auto lines = [&](const std::string& accept) {
+    return f.Get(absl::StrCat(kWatch, "&", tests::kWatchList), accept).stream->Events();
+  };
+  tests::CheckFormsOfWatch(lines, "ConfigMap", "a");
 }
 
 TEST_CASE("a watch of tables sends the columns once") {

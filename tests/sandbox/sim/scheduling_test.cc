@@ -246,19 +246,5 @@ TEST_CASE("room is what the scarcest requested resource allows") {
   CHECK(RoomIn(cluster, Json("null")) == 0);
 }
 
-TEST_CASE("tolerations match by key, value and effect") {
-  const json::Value taint = Json(R"({"key": "k", "value": "v", "effect": "NoSchedule"})");
-  const auto tolerated = [&](const char* toleration) {
-    return Tolerates(json::Value::Array({Json(toleration)}), taint);
-  };
-  CHECK(tolerated(R"({"operator": "Exists"})"));
-  CHECK(tolerated(R"({"key": "k", "operator": "Exists", "effect": "NoSchedule"})"));
-  CHECK(tolerated(R"({"key": "k", "value": "v"})"));
-  CHECK(tolerated(R"({"key": "k", "operator": "Equal", "value": "v"})"));
-  CHECK_FALSE(tolerated(R"({"key": "k", "value": "w"})"));
-  CHECK_FALSE(tolerated(R"({"key": "k", "operator": "Exists", "effect": "NoExecute"})"));
-  CHECK_FALSE(tolerated(R"({"key": "other", "operator": "Exists"})"));
-}
-
 }  // namespace
 }  // namespace sandbox

@@ -1,7 +1,7 @@
 // The server reads built-in kinds as strictly typed JSON.
 #include <catch2/catch.hpp>
 
-#include "sandbox/write/typed_fields.h"
+#include "kube/server/wire/typed_fields.h"
 #include "tests/sandbox/write/backend_fixture.h"
 
 namespace sandbox {
@@ -9,12 +9,10 @@ namespace {
 
 absl::StatusOr<json::Value> Decoded(const kube::Gvk& gvk, absl::string_view text,
                                     std::vector<std::string>* unknown = nullptr) {
-  ResourceInfo info;
-  info.resource.gvk = gvk;
   kube::Object object(*json::Parse(text));
   std::vector<std::string> ignored;
   const absl::Status status =
-      DecodeTypedFields(info, object, unknown == nullptr ? ignored : *unknown);
+      kube::server::DecodeTypedFields(gvk, object, unknown == nullptr ? ignored : *unknown);
   if (!status.ok()) return status;
   return object.root();
 }

@@ -1,5 +1,5 @@
-// Karmada's own servers around the controller manager, karmadactl, and upstream's controller manager to
-// measure against, built as tools.
+// Karmada's own servers around the controller manager, karmadactl, and upstream's controller manager and
+// karmada-search to compare with, built as tools.
 module testbed/karmada
 
 go 1.25.10
@@ -7,6 +7,7 @@ go 1.25.10
 tool (
 	github.com/karmada-io/karmada/cmd/aggregated-apiserver
 	github.com/karmada-io/karmada/cmd/controller-manager
+	github.com/karmada-io/karmada/cmd/karmada-search
 	github.com/karmada-io/karmada/cmd/karmadactl
 	github.com/karmada-io/karmada/cmd/scheduler
 	github.com/karmada-io/karmada/cmd/webhook
@@ -85,6 +86,7 @@ require (
 	github.com/mxk/go-flowrate v0.0.0-20140419014527-cca7078d478f // indirect
 	github.com/olekukonko/tablewriter v0.0.5 // indirect
 	github.com/opencontainers/go-digest v1.0.0 // indirect
+	github.com/opensearch-project/opensearch-go v1.1.0 // indirect
 	github.com/peterbourgon/diskv v2.0.1+incompatible // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect

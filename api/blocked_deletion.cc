@@ -1,0 +1,88 @@
+#include "api/blocked_deletion.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace api {
+
+std::optional<BlockedDeletion> BlockedDeletionOf(const kube::Object& object, absl::Time now) {
+  if (!object.IsDeleting()) return std::nullopt;
+  std::vector<absl::string_view> finalizers;
+  for (const json::Value& finalizer : object.metadata()["finalizers"].items()) {
+    finalizers.push_back(finalizer.AsString());
+  }
+  if (finalizers.empty()) return std::nullopt;
+  const std::string since = object.metadata()["deletionTimestamp"].ToString();
+  const absl::Time began = kube::ParseTime(since).value_or(now);
+  return BlockedDeletion{began + kDeletionPatience - now, since, absl::StrJoin(finalizers, ", ")};
+}
+
+namespace message {
+namespace {
+
+constexpr char kWhatToDo[] =
+    "The controllers that have set these finalizers have to remove them; if they do not exist any "
+    "more, remove the finalizers by hand.";
+
+std::string WhatKeeps(const BlockedDeletion& blocked) {
+  return absl::StrCat(" is being deleted since ", blocked.since,
+                      ", and metadata.finalizers keeps it: ", blocked.finalizers, ". ");
+}
+
+// Returns "3 Works: ns/a, ns/b, ns/c"; of many the first ones.
+std::string Listed(absl::string_view what, absl::Span<const kube::ObjectPtr> objects) {
+  constexpr size_t kNamed = 5;
+  std::vector<std::string> names;
+  for (const kube::ObjectPtr& object : objects.first(std::min(objects.size(), kNamed))) {
+    names.push_back(object->key().ToString());
+  }
+  return absl::StrCat(objects.size(), " ", what, objects.size() == 1 ? "" : "s", ": ",
+                      absl::StrJoin(names, ", "), objects.size() > kNamed ? ", ..." : "");
+}
+
+std::string WaitsFor(const kube::Object& cluster, const BlockedDeletion& blocked) {
+  return absl::StrCat(cluster.Describe(), " is being removed since ", blocked.since,
+                      ", and waits for ");
+}
+
+}  // namespace
+
+std::string TemplateStays(const kube::Object& object, const BlockedDeletion& blocked,
+                          size_t clusters) {
+  return absl::StrCat(object.Describe(), WhatKeeps(blocked), "As long as it is there, it stays in ",
+                      clusters, clusters == 1 ? " cluster. " : " clusters. ", kWhatToDo);
+}
+
+std::string MemberObjectStays(const kube::Object& object, const BlockedDeletion& blocked,
+                              absl::string_view cluster) {
+  return absl::StrCat(object.Describe(), " in cluster ", cluster, WhatKeeps(blocked),
+                      "Once it is gone, it is created again. ", kWhatToDo);
+}
+
+std::string ClusterWaitsForWorks(const kube::Object& cluster, const BlockedDeletion& blocked,
+                                 absl::Span<const kube::ObjectPtr> works) {
+  const std::string start =
+      absl::StrCat(WaitsFor(cluster, blocked), "the end of its execution namespace. ");
+  if (works.empty()) {
+    return absl::StrCat(start,
+                        "It has no Works; status.conditions of the namespace say what is left.");
+  }
+  return absl::StrCat(start, "That still has ", Listed("Work", works),
+                      ". A Work goes when its objects have been deleted in the cluster: its "
+                      "condition Applied and its events say what is in the way.");
+}
+
+std::string ClusterWaitsForBindings(const kube::Object& cluster, const BlockedDeletion& blocked,
+                                    absl::Span<const kube::ObjectPtr> bindings) {
+  return absl::StrCat(
+      WaitsFor(cluster, blocked), Listed("binding", bindings),
+      ". The scheduler takes a cluster that is being removed out of spec.clusters: "
+      "see whether it runs, whether spec.schedulerName of the binding names it, and "
+      "whether spec.suspension.scheduling keeps it from doing so.");
+}
+
+}  // namespace message
+}  // namespace api

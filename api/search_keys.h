@@ -1,0 +1,25 @@
+// Names of the API group search.karmada.io, as upstream's karmada-search spells them.
+#ifndef API_SEARCH_KEYS_H_
+#define API_SEARCH_KEYS_H_
+
+namespace api {
+
+inline constexpr char kSearchGroup[] = "search.karmada.io";
+inline constexpr char kSearchVersion[] = "v1alpha1";
+inline constexpr char kSearchApiVersion[] = "search.karmada.io/v1alpha1";
+
+// Where upstream's karmada-search stores ResourceRegistries in etcd, below its prefix. The spelling
+// differs from that of the API path.
+inline constexpr char kRegistryStorageFolder[] = "search.karmada.io/resourceRegistries";
+
+// The annotation on an object from a cache that names the member cluster it was read from.
+inline constexpr char kCachedFromClusterAnnotation[] = "resource.karmada.io/cached-from-cluster";
+
+// The API group of registries that are stored as custom resources of the control plane. It is not
+// kSearchGroup, because the aggregation layer sends every request for that group to karmada-search
+// itself, so that custom resources of it could not be reached.
+inline constexpr char kStoredSearchGroup[] = "storage.search.karmada.io";
+
+}  // namespace api
+
+#endif  // API_SEARCH_KEYS_H_

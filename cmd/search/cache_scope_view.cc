@@ -1,0 +1,118 @@
+#include "cmd/search/cache_scope_view.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace cmd {
+namespace {
+
+constexpr absl::Duration kLifetime = absl::Seconds(1);
+
+// Mirrors write addresses without a slash at the end.
+bool IsOf(const search::MirrorSet::TargetStatus& status, const api::OpenSearchTarget& target) {
+  return std::any_of(target.addresses.begin(), target.addresses.end(),
+                     [&](const std::string& address) {
+                       const absl::string_view normal = absl::StripSuffix(address, "/");
+                       return std::find(status.addresses.begin(), status.addresses.end(), normal) !=
+                              status.addresses.end();
+                     });
+}
+
+search::MirrorState StateOfMirror(const search::MirrorSet::TargetStatus& status) {
+  const search::MirrorStatus& mirror = status.mirror;
+  if (!status.error.empty()) return {false, "UnusableAddress", status.error};
+  if (!mirror.last_error.empty()) return {false, "RequestsFail", mirror.last_error};
+  if (!mirror.failing.empty()) {
+    const search::MirrorStatus::FailingSlice& first = mirror.failing.front();
+    return {false, "KindsFail",
+            absl::StrCat(first.slice.kind.kind, " of ", first.slice.cluster, ": ", first.error)};
+  }
+  if (!mirror.samples.empty()) {
+    const search::MirrorStatus::DeadLetter& first = mirror.samples.front();
+    return {false, "DocumentsRefused",
+            absl::StrCat("documents refused: ", mirror.dead_letters, ", such as ",
+                         first.slice.kind.kind, " of ", first.slice.cluster, ", uid ", first.uid,
+                         ": ", first.reason)};
+  }
+  if (!mirror.connected || mirror.unreconciled_slices > 0) {
+    return {false, "Mirroring", "not everything has been compared yet"};
+  }
+  return {true, "Mirrored", "OpenSearch has all objects"};
+}
+
+}  // namespace
+
+search::CachedResources CachedResourcesOf(const search::Scope& scope) {
+  search::CachedResources out;
+  for (const auto& [cluster, part] : scope.clusters) {
+    for (const auto& [gvr, wanted] : part->resources) {
+      out[cluster][gvr] = {wanted.resource, wanted.namespaces};
+    }
+  }
+  return out;
+}
+
+bool IsRegistered(const search::Scope& scope, const kube::server::RequestInfo& info,
+                  const std::string& cluster) {
+  if (cluster.empty()) return scope.registered.contains(info.gvr);
+  const search::WantedResource* wanted = scope.Find(cluster, info.gvr);
+  if (wanted == nullptr) return false;
+  if (!info.key.ns.empty()) return wanted->Covers(info.key.ns);
+  // A read of all namespaces shows those that are cached. Nothing else is limited to them.
+  const bool is_read = info.subresource.empty() &&
+                       (info.verb == "get" || info.verb == "list" || info.verb == "watch");
+  return is_read || wanted->namespaces.empty();
+}
+
+std::vector<std::string> ClustersOf(const search::Scope& scope, const kube::Gvr& gvr) {
+  std::vector<std::string> names;
+  for (const auto& [cluster, part] : scope.clusters) {
+    if (part->resources.contains(gvr)) names.push_back(cluster);
+  }
+  return names;
+}
+
+std::optional<kube::Resource> RegisteredResource(const search::Scope& scope, const kube::Gvr& gvr) {
+  const auto found = scope.registered.find(gvr);
+  if (found == scope.registered.end()) return std::nullopt;
+  return found->second;
+}
+
+void CacheStatesView::Refresh() const {
+  const base::SteadyTime now = clock_.SteadyNow();
+  if (read_ != base::SteadyTime::InfinitePast() && now < read_ + kLifetime) return;
+  read_ = now;
+  states_.clear();
+  for (const search::CacheState& state : cache_.States()) {
+    const bool has_listed = state.progress.at != base::SteadyTime::InfinitePast();
+    states_[{state.cluster, state.gvr}] = {
+        .synced = state.synced,
+        .objects = static_cast<int64_t>(state.objects),
+        .lag = has_listed ? now - state.progress.at : absl::ZeroDuration(),
+        .last_error = std::string(state.error.message())};
+  }
+}
+
+std::optional<search::CachedSlice> CacheStatesView::StateOf(const std::string& cluster,
+                                                            const kube::Gvr& gvr) const {
+  absl::MutexLock lock(&mu_);
+  Refresh();
+  const auto found = states_.find({cluster, gvr});
+  if (found == states_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<search::MirrorState> CacheStatesView::MirrorOf(
+    const api::OpenSearchTarget& target) const {
+  if (mirrors_ == nullptr) {
+    return search::MirrorState{false, "SwitchedOff", "this server runs with --disable-search"};
+  }
+  for (const search::MirrorSet::TargetStatus& status : mirrors_->Status()) {
+    if (IsOf(status, target)) return StateOfMirror(status);
+  }
+  return std::nullopt;
+}
+
+}  // namespace cmd

@@ -1,0 +1,66 @@
+#include "cmd/search/http_options.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/numbers.h"
+#include "api/programs.h"
+#include "base/status.h"
+#include "kube/server/api_errors.h"
+#include "kube/server/negotiation.h"
+
+namespace cmd {
+namespace {
+
+// Of kube-apiserver.
+constexpr size_t kMaxBodyBytes = 3 << 20;
+constexpr int kServerThreads = 2;
+// How long a client may leave what was sent to it untaken.
+constexpr absl::Duration kStall = absl::Minutes(1);
+// Many times what clients of one replica need; each costs some tens of kilobytes.
+constexpr size_t kMaxConnections = 10'000;
+constexpr uint64_t kMaxAnonymousBody = 64 << 10;
+
+// A certificate for whoever gives none; nobody can verify it.
+absl::StatusOr<tls::KeyPair> SelfSigned() {
+  ASSIGN_OR_RETURN(const auto authority, tls::CertificateAuthority::Create(api::kSearch));
+  return authority->Issue(
+      {.common_name = api::kSearch,
+       .dns_names = {"localhost", "karmada-search", "karmada-search.karmada-system.svc"},
+       .ip_addresses = {"127.0.0.1", "::1"}});
+}
+
+bool ShowsCredentials(const base::HttpRequest& head) {
+  return head.peer_certificates != nullptr || !head.Header("authorization").empty();
+}
+
+}  // namespace
+
+std::optional<base::HttpResponse> CheckHead(const base::HttpRequest& head) {
+  if (ShowsCredentials(head)) return std::nullopt;
+  uint64_t length = 0;
+  if (absl::SimpleAtoi(head.Header("content-length"), &length) && length <= kMaxAnonymousBody) {
+    return std::nullopt;
+  }
+  return kube::server::ErrorAnswer(kube::server::Unauthorized());
+}
+
+absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& s) {
+  base::HttpServerOptions http;
+  http.address = ListenAddressOf(s);
+  http.tls = tls::ServerOptions{.any_client_certificate = true, .only_tls13 = s.only_tls13};
+  if (s.tls_cert_file.empty()) {
+    ASSIGN_OR_RETURN(http.tls->server, SelfSigned());
+  } else {
+    http.certificate_files = base::HttpCertificateFiles{s.tls_cert_file, s.tls_private_key_file};
+  }
+  http.threads = kServerThreads;
+  http.max_body_bytes = kMaxBodyBytes;
+  http.close_chance = s.goaway_chance;
+  http.stall_timeout = kStall;
+  http.max_connections = kMaxConnections;
+  http.check_head = CheckHead;
+  return http;
+}
+
+}  // namespace cmd

@@ -1,0 +1,22 @@
+// How the HTTP server of karmada-search listens, and what it refuses before anybody reads it.
+#ifndef CMD_SEARCH_HTTP_OPTIONS_H_
+#define CMD_SEARCH_HTTP_OPTIONS_H_
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "base/http_server.h"
+#include "cmd/search/options.h"
+
+namespace cmd {
+
+// Without a certificate in the options it is one that signs itself.
+absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& serving);
+
+// Refuses, with a 401, a body of more than 64 KiB, or one of unknown length, from a client that
+// shows no credentials: it may write nothing, and would fill the memory.
+std::optional<base::HttpResponse> CheckHead(const base::HttpRequest& head);
+
+}  // namespace cmd
+
+#endif  // CMD_SEARCH_HTTP_OPTIONS_H_

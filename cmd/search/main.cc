@@ -1,0 +1,94 @@
+// karmada-search: one cache of all member clusters, as an aggregated API server.
+#include <malloc.h>
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "absl/synchronization/mutex.h"
+#include "api/programs.h"
+#include "base/descriptors.h"
+#include "base/log.h"
+#include "base/stop_limit.h"
+#include "base/stop_signals.h"
+#include "base/stop_token.h"
+#include "base/tls.h"
+#include "cmd/search/connections.h"
+#include "cmd/search/options.h"
+#include "cmd/search/server.h"
+#include "config/command_line.h"
+#include "config/version.h"
+#include "kube/client/http_transport.h"
+
+namespace {
+
+constexpr int kFailed = 1;
+
+// How long a stop may take: the delay, the requests that have begun, and what is behind them.
+absl::Duration StopLimit(const cmd::ServingOptions& serving) {
+  return serving.shutdown_delay + serving.request_timeout + absl::Seconds(30);
+}
+
+void LogStart(const cmd::SearchOptions& options) {
+  const config::BuildInfo build = config::Build();
+  base::LogInfo(
+      "karmada-search starts",
+      {{"version", build.version}, {"commit", build.commit}, {"flags", options.changed_flags}});
+  for (const std::string& warning : options.warnings) base::LogWarning(warning);
+}
+
+// Runs until it is stopped; returns the exit code.
+int Run(const cmd::SearchOptions& options, const base::StopToken& stop) {
+  const absl::StatusOr<cmd::Connections> connections = cmd::Connect(options);
+  if (!connections.ok()) {
+    base::LogError("the kubeconfig of the Karmada control plane cannot be used",
+                   {{"error", connections.status()}});
+    return config::kUsageExitCode;
+  }
+  auto server = cmd::SearchServer::Start(options, *connections, stop);
+  if (server.ok()) {
+    (*server)->Run(stop);
+    return 0;
+  }
+  // A stop during the start is not a failure either.
+  if (stop.stop_requested() && absl::IsCancelled(server.status())) return 0;
+  base::LogError("karmada-search cannot start", {{"error", server.status()}});
+  return config::ExitCodeFor(server.status());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Declared first, so that a stop during the start works like any other.
+  const base::StopSignals signals;
+  tls::DisableSystemBundlePerConnection();
+  // Threads are many and mostly idle: an arena for each would double the memory.
+  mallopt(M_ARENA_MAX, 2);
+  // Otherwise an arena grows by one page and one system call at a time.
+  mallopt(M_TOP_PAD, 256 << 10);
+  // Debian's Abseil searches for lock cycles at every lock unless that is switched off.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  const cmd::ParsedSearchFlags parsed = cmd::ParseSearchFlags(argc, argv);
+  if (parsed.exit_code.has_value()) {
+    (*parsed.exit_code == 0 ? std::cout : std::cerr) << parsed.output;
+    return *parsed.exit_code;
+  }
+  const config::Logging& logging = parsed.options.logging;
+  base::InitLogging(api::kSearch, {logging.verbosity, logging.vmodule, logging.format == "json"});
+  if (const auto raised = base::RaiseDescriptorLimit(); !raised.ok()) {
+    base::LogWarning("many members may need more descriptors", {{"error", raised.status()}});
+  }
+  kube::InitializeHttp();
+  LogStart(parsed.options);
+  base::StopSource source;
+  signals.Watch(
+      [source, limit = StopLimit(parsed.options.serving)](int signal) mutable {
+        base::LogInfo("stopping", {{"signal", signal}});
+        base::EndProcessAfter(limit, kFailed);
+        source.request_stop();
+      },
+      kFailed);
+  const int code = Run(parsed.options, source.get_token());
+  kube::FinishHttp();
+  return code;
+}

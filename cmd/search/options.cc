@@ -1,0 +1,309 @@
+#include "cmd/search/options.h"
+
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/listen_address.h"
+#include "base/status.h"
+#include "cmd/search/other_flags.h"
+#include "config/command_line.h"
+#include "config/flag_types.h"
+
+namespace cmd {
+namespace {
+
+using config::AddDuration;
+using config::AddList;
+using config::AddSwitch;
+using config::AddValue;
+
+constexpr char kName[] = "karmada-search";
+
+void AddFeatureFlags(CLI::App& app, SearchOptions& o) {
+  AddValue(app, "--kubeconfig", o.kubeconfig, "kubeconfig of the Karmada control plane")
+      ->type_name("FILE");
+  AddSwitch(app, "--disable-search", o.disable_search,
+            "serve no view of all clusters and no mirror in OpenSearch");
+  AddSwitch(app, "--disable-proxy", o.disable_proxy, "serve no global proxy");
+  AddSwitch(app, "--authorize-cached-reads", o.authorize_cached_reads,
+            "ask the control plane for each read from the cache whether the caller may read the "
+            "resource there");
+  AddValue(app, "--kube-api-qps", o.kube_api_qps, "requests per second to the control plane");
+  AddValue(app, "--kube-api-burst", o.kube_api_burst, "burst of --kube-api-qps");
+  AddValue(app, "--cluster-api-qps", o.cluster_api_qps,
+           "requests per second to each member cluster for its cache");
+  AddValue(app, "--cluster-api-burst", o.cluster_api_burst, "burst of --cluster-api-qps");
+  AddDuration(app, "--storage-initialization-timeout", o.storage_initialization_timeout,
+              "how long /readyz waits for the caches at most");
+}
+
+void AddServingFlags(CLI::App& app, ServingOptions& s) {
+  AddValue(app, "--bind-address", s.bind_address, "address to listen on")->type_name("IP");
+  AddValue(app, "--secure-port", s.secure_port, "port to listen on")->type_name("PORT");
+  AddValue(app, "--tls-cert-file", s.tls_cert_file,
+           "certificate of this server; read again when it changes")
+      ->type_name("FILE");
+  AddValue(app, "--tls-private-key-file", s.tls_private_key_file, "its key")->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--tls-min-version",
+         [&s](const std::string& text) {
+           if (text != "VersionTLS12" && text != "VersionTLS13" && !text.empty()) {
+             throw CLI::ValidationError(
+                 "--tls-min-version",
+                 absl::StrCat("\"", text, "\" is neither VersionTLS12 nor VersionTLS13"));
+           }
+           s.only_tls13 = text == "VersionTLS13";
+         },
+         "VersionTLS12 or VersionTLS13")
+      ->type_name("VERSION")
+      ->default_str("VersionTLS12");
+  AddDuration(app, "--request-timeout", s.request_timeout,
+              "how long a request may take that is no watch");
+  AddValue(app, "--min-request-timeout", s.min_request_timeout_seconds,
+           "seconds that watches get at least; twice as many at most");
+  AddValue(app, "--max-requests-inflight", s.max_in_flight, "reads at the same time; 0: any");
+  AddValue(app, "--max-mutating-requests-inflight", s.max_mutating_in_flight,
+           "writes at the same time; 0: any");
+  AddValue(app, "--goaway-chance", s.goaway_chance,
+           "probability with which an answer closes its connection, so that clients spread anew");
+  AddDuration(app, "--shutdown-delay-duration", s.shutdown_delay,
+              "how long the service goes on, not ready, after the signal to stop");
+}
+
+void AddAuthenticationFlags(CLI::App& app, DelegationOptions& d) {
+  kube::aggregation::AuthenticationOptions& a = d.authentication;
+  AddValue(app, "--authentication-kubeconfig", d.authentication_kubeconfig,
+           "kubeconfig with the right to review tokens; default: --kubeconfig")
+      ->type_name("FILE");
+  AddSwitch(app, "--authentication-skip-lookup", a.skip_lookup,
+            "do not read the control plane's authorities of clients and front proxies");
+  AddSwitch(app, "--authentication-tolerate-lookup-failure", a.tolerate_lookup_failure,
+            "start without them, and go on looking");
+  AddDuration(app, "--authentication-token-webhook-cache-ttl", d.token_ttl,
+              "how long the answer to a token counts");
+  AddValue(app, "--client-ca-file", a.client_ca_file, "authorities of client certificates")
+      ->type_name("FILE");
+  AddValue(app, "--requestheader-client-ca-file", a.requestheader_client_ca_file,
+           "authorities of front proxies")
+      ->type_name("FILE");
+  AddList(app, "--requestheader-allowed-names", a.requestheader_allowed_names,
+          "common names of front proxies; none: all")
+      ->type_name("NAMES");
+  AddList(app, "--requestheader-username-headers", a.requestheader_names.user,
+          "headers with the user")
+      ->type_name("NAMES");
+  AddList(app, "--requestheader-uid-headers", a.requestheader_names.uid,
+          "headers with the user's uid")
+      ->type_name("NAMES");
+  AddList(app, "--requestheader-group-headers", a.requestheader_names.group,
+          "headers with the user's groups")
+      ->type_name("NAMES");
+  AddList(app, "--requestheader-extra-headers-prefix", a.requestheader_names.extra_prefix,
+          "beginnings of headers with more about the user")
+      ->type_name("NAMES");
+}
+
+void AddAuthorizationFlags(CLI::App& app, DelegationOptions& d) {
+  AddValue(app, "--authorization-kubeconfig", d.authorization_kubeconfig,
+           "kubeconfig with the right to review accesses; default: --kubeconfig")
+      ->type_name("FILE");
+  AddDuration(app, "--authorization-webhook-cache-authorized-ttl", d.allowed_ttl,
+              "how long a permission counts");
+  AddDuration(app, "--authorization-webhook-cache-unauthorized-ttl", d.denied_ttl,
+              "how long a refusal counts");
+  AddList(app, "--authorization-always-allow-paths", d.always_allow_paths,
+          "paths that everybody may read; a final * stands for any end")
+      ->type_name("PATHS");
+}
+
+void AddStorageFlags(CLI::App& app, RegistryStorageOptions& s) {
+  app.add_option("--registry-storage", s.backend, "where ResourceRegistries are stored")
+      ->check(CLI::IsMember({"etcd", "custom-resources"}))
+      ->type_name("BACKEND")
+      ->capture_default_str();
+  AddList(app, "--etcd-servers", s.etcd_servers, "URLs of etcd")->type_name("URLS");
+  AddValue(app, "--etcd-prefix", s.etcd_prefix, "beginning of all keys");
+  AddValue(app, "--etcd-cafile", s.etcd_ca_file, "authorities of etcd's certificate")
+      ->type_name("FILE");
+  AddValue(app, "--etcd-certfile", s.etcd_cert_file, "client certificate for etcd")
+      ->type_name("FILE");
+  AddValue(app, "--etcd-keyfile", s.etcd_key_file, "its key")->type_name("FILE");
+  AddDuration(app, "--etcd-healthcheck-timeout", s.etcd_health_timeout,
+              "how long the storage may take to say that it is healthy; the smaller of this and "
+              "--etcd-readycheck-timeout counts");
+  AddDuration(app, "--etcd-readycheck-timeout", s.etcd_ready_timeout,
+              "see --etcd-healthcheck-timeout");
+  AddDuration(app, "--etcd-compaction-interval", s.etcd_compaction_interval,
+              "how long etcd keeps old revisions at least; 0: they are left to others");
+}
+
+void AddAuditFlags(CLI::App& app, AuditOptions& a) {
+  app.add_option("--audit-level", a.level,
+                 "what the audit log has: nothing, as upstream without a policy, or who did what")
+      ->check(CLI::IsMember({"None", "Metadata"}))
+      ->type_name("LEVEL")
+      ->capture_default_str();
+  AddValue(app, "--audit-log-path", a.path, "file of the audit log; - is standard output")
+      ->type_name("FILE");
+  AddValue(app, "--audit-log-maxsize", a.max_megabytes,
+           "megabytes after which the file is renamed; 0: never");
+  AddValue(app, "--audit-log-maxbackup", a.max_files, "renamed files that are kept; 0: all");
+}
+
+void AddLoggingFlags(CLI::App& app, config::Logging& logging) {
+  AddValue(app, "-v,--v", logging.verbosity, "log verbosity");
+  AddValue(app, "--vmodule", logging.vmodule, "verbosity per file: pattern=N,...")
+      ->type_name("LEVELS");
+  app.add_option("--logging-format", logging.format, "how to write the log")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+}
+
+absl::Status Refused(absl::string_view flag, absl::string_view why) {
+  return absl::InvalidArgumentError(absl::StrCat(flag, ": ", why));
+}
+
+// kInvalidArgument unless both or none of two flags are set.
+absl::Status CheckPair(const std::string& a, const std::string& b, absl::string_view flags) {
+  if (a.empty() == b.empty()) return absl::OkStatus();
+  return Refused(flags, "must be set together");
+}
+
+absl::Status NotNegative(absl::string_view flag, absl::Duration d) {
+  return d < absl::ZeroDuration() ? Refused(flag, "must not be negative") : absl::OkStatus();
+}
+
+absl::Status NotNegative(absl::string_view flag, double number) {
+  return number < 0 ? Refused(flag, "must not be negative") : absl::OkStatus();
+}
+
+absl::Status ValidateServing(const ServingOptions& s) {
+  if (s.secure_port < 0 || s.secure_port > 65535) {
+    return Refused("--secure-port", absl::StrCat(s.secure_port, " is not a port"));
+  }
+  RETURN_IF_ERROR(
+      base::Annotate(base::ParseListenAddress(ListenAddressOf(s)).status(), "--bind-address"));
+  RETURN_IF_ERROR(CheckPair(s.tls_cert_file, s.tls_private_key_file,
+                            "--tls-cert-file and --tls-private-key-file"));
+  if (s.request_timeout <= absl::ZeroDuration()) {
+    return Refused("--request-timeout", "must be greater than 0");
+  }
+  RETURN_IF_ERROR(NotNegative("--min-request-timeout", s.min_request_timeout_seconds));
+  RETURN_IF_ERROR(NotNegative("--max-requests-inflight", s.max_in_flight));
+  RETURN_IF_ERROR(NotNegative("--max-mutating-requests-inflight", s.max_mutating_in_flight));
+  RETURN_IF_ERROR(NotNegative("--shutdown-delay-duration", s.shutdown_delay));
+  // Upstream's limit.
+  if (!(s.goaway_chance >= 0 && s.goaway_chance <= 0.02)) {
+    return Refused("--goaway-chance", "must be between 0 and 0.02");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateStorage(const RegistryStorageOptions& s) {
+  RETURN_IF_ERROR(
+      CheckPair(s.etcd_cert_file, s.etcd_key_file, "--etcd-certfile and --etcd-keyfile"));
+  RETURN_IF_ERROR(NotNegative("--etcd-healthcheck-timeout", s.etcd_health_timeout));
+  RETURN_IF_ERROR(NotNegative("--etcd-readycheck-timeout", s.etcd_ready_timeout));
+  RETURN_IF_ERROR(NotNegative("--etcd-compaction-interval", s.etcd_compaction_interval));
+  if (s.backend == "etcd" && s.etcd_servers.empty()) {
+    return Refused("--etcd-servers", "must be set, unless --registry-storage=custom-resources is");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Validate(const SearchOptions& o, const CLI::App& app) {
+  RETURN_IF_ERROR(CheckOtherFlags(app));
+  RETURN_IF_ERROR(config::CheckVmodule(o.logging.vmodule));
+  RETURN_IF_ERROR(ValidateServing(o.serving));
+  RETURN_IF_ERROR(ValidateStorage(o.storage));
+  RETURN_IF_ERROR(kube::aggregation::Validate(o.delegation.authentication));
+  RETURN_IF_ERROR(NotNegative("--authentication-token-webhook-cache-ttl", o.delegation.token_ttl));
+  RETURN_IF_ERROR(
+      NotNegative("--authorization-webhook-cache-authorized-ttl", o.delegation.allowed_ttl));
+  RETURN_IF_ERROR(
+      NotNegative("--authorization-webhook-cache-unauthorized-ttl", o.delegation.denied_ttl));
+  RETURN_IF_ERROR(NotNegative("--audit-log-maxsize", o.audit.max_megabytes));
+  RETURN_IF_ERROR(NotNegative("--audit-log-maxbackup", o.audit.max_files));
+  for (const auto& [flag, rate] : std::initializer_list<std::pair<const char*, double>>{
+           {"--kube-api-qps", o.kube_api_qps}, {"--cluster-api-qps", o.cluster_api_qps}}) {
+    RETURN_IF_ERROR(NotNegative(flag, rate));
+  }
+  RETURN_IF_ERROR(NotNegative("--kube-api-burst", o.kube_api_burst));
+  return NotNegative("--cluster-api-burst", o.cluster_api_burst);
+}
+
+// What a combination of flags comes to, where that is not obvious.
+void WarnOfCombinations(SearchOptions& o) {
+  if (!o.audit.path.empty() && o.audit.level == "None") {
+    o.warnings.push_back(
+        "--audit-log-path has no effect without --audit-level=Metadata: upstream writes nothing "
+        "either without --audit-policy-file");
+  }
+  if (o.disable_proxy && o.disable_search && o.authorize_cached_reads) {
+    o.warnings.push_back(
+        "--authorize-cached-reads has no effect with --disable-proxy and --disable-search");
+  }
+}
+
+// Names of header fields are compared in lower case.
+void LowerNames(kube::aggregation::RequestHeaderNames& names) {
+  for (auto* list : {&names.user, &names.uid, &names.group, &names.extra_prefix}) {
+    for (std::string& name : *list) absl::AsciiStrToLower(&name);
+  }
+}
+
+ParsedSearchFlags Exit(int code, std::string output) {
+  ParsedSearchFlags parsed;
+  parsed.exit_code = code;
+  parsed.output = std::move(output);
+  return parsed;
+}
+
+ParsedSearchFlags Refusal(absl::string_view why) {
+  return Exit(config::kUsageExitCode,
+              absl::StrCat("Error: ", why, "\nRun ", kName, " --help for the flags.\n"));
+}
+
+}  // namespace
+
+std::string ListenAddressOf(const ServingOptions& serving) {
+  const bool is_ipv6 = absl::StrContains(serving.bind_address, ':');
+  return absl::StrCat(is_ipv6 ? "[" : "", serving.bind_address, is_ipv6 ? "]" : "", ":",
+                      serving.secure_port);
+}
+
+ParsedSearchFlags ParseSearchFlags(int argc, const char* const* argv) {
+  ParsedSearchFlags parsed;
+  SearchOptions& options = parsed.options;
+  CLI::App app("One cache of all member clusters of a Karmada control plane: search and proxy.",
+               kName);
+  // As in Go, the last value counts.
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  config::AddHelpAndVersion(app);
+  AddFeatureFlags(app, options);
+  AddServingFlags(app, options.serving);
+  AddAuthenticationFlags(app, options.delegation);
+  AddAuthorizationFlags(app, options.delegation);
+  AddStorageFlags(app, options.storage);
+  AddAuditFlags(app, options.audit);
+  AddLoggingFlags(app, options.logging);
+  AddOtherFlags(app);
+  const absl::StatusOr<std::string> answer =
+      config::ParseWords(app, config::NormalizedWords(argc, argv));
+  if (!answer.ok()) return Refusal(answer.status().message());
+  if (!answer->empty()) return Exit(0, *answer);
+  LowerNames(options.delegation.authentication.requestheader_names);
+  const absl::Status valid = Validate(options, app);
+  if (!valid.ok()) return Refusal(valid.message());
+  options.warnings = OtherFlagWarnings(app);
+  WarnOfCombinations(options);
+  options.changed_flags = config::ChangedFlags(app);
+  return parsed;
+}
+
+}  // namespace cmd

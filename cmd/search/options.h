@@ -1,0 +1,96 @@
+// The command line of karmada-search: upstream's flags, each of which has its effect, is refused
+// with the reason, or is answered by a warning in the log.
+#ifndef CMD_SEARCH_OPTIONS_H_
+#define CMD_SEARCH_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "config/options.h"
+#include "kube/aggregation/authentication_config.h"
+
+namespace cmd {
+
+struct ServingOptions {
+  std::string bind_address = "0.0.0.0";
+  int secure_port = 443;  // 0 picks a free one.
+  // Set together; a self-signed certificate is made without them.
+  std::string tls_cert_file, tls_private_key_file;
+  bool only_tls13 = false;
+  absl::Duration request_timeout = absl::Seconds(60);
+  int min_request_timeout_seconds = 1800;  // Watches get this to twice as much.
+  int max_in_flight = 400;
+  int max_mutating_in_flight = 200;
+  double goaway_chance = 0;
+  absl::Duration shutdown_delay = absl::ZeroDuration();
+};
+
+// Returns "0.0.0.0:443" or "[::]:443".
+std::string ListenAddressOf(const ServingOptions& serving);
+
+// Connections to the control plane for questions of authentication and authorization.
+struct DelegationOptions {
+  std::string authentication_kubeconfig, authorization_kubeconfig;
+  kube::aggregation::AuthenticationOptions authentication;
+  absl::Duration token_ttl = absl::Seconds(10);
+  absl::Duration allowed_ttl = absl::Seconds(10);
+  absl::Duration denied_ttl = absl::Seconds(10);
+  std::vector<std::string> always_allow_paths = {"/healthz", "/readyz", "/livez"};
+};
+
+// Where ResourceRegistries are stored.
+struct RegistryStorageOptions {
+  std::string backend = "etcd";  // Or "custom-resources".
+  std::vector<std::string> etcd_servers;
+  std::string etcd_prefix = "/registry";
+  std::string etcd_ca_file, etcd_cert_file, etcd_key_file;
+  absl::Duration etcd_health_timeout = absl::Seconds(2);
+  absl::Duration etcd_ready_timeout = absl::Seconds(2);
+  absl::Duration etcd_compaction_interval = absl::Minutes(5);  // 0: never.
+};
+
+struct AuditOptions {
+  std::string level = "None";  // Or "Metadata".
+  std::string path;            // "-" is standard output; "" is none.
+  int max_megabytes = 100;
+  int max_files = 0;
+};
+
+struct SearchOptions {
+  std::string kubeconfig;
+  bool disable_search = false;
+  bool disable_proxy = false;
+  bool authorize_cached_reads = false;
+  double kube_api_qps = 40;
+  int kube_api_burst = 60;
+  double cluster_api_qps = 40;
+  int cluster_api_burst = 60;
+  // How long /readyz waits for the caches at most.
+  absl::Duration storage_initialization_timeout = absl::Minutes(1);
+  // How often the conditions of each registry are looked at. There is no flag for it.
+  absl::Duration status_period = absl::Seconds(10);
+  ServingOptions serving;
+  DelegationOptions delegation;
+  RegistryStorageOptions storage;
+  AuditOptions audit;
+  config::Logging logging;
+
+  // A sentence, for the log, about each flag that was given and does not have its upstream effect.
+  std::vector<std::string> warnings;
+  std::string changed_flags;  // "--v=2 --secure-port=8443".
+};
+
+struct ParsedSearchFlags {
+  // Set when there is nothing to run: 0 after help or version, 2 after a mistake.
+  std::optional<int> exit_code;
+  std::string output;  // The text to print then: on standard output for 0, else on standard error.
+  SearchOptions options;
+};
+ParsedSearchFlags ParseSearchFlags(int argc, const char* const* argv);
+
+}  // namespace cmd
+
+#endif  // CMD_SEARCH_OPTIONS_H_

@@ -1,0 +1,323 @@
+// The parts are members of one object, in the order in which they need one another. What runs by
+// itself (following registries, Clusters, the storage) has a thread each; these begin before the
+// server listens and end after the last request, because open watches need them to end properly.
+#include "cmd/search/server.h"
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "api/programs.h"
+#include "api/resources.h"
+#include "base/clock.h"
+#include "base/http_server.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/status.h"
+#include "cmd/search/api_router.h"
+#include "cmd/search/cache_scope_view.h"
+#include "cmd/search/delegation.h"
+#include "cmd/search/http_options.h"
+#include "cmd/search/kind_definitions.h"
+#include "cmd/search/member_caches.h"
+#include "cmd/search/member_routes.h"
+#include "cmd/search/opensearch_view.h"
+#include "cmd/search/registry_service.h"
+#include "cmd/search/status_leader.h"
+#include "config/version.h"
+#include "kube/aggregation/audit_log.h"
+#include "kube/aggregation/endpoints.h"
+#include "kube/aggregation/handler_chain.h"
+#include "kube/aggregation/health.h"
+#include "kube/aggregation/service_end.h"
+#include "kube/runtime/events.h"
+#include "search/proxy/cache_reads.h"
+#include "search/proxy/proxy_handler.h"
+#include "search/proxy/view_handler.h"
+#include "search/registry/registry_handler.h"
+#include "search/registry/scope_inputs.h"
+
+namespace cmd {
+namespace {
+
+using kube::aggregation::HandlerChain;
+using kube::aggregation::HealthEndpoints;
+
+json::Value VersionDocument() {
+  const config::BuildInfo build = config::Build();
+  return json::Value::Object({{"major", "1"},
+                              {"minor", "35"},
+                              {"gitVersion", build.version},
+                              {"gitCommit", build.commit},
+                              {"compiler", build.compiler},
+                              {"platform", build.platform}});
+}
+
+absl::StatusOr<std::unique_ptr<kube::aggregation::AuditLog>> OpenAudit(
+    const AuditOptions& a, metrics::Registry* registry) {
+  if (a.level == "None" || a.path.empty()) return nullptr;
+  return kube::aggregation::AuditLog::Open(
+      {.path = a.path, .max_bytes = int64_t{a.max_megabytes} << 20, .max_files = a.max_files},
+      registry);
+}
+
+// Returns what distinguishes the control plane from others.
+absl::StatusOr<std::string> UidOf(ControlPlane& control_plane, const base::StopToken& stop) {
+  const auto system = control_plane.client.Get(api::Namespaces(), {"", "kube-system"}, stop);
+  if (!system.ok()) return system.status();
+  return std::string(system->uid());
+}
+
+// What Start has made before the rest can be.
+struct Beginning {
+  const SearchOptions& options;
+  const Connections& connections;
+  std::unique_ptr<metrics::Registry> registry = std::make_unique<metrics::Registry>();
+  std::unique_ptr<ControlPlane> control_plane;
+  std::unique_ptr<kube::aggregation::AuditLog> audit;
+  std::unique_ptr<Delegation> delegation;
+  std::unique_ptr<RegistryService> registries;
+  std::shared_ptr<search::Forwarder> to_control_plane;
+  std::string owner;
+};
+
+class Server : public SearchServer {
+ public:
+  explicit Server(Beginning b);
+  ~Server() override { EndThreads(); }
+
+  absl::Status Listen();
+  int port() const override { return http_->port(); }
+  bool Run(const base::StopToken& stop) override;
+
+ private:
+  using Loop = std::function<void(const base::StopToken& stop)>;
+
+  kube::aggregation::Authorizer* ReadAuthorizer();
+  HandlerChain::Options ChainOptions();
+  search::CacheReads::Options ReadOptions();
+  search::ProxyHandler::Parts ProxyParts();
+  search::ViewHandler::Parts ViewParts();
+  void AddChecks();
+  void StartThreads();
+  void EndThreads();
+
+  const base::Clock& clock_ = base::RealClock();
+  const SearchOptions options_;
+  const base::SteadyTime started_ = clock_.SteadyNow();
+  const std::unique_ptr<metrics::Registry> registry_;
+  const std::unique_ptr<ControlPlane> control_plane_;
+  const std::unique_ptr<kube::EventSink> events_;
+  const std::unique_ptr<kube::aggregation::AuditLog> audit_;
+  const std::unique_ptr<Delegation> delegation_;
+  const std::unique_ptr<RegistryService> registries_;
+  search::CacheScope& scope_;
+  KindDefinitions definitions_;
+  MemberCaches caches_;
+  CacheStatesView states_;
+  StatusLeader status_;
+  const std::unique_ptr<search::ClusterForwarders> routes_;
+  const std::shared_ptr<search::Forwarder> to_control_plane_;
+  search::CacheReads reads_;
+  search::ProxyHandler proxy_;
+  std::unique_ptr<OpenSearchView> open_search_;
+  search::ViewHandler view_;
+  NothingThere nothing_;
+  search::RegistryHandler registry_handler_;
+  const search::SearchDocuments documents_;
+  ApiRouter router_;
+  HealthEndpoints health_;
+  kube::aggregation::Endpoints endpoints_;
+  HandlerChain chain_;
+  std::unique_ptr<base::HttpServer> http_;
+
+  base::StopSource end_;
+  std::vector<std::thread> threads_;
+};
+
+Server::Server(Beginning b)
+    : options_(b.options),
+      registry_(std::move(b.registry)),
+      control_plane_(std::move(b.control_plane)),
+      events_(kube::NewEventSink(control_plane_->client, clock_)),
+      audit_(std::move(b.audit)),
+      delegation_(std::move(b.delegation)),
+      registries_(std::move(b.registries)),
+      scope_(registries_->scope),
+      definitions_(control_plane_->informers),
+      caches_({options_, *control_plane_, scope_, clock_, *registry_, std::move(b.owner)}),
+      states_(caches_.cache(),
+              caches_.mirrors() == nullptr ? nullptr : &caches_.mirrors()->mirrors(), clock_),
+      status_({{*registries_->store, scope_, states_, clock_},
+               {.period = options_.status_period},
+               control_plane_->cluster,
+               *events_,
+               *registry_}),
+      routes_(MemberRoutes(caches_.access())),
+      to_control_plane_(std::move(b.to_control_plane)),
+      reads_(ReadOptions()),
+      proxy_(ProxyParts()),
+      view_(ViewParts()),
+      registry_handler_(registries_->api, nothing_),
+      router_({documents_, options_.disable_proxy ? nullptr : &proxy_,
+               options_.disable_search ? nullptr : &view_, registry_handler_}),
+      endpoints_(health_, *registry_, VersionDocument(), router_),
+      chain_(ChainOptions(), {delegation_->authenticator(), delegation_->authorizer(), endpoints_,
+                              delegation_->ConfigFn(), audit_.get(), registry_.get(), clock_}) {
+  AddChecks();
+}
+
+HandlerChain::Options Server::ChainOptions() {
+  HandlerChain::Options options;
+  options.request_timeout = options_.serving.request_timeout;
+  options.max_in_flight = options_.serving.max_in_flight;
+  options.max_mutating_in_flight = options_.serving.max_mutating_in_flight;
+  options.length = [this](const kube::server::RequestInfo& info, const base::HttpRequest& request) {
+    return LengthOf(info, request, [this](const kube::Gvr& gvr) {
+      return scope_.Current()->registered.contains(gvr);
+    });
+  };
+  return options;
+}
+
+kube::aggregation::Authorizer* Server::ReadAuthorizer() {
+  return options_.authorize_cached_reads ? &delegation_->authorizer() : nullptr;
+}
+
+search::CacheReads::Options Server::ReadOptions() {
+  return {.cache = caches_.cache(),
+          .clock = clock_,
+          .resource =
+              [this](const kube::Gvr& gvr) { return RegisteredResource(*scope_.Current(), gvr); },
+          .clusters = [this](const kube::Gvr& gvr) { return ClustersOf(*scope_.Current(), gvr); },
+          .authorizer = ReadAuthorizer(),
+          .min_watch_timeout = absl::Seconds(options_.serving.min_request_timeout_seconds),
+          .kinds = &definitions_.kinds()};
+}
+
+search::ProxyHandler::Parts Server::ProxyParts() {
+  return {.is_registered =
+              [this](const kube::server::RequestInfo& info, const std::string& cluster) {
+                return IsRegistered(*scope_.Current(), info, cluster);
+              },
+          .cache = reads_,
+          .members = *routes_,
+          .control_plane = to_control_plane_,
+          .decode = VersionDecoder(),
+          .clock = clock_,
+          .head_timeout = options_.serving.request_timeout};
+}
+
+search::ViewHandler::Parts Server::ViewParts() {
+  search::ViewHandler::Parts parts{
+      .is_registered =
+          [this](const kube::server::RequestInfo& info, const std::string& cluster) {
+            return IsRegistered(*scope_.Current(), info, cluster);
+          },
+      .cache = reads_,
+      .open_search = nullptr,
+      .read_authorizer = ReadAuthorizer()};
+  if (caches_.mirrors() == nullptr) return parts;
+  open_search_ = std::make_unique<OpenSearchView>(OpenSearchView::Parts{
+      [this](const kube::Gvr& gvr) { return RegisteredResource(*scope_.Current(), gvr); },
+      caches_.mirrors()->mirrors(), MemberCaches::IndexPrefix(), &definitions_.kinds()});
+  parts.open_search = [view = open_search_.get()](
+                          const kube::aggregation::ApiRequest& request,
+                          const std::shared_ptr<base::HttpResponder>& responder) {
+    view->Handle(request, *responder);
+  };
+  return parts;
+}
+
+// Without its storage this server still answers from its caches, so that a probe which ends it
+// would do harm: liveness does not ask for the storage.
+void Server::AddChecks() {
+  const auto readiness = HealthEndpoints::Scope::kReadiness;
+  health_.Add(registries_->compactor != nullptr ? "etcd-readiness" : "storage-readiness", readiness,
+              [this] { return registries_->probe.status(); });
+  health_.Add("informer-sync", readiness, [this] {
+    return caches_.access().HasSynced()
+               ? absl::OkStatus()
+               : absl::UnavailableError("Clusters and their Secrets have not been read yet");
+  });
+  health_.Add("search-storage-cache-readiness", readiness, [this]() -> absl::Status {
+    if (clock_.SteadyNow() > started_ + options_.storage_initialization_timeout) return {};
+    return caches_.AllSynced();
+  });
+}
+
+void Server::StartThreads() {
+  const std::vector<Loop> loops = {
+      [this](const base::StopToken& stop) { registries_->feed.Run(stop); },
+      [this](const base::StopToken& stop) { registries_->api.Run(stop); },
+      [this](const base::StopToken& stop) { registries_->probe.Run(stop); },
+      [this](const base::StopToken& stop) {
+        if (registries_->compactor == nullptr) return;
+        registries_->compactor->Run(options_.storage.etcd_compaction_interval, stop);
+      },
+      [this](const base::StopToken& stop) {
+        search::ScopeRunner runner(
+            {scope_, registries_->feed, *control_plane_->informers.Get(api::Clusters()), clock_});
+        base::IgnoreError(runner.Run(stop), "it ends only when stopped");
+      },
+      [this](const base::StopToken& stop) {
+        caches_.Run([this](const std::string& cluster) { routes_->Forget(cluster); }, stop);
+      },
+      [this](const base::StopToken& stop) { status_.Run(stop); }};
+  for (const Loop& loop : loops) threads_.emplace_back(loop, end_.get_token());
+}
+
+void Server::EndThreads() {
+  delegation_->Stop();
+  end_.request_stop();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+absl::Status Server::Listen() {
+  StartThreads();
+  ASSIGN_OR_RETURN(base::HttpServerOptions http, HttpOptions(options_.serving));
+  ASSIGN_OR_RETURN(http_, base::HttpServer::Start(std::move(http), chain_.Handler()));
+  base::LogInfo("serving", {{"port", http_->port()}});
+  return absl::OkStatus();
+}
+
+bool Server::Run(const base::StopToken& stop) {
+  while (clock_.SleepFor(absl::Hours(1), stop)) {
+  }
+  const bool finished =
+      kube::aggregation::EndService({.health = health_,
+                                     .chain = chain_,
+                                     .server = *http_,
+                                     .delay = options_.serving.shutdown_delay,
+                                     .patience = options_.serving.request_timeout},
+                                    clock_, {});
+  EndThreads();
+  return finished;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SearchServer>> SearchServer::Start(const SearchOptions& options,
+                                                                  const Connections& connections,
+                                                                  const base::StopToken& stop) {
+  const base::Clock& clock = base::RealClock();
+  Beginning b{.options = options, .connections = connections};
+  b.control_plane = std::make_unique<ControlPlane>(options, connections, clock, b.registry.get());
+  ASSIGN_OR_RETURN(b.audit, OpenAudit(options.audit, b.registry.get()));
+  ASSIGN_OR_RETURN(b.registries, RegistryService::Create({options, *b.control_plane, clock}));
+  ASSIGN_OR_RETURN(b.to_control_plane, ForwarderTo("karmada-apiserver", connections.control_plane));
+  ASSIGN_OR_RETURN(b.delegation,
+                   Delegation::Start({options, connections, clock, *b.registry}, stop));
+  if (!options.disable_search) {
+    ASSIGN_OR_RETURN(b.owner, UidOf(*b.control_plane, stop));
+  }
+  auto server = std::make_unique<Server>(std::move(b));
+  RETURN_IF_ERROR(server->Listen());
+  return std::unique_ptr<SearchServer>(std::move(server));
+}
+
+}  // namespace cmd

@@ -1,0 +1,32 @@
+// The tolerations that count for evictions: those of the placement by which the scheduler has
+// placed a binding last, not those of its spec.
+#ifndef CONTROLLERS_EVICTION_APPLIED_TOLERATIONS_H_
+#define CONTROLLERS_EVICTION_APPLIED_TOLERATIONS_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "api/toleration.h"
+#include "config/options.h"
+#include "kube/meta/object.h"
+
+namespace controllers {
+
+// Reads the annotation policy.karmada.io/applied-placement. kFailedPrecondition when it is missing,
+// kInvalidArgument when it cannot be read.
+absl::StatusOr<std::vector<api::Toleration>> AppliedTolerations(const kube::Object& binding);
+
+// Returns whether the flags make the taint manager evict: its two switches, the gate Failover and
+// the controller "cluster" have to be on.
+bool TaintManagerEvicts(const config::Options& options);
+
+// Returns whether the scheduler may place the binding in the cluster, from which the taint manager
+// would evict it at once, if it works: the cluster's taints are tolerated, but the time for which
+// one with the effect NoExecute is tolerated is over. False also when the tolerations cannot be
+// read.
+bool WouldBeEvictedAgain(const kube::Object& binding, const kube::Object& cluster, absl::Time now);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_EVICTION_APPLIED_TOLERATIONS_H_

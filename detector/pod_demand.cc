@@ -1,0 +1,71 @@
+#include "detector/pod_demand.h"
+
+#include <utility>
+
+#include "api/reasons.h"
+#include "base/status.h"
+#include "detector/template_memory.h"
+#include "kube/runtime/events.h"
+
+namespace detector {
+
+struct PodInquiry::Question {
+  interpreter::Operation operation;
+  absl::StatusOr<PodDemand> (PodInquiry::*ask)(const kube::Object& object) const;
+  const char* failed;
+  const char* succeeded;
+  const char* success;  // A message.
+};
+
+const PodInquiry::Question* PodInquiry::QuestionAbout(const kube::Gvk& gvk) const {
+  using interpreter::Operation;
+  static constexpr Question kComponents = {
+      Operation::kInterpretComponent, &PodInquiry::Components, api::reason::kGetComponentsFailed,
+      api::reason::kGetComponentsSucceed, api::message::kGetComponentsSucceed};
+  static constexpr Question kReplicas = {
+      Operation::kInterpretReplica, &PodInquiry::Replicas, api::reason::kGetReplicasFailed,
+      api::reason::kGetReplicasSucceed, api::message::kGetReplicasSucceed};
+  const auto answers = [&](const Question& question) {
+    return deps_.interpreter.HookEnabled(gvk, question.operation);
+  };
+  if (deps_.components && answers(kComponents)) return &kComponents;
+  return answers(kReplicas) ? &kReplicas : nullptr;
+}
+
+absl::StatusOr<PodDemand> PodInquiry::Ask(const kube::Object& object) const {
+  const Question* question = QuestionAbout(object.gvk());
+  if (question == nullptr) return PodDemand();
+  absl::StatusOr<PodDemand> demand = (this->*question->ask)(object);
+  deps_.outcomes.Outcome({.what = CountingName(object.gvk(), object.key()),
+                          .about = {kube::InvolvedObject::Of(object)},
+                          .success = {question->succeeded, question->success},
+                          .failure = {question->failed, ""}},
+                         demand.status());
+  RETURN_IF_ERROR(base::Annotate(demand.status(), "asking for the pods of ", object.Describe()));
+  return demand;
+}
+
+absl::StatusOr<PodDemand> PodInquiry::Components(const kube::Object& object) const {
+  PodDemand demand;
+  ASSIGN_OR_RETURN(demand.components, deps_.interpreter.GetComponents(object));
+  return demand;
+}
+
+absl::StatusOr<PodDemand> PodInquiry::Replicas(const kube::Object& object) const {
+  PodDemand demand;
+  ASSIGN_OR_RETURN(demand.replicas, deps_.interpreter.GetReplicas(object));
+  json::Value& requirements = demand.replicas.requirements;
+  if (deps_.quota_estimate && requirements.is_object() &&
+      requirements["namespace"].AsString().empty() && !object.ns().empty()) {
+    requirements.Set("namespace", object.ns());
+  }
+  return demand;
+}
+
+void PodInquiry::ReportAnswered(const kube::Object& object) const {
+  const Question* question = QuestionAbout(object.gvk());
+  if (question == nullptr) return;
+  deps_.outcomes.Routine(kube::InvolvedObject::Of(object), question->succeeded, question->success);
+}
+
+}  // namespace detector

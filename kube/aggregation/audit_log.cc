@@ -1,0 +1,271 @@
+// Write puts a line in a bounded queue and wakes the writer's thread, which takes all lines at once
+// and writes them with one system call. Before it writes to a file it looks whether the file has
+// been renamed (then it opens it again) and whether it would become too large (then it renames it).
+#include "kube/aggregation/audit_log.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/cut_text.h"
+#include "base/json.h"
+#include "base/log.h"
+
+namespace kube::aggregation {
+namespace {
+
+constexpr size_t kMaxUserAgentBytes = 1024;
+constexpr size_t kMaxForwardedFor = 20;
+
+std::string MicroTime(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", time, absl::UTCTimeZone());
+}
+
+// "10.0.0.7" of "10.0.0.7:40312", "::1" of "[::1]:40312".
+std::string AddressOf(absl::string_view remote) {
+  const size_t colon = remote.rfind(':');
+  if (colon != absl::string_view::npos) remote = remote.substr(0, colon);
+  if (absl::StartsWith(remote, "[") && absl::EndsWith(remote, "]")) {
+    remote = remote.substr(1, remote.size() - 2);
+  }
+  return std::string(remote);
+}
+
+json::Value SourcesOf(const AuditEvent& event) {
+  std::vector<std::string> sources;
+  for (absl::string_view part : absl::StrSplit(event.forwarded_for, ',', absl::SkipWhitespace())) {
+    if (sources.size() == kMaxForwardedFor) break;
+    sources.emplace_back(base::CutText(absl::StripAsciiWhitespace(part), 64));
+  }
+  const std::string remote = AddressOf(event.remote_address);
+  if (!remote.empty() && (sources.empty() || sources.back() != remote)) sources.push_back(remote);
+  return json::Value::Strings(sources);
+}
+
+void SetUnlessEmpty(json::Value& object, absl::string_view name, const std::string& value) {
+  if (!value.empty()) object.Set(name, value);
+}
+
+json::Value ObjectOf(const server::RequestInfo& info) {
+  json::Value object = json::Value::Object();
+  SetUnlessEmpty(object, "resource", info.gvr.resource);
+  SetUnlessEmpty(object, "namespace", info.key.ns);
+  SetUnlessEmpty(object, "name", info.key.name);
+  SetUnlessEmpty(object, "apiGroup", info.gvr.group);
+  SetUnlessEmpty(object, "apiVersion", info.gvr.version);
+  SetUnlessEmpty(object, "subresource", info.subresource);
+  return object;
+}
+
+std::string Error(absl::string_view what, const std::string& path) {
+  return absl::StrCat("audit log ", path, ": ", what, ": ", std::strerror(errno));
+}
+
+class Writer : public AuditLog {
+ public:
+  Writer(Options options, metrics::Registry* registry) : options_(std::move(options)) {
+    if (registry == nullptr) return;
+    written_ = &registry->GetCounter("apiserver_audit_event_total",
+                                     "Counter of audit events that were generated.");
+    dropped_ = &registry->GetCounter("apiserver_audit_error_total",
+                                     "Counter of audit events that could not be written.",
+                                     {{"plugin", "log"}});
+  }
+
+  ~Writer() override {
+    {
+      absl::MutexLock lock(&mu_);
+      stopping_ = true;
+    }
+    if (thread_.joinable()) thread_.join();
+    Close();
+  }
+
+  absl::Status Start() {
+    if (to_stdout()) fd_ = STDOUT_FILENO;
+    if (!to_stdout() && !Reopen()) return absl::InvalidArgumentError(Error("open", options_.path));
+    thread_ = std::thread([this] { Run(); });
+    return absl::OkStatus();
+  }
+
+  void Write(const AuditEvent& event) override {
+    std::string line = AuditLine(event);
+    line += '\n';
+    bool taken = false;
+    {
+      absl::MutexLock lock(&mu_);
+      taken = lines_.size() < options_.max_waiting;
+      if (taken) lines_.push_back(std::move(line));
+    }
+    if (written_ != nullptr) written_->Increment();
+    if (!taken) Drop(1);
+  }
+
+ private:
+  bool to_stdout() const { return options_.path == "-"; }
+
+  void Drop(size_t lines) {
+    if (dropped_ != nullptr) dropped_->Increment(static_cast<double>(lines));
+  }
+
+  void Run() {
+    pthread_setname_np(pthread_self(), "audit-log");
+    const auto has_news = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+      return stopping_ || !lines_.empty();
+    };
+    for (;;) {
+      std::vector<std::string> lines;
+      {
+        absl::MutexLock lock(&mu_);
+        mu_.Await(absl::Condition(&has_news));
+        if (lines_.empty()) return;
+        lines.swap(lines_);
+      }
+      WriteLines(lines);
+    }
+  }
+
+  void WriteLines(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += line;
+    if (!to_stdout()) PrepareFile(static_cast<int64_t>(text.size()));
+    if (WriteText(text)) return;
+    Drop(lines.size());
+    base::LogError("audit events are lost", {{"error", Error("write", options_.path)}});
+  }
+
+  bool WriteText(absl::string_view text) {
+    while (!text.empty()) {
+      const ssize_t count = write(fd_, text.data(), text.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return false;
+      text.remove_prefix(static_cast<size_t>(count));
+    }
+    return true;
+  }
+
+  void PrepareFile(int64_t bytes) {
+    struct stat open_file = {}, named = {};
+    const bool is_open = fd_ >= 0 && fstat(fd_, &open_file) == 0;
+    const bool is_there = is_open && stat(options_.path.c_str(), &named) == 0;
+    const bool same =
+        is_there && open_file.st_ino == named.st_ino && open_file.st_dev == named.st_dev;
+    if (!same) {
+      Reopen();
+      return;
+    }
+    if (options_.max_bytes <= 0 || open_file.st_size == 0) return;
+    if (open_file.st_size + bytes > options_.max_bytes) Rotate();
+  }
+
+  // Renames in the way of upstream's library, with a finer time, so that no renamed file is
+  // replaced by the next one: audit-2026-01-02T03-04-05.678901.log.
+  void Rotate() {
+    const std::filesystem::path path(options_.path);
+    const std::string time =
+        absl::FormatTime("%Y-%m-%dT%H-%M-%E6S", base::RealClock().Now(), absl::UTCTimeZone());
+    const std::filesystem::path renamed =
+        path.parent_path() /
+        absl::StrCat(path.stem().string(), "-", time, path.extension().string());
+    std::error_code failed;
+    std::filesystem::rename(path, renamed, failed);
+    if (failed) return;  // The file goes on growing, which is better than losing events.
+    Reopen();
+    RemoveOldFiles(path);
+  }
+
+  void RemoveOldFiles(const std::filesystem::path& path) const {
+    if (options_.max_files <= 0) return;
+    const std::string prefix = absl::StrCat(path.stem().string(), "-");
+    std::vector<std::filesystem::path> renamed;
+    std::error_code failed;
+    const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
+    for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+      const std::string name = entry.path().filename().string();
+      if (absl::StartsWith(name, prefix) && entry.path().extension() == path.extension()) {
+        renamed.push_back(entry.path());
+      }
+    }
+    std::sort(renamed.begin(), renamed.end());  // Their names sort by time.
+    const size_t kept = std::min(renamed.size(), static_cast<size_t>(options_.max_files));
+    for (size_t i = 0; i + kept < renamed.size(); ++i) std::filesystem::remove(renamed[i], failed);
+  }
+
+  bool Reopen() {
+    Close();
+    fd_ = open(options_.path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    return fd_ >= 0;
+  }
+
+  void Close() {
+    if (!to_stdout() && fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+
+  const Options options_;
+  metrics::Counter* written_ = nullptr;
+  metrics::Counter* dropped_ = nullptr;
+  int fd_ = -1;  // Used by Start and then by the thread.
+  absl::Mutex mu_;
+  std::vector<std::string> lines_ ABSL_GUARDED_BY(mu_);
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::string AuditLine(const AuditEvent& event) {
+  const bool started = event.stage == AuditEvent::Stage::kResponseStarted;
+  json::Value line = json::Value::Object(
+      {{"kind", "Event"},
+       {"apiVersion", "audit.k8s.io/v1"},
+       {"level", "Metadata"},
+       {"auditID", event.audit_id},
+       {"stage", started ? "ResponseStarted" : "ResponseComplete"},
+       {"requestURI", event.uri},
+       {"verb", event.info.verb},
+       {"user", event.user ? UserJson(*event.user, "username") : json::Value::Object()},
+       {"sourceIPs", SourcesOf(event)},
+       {"responseStatus",
+        json::Value::Object({{"metadata", json::Value::Object()}, {"code", event.code}})},
+       {"requestReceivedTimestamp", MicroTime(event.received)},
+       {"stageTimestamp", MicroTime(event.at)}});
+  if (event.impersonated) {
+    line.Set("impersonatedUser", UserJson(*event.impersonated, "username"));
+  }
+  SetUnlessEmpty(line, "userAgent",
+                 std::string(base::CutText(event.user_agent, kMaxUserAgentBytes)));
+  if (event.info.is_resource) line.Set("objectRef", ObjectOf(event.info));
+  if (!event.annotations.empty()) {
+    json::Value annotations = json::Value::Object();
+    for (const auto& [key, value] : event.annotations) annotations.Set(key, value);
+    line.Set("annotations", std::move(annotations));
+  }
+  return json::Write(line);
+}
+
+absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(Options options,
+                                                         metrics::Registry* registry) {
+  auto writer = std::make_unique<Writer>(std::move(options), registry);
+  const absl::Status status = writer->Start();
+  if (!status.ok()) return status;
+  return writer;
+}
+
+}  // namespace kube::aggregation

@@ -1,0 +1,127 @@
+// Certificates are judged here, for each request, and not in the handshake. What did not count is
+// remembered while the rest is tried: a request with a certificate of nobody we know and a good
+// token is the token's user's, and one with that certificate alone is refused.
+#include "kube/aggregation/authenticator.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/digest.h"
+#include "base/log.h"
+
+namespace kube::aggregation {
+namespace {
+
+constexpr char kTokenReviews[] = "/apis/authentication.k8s.io/v1/tokenreviews";
+constexpr char kCredentialId[] = "authentication.kubernetes.io/credential-id";
+
+// Either a user, or nothing: because there is no such credential (OK), or because it does not count
+// (the reason).
+struct Outcome {
+  std::optional<UserInfo> user;
+  absl::Status refusal;
+};
+
+bool IsAllowed(const std::string& name, const std::vector<std::string>& allowed) {
+  return allowed.empty() || std::find(allowed.begin(), allowed.end(), name) != allowed.end();
+}
+
+// Upstream's headerrequest.NewDynamicVerifyOptionsSecure.
+Outcome TryFrontProxy(const base::HttpRequest& request, const AuthenticationConfig& config,
+                      VerifiedPeers& peers) {
+  if (!config.front_proxies || request.peer_certificates == nullptr) return {};
+  const FrontProxies& proxies = *config.front_proxies;
+  const auto peer = peers.Verify(proxies.authority, request.peer_certificates);
+  if (!peer.ok()) return {.refusal = peer.status()};
+  if (!IsAllowed(peer->common_name, proxies.allowed_names)) {
+    return {.refusal = absl::UnauthenticatedError(absl::StrCat(
+                "subject with cn=", peer->common_name, " is not in the allowed list"))};
+  }
+  return {.user = UserOfFields(request, proxies.names)};
+}
+
+// Upstream's x509.CommonNameUserConversion.
+Outcome TryClientCertificate(const base::HttpRequest& request, const AuthenticationConfig& config,
+                             VerifiedPeers& peers) {
+  if (config.clients == nullptr || request.peer_certificates == nullptr) return {};
+  const auto peer = peers.Verify(config.clients, request.peer_certificates);
+  if (!peer.ok()) return {.refusal = peer.status()};
+  if (peer->common_name.empty()) return {};
+  const std::string digest = base::Sha256(request.peer_certificates->LeafDer());
+  UserInfo user{.name = peer->common_name, .groups = peer->organizations};
+  user.extra[kCredentialId] = {absl::StrCat("X509SHA256=", absl::BytesToHexString(digest))};
+  return {.user = std::move(user)};
+}
+
+json::Value TokenReview(const std::string& token) {
+  return json::Value::Object({{"apiVersion", "authentication.k8s.io/v1"},
+                              {"kind", "TokenReview"},
+                              {"spec", json::Value::Object({{"token", token}})}});
+}
+
+std::optional<UserInfo> UserOfReview(const json::Value& review) {
+  const json::Value& status = review["status"];
+  if (!status["authenticated"].AsBool()) return std::nullopt;
+  UserInfo user = UserOfJson(status["user"]);
+  // A user without a name would be everybody's equal in rules by group.
+  if (user.name.empty()) return std::nullopt;
+  return user;
+}
+
+absl::StatusOr<UserInfo> WithAuthenticatedGroup(UserInfo user) {
+  AddAuthenticatedGroup(user);
+  return user;
+}
+
+}  // namespace
+
+DelegatedAuthenticator::DelegatedAuthenticator(Options options, ConfigFn config,
+                                               ReviewClient* reviews, const base::Clock& clock)
+    : options_(options),
+      config_(std::move(config)),
+      reviews_(reviews),
+      peers_(clock),
+      tokens_(
+          options.max_tokens,
+          [ttl = options.token_ttl](const std::optional<UserInfo>&) { return ttl; }, clock) {}
+
+void DelegatedAuthenticator::Authenticate(const base::HttpRequest& request, Done done) {
+  const std::shared_ptr<const AuthenticationConfig> config = config_();
+  absl::Status refusal;
+  for (const auto attempt : {TryFrontProxy, TryClientCertificate}) {
+    Outcome outcome = attempt(request, *config, peers_);
+    if (outcome.user) return done(WithAuthenticatedGroup(*std::move(outcome.user)));
+    refusal.Update(outcome.refusal);
+  }
+  if (reviews_ != nullptr) {
+    const absl::StatusOr<std::string> token = BearerTokenOf(request);
+    if (token.ok() && !token->empty()) return ReviewToken(*token, std::move(done));
+    refusal.Update(token.status());
+  }
+  if (!refusal.ok()) {
+    return done(absl::UnauthenticatedError(refusal.message()));
+  }
+  if (!options_.anonymous) return done(absl::UnauthenticatedError("no credentials"));
+  done(AnonymousUser());
+}
+
+void DelegatedAuthenticator::ReviewToken(const std::string& token, Done done) {
+  const auto ask = [&](ReviewCache<std::optional<UserInfo>>::Done answered) {
+    reviews_->Start(kTokenReviews, TokenReview(token),
+                    [answered = std::move(answered)](absl::StatusOr<json::Value> review) {
+                      if (!review.ok()) return answered(review.status());
+                      answered(UserOfReview(*review));
+                    });
+  };
+  tokens_.Get(base::Sha256(token), /*keep=*/true, ask,
+              [done = std::move(done)](const absl::StatusOr<std::optional<UserInfo>>& user) {
+                if (!user.ok()) return done(user.status());
+                if (!*user) return done(absl::UnauthenticatedError("invalid bearer token"));
+                done(WithAuthenticatedGroup(**user));
+              });
+}
+
+}  // namespace kube::aggregation

@@ -1,0 +1,164 @@
+#include "kube/aggregation/authorizer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "kube/server/api_errors.h"
+
+namespace kube::aggregation {
+namespace {
+
+constexpr char kAccessReviews[] = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+// Decisions about longer names are not kept (upstream's maxControlledAttrCacheSize): a client could
+// fill the memory with them.
+constexpr size_t kMaxKeptBytes = 10000;
+
+void SetUnlessEmpty(json::Value& object, absl::string_view name, const std::string& value) {
+  if (!value.empty()) object.Set(name, value);
+}
+
+json::Value SpecOf(const Attributes& attributes) {
+  json::Value spec = UserJson(attributes.user, "user");
+  json::Value what = json::Value::Object();
+  SetUnlessEmpty(what, "verb", attributes.verb);
+  if (!attributes.is_resource) {
+    SetUnlessEmpty(what, "path", attributes.path);
+    spec.Set("nonResourceAttributes", std::move(what));
+    return spec;
+  }
+  SetUnlessEmpty(what, "namespace", attributes.ns);
+  SetUnlessEmpty(what, "group", attributes.group);
+  SetUnlessEmpty(what, "version", attributes.version);
+  SetUnlessEmpty(what, "resource", attributes.resource);
+  SetUnlessEmpty(what, "subresource", attributes.subresource);
+  SetUnlessEmpty(what, "name", attributes.name);
+  spec.Set("resourceAttributes", std::move(what));
+  return spec;
+}
+
+bool MayKeep(const Attributes& a) {
+  return a.verb.size() + a.group.size() + a.version.size() + a.resource.size() +
+             a.subresource.size() + a.ns.size() + a.name.size() + a.path.size() <
+         kMaxKeptBytes;
+}
+
+// A review that both allows and denies denies, as upstream's WebhookAuthorizer.
+Decision DecisionOf(const json::Value& review) {
+  const json::Value& status = review["status"];
+  return {.allowed = status["allowed"].AsBool() && !status["denied"].AsBool(),
+          .reason = status["reason"].ToString()};
+}
+
+// Quotes a name as Go's %q does.
+std::string Quoted(absl::string_view text) { return json::Write(json::Value(std::string(text))); }
+
+// Upstream's forbiddenMessage.
+std::string ForbiddenText(const Attributes& a) {
+  const std::string begin = absl::StrCat("User ", Quoted(a.user.name), " cannot ", a.verb);
+  if (!a.is_resource) return absl::StrCat(begin, " path ", Quoted(a.path));
+  const std::string resource =
+      a.subresource.empty() ? a.resource : absl::StrCat(a.resource, "/", a.subresource);
+  const std::string where =
+      a.ns.empty() ? "at the cluster scope" : absl::StrCat("in the namespace ", Quoted(a.ns));
+  return absl::StrCat(begin, " resource ", Quoted(resource), " in API group ", Quoted(a.group), " ",
+                      where);
+}
+
+}  // namespace
+
+Attributes AttributesOf(UserInfo user, const server::RequestInfo& info,
+                        const base::HttpRequest& request) {
+  return {.user = std::move(user),
+          .verb = info.verb,
+          .is_resource = info.is_resource,
+          .group = info.gvr.group,
+          .version = info.gvr.version,
+          .resource = info.gvr.resource,
+          .subresource = info.subresource,
+          .ns = info.key.ns,
+          .name = info.key.name,
+          .path = request.path};
+}
+
+absl::Status ForbiddenError(const Attributes& attributes, absl::string_view reason) {
+  // Browsers must not take the message for HTML.
+  std::string why = absl::StrReplaceAll(ForbiddenText(attributes),
+                                        {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
+  if (!reason.empty()) absl::StrAppend(&why, ": ", reason);
+  if (attributes.is_resource) {
+    return server::Forbidden({attributes.group, attributes.resource}, attributes.name, why);
+  }
+  return server::ToStatus(
+      {403, "Forbidden", absl::StrCat("forbidden: ", why), json::Value::Object()});
+}
+
+absl::Status AuthorizationError(const absl::Status& status) {
+  if (absl::IsResourceExhausted(status)) {
+    return server::TooManyRequests(status.message(), absl::Seconds(1));
+  }
+  return server::InternalError("the request cannot be authorized at the moment");
+}
+
+DelegatedAuthorizer::DelegatedAuthorizer(Options options, ReviewClient& reviews,
+                                         const base::Clock& clock)
+    : options_(std::move(options)),
+      reviews_(reviews),
+      decisions_(
+          options_.max_decisions,
+          [this](const Decision& decision) {
+            return decision.allowed ? options_.allowed_ttl : options_.denied_ttl;
+          },
+          clock),
+      clock_(clock) {}
+
+// Upstream's path.NewAuthorizer.
+bool DelegatedAuthorizer::IsAlwaysAllowed(const Attributes& attributes) const {
+  if (attributes.user.IsIn(kMasters)) return true;
+  if (attributes.is_resource) return false;
+  const absl::string_view path = absl::StripPrefix(attributes.path, "/");
+  return std::any_of(options_.always_allow_paths.begin(), options_.always_allow_paths.end(),
+                     [&](absl::string_view allowed) {
+                       allowed = absl::StripPrefix(allowed, "/");
+                       if (absl::ConsumeSuffix(&allowed, "*")) {
+                         return absl::StartsWith(path, allowed);
+                       }
+                       return path == allowed;
+                     });
+}
+
+void DelegatedAuthorizer::Authorize(const Attributes& attributes, Done done) {
+  if (IsAlwaysAllowed(attributes)) return done(Decision{.allowed = true});
+  const json::Value spec = SpecOf(attributes);
+  decisions_.Get(
+      base::Sha256(json::Write(spec)), MayKeep(attributes),
+      [&](ReviewCache<Decision>::Done answered) { Ask(spec, std::move(answered)); },
+      std::move(done));
+}
+
+void DelegatedAuthorizer::Ask(const json::Value& spec, ReviewCache<Decision>::Done done) {
+  const json::Value review = json::Value::Object(
+      {{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SubjectAccessReview"}, {"spec", spec}});
+  reviews_.Start(kAccessReviews, review,
+                 [this, done = std::move(done)](absl::StatusOr<json::Value> answer) {
+                   if (!answer.ok()) return Failed(answer.status(), done);
+                   done(DecisionOf(*answer));
+                 });
+}
+
+void DelegatedAuthorizer::Failed(const absl::Status& error,
+                                 const ReviewCache<Decision>::Done& done) {
+  const auto verdict = errors_.Note(base::KindOfMessage(error.message(), ""), clock_.SteadyNow());
+  if (verdict.log) {
+    base::LogError("requests cannot be authorized", {{"error", error}, {"more", verdict.More()}});
+  }
+  done(error);
+}
+
+}  // namespace kube::aggregation

@@ -1,0 +1,36 @@
+// The paths that every API server has beside its API: health checks, /metrics and /version.
+#ifndef KUBE_AGGREGATION_ENDPOINTS_H_
+#define KUBE_AGGREGATION_ENDPOINTS_H_
+
+#include <memory>
+#include <utility>
+
+#include "base/json.h"
+#include "base/metrics.h"
+#include "kube/aggregation/api_handler.h"
+#include "kube/aggregation/health.h"
+
+namespace kube::aggregation {
+
+// Answers them, and passes everything else on. Thread-safe.
+class Endpoints : public ApiHandler {
+ public:
+  // `version` is the document of /version: major, minor, gitVersion and so on. REQUIRES: health,
+  // registry and `next` outlive the object.
+  Endpoints(const HealthEndpoints& health, const metrics::Registry& registry, json::Value version,
+            ApiHandler& next)
+      : health_(health), registry_(registry), version_(std::move(version)), next_(next) {}
+
+  bool MayBlock(const ApiRequest& request) const override;
+  void Handle(ApiRequest request, std::shared_ptr<base::HttpResponder> responder) override;
+
+ private:
+  const HealthEndpoints& health_;
+  const metrics::Registry& registry_;
+  const json::Value version_;
+  ApiHandler& next_;
+};
+
+}  // namespace kube::aggregation
+
+#endif  // KUBE_AGGREGATION_ENDPOINTS_H_

@@ -1,0 +1,396 @@
+// Each step of the README's list is a function that takes the Passage of a request and either
+// answers it or calls the next step; those that may have to wait for a review pass a continuation.
+// The continuations own the passage. The record of the request (what is written about it, and its
+// deadline) belongs to the guarded responder's hooks instead, because it outlives the passage when
+// a stream goes on, and ends before it when the deadline comes first.
+//
+// Who may answer at the same time: the steps, the handler, the deadline. GuardedResponder lets one.
+#include "kube/aggregation/handler_chain.h"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/repeated_errors.h"
+#include "base/timers.h"
+#include "kube/aggregation/guarded_responder.h"
+#include "kube/aggregation/health.h"
+#include "kube/aggregation/impersonation.h"
+#include "kube/aggregation/in_flight.h"
+#include "kube/aggregation/request_record.h"
+#include "kube/aggregation/work_pool.h"
+#include "kube/server/api_errors.h"
+#include "kube/server/compression.h"
+#include "kube/server/negotiation.h"
+
+namespace kube::aggregation {
+namespace {
+
+constexpr size_t kMaxAuditIdBytes = 64;
+// Requests that wait for a thread to block on, if there is no limit of those in flight.
+constexpr size_t kMaxWaiting = 1000;
+
+bool IsPrintable(absl::string_view text) {
+  for (const char c : text) {
+    if (!absl::ascii_isgraph(static_cast<unsigned char>(c))) return false;
+  }
+  return true;
+}
+
+std::string AuditIdOf(const base::HttpRequest& request) {
+  const absl::string_view id = request.Header("audit-id");
+  const bool usable = !id.empty() && id.size() <= kMaxAuditIdBytes && IsPrintable(id);
+  return usable ? std::string(id) : base::NewUuid();
+}
+
+bool HasHeader(const base::HttpResponse& response, absl::string_view name) {
+  for (const auto& [field, value] : response.headers) {
+    if (absl::EqualsIgnoreCase(field, name)) return true;
+  }
+  return false;
+}
+
+absl::Status TooMany(absl::string_view message) {
+  return server::TooManyRequests(message, absl::Seconds(1));
+}
+
+// Unlike server::ServiceUnavailable, this asks the client to come back.
+absl::Status UnavailableForNow(absl::string_view message) {
+  return server::ToStatus({503, "ServiceUnavailable", std::string(message),
+                           json::Value::Object({{"retryAfterSeconds", 1}})});
+}
+
+absl::Status TimedOut() {
+  return server::Timeout("request did not complete within the allotted timeout",
+                         absl::ZeroDuration());
+}
+
+// Upstream's WithRequestDeadline: a client may ask for less than the server's limit, not for more.
+absl::StatusOr<absl::Duration> TimeoutOf(const base::HttpRequest& request, absl::Duration limit) {
+  const absl::string_view text = request.Query("timeout");
+  if (text.empty()) return limit;
+  absl::Duration wanted;
+  if (!absl::ParseDuration(text, &wanted)) {
+    return server::BadRequest(absl::StrCat(
+        "invalid timeout specified in the request URL - time: invalid duration \"", text, "\""));
+  }
+  return wanted > absl::ZeroDuration() ? std::min(wanted, limit) : limit;
+}
+
+bool IsMutating(const server::RequestInfo& info) {
+  return info.verb != "get" && info.verb != "list" && info.verb != "watch";
+}
+
+metrics::Gauge* InFlightGauge(metrics::Registry* registry, const char* kind) {
+  if (registry == nullptr) return nullptr;
+  return &registry->GetGauge("apiserver_current_inflight_requests",
+                             "Number of requests that are being executed, by kind.",
+                             {{"request_kind", kind}});
+}
+
+// The long-running requests, which are asked to end when the service does. Thread-safe.
+class Sessions : public std::enable_shared_from_this<Sessions> {
+ public:
+  // The request is in the list for as long as the returned handle exists.
+  std::shared_ptr<const void> Add(const base::StopSource& stop) {
+    absl::MutexLock lock(&mu_);
+    const uint64_t id = ++last_;
+    stops_.emplace(id, stop);
+    return {this, [self = shared_from_this(), id](const void*) { self->Remove(id); }};
+  }
+  std::vector<base::StopSource> All() const {
+    std::vector<base::StopSource> all;
+    absl::MutexLock lock(&mu_);
+    for (const auto& [id, stop] : stops_) all.push_back(stop);
+    return all;
+  }
+
+ private:
+  void Remove(uint64_t id) {
+    absl::MutexLock lock(&mu_);
+    stops_.erase(id);
+  }
+
+  mutable absl::Mutex mu_;
+  uint64_t last_ ABSL_GUARDED_BY(mu_) = 0;
+  std::map<uint64_t, base::StopSource> stops_ ABSL_GUARDED_BY(mu_);
+};
+
+// One request on its way to the handler.
+struct Passage {
+  ApiRequest api;
+  RequestLength length = RequestLength::kBounded;
+  std::shared_ptr<GuardedResponder> responder;
+  std::shared_ptr<RequestRecord> record;
+
+  void Refuse(const absl::Status& error) { responder->Send(server::ErrorAnswer(error)); }
+};
+using PassagePtr = std::shared_ptr<Passage>;
+
+}  // namespace
+
+class HandlerChain::Impl {
+ public:
+  Impl(Options options, Parts parts)
+      : options_(std::move(options)),
+        parts_(std::move(parts)),
+        reads_(options_.max_in_flight, InFlightGauge(parts_.registry, "readOnly")),
+        writes_(options_.max_mutating_in_flight, InFlightGauge(parts_.registry, "mutating")),
+        deadlines_(std::make_shared<base::Timers>(parts_.clock)),
+        pool_(std::make_shared<WorkPool>("handlers", options_.handler_threads,
+                                         WaitingLimit(options_))) {}
+
+  ~Impl() {
+    pool_->Stop();
+    deadlines_->Stop();
+  }
+
+  void Serve(base::HttpRequest request, const std::shared_ptr<base::HttpResponder>& raw) {
+    auto passage = std::make_shared<Passage>();
+    passage->api.info = server::ReadRequest(request);
+    passage->api.audit_id = AuditIdOf(request);
+    passage->length = LengthOfRequest(passage->api.info, request);
+    passage->api.http = std::move(request);
+    Register(passage, raw);
+    Guard(passage, [this, passage] { Begin(passage); });
+  }
+
+  void BeginDrain() {
+    {
+      absl::MutexLock lock(&mu_);
+      draining_ = true;
+    }
+    for (base::StopSource& stop : sessions_->All()) stop.request_stop();
+  }
+
+  bool AwaitIdle(absl::Duration patience, const base::StopToken& stop) {
+    return active_.AwaitNone(parts_.clock, parts_.clock.SteadyNow() + patience, stop);
+  }
+
+ private:
+  static size_t WaitingLimit(const Options& options) {
+    if (options.max_in_flight == 0 || options.max_mutating_in_flight == 0) return kMaxWaiting;
+    return static_cast<size_t>(options.max_in_flight) +
+           static_cast<size_t>(options.max_mutating_in_flight) + kMaxWaiting;
+  }
+
+  RequestLength LengthOfRequest(const server::RequestInfo& info,
+                                const base::HttpRequest& request) const {
+    return options_.length ? options_.length(info, request) : LengthOf(info);
+  }
+
+  // Puts the guard in front of the responder, and the request in the list of those at work.
+  void Register(const PassagePtr& passage, const std::shared_ptr<base::HttpResponder>& raw) {
+    const bool long_running = passage->length == RequestLength::kLongRunning;
+    auto record = std::make_shared<RequestRecord>(
+        passage->api, long_running,
+        RequestRecord::Sinks{parts_.audit, parts_.registry, deadlines_, &parts_.clock});
+    passage->record = record;
+    passage->api.stop = record->stop().get_token();
+    const bool gzip = options_.gzip_min_bytes > 0 && server::AcceptsGzip(passage->api.http);
+    passage->responder = std::make_shared<GuardedResponder>(
+        raw, GuardedResponder::Hooks{
+                 .complete =
+                     [id = passage->api.audit_id](base::HttpResponse& head) { Complete(id, head); },
+                 .started = [record](int code) { record->Started(code); },
+                 .finished = [record](int code) { record->Finished(code); },
+                 .deliver =
+                     [pool = gzip ? pool_ : nullptr, min_bytes = options_.gzip_min_bytes](
+                         base::HttpResponse answer, const GuardedResponder::SendFn& send) {
+                       if (pool == nullptr) return send(std::move(answer));
+                       Deliver(*pool, min_bytes, std::move(answer), send);
+                     },
+                 .closed = [record] { record->RequestStop(); }});
+    passage->responder->Hold(active_.Enter(/*privileged=*/true));
+    if (long_running) passage->responder->Hold(sessions_->Add(record->stop()));
+  }
+
+  // Compressing takes long enough for a thread of its own, wherever the handler has answered.
+  static void Deliver(WorkPool& pool, size_t min_bytes, base::HttpResponse answer,
+                      const GuardedResponder::SendFn& send) {
+    if (!server::IsWorthCompressing(answer, min_bytes)) return send(std::move(answer));
+    const auto kept = std::make_shared<base::HttpResponse>(std::move(answer));
+    const bool taken = pool.Run([kept, send] {
+      server::Compress(*kept);
+      send(std::move(*kept));
+    });
+    if (!taken) send(std::move(*kept));
+  }
+
+  static void Complete(const std::string& audit_id, base::HttpResponse& head) {
+    head.headers.emplace_back("Audit-Id", audit_id);
+    if (!HasHeader(head, "Cache-Control")) {
+      head.headers.emplace_back("Cache-Control", "no-cache, private");
+    }
+  }
+
+  // Runs a step; an exception becomes a 500.
+  template <class Step>
+  static void Guard(const PassagePtr& passage, const Step& step) {
+    try {
+      step();
+    } catch (const std::exception& e) {
+      base::LogError("an exception while a request was handled",
+                     {{"uri", passage->record->uri()},
+                      {"auditID", passage->record->audit_id()},
+                      {"error", e.what()}});
+      passage->Refuse(server::InternalError("the request could not be handled"));
+    }
+  }
+
+  bool draining() const {
+    absl::MutexLock lock(&mu_);
+    return draining_;
+  }
+
+  void Begin(const PassagePtr& passage) {
+    const base::HttpRequest& http = passage->api.http;
+    if (draining() && !HealthEndpoints::Serves(http.path) && http.path != "/metrics") {
+      base::HttpResponse answer =
+          server::ErrorAnswer(UnavailableForNow("apiserver is shutting down"));
+      answer.close_connection = true;
+      return passage->responder->Send(std::move(answer));
+    }
+    if (!SetDeadline(passage)) return;
+    parts_.authenticator.Authenticate(http, [this, passage](absl::StatusOr<UserInfo> user) {
+      Guard(passage, [&] { Authenticated(passage, std::move(user)); });
+    });
+  }
+
+  bool SetDeadline(const PassagePtr& passage) {
+    if (passage->length == RequestLength::kLongRunning) return true;
+    const bool bounded = passage->length == RequestLength::kBounded;
+    const absl::Duration limit = bounded ? options_.request_timeout : absl::InfiniteDuration();
+    const absl::StatusOr<absl::Duration> timeout = TimeoutOf(passage->api.http, limit);
+    if (!timeout.ok()) {
+      passage->Refuse(timeout.status());
+      return false;
+    }
+    if (*timeout == absl::InfiniteDuration()) return true;
+    passage->api.deadline = parts_.clock.SteadyNow() + *timeout;
+    std::weak_ptr<GuardedResponder> responder = passage->responder;
+    passage->record->SetDeadline(passage->api.deadline, [responder, record = passage->record] {
+      record->RequestStop();
+      if (const auto late = responder.lock()) late->Expire(server::ErrorAnswer(TimedOut()));
+    });
+    return true;
+  }
+
+  void Authenticated(const PassagePtr& passage, absl::StatusOr<UserInfo> user) {
+    if (!user.ok()) return passage->Refuse(AuthenticationError(user.status()));
+    passage->api.user = *std::move(user);
+    passage->record->SetUser(passage->api.user);
+    base::HttpRequest& http = passage->api.http;
+    RemoveCredentials(http, HeaderNames());
+    absl::StatusOr<std::optional<Impersonation>> wanted = ImpersonationOf(http, passage->api.user);
+    if (!wanted.ok()) return passage->Refuse(wanted.status());
+    RemoveImpersonation(http);
+    if (!*wanted) return Admit(passage);
+    CheckRights(std::move((*wanted)->rights), parts_.authorizer,
+                [this, passage, user = std::move((*wanted)->user)](const absl::Status& status) {
+                  Guard(passage, [&] { Impersonated(passage, user, status); });
+                });
+  }
+
+  RequestHeaderNames HeaderNames() const {
+    return parts_.config ? parts_.config()->header_names() : RequestHeaderNames::Standard();
+  }
+
+  absl::Status AuthenticationError(const absl::Status& status) {
+    if (absl::IsUnauthenticated(status)) {
+      if (base::VlogOn(2)) base::LogInfo("request not authenticated", {{"error", status}});
+      return server::Unauthorized();
+    }
+    if (absl::IsResourceExhausted(status)) return TooMany(status.message());
+    const auto verdict =
+        errors_.Note(base::KindOfMessage(status.message(), ""), parts_.clock.SteadyNow());
+    if (verdict.log) {
+      base::LogError("requests cannot be authenticated",
+                     {{"error", status}, {"more", verdict.More()}});
+    }
+    return UnavailableForNow("the credentials cannot be reviewed at the moment");
+  }
+
+  void Impersonated(const PassagePtr& passage, const UserInfo& user, const absl::Status& status) {
+    if (absl::IsPermissionDenied(status)) return passage->Refuse(status);
+    if (!status.ok()) return passage->Refuse(AuthorizationError(status));
+    passage->api.user = user;
+    passage->record->SetImpersonated(user);
+    Admit(passage);
+  }
+
+  // Upstream's WithMaxInFlightLimit.
+  void Admit(const PassagePtr& passage) {
+    if (passage->length != RequestLength::kLongRunning) {
+      InFlight& in_flight = IsMutating(passage->api.info) ? writes_ : reads_;
+      InFlight::Place place = in_flight.Enter(passage->api.user.IsIn(kMasters));
+      if (place == nullptr) {
+        return passage->Refuse(TooMany("Too many requests, please try again later."));
+      }
+      passage->responder->Hold(std::move(place));
+    }
+    const Attributes attributes =
+        AttributesOf(passage->api.user, passage->api.info, passage->api.http);
+    parts_.authorizer.Authorize(
+        attributes, [this, passage, attributes](const absl::StatusOr<Decision>& decision) {
+          Guard(passage, [&] { Authorized(passage, attributes, decision); });
+        });
+  }
+
+  void Authorized(const PassagePtr& passage, const Attributes& attributes,
+                  const absl::StatusOr<Decision>& decision) {
+    if (!decision.ok()) return passage->Refuse(AuthorizationError(decision.status()));
+    passage->record->SetDecision(*decision);
+    if (!decision->allowed) return passage->Refuse(ForbiddenError(attributes, decision->reason));
+    if (!parts_.handler.MayBlock(passage->api)) return Handle(passage);
+    const bool taken = pool_->Run([passage, this] { Guard(passage, [&] { Handle(passage); }); });
+    if (!taken) passage->Refuse(TooMany("Too many requests, please try again later."));
+  }
+
+  void Handle(const PassagePtr& passage) {
+    if (passage->api.deadline <= parts_.clock.SteadyNow()) {
+      return passage->responder->Expire(server::ErrorAnswer(TimedOut()));
+    }
+    parts_.handler.Handle(std::move(passage->api), passage->responder);
+  }
+
+  const Options options_;
+  const Parts parts_;
+  InFlight reads_, writes_;
+  InFlight active_{0};
+  base::RepeatedErrors errors_;
+  mutable absl::Mutex mu_;
+  bool draining_ ABSL_GUARDED_BY(mu_) = false;
+  // Shared with the responders of handlers that let go of them late.
+  const std::shared_ptr<Sessions> sessions_ = std::make_shared<Sessions>();
+  const std::shared_ptr<base::Timers> deadlines_;
+  const std::shared_ptr<WorkPool> pool_;
+};
+
+HandlerChain::HandlerChain(Options options, Parts parts)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(parts))) {}
+
+HandlerChain::~HandlerChain() = default;
+
+base::HttpHandler HandlerChain::Handler() {
+  return [this](base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
+    impl_->Serve(std::move(request), responder);
+  };
+}
+
+void HandlerChain::BeginDrain() { impl_->BeginDrain(); }
+
+bool HandlerChain::AwaitIdle(absl::Duration patience, const base::StopToken& stop) {
+  return impl_->AwaitIdle(patience, stop);
+}
+
+}  // namespace kube::aggregation

@@ -1,0 +1,117 @@
+#include "kube/aggregation/request_record.h"
+
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace kube::aggregation {
+namespace {
+
+// Verbs of the metrics, as upstream's. Others would let clients make series as they like.
+std::string MetricVerb(absl::string_view verb) {
+  static constexpr std::array<std::pair<absl::string_view, absl::string_view>, 12> kVerbs = {{
+      {"get", "GET"},
+      {"list", "LIST"},
+      {"watch", "WATCH"},
+      {"create", "POST"},
+      {"post", "POST"},
+      {"update", "PUT"},
+      {"put", "PUT"},
+      {"patch", "PATCH"},
+      {"delete", "DELETE"},
+      {"deletecollection", "DELETECOLLECTION"},
+      {"head", "HEAD"},
+      {"options", "OPTIONS"},
+  }};
+  for (const auto& [name, shown] : kVerbs) {
+    if (verb == name) return std::string(shown);
+  }
+  return "other";
+}
+
+}  // namespace
+
+RequestRecord::RequestRecord(const ApiRequest& request, bool long_running, const Sinks& sinks)
+    : audit_id_(request.audit_id),
+      uri_(request.http.target),
+      verb_(MetricVerb(request.info.verb)),
+      long_running_(long_running),
+      sinks_(sinks),
+      began_(sinks.clock->SteadyNow()) {
+  absl::MutexLock lock(&mu_);
+  event_.audit_id = audit_id_;
+  event_.uri = uri_;
+  event_.user_agent = std::string(request.http.Header("user-agent"));
+  event_.remote_address = request.http.remote_address;
+  event_.forwarded_for = std::string(request.http.Header("x-forwarded-for"));
+  event_.info = request.info;
+  event_.received = sinks.clock->Now();
+}
+
+void RequestRecord::SetUser(const UserInfo& user) {
+  absl::MutexLock lock(&mu_);
+  event_.user = user;
+}
+
+void RequestRecord::SetImpersonated(const UserInfo& user) {
+  absl::MutexLock lock(&mu_);
+  event_.impersonated = user;
+}
+
+void RequestRecord::SetDecision(const Decision& decision) {
+  absl::MutexLock lock(&mu_);
+  event_.annotations["authorization.k8s.io/decision"] = decision.allowed ? "allow" : "forbid";
+  event_.annotations["authorization.k8s.io/reason"] = decision.reason;
+}
+
+void RequestRecord::SetDeadline(base::SteadyTime when, std::function<void()> expire) {
+  absl::MutexLock lock(&mu_);
+  if (!finished_) deadline_ = sinks_.deadlines->Add(when, std::move(expire));
+}
+
+AuditEvent RequestRecord::EventAt(AuditEvent::Stage stage, int code) {
+  absl::MutexLock lock(&mu_);
+  AuditEvent event = event_;
+  event.stage = stage;
+  event.code = code;
+  event.at = sinks_.clock->Now();
+  return event;
+}
+
+void RequestRecord::Started(int code) {
+  if (!long_running_ || sinks_.audit == nullptr) return;
+  sinks_.audit->Write(EventAt(AuditEvent::Stage::kResponseStarted, code));
+}
+
+void RequestRecord::Finished(int code) {
+  std::optional<base::Timers::Id> deadline;
+  {
+    absl::MutexLock lock(&mu_);
+    finished_ = true;
+    deadline.swap(deadline_);
+  }
+  if (deadline) sinks_.deadlines->Cancel(*deadline);
+  if (sinks_.audit != nullptr) {
+    sinks_.audit->Write(EventAt(AuditEvent::Stage::kResponseComplete, code));
+  }
+  Count(code);
+}
+
+void RequestRecord::Count(int code) {
+  if (sinks_.registry == nullptr) return;
+  sinks_.registry
+      ->GetCounter("apiserver_request_total", "Counter of requests by verb and response code.",
+                   {{"verb", verb_}, {"code", absl::StrCat(code)}})
+      .Increment();
+  if (long_running_) return;
+  sinks_.registry
+      ->GetHistogram("apiserver_request_duration_seconds",
+                     "Response latency of requests that are not long-running, by verb.",
+                     {0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1,  1.25, 1.5, 2,
+                      3,     4,     5,    6,   8,   10,  15,  20,  30, 45,   60},
+                     {{"verb", verb_}})
+      .Observe(absl::ToDoubleSeconds(sinks_.clock->SteadyNow() - began_));
+}
+
+}  // namespace kube::aggregation

@@ -1,0 +1,75 @@
+// Sends TokenReviews and SubjectAccessReviews to the control plane.
+//
+// A review is a request over the network, and a thread waits for it: one of a small pool of its
+// own, so that reviews that hang hold up neither the network thread nor handlers. Requests that
+// wait for a review hold no thread.
+#ifndef KUBE_AGGREGATION_REVIEW_CLIENT_H_
+#define KUBE_AGGREGATION_REVIEW_CLIENT_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/metrics.h"
+#include "base/stop_token.h"
+#include "kube/aggregation/work_pool.h"
+#include "kube/client/transport.h"
+
+namespace kube::aggregation {
+
+// Thread-safe.
+class ReviewClient {
+ public:
+  struct Options {
+    // From the call of Start to the answer, with waiting for a thread and all retries.
+    absl::Duration timeout = absl::Seconds(10);
+    // Retries of reviews that failed for a passing reason: no connection, 429, 5xx. As upstream's
+    // DefaultAuthWebhookRetryBackoff.
+    int attempts = 5;
+    absl::Duration first_pause = absl::Milliseconds(500);
+    double pause_factor = 1.5;
+    double pause_jitter = 0.2;
+    int threads = 16;
+    // Reviews that wait for a thread; further ones are refused.
+    size_t max_waiting = 1000;
+    std::string user_agent;
+    // Begins the names of the metrics, as "apiserver_delegated_authn"; "" counts nothing.
+    std::string metric_prefix;
+  };
+  // Gets the object in the answer, with its status. kDeadlineExceeded, kUnavailable: there was no
+  // answer; kResourceExhausted: too many reviews wait; kCancelled; kInternal: an answer that makes
+  // no sense. Neither names nor contents of the review are in the message.
+  using Done = std::function<void(absl::StatusOr<json::Value>)>;
+
+  // `registry` may be null. REQUIRES: `clock` and `registry` outlive the client.
+  ReviewClient(Options options, std::shared_ptr<Transport> transport, const base::Clock& clock,
+               metrics::Registry* registry);
+  ~ReviewClient();  // Calls Stop.
+  ReviewClient(const ReviewClient&) = delete;
+
+  // Posts `review` to `path`; `done` is called once, on one of the pool's threads or on this one.
+  // After Stop it is not called.
+  void Start(const std::string& path, const json::Value& review, Done done);
+  // Cancels what is under way and waits for the threads. Waiting callers are dropped.
+  void Stop();
+
+ private:
+  absl::StatusOr<json::Value> Review(const HttpRequest& request, base::SteadyTime deadline);
+  absl::StatusOr<HttpResponse> Send(HttpRequest request, base::SteadyTime deadline);
+  void Count(const std::string& code, absl::Duration took);
+
+  const Options options_;
+  const std::shared_ptr<Transport> transport_;
+  const base::Clock& clock_;
+  metrics::Registry* const registry_;
+  base::StopSource stop_;
+  WorkPool pool_;  // Last, because its threads use the rest.
+};
+
+}  // namespace kube::aggregation
+
+#endif  // KUBE_AGGREGATION_REVIEW_CLIENT_H_

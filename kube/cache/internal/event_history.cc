@@ -1,0 +1,76 @@
+#include "kube/cache/internal/event_history.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kube/cache/encoded_object.h"
+
+namespace kube::internal {
+namespace {
+
+// What an event costs beside the texts: its entry, and an object that no table holds any more.
+constexpr size_t kPerEvent = 1 << 10;
+
+}  // namespace
+
+void EventHistory::Add(WatchCache::Event event, base::SteadyTime now) {
+  // The state after the change is held by the table, or by the next event of the same object.
+  const size_t bytes =
+      kPerEvent + (event.before == nullptr ? 0 : Encoded(*event.before).text_bytes());
+  bytes_ += bytes;
+  events_.push_back({std::move(event), now, bytes});
+}
+
+void EventHistory::Trim(base::SteadyTime now) {
+  while (!events_.empty()) {
+    const Entry& oldest = events_.front();
+    const bool old = now - oldest.at > longest_ && events_.size() > kAlwaysKept;
+    if (!old && bytes_ <= max_bytes_) return;
+    complete_after_ = std::max(complete_after_, oldest.event.version);
+    bytes_ -= oldest.bytes;
+    events_.pop_front();
+    ++first_;
+  }
+}
+
+void EventHistory::Reset(int64_t version) {
+  first_ = end() + 1;  // One position is left out, so that none of the old ones is valid.
+  events_.clear();
+  bytes_ = 0;
+  complete_after_ = version;
+}
+
+absl::StatusOr<uint64_t> EventHistory::PositionAfter(int64_t version) const {
+  if (version < complete_after_) {
+    return absl::OutOfRangeError(
+        absl::StrCat("too old resource version: ", version, " (", complete_after_, ")"));
+  }
+  const auto after = std::partition_point(events_.begin(), events_.end(), [&](const Entry& entry) {
+    return entry.event.version < version ||
+           (entry.event.version == version && !entry.event.belated);
+  });
+  return first_ + static_cast<uint64_t>(after - events_.begin());
+}
+
+absl::Status EventHistory::Read(uint64_t& position, size_t limit,
+                                std::vector<WatchCache::Event>& events) const {
+  if (position < first_) {
+    return absl::OutOfRangeError("the watch is too slow: events that it has not read are gone");
+  }
+  for (; position < end() && limit > 0; ++position, --limit) {
+    events.push_back(events_[position - first_].event);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<WatchCache::Event>> EventHistory::Since(int64_t version) const {
+  auto position = PositionAfter(version);
+  if (!position.ok()) return position.status();
+  std::vector<WatchCache::Event> events;
+  const absl::Status read = Read(*position, events_.size(), events);
+  if (!read.ok()) return read;
+  return events;
+}
+
+}  // namespace kube::internal

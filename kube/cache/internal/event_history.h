@@ -1,0 +1,57 @@
+// The recent changes of one resource, for watchers that continue.
+#ifndef KUBE_CACHE_INTERNAL_EVENT_HISTORY_H_
+#define KUBE_CACHE_INTERNAL_EVENT_HISTORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "kube/cache/watch_cache.h"
+
+namespace kube::internal {
+
+// Positions number all events that were ever added. Not thread-safe.
+class EventHistory {
+ public:
+  EventHistory(absl::Duration longest, size_t max_bytes)
+      : longest_(longest), max_bytes_(max_bytes) {}
+
+  // Versions must not descend. The event is kept at least until the next call of Trim.
+  void Add(WatchCache::Event event, base::SteadyTime now);
+  // Drops events that are too old or too many.
+  void Trim(base::SteadyTime now);
+  // Forgets everything; who was following cannot continue. The history begins anew after `version`.
+  void Reset(int64_t version);
+
+  // As in WatchCache.
+  absl::StatusOr<uint64_t> PositionAfter(int64_t version) const;
+  absl::Status Read(uint64_t& position, size_t limit, std::vector<WatchCache::Event>& events) const;
+  // Returns the events after `version`, or an error as PositionAfter.
+  absl::StatusOr<std::vector<WatchCache::Event>> Since(int64_t version) const;
+
+  uint64_t end() const { return first_ + events_.size(); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  struct Entry {
+    WatchCache::Event event;
+    base::SteadyTime at;
+    size_t bytes;
+  };
+  static constexpr size_t kAlwaysKept = 100;
+
+  const absl::Duration longest_;
+  const size_t max_bytes_;
+  std::deque<Entry> events_;
+  uint64_t first_ = 1;           // The position of the first event.
+  int64_t complete_after_ = -1;  // The history has every event after this version.
+  size_t bytes_ = 0;
+};
+
+}  // namespace kube::internal
+
+#endif  // KUBE_CACHE_INTERNAL_EVENT_HISTORY_H_

@@ -1,0 +1,396 @@
+// Handlers of the informer only collect changes (pending). OnProgress makes a step of them: the net
+// change of each object is put into the table and the history in the order of versions, all under
+// one lock, and observers are called without it.
+//
+// Versions of a step. An addition or update has the version of its object. That is how far a
+// watcher may continue, because the others of the step are in ascending order, too. A deletion that
+// a list has revealed has no version of its own, and an old object can appear when more namespaces
+// are wanted; both come last. Only the last of them has the version that the step completes, and
+// the others the version just below, marked as belated, so that a watcher that has seen some of
+// them and continues there is given all of them again. If the completed version is no higher than
+// before, all of them have it and are belated. An object that replaces one with another uid follows
+// its deletion, which has the version just below, and is belated, too.
+//
+// A progress below the last one means that the server went back. The history then cannot be
+// continued by anybody: it is reset, so that watchers end with kOutOfRange and list again.
+//
+// Attach replaces the informer: its first list has everything, so what the table has and the list
+// has not is deleted in the step that the list ends (replacing). An object that both have in the
+// same version is taken from the list without an event: otherwise the table would keep a second
+// copy of everything that the new informer's store holds.
+#include "kube/cache/watch_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "kube/cache/internal/event_history.h"
+#include "kube/cache/internal/ordered_objects.h"
+
+namespace kube {
+namespace {
+
+using internal::CompareKeys;
+using internal::EventHistory;
+using internal::KeyView;
+using internal::OrderedObjects;
+
+using Event = WatchCache::Event;
+using Objects = std::vector<ObjectPtr>;
+
+const ObjectPtr& StateOf(const Event& event) {
+  return event.after == nullptr ? event.before : event.after;
+}
+
+}  // namespace
+
+struct WatchCache::Impl {
+  Impl(const base::Clock& clock, Options options)
+      : clock(clock),
+        options(std::move(options)),
+        history(this->options.history, this->options.history_bytes) {}
+
+  // The last known change of an object since the last step; a null `after` is a deletion.
+  struct Pending {
+    ObjectPtr last;
+    bool deleted = false;
+  };
+  using Observers = std::vector<std::weak_ptr<Observer>>;
+
+  const base::Clock& clock;
+  const Options options;
+
+  mutable absl::Mutex attach_mu;  // Held while informers are exchanged, never in a handler.
+  std::shared_ptr<Informer> informer ABSL_GUARDED_BY(attach_mu);
+  int64_t handler ABSL_GUARDED_BY(attach_mu) = 0;
+
+  mutable absl::Mutex mu;
+  std::shared_ptr<Informer> source ABSL_GUARDED_BY(mu);  // The same, for readers.
+  OrderedObjects objects ABSL_GUARDED_BY(mu);
+  EventHistory history ABSL_GUARDED_BY(mu);
+  Progress progress ABSL_GUARDED_BY(mu);
+  mutable std::weak_ptr<const Objects> all ABSL_GUARDED_BY(mu);  // At the present version.
+  Observers observers ABSL_GUARDED_BY(mu);
+  bool closed ABSL_GUARDED_BY(mu) = false;
+
+  // Only handlers use these, one at a time.
+  absl::flat_hash_map<ObjectKey, Pending> pending;
+  bool replacing = true;  // True until the first list of a new informer has ended.
+
+  void Note(const ObjectPtr& object, bool deleted) {
+    Pending& change = pending[object->key()];
+    change.last = object;
+    change.deleted = deleted;
+  }
+
+  std::shared_ptr<Informer> Source() const ABSL_LOCKS_EXCLUDED(mu) {
+    absl::ReaderMutexLock lock(&mu);
+    return source;
+  }
+  void OnProgress(int64_t version);
+  // Returns the changes from the table to what is pending, in the order of their versions.
+  std::vector<Event> NetChanges(int64_t version) ABSL_SHARED_LOCKS_REQUIRED(mu);
+  void AddNetChange(const Pending& change, int64_t version, std::vector<Event>& events)
+      ABSL_SHARED_LOCKS_REQUIRED(mu);
+  // Sees to it that a watcher may continue after each event without missing one of the following.
+  void MarkBelated(std::vector<Event>& events) ABSL_SHARED_LOCKS_REQUIRED(mu);
+  void Apply(const std::vector<Event>& events, bool keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // Shares with the informer's store the pending objects that are equal to those of the table.
+  void ShareEqualObjects() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  void Announce(const std::vector<Event>& events, bool synced) ABSL_LOCKS_EXCLUDED(mu);
+  void CallObservers() ABSL_LOCKS_EXCLUDED(mu);
+  void DropGoneObservers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    const auto gone = [](const auto& observer) { return observer.expired(); };
+    observers.erase(std::remove_if(observers.begin(), observers.end(), gone), observers.end());
+  }
+
+  Snapshot ReadAll() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  absl::StatusOr<OrderedObjects::Page> ReadPast(const OrderedObjects::Selection& selection,
+                                                int64_t version) const
+      ABSL_SHARED_LOCKS_REQUIRED(mu);
+};
+
+void WatchCache::Impl::OnProgress(int64_t version) {
+  std::vector<Event> events;
+  bool synced = false;
+  {
+    absl::MutexLock lock(&mu);
+    if (closed) return;
+    const bool first = progress.version < 0;
+    const bool went_back = version < progress.version;
+    synced = std::exchange(replacing, false);
+    if (synced) {
+      for (const ObjectPtr& object : objects.All()) {
+        pending.try_emplace(object->key(), Pending{object, true});
+      }
+    }
+    events = NetChanges(version);
+    MarkBelated(events);
+    Apply(events, !first && !went_back);
+    if (synced) ShareEqualObjects();
+    if (first || went_back) history.Reset(version);
+    progress = {version, clock.SteadyNow()};
+    history.Trim(progress.at);
+  }
+  pending.clear();
+  Announce(events, synced);
+}
+
+std::vector<Event> WatchCache::Impl::NetChanges(int64_t version) {
+  std::vector<Event> events;
+  events.reserve(pending.size());
+  for (const auto& [key, change] : pending) AddNetChange(change, version, events);
+  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    if (a.version != b.version) return a.version < b.version;
+    if (a.belated != b.belated) return b.belated;
+    const int keys = CompareKeys(KeyView(StateOf(a)), KeyView(StateOf(b)));
+    // The deletion of an object precedes its successor.
+    return keys == 0 ? a.after == nullptr && b.after != nullptr : keys < 0;
+  });
+  return events;
+}
+
+void WatchCache::Impl::MarkBelated(std::vector<Event>& events) {
+  for (size_t i = 0; i < events.size(); ++i) {
+    Event& event = events[i];
+    if (event.version <= progress.version) {
+      event.belated = true;
+    } else if (i + 1 < events.size() && !event.belated && events[i + 1].version == event.version &&
+               !events[i + 1].belated) {
+      --event.version;
+      event.belated = true;
+    }
+  }
+}
+
+void WatchCache::Impl::AddNetChange(const Pending& change, int64_t version,
+                                    std::vector<Event>& events) {
+  const ObjectPtr before = objects.Find(KeyView(change.last));
+  const int64_t own = ResourceVersionOf(*change.last);
+  const int64_t reached = own > progress.version && own <= version ? own : version;
+  if (change.deleted) {
+    // The last state has the version of the deletion, if the watch reported it.
+    if (before != nullptr) events.push_back({.before = change.last, .version = reached});
+    return;
+  }
+  if (before == nullptr) {
+    events.push_back({.after = change.last, .version = reached});
+  } else if (before->uid() != change.last->uid()) {
+    const int64_t just_below = reached > progress.version ? reached - 1 : reached;
+    events.push_back({.before = before, .version = just_below, .belated = true});
+    events.push_back({.after = change.last, .version = reached});
+  } else if (before->resource_version() != change.last->resource_version()) {
+    events.push_back({.before = before, .after = change.last, .version = reached});
+  }
+}
+
+void WatchCache::Impl::Apply(const std::vector<Event>& events, bool keep) {
+  if (!events.empty()) all.reset();
+  for (const Event& event : events) {
+    if (event.after == nullptr) {
+      objects.Erase(KeyView(event.before));
+    } else {
+      objects.Put(event.after);
+    }
+    if (keep) history.Add(event, clock.SteadyNow());
+  }
+}
+
+void WatchCache::Impl::ShareEqualObjects() {
+  for (const auto& [key, change] : pending) {
+    const ObjectPtr held = change.deleted ? nullptr : objects.Find(KeyView(change.last));
+    if (held == nullptr || held == change.last) continue;
+    all.reset();  // Readers share the former objects as long as they have them.
+    objects.Put(change.last);
+  }
+}
+
+void WatchCache::Impl::Announce(const std::vector<Event>& events, bool synced) {
+  if (options.on_event) {
+    for (const Event& event : events) options.on_event(event);
+  }
+  if (synced && options.on_synced) options.on_synced();
+  if (synced || !events.empty()) CallObservers();
+}
+
+void WatchCache::Impl::CallObservers() {
+  Observers called;
+  {
+    absl::MutexLock lock(&mu);
+    DropGoneObservers();
+    called = observers;
+  }
+  for (const auto& weak : called) {
+    if (const std::shared_ptr<Observer> observer = weak.lock()) observer->OnChange();
+  }
+}
+
+WatchCache::Snapshot WatchCache::Impl::ReadAll() const {
+  std::shared_ptr<const Objects> shared = all.lock();
+  if (shared == nullptr) shared = std::make_shared<const Objects>(objects.All());
+  all = shared;
+  return {std::move(shared), progress.version, 0, history.end()};
+}
+
+// Undoes the events since the version: the state then of an object that has changed is the `before`
+// of its first event since.
+absl::StatusOr<OrderedObjects::Page> WatchCache::Impl::ReadPast(
+    const OrderedObjects::Selection& selection, int64_t version) const {
+  if (version > progress.version) {
+    return absl::OutOfRangeError(
+        absl::StrCat("resource version ", version, " has not been reached: ", progress.version));
+  }
+  const auto since = history.Since(version);
+  if (!since.ok()) return since.status();
+  OrderedObjects::Former former;
+  for (const Event& event : *since) former.try_emplace(KeyView(StateOf(event)), event.before);
+  return objects.ReadFormer(selection, former);
+}
+
+WatchCache::WatchCache(const base::Clock& clock, Options options)
+    : impl_(std::make_unique<Impl>(clock, std::move(options))) {}
+
+WatchCache::~WatchCache() { Detach(); }
+
+void WatchCache::Attach(std::shared_ptr<Informer> informer) {
+  Detach();
+  Impl* impl = impl_.get();
+  absl::MutexLock lock(&impl->attach_mu);
+  {
+    absl::MutexLock source_lock(&impl->mu);
+    if (impl->closed) return;
+    impl->source = informer;
+  }
+  impl->pending.clear();
+  impl->replacing = true;
+  EventHandler handler;
+  handler.on_add = [impl](const ObjectPtr& object, bool) { impl->Note(object, false); };
+  handler.on_update = [impl](const ObjectPtr&, const ObjectPtr& after) {
+    impl->Note(after, false);
+  };
+  handler.on_delete = [impl](const ObjectPtr& last) { impl->Note(last, true); };
+  handler.on_progress = [impl](int64_t version) { impl->OnProgress(version); };
+  impl->handler = informer->AddHandler(std::move(handler));
+  impl->informer = std::move(informer);
+}
+
+void WatchCache::Detach() {
+  absl::MutexLock lock(&impl_->attach_mu);
+  if (impl_->informer == nullptr) return;
+  impl_->informer->RemoveHandler(impl_->handler);
+  impl_->informer = nullptr;
+  absl::MutexLock source_lock(&impl_->mu);
+  impl_->source = nullptr;
+}
+
+void WatchCache::Close() {
+  Detach();
+  {
+    absl::MutexLock lock(&impl_->mu);
+    if (std::exchange(impl_->closed, true)) return;
+    std::vector<Event> events;
+    // These are for watchers that follow now; nobody can find a closed cache to continue.
+    for (const ObjectPtr& object : impl_->objects.All()) {
+      events.push_back({.before = object, .version = impl_->progress.version, .belated = true});
+    }
+    impl_->Apply(events, true);
+  }
+  impl_->CallObservers();
+}
+
+bool WatchCache::HasSynced() const { return progress().version >= 0; }
+
+bool WatchCache::closed() const {
+  absl::ReaderMutexLock lock(&impl_->mu);
+  return impl_->closed;
+}
+
+Progress WatchCache::progress() const {
+  absl::ReaderMutexLock lock(&impl_->mu);
+  return impl_->progress;
+}
+
+absl::Status WatchCache::last_error() const {
+  const std::shared_ptr<Informer> source = impl_->Source();
+  return source == nullptr ? absl::UnavailableError("not connected") : source->last_error();
+}
+
+void WatchCache::CatchUp() {
+  if (const std::shared_ptr<Informer> source = impl_->Source()) source->CatchUp();
+}
+
+void WatchCache::AskVersion(Informer::VersionFn done) {
+  if (const std::shared_ptr<Informer> source = impl_->Source()) source->AskVersion(std::move(done));
+}
+
+bool WatchCache::AwaitVersion(int64_t version, base::SteadyTime deadline) const {
+  const auto reached = [&]() ABSL_SHARED_LOCKS_REQUIRED(impl_->mu) {
+    return impl_->progress.version >= version || impl_->closed;
+  };
+  absl::MutexLock lock(&impl_->mu);
+  impl_->clock.AwaitUntil(impl_->mu, absl::Condition(&reached), deadline);
+  return impl_->progress.version >= version;
+}
+
+bool WatchCache::AwaitSynced(base::SteadyTime deadline) const { return AwaitVersion(0, deadline); }
+
+size_t WatchCache::size() const {
+  absl::ReaderMutexLock lock(&impl_->mu);
+  return impl_->objects.size();
+}
+
+size_t WatchCache::history_bytes() const {
+  absl::ReaderMutexLock lock(&impl_->mu);
+  return impl_->history.bytes();
+}
+
+ObjectPtr WatchCache::Find(const ObjectKey& key) const {
+  absl::ReaderMutexLock lock(&impl_->mu);
+  return impl_->objects.Find(KeyView(key));
+}
+
+absl::StatusOr<WatchCache::Snapshot> WatchCache::Read(const Range& range) const {
+  const bool everything = range.ns.empty() && range.from == ObjectKey() && range.limit == 0;
+  if (everything && range.version < 0) {
+    absl::MutexLock lock(&impl_->mu);
+    return impl_->ReadAll();
+  }
+  const OrderedObjects::Selection selection{range.ns, range.from, range.limit};
+  Snapshot snapshot;
+  absl::ReaderMutexLock lock(&impl_->mu);
+  const bool past = range.version >= 0 && range.version != impl_->progress.version;
+  absl::StatusOr<OrderedObjects::Page> page =
+      past ? impl_->ReadPast(selection, range.version) : impl_->objects.Read(selection);
+  if (!page.ok()) return page.status();
+  snapshot.objects = std::make_shared<const Objects>(std::move(page->objects));
+  snapshot.version = past ? range.version : impl_->progress.version;
+  snapshot.remaining = page->remaining;
+  snapshot.position = impl_->history.end();
+  return snapshot;
+}
+
+absl::StatusOr<uint64_t> WatchCache::PositionAfter(int64_t version) const {
+  absl::ReaderMutexLock lock(&impl_->mu);
+  return impl_->history.PositionAfter(version);
+}
+
+absl::Status WatchCache::ReadEvents(uint64_t& position, size_t limit, std::vector<Event>& events,
+                                    int64_t& complete) const {
+  absl::ReaderMutexLock lock(&impl_->mu);
+  const absl::Status read = impl_->history.Read(position, limit, events);
+  if (!read.ok()) return read;
+  if (position == impl_->history.end()) complete = impl_->progress.version;
+  return absl::OkStatus();
+}
+
+void WatchCache::AddObserver(const std::weak_ptr<Observer>& observer) {
+  absl::MutexLock lock(&impl_->mu);
+  // Here too, because a resource that never changes has watches that come and go.
+  impl_->DropGoneObservers();
+  impl_->observers.push_back(observer);
+}
+
+}  // namespace kube

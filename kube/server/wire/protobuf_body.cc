@@ -1,0 +1,249 @@
+#include "kube/server/wire/protobuf_body.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/status.h"
+#include "kube/meta/object.h"
+#include "kube/server/api_errors.h"
+#include "kube/server/wire/wire_schema.h"
+
+namespace kube::server {
+namespace {
+
+constexpr char kMagic[] = "k8s";  // Followed by a zero byte.
+constexpr int kMaxDepth = 64;
+
+absl::Status Malformed() { return BadRequest("the protobuf body is malformed"); }
+
+// One encoded field.
+struct Piece {
+  int number = 0;
+  uint64_t varint = 0;      // Also for fixed-size values.
+  absl::string_view bytes;  // For length-delimited values.
+  bool delimited = false;
+};
+
+class Reader {
+ public:
+  explicit Reader(absl::string_view bytes) : rest_(bytes) {}
+  bool done() const { return rest_.empty(); }
+
+  absl::StatusOr<Piece> Next() {
+    ASSIGN_OR_RETURN(const uint64_t tag, Varint());
+    Piece piece;
+    piece.number = static_cast<int>(tag >> 3);
+    switch (tag & 7) {
+      case 0: {
+        ASSIGN_OR_RETURN(piece.varint, Varint());
+        return piece;
+      }
+      case 1:
+        RETURN_IF_ERROR(Fixed(8, piece.varint));
+        return piece;
+      case 2: {
+        ASSIGN_OR_RETURN(const uint64_t size, Varint());
+        if (size > rest_.size()) return Malformed();
+        piece.delimited = true;
+        piece.bytes = rest_.substr(0, size);
+        rest_.remove_prefix(size);
+        return piece;
+      }
+      case 5:
+        RETURN_IF_ERROR(Fixed(4, piece.varint));
+        return piece;
+      default:
+        return Malformed();
+    }
+  }
+
+ private:
+  absl::StatusOr<uint64_t> Varint() {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (rest_.empty()) return Malformed();
+      const auto byte = static_cast<unsigned char>(rest_[0]);
+      rest_.remove_prefix(1);
+      value |= static_cast<uint64_t>(byte & 0x7F) << shift;
+      if ((byte & 0x80) == 0) return value;
+    }
+    return Malformed();
+  }
+
+  absl::Status Fixed(size_t size, uint64_t& value) {
+    if (rest_.size() < size) return Malformed();
+    for (size_t i = 0; i < size; ++i) {
+      value |= static_cast<uint64_t>(static_cast<unsigned char>(rest_[i])) << (8 * i);
+    }
+    rest_.remove_prefix(size);
+    return absl::OkStatus();
+  }
+
+  absl::string_view rest_;
+};
+
+// The fields 1 to 3 of the small well-known messages.
+struct Small {
+  int64_t number[4] = {};
+  std::string text[4];
+};
+
+absl::StatusOr<Small> ReadSmall(absl::string_view bytes) {
+  Small out;
+  for (Reader reader(bytes); !reader.done();) {
+    ASSIGN_OR_RETURN(const Piece piece, reader.Next());
+    if (piece.number < 1 || piece.number > 3) continue;
+    out.number[piece.number] = static_cast<int64_t>(piece.varint);
+    out.text[piece.number] = std::string(piece.bytes);
+  }
+  return out;
+}
+
+absl::StatusOr<json::Value> ReadTime(absl::string_view bytes, bool micro) {
+  if (bytes.empty()) return json::Value();
+  ASSIGN_OR_RETURN(const Small time, ReadSmall(bytes));
+  const absl::Time t = absl::FromUnixSeconds(time.number[1]) + absl::Nanoseconds(time.number[2]);
+  return json::Value(micro ? kube::FormatMicroTime(t) : kube::FormatTime(t));
+}
+
+absl::StatusOr<json::Value> ReadMessage(absl::string_view bytes, const WireMessage& message,
+                                        int depth);
+
+absl::StatusOr<json::Value> ReadStrings(absl::string_view bytes) {
+  json::Value list = json::Value::Array();
+  for (Reader reader(bytes); !reader.done();) {
+    ASSIGN_OR_RETURN(const Piece piece, reader.Next());
+    if (piece.number == 1) list.Append(piece.bytes);
+  }
+  return list;
+}
+
+absl::StatusOr<json::Value> ReadIntOrString(absl::string_view bytes) {
+  ASSIGN_OR_RETURN(const Small v, ReadSmall(bytes));
+  return v.number[1] == 0 ? json::Value(v.number[2]) : json::Value(v.text[3]);
+}
+
+absl::StatusOr<json::Value> ReadRaw(absl::string_view bytes) {
+  ASSIGN_OR_RETURN(const Small raw, ReadSmall(bytes));
+  if (raw.text[1].empty()) return json::Value();
+  auto parsed = json::Parse(raw.text[1]);
+  if (!parsed.ok()) return Malformed();
+  return parsed;
+}
+
+json::Value ReadDouble(uint64_t bits) {
+  double d = 0;
+  static_assert(sizeof(d) == sizeof(bits));
+  std::memcpy(&d, &bits, sizeof(d));
+  return d;
+}
+
+// Returns one value; null stands for an absent one.
+absl::StatusOr<json::Value> ReadOne(const Piece& piece, const WireField& field, int depth) {
+  switch (field.type) {
+    case 's':
+      return json::Value(piece.bytes);
+    case 'i':
+      return json::Value(static_cast<int64_t>(piece.varint));
+    case 'b':
+      return json::Value(piece.varint != 0);
+    case 'd':
+      return ReadDouble(piece.varint);
+    case 'y':
+      return json::Value(absl::Base64Escape(piece.bytes));
+    case 'Q': {
+      ASSIGN_OR_RETURN(const Small quantity, ReadSmall(piece.bytes));
+      return json::Value(quantity.text[1]);
+    }
+    case 'T':
+    case 'M':
+      return ReadTime(piece.bytes, field.type == 'M');
+    case 'D': {
+      ASSIGN_OR_RETURN(const Small duration, ReadSmall(piece.bytes));
+      return json::Value(absl::FormatDuration(absl::Nanoseconds(duration.number[1])));
+    }
+    case 'I':
+      return ReadIntOrString(piece.bytes);
+    case 'R':
+    case 'F':
+      return ReadRaw(piece.bytes);
+    case 'X':
+      return ReadStrings(piece.bytes);
+    default:
+      return ReadMessage(piece.bytes, *field.message, depth + 1);
+  }
+}
+
+bool IsZero(const json::Value& v) {
+  if (v.is_string()) return v.AsString().empty();
+  if (v.is_bool()) return !v.AsBool();
+  return v.is_null() || (v.is_number() && v.AsDouble() == 0);
+}
+
+absl::Status ReadEntry(const Piece& piece, const WireField& field, int depth, json::Value& out) {
+  std::string key;
+  json::Value value = field.type == 's' ? json::Value("") : json::Value();
+  for (Reader reader(piece.bytes); !reader.done();) {
+    ASSIGN_OR_RETURN(const Piece part, reader.Next());
+    if (part.number == 1) key = std::string(part.bytes);
+    if (part.number == 2) {
+      ASSIGN_OR_RETURN(value, ReadOne(part, field, depth));
+    }
+  }
+  out.Set({field.name, key}, std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status ReadField(const Piece& piece, const WireField& field, int depth, json::Value& out) {
+  const bool varint = field.type == 'i' || field.type == 'b' || field.type == 'd';
+  if (field.shape == WireField::Shape::kMap) return ReadEntry(piece, field, depth, out);
+  if (piece.delimited == varint) return Malformed();
+  ASSIGN_OR_RETURN(json::Value value, ReadOne(piece, field, depth));
+  if (field.shape == WireField::Shape::kList) {
+    out.Mutable(field.name).Append(std::move(value));
+  } else if (field.name.empty()) {
+    for (const json::Member& member : value.members()) out.Set(member.name(), member.value);
+  } else if (field.keeps_zero || !IsZero(value)) {
+    out.Set(field.name, std::move(value));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<json::Value> ReadMessage(absl::string_view bytes, const WireMessage& message,
+                                        int depth) {
+  if (depth > kMaxDepth) return Malformed();
+  json::Value out = json::Value::Object();
+  for (Reader reader(bytes); !reader.done();) {
+    ASSIGN_OR_RETURN(const Piece piece, reader.Next());
+    // Fields that are newer than the tables are skipped, as protobuf requires.
+    const WireField* field = message.ByNumber(piece.number);
+    if (field != nullptr) RETURN_IF_ERROR(ReadField(piece, *field, depth, out));
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<json::Value> DecodeProtobufBody(absl::string_view body) {
+  // The envelope is runtime.Unknown: typeMeta = 1 (apiVersion = 1, kind = 2), raw = 2.
+  if (!absl::ConsumePrefix(&body, absl::string_view(kMagic, sizeof(kMagic)))) {
+    return BadRequest("the protobuf body does not start with the expected magic bytes");
+  }
+  ASSIGN_OR_RETURN(const Small envelope, ReadSmall(body));
+  ASSIGN_OR_RETURN(const Small type, ReadSmall(envelope.text[1]));
+  const auto gvk = kube::ParseGvk(type.text[1], type.text[2]);
+  const WireMessage* message = gvk.ok() ? FindWireMessage(*gvk) : nullptr;
+  if (message == nullptr) {
+    return BadRequest(absl::StrCat("no kind \"", type.text[2], "\" is registered for version \"",
+                                   type.text[1], "\" in protobuf"));
+  }
+  ASSIGN_OR_RETURN(json::Value object, ReadMessage(envelope.text[2], *message, 0));
+  object.Set("apiVersion", type.text[1]);
+  object.Set("kind", type.text[2]);
+  return object;
+}
+
+}  // namespace kube::server

@@ -1,0 +1,17 @@
+// The uid of an object on the simulated control plane.
+#ifndef LENS_PLAN_TEMPLATE_UID_H_
+#define LENS_PLAN_TEMPLATE_UID_H_
+
+#include <string>
+
+#include "kube/meta/object.h"
+
+namespace lens::plan {
+
+// Gives the object its uid, also where the server has put the one that it had chosen: into the
+// selector of a Job and the labels of its pods.
+void SetUid(const std::string& uid, kube::Object& object);
+
+}  // namespace lens::plan
+
+#endif  // LENS_PLAN_TEMPLATE_UID_H_

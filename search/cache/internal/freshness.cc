@@ -1,0 +1,205 @@
+// "Now" is the version that the member's API server had after the request came. It is learnt from
+// all members at the same time (Informer::AskVersion), and a cache that has reached it, by events
+// or bookmarks, shows everything until then. A resource that changes often gets there by itself
+// within kGrace; one that is quiet is asked to catch up (Informer::CatchUp). Why this proves that
+// the cache is complete is in docs/decisions.md, "Consistent reads".
+//
+// Nobody waits for what cannot come: a version that the member's server itself has not reached is
+// refused as soon as the server has said so, and a cluster that was late counts as stale for some
+// seconds (MemberCache::MayBeWaitedFor). So callers cannot hold threads by versions that they have
+// invented, nor can a silent member, but for one reader now and then.
+#include "search/cache/internal/freshness.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "search/cache/composite_version.h"
+
+namespace search::internal {
+namespace {
+
+// Events that are on their way arrive within this time.
+constexpr absl::Duration kGrace = absl::Milliseconds(50);
+// A first list is waited for only if it can have begun a moment ago.
+constexpr absl::Duration kYoung = absl::Seconds(10);
+// An answer to CatchUp that is lost with a watch is not waited for any longer.
+constexpr absl::Duration kAskAgain = absl::Seconds(2);
+// A deadline that is nearer than this says nothing about the cluster.
+constexpr absl::Duration kFairChance = absl::Seconds(1);
+
+// The versions that caches have to reach. Shared with calls that come after the deadline.
+class Targets {
+ public:
+  explicit Targets(size_t count) : versions_(count, -1), errors_(count), open_(count) {}
+
+  void Set(size_t index, const absl::StatusOr<int64_t>& version) {
+    absl::MutexLock lock(&mu_);
+    if (version.ok()) versions_[index] = *version;
+    errors_[index] = version.status();
+    --open_;
+  }
+  void Await(const base::Clock& clock, base::SteadyTime deadline) {
+    const auto all = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return open_ == 0; };
+    absl::MutexLock lock(&mu_);
+    clock.AwaitUntil(mu_, absl::Condition(&all), deadline);
+  }
+  absl::StatusOr<int64_t> Get(size_t index) const {
+    absl::MutexLock lock(&mu_);
+    if (!errors_[index].ok()) return errors_[index];
+    if (versions_[index] >= 0) return versions_[index];
+    return absl::DeadlineExceededError("the cluster has not answered in time");
+  }
+
+ private:
+  mutable absl::Mutex mu_;
+  std::vector<int64_t> versions_ ABSL_GUARDED_BY(mu_);
+  std::vector<absl::Status> errors_ ABSL_GUARDED_BY(mu_);
+  size_t open_ ABSL_GUARDED_BY(mu_);
+};
+
+// Returns the version to wait for, when the server has `version` and `enough` (or -1) is enough.
+// `before` is what the cache had reached when the server was asked. kDataLoss: the server went back
+// to an earlier state, so what the cache shows may be of a history that has ended.
+absl::StatusOr<int64_t> TargetOf(const absl::StatusOr<int64_t>& version, int64_t enough,
+                                 int64_t before) {
+  if (!version.ok()) return version;
+  if (enough < 0 && *version < before) {
+    return absl::DataLossError(
+        absl::StrCat("the cluster went back from version ", before, " to ", *version));
+  }
+  if (enough < 0) return version;
+  if (enough <= *version) return enough;
+  return absl::OutOfRangeError(
+      absl::StrCat("the cluster has reached version ", *version, " and not ", enough));
+}
+
+class Waiting {
+ public:
+  Waiting(const base::Clock& clock, base::SteadyTime deadline)
+      : clock_(clock), deadline_(deadline), fair_(clock.SteadyNow() + kFairChance <= deadline) {}
+
+  // Returns the caches that can be waited for.
+  std::vector<MemberCachePtr> Usable(const std::vector<MemberCachePtr>& caches) {
+    std::vector<MemberCachePtr> usable;
+    for (const MemberCachePtr& member : caches) {
+      const bool young = clock_.SteadyNow() - member->created() < kYoung;
+      if (young && member->error().ok()) member->cache()->AwaitSynced(deadline_);
+      if (!member->cache()->HasSynced()) continue;  // List and Watch report it.
+      const absl::Status error = member->error();
+      if (error.ok()) {
+        usable.push_back(member);
+      } else {
+        // The error may be that of a connection which has been made anew and is quiet since.
+        member->cache()->CatchUp();
+        Report(*member, error.message());
+      }
+    }
+    return usable;
+  }
+
+  // Returns those of the caches that have to be asked for. `least` returns the version that is
+  // enough, -1 for that of this moment.
+  template <class Least>
+  std::vector<MemberCachePtr> Behind(const std::vector<MemberCachePtr>& caches,
+                                     const Least& least) {
+    std::vector<MemberCachePtr> behind;
+    for (const MemberCachePtr& member : caches) {
+      const int64_t enough = least(*member);
+      if (enough >= 0 && member->cache()->progress().version >= enough) continue;
+      if (member->MayBeWaitedFor()) {
+        behind.push_back(member);
+      } else {
+        Report(*member, "the cluster did not answer in time a moment ago");
+      }
+    }
+    return behind;
+  }
+
+  void AwaitAll(const std::vector<MemberCachePtr>& caches, const Targets& targets) {
+    std::vector<std::pair<MemberCachePtr, int64_t>> behind;
+    const base::SteadyTime grace = std::min(deadline_, clock_.SteadyNow() + kGrace);
+    for (size_t i = 0; i < caches.size(); ++i) {
+      const absl::StatusOr<int64_t> target = targets.Get(i);
+      if (!target.ok()) {
+        Report(*caches[i], target.status().message());
+        NoteAnswer(*caches[i], !absl::IsDeadlineExceeded(target.status()));
+        if (absl::IsDataLoss(target.status())) caches[i]->cache()->CatchUp();
+      } else if (!caches[i]->cache()->AwaitVersion(*target, grace)) {
+        behind.emplace_back(caches[i], *target);
+      } else {
+        NoteAnswer(*caches[i], true);
+      }
+    }
+    CatchUp(behind);
+  }
+
+  std::vector<MissingCluster> TakeBehind() { return std::move(behind_); }
+
+ private:
+  void CatchUp(const std::vector<std::pair<MemberCachePtr, int64_t>>& behind) {
+    for (const auto& [member, target] : behind) member->cache()->CatchUp();
+    for (const auto& [member, target] : behind) {
+      const base::SteadyTime again = std::min(deadline_, clock_.SteadyNow() + kAskAgain);
+      bool reached = member->cache()->AwaitVersion(target, again);
+      if (!reached) {
+        member->cache()->CatchUp();
+        reached = member->cache()->AwaitVersion(target, deadline_);
+      }
+      NoteAnswer(*member, reached);
+      if (reached) continue;
+      Report(*member, absl::StrCat("its cache has reached version ",
+                                   member->cache()->progress().version, " and not ", target));
+    }
+  }
+
+  void NoteAnswer(MemberCache& member, bool in_time) const {
+    if (in_time) {
+      member.NoteInTime();
+    } else if (fair_) {
+      member.NoteLate();
+    }
+  }
+
+  void Report(const MemberCache& member, absl::string_view reason) {
+    behind_.push_back({member.cluster(), std::string(reason), true});
+  }
+
+  const base::Clock& clock_;
+  const base::SteadyTime deadline_;
+  const bool fair_;  // A cluster that misses the deadline is late.
+  std::vector<MissingCluster> behind_;
+};
+
+}  // namespace
+
+std::vector<MissingCluster> AwaitFreshCaches(const std::vector<MemberCachePtr>& caches,
+                                             const Freshness& freshness, const base::Clock& clock,
+                                             base::SteadyTime deadline) {
+  Waiting waiting(clock, deadline);
+  const std::vector<MemberCachePtr> usable = waiting.Usable(caches);
+  if (freshness.need == Freshness::kAny) return {};
+  const CompositeVersion wanted = CompositeVersion::Parse(freshness.resource_version);
+  const auto least = [&](const MemberCache& member) -> int64_t {
+    if (freshness.need == Freshness::kNow) return -1;
+    return std::max<int64_t>(wanted.Number(member.cluster()), 0);
+  };
+  const std::vector<MemberCachePtr> behind = waiting.Behind(usable, least);
+  const auto targets = std::make_shared<Targets>(behind.size());
+  for (size_t i = 0; i < behind.size(); ++i) {
+    behind[i]->cache()->AskVersion(
+        [targets, i, enough = least(*behind[i]),
+         before = behind[i]->cache()->progress().version](const absl::StatusOr<int64_t>& version) {
+          targets->Set(i, TargetOf(version, enough, before));
+        });
+  }
+  targets->Await(clock, deadline);
+  waiting.AwaitAll(behind, *targets);
+  return waiting.TakeBehind();
+}
+
+}  // namespace search::internal

@@ -1,0 +1,140 @@
+// The clusters are read one after the other, each at one version. When the page is full, the token
+// names the cluster and the key where the next one begins, and the versions of all clusters, also
+// of those that come later: all pages show the same state, which the caches can give as long as
+// their histories go back to it.
+#include "search/cache/internal/list_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+
+namespace search::internal {
+namespace {
+
+using kube::ObjectPtr;
+using kube::WatchCache;
+
+// How many objects are looked at before the selected ones are counted.
+constexpr size_t kChunk = 1000;
+
+kube::ObjectKey After(const kube::Object& object) {
+  kube::ObjectKey key = object.key();
+  key.name += '\0';
+  return key;
+}
+
+}  // namespace
+
+ListReader::ListReader(const ListRequest& request)
+    : request_(request),
+      token_(ContinueToken::Parse(request.continue_token)),
+      member_token_(MemberToken::Parse(token_.of_member)),
+      base_(CompositeVersion::Parse(token_.empty() ? request.resource_version : token_.version)),
+      fixed_(request.exact || !token_.empty()) {}
+
+absl::StatusOr<ListAnswer> ListReader::Read(const std::vector<MemberCachePtr>& caches) {
+  for (const MemberCachePtr& member : caches) {
+    if (!member->cache()->HasSynced()) {
+      const absl::Status error = member->error();
+      answer_.missing.push_back({member->cluster(), error.ok() ? "its objects are still being read"
+                                                               : std::string(error.message())});
+    } else if (full()) {
+      RETURN_IF_ERROR(CountCluster(*member));
+    } else {
+      RETURN_IF_ERROR(ReadCluster(*member));
+    }
+  }
+  answer_.version = version_.ToString();
+  if (!next_.empty()) {
+    next_.version = answer_.version;
+    answer_.continue_token = next_.ToString();
+  }
+  if (request_.filter.empty()) answer_.remaining = remaining_;
+  return std::move(answer_);
+}
+
+absl::StatusOr<int64_t> ListReader::VersionOf(const MemberCache& member) const {
+  const int64_t asked = base_.Number(member.cluster());
+  const int64_t present = member.cache()->progress().version;
+  if (asked > present) {
+    return absl::DeadlineExceededError(absl::StrCat("Too large resource version: ", asked,
+                                                    ", current: ", present, " (cluster ",
+                                                    member.cluster(), ")"));
+  }
+  // 0 stands for any version.
+  return fixed_ && asked > 0 ? asked : -1;
+}
+
+kube::ObjectKey ListReader::Start(const MemberCache& member) const {
+  if (member.cluster() != token_.cluster || !member_token_.has_value()) return {};
+  const std::string& start = member_token_->start;
+  if (!member.resource().namespaced) return {"", start};
+  if (!request_.ns.empty()) return {request_.ns, start};
+  const size_t slash = std::min(start.find('/'), start.size());
+  return {start.substr(0, slash), slash == start.size() ? "" : start.substr(slash + 1)};
+}
+
+absl::Status ListReader::ReadCluster(const MemberCache& member) {
+  if (member.cluster() < token_.cluster) {
+    // Earlier pages have had it. What it is at has to stay in the token all the same.
+    version_.Set(member.cluster(), base_.Get(member.cluster()));
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const int64_t version, VersionOf(member));
+  WatchCache::Range range{.ns = request_.ns, .from = Start(member), .version = version};
+  if (request_.limit == 0 && request_.filter.empty()) {
+    ASSIGN_OR_RETURN(const WatchCache::Snapshot all, member.cache()->Read(range));
+    version_.Set(member.cluster(), all.version);
+    answer_.parts.push_back({member.cluster(), all.objects});
+    return absl::OkStatus();
+  }
+  // The first read determines the version of the following ones.
+  range.limit = request_.limit == 0 ? 0 : std::max(kChunk, request_.limit - count_);
+  if (request_.filter.empty() && request_.limit > 0) range.limit = request_.limit - count_;
+  std::vector<ObjectPtr> found;
+  while (true) {
+    ASSIGN_OR_RETURN(const WatchCache::Snapshot some, member.cache()->Read(range));
+    range.version = some.version;
+    version_.Set(member.cluster(), some.version);
+    for (const ObjectPtr& object : *some.objects) {
+      if (full()) break;
+      range.from = After(*object);
+      if (!request_.filter.Matches(kube::Encoded(*object))) continue;
+      found.push_back(object);
+      ++count_;
+    }
+    const bool more = some.remaining > 0 ||
+                      (!some.objects->empty() && range.from != After(*some.objects->back()));
+    if (full() && more) {
+      EndPageAt(member, range);
+      remaining_ += some.remaining;
+    }
+    if (full() || !more) break;
+  }
+  answer_.parts.push_back(
+      {member.cluster(), std::make_shared<const std::vector<ObjectPtr>>(std::move(found))});
+  return absl::OkStatus();
+}
+
+void ListReader::EndPageAt(const MemberCache& member, const WatchCache::Range& range) {
+  const bool short_key = !request_.ns.empty() || !member.resource().namespaced;
+  MemberToken token{range.version, short_key ? range.from.name
+                                             : absl::StrCat(range.from.ns, "/", range.from.name)};
+  next_.cluster = member.cluster();
+  next_.of_member = token.ToString();
+}
+
+absl::Status ListReader::CountCluster(const MemberCache& member) {
+  ASSIGN_OR_RETURN(const int64_t version, VersionOf(member));
+  ASSIGN_OR_RETURN(const WatchCache::Snapshot first,
+                   member.cache()->Read({.ns = request_.ns, .limit = 1, .version = version}));
+  version_.Set(member.cluster(), first.version);
+  const size_t size = first.objects->size() + first.remaining;
+  remaining_ += size;
+  if (size > 0 && next_.empty()) next_.cluster = member.cluster();
+  return absl::OkStatus();
+}
+
+}  // namespace search::internal

@@ -1,0 +1,75 @@
+#include "search/cache/internal/member_cache.h"
+
+#include <utility>
+
+namespace search::internal {
+
+MemberCache::MemberCache(std::string cluster, kube::Resource resource, const base::Clock& clock,
+                         kube::WatchCache::Options options)
+    : cluster_(std::move(cluster)),
+      resource_(std::move(resource)),
+      cache_(std::make_shared<kube::WatchCache>(clock, std::move(options))),
+      created_(clock.SteadyNow()),
+      clock_(clock),
+      not_connected_(absl::UnavailableError("not connected yet")) {}
+
+void MemberCache::Connect(kube::ClusterSet& clusters, const kube::InformerOptions& options) {
+  absl::StatusOr<std::shared_ptr<kube::MemberCluster>> member = clusters.Get(cluster_);
+  {
+    absl::MutexLock lock(&mu_);
+    not_connected_ = member.status();
+  }
+  if (!member.ok()) return;
+  RemoveInformer();
+  member_ = *std::move(member);
+  member_->unfiltered().SetDefaultOptions(resource_, options);
+  cache_->Attach(member_->unfiltered().Get(resource_));
+}
+
+// The cache lets go first, because removing waits for handlers.
+void MemberCache::RemoveInformer() {
+  cache_->Detach();
+  if (member_ != nullptr) member_->unfiltered().Remove(resource_);
+}
+
+void MemberCache::Close() {
+  RemoveInformer();
+  cache_->Close();
+}
+
+bool MemberCache::IsConnected(const kube::ClusterSet& clusters) const {
+  {
+    absl::MutexLock lock(&mu_);
+    if (!not_connected_.ok()) return false;
+  }
+  return clusters.Find(cluster_) == member_;
+}
+
+absl::Status MemberCache::error() const {
+  {
+    absl::MutexLock lock(&mu_);
+    if (!not_connected_.ok()) return not_connected_;
+  }
+  return cache_->last_error();
+}
+
+bool MemberCache::MayBeWaitedFor() {
+  absl::MutexLock lock(&mu_);
+  if (!stale_until_) return true;
+  const base::SteadyTime now = clock_.SteadyNow();
+  if (now < *stale_until_) return false;
+  stale_until_ = now + kStaleTerm;  // For all others, until this one knows.
+  return true;
+}
+
+void MemberCache::NoteInTime() {
+  absl::MutexLock lock(&mu_);
+  stale_until_.reset();
+}
+
+void MemberCache::NoteLate() {
+  absl::MutexLock lock(&mu_);
+  stale_until_ = clock_.SteadyNow() + kStaleTerm;
+}
+
+}  // namespace search::internal

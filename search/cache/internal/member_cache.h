@@ -1,0 +1,69 @@
+// The cache of one resource of one cluster, and its connection.
+#ifndef SEARCH_CACHE_INTERNAL_MEMBER_CACHE_H_
+#define SEARCH_CACHE_INTERNAL_MEMBER_CACHE_H_
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "kube/cache/informer.h"
+#include "kube/cache/watch_cache.h"
+#include "kube/runtime/cluster_set.h"
+
+namespace search::internal {
+
+// Thread-safe for readers; Connect, IsConnected and Close must be called one at a time.
+class MemberCache {
+ public:
+  // REQUIRES: `clock` outlives the cache.
+  MemberCache(std::string cluster, kube::Resource resource, const base::Clock& clock,
+              kube::WatchCache::Options options);
+
+  // Opens an informer of the cluster with these options, in the place of the present one. An error
+  // stays in error() until the next call.
+  void Connect(kube::ClusterSet& clusters, const kube::InformerOptions& options);
+  // Ends the informer; watchers see the objects go.
+  void Close();
+
+  const std::string& cluster() const { return cluster_; }
+  const kube::Resource& resource() const { return resource_; }
+  const std::shared_ptr<kube::WatchCache>& cache() const { return cache_; }
+  base::SteadyTime created() const { return created_; }
+  // Returns whether its informer is one of the cluster's present connection.
+  bool IsConnected(const kube::ClusterSet& clusters) const;
+  // Why the cluster cannot be followed at the moment; OK if it is.
+  absl::Status error() const;
+
+  // Returns whether a reader may wait for the cluster. A cluster that has kept one waiting in vain
+  // counts as stale for kStaleTerm; then one reader at a time tries again.
+  bool MayBeWaitedFor();
+  void NoteInTime();
+  void NoteLate();
+
+ private:
+  static constexpr absl::Duration kStaleTerm = absl::Seconds(5);
+
+  void RemoveInformer();
+
+  const std::string cluster_;
+  const kube::Resource resource_;
+  const std::shared_ptr<kube::WatchCache> cache_;
+  const base::SteadyTime created_;
+  std::shared_ptr<kube::MemberCluster> member_;  // Null until it has been connected once.
+  const base::Clock& clock_;
+  mutable absl::Mutex mu_;
+  // Of a cluster that was late; until then nobody waits.
+  std::optional<base::SteadyTime> stale_until_ ABSL_GUARDED_BY(mu_);
+  absl::Status not_connected_ ABSL_GUARDED_BY(mu_);
+};
+
+using MemberCachePtr = std::shared_ptr<MemberCache>;
+
+}  // namespace search::internal
+
+#endif  // SEARCH_CACHE_INTERNAL_MEMBER_CACHE_H_

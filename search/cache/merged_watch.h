@@ -1,0 +1,139 @@
+// One watch of a resource over many clusters.
+//
+// The events of each cluster come in their order; those of different clusters in any. The reader
+// takes them when it has room: nothing is kept for it but its places in the histories that all
+// watches of a resource share. One that is so slow that events it has not taken have left the
+// history ends with 410, as does one whose cluster went back to an earlier state.
+//
+// Each event carries a composite version at which a client may continue. Initial events come
+// cluster by cluster, those of a cluster in the order of their versions, so that the composite only
+// ever ascends, and is right after any of them: clusters that it does not name yet begin anew.
+#ifndef SEARCH_CACHE_MERGED_WATCH_H_
+#define SEARCH_CACHE_MERGED_WATCH_H_
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "kube/cache/watch_cache.h"
+#include "kube/meta/names.h"
+#include "search/cache/composite_version.h"
+#include "search/cache/object_filter.h"
+
+namespace search {
+
+struct WatchRequest {
+  kube::Gvr gvr;
+  std::string ns;       // "": all namespaces.
+  std::string cluster;  // The caller's choice; "": all.
+  ObjectFilter filter;
+  // Where to continue: a composite. Clusters that it does not name, and all with "" or "0", begin
+  // with their present objects as added.
+  std::string resource_version;
+  // sendInitialEvents: all clusters begin with their present objects, and the end of those is a
+  // bookmark (if `bookmarks`).
+  bool initial_events = false;
+  bool bookmarks = false;  // allowWatchBookmarks
+  absl::Duration timeout = absl::InfiniteDuration();
+};
+
+struct MergedEvent {
+  enum class Type { kAdded, kModified, kDeleted, kBookmark };
+  Type type = Type::kBookmark;
+  std::string cluster;     // "" for a bookmark.
+  kube::ObjectPtr object;  // An EncodedObject; null for a bookmark.
+  std::string version;     // A composite.
+  bool initial_events_end = false;
+};
+
+// Appends the object of an event as JSON, with its origin and the composite version. REQUIRES: the
+// event is no bookmark.
+void AppendObject(const MergedEvent& event, std::string& out);
+
+// Thread-safe; Take by one thread at a time.
+class MergedWatch final : public kube::WatchCache::Observer,
+                          public std::enable_shared_from_this<MergedWatch> {
+ public:
+  using CachePtr = std::shared_ptr<kube::WatchCache>;
+  // Made by MultiClusterCache::Watch. REQUIRES: `clock` outlives the watch.
+  MergedWatch(WatchRequest request, const base::Clock& clock, std::function<void()> on_ready);
+  // Adds a cluster's cache. `joins`: it has joined while the watch was open. kOutOfRange: the watch
+  // cannot continue there.
+  absl::Status Add(const std::string& cluster, const CachePtr& cache, bool joins);
+  // All clusters of the beginning have been added.
+  void Begin();
+
+  const WatchRequest& request() const { return request_; }
+
+  // Appends at most `limit` events. Returns false when the watch has ended: these are the last
+  // ones, and status() says why. Call it again until it appends nothing; then on_ready announces
+  // more.
+  bool Take(size_t limit, std::vector<MergedEvent>& events);
+  // OK: the time is over. kOutOfRange: the client has to list again.
+  absl::Status status() const;
+  // No call of on_ready comes afterwards, except one that is running.
+  void Stop();
+
+  void OnChange() override;
+  // Calls on_ready if something is due now: a bookmark, or the end.
+  void OnTime();
+
+ private:
+  // What is left of one cluster's initial objects, and the place in its history.
+  struct Source {
+    CachePtr cache;
+    bool waits = true;            // For the first list of its cache.
+    bool counts = false;          // The bookmark at the end of the initial events waits for it.
+    int64_t continue_after = -1;  // Where to continue; -1: with initial events.
+    std::shared_ptr<const std::vector<kube::ObjectPtr>> initial;  // By version.
+    size_t next_initial = 0;
+    int64_t version_of_initial = -1;
+    uint64_t position = 0;
+  };
+  using Events = std::vector<MergedEvent>;
+
+  // The closed cache of a cluster has been drained. Returns whether the cluster has joined again.
+  bool Leave(const std::string& cluster) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Start(Source& source) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Append events of one cluster; return whether it may have more at once.
+  absl::StatusOr<bool> TakeFrom(const std::string& cluster, Source& source, size_t limit,
+                                Events& events) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void TakeInitial(const std::string& cluster, Source& source, size_t limit, Events& events)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void AddEvent(const std::string& cluster, const kube::WatchCache::Event& event, Events& events)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool Selects(const kube::ObjectPtr& object) const;
+  void AddBookmarks(Events& events) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool InitialEventsAreOver() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void CallReady() ABSL_LOCKS_EXCLUDED(mu_);
+
+  const WatchRequest request_;
+  const base::Clock& clock_;
+  const base::SteadyTime end_;
+
+  mutable absl::Mutex mu_;
+  std::function<void()> on_ready_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, Source> sources_ ABSL_GUARDED_BY(mu_);
+  // Of clusters that have left and joined again before the reader has taken what went.
+  std::map<std::string, Source> successors_ ABSL_GUARDED_BY(mu_);
+  std::string last_cluster_ ABSL_GUARDED_BY(mu_);  // Of which events were taken last.
+  CompositeVersion version_ ABSL_GUARDED_BY(mu_);
+  base::SteadyTime next_bookmark_ ABSL_GUARDED_BY(mu_);
+  bool end_of_initial_is_due_ ABSL_GUARDED_BY(mu_) = false;
+  bool began_ ABSL_GUARDED_BY(mu_) = false;
+  bool ready_ ABSL_GUARDED_BY(mu_) = false;  // on_ready has been called since the last Take.
+  bool over_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Status status_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace search
+
+#endif  // SEARCH_CACHE_MERGED_WATCH_H_

@@ -1,0 +1,341 @@
+#include "search/opensearch/mirror_jobs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "search/opensearch/bulk_writer.h"
+#include "search/opensearch/cluster_claims.h"
+#include "search/opensearch/document.h"
+#include "search/opensearch/document_version.h"
+#include "search/opensearch/index_template.h"
+#include "search/opensearch/slice_places.h"
+
+namespace search {
+namespace {
+
+constexpr double kJitter = 0.3;
+// How long a slice waits whose source has no snapshot, or whose index does not answer.
+constexpr absl::Duration kSliceRetry = absl::Seconds(2);
+
+// Whether the error concerns OpenSearch as a whole, or may do so.
+bool IsOfServer(const absl::Status& error) {
+  return error.code() != absl::StatusCode::kInvalidArgument &&
+         error.code() != absl::StatusCode::kPermissionDenied;
+}
+
+}  // namespace
+
+absl::Status Mirror::ReadCredentials() {
+  {
+    absl::MutexLock lock(&mu_);
+    credentials_due_ = clock_.SteadyNow() + base::Jitter(options_.credentials_period, kJitter);
+  }
+  if (options_.credentials == nullptr) return absl::OkStatus();
+  auto credentials = options_.credentials();
+  if (!credentials.ok()) {
+    // Old ones may still do; new ones are read again soon.
+    if (has_credentials_) return absl::OkStatus();
+    return base::Annotate(credentials.status(), "credentials of OpenSearch");
+  }
+  RETURN_IF_ERROR(client_->SetCredentials(*credentials));
+  has_credentials_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status Mirror::Prepare() {
+  RETURN_IF_ERROR(ReadCredentials());
+  ASSIGN_OR_RETURN(const ClusterIds ids, ReadClusterIds(*client_, stop()));
+  if (options_.claim) RETURN_IF_ERROR(options_.claim(ids));
+  ASSIGN_OR_RETURN(const bool put,
+                   EnsureTemplate(*client_, options_.index_prefix, options_.owner, stop()));
+  ensured_.clear();
+  absl::MutexLock lock(&mu_);
+  prepare_at_ = clock_.SteadyNow() + base::Jitter(options_.reconcile_period, kJitter);
+  // Another template may accept what the old one refused, and another server lacks everything.
+  if (put) slices_.MarkAllDirty();
+  prepared_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status Mirror::FindLeftovers() {
+  {
+    // Before the look: what is reported meanwhile makes it necessary again.
+    absl::MutexLock lock(&mu_);
+    scope_due_ = false;
+  }
+  auto places = ReadPlaces(*client_, options_.index_prefix, stop());
+  absl::MutexLock lock(&mu_);
+  scope_at_ = clock_.SteadyNow() + base::Jitter(options_.reconcile_period, kJitter);
+  if (!places.ok()) {
+    scope_due_ = true;
+    return places.status();
+  }
+  slices_.AddLeftovers(*places);
+  return absl::OkStatus();
+}
+
+absl::Status Mirror::Compare() {
+  SliceState slice;
+  {
+    absl::MutexLock lock(&mu_);
+    SliceState* const next = slices_.NextDirty();
+    if (next == nullptr) return absl::OkStatus();
+    next->live = next->source != nullptr;
+    // What is reported from now on makes it dirty again.
+    next->dirty = false;
+    next->compared = clock_.SteadyNow();
+    next->due = next->compared + base::Jitter(options_.reconcile_period, kJitter);
+    slice = *next;
+  }
+  const absl::Status status = slice.source == nullptr ? Purge(slice) : CompareLive(slice);
+  if (status.ok()) return status;
+  Postpone(slice.number, std::string(status.message()));
+  // What is about this index alone keeps nobody else from going on.
+  return IsOfServer(status) ? status : absl::OkStatus();
+}
+
+void Mirror::Postpone(int64_t slice, const std::string& reason) {
+  absl::MutexLock lock(&mu_);
+  SliceState* const state = slices_.Find(slice);
+  if (state == nullptr) return;
+  state->dirty = true;
+  state->due = clock_.SteadyNow() + base::Jitter(kSliceRetry, kJitter);
+  state->error = reason;
+}
+
+absl::Status Mirror::CompareLive(const SliceState& slice) {
+  auto snapshot = slice.source->Snapshot();
+  if (!snapshot.ok()) {
+    Postpone(slice.number, std::string(snapshot.status().message()));
+    return absl::OkStatus();
+  }
+  if (!snapshot->objects.empty()) RETURN_IF_ERROR(EnsureIndex(slice.index));
+  ASSIGN_OR_RETURN(
+      const std::vector<StoredDocument> stored,
+      ReadStored(*client_, slice.index, slice.slice.cluster, options_.page_size, stop()));
+  ASSIGN_OR_RETURN(const SliceDifference difference, Difference(slice, *snapshot, stored));
+  const base::SteadyTime now = clock_.SteadyNow();
+  absl::MutexLock lock(&mu_);
+  SliceState* const state = slices_.Find(slice.number);
+  if (state == nullptr || state->source == nullptr) return absl::OkStatus();
+  state->epoch = difference.epoch;
+  state->error.clear();
+  ForgetDeadLetters(slice.number, *snapshot);
+  for (const MirroredObject* object : difference.to_write) {
+    queue_.PutIfAbsent(
+        {slice.number, object->uid},
+        {.resource_version = object->resource_version, .json = object->json, .also_equal = true},
+        now);
+  }
+  for (const StoredDocument* document : difference.to_delete) {
+    queue_.PutIfAbsent({slice.number, document->uid}, {.exact_version = document->version.Encode()},
+                       now);
+  }
+  return absl::OkStatus();
+}
+
+// Of objects that are gone; those of the others are tried again.
+void Mirror::ForgetDeadLetters(int64_t slice, const SliceSnapshot& snapshot) {
+  if (dead_.empty()) return;
+  absl::flat_hash_set<absl::string_view> there;
+  for (const MirroredObject& object : snapshot.objects) there.insert(object.uid);
+  absl::erase_if(dead_, [&](const auto& entry) {
+    return entry.first.slice == slice && !there.contains(entry.first.uid);
+  });
+}
+
+absl::StatusOr<SliceDifference> Mirror::Difference(const SliceState& slice,
+                                                   const SliceSnapshot& snapshot,
+                                                   const std::vector<StoredDocument>& stored) {
+  SliceDifference difference = CompareSlice(snapshot, stored, slice.epoch);
+  if (difference.ahead == 0) return difference;
+  const auto version = slice.source->ServerVersion(stop());
+  if (!version.ok() || *version >= difference.ahead) return difference;
+  base::LogWarning("the versions of a member went back: its documents are written anew",
+                   {{"cluster", slice.slice.cluster},
+                    {"kind", slice.slice.kind.ToString()},
+                    {"server", *version},
+                    {"document", difference.ahead}});
+  return CompareSlice(snapshot, stored, NextEpoch(difference.epoch));
+}
+
+// Made here and not by the first write, because OpenSearch may be told not to make indices by
+// itself.
+absl::Status Mirror::EnsureIndex(const std::string& index) {
+  if (ensured_.contains(index)) return absl::OkStatus();
+  const std::string path = absl::StrCat("/", index);
+  ASSIGN_OR_RETURN(const OpenSearchAnswer answer,
+                   client_->Send({.method = "PUT", .path = path}, stop()));
+  const std::string type = answer.body.Get({"error", "type"}).ToString();
+  if (type != "resource_already_exists_exception") {
+    RETURN_IF_ERROR(base::Annotate(StatusOf(answer), "PUT ", path));
+  }
+  ensured_.insert(index);
+  return absl::OkStatus();
+}
+
+absl::Status Mirror::Purge(const SliceState& slice) {
+  ASSIGN_OR_RETURN(
+      const std::vector<StoredDocument> stored,
+      ReadStored(*client_, slice.index, slice.slice.cluster, options_.page_size, stop()));
+  std::vector<BulkWrite> writes;
+  for (const StoredDocument& document : stored) {
+    writes.push_back({.index = slice.index,
+                      .id = DocumentId(slice.slice.cluster, document.uid),
+                      .version = document.version.Encode()});
+  }
+  int64_t deleted = 0;
+  int64_t kept = 0;
+  std::string reason;
+  const absl::Span<const BulkWrite> all(writes);
+  for (size_t begin = 0; begin < all.size(); begin += options_.bulk_writes) {
+    ASSIGN_OR_RETURN(const std::vector<WriteResult> results,
+                     SendWrites(*client_, all.subspan(begin, options_.bulk_writes),
+                                options_.request_timeout, stop()));
+    for (const WriteResult& result : results) {
+      ++(result.outcome == WriteOutcome::kDone ? deleted : kept);
+      if (result.outcome != WriteOutcome::kDone) reason = result.reason;
+    }
+  }
+  // Another replica may still write them.
+  if (kept > 0) Postpone(slice.number, reason);
+  absl::MutexLock lock(&mu_);
+  counts_.deleted += deleted;
+  if (kept > 0) return absl::OkStatus();
+  SliceState* const state = slices_.Find(slice.number);
+  // It may have come back meanwhile.
+  if (state != nullptr && state->source == nullptr) slices_.Erase(slice.number);
+  return absl::OkStatus();
+}
+
+absl::Status Mirror::WriteBatch() {
+  std::vector<WriteQueue::Item> items;
+  {
+    absl::MutexLock lock(&mu_);
+    items = queue_.Take(options_.bulk_writes, clock_.SteadyNow());
+  }
+  return WriteItems(std::move(items));
+}
+
+absl::Status Mirror::Encode(const WriteQueue::Item& item, const SliceState& slice,
+                            BulkWrite& write) {
+  const auto& [key, pending] = item;
+  write.index = slice.index;
+  write.id = DocumentId(slice.slice.cluster, key.uid);
+  write.also_equal = pending.also_equal;
+  DocumentVersion version = {.epoch = slice.epoch,
+                             .resource_version = pending.resource_version,
+                             .schema = DocumentVersion::kDeletion};
+  if (pending.json != nullptr) {
+    version.schema = kDocumentSchema;
+    ASSIGN_OR_RETURN(json::Value root, json::Parse(pending.json()));
+    json::Value document = MakeDocument(slice.slice.cluster, slice.slice.kind,
+                                        kube::Object(std::move(root)), clock_.Now());
+    document.Set("uid", key.uid);  // By which comparisons find it, whatever the object says.
+    write.document = json::Write(document);
+  }
+  write.version = pending.exact_version.value_or(version.Encode());
+  return absl::OkStatus();
+}
+
+// Sends the items in requests of bulk_bytes. Of each item either the result is settled, or it is
+// back in the queue.
+absl::Status Mirror::WriteItems(std::vector<WriteQueue::Item> items) {
+  size_t next = 0;
+  while (next < items.size()) {
+    std::vector<BulkWrite> writes;
+    std::vector<WriteQueue::Item> sent;
+    for (size_t bytes = 0; next < items.size() && bytes < options_.bulk_bytes; ++next) {
+      WriteQueue::Item& item = items[next];
+      SliceState slice;
+      {
+        absl::MutexLock lock(&mu_);
+        const SliceState* found = slices_.Find(item.first.slice);
+        if (found == nullptr || !found->live) continue;
+        slice = *found;
+      }
+      BulkWrite write;
+      if (const absl::Status status = Encode(item, slice, write); !status.ok()) {
+        absl::MutexLock lock(&mu_);
+        Settle(std::move(item), {WriteOutcome::kRefused, std::string(status.message())});
+        continue;
+      }
+      bytes += write.document.size();
+      writes.push_back(std::move(write));
+      sent.push_back(std::move(item));
+    }
+    auto results = SendWrites(*client_, writes, options_.request_timeout, stop());
+    if (!results.ok()) {
+      std::move(items.begin() + static_cast<std::ptrdiff_t>(next), items.end(),
+                std::back_inserter(sent));
+      PutBackAll(std::move(sent));
+      return results.status();
+    }
+    absl::MutexLock lock(&mu_);
+    for (size_t i = 0; i < sent.size(); ++i) {
+      const WriteResult& result = (*results)[i];
+      if (result.outcome == WriteOutcome::kConflict &&
+          result.current_version != writes[i].version) {
+        CompareSoon(sent[i].first.slice);
+      }
+      Settle(std::move(sent[i]), result);
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Mirror::CompareSoon(int64_t slice) {
+  SliceState* const state = slices_.Find(slice);
+  if (state == nullptr) return;
+  const base::SteadyTime earliest = state->compared + options_.conflict_period;
+  state->due = std::min(state->due, std::max(earliest, clock_.SteadyNow()));
+}
+
+void Mirror::PutBackAll(std::vector<WriteQueue::Item> items) {
+  absl::MutexLock lock(&mu_);
+  counts_.retries += static_cast<int64_t>(items.size());
+  for (WriteQueue::Item& item : items) {
+    const SliceState* slice = slices_.Find(item.first.slice);
+    if (slice != nullptr && slice->live) queue_.PutBack(std::move(item), clock_.SteadyNow());
+  }
+}
+
+void Mirror::Settle(WriteQueue::Item item, const WriteResult& result) {
+  SliceState* const slice = slices_.Find(item.first.slice);
+  // It has left meanwhile; if it came back, it is going to be compared.
+  if (slice == nullptr || !slice->live) return;
+  dead_.erase(item.first);
+  switch (result.outcome) {
+    case WriteOutcome::kDone:
+      ++(item.second.json == nullptr ? counts_.deleted : counts_.written);
+      return;
+    case WriteOutcome::kConflict:
+      ++counts_.conflicts;
+      return;
+    case WriteOutcome::kRefused:
+      dead_.emplace(std::move(item.first), result.reason);
+      return;
+    case WriteOutcome::kRetry:
+      ++counts_.retries;
+      // The comparison makes the index.
+      if (absl::StartsWith(result.reason, "index_not_found_exception")) {
+        ensured_.erase(slice->index);
+        slice->dirty = true;
+        slice->due = base::SteadyTime::InfinitePast();
+      }
+      const base::SteadyTime at = clock_.SteadyNow() + Backoff(item.second.attempts++);
+      queue_.PutBack(std::move(item), at);
+      return;
+  }
+}
+
+}  // namespace search

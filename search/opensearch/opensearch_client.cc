@@ -1,0 +1,292 @@
+#include "search/opensearch/opensearch_client.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "base/cut_text.h"
+#include "base/status.h"
+#include "kube/client/http_transport.h"
+#include "kube/client/kubeconfig.h"
+
+namespace search {
+namespace {
+
+// How long an address that did not answer is asked only after the others.
+constexpr absl::Duration kLeftOut = absl::Seconds(60);
+constexpr size_t kMaxAnswer = 256 << 20;
+constexpr size_t kMaxReason = 500;
+
+// The first key of these that the Secret has, decoded; "" if it has none.
+absl::StatusOr<std::string> Decoded(const kube::Object& secret,
+                                    std::initializer_list<absl::string_view> keys) {
+  for (const absl::string_view key : keys) {
+    const json::Value* text = secret.root()["data"].Find(key);
+    if (text == nullptr) continue;
+    std::string value;
+    if (!text->is_string() || !absl::Base64Unescape(text->AsString(), &value)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Secret ", secret.key().ToString(), ": data.", key, " is not base64"));
+    }
+    return value;
+  }
+  return std::string();
+}
+
+// A key and its value belong on one line; editors append a line's end.
+std::string OneLine(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
+
+absl::Status BelongTogether(const kube::Object& secret, absl::string_view first, bool has_first,
+                            absl::string_view second, bool has_second) {
+  if (has_first == has_second) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("Secret ", secret.key().ToString(), ": data.",
+                                                 has_first ? first : second, " is there, data.",
+                                                 has_first ? second : first, " is missing"));
+}
+
+absl::Status CheckCertificates(const kube::Object& secret, const OpenSearchCredentials& c) {
+  return base::Annotate(
+      tls::ClientCredentials::Create({.ca_pem = c.ca_pem, .client = c.client_certificate}).status(),
+      "Secret ", secret.key().ToString());
+}
+
+// Splits "https://user:password@host" into the URL and its user; the parts are still escaped.
+struct SplitUrl {
+  std::string url, username, password;
+};
+
+std::string Unescaped(absl::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    std::string byte;
+    const bool escaped = text[i] == '%' && i + 2 < text.size() &&
+                         absl::ascii_isxdigit(text[i + 1]) && absl::ascii_isxdigit(text[i + 2]);
+    if (escaped) byte = absl::HexStringToBytes(text.substr(i + 1, 2));
+    out += escaped ? byte : std::string(1, text[i]);
+    if (escaped) i += 2;
+  }
+  return out;
+}
+
+SplitUrl Split(absl::string_view url) {
+  const size_t begin = url.find("://");
+  if (begin == absl::string_view::npos) return {.url = std::string(url)};
+  const absl::string_view authority = url.substr(begin + 3, url.find('/', begin + 3) - begin - 3);
+  const size_t at = authority.rfind('@');
+  if (at == absl::string_view::npos) return {.url = std::string(url)};
+  const std::pair<absl::string_view, absl::string_view> user =
+      absl::StrSplit(authority.substr(0, at), absl::MaxSplits(':', 1));
+  return {.url = absl::StrCat(url.substr(0, begin + 3), url.substr(begin + 3 + at + 1)),
+          .username = Unescaped(user.first),
+          .password = Unescaped(user.second)};
+}
+
+absl::StatusOr<std::shared_ptr<kube::Transport>> Connect(const std::string& url,
+                                                         const OpenSearchCredentials& c) {
+  const SplitUrl split = Split(url);
+  const bool web = absl::StartsWithIgnoreCase(split.url, "http://") ||
+                   absl::StartsWithIgnoreCase(split.url, "https://");
+  if (!web) {
+    return absl::InvalidArgumentError("an address of OpenSearch has to be an http or https URL");
+  }
+  kube::ConnectionConfig config;
+  config.server = std::string(absl::StripSuffix(split.url, "/"));
+  config.ca_pem = c.ca_pem;
+  config.insecure_skip_tls_verify = c.insecure_skip_tls_verify;
+  config.client_certificate = c.client_certificate;
+  config.max_answer_bytes = kMaxAnswer;
+  if (!split.username.empty()) {
+    config.username = split.username;
+    config.password = split.password;
+  } else if (!c.token.empty()) {
+    config.token = c.token;
+  } else {
+    config.username = c.username;
+    config.password = c.password;
+  }
+  return kube::NewCpprestTransport(config);
+}
+
+// Another address may do better.
+bool IsOfProxy(int code) { return code == 502 || code == 503 || code == 504; }
+
+absl::StatusOr<OpenSearchAnswer> Read(const kube::HttpResponse& response) {
+  OpenSearchAnswer answer{.code = response.code};
+  int seconds = 0;
+  const auto header = response.headers.find("retry-after");
+  if (header != response.headers.end() && absl::SimpleAtoi(header->second, &seconds)) {
+    answer.retry_after = absl::Seconds(std::clamp(seconds, 0, 300));
+  }
+  if (response.body.empty()) return answer;
+  auto body = json::Parse(response.body);
+  if (body.ok()) {
+    answer.body = *std::move(body);
+  } else if (response.code < 300) {
+    return absl::UnavailableError(
+        absl::StrCat("the answer is not JSON: ", body.status().message()));
+  } else {
+    answer.body = json::Value(base::CutText(response.body, kMaxReason));
+  }
+  return answer;
+}
+
+}  // namespace
+
+bool operator==(const OpenSearchCredentials& a, const OpenSearchCredentials& b) {
+  return a.username == b.username && a.password == b.password && a.token == b.token &&
+         a.ca_pem == b.ca_pem && a.client_certificate.cert_pem == b.client_certificate.cert_pem &&
+         a.client_certificate.key_pem == b.client_certificate.key_pem &&
+         a.insecure_skip_tls_verify == b.insecure_skip_tls_verify;
+}
+
+absl::StatusOr<OpenSearchCredentials> CredentialsOf(const kube::Object& secret) {
+  OpenSearchCredentials out;
+  ASSIGN_OR_RETURN(out.username, Decoded(secret, {"username", "userName"}));
+  ASSIGN_OR_RETURN(out.password, Decoded(secret, {"password"}));
+  ASSIGN_OR_RETURN(out.token, Decoded(secret, {"token"}));
+  ASSIGN_OR_RETURN(out.ca_pem, Decoded(secret, {"ca.crt", "caBundle"}));
+  ASSIGN_OR_RETURN(out.client_certificate.cert_pem, Decoded(secret, {"tls.crt"}));
+  ASSIGN_OR_RETURN(out.client_certificate.key_pem, Decoded(secret, {"tls.key"}));
+  ASSIGN_OR_RETURN(const std::string insecure, Decoded(secret, {"insecureSkipTLSVerify"}));
+  out.username = OneLine(out.username);
+  out.password = OneLine(out.password);
+  out.token = OneLine(out.token);
+  out.insecure_skip_tls_verify = OneLine(insecure) == "true";
+  RETURN_IF_ERROR(
+      BelongTogether(secret, "username", !out.username.empty(), "password", !out.password.empty()));
+  RETURN_IF_ERROR(BelongTogether(secret, "tls.crt", !out.client_certificate.cert_pem.empty(),
+                                 "tls.key", !out.client_certificate.key_pem.empty()));
+  RETURN_IF_ERROR(CheckCertificates(secret, out));
+  return out;
+}
+
+OpenSearchClient::OpenSearchClient(std::vector<std::string> addresses, const base::Clock& clock)
+    : urls_(std::move(addresses)), clock_(clock), addresses_(urls_.size()) {}
+
+absl::StatusOr<std::unique_ptr<OpenSearchClient>> OpenSearchClient::Create(
+    const std::vector<std::string>& addresses, const OpenSearchCredentials& credentials,
+    const base::Clock& clock) {
+  if (addresses.empty()) return absl::InvalidArgumentError("there is no address of OpenSearch");
+  std::unique_ptr<OpenSearchClient> client(new OpenSearchClient(addresses, clock));
+  RETURN_IF_ERROR(client->SetCredentials(credentials));
+  return client;
+}
+
+std::unique_ptr<OpenSearchClient> OpenSearchClient::Over(std::shared_ptr<kube::Transport> transport,
+                                                         const base::Clock& clock) {
+  std::unique_ptr<OpenSearchClient> client(new OpenSearchClient({""}, clock));
+  absl::MutexLock lock(&client->mu_);
+  client->addresses_[0].transport = std::move(transport);
+  return client;
+}
+
+absl::Status OpenSearchClient::SetCredentials(const OpenSearchCredentials& credentials) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (addresses_[0].transport != nullptr && credentials_ == credentials) {
+      return absl::OkStatus();
+    }
+  }
+  std::vector<Address> fresh;
+  for (const std::string& url : urls_) {
+    auto transport = Connect(url, credentials);
+    if (!transport.ok()) {
+      return base::Annotate(transport.status(), "OpenSearch ", kube::WithoutUserInfo(url));
+    }
+    fresh.push_back({*std::move(transport)});
+  }
+  absl::MutexLock lock(&mu_);
+  credentials_ = credentials;
+  addresses_ = std::move(fresh);
+  return absl::OkStatus();
+}
+
+std::vector<size_t> OpenSearchClient::Order() {
+  const base::SteadyTime now = clock_.SteadyNow();
+  absl::MutexLock lock(&mu_);
+  std::vector<size_t> order(addresses_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(next_), order.end());
+  next_ = (next_ + 1) % addresses_.size();
+  std::stable_partition(order.begin(), order.end(), [&](size_t i) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return addresses_[i].left_out_until <= now;
+  });
+  return order;
+}
+
+std::shared_ptr<kube::Transport> OpenSearchClient::TransportOf(size_t position) const {
+  absl::MutexLock lock(&mu_);
+  return addresses_[position].transport;
+}
+
+void OpenSearchClient::Record(size_t position, bool answered) {
+  const base::SteadyTime until =
+      answered ? base::SteadyTime::InfinitePast() : clock_.SteadyNow() + kLeftOut;
+  absl::MutexLock lock(&mu_);
+  addresses_[position].left_out_until = until;
+}
+
+absl::StatusOr<OpenSearchAnswer> OpenSearchClient::SendTo(size_t position,
+                                                          const OpenSearchRequest& request,
+                                                          const base::StopToken& stop) {
+  auto response = TransportOf(position)->Send({.method = request.method,
+                                               .path = request.path,
+                                               .content_type = request.content_type,
+                                               .body = request.body,
+                                               .timeout = request.timeout,
+                                               .user_agent = "karmada-search",
+                                               .max_answer_bytes = kMaxAnswer},
+                                              stop);
+  const bool cancelled = absl::IsCancelled(response.status());
+  Record(position, cancelled || (response.ok() && !IsOfProxy(response->code)));
+  if (!response.ok()) return response.status();
+  return Read(*response);
+}
+
+absl::StatusOr<OpenSearchAnswer> OpenSearchClient::Send(const OpenSearchRequest& request,
+                                                        const base::StopToken& stop) {
+  absl::StatusOr<OpenSearchAnswer> last = absl::UnavailableError("no address was asked");
+  for (const size_t position : Order()) {
+    last = SendTo(position, request, stop);
+    if (absl::IsCancelled(last.status())) return last;
+    if (last.ok() && !IsOfProxy(last->code)) return last;
+  }
+  return last;
+}
+
+absl::Status StatusOf(const OpenSearchAnswer& answer) {
+  if (answer.code >= 200 && answer.code < 300) return absl::OkStatus();
+  const json::Value& error = answer.body["error"];
+  std::string text = error["reason"].ToString();
+  if (text.empty()) text = error.ToString();
+  if (text.empty()) text = answer.body.ToString();
+  const std::string message =
+      absl::StrCat("OpenSearch answered ", answer.code, text.empty() ? "" : ": ",
+                   text.empty() ? "" : base::CutText(text, kMaxReason));
+  switch (answer.code) {
+    case 401:
+      return absl::UnauthenticatedError(message);
+    case 403:
+      return absl::PermissionDeniedError(message);
+    case 404:
+      return absl::NotFoundError(message);
+    case 413:
+    case 429:
+      return absl::ResourceExhaustedError(message);
+    default:
+      return answer.code >= 400 && answer.code < 500 ? absl::InvalidArgumentError(message)
+                                                     : absl::UnavailableError(message);
+  }
+}
+
+}  // namespace search

@@ -1,0 +1,61 @@
+// Lists Kubernetes objects from the documents, for the parameters that a list of the Kubernetes API
+// has.
+#ifndef SEARCH_OPENSEARCH_SEARCH_QUERY_H_
+#define SEARCH_OPENSEARCH_SEARCH_QUERY_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+#include "base/stop_token.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+#include "kube/meta/selector.h"
+#include "search/opensearch/opensearch_client.h"
+
+namespace search {
+
+struct DocumentQuery {
+  kube::Gvk kind;
+  std::vector<std::string> clusters;  // Empty: all.
+  std::string ns, name;               // "": all.
+  kube::LabelSelector labels;
+  // metadata.name, metadata.namespace, and any path below spec or status.
+  std::vector<kube::FieldSelector::Term> fields;
+  // A further condition, which OpenSearch does not know. Optional.
+  std::function<bool(const kube::Object& object)> also;
+  int64_t limit = 0;  // 0: all, however many.
+  std::string continue_token;
+};
+
+struct DocumentPage {
+  // Ordered by cluster, namespace and name; annotated with the cluster each was cached from.
+  std::vector<kube::Object> items;
+  std::string continue_token;  // "" at the end.
+  // How many objects follow: an estimate, at least 1 with a continue token and 0 without.
+  int64_t remaining = 0;
+};
+
+// Returns the query (not the whole body) for everything but limit and continue token.
+// kInvalidArgument for selectors that cannot be expressed.
+absl::StatusOr<json::Value> QueryOf(const DocumentQuery& query);
+
+// Asks all of several OpenSearches; what more than one has is listed once. An error of one is an
+// error of the whole.
+//
+// Pages are not of one snapshot: what changes between two of them may be missed or seen twice only
+// if its name, namespace or cluster changes, which they do not; so an object that exists all the
+// time is in exactly one page. kInvalidArgument also for a continue token that is not one; an index
+// that does not exist has no objects.
+absl::StatusOr<DocumentPage> SearchDocuments(const std::vector<OpenSearchClient*>& clients,
+                                             absl::string_view index_prefix,
+                                             const DocumentQuery& query,
+                                             const base::StopToken& stop);
+
+}  // namespace search
+
+#endif  // SEARCH_OPENSEARCH_SEARCH_QUERY_H_

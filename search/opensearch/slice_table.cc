@@ -1,0 +1,143 @@
+#include "search/opensearch/slice_table.h"
+
+#include <algorithm>
+
+#include "search/opensearch/document.h"
+
+namespace search {
+
+SlicePlace SliceTable::PlaceOf(const Slice& slice) const {
+  return {slice.cluster, IndexName(prefix_, slice.kind)};
+}
+
+SliceState& SliceTable::Create(const Slice& slice, const SlicePlace& place) {
+  const int64_t number = next_number_++;
+  by_place_[place] = number;
+  SliceState& state = states_[number];
+  state.number = number;
+  state.slice = slice;
+  state.index = place.second;
+  return state;
+}
+
+SliceState& SliceTable::Join(const Slice& slice, std::shared_ptr<SliceSource> source) {
+  const SlicePlace place = PlaceOf(slice);
+  const auto found = by_place_.find(place);
+  SliceState& state = found == by_place_.end() ? Create(slice, place) : states_[found->second];
+  state.slice = slice;
+  state.source = std::move(source);
+  state.dirty = true;
+  state.due = base::SteadyTime::InfinitePast();
+  by_slice_[slice] = state.number;
+  return state;
+}
+
+std::optional<int64_t> SliceTable::Leave(const Slice& slice) {
+  RemoveFromScope(slice);
+  const auto found = by_slice_.find(slice);
+  if (found == by_slice_.end()) return std::nullopt;
+  SliceState& state = states_[found->second];
+  by_slice_.erase(found);
+  state.source = nullptr;
+  state.live = false;
+  state.dirty = true;
+  state.due = base::SteadyTime::InfinitePast();
+  return state.number;
+}
+
+std::vector<Slice> SliceTable::OfCluster(absl::string_view cluster) const {
+  std::vector<Slice> slices;
+  for (const auto& [slice, number] : by_slice_) {
+    if (slice.cluster == cluster) slices.push_back(slice);
+  }
+  return slices;
+}
+
+void SliceTable::SetScope(const std::vector<Slice>& slices) {
+  scope_.emplace();
+  for (const Slice& slice : slices) scope_->insert(PlaceOf(slice));
+}
+
+void SliceTable::RemoveFromScope(absl::string_view cluster) {
+  if (!scope_.has_value()) return;
+  std::erase_if(*scope_, [&](const SlicePlace& place) { return place.first == cluster; });
+}
+
+void SliceTable::RemoveFromScope(const Slice& slice) {
+  if (scope_.has_value()) scope_->erase(PlaceOf(slice));
+}
+
+void SliceTable::AddLeftovers(const std::vector<SlicePlace>& found) {
+  for (const SlicePlace& place : found) {
+    if (!scope_.has_value() || scope_->contains(place) || by_place_.contains(place)) continue;
+    Create({.cluster = place.first}, place);
+  }
+}
+
+SliceState* SliceTable::Find(int64_t number) {
+  const auto found = states_.find(number);
+  return found == states_.end() ? nullptr : &found->second;
+}
+
+const SliceState* SliceTable::Find(int64_t number) const {
+  const auto found = states_.find(number);
+  return found == states_.end() ? nullptr : &found->second;
+}
+
+SliceState* SliceTable::Find(const Slice& slice) {
+  const auto found = by_slice_.find(slice);
+  return found == by_slice_.end() ? nullptr : &states_.at(found->second);
+}
+
+const SliceState* SliceTable::Find(const Slice& slice) const {
+  const auto found = by_slice_.find(slice);
+  return found == by_slice_.end() ? nullptr : &states_.at(found->second);
+}
+
+void SliceTable::Erase(int64_t number) {
+  const auto found = states_.find(number);
+  if (found == states_.end()) return;
+  by_place_.erase({found->second.slice.cluster, found->second.index});
+  states_.erase(found);
+}
+
+SliceState* SliceTable::NextDirty() {
+  SliceState* first = nullptr;
+  for (auto& [number, state] : states_) {
+    if (state.dirty && (first == nullptr || state.due < first->due)) first = &state;
+  }
+  return first;
+}
+
+void SliceTable::MarkDue(base::SteadyTime now) {
+  for (auto& [number, state] : states_) state.dirty = state.dirty || state.due <= now;
+}
+
+void SliceTable::MarkAllDirty() {
+  for (auto& [number, state] : states_) {
+    state.dirty = true;
+    state.due = base::SteadyTime::InfinitePast();
+  }
+}
+
+base::SteadyTime SliceTable::NextDue() const {
+  base::SteadyTime next = base::SteadyTime::InfiniteFuture();
+  for (const auto& [number, state] : states_) next = std::min(next, state.due);
+  return next;
+}
+
+std::vector<MirrorStatus::FailingSlice> SliceTable::Failing(size_t max) const {
+  std::vector<MirrorStatus::FailingSlice> failing;
+  for (const auto& [number, state] : states_) {
+    if (failing.size() == max) break;
+    if (!state.error.empty()) failing.push_back({state.slice, state.error});
+  }
+  return failing;
+}
+
+size_t SliceTable::dirty() const {
+  return static_cast<size_t>(std::count_if(states_.begin(), states_.end(),
+                                           [](const auto& entry) { return entry.second.dirty; }));
+}
+
+}  // namespace search

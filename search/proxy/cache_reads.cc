@@ -1,0 +1,350 @@
+#include "search/proxy/cache_reads.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "kube/server/api_errors.h"
+#include "kube/server/compression.h"
+#include "search/cache/composite_version.h"
+#include "search/proxy/internal/compressed_pieces.h"
+#include "search/proxy/internal/read_rights.h"
+#include "search/proxy/internal/watch_pump.h"
+
+namespace search {
+namespace {
+
+using kube::server::AnswerForm;
+
+// What is sent at once, and the pieces of what is longer.
+constexpr size_t kPiece = 128 << 10;
+constexpr int kWatchThreads = 2;
+constexpr size_t kMaxWaitingWatches = 100'000;
+// Reads that need not wait are bound by the processor only.
+constexpr int kReadingThreads = 16;
+constexpr size_t kMaxWaitingReads = 1000;
+
+kube::server::GroupName NameOf(const kube::Resource& resource) {
+  return {resource.gvk.group, resource.plural};
+}
+
+bool IsText(const AnswerForm& form) {
+  return form.kind == AnswerForm::Kind::kPlain && !form.yaml && !form.pretty;
+}
+
+// Returns the API error for an error of the cache.
+absl::Status ApiErrorOf(const absl::Status& status) {
+  if (absl::IsOutOfRange(status)) return kube::server::Expired(status.message());
+  if (absl::IsDeadlineExceeded(status)) {
+    return kube::server::FutureVersion(status.message());
+  }
+  if (absl::IsInvalidArgument(status) && !kube::server::IsApiError(status)) {
+    return kube::server::BadRequest(status.message());
+  }
+  return status;
+}
+
+// Returns the composite version that the caches have to have reached: that of the first page, if
+// this is a further one, because another replica may have sent it.
+std::string VersionFor(const kube::server::ListOptions& options) {
+  if (options.continue_token.empty()) return options.resource_version;
+  return VersionOfPage(options.continue_token);
+}
+
+// Returns whether a read waits for the caches. A watch that goes on at a version waits for what
+// comes after it by itself.
+bool NeedsCaches(absl::string_view verb, const kube::server::ListOptions& options) {
+  return verb != "watch" || options.send_initial_events.value_or(false);
+}
+
+Freshness::Need NeedOf(absl::string_view verb, const kube::server::ListOptions& options) {
+  if (!NeedsCaches(verb, options)) return Freshness::kAny;
+  const CompositeVersion version = CompositeVersion::Parse(VersionFor(options));
+  if (version.any()) return Freshness::kAny;
+  if (!version.empty()) return Freshness::kNotOlderThan;
+  return options.continue_token.empty() ? Freshness::kNow : Freshness::kAny;
+}
+
+// Returns what one or the other names, each cluster once.
+std::vector<MissingCluster> Joined(std::vector<MissingCluster> a,
+                                   const std::vector<MissingCluster>& b) {
+  std::set<std::string> named;
+  for (const MissingCluster& m : a) named.insert(m.cluster);
+  for (const MissingCluster& m : b) {
+    if (named.insert(m.cluster).second) a.push_back(m);
+  }
+  return a;
+}
+
+// Returns an answer with the head that all answers of a read have.
+base::HttpResponse Head(const ReadRequest& read, const std::vector<MissingCluster>& missing) {
+  base::HttpResponse response;
+  response.content_type = read.form.ContentType();
+  AddWarnings(missing, response);
+  return response;
+}
+
+void SendDocument(const ReadRequest& read, const json::Value& document,
+                  const std::vector<MissingCluster>& missing, base::HttpResponder& responder) {
+  base::HttpResponse response = kube::server::AnswerOf(200, document, read.form);
+  AddWarnings(missing, response);
+  responder.Send(std::move(response));
+}
+
+json::Value ListMetadata(const ListAnswer& answer) {
+  json::Value metadata = json::Value::Object({{"resourceVersion", answer.version}});
+  if (!answer.continue_token.empty()) metadata.Set("continue", answer.continue_token);
+  if (answer.remaining.value_or(0) > 0) {
+    metadata.Set("remainingItemCount", static_cast<int64_t>(*answer.remaining));
+  }
+  return metadata;
+}
+
+// Returns the list in a form that needs its objects as values.
+json::Value ListDocument(const ReadRequest& read, const ListAnswer& answer) {
+  std::vector<kube::ObjectPtr> objects;
+  objects.reserve(answer.size());
+  for (const ListAnswer::Part& part : answer.parts) {
+    for (const kube::ObjectPtr& object : *part.objects) {
+      objects.push_back(DecodedObject(*object, part.cluster, ""));
+    }
+  }
+  if (read.form.kind == AnswerForm::Kind::kTable) {
+    return kube::server::TableOf(
+        *read.printer, objects, ListMetadata(answer),
+        {.include = read.include, .with_columns = true, .version = read.form.version});
+  }
+  const bool partial = read.form.kind == AnswerForm::Kind::kPartial;
+  std::vector<json::Value> items;
+  for (const kube::ObjectPtr& object : objects) {
+    items.push_back(partial ? kube::server::PartialMetadataOf(*object, read.form.version)
+                            : object->root());
+  }
+  return json::Value::Object(
+      {{"apiVersion",
+        partial ? absl::StrCat("meta.k8s.io/", read.form.version) : read.resource.gvk.ApiVersion()},
+       {"items", json::Value::OfItems(std::move(items))},
+       {"kind",
+        partial ? "PartialObjectMetadataList" : absl::StrCat(read.resource.gvk.kind, "List")},
+       {"metadata", ListMetadata(answer)}});
+}
+
+// Sends a short text whole, so that it has a length, and the pieces of a long one as the client
+// takes them.
+void SendText(const ReadRequest& read, ListAnswer answer,
+              const std::vector<MissingCluster>& missing, kube::aggregation::WorkPool& pool,
+              base::HttpResponder& responder) {
+  base::HttpResponse response = Head(read, missing);
+  const auto text = std::make_shared<ListText>(std::move(answer), read.resource.gvk);
+  std::string first;
+  text->Append(first, kPiece);
+  if (first.size() < kPiece) {
+    response.body = std::move(first);
+    return responder.Send(std::move(response));
+  }
+  auto pending = std::make_shared<std::string>(std::move(first));
+  const auto next = [text, pending]() -> std::optional<base::SharedBytes> {
+    if (pending->empty() && !text->Append(*pending, kPiece)) return std::nullopt;
+    return std::make_shared<const std::string>(std::exchange(*pending, ""));
+  };
+  if (!read.gzip) return base::WritePieces(responder.StartStream(std::move(response)), next);
+  kube::server::AddGzipHeaders(response);
+  WriteCompressed(responder.StartStream(std::move(response)), next, pool);
+}
+
+}  // namespace
+
+CacheReads::CacheReads(Options options)
+    : options_(std::move(options)),
+      pool_("search-answers", kWatchThreads, kMaxWaitingWatches),
+      waiting_("waiting-reads", options_.waiting_threads, options_.max_waiting),
+      reading_("cached-reads", kReadingThreads, kMaxWaitingReads) {}
+
+Holders CacheReads::HoldersOf(const kube::Gvr& gvr, const kube::ObjectKey& key) {
+  Holders holders;
+  for (const std::string& cluster : options_.clusters(gvr)) {
+    const auto cache = options_.cache.Find(cluster, gvr);
+    if (cache == nullptr || !cache->HasSynced()) {
+      // A member that does not serve the resource has no such object.
+      const bool unserved = cache != nullptr && absl::IsNotFound(cache->last_error());
+      if (!unserved) holders.unread.push_back(cluster);
+    } else if (cache->Find(key) != nullptr) {
+      holders.clusters.push_back(cluster);
+    }
+  }
+  return holders;
+}
+
+void CacheReads::Answer(kube::aggregation::ApiRequest request, const std::string& cluster,
+                        std::shared_ptr<base::HttpResponder> responder) {
+  WithReadRights(options_.authorizer, std::move(request), responder,
+                 [this, cluster, responder](const ReadRequestPtr& permitted) {
+                   const absl::Status refused = Begin(*permitted, cluster, responder);
+                   if (!refused.ok()) responder->Send(kube::server::ErrorAnswer(refused));
+                 });
+}
+
+absl::Status CacheReads::Begin(const kube::aggregation::ApiRequest& request,
+                               const std::string& cluster, const ResponderPtr& responder) {
+  const std::optional<kube::Resource> resource = options_.resource(request.info.gvr);
+  // The registry went after the request had been routed.
+  if (!resource) return kube::server::NoSuchResource();
+  auto reading = std::make_shared<Reading>();
+  ASSIGN_OR_RETURN(reading->read,
+                   ReadRequest::Read(request, *resource, cluster,
+                                     options_.kinds == nullptr ? no_kinds_ : *options_.kinds));
+  reading->verb = request.info.verb;
+  reading->need = NeedOf(reading->verb, reading->read.options);
+  reading->version = VersionFor(reading->read.options);
+  reading->stop = request.stop;
+  reading->responder = responder;
+  RunRead(MayWait(*reading) ? waiting_ : reading_, responder,
+          [this, reading] { return ApiErrorOf(Execute(*reading)); });
+  return absl::OkStatus();
+}
+
+bool CacheReads::MayWait(const Reading& reading) const {
+  if (reading.need == Freshness::kNow) return true;
+  const kube::Gvr gvr = reading.read.resource.gvr();
+  const CompositeVersion wanted = CompositeVersion::Parse(reading.version);
+  for (const std::string& cluster : options_.clusters(gvr)) {
+    const auto cache = options_.cache.Find(cluster, gvr);
+    const int64_t least = reading.need == Freshness::kAny ? 0 : wanted.Number(cluster);
+    if (cache == nullptr || cache->progress().version < std::max<int64_t>(least, 0)) return true;
+  }
+  return false;
+}
+
+absl::Status CacheReads::Execute(const Reading& reading) {
+  if (reading.verb == "get") return Get(reading);
+  if (reading.verb == "watch") return Watch(reading);
+  return List(reading);
+}
+
+absl::StatusOr<std::vector<MissingCluster>> CacheReads::Await(const Reading& reading) {
+  const ReadRequest& read = reading.read;
+  if (!NeedsCaches(reading.verb, read.options)) return std::vector<MissingCluster>();
+  const kube::Gvr gvr = read.resource.gvr();
+  // Nobody waits for the answer to a client that has gone.
+  const bool wanted = !reading.stop.stop_requested();
+  const base::SteadyTime now = options_.clock.SteadyNow();
+  std::vector<MissingCluster> missing =
+      options_.cache.AwaitFresh({.gvr = gvr,
+                                 .need = reading.need,
+                                 .resource_version = reading.version,
+                                 .cluster = read.cluster},
+                                wanted ? now + options_.patience : now);
+  if (reading.need != Freshness::kNotOlderThan) return missing;
+  // Clients that are told so ask again without a version.
+  const CompositeVersion least = CompositeVersion::Parse(reading.version);
+  for (const MissingCluster& m : missing) {
+    const auto cache = options_.cache.Find(m.cluster, gvr);
+    if (!m.stale || cache == nullptr) continue;
+    const int64_t reached = cache->progress().version;
+    if (reached >= least.Number(m.cluster)) continue;
+    return kube::server::FutureVersion(least.Number(m.cluster), reached);
+  }
+  return missing;
+}
+
+absl::Status CacheReads::Get(const Reading& reading) {
+  const ReadRequest& read = reading.read;
+  base::HttpResponder& responder = *reading.responder;
+  ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(reading));
+  const absl::StatusOr<CachedObject> found =
+      options_.cache.Get({.gvr = read.resource.gvr(), .key = read.key, .cluster = read.cluster});
+  if (absl::IsNotFound(found.status())) {
+    base::HttpResponse response =
+        kube::server::ErrorAnswer(kube::server::NotFound(NameOf(read.resource), read.key.name));
+    AddWarnings(missing, response);
+    responder.Send(std::move(response));
+    return absl::OkStatus();
+  }
+  if (absl::IsAborted(found.status())) {
+    return kube::server::ToStatus(
+        {409, "Conflict", std::string(found.status().message()),
+         kube::server::ErrorOf(kube::server::Conflict(NameOf(read.resource), read.key.name, ""))
+             .details});
+  }
+  RETURN_IF_ERROR(found.status());
+  missing = Joined(std::move(missing), found->missing);
+  if (IsText(read.form)) {
+    base::HttpResponse response = Head(read, missing);
+    found->AppendTo(response.body);
+    response.body += "\n";
+    responder.Send(std::move(response));
+    return absl::OkStatus();
+  }
+  const kube::ObjectPtr object = DecodedObject(*found->object, found->cluster, found->version);
+  json::Value document = object->root();
+  if (read.form.kind == AnswerForm::Kind::kTable) {
+    document = kube::server::TableOf(
+        *read.printer, {object}, json::Value::Object({{"resourceVersion", found->version}}),
+        {.include = read.include, .with_columns = true, .version = read.form.version});
+  } else if (read.form.kind == AnswerForm::Kind::kPartial) {
+    document = kube::server::PartialMetadataOf(*object, read.form.version);
+  }
+  SendDocument(read, document, missing, responder);
+  return absl::OkStatus();
+}
+
+absl::Status CacheReads::List(const Reading& reading) {
+  const ReadRequest& read = reading.read;
+  base::HttpResponder& responder = *reading.responder;
+  ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(reading));
+  const kube::server::ListOptions& options = read.options;
+  const ListRequest list{
+      .gvr = read.resource.gvr(),
+      .ns = read.key.ns,
+      .cluster = read.cluster,
+      .filter = read.filter,
+      .limit = static_cast<size_t>(std::max<int64_t>(options.limit, 0)),
+      .continue_token = options.continue_token,
+      .resource_version = options.resource_version,
+      .exact = options.resource_version_match == kube::server::ListOptions::Match::kExact};
+  ASSIGN_OR_RETURN(ListAnswer answer, read.sort.empty()
+                                          ? options_.cache.List(list)
+                                          : ListSorted(options_.cache, list, read.sort));
+  missing = Joined(std::move(missing), answer.missing);
+  if (IsText(read.form)) {
+    SendText(read, std::move(answer), missing, pool_, responder);
+  } else {
+    SendDocument(read, ListDocument(read, answer), missing, responder);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CacheReads::Watch(const Reading& reading) {
+  const ReadRequest& read = reading.read;
+  base::HttpResponder& responder = *reading.responder;
+  const kube::server::ListOptions& options = read.options;
+  const bool initial = options.send_initial_events.value_or(false);
+  ASSIGN_OR_RETURN(const std::vector<MissingCluster> missing, Await(reading));
+  const absl::Duration timeout =
+      options.timeout.value_or(base::Jitter(options_.min_watch_timeout, 1));
+  const auto pump = std::make_shared<WatchPump>(read, pool_);
+  auto watch = options_.cache.Watch({.gvr = read.resource.gvr(),
+                                     .ns = read.key.ns,
+                                     .cluster = read.cluster,
+                                     .filter = read.filter,
+                                     .resource_version = options.resource_version,
+                                     .initial_events = initial,
+                                     .bookmarks = options.allow_watch_bookmarks,
+                                     .timeout = timeout},
+                                    pump->OnReady());
+  if (absl::IsOutOfRange(watch.status())) {
+    // As an API server answers: an event, not a refusal of the request.
+    const auto stream = responder.StartStream(Head(read, missing));
+    stream->Write(WatchErrorLine(watch.status()));
+    stream->Close();
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(watch.status());
+  pump->Start(*std::move(watch), responder.StartStream(Head(read, missing)), reading.stop);
+  return absl::OkStatus();
+}
+
+}  // namespace search

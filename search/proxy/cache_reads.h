@@ -1,0 +1,89 @@
+// Answers gets, lists and watches of the proxy from a MultiClusterCache.
+#ifndef SEARCH_PROXY_CACHE_READS_H_
+#define SEARCH_PROXY_CACHE_READS_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "kube/aggregation/authorizer.h"
+#include "kube/aggregation/work_pool.h"
+#include "search/cache/multi_cluster_cache.h"
+#include "search/proxy/cached_reads.h"
+#include "search/proxy/read_request.h"
+
+namespace search {
+
+// A read without a resourceVersion shows at least what the members had when it came; it waits for
+// that for a while, and then answers with what there is, with a warning for each cluster that is
+// missing or may be stale. Nothing else waits. Reads that may have to wait have threads of their
+// own, so that a member that does not answer holds up nobody else; beyond a number of them the
+// answer is 429. Thread-safe.
+class CacheReads : public CachedReads {
+ public:
+  struct Options {
+    MultiClusterCache& cache;
+    const base::Clock& clock;
+    // Returns the registered resource; nullopt when it is not registered any more.
+    std::function<std::optional<kube::Resource>(const kube::Gvr& gvr)> resource;
+    // Returns the clusters that the scope has the resource of.
+    std::function<std::vector<std::string>(const kube::Gvr& gvr)> clusters;
+    // How long a read waits for caches that are not new enough.
+    absl::Duration patience = absl::Seconds(3);
+    // --authorize-cached-reads: asked for each read, as if it was one of the control plane. Null:
+    // whoever may use the proxy or the view may read everything that is cached, as upstream has it.
+    kube::aggregation::Authorizer* authorizer = nullptr;
+    int waiting_threads = 64;
+    size_t max_waiting = 256;  // For one of these threads.
+    // A watch without timeoutSeconds ends after this to twice as long (--min-request-timeout).
+    absl::Duration min_watch_timeout = absl::Minutes(30);
+    // The columns and selectable fields of custom kinds. Optional.
+    const CustomKinds* kinds = nullptr;
+  };
+  // REQUIRES: what the options refer to outlives the object; the authorizer's questions have ended
+  // before it does.
+  explicit CacheReads(Options options);
+
+  Holders HoldersOf(const kube::Gvr& gvr, const kube::ObjectKey& key) override;
+  void Answer(kube::aggregation::ApiRequest request, const std::string& cluster,
+              std::shared_ptr<base::HttpResponder> responder) override;
+
+ private:
+  using ResponderPtr = std::shared_ptr<base::HttpResponder>;
+  // A read on its way, with how new its answer has to be.
+  struct Reading {
+    ReadRequest read;
+    std::string verb;
+    Freshness::Need need = Freshness::kAny;
+    std::string version;  // A composite: what the caches have to have reached (kNotOlderThan).
+    base::StopToken stop;
+    ResponderPtr responder;
+  };
+
+  // Gives the read to a thread.
+  absl::Status Begin(const kube::aggregation::ApiRequest& request, const std::string& cluster,
+                     const ResponderPtr& responder);
+  absl::Status Execute(const Reading& reading);
+  // Returns whether the caches may have to be waited for.
+  bool MayWait(const Reading& reading) const;
+  absl::Status Get(const Reading& reading);
+  absl::Status List(const Reading& reading);
+  absl::Status Watch(const Reading& reading);
+  // Waits as the request's resourceVersion demands. 504 when the caches have not seen the version
+  // of a cluster that can be reached.
+  absl::StatusOr<std::vector<MissingCluster>> Await(const Reading& reading);
+
+  const Options options_;
+  const CustomKinds no_kinds_;
+  kube::aggregation::WorkPool pool_;  // Writes the events of watches, and compresses lists.
+  kube::aggregation::WorkPool waiting_, reading_;
+};
+
+}  // namespace search
+
+#endif  // SEARCH_PROXY_CACHE_READS_H_

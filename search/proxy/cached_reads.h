@@ -1,0 +1,36 @@
+// Reads that the global proxy answers from the cache of all member clusters.
+#ifndef SEARCH_PROXY_CACHED_READS_H_
+#define SEARCH_PROXY_CACHED_READS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/http_server.h"
+#include "kube/aggregation/api_handler.h"
+#include "kube/meta/names.h"
+
+namespace search {
+
+// Which members have an object.
+struct Holders {
+  std::vector<std::string> clusters;  // Those in whose caches it is.
+  // Those that may have it, too: their objects have not been read yet.
+  std::vector<std::string> unread;
+};
+
+// Thread-safe.
+class CachedReads {
+ public:
+  virtual ~CachedReads() = default;
+  virtual Holders HoldersOf(const kube::Gvr& gvr, const kube::ObjectKey& key) = 0;
+  // Answers a get, list or watch, later and on another thread: it does not block. `request.http`
+  // and `request.info` are those of the inner request; `cluster` limits the answer to one member,
+  // "" stands for all.
+  virtual void Answer(kube::aggregation::ApiRequest request, const std::string& cluster,
+                      std::shared_ptr<base::HttpResponder> responder) = 0;
+};
+
+}  // namespace search
+
+#endif  // SEARCH_PROXY_CACHED_READS_H_

@@ -1,0 +1,105 @@
+#include "search/proxy/internal/inner_request.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "api/search_paths.h"
+#include "base/status.h"
+#include "kube/aggregation/request_fields.h"
+#include "kube/server/api_errors.h"
+#include "search/proxy/internal/path_rules.h"
+
+namespace search {
+namespace {
+
+constexpr char kEverything[] = "karmada";
+constexpr char kProxy[] = "proxy";
+
+// Takes the first segment of an escaped path off; the rest is empty or begins with a slash.
+absl::string_view TakeSegment(absl::string_view& path) {
+  if (!absl::ConsumePrefix(&path, "/")) return "";
+  const absl::string_view segment = path.substr(0, path.find('/'));
+  path.remove_prefix(segment.size());
+  return segment;
+}
+
+// Returns the escaped path of the inner request.
+absl::StatusOr<absl::string_view> InnerPath(absl::string_view path) {
+  if (!absl::ConsumePrefix(&path, api::kProxyingPath)) {
+    // The decoded path has this prefix. Whoever authorized the request may have seen another one.
+    return kube::server::BadRequest(absl::StrCat("the path is refused: ", api::kProxyingPath,
+                                                 " must be written without encoding"));
+  }
+  if (TakeSegment(path) != kEverything || TakeSegment(path) != kProxy) {
+    return kube::server::NoSuchResource();
+  }
+  return path.empty() ? absl::string_view("/") : path;
+}
+
+// Takes the choice of a cluster out of the request.
+absl::Status TakeCluster(InnerRequest& inner, std::string& query) {
+  std::vector<std::string> chosen;
+  // An application behind the cluster may have a parameter of that name.
+  if (inner.info.subresource != kProxy) {
+    ASSIGN_OR_RETURN(auto taken, WithoutParameter(query, kClusterParameter));
+    query = std::move(taken.first);
+    chosen = std::move(taken.second);
+    std::erase_if(inner.request.query,
+                  [](const auto& pair) { return pair.first == kClusterParameter; });
+  }
+  for (const absl::string_view value : kube::aggregation::ValuesOf(inner.request, kClusterHeader)) {
+    chosen.emplace_back(value);
+  }
+  kube::aggregation::RemoveFields(inner.request,
+                                  [](absl::string_view name) { return name == kClusterHeader; });
+  for (const std::string& name : chosen) {
+    if (name.empty() || name != chosen[0]) {
+      return kube::server::BadRequest(absl::StrCat("the query parameter \"", kClusterParameter,
+                                                   "\" and the header ", kClusterHeader,
+                                                   " must name one cluster"));
+    }
+  }
+  if (!chosen.empty()) inner.cluster = std::move(chosen[0]);
+  return absl::OkStatus();
+}
+
+absl::Status CheckQuery(absl::string_view query) {
+  const bool clean = std::all_of(query.begin(), query.end(),
+                                 [](char c) { return c > 0x20 && c < 0x7f && c != '#'; });
+  if (clean) return absl::OkStatus();
+  return kube::server::BadRequest(
+      "the query of the proxied request is refused: it has a character that has to be "
+      "percent-encoded");
+}
+
+}  // namespace
+
+bool IsProxyingPath(absl::string_view path) {
+  return absl::ConsumePrefix(&path, api::kProxyingPath) && (path.empty() || path[0] == '/');
+}
+
+absl::StatusOr<InnerRequest> InnerRequestOf(base::HttpRequest outer) {
+  InnerRequest inner;
+  inner.request = std::move(outer);
+  const std::string target = std::exchange(inner.request.target, "");
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(target, absl::MaxSplits('?', 1));
+  std::string query(parts.second);
+  ASSIGN_OR_RETURN(const absl::string_view path, InnerPath(parts.first));
+  RETURN_IF_ERROR(CheckQuery(query));
+  RETURN_IF_ERROR(CheckPath(path));
+  ASSIGN_OR_RETURN(inner.request.path, PercentDecoded(path));
+  inner.request.target = std::string(path);
+  inner.info = kube::server::ReadRequest(inner.request);
+  // A Namespace is an object without a namespace.
+  if (inner.info.gvr.resource == "namespaces") inner.info.key.ns.clear();
+  RETURN_IF_ERROR(TakeCluster(inner, query));
+  if (!query.empty()) absl::StrAppend(&inner.request.target, "?", query);
+  return inner;
+}
+
+}  // namespace search

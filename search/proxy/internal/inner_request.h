@@ -1,0 +1,42 @@
+// The request inside a request to the global proxy:
+//   /apis/search.karmada.io/v1alpha1/proxying/karmada/proxy/<path of the inner request>?<query>
+//
+// A path that two programs read differently lets a caller evade authorization. So paths are checked
+// and never normalised: what upstream resolves silently (dot segments, doubled and encoded slashes)
+// is refused here.
+#ifndef SEARCH_PROXY_INTERNAL_INNER_REQUEST_H_
+#define SEARCH_PROXY_INTERNAL_INNER_REQUEST_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/http_server.h"
+#include "kube/server/request_info.h"
+
+namespace search {
+
+// Choose one member cluster for a request; a caller may use either.
+inline constexpr char kClusterHeader[] = "x-karmada-cluster";
+inline constexpr char kClusterParameter[] = "cluster";
+
+struct InnerRequest {
+  // The request as a member or the control plane gets it. Its target is the caller's, byte for
+  // byte, from the inner path on, without the choice of a cluster.
+  base::HttpRequest request;
+  // What it asks for. Namespaces have no namespace here.
+  kube::server::RequestInfo info;
+  std::string cluster;  // The chosen cluster; "" when the caller chose none.
+};
+
+// Returns whether a decoded path belongs to the proxy.
+bool IsProxyingPath(absl::string_view path);
+
+// The errors are API errors: 404 when the path does not lead to a proxy (it ends before the segment
+// "proxy"), 400 for a path or a choice of a cluster that is refused.
+// REQUIRES: IsProxyingPath(outer.path).
+absl::StatusOr<InnerRequest> InnerRequestOf(base::HttpRequest outer);
+
+}  // namespace search
+
+#endif  // SEARCH_PROXY_INTERNAL_INNER_REQUEST_H_

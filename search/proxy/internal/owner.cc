@@ -1,0 +1,56 @@
+#include "search/proxy/internal/owner.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kube/server/api_errors.h"
+
+namespace search {
+
+namespace {
+
+bool ChangesNothing(const InnerRequest& inner) {
+  const std::string& method = inner.request.method;
+  const std::string& subresource = inner.info.subresource;
+  return (method == "GET" || method == "HEAD") &&
+         (subresource == "log" || subresource == "status" || subresource == "scale");
+}
+
+absl::Status NotReadYet(std::vector<std::string> unread) {
+  std::sort(unread.begin(), unread.end());
+  return kube::server::ServiceUnavailable(
+      absl::StrCat("the objects of clusters [", absl::StrJoin(unread, ", "),
+                   "] have not been read yet, and one of them could have an object of this name; "
+                   "choose a cluster with the query parameter \"",
+                   kClusterParameter, "\", or try again"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> OwnerOf(const InnerRequest& inner, OwnerHints hints) {
+  if (!inner.cluster.empty()) return inner.cluster;
+  const kube::server::GroupName resource{inner.info.gvr.group, inner.info.gvr.resource};
+  const std::string& name = inner.info.key.name;
+  std::vector<std::string>& holders = hints.holders.clusters;
+  const bool from_holder = std::find(holders.begin(), holders.end(), hints.origin) != holders.end();
+  if (from_holder) return hints.origin;
+  const bool is_known = holders.size() == 1 && ChangesNothing(inner);
+  if (!hints.holders.unread.empty() && !is_known) return NotReadYet(hints.holders.unread);
+  if (holders.empty()) return kube::server::NotFound(resource, name);
+  if (!hints.origin.empty()) {
+    return kube::server::Conflict(
+        resource, name,
+        absl::StrCat("the object was read from cluster ", hints.origin,
+                     ", which does not have it any more; please read it again"));
+  }
+  if (holders.size() == 1) return std::move(holders[0]);
+  std::sort(holders.begin(), holders.end());
+  return kube::server::Conflict(
+      resource, name,
+      absl::StrCat("ambiguous objects in clusters [", absl::StrJoin(holders, ", "), "]"));
+}
+
+}  // namespace search

@@ -1,0 +1,31 @@
+// Determines which member cluster a request for one object goes to.
+#ifndef SEARCH_PROXY_INTERNAL_OWNER_H_
+#define SEARCH_PROXY_INTERNAL_OWNER_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "search/proxy/cached_reads.h"
+#include "search/proxy/internal/inner_request.h"
+
+namespace search {
+
+// What is known of a named object.
+struct OwnerHints {
+  Holders holders;
+  std::string origin;  // WriteBody::origin().
+};
+
+// Returns the member. The caller's choice comes first; then the member from which the object in the
+// body was read, if it has the object; and if the body does not say that, the only member that has
+// the object.
+//
+// The errors are API errors: 404 when no member has the object, and 409 when several have one,
+// naming them in order, both with upstream's texts; 409 when the member that the body names does
+// not have it any more; 503 when a member whose objects have not been read yet could have it, too.
+// Only what changes nothing (a log, a status) then goes to the one that is known to have it.
+absl::StatusOr<std::string> OwnerOf(const InnerRequest& inner, OwnerHints hints);
+
+}  // namespace search
+
+#endif  // SEARCH_PROXY_INTERNAL_OWNER_H_

@@ -1,0 +1,27 @@
+// Determines who answers a request to the global proxy.
+#ifndef SEARCH_PROXY_INTERNAL_ROUTING_H_
+#define SEARCH_PROXY_INTERNAL_ROUTING_H_
+
+#include "absl/status/statusor.h"
+#include "search/proxy/internal/inner_request.h"
+
+namespace search {
+
+enum class Route {
+  kCache,         // get, list and watch of a registered resource: the cache of all members.
+  kMember,        // The member that has the named object, or that the caller has chosen.
+  kControlPlane,  // Everything that no ResourceRegistry names.
+};
+
+// `registered`: a ResourceRegistry selects the request's resource, in the chosen cluster if there
+// is one, whether or not objects are cached by now. (A registered resource is never looked for in
+// the control plane, not even in a namespace that no registry names.)
+//
+// The errors are API errors: 405 for what cannot be done to objects of several clusters, such as
+// create and deletecollection, unless the caller has chosen one; 400 when a cluster is chosen for
+// something that is not registered, or when the request would come back to the proxy.
+absl::StatusOr<Route> RouteOf(const InnerRequest& inner, bool registered);
+
+}  // namespace search
+
+#endif  // SEARCH_PROXY_INTERNAL_ROUTING_H_

@@ -1,0 +1,172 @@
+// Each request is a value that travels through the steps of the README: Handle takes the inner
+// request out and routes it; Read, ToMember and ToControlPlane are the three ways. None of them
+// waits: what has to be asked (rights, servers) calls back, and holds the request meanwhile.
+#include "search/proxy/proxy_handler.h"
+
+#include <utility>
+
+#include "base/status.h"
+#include "kube/aggregation/request_length.h"
+#include "kube/server/api_errors.h"
+#include "kube/server/negotiation.h"
+#include "search/proxy/internal/forwarded_headers.h"
+#include "search/proxy/internal/identity_memory.h"
+#include "search/proxy/internal/inner_request.h"
+#include "search/proxy/internal/owner.h"
+#include "search/proxy/internal/routing.h"
+#include "search/proxy/internal/write_body.h"
+
+namespace search {
+namespace {
+
+using kube::aggregation::ApiRequest;
+using kube::aggregation::UserInfo;
+using ResponderPtr = std::shared_ptr<base::HttpResponder>;
+
+// The name of the control plane among the servers whose refusals are remembered; no cluster has it.
+constexpr char kControlPlane[] = "";
+
+// What is read from a body of this size costs a thread of the network some milliseconds.
+constexpr size_t kLongBody = 64 << 10;
+
+// One request on its way to a server.
+struct Passage {
+  ForwardedRequest request;  // Without the caller's identity.
+  UserInfo user;
+  std::string server;
+  std::shared_ptr<Forwarder> forwarder;
+  ResponderPtr responder;
+};
+
+// Returns the request for a server, but for the identity.
+ForwardedRequest Forwarded(InnerRequest inner, std::string outer_target,
+                           absl::Duration head_timeout) {
+  ForwardedRequest out;
+  const auto length = kube::aggregation::LengthOfForwarded(inner.info);
+  // A patient list may be sent for as long as it takes; only its head has the deadline.
+  if (length != kube::aggregation::RequestLength::kLongRunning) out.head_timeout = head_timeout;
+  out.of_application = inner.info.subresource == "proxy" || inner.info.verb == "proxy";
+  out.target = std::exchange(inner.request.target, std::move(outer_target));
+  out.request = std::move(inner.request);
+  RemoveIdentity(out.request);
+  return out;
+}
+
+void Refuse(const absl::Status& why, base::HttpResponder& responder) {
+  responder.Send(kube::server::ErrorAnswer(why));
+}
+
+}  // namespace
+
+struct ProxyHandler::Impl : std::enable_shared_from_this<Impl> {
+  explicit Impl(Parts p) : parts(std::move(p)), identities(parts.clock) {}
+
+  void Handle(ApiRequest request, const ResponderPtr& responder);
+  absl::Status Dispatch(ApiRequest& request, InnerRequest inner, const ResponderPtr& responder);
+  void Read(ApiRequest& outer, InnerRequest inner, const ResponderPtr& responder);
+  absl::StatusOr<Passage> ToMember(std::string target, InnerRequest inner);
+  Passage ToControlPlane(std::string target, InnerRequest inner);
+  void Send(const std::shared_ptr<const Passage>& passage, Identity identity);
+
+  const Parts parts;
+  IdentityMemory identities;
+};
+
+void ProxyHandler::Impl::Handle(ApiRequest request, const ResponderPtr& responder) {
+  std::string target = request.http.target;
+  absl::StatusOr<InnerRequest> inner = InnerRequestOf(std::move(request.http));
+  if (!inner.ok()) return Refuse(inner.status(), *responder);
+  request.http = {};
+  request.http.target = std::move(target);
+  const absl::Status refused = Dispatch(request, *std::move(inner), responder);
+  if (!refused.ok()) Refuse(refused, *responder);
+}
+
+absl::Status ProxyHandler::Impl::Dispatch(ApiRequest& request, InnerRequest inner,
+                                          const ResponderPtr& responder) {
+  // Whoever is not named would be taken for this program itself.
+  if (request.user.name.empty()) return kube::server::InternalError("the request has no user");
+  ASSIGN_OR_RETURN(
+      const Route route,
+      RouteOf(inner, inner.info.is_resource && parts.is_registered(inner.info, inner.cluster)));
+  if (route == Route::kCache) {
+    Read(request, std::move(inner), responder);
+    return absl::OkStatus();
+  }
+  Passage passage;
+  if (route == Route::kMember) {
+    ASSIGN_OR_RETURN(passage, ToMember(std::move(request.http.target), std::move(inner)));
+  } else {
+    passage = ToControlPlane(std::move(request.http.target), std::move(inner));
+  }
+  passage.user = std::move(request.user);
+  RETURN_IF_ERROR(CheckForwardable(passage.user));
+  passage.request.stop = std::move(request.stop);
+  passage.responder = responder;
+  const Identity identity = identities.For(passage.server, passage.user);
+  Send(std::make_shared<const Passage>(std::move(passage)), identity);
+  return absl::OkStatus();
+}
+
+void ProxyHandler::Impl::Read(ApiRequest& outer, InnerRequest inner,
+                              const ResponderPtr& responder) {
+  outer.http = std::move(inner.request);
+  outer.info = inner.info;
+  parts.cache.Answer(std::move(outer), inner.cluster, responder);
+}
+
+absl::StatusOr<Passage> ProxyHandler::Impl::ToMember(std::string target, InnerRequest inner) {
+  ASSIGN_OR_RETURN(const WriteBody body, WriteBody::Of(inner, parts.decode));
+  OwnerHints hints;
+  if (inner.cluster.empty()) hints.holders = parts.cache.HoldersOf(inner.info.gvr, inner.info.key);
+  hints.origin = body.origin();
+  Passage passage;
+  ASSIGN_OR_RETURN(passage.server, OwnerOf(inner, std::move(hints)));
+  ASSIGN_OR_RETURN(passage.forwarder, parts.members.For(passage.server));
+  ASSIGN_OR_RETURN(inner.request.body, body.For(passage.server));
+  passage.request = Forwarded(std::move(inner), std::move(target), parts.head_timeout);
+  return passage;
+}
+
+Passage ProxyHandler::Impl::ToControlPlane(std::string target, InnerRequest inner) {
+  Passage passage;
+  passage.server = kControlPlane;
+  passage.forwarder = parts.control_plane;
+  passage.request = Forwarded(std::move(inner), std::move(target), parts.head_timeout);
+  return passage;
+}
+
+void ProxyHandler::Impl::Send(const std::shared_ptr<const Passage>& passage, Identity identity) {
+  ForwardedRequest request = passage->request;
+  request.identity = ImpersonationHeaders(passage->user, identity);
+  const bool may_shrink =
+      identity == Identity::kWhole && (!passage->user.uid.empty() || !passage->user.extra.empty());
+  // What an application answers says nothing about what the server permits.
+  if (!may_shrink || request.of_application) {
+    return passage->forwarder->Forward(std::move(request), passage->responder, nullptr);
+  }
+  passage->forwarder->Forward(std::move(request), passage->responder,
+                              [self = shared_from_this(), passage](absl::string_view body) {
+                                if (!RefusesWholeIdentity(body)) return false;
+                                self->identities.NoteRefusal(passage->server, passage->user);
+                                self->Send(passage, Identity::kNameAndGroups);
+                                return true;
+                              });
+}
+
+ProxyHandler::ProxyHandler(Parts parts) : impl_(std::make_shared<Impl>(std::move(parts))) {}
+
+ProxyHandler::~ProxyHandler() = default;
+
+bool ProxyHandler::Serves(absl::string_view path) { return IsProxyingPath(path); }
+
+bool ProxyHandler::MayBlock(const ApiRequest& request) const {
+  return request.http.body.size() > kLongBody;
+}
+
+void ProxyHandler::Handle(kube::aggregation::ApiRequest request,
+                          std::shared_ptr<base::HttpResponder> responder) {
+  impl_->Handle(std::move(request), responder);
+}
+
+}  // namespace search

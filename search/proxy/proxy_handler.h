@@ -1,0 +1,57 @@
+// Serves /apis/search.karmada.io/v1alpha1/proxying: the resources of all member clusters behind one
+// URL. How a request is treated is in README.md.
+#ifndef SEARCH_PROXY_PROXY_HANDLER_H_
+#define SEARCH_PROXY_PROXY_HANDLER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "base/clock.h"
+#include "base/http_server.h"
+#include "kube/aggregation/api_handler.h"
+#include "kube/server/request_info.h"
+#include "search/proxy/cached_reads.h"
+#include "search/proxy/forwarder.h"
+#include "search/proxy/versions.h"
+
+namespace search {
+
+// Thread-safe.
+class ProxyHandler : public kube::aggregation::ApiHandler {
+ public:
+  struct Parts {
+    // Returns whether a ResourceRegistry selects the resource of a request in the cluster, and
+    // there the namespace of the request; "" is any cluster, and any namespace.
+    std::function<bool(const kube::server::RequestInfo& info, const std::string& cluster)>
+        is_registered;
+    CachedReads& cache;
+    MemberForwarders& members;
+    std::shared_ptr<Forwarder> control_plane;
+    DecodeVersions decode;
+    const base::Clock& clock;
+    // How long servers may take to begin an answer that is not long-running.
+    absl::Duration head_timeout = absl::Seconds(60);
+  };
+  // REQUIRES: all parts outlive the handler and the requests that it has passed on.
+  explicit ProxyHandler(Parts parts);
+  ~ProxyHandler() override;
+
+  // Returns whether the handler serves the decoded path of a request.
+  static bool Serves(absl::string_view path);
+
+  // Only a long body takes so long to read that another thread should do it.
+  bool MayBlock(const kube::aggregation::ApiRequest& request) const override;
+  void Handle(kube::aggregation::ApiRequest request,
+              std::shared_ptr<base::HttpResponder> responder) override;
+
+ private:
+  struct Impl;
+  // Shared with requests that wait for an answer.
+  const std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace search
+
+#endif  // SEARCH_PROXY_PROXY_HANDLER_H_

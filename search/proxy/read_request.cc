@@ -1,0 +1,132 @@
+#include "search/proxy/read_request.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/search_keys.h"
+#include "base/status.h"
+#include "kube/server/api_errors.h"
+#include "kube/server/compression.h"
+#include "kube/server/field_labels.h"
+
+namespace search {
+namespace {
+
+using kube::server::FieldLabels;
+using kube::server::FieldMatcher;
+
+// Clients show every warning; a fleet that is gone needs no hundred lines.
+constexpr size_t kMostWarnings = 10;
+constexpr size_t kLongestReason = 200;
+
+// Returns whether all objects keep as values what the selector compares.
+bool ComparesKeptFields(const FieldMatcher& fields, const kube::Resource& resource) {
+  const std::vector<std::string> compared = fields.Labels();
+  const FieldLabels kept = FieldLabels::Of(resource.gvk);
+  return std::all_of(compared.begin(), compared.end(), [&kept](const std::string& label) {
+    return std::any_of(kept.all().begin(), kept.all().end(),
+                       [&label](const auto& field) { return field.label == label; });
+  });
+}
+
+ObjectFilter FilterOf(const kube::LabelSelector& labels, FieldMatcher fields, std::string name,
+                      const kube::Resource& resource) {
+  ObjectFilter filter;
+  filter.labels = labels;
+  if (fields.MatchesEverything() && name.empty()) return filter;
+  const bool kept = ComparesKeptFields(fields, resource);
+  filter.also = [fields = std::move(fields), name = std::move(name),
+                 kept](const kube::EncodedObject& object) {
+    if (!name.empty() && object.name() != name) return false;
+    return fields.Matches(kept ? object.root() : object.Decode().root());
+  };
+  return filter;
+}
+
+absl::StatusOr<SortOrder> SortOf(const base::HttpRequest& request, bool watch) {
+  const absl::string_view text = request.Query("sort");
+  if (watch && !text.empty()) return kube::server::BadRequest("a watch cannot be sorted");
+  absl::StatusOr<SortOrder> sort = SortOrder::Parse(text);
+  if (!sort.ok()) return kube::server::BadRequest(sort.status().message());
+  return sort;
+}
+
+void AddWarning(absl::string_view text, base::HttpResponse& response) {
+  response.headers.emplace_back("Warning", kube::server::WarningHeader(text));
+}
+
+}  // namespace
+
+absl::StatusOr<ReadRequest> ReadRequest::Read(const kube::aggregation::ApiRequest& request,
+                                              const kube::Resource& resource,
+                                              const std::string& cluster,
+                                              const CustomKinds& kinds) {
+  const bool watch = request.info.verb == "watch";
+  ReadRequest out;
+  out.resource = resource;
+  out.key = request.info.key;
+  out.cluster = cluster;
+  ASSIGN_OR_RETURN(out.form,
+                   kube::server::Negotiate(request.http, watch ? kube::server::Offer::kStream
+                                                               : kube::server::Offer::kObjects));
+  ASSIGN_OR_RETURN(out.include, kube::server::IncludeOf(request.http, out.form));
+  if (out.form.kind == kube::server::AnswerForm::Kind::kTable) {
+    out.printer = PrinterWithCluster(kinds, resource);
+  }
+  if (request.info.verb == "get") {
+    out.options.resource_version = std::string(request.http.Query("resourceVersion"));
+    return out;
+  }
+  ASSIGN_OR_RETURN(out.options, kube::server::ListOptions::Read(
+                                    request.http, {.watch = watch, .watch_list = true}));
+  out.gzip = !watch && kube::server::AcceptsGzip(request.http);
+  ASSIGN_OR_RETURN(out.sort, SortOf(request.http, watch));
+  ASSIGN_OR_RETURN(FieldMatcher fields, kinds.FieldsOf(resource).Compile(out.options.fields));
+  out.filter =
+      FilterOf(out.options.labels, std::move(fields), std::exchange(out.key.name, ""), resource);
+  return out;
+}
+
+std::vector<std::string> SelectableFields(const kube::Resource& resource) {
+  const FieldLabels labels = FieldLabels::Of(resource.gvk);
+  std::set<std::string> out;
+  for (const kube::server::FieldLabel& label : labels.all()) {
+    for (const auto& path : label.paths) out.insert(absl::StrJoin(path, "."));
+  }
+  return {out.begin(), out.end()};
+}
+
+std::shared_ptr<const kube::server::TablePrinter> PrinterWithCluster(
+    const CustomKinds& kinds, const kube::Resource& resource) {
+  kube::server::TablePrinter::Column column;
+  column.name = "Cluster";
+  column.description = "The member cluster that the object is in";
+  return kube::server::WithAnnotationColumn(kinds.PrinterOf(resource), std::move(column),
+                                            api::kCachedFromClusterAnnotation);
+}
+
+kube::ObjectPtr DecodedObject(const kube::Object& cached, const std::string& cluster,
+                              const std::string& version) {
+  kube::Object object = kube::Encoded(cached).Decode();
+  object.SetAnnotation(api::kCachedFromClusterAnnotation, cluster);
+  if (!version.empty()) object.Set({"metadata", "resourceVersion"}, version);
+  return kube::Share(std::move(object));
+}
+
+void AddWarnings(const std::vector<MissingCluster>& missing, base::HttpResponse& response) {
+  for (size_t i = 0; i < missing.size() && i < kMostWarnings; ++i) {
+    const MissingCluster& m = missing[i];
+    AddWarning(absl::StrCat("cluster ", m.cluster,
+                            m.stale ? " may not be shown as it is now: " : " is missing: ",
+                            absl::string_view(m.reason).substr(0, kLongestReason)),
+               response);
+  }
+  if (missing.size() <= kMostWarnings) return;
+  AddWarning(absl::StrCat(missing.size() - kMostWarnings, " further clusters are missing"),
+             response);
+}
+
+}  // namespace search

@@ -1,0 +1,69 @@
+#include "search/proxy/view_handler.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "kube/server/api_errors.h"
+#include "kube/server/negotiation.h"
+#include "search/proxy/internal/inner_request.h"
+#include "search/proxy/internal/read_rights.h"
+#include "search/proxy/internal/view_request.h"
+
+namespace search {
+namespace {
+
+// An OpenSearch that does not answer holds up no more than these.
+constexpr int kSearchThreads = 16;
+constexpr size_t kMaxWaitingSearches = 64;
+
+}  // namespace
+
+ViewHandler::ViewHandler(Parts parts)
+    : parts_(std::move(parts)), searches_("searches", kSearchThreads, kMaxWaitingSearches) {}
+
+bool ViewHandler::Serves(absl::string_view path) { return IsViewPath(path); }
+
+void ViewHandler::Handle(kube::aggregation::ApiRequest request,
+                         std::shared_ptr<base::HttpResponder> responder) {
+  const absl::Status refused = TryHandle(std::move(request), responder);
+  if (!refused.ok()) responder->Send(kube::server::ErrorAnswer(refused));
+}
+
+absl::Status ViewHandler::TryHandle(kube::aggregation::ApiRequest request,
+                                    const std::shared_ptr<base::HttpResponder>& responder) {
+  ASSIGN_OR_RETURN(ViewRequest view, ViewRequestOf(std::move(request.http)));
+  request.http = std::move(view.request);
+  request.info = view.info;
+  // One object is a list of those of this name.
+  request.info.verb = "list";
+  if (view.category == ViewRequest::Category::kOpenSearch) {
+    if (!parts_.open_search) {
+      return kube::server::NotImplemented("no ResourceRegistry has an OpenSearch");
+    }
+    if (!request.http.Query("sort").empty()) {
+      return kube::server::BadRequest("lists from OpenSearch cannot be sorted");
+    }
+    WithReadRights(parts_.read_authorizer, std::move(request), responder,
+                   [this, responder](const ReadRequestPtr& read) {
+                     RunRead(searches_, responder, [this, read, responder] {
+                       parts_.open_search(std::move(*read), responder);
+                       return absl::OkStatus();
+                     });
+                   });
+    return absl::OkStatus();
+  }
+  const std::string cluster(request.http.Query(kClusterParameter));
+  if (!parts_.is_registered(request.info, cluster)) {
+    return kube::server::ToStatus(
+        {404,
+         "NotFound",
+         absl::StrCat("no ResourceRegistry selects ", request.info.gvr.ToString(),
+                      cluster.empty() ? "" : " of cluster ", cluster),
+         {}});
+  }
+  parts_.cache.Answer(std::move(request), cluster, responder);
+  return absl::OkStatus();
+}
+
+}  // namespace search

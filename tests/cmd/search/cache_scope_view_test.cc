@@ -1,0 +1,54 @@
+// What the registries' scope means for the routing of requests.
+#include "cmd/search/cache_scope_view.h"
+
+#include <catch2/catch.hpp>
+
+namespace cmd {
+namespace {
+
+const kube::Resource kPods{{"", "v1", "Pod"}, "pods", true};
+const kube::Resource kNodes{{"", "v1", "Node"}, "nodes", false};
+
+search::Scope TestScope() {
+  search::Scope scope;
+  auto limited = std::make_shared<search::ClusterScope>();
+  limited->resources[kPods.gvr()] = {kPods, {"a", "b"}, {"registry"}};
+  limited->resources[kNodes.gvr()] = {kNodes, {}, {"registry"}};
+  auto whole = std::make_shared<search::ClusterScope>();
+  whole->resources[kPods.gvr()] = {kPods, {}, {"registry"}};
+  scope.clusters = {{"limited", limited}, {"whole", whole}};
+  scope.registered = {{kPods.gvr(), kPods}, {kNodes.gvr(), kNodes}};
+  return scope;
+}
+
+TEST_CASE("the choice of a cluster leads to no namespace that its registries do not name") {
+  const search::Scope scope = TestScope();
+  const auto registered = [&](const std::string& method, const std::string& path,
+                              const std::string& cluster) {
+    return IsRegistered(scope, kube::server::ReadRequest(method, path, false), cluster);
+  };
+  // Without a choice the resource counts: nothing of it is looked for in the control plane.
+  CHECK(registered("GET", "/api/v1/namespaces/c/pods/x", ""));
+  CHECK_FALSE(registered("GET", "/api/v1/namespaces/c/secrets/x", ""));
+
+  CHECK(registered("GET", "/api/v1/namespaces/a/pods/x/log", "limited"));
+  CHECK(registered("POST", "/api/v1/namespaces/b/pods", "limited"));
+  CHECK_FALSE(registered("GET", "/api/v1/namespaces/c/pods/x/log", "limited"));
+  CHECK_FALSE(registered("POST", "/api/v1/namespaces/c/pods/x/exec", "limited"));
+  CHECK_FALSE(registered("POST", "/api/v1/namespaces/c/pods", "limited"));
+  CHECK_FALSE(registered("DELETE", "/api/v1/namespaces/c/pods", "limited"));
+  CHECK_FALSE(registered("GET", "/api/v1/namespaces/c/pods", "limited"));
+  // All namespaces: to read, those that are cached; to change, none.
+  CHECK(registered("GET", "/api/v1/pods", "limited"));
+  CHECK_FALSE(registered("DELETE", "/api/v1/pods", "limited"));
+  CHECK_FALSE(registered("POST", "/api/v1/pods", "limited"));
+
+  CHECK(registered("PUT", "/api/v1/nodes/n", "limited"));
+  CHECK_FALSE(registered("PUT", "/api/v1/nodes/n", "whole"));
+  CHECK(registered("POST", "/api/v1/namespaces/c/pods", "whole"));
+  CHECK(registered("DELETE", "/api/v1/pods", "whole"));
+  CHECK_FALSE(registered("GET", "/api/v1/pods", "elsewhere"));
+}
+
+}  // namespace
+}  // namespace cmd

@@ -1,0 +1,49 @@
+// Which requests are refused unread, and how long a request may take.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "api/search_paths.h"
+#include "cmd/search/api_router.h"
+#include "cmd/search/http_options.h"
+
+namespace cmd {
+namespace {
+
+using kube::aggregation::RequestLength;
+
+TEST_CASE("a client without credentials may send a short body only") {
+  base::HttpRequest head;
+  head.headers["content-length"] = "100";
+  CHECK_FALSE(CheckHead(head).has_value());
+  head.headers["content-length"] = "1000000";
+  REQUIRE(CheckHead(head).has_value());
+  CHECK(CheckHead(head)->code == 401);
+  head.headers["authorization"] = "Bearer x";
+  CHECK_FALSE(CheckHead(head).has_value());
+  head.headers.clear();
+  head.headers["transfer-encoding"] = "chunked";
+  CHECK(CheckHead(head).has_value());
+}
+
+TEST_CASE("only lists that are passed on may take as long as they need") {
+  const auto length = [](const std::string& path, bool watch = false) {
+    base::HttpRequest request;
+    request.method = "GET";
+    request.path = path;
+    if (watch) request.query = {{"watch", "1"}};
+    return LengthOf(kube::server::ReadRequest(request), request,
+                    [](const kube::Gvr& gvr) { return gvr.resource == "pods"; });
+  };
+  const std::string proxy = absl::StrCat(api::kProxyingPath, "/karmada/proxy");
+  CHECK(length(absl::StrCat(proxy, "/api/v1/secrets")) == RequestLength::kPatient);
+  CHECK(length(absl::StrCat(proxy, "/api/v1/pods")) == RequestLength::kBounded);
+  CHECK(length(absl::StrCat(proxy, "/api/v1/namespaces/a/secrets/x")) == RequestLength::kBounded);
+  CHECK(length(absl::StrCat(proxy, "/api/v1/pods"), true) == RequestLength::kLongRunning);
+  CHECK(length(absl::StrCat(proxy, "/api/v1/namespaces/a/pods/x/exec")) ==
+        RequestLength::kLongRunning);
+  CHECK(length(absl::StrCat(api::kSearchPath, "/cache/api/v1/pods")) == RequestLength::kBounded);
+}
+
+}  // namespace
+}  // namespace cmd

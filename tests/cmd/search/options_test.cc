@@ -1,0 +1,94 @@
+// The command line of karmada-search.
+#include "cmd/search/options.h"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+namespace cmd {
+namespace {
+
+ParsedSearchFlags Parse(std::vector<const char*> words, bool with_etcd = true) {
+  words.insert(words.begin(), "karmada-search");
+  if (with_etcd) words.push_back("--etcd-servers=https://etcd:2379");
+  return ParseSearchFlags(static_cast<int>(words.size()), words.data());
+}
+
+TEST_CASE("the arguments of upstream's chart are accepted") {
+  const ParsedSearchFlags parsed = Parse(
+      {"--kubeconfig=/etc/kubeconfig", "--authentication-kubeconfig=/etc/kubeconfig",
+       "--authorization-kubeconfig=/etc/kubeconfig", "--etcd-cafile=/etc/etcd/pki/server-ca.crt",
+       "--etcd-certfile=/etc/etcd/pki/karmada.crt", "--etcd-keyfile=/etc/etcd/pki/karmada.key",
+       "--tls-cert-file=/etc/kubernetes/pki/karmada.crt",
+       "--tls-private-key-file=/etc/kubernetes/pki/karmada.key", "--audit-log-path=-",
+       "--audit-log-maxage=0", "--audit-log-maxbackup=0", "--tls-min-version=VersionTLS13", "--v=2",
+       "--bind-address=10.0.0.7"});
+  CAPTURE(parsed.output);
+  REQUIRE_FALSE(parsed.exit_code.has_value());
+  const SearchOptions& o = parsed.options;
+  CHECK(o.kubeconfig == "/etc/kubeconfig");
+  CHECK(o.serving.only_tls13);
+  CHECK(ListenAddressOf(o.serving) == "10.0.0.7:443");
+  CHECK(o.storage.etcd_servers == std::vector<std::string>{"https://etcd:2379"});
+  CHECK(o.logging.verbosity == 2);
+  // Upstream writes nothing either without a policy.
+  REQUIRE(o.warnings.size() == 1);
+  CHECK_THAT(o.warnings[0], Catch::StartsWith("--audit-log-path has no effect without"));
+}
+
+TEST_CASE("flags without effect are answered by a warning") {
+  const ParsedSearchFlags parsed =
+      Parse({"--enable-priority-and-fairness", "--watch-cache=true", "--profiling=false",
+             "--feature-gates=WatchList=false", "--etcd-compaction-interval=0"});
+  REQUIRE_FALSE(parsed.exit_code.has_value());
+  REQUIRE(parsed.options.warnings.size() == 2);
+  CHECK_THAT(parsed.options.warnings[0],
+             Catch::StartsWith("--enable-priority-and-fairness=true has no effect: "));
+  CHECK_THAT(parsed.options.warnings[1], Catch::StartsWith("--feature-gates=WatchList=false has"));
+}
+
+TEST_CASE("flags on which somebody may rely are refused with the reason") {
+  for (const auto& [flag, reason] : std::vector<std::pair<const char*, const char*>>{
+           {"--audit-policy-file=/p.yaml", "policies are not evaluated"},
+           {"--audit-webhook-config-file=/w", "audit events are written to a file only"},
+           {"--encryption-provider-config=/e", "would be stored without encryption"},
+           {"--cors-allowed-origins=.*", "browsers get no answers from other origins"},
+           {"--tls-cipher-suites=TLS_AES_128_GCM_SHA256", "the suites cannot be chosen"},
+           {"--storage-media-type=application/vnd.kubernetes.protobuf", "application/json"},
+           {"--audit-log-maxage=7", "not by their age"},
+           {"--tls-min-version=VersionTLS10", "is neither VersionTLS12 nor VersionTLS13"}}) {
+    CAPTURE(flag);
+    const ParsedSearchFlags parsed = Parse({flag});
+    CHECK(parsed.exit_code == 2);
+    CHECK_THAT(parsed.output, Catch::Contains(reason));
+  }
+}
+
+TEST_CASE("values that cannot be used are refused") {
+  for (const char* flag :
+       {"--secure-port=70000", "--secure-port=x", "--tls-cert-file=/c", "--etcd-keyfile=/k",
+        "--request-timeout=0s", "--goaway-chance=0.5", "--shutdown-delay-duration=-1s",
+        "--max-requests-inflight=-1", "--audit-level=Request", "--registry-storage=files",
+        "--vmodule=x", "--etcd-compaction-interval=soon", "--no-such-flag"}) {
+    CAPTURE(flag);
+    CHECK(Parse({flag}).exit_code == 2);
+  }
+  CHECK(Parse({}, false).exit_code == 2);
+  CHECK_FALSE(Parse({"--registry-storage=custom-resources"}, false).exit_code.has_value());
+}
+
+TEST_CASE("names of header fields are compared in lower case") {
+  const ParsedSearchFlags parsed = Parse({"--requestheader-username-headers=X-Remote-User,X-User"});
+  CHECK(parsed.options.delegation.authentication.requestheader_names.user ==
+        std::vector<std::string>{"x-remote-user", "x-user"});
+  CHECK(ListenAddressOf({.bind_address = "::", .secure_port = 1}) == "[::]:1");
+}
+
+TEST_CASE("help names the flags that have an effect") {
+  const ParsedSearchFlags help = Parse({"--help"});
+  CHECK(help.exit_code == 0);
+  CHECK_THAT(help.output, Catch::Contains("--authorize-cached-reads"));
+  CHECK_THAT(help.output, !Catch::Contains("--watch-cache-sizes"));
+}
+
+}  // namespace
+}  // namespace cmd

@@ -1,0 +1,146 @@
+"""The rig's own judgement: what it must not let pass. No servers."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+from unittest import mock
+
+from rig import replay, scenario, template_classes
+from rig.audit import Audit
+from rig.plane import Plane
+
+STEPS = """
+- name: made
+  apply: [{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: s-one}}]
+- name: edited
+  patch: {target: configmap/s-one/c, merge: {data: {k: v}}}
+"""
+
+
+def config_map(version, namespace="s-one", name="c"):
+    return {"kind": "ConfigMap", "apiVersion": "v1", "data": {},
+            "metadata": {"namespace": namespace, "name": name, "uid": f"uid-{name}", "resourceVersion": str(version)}}
+
+
+class RigTest(unittest.TestCase):
+    needs_plane = False
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "one.yaml").write_text(STEPS)
+        self.one = scenario.load(self.folder)[0]
+
+    def run_with(self, reads):
+        """The outcome of the scenario on a plane on which reading gives these objects, the last ones for ever."""
+        clock, left = [0.0], list(reads)
+
+        def read(*_):
+            return left.pop(0) if len(left) > 1 else left[0]
+
+        with mock.patch.object(scenario.recording, "read", read), \
+                mock.patch.object(scenario, "_carry_out", lambda *_: None), \
+                mock.patch.object(scenario.time, "monotonic", lambda: clock[0]), \
+                mock.patch.object(scenario.time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds)):
+            return scenario.run(None, [self.one])["one"]
+
+    def test_what_still_moves_is_neither_recorded_nor_compared(self):
+        key = "host/ConfigMap/s-one/c"
+        outcome = self.run_with([{key: config_map(version)} for version in range(2000)])
+        self.assertEqual(outcome.moving, {"00 made": [key], "01 edited": [key]})
+        with self.assertRaisesRegex(AssertionError, "still moving.*\n00 made: host/ConfigMap/s-one/c"):
+            self.one.record(outcome)
+        self.assertFalse(self.one.recording_file.exists())
+        self.one.recording_file.write_text(json.dumps(outcome.states))
+        self.plane = mock.Mock(folder=self.folder)
+        with self.assertRaisesRegex(AssertionError, "still moving"):
+            replay.check_recording(self, self.one, outcome, self.one.titles())
+
+    def test_an_object_that_comes_and_goes_moves(self):
+        key = "host/ConfigMap/s-one/c"
+        outcome = self.run_with([{key: config_map(1)} if n % 2 else {} for n in range(2000)])
+        self.assertEqual(outcome.moving, {"00 made": [key], "01 edited": [key]})
+
+    def test_a_namespace_that_does_not_go_moves(self):
+        namespace = {"kind": "Namespace", "metadata": {"name": "s-one", "uid": "u", "resourceVersion": "1",
+                                                       "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+        outcome = self.run_with([{"member1/Namespace//s-one": namespace}])
+        self.assertEqual(list(outcome.moving.values()), [["member1/Namespace//s-one"]] * 2)
+
+    def test_what_belongs_to_no_scenario_and_moves_spoils_all(self):
+        outcome = self.run_with([{"host/ConfigMap/s-other/c": config_map(v, "s-other")} for v in range(2000)])
+        self.assertEqual(outcome.moving["00 made"], ["host/ConfigMap/s-other/c"])
+
+    def test_what_has_settled_is_recorded_and_equal_to_itself(self):
+        outcome = self.run_with([{}, {"host/ConfigMap/s-one/c": config_map(1)}])
+        self.assertEqual(outcome.moving, {})
+        self.one.record(outcome)
+        self.assertEqual(replay.compare(self.one, outcome.states, self.one.titles()), [])
+
+    def test_steps_that_are_not_recorded_or_not_carried_out_are_differences(self):
+        self.one.recording_file.write_text(json.dumps({"00 made": {}, "02 forgotten": {}}))
+        self.assertEqual(replay.compare(self.one, {"01 edited": {}}, self.one.titles()),
+                         ["02 forgotten: recorded, but no step of the scenario", "01 edited: not recorded",
+                          "00 made: not carried out"])
+        with self.assertRaisesRegex(AssertionError, "not carried out: .'01 edited'"):
+            self.one.record(scenario.Outcome(states={"00 made": {}}))
+
+    def test_a_member_is_joined_again_after_an_unjoin_that_failed_half_way(self):
+        plane, done, fails = Plane(self.folder / "plane", testbed=None), [], ["unjoin"]
+
+        def karmadactl(verb, member, *_):
+            done.append(f"{verb} {member}")
+            if verb in fails:
+                fails.remove(verb)
+                raise AssertionError("karmadactl: timed out")
+
+        plane._karmadactl, plane.wait_members_ready = karmadactl, lambda: done.append("ready")
+        plane.kube = lambda cluster: mock.Mock(context="default", find=lambda path: {"metadata": {}})
+        with self.assertRaisesRegex(AssertionError, "timed out"):
+            plane.unjoin("member2")
+        plane.rejoin()
+        self.assertEqual(done, ["unjoin member2", "unjoin member2", "join member2", "ready"])
+        plane.rejoin()
+        self.assertEqual(done[4:], [])
+
+    def test_a_member_that_a_scenario_has_taken_out_comes_back_before_its_objects_are_removed(self):
+        order = []
+        plane = mock.Mock(members=["member1"])
+        plane.rejoin.side_effect = lambda: order.append("rejoin") or (_ for _ in ()).throw(AssertionError("no join"))
+        with mock.patch.object(scenario, "_remove_objects", lambda *_: order.append("remove") or {}), \
+                self.assertRaisesRegex(AssertionError, "no join"):
+            scenario.clean_up(plane)
+        self.assertEqual(order, ["rejoin", "remove"])
+
+    def test_writes_are_those_of_the_log_with_their_user_and_program(self):
+        log = self.folder / "audit.log"
+        event = {"verb": "patch", "user": {"username": "u"}, "userAgent": "a/1", "responseStatus": {"code": 409},
+                 "objectRef": {"resource": "works", "subresource": "status", "namespace": "n", "name": "w"}}
+        log.write_text(json.dumps(event) + "\n")
+        audit = Audit(mock.Mock(audit_log=lambda cluster: log))
+        self.assertEqual(list(audit.writes()), [])
+        with open(log, "a", encoding="utf-8") as file:
+            file.write(json.dumps(event) + "\n" + json.dumps(event)[:20])
+        self.assertEqual(list(audit.writes("u")), [("patch", "works/status", "n/w", 409, "u", "a/1")])
+        self.assertEqual(list(audit.writes("v")), [])
+
+    def test_a_class_of_template_counts_only_where_it_has_an_effect(self):
+        applied = [{"policyName": "p", "overriders": {
+            "plaintext": [{}], "argsOverrider": [], "fieldOverrider": [{"json": [1]}, {"yaml": []}]}}]
+        objects = {
+            "host/ResourceBinding/s-a/nowhere": {"kind": "ResourceBinding", "spec": {
+                "resource": {"kind": "Job", "apiVersion": "batch/v1"}, "gracefulEvictionTasks": [{}]}},
+            "host/ClusterResourceBinding//g": {"kind": "ClusterResourceBinding", "spec": {
+                "resource": {"kind": "Gadget", "apiVersion": "scenario.test/v1"}, "clusters": [{"name": "member1"}]}},
+            "host/Work/karmada-es-member1/w": {"kind": "Work", "spec": {"suspendDispatching": True}, "metadata": {
+                "annotations": {"policy.karmada.io/applied-overrides": json.dumps(applied)}}},
+        }
+        self.assertEqual(set(template_classes.present(objects)),
+                         {"propagated", "Gadget", "cluster-scoped", "custom resource", "suspended", "plaintext",
+                          "fieldOverrider for json"})
+
+
+if __name__ == "__main__":
+    unittest.main()

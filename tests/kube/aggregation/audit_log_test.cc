@@ -1,0 +1,153 @@
+#include "kube/aggregation/audit_log.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/str_split.h"
+#include "base/json.h"
+#include "tests/kube/aggregation/aggregated_server.h"
+#include "tests/support/eventually.h"
+#include "tests/support/temp_directory.h"
+
+namespace kube::aggregation {
+namespace {
+
+std::string ReadAll(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::vector<json::Value> EventsIn(const std::string& path) {
+  std::vector<json::Value> events;
+  for (absl::string_view line : absl::StrSplit(ReadAll(path), '\n', absl::SkipEmpty())) {
+    const auto event = json::Parse(line);
+    REQUIRE(event.ok());
+    events.push_back(*event);
+  }
+  return events;
+}
+
+std::unique_ptr<AuditLog> OpenLog(const AuditLog::Options& options,
+                                  metrics::Registry* registry = nullptr) {
+  auto log = AuditLog::Open(options, registry);
+  REQUIRE(log.ok());
+  return *std::move(log);
+}
+
+TEST_CASE("an event is a line in upstream's format") {
+  AuditEvent event;
+  event.audit_id = "id";
+  event.uri = "/api/v1/namespaces/a/pods/web?pretty=true";
+  event.user_agent = std::string(2000, 'u');
+  event.remote_address = "[::1]:40312";
+  event.forwarded_for = "10.0.0.1, 10.0.0.2";
+  event.info.is_resource = true;
+  event.info.verb = "get";
+  event.info.gvr = {"", "v1", "pods"};
+  event.info.key = {"a", "web"};
+  event.user = UserInfo{.name = "bob", .groups = {"devs"}};
+  event.impersonated = UserInfo{.name = "alice"};
+  event.code = 200;
+  event.annotations["authorization.k8s.io/decision"] = "allow";
+  event.received = absl::FromUnixMicros(1'700'000'000'000'001);
+  event.at = event.received + absl::Milliseconds(2);
+  json::Value line = *json::Parse(AuditLine(event));
+  CHECK(line["userAgent"].AsString().size() == 1024);
+  line.Erase("userAgent");
+  CHECK(json::Write(line) ==
+        R"({"annotations":{"authorization.k8s.io/decision":"allow"},)"
+        R"("apiVersion":"audit.k8s.io/v1","auditID":"id","impersonatedUser":{"username":"alice"},)"
+        R"("kind":"Event","level":"Metadata","objectRef":{"apiVersion":"v1","name":"web",)"
+        R"("namespace":"a","resource":"pods"},)"
+        R"("requestReceivedTimestamp":"2023-11-14T22:13:20.000001Z",)"
+        R"("requestURI":"/api/v1/namespaces/a/pods/web?pretty=true",)"
+        R"("responseStatus":{"code":200,"metadata":{}},)"
+        R"("sourceIPs":["10.0.0.1","10.0.0.2","::1"],"stage":"ResponseComplete",)"
+        R"("stageTimestamp":"2023-11-14T22:13:20.002001Z",)"
+        R"("user":{"groups":["devs"],"username":"bob"},"verb":"get"})");
+}
+
+TEST_CASE("a file that has grown is renamed, and old ones are removed") {
+  tests::TempDirectory directory;
+  const std::string path = directory.path() + "/audit.log";
+  AuditEvent event;
+  event.uri = std::string(1000, 'x');
+  const auto count = [&] {
+    size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
+      CHECK(std::filesystem::file_size(entry.path()) <= 4000);
+      ++files;
+    }
+    return files;
+  };
+  const auto log = OpenLog({.path = path, .max_bytes = 4000, .max_files = 2});
+  for (size_t i = 0; i < 20; ++i) {
+    const uintmax_t before = std::filesystem::file_size(path);
+    log->Write(event);
+    REQUIRE(tests::Eventually([&] {
+      std::error_code gone;
+      const uintmax_t now = std::filesystem::file_size(path, gone);
+      return !gone && now > 0 && now != before;
+    }));
+  }
+  CHECK(count() == 3);
+}
+
+TEST_CASE("a file that the operator has renamed is begun anew") {
+  tests::TempDirectory directory;
+  const std::string path = directory.path() + "/audit.log";
+  auto log = OpenLog({.path = path, .max_bytes = 0});
+  log->Write({});
+  REQUIRE(tests::Eventually([&] { return std::filesystem::file_size(path) > 0; }));
+  std::filesystem::rename(path, path + ".1");
+  log->Write({});
+  log.reset();
+  CHECK(EventsIn(path).size() == 1);
+  CHECK(EventsIn(path + ".1").size() == 1);
+}
+
+TEST_CASE("a file that cannot be opened is named") {
+  const auto log = AuditLog::Open({.path = "/does/not/exist/audit.log"}, nullptr);
+  CHECK(log.status().message() ==
+        "audit log /does/not/exist/audit.log: open: No such file or directory");
+}
+
+TEST_CASE("requests are logged with their user and result, and without secrets") {
+  tests::TempDirectory directory;
+  const std::string path = directory.path() + "/audit.log";
+  tests::AggregatedServer server;
+  auto log = OpenLog({.path = path}, &server.registry);
+  server.audit = log.get();
+  server.reviews->AddToken("hush", json::Value::Object({{"username", "carol"}}));
+  server.reviews->Allow("carol impersonate users/alice");
+  server.reviews->Allow("alice get pods/web");
+  server.Start();
+  const auto client = server.Connect();
+  const tests::Answer answer = tests::AggregatedServer::Ask(
+      *client,
+      "Authorization: Bearer hush\r\nImpersonate-User: alice\r\nAudit-ID: mine\r\n"
+      "User-Agent: curl\r\n");
+  CHECK(answer.code == 200);
+  CHECK(answer.headers.at("audit-id") == "mine");
+  CHECK(tests::AggregatedServer::Ask(*client, "Authorization: Bearer bad-hush\r\n").code == 401);
+  server.Stop();
+  log.reset();
+  const std::vector<json::Value> events = EventsIn(path);
+  REQUIRE(events.size() == 2);
+  CHECK(events[0]["auditID"].AsString() == "mine");
+  CHECK(events[0]["user"]["username"].AsString() == "carol");
+  CHECK(events[0]["impersonatedUser"]["username"].AsString() == "alice");
+  CHECK(events[0]["responseStatus"]["code"].AsInt() == 200);
+  CHECK(events[0]["annotations"]["authorization.k8s.io/decision"].AsString() == "allow");
+  CHECK(events[0]["sourceIPs"].At(0).AsString() == "127.0.0.1");
+  CHECK(events[1]["responseStatus"]["code"].AsInt() == 401);
+  CHECK(events[1]["user"].empty());
+  CHECK(ReadAll(path).find("hush") == std::string::npos);
+}
+
+}  // namespace
+}  // namespace kube::aggregation

@@ -1,0 +1,504 @@
+// The way of a request: limits, deadlines, errors, the end of the service.
+#include "kube/aggregation/handler_chain.h"
+
+#include <atomic>
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "base/gzip.h"
+#include "kube/aggregation/service_end.h"
+#include "tests/kube/aggregation/aggregated_server.h"
+#include "tests/support/eventually.h"
+#include "tests/support/fake_clock.h"
+
+namespace {
+
+using kube::aggregation::ApiRequest;
+using kube::aggregation::RequestLength;
+using tests::AggregatedServer;
+using tests::Answer;
+
+// Keeps requests unanswered until the test takes them. Outlives the server.
+class Kept {
+ public:
+  struct Item {
+    ApiRequest request;
+    std::shared_ptr<base::HttpResponder> responder;
+  };
+  tests::EchoingHandler::Handling Handling() {
+    return [this](ApiRequest request, std::shared_ptr<base::HttpResponder> responder) {
+      absl::MutexLock lock(&mu_);
+      items_.push_back({std::move(request), std::move(responder)});
+    };
+  }
+  // Waits for the next request.
+  Item Take() {
+    const auto has = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return !items_.empty(); };
+    absl::MutexLock lock(&mu_, absl::Condition(&has));
+    Item item = std::move(items_.front());
+    items_.erase(items_.begin());
+    return item;
+  }
+
+ private:
+  absl::Mutex mu_;
+  std::vector<Item> items_ ABSL_GUARDED_BY(mu_);
+};
+
+struct Server {
+  Kept kept;
+  tests::FakeClock clock;
+  AggregatedServer server;
+  tls::KeyPair bob;
+
+  explicit Server(AggregatedServer::Options options = {}, bool keep = true) {
+    server.reviews->AllowAll();
+    if (keep) server.handler.handling = kept.Handling();
+    server.Start(std::move(options), clock);
+    bob = server.ClientPair("bob");
+  }
+  std::unique_ptr<tests::TlsRawClient> Connect() { return server.Connect(bob); }
+
+  static void Send(tests::RawClient& client, const std::string& target,
+                   const std::string& method = "GET") {
+    client.Send(absl::StrCat(method, " ", target, " HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+  }
+  double InFlight(const char* kind) {
+    return server.registry
+        .GetGauge("apiserver_current_inflight_requests", "", {{"request_kind", kind}})
+        .Value();
+  }
+};
+
+constexpr char kPods[] = "/api/v1/namespaces/a/pods";
+
+TEST_CASE("each answer has its audit id and must not be cached") {
+  Server s({}, /*keep=*/false);
+  const auto client = s.Connect();
+  const Answer given = AggregatedServer::Ask(*client, "Audit-ID: abc-1\r\n");
+  CHECK(given.headers.at("audit-id") == "abc-1");
+  CHECK(given.headers.at("cache-control") == "no-cache, private");
+  const Answer made = AggregatedServer::Ask(*client);
+  CHECK(made.headers.at("audit-id").size() == 36);
+  const std::string long_id(65, 'x');
+  CHECK(AggregatedServer::Ask(*client, "Audit-ID: " + long_id + "\r\n").headers.at("audit-id") !=
+        long_id);
+}
+
+TEST_CASE("a request that takes too long gets a timeout, and its handler is asked to stop") {
+  Server s;
+  const auto client = s.Connect();
+  s.Send(*client, kPods);
+  Kept::Item item = s.kept.Take();
+  CHECK(item.request.deadline == s.clock.SteadyNow() + absl::Seconds(60));
+  CHECK(s.InFlight("readOnly") == 1);
+  s.clock.AwaitWaiters(1);
+  s.clock.Advance(absl::Seconds(60));
+  const tests::RawResponse response = client->ReadResponse();
+  CHECK(response.code == 504);
+  CHECK(response.body.find("Timeout: request did not complete within the allotted timeout") !=
+        std::string::npos);
+  CHECK(item.request.stop.stop_requested());
+  // The handler goes on, so it still counts; what it sends is dropped.
+  CHECK(s.InFlight("readOnly") == 1);
+  item.responder->Send({.body = "late"});
+  CHECK(s.InFlight("readOnly") == 0);
+  // The connection is still good.
+  s.Send(*client, kPods);
+  s.kept.Take().responder->Send({.body = "{}"});
+  CHECK(client->ReadResponse().body == "{}");
+}
+
+TEST_CASE("a client may ask for less time, not for more") {
+  Server s;
+  const auto client = s.Connect();
+  const auto deadline = [&](const std::string& timeout) {
+    s.Send(*client, absl::StrCat(kPods, "?timeout=", timeout));
+    Kept::Item item = s.kept.Take();
+    item.responder->Send({});
+    client->ReadResponse();
+    return item.request.deadline - s.clock.SteadyNow();
+  };
+  CHECK(deadline("5s") == absl::Seconds(5));
+  CHECK(deadline("1h") == absl::Seconds(60));
+  CHECK(deadline("0s") == absl::Seconds(60));
+  CHECK(deadline("-3s") == absl::Seconds(60));
+  s.Send(*client, absl::StrCat(kPods, "?timeout=soon"));
+  const tests::RawResponse refused = client->ReadResponse();
+  CHECK(refused.code == 400);
+  CHECK(refused.body.find("invalid timeout specified in the request URL") != std::string::npos);
+}
+
+TEST_CASE("an answer in pieces is broken off at the deadline, a watch is not") {
+  Server s;
+  const auto client = s.Connect();
+  s.Send(*client, kPods);
+  Kept::Item list = s.kept.Take();
+  const auto stream = list.responder->StartStream({});
+  CHECK(stream->Write("some"));
+  client->ReadHead();
+  CHECK(client->ReadChunk() == "some");
+  const auto watcher = s.Connect();
+  s.Send(*watcher, absl::StrCat(kPods, "?watch=true"));
+  Kept::Item watch = s.kept.Take();
+  CHECK(watch.request.deadline == base::SteadyTime::InfiniteFuture());
+  CHECK(s.InFlight("readOnly") == 1);
+  const auto events = watch.responder->StartStream({});
+  s.clock.AwaitWaiters(1);
+  s.clock.Advance(absl::Seconds(61));
+  CHECK(client->ReadToEnd().empty());
+  CHECK(tests::Eventually([&] { return s.InFlight("readOnly") == 0; }));
+  CHECK(list.request.stop.stop_requested());
+  CHECK(events->Write("event"));
+  watcher->ReadHead();
+  CHECK(watcher->ReadChunk() == "event");
+  CHECK_FALSE(watch.request.stop.stop_requested());
+}
+
+TEST_CASE("a patient request counts and has only the client's deadline") {
+  AggregatedServer::Options options;
+  options.length = [](const kube::server::RequestInfo&, const base::HttpRequest&) {
+    return RequestLength::kPatient;
+  };
+  Server s(options);
+  const auto client = s.Connect();
+  s.Send(*client, kPods);
+  Kept::Item item = s.kept.Take();
+  CHECK(item.request.deadline == base::SteadyTime::InfiniteFuture());
+  CHECK(s.InFlight("readOnly") == 1);
+  item.responder->Send({});
+  client->ReadResponse();
+  s.Send(*client, absl::StrCat(kPods, "?timeout=2m"));
+  Kept::Item other = s.kept.Take();
+  CHECK(other.request.deadline == s.clock.SteadyNow() + absl::Minutes(2));
+  other.responder->Send({});
+}
+
+TEST_CASE("who goes away stops the handler") {
+  Server s;
+  auto client = s.Connect();
+  s.Send(*client, kPods);
+  Kept::Item item = s.kept.Take();
+  CHECK_FALSE(item.request.stop.stop_requested());
+  client.reset();
+  CHECK(tests::Eventually([&] { return item.request.stop.stop_requested(); }));
+
+  auto watcher = s.Connect();
+  s.Send(*watcher, absl::StrCat(kPods, "?watch=1"));
+  Kept::Item watch = s.kept.Take();
+  const auto events = watch.responder->StartStream({});
+  bool closed = false;
+  absl::Mutex mu;
+  events->OnClosed([&] {
+    absl::MutexLock lock(&mu);
+    closed = true;
+  });
+  watcher.reset();
+  CHECK(tests::Eventually([&] {
+    absl::MutexLock lock(&mu);
+    return closed && watch.request.stop.stop_requested();
+  }));
+}
+
+TEST_CASE("beyond their limits, reads and writes are put off; masters and watches are not") {
+  AggregatedServer::Options options;
+  options.max_in_flight = 1;
+  options.max_mutating_in_flight = 1;
+  Server s(options);
+  const auto first = s.Connect();
+  s.Send(*first, kPods);
+  Kept::Item read = s.kept.Take();
+
+  const auto second = s.Connect();
+  s.Send(*second, kPods);
+  const tests::RawResponse refused = second->ReadResponse();
+  CHECK(refused.code == 429);
+  CHECK(refused.headers.at("retry-after") == "1");
+  CHECK(refused.body.find("Too many requests, please try again later.") != std::string::npos);
+
+  s.Send(*second, kPods, "DELETE");
+  Kept::Item write = s.kept.Take();
+  CHECK(s.InFlight("mutating") == 1);
+  const auto third = s.Connect();
+  s.Send(*third, kPods, "DELETE");
+  CHECK(third->ReadResponse().code == 429);
+  s.Send(*third, absl::StrCat(kPods, "?watch=true"));
+  s.kept.Take().responder->Send({});
+  CHECK(third->ReadResponse().code == 200);
+
+  const auto master = s.server.Connect(AggregatedServer::Issue(
+      *s.server.clients, {.common_name = "root", .organizations = {"system:masters"}}));
+  s.Send(*master, kPods);
+  s.kept.Take().responder->Send({});
+  CHECK(master->ReadResponse().code == 200);
+
+  read.responder->Send({});
+  first->ReadResponse();
+  s.Send(*first, kPods);
+  s.kept.Take().responder->Send({});
+  CHECK(first->ReadResponse().code == 200);
+  write.responder->Send({});
+}
+
+TEST_CASE("an exception and a handler that does not answer end one request only") {
+  Server s({}, /*keep=*/false);
+  int calls = 0;
+  s.server.handler.handling = [&](ApiRequest, std::shared_ptr<base::HttpResponder> responder) {
+    if (++calls == 1) throw std::runtime_error("a secret detail");
+    if (calls == 3) responder->Send({.body = "{}"});
+  };
+  const auto client = s.Connect();
+  const Answer broken = AggregatedServer::Ask(*client);
+  CHECK(broken.code == 500);
+  CHECK(broken.body["reason"].AsString() == "InternalError");
+  CHECK(broken.text.find("secret") == std::string::npos);
+  CHECK(AggregatedServer::Ask(*client).code == 0);
+  const auto again = s.Connect();
+  CHECK(AggregatedServer::Ask(*again).code == 200);
+  CHECK(s.InFlight("readOnly") == 0);
+}
+
+TEST_CASE("handlers that may block do not run on the network's thread") {
+  Server s({}, /*keep=*/false);
+  std::vector<std::thread::id> threads;
+  absl::Notification release;
+  s.server.handler.handling = [&](ApiRequest request,
+                                  std::shared_ptr<base::HttpResponder> responder) {
+    if (request.info.key.name == "slow") release.WaitForNotification();
+    responder->Send({.body = "{}"});
+  };
+  const auto slow = s.Connect();
+  s.Send(*slow, absl::StrCat(kPods, "/slow"));
+  const auto quick = s.Connect();
+  CHECK(AggregatedServer::Ask(*quick).code == 200);
+  release.Notify();
+  CHECK(slow->ReadResponse().code == 200);
+}
+
+TEST_CASE("the end of the service: streams end, answers are finished, others are sent away") {
+  Server s;
+  const auto watcher = s.Connect();
+  s.Send(*watcher, absl::StrCat(kPods, "?watch=true"));
+  Kept::Item watch = s.kept.Take();
+  const auto events = watch.responder->StartStream({});
+  const auto reader = s.Connect();
+  s.Send(*reader, kPods);
+  Kept::Item read = s.kept.Take();
+
+  s.server.chain().BeginDrain();
+  CHECK(watch.request.stop.stop_requested());
+  CHECK_FALSE(read.request.stop.stop_requested());
+  const auto late = s.Connect();
+  const Answer refused = AggregatedServer::Ask(*late);
+  CHECK(refused.code == 503);
+  CHECK(refused.message() == "apiserver is shutting down");
+  CHECK(refused.headers.at("retry-after") == "1");
+  const auto probe = s.Connect();
+  s.Send(*probe, "/readyz");
+  s.kept.Take().responder->Send({.body = "no"});
+  CHECK(probe->ReadResponse().body == "no");
+
+  CHECK_FALSE(s.server.chain().AwaitIdle(absl::ZeroDuration()));
+  events->Close();
+  read.responder->Send({.body = "{}"});
+  CHECK(reader->ReadResponse().code == 200);
+  CHECK(s.server.chain().AwaitIdle(absl::Hours(1)));
+}
+
+TEST_CASE("a service ends when its last answer has been sent") {
+  Server s;
+  kube::aggregation::HealthEndpoints health;
+  const auto watcher = s.Connect();
+  s.Send(*watcher, absl::StrCat(kPods, "?watch=true"));
+  Kept::Item watch = s.kept.Take();
+  const auto events = watch.responder->StartStream({});
+  const base::StopCallback close(watch.request.stop, [&] { events->Close(); });
+  const auto reader = s.Connect();
+  s.Send(*reader, kPods);
+  Kept::Item read = s.kept.Take();
+
+  base::StopSource hurry;
+  std::atomic<int> ended = -1;
+  std::thread ending([&] {
+    ended = kube::aggregation::EndService({.health = health,
+                                           .chain = s.server.chain(),
+                                           .server = s.server.http(),
+                                           .delay = absl::Seconds(10)},
+                                          s.clock, hurry.get_token());
+  });
+  // Waits out the delay: not ready, and still at work.
+  s.clock.AwaitWaiters(2);  // And the thread for deadlines.
+  base::HttpRequest readyz;
+  readyz.path = "/readyz";
+  CHECK(health.Answer(readyz).code == 500);
+  CHECK_FALSE(watch.request.stop.stop_requested());
+  s.clock.Advance(absl::Seconds(10));
+  watcher->ReadHead();
+  CHECK(watcher->ReadChunk().empty());
+  CHECK(ended == -1);
+  read.responder->Send({.body = "{}"});
+  CHECK(reader->ReadResponse().body == "{}");
+  reader->Disconnect();
+  watcher->Disconnect();
+  ending.join();
+  CHECK(ended == 1);
+}
+
+TEST_CASE("a service in a hurry breaks off what does not end") {
+  Server s;
+  kube::aggregation::HealthEndpoints health;
+  const auto reader = s.Connect();
+  s.Send(*reader, kPods);
+  Kept::Item read = s.kept.Take();
+  base::StopSource hurry;
+  std::atomic<int> ended = -1;
+  std::thread ending([&] {
+    ended = kube::aggregation::EndService(
+        {.health = health, .chain = s.server.chain(), .server = s.server.http()}, s.clock,
+        hurry.get_token());
+  });
+  hurry.request_stop();
+  CHECK(reader->ReadToEnd().empty());
+  ending.join();
+  CHECK(ended == 0);
+}
+
+TEST_CASE("a handler may let go of a request after the chain is gone") {
+  std::optional<Kept::Item> bounded, watch;
+  std::shared_ptr<base::HttpStream> events;
+  Server s;
+  const auto reader = s.Connect(), watcher = s.Connect();
+  reader->Send(
+      absl::StrCat("GET ", kPods, " HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n"));
+  bounded = s.kept.Take();
+  s.Send(*watcher, absl::StrCat(kPods, "?watch=true"));
+  watch = s.kept.Take();
+  events = watch->responder->StartStream({});
+  s.server.Stop();  // Destroys the chain, too.
+  CHECK(bounded->request.stop.stop_requested());
+  CHECK(watch->request.stop.stop_requested());
+  bounded->responder->Send({.body = std::string(1 << 20, 'x')});
+  bounded.reset();
+  events->Close();
+  events.reset();
+  watch.reset();
+}
+
+TEST_CASE("headers that are too large do not reach the chain") {
+  Server s({}, /*keep=*/false);
+  const auto client = s.Connect();
+  const Answer answer =
+      AggregatedServer::Ask(*client, "X-Remote-Group: " + std::string(40 << 10, 'x') + "\r\n");
+  CHECK(answer.code == 431);
+  CHECK(s.server.reviews->count() == 0);
+}
+
+TEST_CASE("what cannot be authorized is not executed, and says so in its audit id only") {
+  Server s;
+  s.server.reviews->FailNext({400});
+  const auto client = s.Connect();
+  const Answer answer = AggregatedServer::Ask(*client);
+  CHECK(answer.code == 500);
+  CHECK(answer.message() ==
+        "Internal error occurred: the request cannot be authorized at the moment");
+  s.Send(*client, "/apis");
+  s.kept.Take().responder->Send({.code = 404});
+  CHECK(client->ReadResponse().code == 404);
+  CHECK(s.server.reviews->reviews().back() == "bob get /apis");
+}
+
+TEST_CASE("an upgrade passes the chain") {
+  Server s;
+  const auto client = s.Connect();
+  client->Send(
+      "GET /api/v1/namespaces/a/pods/web/exec HTTP/1.1\r\nHost: localhost\r\n"
+      "Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n");
+  Kept::Item exec = s.kept.Take();
+  CHECK(exec.request.deadline == base::SteadyTime::InfiniteFuture());
+  const auto tunnel = exec.responder->Upgrade({.code = 101, .headers = {{"Upgrade", "SPDY/3.1"}}});
+  REQUIRE(tunnel != nullptr);
+  CHECK(client->ReadHead().code == 101);
+  std::string got;
+  absl::Mutex mu;
+  tunnel->Start({.on_data = [&](std::string bytes) {
+    absl::MutexLock lock(&mu);
+    got = std::move(bytes);
+  }});
+  tunnel->Read();
+  client->Send("hello");
+  CHECK(tests::Eventually([&] {
+    absl::MutexLock lock(&mu);
+    return got == "hello";
+  }));
+  s.server.chain().BeginDrain();
+  CHECK(exec.request.stop.stop_requested());
+  tunnel->Abort();
+  CHECK(s.server.chain().AwaitIdle(absl::Hours(1)));
+}
+
+TEST_CASE("long answers are compressed for those who take that") {
+  Server s({}, /*keep=*/false);
+  const auto more = std::make_shared<const std::string>(100 << 10, 'b');
+  s.server.handler.handling = [&](ApiRequest request,
+                                  std::shared_ptr<base::HttpResponder> responder) {
+    base::HttpResponse answer{.body = std::string(100 << 10, 'a')};
+    if (request.info.key.name == "long") answer.more_body = {more};
+    responder->Send(std::move(answer));
+  };
+  const auto client = s.Connect();
+  const auto ask = [&](const std::string& name, const std::string& accepted) {
+    return AggregatedServer::Ask(*client, "Accept-Encoding: " + accepted + "\r\n",
+                                 absl::StrCat(kPods, "/", name));
+  };
+  const Answer packed = ask("long", "deflate, gzip;q=0.5");
+  CHECK(packed.headers.at("content-encoding") == "gzip");
+  CHECK(packed.headers.at("vary") == "Accept-Encoding");
+  CHECK(packed.text.size() < 10000);
+  const auto text = base::Gunzip(packed.text, 1 << 20);
+  REQUIRE(text.ok());
+  CHECK(*text == std::string(100 << 10, 'a') + *more);
+  for (const char* accepted : {"identity", "gzip;q=0", "gzipped"}) {
+    CHECK(ask("long", accepted).text.size() == 200 << 10);
+  }
+  CHECK(ask("short", "gzip").text.size() == 100 << 10);
+}
+
+TEST_CASE("the length of requests, and of those inside the path of a proxy") {
+  const auto length = [](const std::string& target, const std::string& method = "GET") {
+    const bool watch = target.find("?watch=true") != std::string::npos;
+    const std::string path = target.substr(0, target.find('?'));
+    base::HttpRequest outer;
+    outer.method = method;
+    outer.path = "/apis/search.karmada.io/v1alpha1/proxying/karmada/proxy" + path;
+    if (watch) outer.query = {{"watch", "true"}};
+    return std::pair(kube::aggregation::LengthOf(kube::server::ReadRequest(method, path, watch)),
+                     kube::aggregation::LengthOfForwarded(kube::server::ReadRequest(outer), outer));
+  };
+  using Length = RequestLength;
+  const std::string pods = kPods;
+  CHECK(length(pods) == std::pair(Length::kBounded, Length::kPatient));
+  CHECK(length(pods + "/web") == std::pair(Length::kBounded, Length::kBounded));
+  CHECK(length(pods, "DELETE") == std::pair(Length::kBounded, Length::kBounded));
+  CHECK(length("/version") == std::pair(Length::kBounded, Length::kBounded));
+  for (const std::string& target :
+       {pods + "?watch=true", pods + "/web/exec", pods + "/web/log", pods + "/web/attach",
+        pods + "/web/portforward", pods + "/web/proxy"}) {
+    CHECK(length(target) == std::pair(Length::kLongRunning, Length::kLongRunning));
+  }
+}
+
+TEST_CASE("a request to a proxy is authorized by its outer path") {
+  Server s({}, /*keep=*/false);
+  const auto client = s.Connect();
+  s.server.Ask(*client, "", "/apis/search.karmada.io/v1alpha1/proxying/karmada/proxy/api/v1/pods");
+  CHECK(s.server.reviews->reviews().back() == "bob get proxying/proxy/karmada");
+}
+
+}  // namespace

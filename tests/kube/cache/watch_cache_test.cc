@@ -1,0 +1,416 @@
+#include "kube/cache/watch_cache.h"
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kube/cache/encoded_object.h"
+#include "tests/support/eventually.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/fake_transport.h"
+#include "tests/support/pods.h"
+
+namespace kube {
+namespace {
+
+using tests::Eventually;
+using tests::kPods;
+
+Object PodIn(const std::string& ns, const std::string& name) {
+  Object pod = Object::Make(kPods.gvk, {ns, name});
+  pod.Set({"spec", "nodeName"}, "n1");
+  return pod;
+}
+
+std::string Names(const std::vector<ObjectPtr>& objects) {
+  return absl::StrJoin(objects, " ", [](std::string* out, const ObjectPtr& o) {
+    absl::StrAppend(out, o->ns(), "/", o->name());
+  });
+}
+
+struct Fixture {
+  std::shared_ptr<tests::FakeApiServer> server = std::make_shared<tests::FakeApiServer>();
+  tests::FakeClock clock;
+  Client client{server, {.name = "fake"}, clock, nullptr};
+  InformerSet informers{client, clock};
+  std::vector<std::string> seen;  // Written by on_event.
+  WatchCache::Options options;
+  std::unique_ptr<WatchCache> cache;
+
+  ~Fixture() {
+    if (cache != nullptr) cache->Detach();
+  }
+
+  std::shared_ptr<Informer> Informing(std::vector<std::string> namespaces = {}) {
+    InformerOptions informer_options;
+    informer_options.keep_text = true;
+    informer_options.namespaces = std::move(namespaces);
+    informers.Remove(kPods);
+    informers.SetDefaultOptions(kPods, informer_options);
+    return informers.Get(kPods);
+  }
+  void Start() {
+    cache = std::make_unique<WatchCache>(clock, options);
+    cache->Attach(Informing());
+    REQUIRE(cache->AwaitSynced(base::SteadyTime::InfiniteFuture()));
+    REQUIRE(server->AwaitWatches(1));
+  }
+  int64_t Put(const std::string& ns, const std::string& name) {
+    const int64_t version = ResourceVersionOf(server->Put(kPods, PodIn(ns, name)));
+    if (cache != nullptr) CHECK(Eventually([&] { return cache->progress().version >= version; }));
+    return version;
+  }
+  std::string Listed(const WatchCache::Range& range) {
+    const auto read = cache->Read(range);
+    return read.ok() ? Names(*read->objects) : std::string(read.status().message());
+  }
+};
+
+std::string Show(const std::vector<WatchCache::Event>& events) {
+  return absl::StrJoin(events, " ", [](std::string* out, const WatchCache::Event& e) {
+    const Object& state = e.after != nullptr ? *e.after : *e.before;
+    absl::StrAppend(out, e.before == nullptr ? "+" : e.after == nullptr ? "-" : "=", state.name());
+  });
+}
+
+TEST_CASE_METHOD(Fixture, "a watch cache lists in the order of etcd's keys, in pages") {
+  for (const char* ns : {"a", "a-b", "b"}) {
+    for (const char* name : {"x", "y"}) Put(ns, name);
+  }
+  Start();
+  CHECK(Listed({}) == "a-b/x a-b/y a/x a/y b/x b/y");
+  CHECK(Listed({.ns = "a"}) == "a/x a/y");
+  CHECK(Listed({.ns = "c"}).empty());
+  const auto page = cache->Read({.from = {"a-b", std::string("x\0", 2)}, .limit = 2});
+  REQUIRE(page.ok());
+  CHECK(Names(*page->objects) == "a-b/y a/x");
+  CHECK(page->remaining == 3);
+  CHECK(cache->Read({.ns = "a", .limit = 1})->remaining == 1);
+  CHECK(cache->Read({.ns = "a", .limit = 2})->remaining == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "readers of everything at one version share what they were given") {
+  Put("a", "x");
+  Start();
+  const auto first = cache->Read({});
+  CHECK(first->objects == cache->Read({})->objects);
+  Put("a", "y");
+  CHECK(first->objects->size() == 1);
+  CHECK(cache->Read({})->objects->size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "an older version can be read as long as the history goes back to it") {
+  Put("a", "x");
+  Start();
+  const int64_t then = Put("a", "y");
+  Put("a", "x");
+  server->Erase(kPods, {"a", "y"});
+  const int64_t now = Put("b", "z");
+  CHECK(Listed({}) == "a/x b/z");
+  CHECK(Listed({.version = then}) == "a/x a/y");
+  CHECK(ResourceVersionOf(*cache->Read({.version = then})->objects->at(0)) == then - 1);
+  CHECK(Listed({.ns = "b", .version = then}).empty());
+  CHECK(cache->Read({.limit = 1, .version = then})->remaining == 1);
+  CHECK(absl::IsOutOfRange(cache->Read({.version = now + 1}).status()));
+  CHECK(absl::IsOutOfRange(cache->Read({.version = then - 2}).status()));
+}
+
+TEST_CASE_METHOD(Fixture, "pages of an older version are those of its whole list") {
+  for (const char* ns : {"a", "a-b", "b"}) {
+    for (const char* name : {"m", "p", "t"}) Put(ns, name);
+  }
+  Start();
+  const int64_t then = cache->progress().version;
+  const std::string whole = Listed({});
+  for (const char* ns : {"a", "a-b", "b", "c"}) {
+    for (const char* name : {"a", "n", "z"}) Put(ns, name);
+    server->Erase(kPods, {ns, "m"});
+    server->Erase(kPods, {ns, "t"});
+    Put(ns, "p");
+  }
+  CHECK(Listed({.version = then}) == whole);
+  CHECK(Listed({.ns = "a", .version = then}) == "a/m a/p a/t");
+  std::vector<std::string> paged;
+  WatchCache::Range range{.limit = 2, .version = then};
+  size_t remaining = 0;
+  do {
+    const auto page = cache->Read(range);
+    REQUIRE(page.ok());
+    paged.push_back(Names(*page->objects));
+    range.from = page->objects->back()->key();
+    range.from.name += '\0';
+    remaining = page->remaining;
+    CHECK(remaining == 9 - std::min<size_t>(9, 2 * paged.size()));
+  } while (remaining > 0);
+  CHECK(absl::StrJoin(paged, " ") == whole);
+}
+
+TEST_CASE_METHOD(Fixture, "a watcher continues after any version of the history") {
+  Put("a", "x");
+  Start();
+  const int64_t start = cache->progress().version;
+  const int64_t second = Put("a", "y");
+  Put("a", "x");
+  server->Erase(kPods, {"a", "y"});
+  const int64_t end = Put("a", "w");
+  auto position = cache->PositionAfter(start);
+  REQUIRE(position.ok());
+  std::vector<WatchCache::Event> events;
+  int64_t complete = -1;
+  REQUIRE(cache->ReadEvents(*position, 2, events, complete).ok());
+  CHECK(Show(events) == "+y =x");
+  CHECK(complete == -1);
+  REQUIRE(cache->ReadEvents(*position, 9, events, complete).ok());
+  CHECK(Show(events) == "+y =x -y +w");
+  CHECK(complete == end);
+  events.clear();
+  REQUIRE(cache->ReadEvents(*(position = cache->PositionAfter(second)), 9, events, complete).ok());
+  CHECK(Show(events) == "=x -y +w");
+  CHECK(absl::IsOutOfRange(cache->PositionAfter(start - 1).status()));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "the history is bounded by bytes, and a reader that is too slow is refused") {
+  options.history_bytes = 10 << 10;
+  Put("a", "x");
+  Start();
+  const int64_t start = cache->progress().version;
+  auto position = cache->PositionAfter(start);
+  for (int i = 0; i < 20; ++i) Put("a", "x");
+  CHECK(cache->history_bytes() <= options.history_bytes);
+  CHECK(absl::IsOutOfRange(cache->PositionAfter(start).status()));
+  std::vector<WatchCache::Event> events;
+  int64_t complete = -1;
+  CHECK(absl::IsOutOfRange(cache->ReadEvents(*position, 9, events, complete)));
+}
+
+TEST_CASE_METHOD(Fixture, "old events go when there are more than a hundred") {
+  Start();
+  const int64_t start = cache->progress().version;
+  for (int i = 0; i < 100; ++i) Put("a", absl::StrCat(i));
+  clock.Advance(absl::Seconds(76));
+  CHECK(cache->PositionAfter(start).ok());
+  Put("a", "100");
+  CHECK(absl::IsOutOfRange(cache->PositionAfter(start).status()));
+  CHECK(cache->PositionAfter(start + 1).ok());
+}
+
+TEST_CASE_METHOD(Fixture, "bookmarks move the version of a resource that does not change") {
+  Put("a", "x");
+  Start();
+  server->Put({{"", "v1", "Secret"}, "secrets", true},
+              Object::Make({"", "v1", "Secret"}, {"a", "s"}));
+  const int64_t before = cache->progress().version;
+  server->SendBookmarks();
+  CHECK(cache->AwaitVersion(before + 1, base::SteadyTime::InfiniteFuture()));
+}
+
+TEST_CASE_METHOD(Fixture, "CatchUp moves the version without a bookmark") {
+  Put("a", "x");
+  Start();
+  server->Put({{"", "v1", "Secret"}, "secrets", true},
+              Object::Make({"", "v1", "Secret"}, {"a", "s"}));
+  const int64_t before = cache->progress().version;
+  cache->CatchUp();
+  CHECK(cache->AwaitVersion(before + 1, base::SteadyTime::InfiniteFuture()));
+  Put("a", "y");
+  CHECK(server->watches() == 1);
+  CHECK(Listed({}) == "a/x a/y");
+}
+
+TEST_CASE_METHOD(
+    Fixture, "what a list reveals after a break becomes visible at once, and can be continued") {
+  Put("a", "x");
+  Put("a", "y");
+  Start();
+  const int64_t start = cache->progress().version;
+  server->Compact();
+  server->Block("GET");  // The list that follows shows all of the changes.
+  server->EndWatches(absl::OutOfRangeError("gone"));
+  server->Erase(kPods, {"a", "y"});
+  const int64_t version = ResourceVersionOf(server->Put(kPods, PodIn("a", "z")));
+  server->Put(kPods, PodIn("a", "x"));
+  server->Unblock();
+  CHECK(Eventually([&] {
+    clock.AdvanceAndAwait(absl::Seconds(31));
+    return cache->progress().version > version;
+  }));
+  CHECK(Listed({}) == "a/x a/z");
+  auto position = cache->PositionAfter(start);
+  REQUIRE(position.ok());
+  std::vector<WatchCache::Event> events;
+  int64_t complete = -1;
+  REQUIRE(cache->ReadEvents(*position, 9, events, complete).ok());
+  CHECK(Show(events) == "+z =x -y");
+  CHECK(events[0].version == version);
+  CHECK(events[2].version == complete);
+}
+
+TEST_CASE_METHOD(Fixture, "deletions that a list reveals can be taken one at a time") {
+  for (const char* name : {"x", "y", "z"}) Put("a", name);
+  Start();
+  const int64_t start = cache->progress().version;
+  server->Compact();
+  server->Block("GET");
+  server->EndWatches(absl::OutOfRangeError("gone"));
+  for (const char* name : {"x", "y", "z"}) server->Erase(kPods, {"a", name});
+  server->Unblock();
+  CHECK(Eventually([&] {
+    clock.AdvanceAndAwait(absl::Seconds(31));
+    return cache->progress().version > start;
+  }));
+  std::vector<WatchCache::Event> events;
+  int64_t complete = -1;
+  auto position = cache->PositionAfter(start);
+  REQUIRE(position.ok());
+  REQUIRE(cache->ReadEvents(*position, 9, events, complete).ok());
+  CHECK(Show(events) == "-x -y -z");
+  // Whoever stops after any of them and continues with its version misses none of the others.
+  for (size_t seen = 1; seen <= 3; ++seen) {
+    std::vector<WatchCache::Event> rest;
+    position = cache->PositionAfter(events[seen - 1].version);
+    REQUIRE(position.ok());
+    REQUIRE(cache->ReadEvents(*position, 9, rest, complete).ok());
+    CHECK(rest.size() >= 3 - seen);
+    if (seen == 3) CHECK(rest.empty());
+  }
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "with many objects CatchUp watches for three seconds instead of listing") {
+  for (int i = 0; i < 501; ++i) server->Put(kPods, PodIn("a", absl::StrCat(i)));
+  Start();
+  const size_t calls = server->Calls();
+  cache->CatchUp();
+  REQUIRE(server->AwaitRequests("WATCH", 2));
+  REQUIRE(server->AwaitWatches(1));
+  CHECK(absl::StrContains(server->Requests("WATCH").back(), "timeoutSeconds=3&"));
+  cache->CatchUp();  // The bookmark of the short watch is still to come.
+  CHECK(server->Calls() == calls);
+  const kube::Resource secrets{{"", "v1", "Secret"}, "secrets", true};
+  server->Put(secrets, Object::Make(secrets.gvk, {"a", "s"}));
+  const int64_t before = cache->progress().version;
+  server->SendBookmarks();
+  CHECK(cache->AwaitVersion(before + 1, base::SteadyTime::InfiniteFuture()));
+  // The only bookmark of the short watch has come, so who asks now needs another one.
+  cache->CatchUp();
+  REQUIRE(server->AwaitRequests("WATCH", 3));
+  CHECK(absl::StrContains(server->Requests("WATCH").back(), "timeoutSeconds=3&"));
+  REQUIRE(server->AwaitWatches(1));
+  server->EndWatches(absl::OkStatus());
+  REQUIRE(server->AwaitRequests("WATCH", 4));
+  CHECK_FALSE(absl::StrContains(server->Requests("WATCH").back(), "timeoutSeconds=3&"));
+  Put("a", "new");
+  CHECK(cache->size() == 502);
+}
+
+TEST_CASE_METHOD(Fixture, "AskVersion reads the server's version by the name of no object") {
+  Start();
+  absl::Mutex mu;
+  int64_t told = -1;
+  cache->AskVersion([&](const absl::StatusOr<int64_t>& version) {
+    absl::MutexLock lock(&mu);
+    told = version.value_or(-2);
+  });
+  CHECK(Eventually([&] {
+    absl::MutexLock lock(&mu);
+    return told >= 0;
+  }));
+  CHECK(server->Requests("GET").back() ==
+        "GET "
+        "/api/v1/namespaces/default/pods?fieldSelector=metadata.name%3Dkarmada-reads-the-version");
+}
+
+TEST_CASE_METHOD(Fixture, "another informer replaces the contents by the difference") {
+  Put("a", "x");
+  Put("b", "y");
+  Start();
+  const int64_t start = cache->progress().version;
+  cache->Attach(Informing({"b", "c"}));
+  CHECK(Eventually([&] { return Listed({}) == "b/y"; }));
+  cache->Attach(Informing({"a"}));
+  CHECK(Eventually([&] { return Listed({}) == "a/x"; }));
+  CHECK(server->Requests("GET").back() == "GET /api/v1/namespaces/a/pods?limit=200");
+  auto position = cache->PositionAfter(start);
+  REQUIRE(position.ok());
+  std::vector<WatchCache::Event> events;
+  int64_t complete = -1;
+  // No version has passed meanwhile, and still somebody who has seen this one misses nothing.
+  REQUIRE(cache->ReadEvents(*position, 9, events, complete).ok());
+  CHECK(Show(events) == "-x +x -y");
+}
+
+TEST_CASE_METHOD(Fixture, "another informer's objects take the place of equal ones") {
+  Put("a", "x");
+  Put("a", "y");
+  Start();
+  const int64_t start = cache->progress().version;
+  const std::weak_ptr<const Object> former = cache->Find({"a", "x"});
+  const std::shared_ptr<Informer> second = Informing();
+  cache->Attach(second);
+  // An object is there once: the cache shares it with the store of its informer.
+  CHECK(Eventually([&] {
+    const std::shared_ptr<const std::vector<ObjectPtr>> all = cache->Read({})->objects;
+    size_t shared = 0;
+    for (const ObjectPtr& object : *all) {
+      if (second->store().Find(object->key()) == object) ++shared;
+    }
+    return shared == 2;
+  }));
+  CHECK(Eventually([&] { return former.expired(); }));
+  // Watchers see nothing of it.
+  auto position = cache->PositionAfter(start);
+  REQUIRE(position.ok());
+  std::vector<WatchCache::Event> events;
+  int64_t complete = -1;
+  REQUIRE(cache->ReadEvents(*position, 9, events, complete).ok());
+  CHECK(events.empty());
+}
+
+TEST_CASE_METHOD(Fixture, "nobody can continue when the server went back") {
+  Put("a", "x");
+  Start();
+  auto backup = server->Backup();
+  Put("a", "y");
+  const int64_t then = Put("a", "z");
+  auto position = cache->PositionAfter(then);
+  REQUIRE(position.ok());
+  server->Restore(std::move(backup));
+  CHECK(Eventually([&] {
+    clock.AdvanceAndAwait(absl::Seconds(31));
+    return Listed({}) == "a/x";
+  }));
+  std::vector<WatchCache::Event> events;
+  int64_t complete = -1;
+  CHECK(absl::IsOutOfRange(cache->ReadEvents(*position, 9, events, complete)));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a list without a version that is a number is refused, and nothing goes") {
+  Put("a", "x");
+  Start();
+  server->FailNext("GET", 200, "NoList");
+  server->EndWatches(absl::OutOfRangeError("gone"));
+  CHECK(Eventually([&] {
+    clock.AdvanceAndAwait(absl::Seconds(31));
+    return server->Requests("GET").size() >= 3;
+  }));
+  CHECK(Listed({}) == "a/x");
+}
+
+TEST_CASE_METHOD(Fixture, "closing reports every object as deleted") {
+  Put("a", "x");
+  Start();
+  auto position = cache->PositionAfter(cache->progress().version);
+  cache->Close();
+  std::vector<WatchCache::Event> events;
+  int64_t complete = -1;
+  REQUIRE(cache->ReadEvents(*position, 9, events, complete).ok());
+  CHECK(Show(events) == "-x");
+  CHECK(cache->closed());
+  CHECK(cache->size() == 0);
+}
+
+}  // namespace
+}  // namespace kube

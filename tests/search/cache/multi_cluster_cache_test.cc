@@ -1,0 +1,254 @@
+#include "search/cache/multi_cluster_cache.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/search/cache/members.h"
+
+namespace search {
+namespace {
+
+using tests::Eventually;
+using tests::kPods;
+using tests::Names;
+using tests::Show;
+
+struct Fixture : tests::SearchMembers {
+  ListRequest All() const {
+    ListRequest request;
+    request.gvr = kPods.gvr();
+    return request;
+  }
+  std::string Listed(const ListRequest& request) {
+    const auto answer = cache().List(request);
+    return answer.ok() ? Names(*answer) : std::string(answer.status().message());
+  }
+  ObjectFilter Labelled(const std::string& text) {
+    ObjectFilter filter;
+    filter.labels = *kube::LabelSelector::Parse(text);
+    return filter;
+  }
+  // Reads all pages; returns the names of each.
+  std::vector<std::string> Pages(ListRequest request) {
+    std::vector<std::string> pages;
+    do {
+      const auto answer = cache().List(request);
+      REQUIRE(answer.ok());
+      pages.push_back(Names(*answer));
+      request.continue_token = answer->continue_token;
+    } while (!request.continue_token.empty() && pages.size() < 20);
+    return pages;
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "an object is found in whichever cluster has it") {
+  Put("m1", "a", "x");
+  const int64_t version = Put("m2", "a", "y");
+  Put("m1", "a", "same");
+  Put("m2", "a", "same");
+  REQUIRE(Cache({"m1", "m2"}));
+  const auto y = cache().Get({kPods.gvr(), {"a", "y"}, ""});
+  REQUIRE(y.ok());
+  CHECK(y->cluster == "m2");
+  CHECK(Show(y->version) == "{m2:" + std::to_string(version) + "}");
+  std::string text;
+  y->AppendTo(text);
+  CHECK(text == R"({"apiVersion":"v1","kind":"Pod","metadata":{"annotations":)"
+                R"({"resource.karmada.io/cached-from-cluster":"m2"},"labels":{"app":"web"},)"
+                R"("name":"y","namespace":"a","resourceVersion":")" +
+                    y->version + R"(","uid":")" + std::string(y->object->uid()) +
+                    R"("},"spec":{"nodeName":"n1"}})");
+
+  const auto missing = cache().Get({kPods.gvr(), {"a", "none"}, ""});
+  CHECK(absl::IsNotFound(missing.status()));
+  CHECK(missing.status().message() == "pods \"none\" not found");
+  const auto same = cache().Get({kPods.gvr(), {"a", "same"}, ""});
+  CHECK(absl::IsAborted(same.status()));
+  CHECK(same.status().message() ==
+        "Operation cannot be fulfilled on pods \"same\": ambiguous "
+        "objects in clusters [m1, m2]");
+  CHECK(cache().Get({kPods.gvr(), {"a", "same"}, "m1"})->cluster == "m1");
+  CHECK(absl::IsNotFound(cache().Get({kPods.gvr(), {"a", "x"}, "m2"}).status()));
+}
+
+TEST_CASE_METHOD(Fixture, "a list has the objects of all clusters and one version of each") {
+  Put("m2", "a", "y");
+  Put("m1", "b", "x");
+  Put("m1", "a", "x", "db");
+  REQUIRE(Cache({"m1", "m2"}));
+  const auto all = cache().List(All());
+  REQUIRE(all.ok());
+  CHECK(Names(*all) == "m1:a/x m1:b/x m2:a/y");
+  CHECK(Show(all->version) == absl::StrCat("{m1:", Version("m1"), ",m2:", Version("m2"), "}"));
+  CHECK(all->remaining == 0);
+
+  ListRequest request = All();
+  request.ns = "a";
+  CHECK(Listed(request) == "m1:a/x m2:a/y");
+  request.cluster = "m2";
+  CHECK(Listed(request) == "m2:a/y");
+  request = All();
+  request.filter = Labelled("app=db");
+  CHECK(Listed(request) == "m1:a/x");
+  request.filter = {};
+  request.filter.also = [](const kube::EncodedObject& object) {
+    return object.spec()["nodeName"].AsString() == "n1" && object.name() != "x";
+  };
+  CHECK(Listed(request) == "m2:a/y");
+}
+
+TEST_CASE_METHOD(Fixture, "the text of a list comes in pieces and names the cluster of each item") {
+  const int64_t x = Put("m1", "a", "x");
+  Put("m2", "a", "y");
+  REQUIRE(Cache({"m1", "m2"}));
+  ListText text(*cache().List(All()), kPods.gvk);
+  std::string whole;
+  while (text.Append(whole, 10)) {
+  }
+  const auto root = json::Parse(whole);
+  REQUIRE(root.ok());
+  CHECK((*root)["kind"].AsString() == "PodList");
+  CHECK((*root)["apiVersion"].AsString() == "v1");
+  CHECK((*root)["metadata"].Has("continue"));
+  const kube::Object item((*root)["items"].At(0));
+  CHECK(item.Annotation("resource.karmada.io/cached-from-cluster") == "m1");
+  CHECK(item.resource_version() == std::to_string(x));
+  CHECK((*root)["items"].size() == 2);
+
+  ListText none(ListAnswer(), kPods.gvk);
+  whole.clear();
+  while (none.Append(whole, 10)) {
+  }
+  CHECK(whole ==
+        "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":"
+        "{\"resourceVersion\":\"\",\"continue\":\"\"},\"items\":[]}\n");
+}
+
+TEST_CASE_METHOD(Fixture, "pages go through the clusters in one order, and show one state") {
+  for (const char* name : {"a", "b", "c"}) Put("m1", "n", name);
+  for (const char* name : {"d", "e"}) Put("m3", "n", name);
+  REQUIRE(Cache({"m1", "m2", "m3"}));
+  ListRequest request = All();
+  request.limit = 2;
+  CHECK(Pages(request) == std::vector<std::string>{"m1:n/a m1:n/b", "m1:n/c m3:n/d", "m3:n/e"});
+  request.ns = "n";
+  CHECK(Pages(request) == std::vector<std::string>{"m1:n/a m1:n/b", "m1:n/c m3:n/d", "m3:n/e"});
+  request.limit = 3;
+  CHECK(Pages(request) == std::vector<std::string>{"m1:n/a m1:n/b m1:n/c", "m3:n/d m3:n/e"});
+  request.limit = 5;
+  CHECK(Pages(request).size() == 1);
+  request.limit = 1;
+  request.filter.also = [](const kube::EncodedObject& object) {
+    return object.name() != "b" && object.name() != "d";
+  };
+  CHECK(Pages(request) == std::vector<std::string>{"m1:n/a", "m1:n/c", "m3:n/e"});
+
+  request = All();
+  request.limit = 2;
+  const auto first = cache().List(request);
+  REQUIRE(first.ok());
+  CHECK(first->remaining == 3);
+  Put("m1", "n", "bb");
+  Erase("m3", "n", "d");
+  Put("m3", "n", "dd");
+  request.limit = 9;
+  request.continue_token = first->continue_token;
+  const auto rest = cache().List(request);
+  REQUIRE(rest.ok());
+  CHECK(Names(*rest) == "m1:n/c m3:n/d m3:n/e");
+  CHECK(rest->version == first->version);
+}
+
+TEST_CASE_METHOD(Fixture, "a page whose state is older than the history is refused") {
+  Make(2 << 10);
+  for (const char* name : {"a", "b", "c"}) Put("m1", "n", name);
+  REQUIRE(Cache({"m1"}));
+  ListRequest request = All();
+  request.limit = 1;
+  request.continue_token = cache().List(request)->continue_token;
+  for (int i = 0; i < 5; ++i) Put("m1", "n", "c");
+  CHECK(absl::IsOutOfRange(cache().List(request).status()));
+}
+
+TEST_CASE_METHOD(Fixture, "an exact version is read from the history, a future one refused") {
+  Put("m1", "n", "a");
+  REQUIRE(Cache({"m1"}));
+  ListRequest request = All();
+  request.resource_version = cache().List(request)->version;
+  Put("m1", "n", "b");
+  CHECK(Listed(request) == "m1:n/a m1:n/b");
+  request.exact = true;
+  CHECK(Listed(request) == "m1:n/a");
+  CompositeVersion future;
+  future.Set("m1", 100000);
+  request.resource_version = future.ToString();
+  CHECK(absl::IsDeadlineExceeded(cache().List(request).status()));
+  request.exact = false;
+  CHECK(absl::IsDeadlineExceeded(cache().List(request).status()));
+}
+
+TEST_CASE_METHOD(Fixture, "clusters that cannot answer are named, and hold up nobody") {
+  Put("m1", "n", "a");
+  Lock("m2");
+  Server("m3").Block("GET");
+  Server("m4").FailNext("GET", 403, "Forbidden", 1000);
+  cache().SetScope(Scope({"m1", "m2", "m3", "m4"}));
+  REQUIRE(Eventually([&] {
+    return cache().Find("m1", kPods.gvr())->HasSynced() &&
+           !cache().Find("m4", kPods.gvr())->last_error().ok();
+  }));
+  const auto answer = cache().List(All());
+  REQUIRE(answer.ok());
+  CHECK(Names(*answer) == "m1:n/a");
+  REQUIRE(answer->missing.size() == 3);
+  CHECK(answer->missing[0].reason == "cluster m2 does not have a secret");
+  CHECK(answer->missing[1].reason == "its objects are still being read");
+  CHECK(answer->missing[2].cluster == "m4");
+  CHECK(cache().Get({kPods.gvr(), {"n", "a"}, ""})->missing.size() == 3);
+  CHECK(cache().States().size() == 4);
+  Server("m3").Unblock();
+
+  Unlock("m2");
+  CHECK(Eventually([&] {
+    clock.Advance(absl::Seconds(1));
+    return cache().Find("m2", kPods.gvr())->HasSynced();
+  }));
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster that is connected anew is followed there, and loses nothing") {
+  Put("m1", "n", "a");
+  REQUIRE(Cache({"m1"}));
+  clusters.Remove("m1");
+  Server("m1").Put(kPods, tests::PodIn("n", "b"));
+  CHECK(Listed(All()) == "m1:n/a");
+  CHECK(Eventually([&] {
+    clock.Advance(absl::Seconds(1));
+    return Listed(All()) == "m1:n/a m1:n/b";
+  }));
+}
+
+TEST_CASE_METHOD(Fixture, "the namespaces of the scope limit what is cached") {
+  for (const char* ns : {"a", "b", "c"}) Put("m1", ns, "x");
+  cache().SetScope(Scope({"m1"}, {"a"}));
+  REQUIRE(Eventually([&] { return Listed(All()) == "m1:a/x"; }));
+  cache().SetScope(Scope({"m1"}, {"b", "c"}));
+  REQUIRE(Eventually([&] { return Listed(All()) == "m1:b/x m1:c/x"; }));
+  cache().SetScope({});
+  CHECK(Listed(All()).empty());
+  CHECK(cache().Find("m1", kPods.gvr()) == nullptr);
+}
+
+TEST_CASE_METHOD(Fixture, "a resource that was made anew with another scope is cached anew") {
+  Put("m1", "n", "a");
+  REQUIRE(Cache({"m1"}));
+  CachedResources changed = Scope({"m1"});
+  changed["m1"][kPods.gvr()].resource.namespaced = false;
+  cache().SetScope(changed);
+  CHECK(Eventually([&] { return cache().Find("m1", kPods.gvr())->HasSynced(); }));
+  cache().SetScope(Scope({"m1"}, {"n"}));
+  REQUIRE(Eventually([&] { return cache().Find("m1", kPods.gvr())->HasSynced(); }));
+  // One namespace is asked for alone, which resources without namespaces cannot be.
+  CHECK(Server("m1").Requests("GET").back() == "GET /api/v1/namespaces/n/pods?limit=200");
+}
+
+}  // namespace
+}  // namespace search

@@ -1,0 +1,96 @@
+// Lists in an order that the caller chooses.
+#include "search/cache/sorted_list.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/search/cache/members.h"
+
+namespace search {
+namespace {
+
+using tests::kPods;
+using tests::Names;
+
+SortOrder Order(const std::string& text) {
+  auto order = SortOrder::Parse(text);
+  INFO(text << ": " << order.status());
+  REQUIRE(order.ok());
+  return *std::move(order);
+}
+
+struct Fixture : tests::SearchMembers {
+  Fixture() {
+    REQUIRE(Cache({"m1", "m2"}));
+    Add("m1", "a", "1Gi", "Running");
+    Add("m1", "b", "900Mi", "Pending");
+    Add("m2", "c", "2", "Running");
+    Add("m2", "d", "", "Failed");
+  }
+  void Add(const std::string& cluster, const std::string& name, const std::string& memory,
+           const std::string& phase) {
+    kube::Object pod = tests::PodIn("x", name);
+    if (!memory.empty()) pod.Set({"spec", "memory"}, memory);
+    pod.Set({"status", "phase"}, phase);
+    pod.SetLabel("example.com/rank", phase);
+    Reach(cluster, kube::ResourceVersionOf(Server(cluster).Put(kPods, pod)));
+  }
+  std::string Sorted(const std::string& order, ListRequest request = {}) {
+    request.gvr = kPods.gvr();
+    const auto answer = ListSorted(cache(), request, Order(order));
+    return answer.ok() ? Names(*answer) : answer.status().ToString();
+  }
+};
+
+TEST_CASE("a list is sorted over all clusters, by numbers, quantities and texts") {
+  Fixture f;
+  CHECK(f.Sorted("metadata.name") == "m1:x/a m1:x/b m2:x/c m2:x/d");
+  CHECK(f.Sorted("-metadata.name") == "m2:x/d m2:x/c m1:x/b m1:x/a");
+  // Absent values are last in either direction.
+  CHECK(f.Sorted("spec.memory") == "m2:x/c m1:x/b m1:x/a m2:x/d");
+  CHECK(f.Sorted("-.spec.memory") == "m1:x/a m1:x/b m2:x/c m2:x/d");
+  // What is equal stays in the order of clusters and names.
+  CHECK(f.Sorted("status.phase") == "m2:x/d m1:x/b m1:x/a m2:x/c");
+  CHECK(f.Sorted("{.status.phase},-metadata.name") == "m2:x/d m1:x/b m2:x/c m1:x/a");
+  CHECK(f.Sorted("metadata.labels['example\\.com/rank']") == "m2:x/d m1:x/b m1:x/a m2:x/c");
+  CHECK(f.Sorted("spec.none") == "m1:x/a m1:x/b m2:x/c m2:x/d");
+}
+
+TEST_CASE("an order that cannot be read is refused") {
+  for (const char* text : {",", "-", "metadata.name,", "a[", "{.a}{.b}["}) {
+    CAPTURE(text);
+    CHECK(absl::IsInvalidArgument(SortOrder::Parse(text).status()));
+  }
+  CHECK(Order("").empty());
+  CHECK(Order("a,b[0,1],-c").keys().size() == 3);
+}
+
+TEST_CASE("sorted pages fit together while objects and clusters come and go") {
+  Fixture f;
+  const SortOrder order = Order("-metadata.name");
+  const auto first = ListSorted(f.cache(), {.gvr = kPods.gvr(), .limit = 2}, order);
+  REQUIRE(first.ok());
+  CHECK(Names(*first) == "m2:x/d m2:x/c");
+  CHECK(first->remaining == 2);
+  f.Put("m1", "x", "e");
+  f.Erase("m2", "x", "c");
+  f.cache().SetScope(tests::SearchMembers::Scope({"m1", "m2", "m3"}));
+  f.Server("m3").Put(kPods, tests::PodIn("x", "f"));
+  const auto m3 = f.cache().Find("m3", kPods.gvr());
+  REQUIRE(tests::Eventually([&] { return m3->HasSynced(); }));
+  const ListRequest next{.gvr = kPods.gvr(), .limit = 2, .continue_token = first->continue_token};
+  const auto second = ListSorted(f.cache(), next, order);
+  REQUIRE(second.ok());
+  CHECK(Names(*second) == "m1:x/b m1:x/a");
+  CHECK(second->continue_token.empty());
+  CHECK(second->version == first->version);
+
+  CHECK(absl::IsInvalidArgument(ListSorted(f.cache(), next, Order("metadata.name")).status()));
+  ListRequest other = next;
+  other.continue_token = "nonsense";
+  CHECK(absl::IsInvalidArgument(ListSorted(f.cache(), other, order).status()));
+  f.cache().SetScope(tests::SearchMembers::Scope({"m1", "m3"}));
+  CHECK(absl::IsOutOfRange(ListSorted(f.cache(), next, order).status()));
+}
+
+}  // namespace
+}  // namespace search

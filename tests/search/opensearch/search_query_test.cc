@@ -1,0 +1,226 @@
+#include "search/opensearch/search_query.h"
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "api/search_keys.h"
+#include "tests/search/opensearch/hostile_objects.h"
+#include "tests/search/opensearch/mirror_fixture.h"
+
+namespace tests {
+namespace {
+
+using search::DocumentQuery;
+using search::QueryOf;
+
+const kube::Gvk kPod = {"", "v1", "Pod"};
+
+TEST_CASE("A list's parameters become a query") {
+  DocumentQuery query{.kind = kPod, .clusters = {"m1"}, .ns = "n"};
+  query.labels = kube::LabelSelector::Parse("app in (a,b),tier!=db,x,!y").value();
+  query.fields = kube::FieldSelector::Parse("metadata.name=web,status.phase!=Running")->terms();
+  const auto text = QueryOf(query);
+  REQUIRE(text.ok());
+  CHECK(json::Write(*text) ==
+        R"({"bool":{"filter":[{"term":{"group":""}},{"term":{"version":"v1"}},)"
+        R"({"term":{"kind":"Pod"}},{"terms":{"cluster":["m1"]}},{"term":{"namespace":"n"}},)"
+        R"({"terms":{"labels.app":["a","b"]}},{"term":{"labelKeys":"x"}},)"
+        R"({"term":{"name":"web"}}],"must_not":[{"terms":{"labels.tier":["db"]}},)"
+        R"({"term":{"labelKeys":"y"}},{"term":{"status.phase":"Running"}}]}})");
+}
+
+TEST_CASE("What cannot be searched for is refused") {
+  DocumentQuery query{.kind = kPod};
+  query.fields = kube::FieldSelector::Parse("data.x=1")->terms();
+  CHECK(absl::StrContains(QueryOf(query).status().message(), "field label not supported: data.x"));
+}
+
+class SearchFixture : public MirrorFixture {
+ protected:
+  search::DocumentPage Search(DocumentQuery query) {
+    auto page = search::SearchDocuments({&mirror_->client()}, server_.prefix(), query, {});
+    INFO(page.status().message());
+    REQUIRE(page.ok());
+    return *std::move(page);
+  }
+  std::string Names(DocumentQuery query, const std::string& labels = "",
+                    const std::string& fields = "") {
+    query.labels = kube::LabelSelector::Parse(labels).value();
+    query.fields = kube::FieldSelector::Parse(fields)->terms();
+    std::string names;
+    for (const kube::Object& item : Search(std::move(query)).items) {
+      absl::StrAppend(&names, names.empty() ? "" : " ", item.name());
+    }
+    return names;
+  }
+  void Refresh(const search::Slice& slice) {
+    server_.Ask("POST", "/" + Index(slice) + "/_refresh");
+  }
+};
+
+TEST_CASE_METHOD(SearchFixture,
+                 "A continue token that is none is refused, a missing index is empty") {
+  DocumentQuery query{.kind = kPod};
+  for (const char* token : {"!", "e30", "bnVsbA", "eyJhZnRlciI6WzEsMiwzXSwic2VlbiI6MX0"}) {
+    query.continue_token = token;
+    const auto page = search::SearchDocuments({&mirror_->client()}, server_.prefix(), query, {});
+    CHECK(page.status().code() == absl::StatusCode::kInvalidArgument);
+  }
+  query.continue_token = "";
+  CHECK(Search(query).items.empty());
+}
+
+TEST_CASE_METHOD(SearchFixture, "Objects are found by labels and fields, in order, page by page",
+                 "[opensearch]") {
+  const auto put = [&](FakeSlice& cache, const std::string& uid, int version,
+                       const std::string& labels, const std::string& more) {
+    cache.Put(uid, version,
+              absl::StrCat(R"({"metadata":{"namespace":"n","name":")", uid, R"(","uid":")", uid,
+                           R"(","resourceVersion":")", version, R"(","labels":{)", labels, "}}",
+                           more, "}"));
+  };
+  put(*cache1_, "a", 1, R"("app":"web","x.io/tier":"front")", R"(,"spec":{"nodeName":"n1"})");
+  put(*cache1_, "b", 2, R"("app":"db","weight":"10")",
+      R"(,"spec":{"nodeName":"n2"},"status":{"phase":"Failed"})");
+  put(*cache2_, "a", 3, R"("app":"web","weight":"4")",
+      R"(,"status":{"phase":"Running","on":true,"n":3})");
+  put(*cache2_, "c", 4, R"("empty":"")", "");
+  mirror_->Synced(pods1_, cache1_);
+  mirror_->Synced(pods2_, cache2_);
+  Settle();
+  Refresh(pods1_);
+  const DocumentQuery all{.kind = kPod};
+  CHECK(Names(all) == "a b a c");
+  CHECK(Names({.kind = kPod, .clusters = {"member2"}}) == "a c");
+  CHECK(Names({.kind = kPod, .ns = "other"}) == "");
+  CHECK(Names({.kind = kPod, .ns = "n", .name = "b"}) == "b");
+  CHECK(Names(all, "app=web") == "a a");
+  CHECK(Names(all, "app!=web") == "b c");
+  CHECK(Names(all, "app in (db,web)") == "a b a");
+  CHECK(Names(all, "x.io/tier") == "a");
+  CHECK(Names(all, "x.io/tier=front") == "a");
+  CHECK(Names(all, "!app") == "c");
+  CHECK(Names(all, "empty=") == "c");
+  CHECK(Names(all, "empty in (x)") == "");
+  CHECK(Names(all, "weight>5") == "b");
+  CHECK(Names(all, "weight<5,app=web") == "a");
+  CHECK(Names(all, "", "spec.nodeName=n2") == "b");
+  CHECK(Names(all, "", "status.phase!=Running") == "a b c");
+  CHECK(Names(all, "", "status.phase=") == "a c");
+  CHECK(Names(all, "", "status.on=true,status.n=3") == "a");
+  CHECK(Names(all, "", "metadata.name=c,metadata.namespace=n") == "c");
+  // Documents of others are left out, and disturb neither searches nor comparisons.
+  server_.Ask("PUT", "/" + Index(pods1_) + "/_doc/x?refresh=true",
+              R"({"group":"","version":"v1","kind":"Pod","cluster":"member1","rest":3})");
+  CHECK(Names(all) == "a b a c");
+  mirror_->Synced(pods1_, cache1_);
+  Settle();
+  server_.Ask("DELETE", "/" + Index(pods1_) + "/_doc/x?refresh=true");
+  const search::DocumentPage page = Search({.kind = kPod, .limit = 3});
+  REQUIRE(page.items.size() == 3);
+  CHECK(page.remaining == 1);
+  CHECK(page.items[0].Annotation(api::kCachedFromClusterAnnotation) == "member1");
+  CHECK(page.items[2].Annotation(api::kCachedFromClusterAnnotation) == "member2");
+  const search::DocumentPage last =
+      Search({.kind = kPod, .limit = 3, .continue_token = page.continue_token});
+  REQUIRE(last.items.size() == 1);
+  CHECK(last.items[0].name() == "c");
+  CHECK(last.continue_token == "");
+}
+
+TEST_CASE_METHOD(SearchFixture, "Pages of filtered objects are whole, whatever goes between two",
+                 "[opensearch]") {
+  for (int i = 0; i < 10; ++i) {
+    const std::string uid = absl::StrCat("p", i);
+    cache1_->Put(uid, i + 1, Pod(uid, i + 1, absl::StrCat(R"(,"type":")", i % 2, R"(")")));
+  }
+  mirror_->Synced(pods1_, cache1_);
+  Settle();
+  Refresh(pods1_);
+  DocumentQuery odd{.kind = kPod, .limit = 2};
+  odd.also = [](const kube::Object& object) { return object.root()["type"].AsString() == "1"; };
+  search::DocumentPage page = Search(odd);
+  REQUIRE(page.items.size() == 2);
+  CHECK(page.items[1].name() == "pod-p3");
+  CHECK(page.remaining == 6);
+  // What the first page had goes: the rest is still there.
+  for (int i = 0; i < 4; ++i) Erase(pods1_, *cache1_, absl::StrCat("p", i), 20 + i);
+  Settle();
+  Refresh(pods1_);
+  odd.continue_token = page.continue_token;
+  page = Search(odd);
+  REQUIRE(page.items.size() == 2);
+  CHECK(page.items[0].name() == "pod-p5");
+  CHECK_FALSE(page.continue_token.empty());
+  odd.continue_token = page.continue_token;
+  page = Search(odd);
+  REQUIRE(page.items.size() == 1);
+  CHECK(page.items[0].name() == "pod-p9");
+  CHECK(page.continue_token.empty());
+}
+
+TEST_CASE_METHOD(SearchFixture, "Several OpenSearches are one list, and what two have is one") {
+  TestOpenSearch other;
+  options_.addresses = {other.url()};
+  auto second = search::OpenSearchMirror::Create(options_, base::RealClock(), &metrics_);
+  REQUIRE(second.ok());
+  for (const char* uid : {"a", "c", "e"}) cache1_->Put(uid, 1, Pod(uid, 1));
+  for (const char* uid : {"b", "d", "f"}) cache2_->Put(uid, 1, Pod(uid, 1));
+  mirror_->Synced(pods1_, cache1_);
+  mirror_->Synced(pods2_, cache2_);
+  Settle();
+  mirror_ = *std::move(second);
+  mirror_->Synced(pods2_, cache2_);
+  Settle();
+  auto first_client = search::OpenSearchClient::Create({server_.url()}, {}, base::RealClock());
+  REQUIRE(first_client.ok());
+  const std::vector<search::OpenSearchClient*> clients = {&mirror_->client(), first_client->get()};
+  DocumentQuery query{.kind = kPod, .limit = 4};
+  std::string names;
+  do {
+    const auto page = search::SearchDocuments(clients, server_.prefix(), query, {});
+    REQUIRE(page.ok());
+    for (const kube::Object& item : page->items) {
+      absl::StrAppend(&names, item.Annotation(api::kCachedFromClusterAnnotation), "/", item.name(),
+                      " ");
+    }
+    query.continue_token = page->continue_token;
+  } while (!query.continue_token.empty());
+  CHECK(names ==
+        "member1/pod-a member1/pod-c member1/pod-e member2/pod-b member2/pod-d member2/pod-f ");
+}
+
+TEST_CASE_METHOD(SearchFixture, "Whatever custom resources contain is written and read back",
+                 "[opensearch]") {
+  const search::Slice things1 = {"member1", {"x.io", "v1", "Thing"}};
+  const search::Slice things2 = {"member2", {"x.io", "v1", "Thing"}};
+  int version = 0;
+  std::map<std::string, std::string> written;
+  for (const auto& [name, text] : HostileObjects()) {
+    const std::string uid = absl::StrCat("thing-", version++);
+    written[uid] = text;
+    (version % 2 == 0 ? cache1_ : cache2_)->Put(uid, version, text);
+  }
+  mirror_->Synced(things1, cache1_);
+  mirror_->Synced(things2, cache2_);
+  Settle();
+  const search::MirrorStatus status = mirror_->Status();
+  for (const auto& dead : status.samples) FAIL_CHECK(dead.uid << ": " << dead.reason);
+  Refresh(things1);
+  const search::DocumentPage page = Search({.kind = things1.kind});
+  CHECK(page.items.size() == written.size());
+  for (kube::Object item : page.items) {
+    item.EraseAnnotation(api::kCachedFromClusterAnnotation);
+    INFO(item.name());
+    const kube::Object before(json::Parse(written[std::string(item.uid())]).value());
+    CHECK((item == before));
+  }
+  CHECK(Names({.kind = things1.kind}, "", "spec.f4999=4999") == "thing-8");
+  CHECK(Names({.kind = things1.kind}, "", "spec.size.min=a") == "thing-1");
+  // The mapping has only the fields of the template.
+  const std::string mapping = server_.Ask("GET", "/" + Index(things1) + "/_mapping").body;
+  CHECK(mapping.size() < 4000);
+}
+
+}  // namespace
+}  // namespace tests

@@ -1,0 +1,590 @@
+// Reads of the proxy over a cache of members in memory.
+#include "search/proxy/cache_reads.h"
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "base/gzip.h"
+#include "search/cache/composite_version.h"
+#include "search/cache/internal/continue_token.h"
+#include "tests/kube/server/watch_lines.h"
+#include "tests/search/cache/members.h"
+#include "tests/search/proxy/requests.h"
+
+namespace search {
+namespace {
+
+using tests::Eventually;
+using tests::kPods;
+
+constexpr char kTable[] = "application/json;as=Table;v=v1;g=meta.k8s.io";
+constexpr char kPartial[] =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
+// A client that takes what it gets while it has room.
+class Client : public base::HttpResponder, public base::HttpStream {
+ public:
+  void Send(base::HttpResponse answer) override {
+    const absl::MutexLock lock(&mu_);
+    head_ = std::move(answer);
+    answered_ = closed_ = true;
+  }
+  std::shared_ptr<base::HttpStream> StartStream(base::HttpResponse head) override {
+    const absl::MutexLock lock(&mu_);
+    head_ = std::move(head);
+    answered_ = true;
+    return {self_.lock(), this};
+  }
+  void Abort() override { Close(); }
+
+  bool Write(std::string bytes) override {
+    const absl::MutexLock lock(&mu_);
+    head_.body += bytes;
+    return !closed_;
+  }
+  bool HasRoom() const override {
+    const absl::MutexLock lock(&mu_);
+    return has_room_;
+  }
+  void OnRoom(std::function<void()> callback) override {
+    {
+      const absl::MutexLock lock(&mu_);
+      if (!has_room_ && !closed_) {
+        on_room_ = std::move(callback);
+        return;
+      }
+    }
+    callback();
+  }
+  void Close() override {
+    std::function<void()> on_closed;
+    {
+      const absl::MutexLock lock(&mu_);
+      closed_ = true;
+      on_closed = std::exchange(on_closed_, nullptr);
+    }
+    if (on_closed) on_closed();
+  }
+  void OnClosed(std::function<void()> callback) override {
+    const absl::MutexLock lock(&mu_);
+    on_closed_ = std::move(callback);
+  }
+
+  static std::shared_ptr<Client> Make() {
+    auto client = std::make_shared<Client>();
+    client->self_ = client;
+    return client;
+  }
+  void SetRoom(bool has_room) {
+    std::function<void()> on_room;
+    {
+      const absl::MutexLock lock(&mu_);
+      has_room_ = has_room;
+      if (has_room) on_room = std::exchange(on_room_, nullptr);
+    }
+    if (on_room) on_room();
+  }
+  base::HttpResponse answer() const {
+    const absl::MutexLock lock(&mu_);
+    return head_;
+  }
+  bool answered() const {
+    const absl::MutexLock lock(&mu_);
+    return answered_;
+  }
+  bool closed() const {
+    const absl::MutexLock lock(&mu_);
+    return closed_;
+  }
+  // REQUIRES: the answer is not that of a watch.
+  json::Value Body() const {
+    REQUIRE(Eventually([&] { return closed(); }));
+    return json::Parse(answer().body).value_or(json::Value());
+  }
+  // "ADDED m1/x" for each event; the cluster of bookmarks is "", or "end" for that of the initial
+  // ones.
+  std::vector<std::string> Events() const {
+    std::vector<std::string> out;
+    const std::string body = answer().body;
+    for (const absl::string_view line : absl::StrSplit(body, '\n', absl::SkipEmpty())) {
+      const json::Value event = json::Parse(line).value_or(json::Value());
+      const kube::Object object(event["object"]);
+      const bool end = object.Annotation("k8s.io/initial-events-end") == "true";
+      out.push_back(
+          absl::StrCat(event["type"].AsString(), " ",
+                       end ? "end" : object.Annotation("resource.karmada.io/cached-from-cluster"),
+                       "/", object.name()));
+    }
+    return out;
+  }
+  std::vector<std::string> Warnings() const {
+    std::vector<std::string> out;
+    for (const auto& [name, value] : answer().headers) {
+      if (name == "Warning") out.push_back(value);
+    }
+    return out;
+  }
+
+ private:
+  std::weak_ptr<Client> self_;
+  mutable absl::Mutex mu_;
+  base::HttpResponse head_ ABSL_GUARDED_BY(mu_);
+  bool has_room_ ABSL_GUARDED_BY(mu_) = true;
+  bool answered_ ABSL_GUARDED_BY(mu_) = false;
+  bool closed_ ABSL_GUARDED_BY(mu_) = false;
+  std::function<void()> on_room_ ABSL_GUARDED_BY(mu_), on_closed_ ABSL_GUARDED_BY(mu_);
+};
+
+// Answers every question with `decision`.
+class FakeAuthorizer : public kube::aggregation::Authorizer {
+ public:
+  void Authorize(const kube::aggregation::Attributes& attributes, Done done) override {
+    asked.push_back(absl::StrCat(attributes.user.name, " ", attributes.verb, " ",
+                                 attributes.resource, " ", attributes.ns, "/", attributes.name));
+    done(decision);
+  }
+
+  std::vector<std::string> asked;
+  absl::StatusOr<kube::aggregation::Decision> decision =
+      kube::aggregation::Decision{.allowed = true};
+};
+
+struct Fixture : tests::SearchMembers {
+  // Watches end before what they read from.
+  ~Fixture() override { stop.request_stop(); }
+
+  // Return when the answer has begun.
+  std::shared_ptr<Client> Send(const std::string& target, const std::string& accept = "") {
+    auto client = Client::Make();
+    Send(target, accept, client);
+    return client;
+  }
+  void Send(const std::string& target, const std::string& accept,
+            const std::shared_ptr<Client>& client, bool gzip = false) {
+    Start(reads, target, accept, client, gzip);
+    REQUIRE(Eventually([&] { return client->answered(); }));
+  }
+  void Start(CacheReads& from, const std::string& target, const std::string& accept,
+             const std::shared_ptr<Client>& client, bool gzip = false) {
+    InnerRequest inner = Inner("GET", target);
+    if (!accept.empty()) SetHeader(inner.request, "Accept", accept);
+    if (gzip) SetHeader(inner.request, "Accept-Encoding", "gzip");
+    kube::aggregation::ApiRequest request;
+    request.http = inner.request;
+    request.info = inner.info;
+    request.user.name = "bob";
+    request.stop = stop.get_token();
+    from.Answer(std::move(request), inner.cluster, client);
+  }
+  CacheReads::Options Options(absl::Duration patience) {
+    return {.cache = cache(),
+            .clock = clock,
+            .resource = [](const kube::Gvr&) { return std::optional<kube::Resource>(kPods); },
+            .clusters =
+                [](const kube::Gvr&) {
+                  return std::vector<std::string>{"m1", "m2", "m3"};
+                },
+            .patience = patience};
+  }
+
+  base::StopSource stop;
+  CacheReads reads{Options(absl::Seconds(3))};
+};
+
+TEST_CASE("a list shows the objects of all members with their origin") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1", "m2"}));
+  const int64_t v1 = f.Put("m1", "a", "x");
+  f.Put("m2", "a", "y");
+  f.Put("m2", "b", "z", "other");
+  const auto client = f.Send("/api/v1/pods");
+  CHECK(client->answer().code == 200);
+  CHECK(client->answer().content_type == "application/json");
+  CHECK(client->Warnings().empty());
+  const json::Value list = client->Body();
+  CHECK(list["kind"].AsString() == "PodList");
+  REQUIRE(list["items"].size() == 3);
+  const kube::Object first(list["items"].At(0));
+  CHECK(first.name() == "x");
+  CHECK(first.Annotation("resource.karmada.io/cached-from-cluster") == "m1");
+  CHECK(first.resource_version() == absl::StrCat(v1));
+  CHECK(CompositeVersion::Parse(list["metadata"]["resourceVersion"].AsString()).versions().size() ==
+        2);
+  CHECK(f.Send("/api/v1/namespaces/b/pods")->Body()["items"].size() == 1);
+  CHECK(f.Send("/api/v1/pods?cluster=m2")->Body()["items"].size() == 2);
+}
+
+TEST_CASE("selectors are evaluated in the cache") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1"}));
+  f.Put("m1", "a", "x", "web");
+  f.Put("m1", "a", "y", "db");
+  const auto names = [&](const std::string& key, const std::string& value) {
+    base::HttpRequest http = Inner("GET", "/api/v1/pods").request;
+    http.query = {{key, value}, {"resourceVersion", "0"}};
+    kube::aggregation::ApiRequest request;
+    request.http = std::move(http);
+    request.info = Inner("GET", "/api/v1/pods").info;
+    auto client = Client::Make();
+    f.reads.Answer(std::move(request), "", client);
+    std::string out;
+    (void)client->Body();
+    for (const json::Value& item : client->Body()["items"].items()) {
+      absl::StrAppend(&out, kube::Object(item).name(), " ");
+    }
+    return absl::StrCat(client->answer().code, " ", out);
+  };
+  CHECK(names("labelSelector", "app=db") == "200 y ");
+  CHECK(names("fieldSelector", "spec.nodeName=n1") == "200 x y ");
+  CHECK(names("fieldSelector", "spec.nodeName=n2") == "200 ");
+  CHECK(names("fieldSelector", "metadata.name!=x") == "200 y ");
+  CHECK(names("fieldSelector", "spec.color=red") == "400 ");
+  CHECK(names("labelSelector", "=") == "400 ");
+}
+
+TEST_CASE("an object is found in its member, with a composite version") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1", "m2"}));
+  const int64_t version = f.Put("m2", "a", "x");
+  const auto found = f.Send("/api/v1/namespaces/a/pods/x");
+  CHECK(found->answer().code == 200);
+  const kube::Object object(found->Body());
+  CHECK(object.Annotation("resource.karmada.io/cached-from-cluster") == "m2");
+  CHECK(CompositeVersion::Parse(object.resource_version()).Number("m2") == version);
+  // What a get returned may be asked for by a get.
+  CHECK(f.Send(absl::StrCat("/api/v1/namespaces/a/pods/x?resourceVersion=",
+                            object.resource_version()))
+            ->answer()
+            .code == 200);
+
+  const auto none = f.Send("/api/v1/namespaces/a/pods/none");
+  CHECK(none->answer().code == 404);
+  CHECK(none->Body()["message"].AsString() == "pods \"none\" not found");
+  f.Put("m1", "a", "x");
+  const auto both = f.Send("/api/v1/namespaces/a/pods/x");
+  CHECK(both->answer().code == 409);
+  CHECK(both->Body()["message"].AsString() ==
+        "Operation cannot be fulfilled on pods \"x\": ambiguous objects in clusters [m1, m2]");
+  CHECK(f.Send("/api/v1/namespaces/a/pods/x?cluster=m1")->answer().code == 200);
+  const Holders holders = f.reads.HoldersOf(kPods.gvr(), {"a", "x"});
+  CHECK(holders.clusters == std::vector<std::string>{"m1", "m2"});
+  // The third one is in the scope, and nothing is known of it.
+  CHECK(holders.unread == std::vector<std::string>{"m3"});
+}
+
+TEST_CASE("kubectl gets tables with the cluster, metadata clients get metadata") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1"}));
+  f.Put("m1", "a", "x");
+  for (const char* target : {"/api/v1/pods?limit=500", "/api/v1/namespaces/a/pods/x"}) {
+    CAPTURE(target);
+    const json::Value table = f.Send(target, kTable)->Body();
+    CHECK(table["kind"].AsString() == "Table");
+    CHECK(table["columnDefinitions"].At(0)["name"].AsString() == "Name");
+    CHECK(table["columnDefinitions"].At(1)["name"].AsString() == "Cluster");
+    CHECK(table["columnDefinitions"].At(2)["name"].AsString() == "Ready");
+    REQUIRE(table["rows"].size() == 1);
+    CHECK(table["rows"].At(0)["cells"].At(1).AsString() == "m1");
+  }
+  const json::Value partial = f.Send("/api/v1/pods", kPartial)->Body();
+  CHECK(partial["kind"].AsString() == "PartialObjectMetadataList");
+  CHECK(partial["items"].At(0)["metadata"]["name"].AsString() == "x");
+  CHECK_FALSE(partial["items"].At(0).Has("spec"));
+  CHECK(f.Send("/api/v1/pods", "application/vnd.kubernetes.protobuf")->answer().code == 406);
+  CHECK(absl::StartsWith(f.Send("/api/v1/pods", "application/yaml")->answer().body, "apiVersion:"));
+}
+
+TEST_CASE("a list comes in pages that fit together") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1", "m2"}));
+  for (const char* name : {"x", "y", "z"}) f.Put("m1", "a", name);
+  f.Put("m2", "a", "w");
+  const json::Value first = f.Send("/api/v1/pods?limit=2")->Body();
+  CHECK(first["items"].size() == 2);
+  CHECK(first["metadata"]["remainingItemCount"].AsInt() == 2);
+  const std::string token = first["metadata"]["continue"].ToString();
+  f.Put("m1", "a", "zz");
+  const json::Value rest = f.Send("/api/v1/pods?limit=500&continue=" + token)->Body();
+  CHECK(rest["items"].size() == 2);
+  CHECK(rest["metadata"]["continue"].AsString().empty());
+}
+
+TEST_CASE(
+    "a page at a version that no member has reached says so by the cause that clients look for") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1"}));
+  f.Put("m1", "a", "x");
+  CompositeVersion future;
+  future.Set("m1", int64_t{1'000'000});
+  const internal::ContinueToken token{future.ToString(), "m1", ""};
+  const auto client = f.Send("/api/v1/pods?limit=1&continue=" + token.ToString());
+  CHECK(client->answer().code == 504);
+  const json::Value cause = client->Body()["details"]["causes"].At(0);
+  CHECK(cause["reason"].AsString() == "ResourceVersionTooLarge");
+}
+
+TEST_CASE("a page is answered as soon as the caches are as new as the page before") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1", "m2"}));
+  f.Put("m1", "a", "x");
+  f.Put("m2", "a", "y");
+  // What another replica has seen already: a version that is m2's by now, though no pod has
+  // changed.
+  const kube::Resource secrets{{"", "v1", "Secret"}, "secrets", true};
+  const kube::Object other =
+      f.Server("m2").Put(secrets, kube::Object::Make(secrets.gvk, {"a", "other"}));
+  const std::string first =
+      f.Send("/api/v1/pods?limit=1&resourceVersion=0")->Body()["metadata"]["continue"].ToString();
+  internal::ContinueToken token = internal::ContinueToken::Parse(first);
+  CompositeVersion versions = CompositeVersion::Parse(token.version);
+  REQUIRE(kube::ResourceVersionOf(other) > versions.Number("m2"));
+  versions.Set("m2", kube::ResourceVersionOf(other));
+  token.version = versions.ToString();
+  const auto rest = Client::Make();
+  f.Start(f.reads, "/api/v1/pods?limit=1&continue=" + token.ToString(), "", rest);
+  REQUIRE(Eventually([&] {
+    f.Server("m2").SendBookmarks();
+    return rest->answered();
+  }));
+  CHECK(rest->Body()["items"].At(0)["metadata"]["name"].AsString() == "y");
+  CHECK(VersionOfPage(token.ToString()) == versions.ToString());
+  CHECK(VersionOfPage("nonsense").empty());
+}
+
+TEST_CASE("a member that is missing is named, and the others answer") {
+  Fixture f;
+  f.Lock("m2");
+  f.cache().SetScope(tests::SearchMembers::Scope({"m1", "m2"}));
+  REQUIRE(Eventually([&] { return f.cache().Find("m1", kPods.gvr())->HasSynced(); }));
+  f.Put("m1", "a", "x");
+  const auto client = f.Send("/api/v1/pods?resourceVersion=0");
+  CHECK(client->answer().code == 200);
+  CHECK(client->Body()["items"].size() == 1);
+  REQUIRE(client->Warnings().size() == 1);
+  CHECK_THAT(client->Warnings()[0], Catch::StartsWith("299 - \"cluster m2 is missing: "));
+}
+
+// Puts pods of 10 KB that can hardly be compressed.
+void PutLongPods(Fixture& f, int count) {
+  uint32_t state = 1;
+  for (int i = 0; i < count; ++i) {
+    kube::Object pod = tests::PodIn("a", absl::StrCat("p", i));
+    std::string noise(10'000, 'x');
+    for (char& c : noise) c = static_cast<char>('0' + ((state = state * 1664525 + 7) >> 24) % 64);
+    pod.SetAnnotation("big", noise);
+    f.Reach("m1", kube::ResourceVersionOf(f.Server("m1").Put(kPods, pod)));
+  }
+}
+
+TEST_CASE("a long list is compressed piece by piece for clients that accept it") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1"}));
+  PutLongPods(f, 60);
+  const auto client = Client::Make();
+  client->SetRoom(false);
+  f.Send("/api/v1/pods", "", client, true);
+  CHECK(client->answer().body.empty());
+  client->SetRoom(true);
+  REQUIRE(Eventually([&] { return client->closed(); }));
+  const base::HttpResponse answer = client->answer();
+  const auto has = [&answer](const std::string& name, const std::string& value) {
+    return std::count(answer.headers.begin(), answer.headers.end(), std::pair(name, value)) == 1;
+  };
+  CHECK(has("Content-Encoding", "gzip"));
+  CHECK(has("Vary", "Accept-Encoding"));
+  const auto text = base::Gunzip(answer.body, 10 << 20);
+  REQUIRE(text.ok());
+  CHECK(answer.body.size() < text->size());
+  const auto plain = f.Send("/api/v1/pods");
+  REQUIRE(Eventually([&] { return plain->closed(); }));
+  CHECK(*text == plain->answer().body);
+  // Neither a short answer nor a watch is.
+  const auto brief = Client::Make();
+  f.Send("/api/v1/pods?limit=1", "", brief, true);
+  CHECK(brief->Body()["items"].size() == 1);
+  const auto watch = Client::Make();
+  f.Send("/api/v1/pods?watch=1&resourceVersion=0", "", watch, true);
+  CHECK(Eventually([&] { return watch->Events().size() == 60; }));
+}
+
+TEST_CASE("a long list is sent in pieces as the client takes them") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1"}));
+  PutLongPods(f, 40);
+  const auto client = Client::Make();
+  client->SetRoom(false);
+  f.Send("/api/v1/pods", "", client);
+  CHECK_FALSE(client->closed());
+  CHECK(client->answer().body.size() < 300'000);
+  client->SetRoom(true);
+  CHECK(client->Body()["items"].size() == 40);
+}
+
+TEST_CASE("a watch begins with what there is, says where that ends, and goes on") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1", "m2"}));
+  f.Put("m1", "a", "x");
+  f.Put("m2", "a", "y");
+  const auto client = f.Send(
+      "/api/v1/pods?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
+      "allowWatchBookmarks=true");
+  REQUIRE(Eventually([&] { return client->Events().size() == 3; }));
+  CHECK(client->Events() == std::vector<std::string>{"ADDED m1/x", "ADDED m2/y", "BOOKMARK end/"});
+  f.Put("m2", "a", "z");
+  f.Erase("m1", "a", "x");
+  REQUIRE(Eventually([&] { return client->Events().size() == 5; }));
+  std::vector<std::string> later = client->Events();
+  later.erase(later.begin(), later.begin() + 3);
+  std::sort(later.begin(), later.end());
+  CHECK(later == std::vector<std::string>{"ADDED m2/z", "DELETED m1/x"});
+  CHECK_FALSE(client->closed());
+  f.stop.request_stop();
+  CHECK(Eventually([&] { return client->closed(); }));
+}
+
+TEST_CASE("a watch of many clusters has the lines of every watch") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1"}));
+  f.Put("m1", "a", "x");
+  const auto lines = [&](const std::string& accept) {
+    const auto client = f.Send(absl::StrCat("/api/v1/pods?watch=1&", tests::kWatchList), accept);
+    std::vector<json::Value> out;
+    tests::Eventually([&] {
+      out.clear();
+      const std::string body = client->answer().body;
+      for (const absl::string_view line : absl::StrSplit(body, '\n', absl::SkipEmpty())) {
+        out.push_back(json::Parse(line).value_or(json::Value()));
+      }
+      return out.size() >= 2;
+    });
+    return out;
+  };
+  tests::CheckFormsOfWatch(lines, "Pod", "x");
+}
+
+TEST_CASE("a client continues where its list ended") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1"}));
+  f.Put("m1", "a", "x");
+  const std::string version =
+      f.Send("/api/v1/pods")->Body()["metadata"]["resourceVersion"].ToString();
+  f.Put("m1", "a", "y");
+  const auto client = f.Send("/api/v1/pods?watch=1&resourceVersion=" + version);
+  REQUIRE(Eventually([&] { return !client->Events().empty(); }));
+  CHECK(client->Events() == std::vector<std::string>{"ADDED m1/y"});
+  client->Close();
+
+  CompositeVersion old;
+  old.Set("m1", int64_t{1});
+  const auto expired = f.Send("/api/v1/pods?watch=1&resourceVersion=" + old.ToString());
+  REQUIRE(Eventually([&] { return expired->closed(); }));
+  const json::Value error = expired->Body();
+  CHECK(error["type"].AsString() == "ERROR");
+  CHECK(error["object"]["code"].AsInt() == 410);
+  CHECK(error["object"]["reason"].AsString() == "Expired");
+}
+
+TEST_CASE("the events of a slow client wait in the cache") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1"}));
+  const auto client = Client::Make();
+  client->SetRoom(false);
+  f.Send("/api/v1/pods?watch=1&resourceVersion=0", "", client);
+  const auto quick = f.Send("/api/v1/pods?watch=1&resourceVersion=0");
+  f.Put("m1", "a", "x");
+  f.Put("m1", "a", "y");
+  // Who is told of changes after the slow one has them.
+  REQUIRE(Eventually([&] { return quick->Events().size() == 2; }));
+  CHECK(client->Events().empty());
+  client->SetRoom(true);
+  REQUIRE(Eventually([&] { return client->Events().size() >= 2; }));
+  CHECK(client->Events() == quick->Events());
+}
+
+TEST_CASE("a member that does not answer holds up its own readers only, and not too many") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1"}));
+  f.Put("m1", "a", "x");
+  CacheReads::Options options = f.Options(absl::InfiniteDuration());
+  options.waiting_threads = 1;
+  options.max_waiting = 1;
+  options.clusters = [](const kube::Gvr&) { return std::vector<std::string>{"m1"}; };
+  CacheReads few(std::move(options));
+  const auto before = static_cast<int>(f.Server("m1").Requests("GET").size());
+  f.Server("m1").Block("GET");
+  const auto first = Client::Make(), second = Client::Make(), third = Client::Make();
+  f.Start(few, "/api/v1/pods", "", first);
+  REQUIRE(f.Server("m1").AwaitRequests("GET", before + 1));
+  f.Start(few, "/api/v1/pods", "", second);
+  f.Start(few, "/api/v1/pods", "", third);
+  CHECK(third->Body()["code"].AsInt() == 429);
+  CHECK_FALSE(first->answered());
+  // Who does not ask for the newest state gets what there is.
+  const auto any = Client::Make();
+  f.Start(few, "/api/v1/pods?resourceVersion=0", "", any);
+  CHECK(any->Body()["items"].size() == 1);
+  f.Server("m1").Unblock();
+  CHECK(first->Body()["items"].size() == 1);
+  CHECK(second->Body()["items"].size() == 1);
+}
+
+TEST_CASE("a version from the future is refused without waiting for it") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1"}));
+  CompositeVersion future;
+  future.Set("m1", int64_t{1'000'000'000});
+  const json::Value error = f.Send("/api/v1/pods?resourceVersion=" + future.ToString())->Body();
+  CHECK(error["code"].AsInt() == 504);
+  CHECK(error["details"]["causes"].At(0)["reason"].AsString() == "ResourceVersionTooLarge");
+}
+
+TEST_CASE("cached reads are authorized one by one when that is wanted") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1"}));
+  FakeAuthorizer authorizer;
+  CacheReads::Options options = f.Options(absl::Seconds(3));
+  options.authorizer = &authorizer;
+  CacheReads authorized(std::move(options));
+  const auto code = [&](const std::string& target) {
+    const auto client = Client::Make();
+    f.Start(authorized, target, "", client);
+    (void)client->Body();
+    return client->answer().code;
+  };
+  CHECK(code("/api/v1/namespaces/ns/pods") == 200);
+  authorizer.decision->reason = "by rule";
+  authorizer.decision->allowed = false;
+  CHECK(code("/api/v1/namespaces/ns/pods/web") == 403);
+  CHECK(code("/api/v1/pods?watch=true") == 403);
+  CHECK(authorizer.asked ==
+        std::vector<std::string>{"bob list pods ns/", "bob get pods ns/web", "bob watch pods /"});
+  // What went wrong is for the log.
+  const auto client = Client::Make();
+  authorizer.decision = absl::UnavailableError("dial 10.0.0.1: refused");
+  f.Start(authorized, "/api/v1/pods", "", client);
+  CHECK(client->Body()["message"].AsString() ==
+        "Internal error occurred: the request cannot be authorized at the moment");
+  authorizer.decision = absl::ResourceExhaustedError("too many");
+  CHECK(code("/api/v1/pods") == 429);
+}
+
+TEST_CASE("watchers get tables, of which only the first has columns") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1"}));
+  f.Put("m1", "a", "x");
+  f.Put("m1", "a", "y");
+  const auto client = f.Send("/api/v1/pods?watch=1", kTable);
+  const auto lines = [&] {
+    return std::vector<std::string>(absl::StrSplit(client->answer().body, '\n', absl::SkipEmpty()));
+  };
+  REQUIRE(Eventually([&] { return lines().size() >= 2; }));
+  const json::Value first = *json::Parse(lines()[0]), second = *json::Parse(lines()[1]);
+  CHECK(first["object"]["kind"].AsString() == "Table");
+  CHECK(first["object"]["columnDefinitions"].size() > 2);
+  CHECK(second["object"]["columnDefinitions"].empty());
+  CHECK(second["object"]["rows"].At(0)["cells"].At(1).AsString() == "m1");
+}
+
+}  // namespace
+}  // namespace search

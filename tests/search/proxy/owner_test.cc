@@ -1,0 +1,60 @@
+// To which member a request for one object goes.
+#include "search/proxy/internal/owner.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/search/proxy/requests.h"
+
+namespace search {
+namespace {
+
+TEST_CASE("the only member that has the object is its owner") {
+  const InnerRequest inner = Inner("DELETE", "/api/v1/namespaces/ns/pods/same");
+  CHECK(*OwnerOf(inner, {{{"member2"}, {}}, ""}) == "member2");
+  // Its object has moved since it was read, or is another one.
+  CHECK(CodeOf(OwnerOf(inner, {{{"member2"}, {}}, "member1"}).status()) == 409);
+}
+
+TEST_CASE("a member that has not been read yet could be meant, too") {
+  const InnerRequest inner = Inner("PATCH", "/api/v1/namespaces/ns/pods/same");
+  CHECK(CodeOf(OwnerOf(inner, {{{}, {"member1"}}, ""}).status()) == 503);
+  CHECK(CodeOf(OwnerOf(inner, {{{"member2"}, {"member1"}}, ""}).status()) == 503);
+  CHECK(CodeOf(OwnerOf(inner, {{{"member2"}, {"member1"}}, "member1"}).status()) == 503);
+  CHECK(*OwnerOf(inner, {{{"member2"}, {"member1"}}, "member2"}) == "member2");
+  const InnerRequest log = Inner("GET", "/api/v1/namespaces/ns/pods/same/log");
+  CHECK(*OwnerOf(log, {{{"member2"}, {"member1"}}, ""}) == "member2");
+  CHECK(CodeOf(OwnerOf(log, {{{}, {"member1"}}, ""}).status()) == 503);
+  const InnerRequest exec = Inner("GET", "/api/v1/namespaces/ns/pods/same/exec");
+  CHECK(CodeOf(OwnerOf(exec, {{{"member2"}, {"member1"}}, ""}).status()) == 503);
+}
+
+TEST_CASE("an object that no member has is not found") {
+  const InnerRequest inner = Inner("GET", "/apis/apps/v1/namespaces/ns/deployments/web/scale");
+  const auto error = kube::server::ErrorOf(OwnerOf(inner, {}).status());
+  CHECK(error.code == 404);
+  CHECK(error.message == "deployments.apps \"web\" not found");
+}
+
+TEST_CASE("a name that several members have is ambiguous") {
+  const InnerRequest inner = Inner("PUT", "/api/v1/namespaces/ns/pods/same");
+  const auto error =
+      kube::server::ErrorOf(OwnerOf(inner, {{{"member2", "member1"}, {}}, ""}).status());
+  CHECK(error.code == 409);
+  CHECK(error.reason == "Conflict");
+  CHECK(error.message ==
+        "Operation cannot be fulfilled on pods \"same\": ambiguous objects in clusters [member1, "
+        "member2]");
+  CHECK(error.details == json::Value::Object({{"name", "same"}, {"kind", "pods"}}));
+  // Unless the body says from where its object was read.
+  CHECK(*OwnerOf(inner, {{{"member2", "member1"}, {}}, "member1"}) == "member1");
+  CHECK_FALSE(OwnerOf(inner, {{{"member2", "member1"}, {}}, "member3"}).ok());
+}
+
+TEST_CASE("the choice of the caller comes first") {
+  const InnerRequest inner = Inner("GET", "/api/v1/namespaces/ns/pods/same/log?cluster=member2");
+  CHECK(*OwnerOf(inner, {{{"member1", "member2"}, {}}, "member1"}) == "member2");
+  CHECK(*OwnerOf(inner, {}) == "member2");
+}
+
+}  // namespace
+}  // namespace search

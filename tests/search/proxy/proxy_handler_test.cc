@@ -1,0 +1,313 @@
+// The handler of the proxy between a cache, members and a control plane that write down what they
+// are asked.
+#include "search/proxy/proxy_handler.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "kube/server/negotiation.h"
+#include "tests/search/proxy/requests.h"
+#include "tests/support/fake_clock.h"
+
+namespace search {
+namespace {
+
+using kube::aggregation::ApiRequest;
+
+class Recorder : public base::HttpResponder {
+ public:
+  void Send(base::HttpResponse answer) override { response = std::move(answer); }
+  std::shared_ptr<base::HttpStream> StartStream(base::HttpResponse) override { return nullptr; }
+  void Abort() override {}
+
+  json::Value Body() const { return json::Parse(response->body).value_or(json::Value()); }
+
+  std::optional<base::HttpResponse> response;
+};
+
+class FakeServer : public Forwarder {
+ public:
+  void Forward(ForwardedRequest request, std::shared_ptr<base::HttpResponder> responder,
+               OnForbidden on_forbidden) override {
+    received.push_back(request);
+    if (!forbidden.empty()) {
+      const std::string body = std::exchange(forbidden, "");
+      if (on_forbidden && on_forbidden(body)) return;
+      return responder->Send({.code = 403, .body = body});
+    }
+    responder->Send({.code = 200, .body = "{}"});
+  }
+
+  bool ReplaceToken(const std::string&) override { return false; }
+
+  // Returns all values of a header about the identity of the last request.
+  std::vector<std::string> Values(absl::string_view name) const {
+    std::vector<std::string> out;
+    for (const auto& [key, value] : received.back().identity) {
+      if (key == name) out.push_back(value);
+    }
+    return out;
+  }
+
+  std::vector<ForwardedRequest> received;
+  std::string forbidden;  // The body of the next answer, a 403.
+};
+
+class FakeCache : public CachedReads {
+ public:
+  Holders HoldersOf(const kube::Gvr&, const kube::ObjectKey& key) override {
+    return {holders[key.name], unread};
+  }
+  void Answer(ApiRequest request, const std::string& cluster,
+              std::shared_ptr<base::HttpResponder> responder) override {
+    reads.push_back(request.info.verb + " " + request.http.target + " " + cluster);
+    responder->Send({.code = 200, .body = "{}"});
+  }
+
+  std::map<std::string, std::vector<std::string>> holders;
+  std::vector<std::string> unread;
+  std::vector<std::string> reads;
+};
+
+struct Fixture : MemberForwarders {
+  absl::StatusOr<std::shared_ptr<Forwarder>> For(const std::string& cluster) override {
+    if (const auto found = servers.find(cluster); found != servers.end()) return found->second;
+    return kube::server::NotFound({"cluster.karmada.io", "clusters"}, cluster);
+  }
+
+  std::shared_ptr<Recorder> Send(const std::string& method, const std::string& target,
+                                 const std::string& body = "") {
+    ApiRequest request;
+    request.http = Outer(method, absl::StrCat(kProxyUrl, target));
+    SetHeader(request.http, "Content-Type", "application/json");
+    SetHeader(request.http, "X-Custom", "1");
+    SetHeader(request.http, "X-Remote-User", "admin");
+    request.http.remote_address = "10.1.2.3:4567";
+    request.http.body = body;
+    request.user = user;
+    const auto responder = std::make_shared<Recorder>();
+    handler().Handle(std::move(request), responder);
+    REQUIRE(responder->response.has_value());
+    return responder;
+  }
+
+  ProxyHandler& handler() {
+    if (handler_ == nullptr) {
+      handler_ = std::make_unique<ProxyHandler>(ProxyHandler::Parts{
+          [](const kube::server::RequestInfo& info, const std::string& cluster) {
+            return info.gvr.resource == "pods" && cluster != "member3";
+          },
+          cache, *this, to_control_plane,
+          [](absl::string_view version) -> std::optional<MemberVersions> {
+            if (version != "composite") return std::nullopt;
+            return MemberVersions{{"member1", "714"}};
+          },
+          clock});
+    }
+    return *handler_;
+  }
+
+  tests::FakeClock clock;
+  FakeCache cache;
+  const std::shared_ptr<FakeServer> to_control_plane = std::make_shared<FakeServer>();
+  FakeServer& control_plane = *to_control_plane;
+  std::map<std::string, std::shared_ptr<FakeServer>> servers = {
+      {"member1", std::make_shared<FakeServer>()}, {"member2", std::make_shared<FakeServer>()}};
+  kube::aggregation::UserInfo user = {
+      "bob", "uid-1", {"dev", "system:authenticated"}, {{"scopes", {"a"}}}};
+
+ private:
+  std::unique_ptr<ProxyHandler> handler_;
+};
+
+TEST_CASE("reads of registered resources come from the cache") {
+  Fixture f;
+  CHECK(f.Send("GET", "/api/v1/pods?limit=5")->response->code == 200);
+  f.Send("GET", "/api/v1/namespaces/ns/pods/web?cluster=member2");
+  CHECK(f.cache.reads == std::vector<std::string>{"list /api/v1/pods?limit=5 ",
+                                                  "get /api/v1/namespaces/ns/pods/web member2"});
+  CHECK(f.control_plane.received.empty());
+}
+
+TEST_CASE("writes and subresources go to the member that has the object, as the caller") {
+  Fixture f;
+  f.cache.holders["web"] = {"member2"};
+  CHECK(f.Send("GET", "/api/v1/namespaces/ns/pods/web/log?follow=true")->response->code == 200);
+  const FakeServer& member = *f.servers["member2"];
+  REQUIRE(member.received.size() == 1);
+  const ForwardedRequest& received = member.received[0];
+  CHECK(received.request.method == "GET");
+  CHECK(received.target == "/api/v1/namespaces/ns/pods/web/log?follow=true");
+  CHECK(received.head_timeout == absl::InfiniteDuration());
+  CHECK(received.request.remote_address == "10.1.2.3:4567");
+  CHECK(received.request.target ==
+        absl::StrCat(kProxyUrl, "/api/v1/namespaces/ns/pods/web/log?follow=true"));
+  CHECK(received.request.Header("x-custom") == "1");
+  CHECK(received.request.fields.size() == 2);
+  CHECK(member.Values("Impersonate-User") == std::vector<std::string>{"bob"});
+  CHECK(member.Values("Impersonate-Group") == std::vector<std::string>{"dev"});
+  CHECK(member.Values("Impersonate-Uid") == std::vector<std::string>{"uid-1"});
+  CHECK(member.Values("Impersonate-Extra-scopes") == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("a write gets the member's own version") {
+  Fixture f;
+  f.cache.holders["web"] = {"member1"};
+  f.Send("PUT", "/api/v1/namespaces/ns/pods/web",
+         R"({"metadata":{"resourceVersion":"composite"}})");
+  CHECK(f.servers["member1"]->received.at(0).request.body ==
+        R"({"metadata":{"resourceVersion":"714"}})");
+  f.cache.holders["web"] = {"member2"};
+  const auto refused = f.Send("PUT", "/api/v1/namespaces/ns/pods/web",
+                              R"({"metadata":{"resourceVersion":"composite"}})");
+  CHECK(refused->response->code == 409);
+  CHECK(f.servers["member2"]->received.empty());
+}
+
+TEST_CASE("names that no member or several members have are refused") {
+  Fixture f;
+  CHECK(f.Send("DELETE", "/api/v1/namespaces/ns/pods/none")->response->code == 404);
+  f.cache.holders["same"] = {"member2", "member1"};
+  const auto ambiguous = f.Send("DELETE", "/api/v1/namespaces/ns/pods/same");
+  CHECK(ambiguous->response->code == 409);
+  CHECK(ambiguous->Body()["reason"].AsString() == "Conflict");
+  CHECK(f.Send("DELETE", "/api/v1/namespaces/ns/pods/same?cluster=member1")->response->code == 200);
+  CHECK(f.servers["member1"]->received.size() == 1);
+  // A cluster whose pods no registry selects.
+  CHECK(f.Send("DELETE", "/api/v1/namespaces/ns/pods/same?cluster=member3")->response->code == 400);
+}
+
+TEST_CASE("everything else goes to the control plane as the caller, not as this program") {
+  Fixture f;
+  CHECK(f.Send("GET", "/api/v1/secrets")->response->code == 200);
+  CHECK(f.control_plane.Values("Impersonate-User") == std::vector<std::string>{"bob"});
+  CHECK(f.control_plane.Values("Impersonate-Uid") == std::vector<std::string>{"uid-1"});
+  f.user = {};
+  CHECK(f.Send("GET", "/api/v1/secrets")->response->code == 500);
+  CHECK(f.control_plane.received.size() == 1);
+}
+
+TEST_CASE("a server that refuses uid and extra gets name and groups") {
+  const std::string refusal =
+      R"({"kind":"Status","reason":"Forbidden","message":"uids.authentication.k8s.io \"uid-1\" is )"
+      R"(forbidden: User \"x\" cannot impersonate resource \"uids\" in API group )"
+      R"(\"authentication.k8s.io\" at the cluster scope","details":{"name":"uid-1",)"
+      R"("group":"authentication.k8s.io","kind":"uids"},"code":403})";
+  Fixture f;
+  f.cache.holders["web"] = {"member1"};
+  FakeServer& member = *f.servers["member1"];
+  const std::string log = "/api/v1/namespaces/ns/pods/web/log";
+  member.forbidden = refusal;
+  CHECK(f.Send("GET", log)->response->code == 200);
+  REQUIRE(member.received.size() == 2);
+  CHECK(member.Values("Impersonate-Uid").empty());
+  CHECK(member.Values("Impersonate-Extra-scopes").empty());
+  CHECK(member.Values("Impersonate-Group") == std::vector<std::string>{"dev"});
+  // The member is not asked twice again, until its role may have been mended.
+  f.Send("GET", log);
+  CHECK(member.received.size() == 3);
+  f.clock.Advance(absl::Minutes(6));
+  f.Send("GET", log);
+  CHECK(member.Values("Impersonate-Uid").size() == 1);
+}
+
+TEST_CASE("another refusal is the caller's") {
+  Fixture f;
+  f.cache.holders["web"] = {"member1"};
+  FakeServer& member = *f.servers["member1"];
+  for (
+      const std::string body :
+      {R"({"reason":"Forbidden","message":"pods \"web\" is forbidden","details":{"kind":"pods"}})",
+       R"({"reason":"Forbidden","message":"users \"bob\" is forbidden: cannot impersonate resource)"
+       R"( \"users\"","details":{"kind":"users"}})",
+       "no json"}) {
+    CAPTURE(body);
+    member.forbidden = body;
+    const auto answer = f.Send("GET", "/api/v1/namespaces/ns/pods/web/log");
+    CHECK(answer->response->code == 403);
+    CHECK(answer->response->body == body);
+  }
+  CHECK(member.received.size() == 3);
+}
+
+TEST_CASE("an application's refusal is nobody's business, and another user's is his own") {
+  const std::string refusal =
+      R"({"reason":"Forbidden","message":"cannot impersonate resource \"uids\"","details":)"
+      R"({"group":"authentication.k8s.io","kind":"uids"}})";
+  Fixture f;
+  f.cache.holders["web"] = {"member1"};
+  FakeServer& member = *f.servers["member1"];
+  member.forbidden = refusal;
+  CHECK(f.Send("GET", "/api/v1/namespaces/ns/pods/web/proxy/login")->response->code == 403);
+  REQUIRE(member.received.size() == 1);
+  CHECK(member.received[0].of_application);
+  const std::string log = "/api/v1/namespaces/ns/pods/web/log";
+  f.Send("GET", log);
+  CHECK(member.Values("Impersonate-Uid").size() == 1);
+  member.forbidden = refusal;
+  f.Send("GET", log);
+  CHECK(member.Values("Impersonate-Uid").empty());
+  f.user.name = "alice";
+  f.Send("GET", log);
+  CHECK(member.Values("Impersonate-Uid").size() == 1);
+}
+
+TEST_CASE("a user whom no header can name is not passed on") {
+  Fixture f;
+  const kube::aggregation::UserInfo bob = f.user;
+  const auto code = [&] { return f.Send("GET", "/api/v1/secrets")->response->code; };
+  f.user.name = " admin";
+  CHECK(code() == 400);
+  f.user = bob;
+  f.user.groups.push_back("system:masters\t");
+  CHECK(code() == 400);
+  f.user.groups.back() = "";
+  CHECK(code() == 400);
+  f.user = bob;
+  f.user.uid = "1\r\nX: 1";
+  CHECK(code() == 400);
+  f.user = bob;
+  f.user.extra["scopes"] = {"b "};
+  CHECK(code() == 400);
+  CHECK(f.control_plane.received.empty());
+  f.user = bob;
+  f.user.groups = {"a group, with a comma"};
+  CHECK(code() == 200);
+}
+
+TEST_CASE("a write waits until it is known which members could be meant") {
+  Fixture f;
+  f.cache.holders["web"] = {"member1"};
+  f.cache.unread = {"member2"};
+  const auto refused = f.Send("DELETE", "/api/v1/namespaces/ns/pods/web");
+  CHECK(refused->response->code == 503);
+  CHECK_THAT(refused->Body()["message"].ToString(), Catch::Contains("[member2]"));
+  CHECK(f.Send("GET", "/api/v1/namespaces/ns/pods/web/exec")->response->code == 503);
+  CHECK(f.servers["member1"]->received.empty());
+  CHECK(f.Send("GET", "/api/v1/namespaces/ns/pods/web/log")->response->code == 200);
+  CHECK(f.Send("DELETE", "/api/v1/namespaces/ns/pods/web?cluster=member1")->response->code == 200);
+  // The body says which one is meant.
+  CHECK(f.Send("PUT", "/api/v1/namespaces/ns/pods/web",
+               R"({"metadata":{"resourceVersion":"composite"}})")
+            ->response->code == 200);
+}
+
+TEST_CASE("a forwarded request that waits holds no thread of the chain") {
+  Fixture f;
+  ApiRequest request;
+  request.http = Outer("GET", absl::StrCat(kProxyUrl, "/api/v1/pods"));
+  CHECK_FALSE(f.handler().MayBlock(request));
+  request.http.body = std::string(1 << 20, ' ');
+  CHECK(f.handler().MayBlock(request));
+}
+
+TEST_CASE("the head of a forwarded list has a deadline, its body has none") {
+  Fixture f;
+  f.Send("GET", "/api/v1/secrets");
+  CHECK(f.control_plane.received.back().head_timeout == absl::Seconds(60));
+  f.Send("GET", "/api/v1/secrets?watch=1");
+  CHECK(f.control_plane.received.back().head_timeout == absl::InfiniteDuration());
+}
+
+}  // namespace
+}  // namespace search

@@ -1,0 +1,164 @@
+// The conditions that registries get, and when they are written.
+#include "search/registry/status_conditions.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <string>
+
+#include "api/resource_registry.h"
+#include "tests/search/registry/feed_fixture.h"
+
+namespace search {
+namespace {
+
+const kube::Resource kPods{{"", "v1", "Pod"}, "pods", true};
+const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
+
+struct FakeStates : CacheStates {
+  std::optional<CachedSlice> StateOf(const std::string& cluster, const kube::Gvr&) const override {
+    const auto found = states.find(cluster);
+    if (found == states.end()) return std::nullopt;
+    return found->second;
+  }
+  std::optional<MirrorState> MirrorOf(const api::OpenSearchTarget&) const override {
+    return mirror;
+  }
+  std::map<std::string, CachedSlice> states;
+  std::optional<MirrorState> mirror;
+};
+
+Scope ScopeOf(int clusters, bool ready = true) {
+  Scope scope;
+  scope.matches["r"];
+  for (int i = 1; i <= clusters; ++i) {
+    const std::string name = absl::StrCat("m", 100 + i);
+    auto part = std::make_shared<ClusterScope>();
+    part->ready = ready;
+    part->resources[kPods.gvr()] = {kPods, {}, {"r"}};
+    scope.clusters[name] = part;
+    scope.matches["r"].insert(name);
+  }
+  return scope;
+}
+
+std::string Shown(const json::Value& condition) {
+  return absl::StrCat(condition["type"].AsString(), "=", condition["status"].AsString(), " ",
+                      condition["reason"].AsString(), ": ", condition["message"].AsString());
+}
+
+TEST_CASE("a registry gets a summary, the state of its kinds, and one condition for each cluster") {
+  FakeStates states;
+  states.states["m101"] = {true, 12, absl::Seconds(3), ""};
+  states.states["m102"] = {false, 0, absl::Minutes(5), "connection refused"};
+  const json::Value conditions = RegistryConditions("r", ScopeOf(3), states, {}, kNow);
+  REQUIRE(conditions.size() == 5);
+  CHECK(Shown(conditions.At(0)) ==
+        "Synced=False ClustersNotSynced: 1 of 3 clusters are synced, 12 objects; not synced: m102, "
+        "m103");
+  CHECK(Shown(conditions.At(1)) ==
+        "KindsResolved=True AllResolved: the control plane serves all kinds");
+  // Clusters with trouble come first.
+  CHECK(Shown(conditions.At(2)) ==
+        "m102/Synced=False SyncFailed: 0 of 1 resource is synced, 0 objects, less than ten minutes "
+        "behind; last error: pods: connection refused");
+  CHECK(Shown(conditions.At(3)) ==
+        "m103/Synced=False Syncing: 0 of 1 resource is synced, 0 objects, less than a minute "
+        "behind");
+  CHECK(Shown(conditions.At(4)) ==
+        "m101/Synced=True Synced: 1 of 1 resource is synced, 12 objects, less than a minute "
+        "behind");
+  CHECK(conditions.At(0)["lastTransitionTime"].AsString() == "2023-11-14T22:13:20Z");
+}
+
+TEST_CASE("no cluster, clusters that are not ready, and unknown kinds are reported") {
+  FakeStates states;
+  CHECK(Shown(RegistryConditions("r", ScopeOf(0), states, {}, kNow).At(0)) ==
+        "Synced=False NoClusterMatches: 0 of 0 clusters are synced, 0 objects");
+  states.states["m101"] = {true, 1, {}, ""};
+  Scope scope = ScopeOf(1, /*ready=*/false);
+  scope.unresolved["r"][{"a", "v1", "X"}] = "no matches";
+  const json::Value conditions = RegistryConditions("r", scope, states, {}, kNow);
+  CHECK(conditions.At(2)["reason"].AsString() == "ClusterNotReady");
+  CHECK(Shown(conditions.At(1)) == "KindsResolved=False UnknownKinds: a/v1, Kind=X: no matches");
+}
+
+TEST_CASE("a registry with an OpenSearch says whether that has everything") {
+  FakeStates states;
+  Scope scope = ScopeOf(1);
+  CHECK(RegistryConditions("r", scope, states, {}, kNow).size() == 3);
+  scope.open_search["r"].addresses = {"https://os:9200"};
+  CHECK(Shown(RegistryConditions("r", scope, states, {}, kNow).At(2)) ==
+        "Mirrored=False NotStarted: nothing is mirrored yet");
+  states.mirror = {true, "Mirrored", "OpenSearch has all objects"};
+  const json::Value conditions = RegistryConditions("r", scope, states, {}, kNow);
+  CHECK(Shown(conditions.At(2)) == "Mirrored=True Mirrored: OpenSearch has all objects");
+  // It goes with the OpenSearch.
+  scope.open_search.clear();
+  CHECK(RegistryConditions("r", scope, states, conditions, kNow).size() == 3);
+}
+
+TEST_CASE("the conditions of many clusters are bounded, those with trouble are listed") {
+  FakeStates states;
+  for (int i = 1; i <= 1000; ++i) {
+    states.states[absl::StrCat("m", 100 + i)] = {i != 900, 1, {}, std::string(5000, 'x')};
+  }
+  const json::Value conditions = RegistryConditions("r", ScopeOf(1000), states, {}, kNow);
+  CHECK(conditions.size() == 52);
+  CHECK(conditions.At(2)["type"].AsString() == "m1000/Synced");
+  CHECK(json::Write(conditions).size() < 50 * 1024);
+}
+
+TEST_CASE("small changes of the number of objects and of the lag are no change") {
+  FakeStates states;
+  states.states["m101"] = {true, 1000, absl::Seconds(1), ""};
+  const Scope scope = ScopeOf(1);
+  json::Value present = RegistryConditions("r", scope, states, {}, kNow);
+  present.Append(*json::Parse(R"({"type":"Someone/elses","status":"True"})"));
+  states.states["m101"] = {true, 1090, absl::Seconds(50), ""};
+  const absl::Time later = kNow + absl::Hours(1);
+  json::Value next = RegistryConditions("r", scope, states, present, later);
+  CHECK(next.size() == present.size());
+  CHECK(next.At(0)["type"].AsString() == "Someone/elses");
+  CHECK(next == RegistryConditions("r", scope, states, next, later));
+  CHECK(next.At(1)["message"].AsString() == "1 of 1 cluster is synced, 1000 objects");
+  states.states["m101"] = {true, 1200, absl::Seconds(50), ""};
+  next = RegistryConditions("r", scope, states, next, later);
+  CHECK(next.At(1)["message"].AsString() == "1 of 1 cluster is synced, 1200 objects");
+  // The status did not flip.
+  CHECK(next.At(1)["lastTransitionTime"].AsString() == "2023-11-14T22:13:20Z");
+}
+
+TEST_CASE("conditions are written once, guarded, and only when something has changed") {
+  tests::FakeEtcd etcd;
+  const auto store = StoreOn({etcd.url()});
+  const kube::ObjectPtr r = *store->Create(Registry("r"), {});
+  CacheScope scope([](const kube::Gvk&, const base::StopToken&) { return kPods; },
+                   base::RealClock());
+  scope.SetRegistry(r);
+  scope.SetCluster(kube::Share(kube::Object(
+      *json::Parse(R"({"metadata":{"name":"m1"},"status":{"conditions":[{"type":"Ready",)"
+                   R"("status":"True"}]}})"))));
+  scope.SetSynced();
+  base::StopSource stop;
+  std::thread thread([&] { scope.Run(stop.get_token()); });
+  REQUIRE(tests::Eventually([&] { return scope.HasSynced(); }));
+  FakeStates states;
+  states.states["m1"] = {true, 5, {}, ""};
+  StatusWriter writer({*store, scope, states, base::RealClock()}, {});
+  CHECK(writer.Pass({}) == 1);
+  const kube::ObjectPtr written = *store->Get("r", {});
+  CHECK(written->spec() == r->spec());
+  CHECK(kube::IsConditionTrue(written->status()["conditions"], api::kRegistrySynced));
+  CHECK(written->metadata()["managedFields"].At(0)["subresource"].AsString() == "status");
+  CHECK(writer.Pass({}) == 0);
+  CHECK(etcd.revision() == kube::ResourceVersionOf(*written));
+  states.states["m1"] = {false, 5, {}, "gone"};
+  CHECK(writer.Pass({}) == 1);
+  etcd.SetDown(true);
+  CHECK(writer.Pass({}) == 0);
+  stop.request_stop();
+  thread.join();
+}
+
+}  // namespace
+}  // namespace search
