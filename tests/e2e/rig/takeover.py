@@ -17,6 +17,9 @@ from .replay import check_recording
 from .suite import PlaneCase
 
 _QUIET_SECONDS = 12  # More than a round of cluster status.
+# What upstream writes at a restart differs from time to time: it is restarted so often before a kind of write counts as one
+# that its restarts do not make.
+_RESTARTS = 4
 # A restart of upstream rolls out what otherwise waits with it for an edit: lazy policies, and templates without a policy.
 _UPSTREAM_CATCHES_UP = {"dependent-overrides", "policy-lazy", "policy-lifecycle", "policy-priority",
                         "duplicated-mixed-kinds"}
@@ -139,19 +142,25 @@ class TakeOverCase(PlaneCase):
         works = _works_of(catching_up, self.plane)
         changes, writes = self.exchange("upstream"), self.writes.essential()
         works |= _works_of(catching_up, self.plane)
-        self.note_restart_of_upstream()
 
         def catches_up(namespace, name):
             return (namespace, name) in works or any(one.owns_name(namespace) or one.owns_name(name)
                                                      for one in catching_up)
+
+        def unusual():
+            return ([change for change in changes
+                     if _place(change) not in self.usual_changes and not _is_the_same(change)
+                     and not catches_up(*change[0].split("/")[2:])],
+                    [_text(pair) for pair in writes if _kind(pair) not in self.usual_writes
+                     and not catches_up(*pair[1].name.split("/"))])
+        for _ in range(_RESTARTS):
+            self.note_restart_of_upstream()
+            if not any(unusual()):
+                break
         with self.subTest("upstream takes over and changes no object otherwise than at a restart of its own"):
-            self.check_no_changes([
-                change for change in changes
-                if _place(change) not in self.usual_changes and not _is_the_same(change)
-                and not catches_up(*change[0].split("/")[2:])])
+            self.check_no_changes(unusual()[0])
         with self.subTest("upstream takes over and sends no kind of write that a restart of its own does not"):
-            self.assertEqual([_text(pair) for pair in writes if _kind(pair) not in self.usual_writes
-                              and not catches_up(*pair[1].name.split("/"))][:60], [])
+            self.assertEqual(unusual()[1][:60], [])
 
     def note_restart_of_upstream(self):
         """Restarts upstream and adds what it writes then to what is usual."""
