@@ -105,12 +105,15 @@ absl::StatusOr<search::DocumentQuery> QueryFor(const kube::aggregation::ApiReque
         "resourceVersion: lists from OpenSearch have no version; leave it out, or use "
         "search/cache");
   }
+  auto sort = kube::SortOrder::Parse(request.http.Query("sort"));
+  if (!sort.ok()) return kube::server::BadRequest(sort.status().message());
   search::DocumentQuery query{.kind = gvk,
                               .ns = request.info.key.ns,
                               .name = request.info.key.name,
                               .labels = options.labels,
                               .limit = std::max<int64_t>(options.limit, 0),
-                              .continue_token = options.continue_token};
+                              .continue_token = options.continue_token,
+                              .sort = *std::move(sort)};
   SetFields(options.fields, query);
   const std::string cluster(request.http.Query("cluster"));
   if (!cluster.empty()) query.clusters = {cluster};

@@ -3,106 +3,35 @@
 #include "search/cache/sorted_list.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "base/json.h"
 #include "base/status.h"
-#include "kube/meta/quantity.h"
 
 namespace search {
 namespace {
 
 using kube::ObjectPtr;
-
-// Splits at commas that are not inside of brackets.
-std::vector<absl::string_view> SplitKeys(absl::string_view text) {
-  std::vector<absl::string_view> out;
-  size_t begin = 0;
-  int depth = 0;
-  for (size_t i = 0; i <= text.size(); ++i) {
-    if (i == text.size() || (text[i] == ',' && depth == 0)) {
-      out.push_back(text.substr(begin, i - begin));
-      begin = i + 1;
-    } else if (text[i] == '[' || text[i] == '(') {
-      ++depth;
-    } else if (text[i] == ']' || text[i] == ')') {
-      --depth;
-    }
-  }
-  return out;
-}
-
-// Returns the member that everything lies in which an expression finds: "metadata.labels" for
-// ".metadata.labels['app']"; "" when it may find anything.
-std::string PlainPart(absl::string_view expression) {
-  absl::ConsumePrefix(&expression, ".");
-  const size_t end = std::min(expression.find_first_of("[*?@(\\ "), expression.find(".."));
-  absl::string_view plain = expression.substr(0, end);
-  // "spec.*": the dot before the star.
-  absl::ConsumeSuffix(&plain, ".");
-  return std::string(plain);
-}
-
-// What is compared of one value of an object.
-struct Comparable {
-  enum Rank { kNumber, kText, kAbsent } rank = kAbsent;
-  double number = 0;
-  std::string text;
-};
-
-Comparable ComparableOf(const json::Value& value) {
-  if (value.is_null()) return {};
-  if (value.is_number()) return {Comparable::kNumber, value.AsDouble(), ""};
-  if (!value.is_string()) return {Comparable::kText, 0, json::Write(value)};
-  const auto quantity = kube::Quantity::Parse(value.AsString());
-  if (quantity.ok()) return {Comparable::kNumber, quantity->AsApproximateFloat(), ""};
-  return {Comparable::kText, 0, value.ToString()};
-}
+using kube::SortOrder;
 
 struct Item {
   const std::string* cluster = nullptr;
   ObjectPtr object;
-  std::vector<Comparable> values;
+  kube::SortOrder::Values values;
 };
-
-// Returns -1, 0 or 1; absent values are last in either direction.
-int Compare(const Comparable& a, const Comparable& b, bool descending) {
-  const bool absent_a = a.rank == Comparable::kAbsent, absent_b = b.rank == Comparable::kAbsent;
-  if (absent_a || absent_b) return static_cast<int>(absent_a) - static_cast<int>(absent_b);
-  const auto x = std::tie(a.rank, a.number, a.text), y = std::tie(b.rank, b.number, b.text);
-  const int order = x < y ? -1 : (y < x ? 1 : 0);
-  return descending ? -order : order;
-}
-
-Comparable ValueOf(const kube::EncodedObject& object, const SortOrder::Key& key) {
-  const auto parsed = json::Parse(object.text(), {.kept = &key.fields});
-  if (!parsed.ok()) return {};
-  const auto found = key.path.Find(*parsed, kube::JsonPath::MissingKeys::kSkip);
-  return found.ok() && !found->empty() ? ComparableOf(found->front()) : Comparable();
-}
 
 std::vector<Item> Sorted(const ListAnswer& answer, const SortOrder& order) {
   std::vector<Item> items;
   items.reserve(answer.size());
   for (const ListAnswer::Part& part : answer.parts) {
     for (const ObjectPtr& object : *part.objects) {
-      Item item{&part.cluster, object, {}};
-      for (const SortOrder::Key& key : order.keys()) {
-        item.values.push_back(ValueOf(kube::Encoded(*object), key));
-      }
-      items.push_back(std::move(item));
+      items.push_back({&part.cluster, object, order.ValuesOfText(kube::Encoded(*object).text())});
     }
   }
   std::stable_sort(items.begin(), items.end(), [&order](const Item& a, const Item& b) {
-    for (size_t i = 0; i < order.keys().size(); ++i) {
-      const int result = Compare(a.values[i], b.values[i], order.keys()[i].descending);
-      if (result != 0) return result < 0;
-    }
-    return false;
+    return order.Compare(a.values, b.values) < 0;
   });
   return items;
 }
@@ -162,31 +91,6 @@ std::vector<ListAnswer::Part> PartsOf(std::vector<Item>& items, size_t begin, si
 }
 
 }  // namespace
-
-absl::StatusOr<SortOrder> SortOrder::Parse(absl::string_view text) {
-  SortOrder order;
-  order.text_ = std::string(text);
-  if (text.empty()) return order;
-  for (absl::string_view part : SplitKeys(text)) {
-    const bool descending = absl::ConsumePrefix(&part, "-");
-    if (absl::ConsumePrefix(&part, "{")) absl::ConsumeSuffix(&part, "}");
-    absl::ConsumePrefix(&part, ".");
-    if (part.empty()) return absl::InvalidArgumentError("sort: a field has no name");
-    if (part.find_first_of("{}") != absl::string_view::npos) {
-      return absl::InvalidArgumentError(absl::StrCat("sort: ", part, " is not one expression"));
-    }
-    auto path = kube::JsonPath::Parse(absl::StrCat("{.", part, "}"));
-    if (!path.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("sort: ", part, ": ", path.status().message()));
-    }
-    const std::string plain = PlainPart(part);
-    const std::vector<std::string> paths =
-        plain.empty() ? std::vector<std::string>() : std::vector<std::string>{plain};
-    order.keys_.push_back({*std::move(path), json::Fields(paths), descending});
-  }
-  return order;
-}
 
 absl::StatusOr<ListAnswer> ListSorted(const MultiClusterCache& cache, const ListRequest& request,
                                       const SortOrder& order) {

@@ -15,6 +15,7 @@
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 #include "kube/meta/selector.h"
+#include "kube/meta/sort_order.h"
 #include "search/opensearch/opensearch_client.h"
 
 namespace search {
@@ -30,10 +31,11 @@ struct DocumentQuery {
   std::function<bool(const kube::Object& object)> also;
   int64_t limit = 0;  // 0: all, however many.
   std::string continue_token;
+  kube::SortOrder sort;  // Empty: by cluster, namespace and name.
 };
 
 struct DocumentPage {
-  // Ordered by cluster, namespace and name; annotated with the cluster each was cached from.
+  // Annotated with the cluster each was cached from.
   std::vector<kube::Object> items;
   std::string continue_token;  // "" at the end.
   // How many objects follow: an estimate, at least 1 with a continue token and 0 without.
@@ -44,13 +46,17 @@ struct DocumentPage {
 // kInvalidArgument for selectors that cannot be expressed.
 absl::StatusOr<json::Value> QueryOf(const DocumentQuery& query);
 
+// Returns whether the list has an object that OpenSearch has found.
+bool Means(const DocumentQuery& query, const kube::Object& object);
+
 // Asks all of several OpenSearches; what more than one has is listed once. An error of one is an
 // error of the whole.
 //
-// Pages are not of one snapshot: what changes between two of them may be missed or seen twice only
-// if its name, namespace or cluster changes, which they do not; so an object that exists all the
-// time is in exactly one page. kInvalidArgument also for a continue token that is not one; an index
-// that does not exist has no objects.
+// Pages are not of one snapshot. An object that exists all the time is in exactly one page, unless
+// the list is sorted by a field that changes meanwhile. kInvalidArgument also for a continue token
+// that is not one of this list; an index that does not exist has no objects.
+//
+// A sorted page reads everything that the query finds and keeps no more of it than the page has.
 absl::StatusOr<DocumentPage> SearchDocuments(const std::vector<OpenSearchClient*>& clients,
                                              absl::string_view index_prefix,
                                              const DocumentQuery& query,

@@ -46,10 +46,10 @@ ObjectFilter FilterOf(const kube::LabelSelector& labels, FieldMatcher fields, st
   return filter;
 }
 
-absl::StatusOr<SortOrder> SortOf(const base::HttpRequest& request, bool watch) {
+absl::StatusOr<kube::SortOrder> SortOf(const base::HttpRequest& request, bool watch) {
   const absl::string_view text = request.Query("sort");
   if (watch && !text.empty()) return kube::server::BadRequest("a watch cannot be sorted");
-  absl::StatusOr<SortOrder> sort = SortOrder::Parse(text);
+  absl::StatusOr<kube::SortOrder> sort = kube::SortOrder::Parse(text);
   if (!sort.ok()) return kube::server::BadRequest(sort.status().message());
   return sort;
 }

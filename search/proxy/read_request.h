@@ -31,7 +31,7 @@ struct ReadRequest {
   std::shared_ptr<const kube::server::TablePrinter> printer;
   kube::server::ListOptions options;
   ObjectFilter filter;
-  SortOrder sort;  // Of a list.
+  kube::SortOrder sort;  // Of a list.
   // Whether the client accepts long lists compressed (APIResponseCompression). Watches are not
   // compressed, as kube-apiserver's are not.
   bool gzip = false;

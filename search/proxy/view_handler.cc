@@ -41,9 +41,6 @@ absl::Status ViewHandler::TryHandle(kube::aggregation::ApiRequest request,
     if (!parts_.open_search) {
       return kube::server::NotImplemented("no ResourceRegistry has an OpenSearch");
     }
-    if (!request.http.Query("sort").empty()) {
-      return kube::server::BadRequest("lists from OpenSearch cannot be sorted");
-    }
     WithReadRights(parts_.read_authorizer, std::move(request), responder,
                    [this, responder](const ReadRequestPtr& read) {
                      RunRead(searches_, responder, [this, read, responder] {

@@ -128,6 +128,8 @@ TEST_CASE("OpenSearch answers lists as the cache does") {
            // Not of Kubernetes, but searchable.
            {"/api/v1/pods?fieldSelector=spec.containers.image%3Di", plane.kAll},
            {"/api/v1/pods?resourceVersion=0", plane.kAll},
+           {"/api/v1/pods?sort=-metadata.name", "member2/c member1/b member1/a member2/a"},
+           {"/api/v1/pods?sort=metadata.labels.app,-metadata.name&limit=2", "member1/b member1/a"},
        }) {
     CAPTURE(row.target);
     const std::string target = row.target;

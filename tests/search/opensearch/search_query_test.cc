@@ -159,6 +159,42 @@ TEST_CASE_METHOD(SearchFixture, "Pages of filtered objects are whole, whatever g
   CHECK(page.continue_token.empty());
 }
 
+TEST_CASE_METHOD(SearchFixture, "Sorted pages fit together, by numbers and quantities as well",
+                 "[opensearch]") {
+  const auto put = [&](FakeSlice& cache, const std::string& uid, const std::string& size) {
+    cache.Put(uid, 1,
+              absl::StrCat(R"({"metadata":{"namespace":"n","name":")", uid, R"(","uid":")", uid,
+                           R"(","resourceVersion":"1"},"spec":{"size":)", size, "}}"));
+  };
+  put(*cache1_, "a", R"("1Gi")");
+  put(*cache1_, "b", "null");
+  put(*cache1_, "c", "9");
+  put(*cache2_, "d", R"("900Mi")");
+  put(*cache2_, "e", "10");
+  put(*cache2_, "f", "9");
+  mirror_->Synced(pods1_, cache1_);
+  mirror_->Synced(pods2_, cache2_);
+  Settle();
+  Refresh(pods1_);
+  const auto order = [](const char* text) { return kube::SortOrder::Parse(text).value(); };
+  CHECK(Names({.kind = kPod, .sort = order("spec.size")}) == "c f e d a b");
+  CHECK(Names({.kind = kPod, .sort = order("-spec.size,-metadata.name")}) == "a d e f c b");
+  DocumentQuery query{.kind = kPod, .limit = 2, .sort = order("spec.size")};
+  std::string names;
+  for (int64_t remaining = 4; remaining >= 0; remaining -= 2) {
+    const search::DocumentPage page = Search(query);
+    CHECK(page.remaining == remaining);
+    for (const kube::Object& item : page.items) absl::StrAppend(&names, item.name());
+    if (remaining > 0) query.continue_token = page.continue_token;
+    CHECK(page.continue_token.empty() == (remaining == 0));
+  }
+  CHECK(names == "cfedab");
+  query.sort = order("metadata.name");
+  const auto refused = search::SearchDocuments({&mirror_->client()}, server_.prefix(), query, {});
+  CHECK(absl::IsInvalidArgument(refused.status()));
+  CHECK(absl::StrContains(refused.status().message(), "metadata.name"));
+}
+
 TEST_CASE_METHOD(SearchFixture, "Several OpenSearches are one list, and what two have is one") {
   TestOpenSearch other;
   options_.addresses = {other.url()};

@@ -1,0 +1,121 @@
+#include "search/opensearch/document_hits.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "api/search_keys.h"
+#include "base/status.h"
+#include "search/opensearch/document.h"
+
+namespace search {
+namespace {
+
+constexpr absl::string_view kPlace[] = {"cluster", "namespace", "name"};
+
+json::Value OrderOfPlaces() {
+  json::Value sort = json::Value::Array();
+  for (const absl::string_view field : kPlace) {
+    sort.Append(json::Value::Object({{field, "asc"}}));
+  }
+  return sort;
+}
+
+absl::StatusOr<json::Value> FetchHits(OpenSearchClient& client, const std::string& path,
+                                      json::Value body, const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const OpenSearchAnswer answer,
+                   client.Send({.method = "POST", .path = path, .body = json::Write(body)}, stop));
+  if (answer.code == 404) return json::Value::Object();
+  RETURN_IF_ERROR(base::Annotate(StatusOf(answer), "POST ", path));
+  const json::Value& shards = answer.body["_shards"];
+  if (answer.body["timed_out"].AsBool() || shards["failed"].AsInt() > 0) {
+    return absl::UnavailableError("the search did not reach all shards");
+  }
+  return answer.body["hits"];
+}
+
+json::Value PageBody(const json::Value& query, int64_t size, const json::Value& after) {
+  json::Value body = json::Value::Object(
+      {{"query", query}, {"size", size}, {"sort", OrderOfPlaces()}, {"track_total_hits", true}});
+  if (!after.is_null()) body.Set("search_after", after);
+  return body;
+}
+
+}  // namespace
+
+bool IsPlace(const json::Value& value) {
+  return value.size() == std::size(kPlace) &&
+         std::all_of(value.items().begin(), value.items().end(),
+                     [](const json::Value& part) { return part.is_string(); });
+}
+
+bool IsPlaceBefore(const json::Value& a, const json::Value& b) {
+  for (size_t i = 0; i < std::size(kPlace); ++i) {
+    const int order = a.At(i).AsString().compare(b.At(i).AsString());
+    if (order != 0) return order < 0;
+  }
+  return false;
+}
+
+const json::Value& PlaceOf(const json::Value& hit) { return hit["sort"]; }
+
+absl::StatusOr<kube::Object> ObjectOfHit(const json::Value& hit) {
+  const json::Value& document = hit["_source"];
+  ASSIGN_OR_RETURN(kube::Object object, ObjectOf(document));
+  object.SetAnnotation(api::kCachedFromClusterAnnotation, document["cluster"].AsString());
+  return object;
+}
+
+HitStream::HitStream(OpenSearchClient& client, std::string path, const json::Value& query,
+                     json::Value after)
+    : client_(client), path_(std::move(path)), query_(query), after_(std::move(after)) {}
+
+absl::StatusOr<bool> HitStream::HasNext(int64_t size, const base::StopToken& stop) {
+  if (next_ < hits_.size()) return true;
+  if (finished_) return false;
+  ASSIGN_OR_RETURN(const json::Value found,
+                   FetchHits(client_, path_, PageBody(query_, size, after_), stop));
+  hits_ = found["hits"];
+  next_ = 0;
+  total_ = found.Get({"total", "value"}).AsInt();
+  finished_ = static_cast<int64_t>(hits_.size()) < size;
+  if (hits_.empty()) return false;
+  // Without progress there would be pages for ever.
+  const json::Value& last = PlaceOf(hits_.At(hits_.size() - 1));
+  if (!IsPlaceBefore(after_, last)) {
+    return absl::UnavailableError("OpenSearch's answer to a search has a page for the second time");
+  }
+  after_ = last;
+  return true;
+}
+
+MergedHits::MergedHits(const std::vector<OpenSearchClient*>& clients, const std::string& path,
+                       const json::Value& query, const json::Value& after) {
+  for (OpenSearchClient* client : clients) streams_.emplace_back(*client, path, query, after);
+}
+
+absl::StatusOr<json::Value> MergedHits::Take(int64_t size, const base::StopToken& stop) {
+  json::Value first;
+  for (HitStream& stream : streams_) {
+    ASSIGN_OR_RETURN(const bool more, stream.HasNext(size, stop));
+    if (more && (first.is_null() || IsPlaceBefore(PlaceOf(stream.Next()), PlaceOf(first)))) {
+      first = stream.Next();
+    }
+  }
+  if (first.is_null()) return first;
+  for (HitStream& stream : streams_) {
+    ASSIGN_OR_RETURN(const bool more, stream.HasNext(size, stop));
+    if (more && !IsPlaceBefore(PlaceOf(first), PlaceOf(stream.Next()))) stream.Pop();
+  }
+  return first;
+}
+
+int64_t MergedHits::total() const {
+  int64_t total = 0;
+  for (const HitStream& stream : streams_) total += stream.total();
+  return total;
+}
+
+}  // namespace search

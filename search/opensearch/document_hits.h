@@ -1,0 +1,78 @@
+// Reads what queries find in one or several OpenSearches.
+#ifndef SEARCH_OPENSEARCH_DOCUMENT_HITS_H_
+#define SEARCH_OPENSEARCH_DOCUMENT_HITS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/json.h"
+#include "base/stop_token.h"
+#include "kube/meta/object.h"
+#include "search/opensearch/opensearch_client.h"
+
+namespace search {
+
+// OpenSearch's own limit for a page (index.max_result_window) is 10,000.
+inline constexpr int64_t kMaxHitsAtOnce = 2000;
+
+// A document's place in the order of hits: its cluster, namespace and name, as in lists of the
+// cache; it never changes. In JSON it is a list of three strings.
+bool IsPlace(const json::Value& value);
+// REQUIRES: IsPlace(b); a is a place or null, which comes before all places.
+bool IsPlaceBefore(const json::Value& a, const json::Value& b);
+
+// Returns the place of a hit.
+const json::Value& PlaceOf(const json::Value& hit);
+
+// Returns a hit's object, annotated with the cluster that it was cached from. An error for a
+// document that is not one of ours.
+absl::StatusOr<kube::Object> ObjectOfHit(const json::Value& hit);
+
+// The hits of one OpenSearch, in the order of their places.
+class HitStream {
+ public:
+  // REQUIRES: client and query outlive the object.
+  HitStream(OpenSearchClient& client, std::string path, const json::Value& query,
+            json::Value after);
+
+  // Returns whether there is another hit; asks for `size` more if none is left.
+  absl::StatusOr<bool> HasNext(int64_t size, const base::StopToken& stop);
+  // REQUIRES: HasNext.
+  const json::Value& Next() const { return hits_.At(next_); }
+  void Pop() { ++next_; }
+  // All hits of the query, those before the first one, too.
+  int64_t total() const { return total_; }
+
+ private:
+  OpenSearchClient& client_;
+  const std::string path_;
+  const json::Value& query_;
+  json::Value after_;
+  json::Value hits_ = json::Value::Array();
+  size_t next_ = 0;
+  int64_t total_ = 0;
+  bool finished_ = false;
+};
+
+// The hits of all OpenSearches in one order. A document that several have is one hit.
+class MergedHits {
+ public:
+  // `path` is that of the index; `after` is the place before the first hit, null for none.
+  // REQUIRES: clients and query outlive the object.
+  MergedHits(const std::vector<OpenSearchClient*>& clients, const std::string& path,
+             const json::Value& query, const json::Value& after);
+
+  // Returns the next hit, a null value at the end. `size`: how many to ask for when one is needed.
+  absl::StatusOr<json::Value> Take(int64_t size, const base::StopToken& stop);
+  // How many hits all queries have found; an estimate while several have the same document.
+  int64_t total() const;
+
+ private:
+  std::vector<HitStream> streams_;
+};
+
+}  // namespace search
+
+#endif  // SEARCH_OPENSEARCH_DOCUMENT_HITS_H_
