@@ -21,6 +21,8 @@ class ClusterAffinity {
   static ClusterAffinity FromJson(const json::Value& affinity);
 
   bool Matches(const ClusterView& cluster) const;
+  // The clusters that clusterNames lists, as written; empty when any name will do.
+  const std::vector<std::string>& names() const { return names_; }
 
  private:
   struct ZoneRule {

@@ -62,6 +62,7 @@ class ResourceRegistryView {
 // type "<cluster>/Synced".
 inline constexpr char kRegistrySynced[] = "Synced";
 inline constexpr char kRegistryKindsResolved[] = "KindsResolved";
+inline constexpr char kRegistryClustersResolved[] = "ClustersResolved";
 inline constexpr char kRegistryMirrored[] = "Mirrored";
 
 }  // namespace api

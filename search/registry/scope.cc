@@ -76,6 +76,25 @@ void Add(const api::RegistrySelector& selector, const kube::Resource& resource,
   }
 }
 
+// Logs what registries name and nobody has, when that has changed.
+void LogWhatIsNotThere(const Scope& before, const Scope& after) {
+  if (before.unresolved != after.unresolved) {
+    for (const auto& [registry, missing] : after.unresolved) {
+      for (const auto& [gvk, why] : missing) {
+        base::LogWarning("a kind that a registry names cannot be cached",
+                         {{"registry", registry}, {"kind", gvk.ToString()}, {"reason", why}});
+      }
+    }
+  }
+  if (before.absent == after.absent) return;
+  for (const auto& [registry, names] : after.absent) {
+    for (const std::string& name : names) {
+      base::LogWarning("a cluster that a registry names does not exist",
+                       {{"registry", registry}, {"cluster", name}});
+    }
+  }
+}
+
 }  // namespace
 
 bool WantedResource::Covers(absl::string_view ns) const {
@@ -110,6 +129,7 @@ struct CacheScope::Impl {
   bool Resolve(const Registries& all, const base::StopToken& stop);
   void DescribeRegistries(const Registries& all, Scope& scope) const;
   void Compute(const kube::ObjectPtr& cluster, const Registries& all, Scope& scope) const;
+  static void DescribeAbsent(const Registries& all, const Clusters& members, Scope& scope);
 
   const KindResolver resolver;
   const base::Clock& clock;
@@ -214,7 +234,11 @@ void CacheScope::Impl::Compute(const kube::ObjectPtr& cluster, const Registries&
     for (const api::RegistrySelector& selector : facts->selectors) {
       const auto kind = kinds.find(selector.gvk());
       if (kind == kinds.end() || !kind->second.ok()) continue;
-      if (MayHave(view, selector.gvk())) Add(selector, *kind->second, registry, computed);
+      if (MayHave(view, selector.gvk())) {
+        Add(selector, *kind->second, registry, computed);
+      } else {
+        computed.unserved[registry].insert(selector.gvk());
+      }
     }
   }
   if (!matched) {
@@ -224,6 +248,18 @@ void CacheScope::Impl::Compute(const kube::ObjectPtr& cluster, const Registries&
   std::shared_ptr<const ClusterScope>& slot = scope.clusters[name];
   if (slot == nullptr || *slot != computed) {
     slot = std::make_shared<const ClusterScope>(std::move(computed));
+  }
+}
+
+void CacheScope::Impl::DescribeAbsent(const Registries& all, const Clusters& members,
+                                      Scope& scope) {
+  scope.absent.clear();
+  for (const auto& [registry, facts] : all) {
+    for (const std::string& name : facts->clusters.names()) {
+      const auto member = members.find(name);
+      if (member != members.end() && !member->second->IsDeleting()) continue;
+      scope.absent[registry].insert(name);
+    }
   }
 }
 
@@ -258,23 +294,14 @@ void CacheScope::Impl::Pass(const Work& work, const base::StopToken& stop) {
     next->clusters.erase(name);
     for (auto& [registry, matches] : next->matches) matches.erase(name);
   }
+  DescribeAbsent(all, members, *next);
   {
     absl::MutexLock lock(&mu);
     current = next;
     synced = true;
   }
-  const bool same = before->clusters == next->clusters && before->registered == next->registered &&
-                    before->open_search == next->open_search &&
-                    before->unresolved == next->unresolved && before->matches == next->matches;
-  if (same) return;
-  if (before->unresolved != next->unresolved) {
-    for (const auto& [registry, missing] : next->unresolved) {
-      for (const auto& [gvk, why] : missing) {
-        base::LogWarning("a kind that a registry names cannot be cached",
-                         {{"registry", registry}, {"kind", gvk.ToString()}, {"reason", why}});
-      }
-    }
-  }
+  if (*before == *next) return;
+  LogWhatIsNotThere(*before, *next);
   for (const Listener& listener : listeners) listener(before, next);
 }
 

@@ -52,6 +52,8 @@ struct ClusterScope {
   // its resources stay listed, and who holds the cache decides.
   bool ready = false;
   std::map<kube::Gvr, WantedResource> resources;
+  // Kinds that the control plane serves and this cluster does not, by the registry that names them.
+  std::map<std::string, std::set<kube::Gvk>> unserved;
   friend bool operator==(const ClusterScope&, const ClusterScope&) = default;
 };
 
@@ -67,9 +69,14 @@ struct Scope {
   std::map<std::string, std::map<kube::Gvk, std::string>> unresolved;
   // The clusters that each registry matches, by the registry's name; every registry is listed.
   std::map<std::string, std::set<std::string>> matches;
+  // The clusters that a registry names in targetCluster.clusterNames and that do not exist (or are
+  // being deleted), by the registry's name.
+  std::map<std::string, std::set<std::string>> absent;
 
   // Returns nullptr when the cluster does not have to hold the resource.
   const WantedResource* Find(absl::string_view cluster, const kube::Gvr& gvr) const;
+  // Compares the parts of clusters by their pointers.
+  friend bool operator==(const Scope&, const Scope&) = default;
 };
 using ScopePtr = std::shared_ptr<const Scope>;
 

@@ -5,6 +5,8 @@
 #include "search/registry/status_conditions.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -25,7 +27,7 @@ namespace {
 constexpr char kClusterSuffix[] = "/Synced";
 constexpr char kManager[] = "karmada-search";
 constexpr size_t kMaxClusters = 50;
-constexpr size_t kMaxNamed = 5;  // In the message of the summary.
+constexpr size_t kMaxNamed = 5;  // In one list of a message.
 constexpr size_t kMaxErrorBytes = 300;
 constexpr char kObjects[] = " objects";
 
@@ -37,12 +39,28 @@ struct ClusterState {
   int64_t objects = 0;
   absl::Duration lag;
   std::string error;  // Of the first resource that has one.
+  std::set<kube::Gvk> unserved;
 
   bool IsSynced() const { return ready && synced == resources; }
 };
 
 std::string Count(int64_t n, absl::string_view one, absl::string_view many) {
   return absl::StrCat(n, " ", n == 1 ? one : many);
+}
+
+// Returns "a, b, c" with the number of those for which there is no space.
+std::string Listed(const std::vector<std::string>& names) {
+  const size_t shown = std::min(names.size(), kMaxNamed);
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(shown);
+  std::string text = base::CutText(absl::StrJoin(names.begin(), end, ", "), kMaxErrorBytes);
+  if (names.size() > shown) absl::StrAppend(&text, " and ", names.size() - shown, " more");
+  return text;
+}
+
+std::string Listed(const std::set<kube::Gvk>& kinds) {
+  std::vector<std::string> names;
+  for (const kube::Gvk& kind : kinds) names.push_back(kind.ToString());
+  return Listed(names);
 }
 
 // In classes, so that the text does not change with every second.
@@ -58,6 +76,9 @@ ClusterState StateOf(const std::string& registry, const std::string& cluster,
   ClusterState out;
   out.name = cluster;
   out.ready = scope.ready;
+  if (const auto found = scope.unserved.find(registry); found != scope.unserved.end()) {
+    out.unserved = found->second;
+  }
   for (const auto& [gvr, wanted] : scope.resources) {
     if (!wanted.registries.contains(registry)) continue;
     ++out.resources;
@@ -86,10 +107,52 @@ kube::Condition ConditionOf(const ClusterState& state) {
       absl::StrCat(state.synced, " of ", Count(state.resources, "resource is", "resources are"),
                    " synced, ", state.objects, kObjects, ", ", LagText(state.lag));
   if (!state.error.empty()) absl::StrAppend(&condition.message, "; last error: ", state.error);
+  if (!state.unserved.empty()) {
+    absl::StrAppend(&condition.message, "; does not serve ", Listed(state.unserved));
+  }
   return condition;
 }
 
-kube::Condition SummaryOf(const std::vector<ClusterState>& clusters) {
+// What a registry names, and is not there.
+struct NotThere {
+  std::vector<std::string> clusters;
+  std::map<kube::Gvk, std::string> kinds;  // With the reason.
+};
+
+// Returns the kinds that none of the clusters serves.
+std::set<kube::Gvk> ServedByNone(const std::vector<ClusterState>& clusters) {
+  if (clusters.empty()) return {};
+  std::set<kube::Gvk> kinds = clusters.front().unserved;
+  for (const ClusterState& state : clusters) {
+    std::erase_if(kinds, [&](const kube::Gvk& kind) { return !state.unserved.contains(kind); });
+  }
+  return kinds;
+}
+
+NotThere NotThereOf(const std::string& registry, const Scope& scope,
+                    const std::vector<ClusterState>& clusters) {
+  NotThere out;
+  if (const auto found = scope.absent.find(registry); found != scope.absent.end()) {
+    out.clusters.assign(found->second.begin(), found->second.end());
+  }
+  if (const auto found = scope.unresolved.find(registry); found != scope.unresolved.end()) {
+    out.kinds = found->second;
+  }
+  for (const kube::Gvk& kind : ServedByNone(clusters)) {
+    out.kinds.emplace(kind, "none of the clusters serves it");
+  }
+  return out;
+}
+
+std::string SummaryReason(const std::vector<ClusterState>& clusters, bool all_synced,
+                          const NotThere& not_there) {
+  if (!not_there.clusters.empty()) return "ClustersNotFound";
+  if (!not_there.kinds.empty()) return "KindsNotFound";
+  if (clusters.empty()) return "NoClusterMatches";
+  return all_synced ? "AllSynced" : "ClustersNotSynced";
+}
+
+kube::Condition SummaryOf(const std::vector<ClusterState>& clusters, const NotThere& not_there) {
   int64_t objects = 0;
   std::vector<std::string> missing;
   for (const ClusterState& state : clusters) {
@@ -98,39 +161,45 @@ kube::Condition SummaryOf(const std::vector<ClusterState>& clusters) {
   }
   kube::Condition summary;
   summary.type = api::kRegistrySynced;
-  summary.status = missing.empty() && !clusters.empty() ? "True" : "False";
-  summary.reason = clusters.empty()  ? "NoClusterMatches"
-                   : missing.empty() ? "AllSynced"
-                                     : "ClustersNotSynced";
+  summary.reason = SummaryReason(clusters, missing.empty(), not_there);
+  summary.status = summary.reason == "AllSynced" ? "True" : "False";
   const size_t all = clusters.size();
   summary.message = absl::StrCat(all - missing.size(), " of ",
                                  Count(static_cast<int64_t>(all), "cluster is", "clusters are"),
                                  " synced, ", objects, kObjects);
-  if (missing.empty()) return summary;
-  const size_t named = std::min(missing.size(), kMaxNamed);
-  const std::vector<std::string> first(missing.begin(),
-                                       missing.begin() + static_cast<std::ptrdiff_t>(named));
-  absl::StrAppend(&summary.message, "; not synced: ", absl::StrJoin(first, ", "));
-  if (missing.size() > named) {
-    absl::StrAppend(&summary.message, " and ", missing.size() - named, " more");
+  if (!missing.empty()) absl::StrAppend(&summary.message, "; not synced: ", Listed(missing));
+  if (!not_there.clusters.empty()) {
+    absl::StrAppend(&summary.message, "; no such cluster: ", Listed(not_there.clusters));
   }
+  std::set<kube::Gvk> kinds;
+  for (const auto& [kind, why] : not_there.kinds) kinds.insert(kind);
+  if (!kinds.empty()) absl::StrAppend(&summary.message, "; kinds not found: ", Listed(kinds));
   return summary;
 }
 
-kube::Condition KindsOf(const std::string& registry, const Scope& scope) {
+kube::Condition ClustersOf(const std::vector<std::string>& absent) {
+  kube::Condition condition;
+  condition.type = api::kRegistryClustersResolved;
+  condition.status = absent.empty() ? "True" : "False";
+  condition.reason = absent.empty() ? "AllResolved" : "UnknownClusters";
+  condition.message = absent.empty() ? "all clusters that the registry names exist"
+                                     : absl::StrCat("there is no Cluster ", Listed(absent));
+  return condition;
+}
+
+kube::Condition KindsOf(const std::map<kube::Gvk, std::string>& missing) {
   kube::Condition condition;
   condition.type = api::kRegistryKindsResolved;
-  const auto found = scope.unresolved.find(registry);
-  if (found == scope.unresolved.end()) {
+  if (missing.empty()) {
     condition.status = "True";
     condition.reason = "AllResolved";
     condition.message = "the control plane serves all kinds";
     return condition;
   }
   std::vector<std::string> texts;
-  for (const auto& [gvk, why] : found->second) {
+  for (const auto& [gvk, why] : missing) {
     if (texts.size() == kMaxNamed) {
-      texts.push_back(absl::StrCat("and ", found->second.size() - kMaxNamed, " more"));
+      texts.push_back(absl::StrCat("and ", missing.size() - kMaxNamed, " more"));
       break;
     }
     texts.push_back(absl::StrCat(gvk.ToString(), ": ", base::CutText(why, kMaxErrorBytes)));
@@ -154,7 +223,8 @@ kube::Condition MirrorCondition(const api::OpenSearchTarget& target, const Cache
 
 bool IsOurs(absl::string_view type) {
   return type == api::kRegistrySynced || type == api::kRegistryKindsResolved ||
-         type == api::kRegistryMirrored || absl::EndsWith(type, kClusterSuffix);
+         type == api::kRegistryClustersResolved || type == api::kRegistryMirrored ||
+         absl::EndsWith(type, kClusterSuffix);
 }
 
 // The text of a message before and after the number of objects, and that number.
@@ -212,12 +282,14 @@ json::Value RegistryConditions(const std::string& registry, const Scope& scope,
   // They are sorted by name already.
   std::stable_partition(clusters.begin(), clusters.end(),
                         [](const ClusterState& state) { return !state.IsSynced(); });
+  const NotThere not_there = NotThereOf(registry, scope, clusters);
   json::Value out = json::Value::Array();
   for (const json::Value& condition : present.items()) {
     if (!IsOurs(condition["type"].AsString())) out.Append(condition);
   }
-  Append(SummaryOf(clusters), present, now, out);
-  Append(KindsOf(registry, scope), present, now, out);
+  Append(SummaryOf(clusters, not_there), present, now, out);
+  Append(KindsOf(not_there.kinds), present, now, out);
+  Append(ClustersOf(not_there.clusters), present, now, out);
   if (const auto target = scope.open_search.find(registry); target != scope.open_search.end()) {
     Append(MirrorCondition(target->second, states), present, now, out);
   }

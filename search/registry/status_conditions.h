@@ -2,8 +2,11 @@
 // each cluster that a registry means.
 //
 // A registry gets these conditions:
-//   Synced            True when every resource of every matching cluster is in the cache
-//   KindsResolved     False when the control plane does not serve a kind that the registry names
+//   Synced            True when everything that the registry names is there, and every resource of
+//                     every matching cluster is in the cache and followed
+//   KindsResolved     False when the control plane, or none of the matching clusters, serves a kind
+//                     that the registry names
+//   ClustersResolved  False when a cluster that the registry names does not exist
 //   Mirrored          of registries that name an OpenSearch: whether it has everything
 //   <cluster>/Synced  for each matching cluster: objects, lag and last error; clusters with trouble
 //                     come first, and only the first 50 are listed

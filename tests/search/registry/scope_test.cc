@@ -198,6 +198,7 @@ TEST_CASE("readiness, labels and enablements of a Cluster count; its heartbeats 
   // What is not listed counts as absent only if the list is complete.
   running.scope.SetCluster(ClusterOf("m2", {.complete = "True", .labels = R"({"a":"b"})"}));
   REQUIRE(running.Await("m1: pods<r>; m2:"));
+  CHECK(running.scope.Current()->clusters.at("m2")->unserved.at("r") == std::set{kPods.gvk});
   running.scope.SetCluster(ClusterOf(
       "m2",
       {.complete = "True", .kinds = R"({"name":"pods","kind":"Pod"})", .labels = R"({"a":"b"})"}));
@@ -225,6 +226,25 @@ TEST_CASE("a Cluster that is being deleted leaves the scope") {
   running.scope.SetCluster(kube::Share(deleted));
   CHECK(running.Await(""));
   CHECK(running.scope.Current()->matches.at("r").empty());
+}
+
+TEST_CASE("the scope has the clusters that registries name and that do not exist") {
+  RunningScope running;
+  running.scope.SetRegistry(
+      RegistryOf("r", R"({"targetCluster":{"clusterNames":["m1","m2"]},"resourceSelectors":[)"
+                      R"({"apiVersion":"v1","kind":"Pod"}]})"));
+  running.scope.SetRegistry(RegistryOf("all", kPodsOfAll));
+  running.scope.SetCluster(ClusterOf("m1"));
+  running.scope.SetSynced();
+  REQUIRE(running.Await("m1: pods<all,r>"));
+  using Absent = std::map<std::string, std::set<std::string>>;
+  CHECK(running.scope.Current()->absent == Absent{{"r", {"m2"}}});
+  running.scope.SetCluster(ClusterOf("m2"));
+  REQUIRE(running.Await("m1: pods<all,r>; m2: pods<all,r>"));
+  CHECK(running.scope.Current()->absent.empty());
+  running.scope.RemoveCluster("m1");
+  REQUIRE(running.Await("m2: pods<all,r>"));
+  CHECK(running.scope.Current()->absent == Absent{{"r", {"m1"}}});
 }
 
 TEST_CASE("a kind that the control plane does not serve yet is asked for again") {

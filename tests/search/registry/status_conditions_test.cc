@@ -51,20 +51,22 @@ TEST_CASE("a registry gets a summary, the state of its kinds, and one condition 
   states.states["m101"] = {true, 12, absl::Seconds(3), ""};
   states.states["m102"] = {false, 0, absl::Minutes(5), "connection refused"};
   const json::Value conditions = RegistryConditions("r", ScopeOf(3), states, {}, kNow);
-  REQUIRE(conditions.size() == 5);
+  REQUIRE(conditions.size() == 6);
   CHECK(Shown(conditions.At(0)) ==
         "Synced=False ClustersNotSynced: 1 of 3 clusters are synced, 12 objects; not synced: m102, "
         "m103");
   CHECK(Shown(conditions.At(1)) ==
         "KindsResolved=True AllResolved: the control plane serves all kinds");
-  // Clusters with trouble come first.
   CHECK(Shown(conditions.At(2)) ==
+        "ClustersResolved=True AllResolved: all clusters that the registry names exist");
+  // Clusters with trouble come first.
+  CHECK(Shown(conditions.At(3)) ==
         "m102/Synced=False SyncFailed: 0 of 1 resource is synced, 0 objects, less than ten minutes "
         "behind; last error: pods: connection refused");
-  CHECK(Shown(conditions.At(3)) ==
+  CHECK(Shown(conditions.At(4)) ==
         "m103/Synced=False Syncing: 0 of 1 resource is synced, 0 objects, less than a minute "
         "behind");
-  CHECK(Shown(conditions.At(4)) ==
+  CHECK(Shown(conditions.At(5)) ==
         "m101/Synced=True Synced: 1 of 1 resource is synced, 12 objects, less than a minute "
         "behind");
   CHECK(conditions.At(0)["lastTransitionTime"].AsString() == "2023-11-14T22:13:20Z");
@@ -78,23 +80,80 @@ TEST_CASE("no cluster, clusters that are not ready, and unknown kinds are report
   Scope scope = ScopeOf(1, /*ready=*/false);
   scope.unresolved["r"][{"a", "v1", "X"}] = "no matches";
   const json::Value conditions = RegistryConditions("r", scope, states, {}, kNow);
-  CHECK(conditions.At(2)["reason"].AsString() == "ClusterNotReady");
+  CHECK(conditions.At(3)["reason"].AsString() == "ClusterNotReady");
   CHECK(Shown(conditions.At(1)) == "KindsResolved=False UnknownKinds: a/v1, Kind=X: no matches");
+}
+
+TEST_CASE("a registry that names what is not there is not synced, and says what it is") {
+  FakeStates states;
+  states.states["m101"] = {true, 7, {}, ""};
+  states.states["m102"] = {true, 7, {}, ""};
+  Scope scope = ScopeOf(2);
+  SECTION("a cluster") {
+    scope.absent["r"] = {"m9"};
+    const json::Value conditions = RegistryConditions("r", scope, states, {}, kNow);
+    CHECK(Shown(conditions.At(0)) ==
+          "Synced=False ClustersNotFound: 2 of 2 clusters are synced, 14 objects; no such cluster: "
+          "m9");
+    CHECK(Shown(conditions.At(2)) ==
+          "ClustersResolved=False UnknownClusters: there is no Cluster m9");
+    // What another registry names does not count.
+    CHECK(RegistryConditions("other", scope, states, {}, kNow).At(2)["status"].AsString() ==
+          "True");
+  }
+  SECTION("a kind that the control plane does not serve") {
+    scope.unresolved["r"][{"a", "v1", "X"}] = "no matches";
+    CHECK(Shown(RegistryConditions("r", scope, states, {}, kNow).At(0)) ==
+          "Synced=False KindsNotFound: 2 of 2 clusters are synced, 14 objects; kinds not found: "
+          "a/v1, Kind=X");
+  }
+  SECTION("clusters, more than there is space for") {
+    for (int i = 1; i <= 7; ++i) scope.absent["r"].insert(absl::StrCat("m", i));
+    CHECK(Shown(RegistryConditions("r", scope, states, {}, kNow).At(2)) ==
+          "ClustersResolved=False UnknownClusters: there is no Cluster m1, m2, m3, m4, m5 and 2 "
+          "more");
+  }
+}
+
+// Fleets differ: a kind that some clusters have is cached from these.
+TEST_CASE("a kind that no cluster serves counts as missing, one that some serve does not") {
+  FakeStates states;
+  states.states["m101"] = {true, 7, {}, ""};
+  states.states["m102"] = {true, 7, {}, ""};
+  Scope scope = ScopeOf(2);
+  const auto unserved_in = [&scope](const std::string& cluster) {
+    auto part = std::make_shared<ClusterScope>(*scope.clusters.at(cluster));
+    part->unserved["r"] = {{"a", "v1", "X"}};
+    scope.clusters[cluster] = part;
+  };
+  unserved_in("m102");
+  json::Value conditions = RegistryConditions("r", scope, states, {}, kNow);
+  CHECK(Shown(conditions.At(0)) ==
+        "Synced=True AllSynced: 2 of 2 clusters are synced, 14 objects");
+  CHECK(conditions.At(1)["status"].AsString() == "True");
+  CHECK(Shown(conditions.At(4)) ==
+        "m102/Synced=True Synced: 1 of 1 resource is synced, 7 objects, less than a minute behind; "
+        "does not serve a/v1, Kind=X");
+  unserved_in("m101");
+  conditions = RegistryConditions("r", scope, states, {}, kNow);
+  CHECK(conditions.At(0)["reason"].AsString() == "KindsNotFound");
+  CHECK(Shown(conditions.At(1)) ==
+        "KindsResolved=False UnknownKinds: a/v1, Kind=X: none of the clusters serves it");
 }
 
 TEST_CASE("a registry with an OpenSearch says whether that has everything") {
   FakeStates states;
   Scope scope = ScopeOf(1);
-  CHECK(RegistryConditions("r", scope, states, {}, kNow).size() == 3);
+  CHECK(RegistryConditions("r", scope, states, {}, kNow).size() == 4);
   scope.open_search["r"].addresses = {"https://os:9200"};
-  CHECK(Shown(RegistryConditions("r", scope, states, {}, kNow).At(2)) ==
+  CHECK(Shown(RegistryConditions("r", scope, states, {}, kNow).At(3)) ==
         "Mirrored=False NotStarted: nothing is mirrored yet");
   states.mirror = {true, "Mirrored", "OpenSearch has all objects"};
   const json::Value conditions = RegistryConditions("r", scope, states, {}, kNow);
-  CHECK(Shown(conditions.At(2)) == "Mirrored=True Mirrored: OpenSearch has all objects");
+  CHECK(Shown(conditions.At(3)) == "Mirrored=True Mirrored: OpenSearch has all objects");
   // It goes with the OpenSearch.
   scope.open_search.clear();
-  CHECK(RegistryConditions("r", scope, states, conditions, kNow).size() == 3);
+  CHECK(RegistryConditions("r", scope, states, conditions, kNow).size() == 4);
 }
 
 TEST_CASE("the conditions of many clusters are bounded, those with trouble are listed") {
@@ -103,8 +162,8 @@ TEST_CASE("the conditions of many clusters are bounded, those with trouble are l
     states.states[absl::StrCat("m", 100 + i)] = {i != 900, 1, {}, std::string(5000, 'x')};
   }
   const json::Value conditions = RegistryConditions("r", ScopeOf(1000), states, {}, kNow);
-  CHECK(conditions.size() == 52);
-  CHECK(conditions.At(2)["type"].AsString() == "m1000/Synced");
+  CHECK(conditions.size() == 53);
+  CHECK(conditions.At(3)["type"].AsString() == "m1000/Synced");
   CHECK(json::Write(conditions).size() < 50 * 1024);
 }
 
