@@ -24,6 +24,44 @@ void SetUnlessEmpty(json::Value& object, absl::string_view name, const std::stri
   if (!value.empty()) object.Set(name, value);
 }
 
+json::Value Requirement(absl::string_view key, absl::string_view op,
+                        const std::vector<std::string>& values) {
+  json::Value out = json::Value::Object({{"key", key}, {"operator", op}});
+  if (values.empty()) return out;
+  json::Value list = json::Value::Array();
+  for (const std::string& value : values) list.Append(value);
+  out.Set("values", std::move(list));
+  return out;
+}
+
+// Returns the operator as reviews name it; "" for one that they do not have. Requirements only
+// narrow, so one that is left out asks for more.
+absl::string_view ReviewOperator(kube::LabelSelector::Operator op) {
+  using enum kube::LabelSelector::Operator;
+  if (op == kIn) return "In";
+  if (op == kNotIn) return "NotIn";
+  if (op == kExists) return "Exists";
+  return op == kDoesNotExist ? "DoesNotExist" : "";
+}
+
+// Upstream's fieldSelectorToAuthorizationAPI and labelSelectorToAuthorizationAPI.
+void AddSelectors(const Attributes& attributes, json::Value& what) {
+  json::Value fields = json::Value::Array(), labels = json::Value::Array();
+  for (const kube::FieldSelector::Term& term : attributes.fields.terms()) {
+    fields.Append(Requirement(term.field, term.equal ? "In" : "NotIn", {term.value}));
+  }
+  for (const kube::LabelSelector::Requirement& one : attributes.labels.requirements()) {
+    const absl::string_view op = ReviewOperator(one.op);
+    if (!op.empty()) labels.Append(Requirement(one.key, op, one.values));
+  }
+  if (fields.size() > 0) {
+    what.Set("fieldSelector", json::Value::Object({{"requirements", std::move(fields)}}));
+  }
+  if (labels.size() > 0) {
+    what.Set("labelSelector", json::Value::Object({{"requirements", std::move(labels)}}));
+  }
+}
+
 json::Value SpecOf(const Attributes& attributes) {
   json::Value spec = UserJson(attributes.user, "user");
   json::Value what = json::Value::Object();
@@ -39,6 +77,7 @@ json::Value SpecOf(const Attributes& attributes) {
   SetUnlessEmpty(what, "resource", attributes.resource);
   SetUnlessEmpty(what, "subresource", attributes.subresource);
   SetUnlessEmpty(what, "name", attributes.name);
+  AddSelectors(attributes, what);
   spec.Set("resourceAttributes", std::move(what));
   return spec;
 }
@@ -71,20 +110,50 @@ std::string ForbiddenText(const Attributes& a) {
                       where);
 }
 
+bool TakesSelectors(const server::RequestInfo& info) {
+  return info.is_resource && !info.verb_in_path &&
+         (info.verb == "list" || info.verb == "watch" || info.verb == "deletecollection");
+}
+
+// Returns the name that all objects of a list have; "" if there is none.
+std::string OnlyNameOf(const kube::FieldSelector& fields) {
+  for (const kube::FieldSelector::Term& term : fields.terms()) {
+    if (term.field != "metadata.name" || !term.equal) continue;
+    return kube::ValidatePathSegmentName(term.value).ok() ? term.value : "";
+  }
+  return "";
+}
+
+void ReadSelectors(const server::RequestInfo& info, const base::HttpRequest& request,
+                   Attributes& attributes) {
+  if (!TakesSelectors(info)) return;
+  if (auto fields = kube::FieldSelector::Parse(request.Query("fieldSelector")); fields.ok()) {
+    attributes.fields = *std::move(fields);
+  }
+  if (auto labels = kube::LabelSelector::Parse(request.Query("labelSelector")); labels.ok()) {
+    attributes.labels = *std::move(labels);
+  }
+  if (attributes.name.empty() && info.verb != "deletecollection") {
+    attributes.name = OnlyNameOf(attributes.fields);
+  }
+}
+
 }  // namespace
 
 Attributes AttributesOf(UserInfo user, const server::RequestInfo& info,
                         const base::HttpRequest& request) {
-  return {.user = std::move(user),
-          .verb = info.verb,
-          .is_resource = info.is_resource,
-          .group = info.gvr.group,
-          .version = info.gvr.version,
-          .resource = info.gvr.resource,
-          .subresource = info.subresource,
-          .ns = info.key.ns,
-          .name = info.key.name,
-          .path = request.path};
+  Attributes attributes{.user = std::move(user),
+                        .verb = info.verb,
+                        .is_resource = info.is_resource,
+                        .group = info.gvr.group,
+                        .version = info.gvr.version,
+                        .resource = info.gvr.resource,
+                        .subresource = info.subresource,
+                        .ns = info.key.ns,
+                        .name = info.key.name,
+                        .path = request.path};
+  ReadSelectors(info, request, attributes);
+  return attributes;
 }
 
 absl::Status ForbiddenError(const Attributes& attributes, absl::string_view reason) {

@@ -15,6 +15,7 @@
 #include "kube/aggregation/review_cache.h"
 #include "kube/aggregation/review_client.h"
 #include "kube/aggregation/user_info.h"
+#include "kube/meta/selector.h"
 #include "kube/server/request_info.h"
 
 namespace kube::aggregation {
@@ -27,8 +28,14 @@ struct Attributes {
   // Of a resource.
   std::string group, version, resource, subresource, ns, name;
   std::string path;  // Of anything else.
+  // What a list, watch or deletecollection is narrowed to: an authorizer of the control plane may
+  // allow these objects and no others.
+  kube::FieldSelector fields;
+  kube::LabelSelector labels;
 };
 
+// The selectors are those of the query, as upstream's AuthorizeWithSelectors: one that cannot be
+// parsed is left out, which asks for more. A list or watch of one name has this name.
 Attributes AttributesOf(UserInfo user, const server::RequestInfo& info,
                         const base::HttpRequest& request);
 

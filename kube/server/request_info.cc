@@ -51,6 +51,7 @@ void ReadResource(const Segments& parts, size_t at, absl::string_view method, bo
   info.is_resource = true;
   if (parts[at] == "watch" || parts[at] == "proxy") {
     info.verb = std::string(parts[at++]);
+    info.verb_in_path = true;
     if (at == parts.size()) {
       info.is_resource = false;
       return;

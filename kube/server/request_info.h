@@ -24,6 +24,8 @@ struct RequestInfo {
   // As in audit logs: get, list, watch, create, update, patch, delete, deletecollection, proxy.
   // The method in lower case when this is not a resource.
   std::string verb;
+  // Whether the path has the verb, in the deprecated form "/api/v1/watch/pods".
+  bool verb_in_path = false;
 
   // Returns "deployments", "deployments/status", or "" when this is not a resource.
   std::string ResourceText() const;

@@ -97,6 +97,73 @@ TEST_CASE("the control plane is asked with everything that is known of the user"
         R"("verb":"get","version":"v1"},"uid":"7","user":"bob"})");
 }
 
+// Returns the resourceAttributes that the control plane is asked with for this request.
+std::string AskedFor(Fixture& f, const std::string& path,
+                     std::vector<std::pair<std::string, std::string>> query,
+                     const std::string& method = "GET") {
+  const base::HttpRequest request{.method = method, .path = path, .query = std::move(query)};
+  CHECK_FALSE(f.Allows(AttributesOf({.name = "bob"}, server::ReadRequest(request), request)));
+  return json::Write(f.server->last_spec()["resourceAttributes"]);
+}
+
+constexpr char kPodsOfA[] = "/api/v1/namespaces/a/pods";
+
+TEST_CASE("the control plane is asked for the selectors of lists, watches and deletecollections") {
+  Fixture f;
+  CHECK(AskedFor(f, kPodsOfA,
+                 {{"labelSelector", "x in (b,a),!y,z>1,n!=m,e"},
+                  {"fieldSelector", "spec.nodeName=n1,status.phase!=Failed"}}) ==
+        R"({"fieldSelector":{"requirements":[{"key":"spec.nodeName","operator":"In",)"
+        R"("values":["n1"]},{"key":"status.phase","operator":"NotIn","values":["Failed"]}]},)"
+        R"("labelSelector":{"requirements":[{"key":"e","operator":"Exists"},{"key":"n",)"
+        R"("operator":"NotIn","values":["m"]},{"key":"x","operator":"In","values":["a","b"]},)"
+        R"({"key":"y","operator":"DoesNotExist"}]},"namespace":"a","resource":"pods",)"
+        R"("verb":"list","version":"v1"})");
+  const std::string labels =
+      R"({"labelSelector":{"requirements":[{"key":"x","operator":"In","values":["y"]}]},)"
+      R"("namespace":"a","resource":"pods","verb":")";
+  CHECK(AskedFor(f, kPodsOfA, {{"watch", "1"}, {"labelSelector", "x=y"}}) ==
+        labels + R"(watch","version":"v1"})");
+  CHECK(AskedFor(f, kPodsOfA, {{"labelSelector", "x=y"}}, "DELETE") ==
+        labels + R"(deletecollection","version":"v1"})");
+}
+
+TEST_CASE("selectors that narrow nothing, or cannot be read, are not asked for") {
+  Fixture f;
+  const std::string plain = R"({"namespace":"a","resource":"pods","verb":"list","version":"v1"})";
+  CHECK(AskedFor(f, kPodsOfA, {{"labelSelector", "x in ("}, {"fieldSelector", "x"}}) == plain);
+  CHECK(AskedFor(f, kPodsOfA, {{"labelSelector", ""}, {"fieldSelector", ""}}) == plain);
+  // Reviews have no such operator.
+  CHECK(AskedFor(f, kPodsOfA, {{"labelSelector", "x>1"}}) == plain);
+  // Other verbs have none, nor has the deprecated form of a watch.
+  CHECK(AskedFor(f, absl::StrCat(kPodsOfA, "/web"), {{"labelSelector", "x=y"}}) ==
+        R"({"name":"web","namespace":"a","resource":"pods","verb":"get","version":"v1"})");
+  CHECK(AskedFor(f, "/api/v1/watch/namespaces/a/pods", {{"labelSelector", "x=y"}}) ==
+        R"({"namespace":"a","resource":"pods","verb":"watch","version":"v1"})");
+}
+
+TEST_CASE("a list of one name is asked for with this name, so that a right to it suffices") {
+  Fixture f;
+  const auto asked = [&](const std::string& fields, const std::string& method) {
+    AskedFor(f, kPodsOfA, {{"fieldSelector", fields}}, method);
+    return f.server->last_spec()["resourceAttributes"]["name"].ToString();
+  };
+  CHECK(asked("metadata.name=web", "GET") == "web");
+  CHECK(asked("a=b,metadata.name=web", "GET") == "web");
+  CHECK(asked("metadata.name!=web", "GET").empty());
+  CHECK(asked("metadata.name=a/b", "GET").empty());
+  CHECK(asked("metadata.name=web", "DELETE").empty());
+}
+
+TEST_CASE("a decision about some objects does not count for others") {
+  Fixture f;
+  AskedFor(f, kPodsOfA, {{"labelSelector", "x=y"}});
+  AskedFor(f, kPodsOfA, {{"labelSelector", "x=z"}});
+  AskedFor(f, kPodsOfA, {});
+  AskedFor(f, kPodsOfA, {{"labelSelector", "x=y"}});
+  CHECK(f.server->count() == 3);
+}
+
 TEST_CASE("decisions of both kinds count for their time, for the same question only") {
   Fixture f;
   f.server->Allow("bob get deployments/web");
