@@ -35,6 +35,7 @@ kube::ManagerOptions ElectionOptions() {
   options.metrics_address = "0";
   options.lease_namespace = api::kSystemNamespace;
   options.lease_name = api::kSearch;
+  options.release_lease = true;
   return options;
 }
 

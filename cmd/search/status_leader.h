@@ -24,7 +24,8 @@ class StatusLeader {
   explicit StatusLeader(const Parts& parts) : parts_(parts) {}
 
   // Takes part in the election, and writes while it leads, until stopped. A lost lease ends the
-  // writing only: caches and requests do not depend on it. Blocks.
+  // writing only: caches and requests do not depend on it. The lease is released at the end, so
+  // that another replica goes on at once. Blocks.
   void Run(const base::StopToken& stop);
 
  private:

@@ -34,16 +34,23 @@ namespace {
 // Contends for the lease while it runs, and starts the leader's group when elected.
 class Candidate : public Runnable {
  public:
-  Candidate(std::unique_ptr<LeaderElector> elector, std::function<void()> on_elected)
-      : elector_(std::move(elector)), on_elected_(std::move(on_elected)) {}
+  struct Calls {
+    std::function<void()> on_elected;
+    std::function<bool()> may_release;  // Asked after a stop.
+    base::StopToken abort;              // Ends the release.
+  };
+  Candidate(std::unique_ptr<LeaderElector> elector, Calls calls)
+      : elector_(std::move(elector)), calls_(std::move(calls)) {}
   std::string name() const override { return "leader election"; }
   absl::Status Run(const base::StopToken& stop) override {
-    return elector_->Run(stop, on_elected_);
+    const absl::Status ended = elector_->Run(stop, calls_.on_elected);
+    if (ended.ok() && calls_.may_release()) elector_->Release(calls_.abort);
+    return ended;
   }
 
  private:
-  std::unique_ptr<LeaderElector> elector_;
-  std::function<void()> on_elected_;
+  const std::unique_ptr<LeaderElector> elector_;
+  const Calls calls_;
 };
 
 }  // namespace
@@ -69,6 +76,7 @@ struct Manager::Impl {
   mutable absl::Mutex mu;
   bool stopping ABSL_GUARDED_BY(mu) = false;
   bool leader ABSL_GUARDED_BY(mu) = false;
+  bool loops_have_ended ABSL_GUARDED_BY(mu) = false;
   absl::Status failure ABSL_GUARDED_BY(mu);  // The first failure.
   std::unique_ptr<base::HttpServer> health_server ABSL_GUARDED_BY(mu);
   std::unique_ptr<base::HttpServer> metrics_server ABSL_GUARDED_BY(mu);
@@ -87,6 +95,7 @@ struct Manager::Impl {
   void StopServers();
   absl::Status Start();
   void BecomeLeader();
+  bool MayRelease();
   void AwaitStop(const base::StopToken& stop);
   absl::Status StopAll();
   std::string Metrics();
@@ -143,6 +152,12 @@ void Manager::Impl::BecomeLeader() {
   leaders.Start();
 }
 
+// A loop that still runs, after the graceful period, must not meet that of another leader.
+bool Manager::Impl::MayRelease() {
+  absl::MutexLock lock(&mu);
+  return options.release_lease && loops_have_ended;
+}
+
 absl::Status Manager::Impl::Start() {
   std::unique_ptr<LeaderElector> elector;
   if (options.leader_elect) {
@@ -160,7 +175,10 @@ absl::Status Manager::Impl::Start() {
     BecomeLeader();
     return absl::OkStatus();
   }
-  election.Add(std::make_unique<Candidate>(std::move(elector), [this] { BecomeLeader(); }));
+  election.Add(std::make_unique<Candidate>(
+      std::move(elector), Candidate::Calls{.on_elected = [this] { BecomeLeader(); },
+                                           .may_release = [this] { return MayRelease(); },
+                                           .abort = abort.get_token()}));
   election.Start();
   return absl::OkStatus();
 }
@@ -185,9 +203,16 @@ absl::Status Manager::Impl::StopAll() {
   std::vector<std::string> running;
   for (internal::TaskGroup* group : {&leaders, &election, &always}) {
     group->RequestStop();
-    if (group->AwaitEnd(clock, abort_at)) continue;
-    abort.request_stop();
-    if (group->AwaitEnd(clock, deadline)) continue;
+    bool ended = group->AwaitEnd(clock, abort_at);
+    if (!ended) {
+      abort.request_stop();
+      ended = group->AwaitEnd(clock, deadline);
+    }
+    if (group == &leaders) {
+      absl::MutexLock lock(&mu);
+      loops_have_ended = ended;
+    }
+    if (ended) continue;
     for (std::string& name : group->Running()) running.push_back(std::move(name));
   }
   StopServers();

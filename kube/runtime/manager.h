@@ -42,6 +42,9 @@ struct ManagerOptions {
   absl::Duration lease_duration = absl::Seconds(15);
   absl::Duration renew_deadline = absl::Seconds(10);
   absl::Duration retry_period = absl::Seconds(2);
+  // Whether the lease is given up after a stop, once everything of the leader has ended; otherwise
+  // a stand-by waits until it expires.
+  bool release_lease = false;
   absl::Duration cache_sync_timeout = absl::Minutes(2);
   absl::Duration graceful_stop = absl::Seconds(30);  // Limits the time of the whole stop.
 };

@@ -6,7 +6,9 @@
 //
 // A second thread, the watchdog, ends the renewals when none has succeeded for the renew deadline;
 // it also cuts off a call that the server does not answer. The lease duration is longer than the
-// deadline, so that a leader has stopped before another contender may begin.
+// deadline, so that a leader has stopped before another contender may begin. Release gives the
+// Lease up at the end; it belongs to whoever knows that everything has ended that must not run
+// twice.
 #include "kube/runtime/internal/leader_elector.h"
 
 #include <unistd.h>
@@ -105,6 +107,7 @@ struct LeaderElector::Impl {
   void Observe(Object lease);
   bool HeldByOther() const;
   Object Claim(const Object& lease) const;
+  absl::Status WriteFree(Object lease, const base::StopToken& stop) const;
   std::string WhyLost() const;
   void Announce(bool elected);
   void Note(const absl::Status& error);
@@ -284,6 +287,27 @@ absl::Status LeaderElector::Run(const base::StopToken& stop,
   impl_->Announce(false);
   if (stop.stop_requested()) return absl::OkStatus();
   return absl::AbortedError(absl::StrCat("leader election lost: ", impl_->WhyLost()));
+}
+
+// As client-go's release: without a holder and with the shortest duration. (An empty holderIdentity
+// would be refused.) The Lease is read first, since a renewal may have been cut off by the stop.
+void LeaderElector::Release(const base::StopToken& stop) {
+  if (HolderOf(impl_->observed) != impl_->options.identity) return;
+  const ObjectKey key{impl_->options.lease_namespace, impl_->options.lease_name};
+  absl::StatusOr<Object> present = impl_->env.client.Get(LeaseResource(), key, stop);
+  if (present.ok() && HolderOf(*present) != impl_->options.identity) return;
+  const absl::Status released =
+      present.ok() ? impl_->WriteFree(*std::move(present), stop) : present.status();
+  if (released.ok() || IsConflict(released) || IsGone(released)) return;
+  base::LogWarning("the leader lease could not be released, it expires by itself",
+                   {{"identity", impl_->options.identity}, {"error", released}});
+}
+
+absl::Status LeaderElector::Impl::WriteFree(Object lease, const base::StopToken& stop) const {
+  lease.Erase({"spec", "holderIdentity"});
+  lease.Set({"spec", "leaseDurationSeconds"}, 1);
+  lease.Set({"spec", "renewTime"}, kube::FormatMicroTime(env.clock.Now()));
+  return env.client.Replace(LeaseResource(), lease, {}, stop).status();
 }
 
 bool LeaderElector::IsLeader() const { return impl_->leading; }

@@ -48,9 +48,13 @@ class LeaderElector {
   ~LeaderElector();
 
   // Blocks: contends for the Lease, calls `on_elected` once it is held, and renews it. OK when
-  // stopped (the Lease is not released, so a stand-by waits until it expires), kAborted when it was
-  // lost. Call it once.
+  // stopped (a stand-by waits until the Lease expires, unless Release follows), kAborted when it
+  // was lost. Call it once.
   absl::Status Run(const base::StopToken& stop, const std::function<void()>& on_elected);
+  // Gives up the Lease if Run has held it until its end, so that a stand-by takes it with its next
+  // attempt. REQUIRES: Run has returned, and nothing of what it let run is running any more.
+  // Failures are logged; then the Lease expires.
+  void Release(const base::StopToken& stop);
   bool IsLeader() const;  // Thread-safe.
   const std::string& identity() const;
 

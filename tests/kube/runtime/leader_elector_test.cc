@@ -115,6 +115,44 @@ TEST_CASE_METHOD(Fixture, "the first contender creates the lease and leads") {
                                                    "Lease LeaderElection me stopped leading"});
 }
 
+TEST_CASE_METHOD(
+    Fixture, "a leader that has ended can release its lease, and a successor takes it at once") {
+  Start();
+  REQUIRE(Eventually([&] { return elected.load(); }));
+  const int transitions = static_cast<int>(Lease().spec()["leaseTransitions"].AsInt());
+  REQUIRE(Finish().ok());
+  elector->Release({});
+  CHECK_FALSE(Lease().spec().Has("holderIdentity"));
+  CHECK(Lease().spec()["leaseDurationSeconds"].AsInt() == 1);
+
+  options.identity = "successor";
+  auto made = LeaderElector::Create(options, {client, events, clock, registry});
+  REQUIRE(made.ok());
+  base::StopSource end;
+  std::atomic<bool> succeeded = false;
+  std::thread successor([&] {
+    base::IgnoreError((*made)->Run(end.get_token(), [&] { succeeded = true; }), "not asked");
+  });
+  CHECK(Eventually([&] { return succeeded.load(); }));  // The clock stands still.
+  CHECK(Holder() == "successor");
+  CHECK(Lease().spec()["leaseTransitions"].AsInt() == transitions + 1);
+  // It is not the former leader's any more.
+  elector->Release({});
+  CHECK(Holder() == "successor");
+  end.request_stop();
+  successor.join();
+}
+
+TEST_CASE_METHOD(Fixture, "a contender that has never led releases nothing") {
+  PutLeaseOf("other", 0);
+  Start();
+  REQUIRE(server->AwaitRequests("GET", 1));
+  REQUIRE(Finish().ok());
+  elector->Release({});
+  CHECK(Holder() == "other");
+  CHECK(server->Requests("PUT").empty());
+}
+
 TEST_CASE_METHOD(Fixture, "the leader renews every retry period, with one request") {
   Start();
   REQUIRE(Eventually([&] { return elected.load(); }));

@@ -124,6 +124,24 @@ TEST_CASE_METHOD(Fixture, "the loops start with the lease, and it is kept until 
   CHECK(lease.spec()["holderIdentity"].AsString() == "me");
 }
 
+TEST_CASE_METHOD(Fixture, "a lease that is to be released is kept until the loops have ended") {
+  options.leader_elect = true;
+  options.release_lease = true;
+  const auto holder = [&] {
+    return server->Find(leases, {options.lease_namespace, options.lease_name})
+        .spec()["holderIdentity"]
+        .ToString();
+  };
+  std::string at_end;
+  Make();
+  manager->Add(diary.Make("loop", {.at_end = [&] { at_end = holder(); }}));
+  Start();
+  REQUIRE(Eventually([&] { return diary.Has("start loop"); }));
+  REQUIRE(Finish().ok());
+  CHECK(at_end == "me");
+  CHECK(holder().empty());
+}
+
 TEST_CASE_METHOD(Fixture, "a lost lease aborts work in progress and ends the run with an error") {
   options.leader_elect = true;
   bool aborted = false;
@@ -164,6 +182,7 @@ TEST_CASE_METHOD(Fixture,
 }
 
 TEST_CASE_METHOD(Fixture, "a runnable that does not stop within the graceful period is named") {
+  options.leader_elect = options.release_lease = GENERATE(false, true);
   absl::Mutex mu;
   bool release = false;
   Make();
@@ -181,6 +200,11 @@ TEST_CASE_METHOD(Fixture, "a runnable that does not stop within the graceful per
   clock.Advance(absl::Seconds(10));
   const absl::Status exceeded = Join();
   CHECK(absl::IsDeadlineExceeded(exceeded));
+  // The lease is not released: another leader's loops would meet it.
+  if (options.leader_elect) {
+    const Object lease = server->Find(leases, {options.lease_namespace, options.lease_name});
+    CHECK(lease.spec()["holderIdentity"].AsString() == "me");
+  }
   CHECK(absl::StrContains(exceeded.message(), "stubborn"));
   CHECK_FALSE(absl::StrContains(exceeded.message(), "docile"));
   {
