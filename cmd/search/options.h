@@ -71,7 +71,7 @@ struct SearchOptions {
   // How long /readyz waits for the caches at most.
   absl::Duration storage_initialization_timeout = absl::Minutes(1);
   // How often the conditions of each registry are looked at. There is no flag for it.
-  absl::Duration status_period = absl::Seconds(10);
+  absl::Duration status_period = absl::Seconds(2);
   ServingOptions serving;
   DelegationOptions delegation;
   RegistryStorageOptions storage;

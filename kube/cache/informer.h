@@ -97,7 +97,8 @@ class Informer {
   // list.
   virtual absl::Status WaitForSync(base::SteadyTime deadline,
                                    const base::StopToken& stop) const = 0;
-  // Returns why the last list or watch failed; OK if it did not fail.
+  // Returns why the last list or watch failed, or the last request for CatchUp or AskVersion; OK if
+  // they did not fail, or the server has accepted a later one.
   virtual absl::Status last_error() const = 0;
   // Returns how far the store is complete. Changes by Written do not count.
   virtual Progress progress() const { return {}; }

@@ -83,6 +83,8 @@ class WatchHandler {
  public:
   enum class EventType { kAdded, kModified, kDeleted, kBookmark };
   virtual ~WatchHandler() = default;
+  // Called first, when the server has accepted the watch; events may be a long time coming.
+  virtual void OnOpen() {}
   virtual void OnEvent(EventType type, Object object) = 0;
   // Called before an added or modified object is parsed. Returning true says that this state is
   // known already, for example as the result of an own write. The event then counts as received,

@@ -53,7 +53,7 @@ void ClientWatch::Start(const HttpRequest& request, absl::Duration longest) {
 
 void ClientWatch::OnHead(const HttpResponse& head) {
   caller_.Count("GET", absl::StrCat(head.code));
-  if (head.code == 200) return;
+  if (head.code == 200) return handler_.OnOpen();
   error_answer_ = head;
   end_at_ = caller_.clock().SteadyNow() + kLongestErrorAnswer;
 }

@@ -84,7 +84,8 @@ ClusterState StateOf(const std::string& registry, const std::string& cluster,
     ++out.resources;
     const std::optional<CachedSlice> slice = states.StateOf(cluster, gvr);
     if (!slice.has_value()) continue;
-    if (slice->synced) ++out.synced;
+    // What cannot be followed is not what the member has.
+    if (slice->synced && slice->last_error.empty()) ++out.synced;
     out.objects += slice->objects;
     out.lag = std::max(out.lag, slice->lag);
     if (out.error.empty() && !slice->last_error.empty()) {

@@ -72,7 +72,7 @@ class StatusWriter {
  public:
   struct Options {
     // A registry is looked at, and written at most, once in this time.
-    absl::Duration period = absl::Seconds(10);
+    absl::Duration period = absl::Seconds(2);
   };
   // REQUIRES: all outlive the writer.
   struct Parts {

@@ -74,6 +74,7 @@ Reflector::Reflector(Resource resource, InformerOptions options, Environment env
       kept_(KeptFields(options_)),
       server_(environment.client.name()),
       env_(environment),
+      ask_backoff_(kFirstDelay, kLongestDelay),
       backoff_(kFirstDelay, kLongestDelay) {}
 
 Reflector::~Reflector() { Stop(); }
@@ -110,11 +111,6 @@ absl::Status Reflector::WaitForSync(base::SteadyTime deadline, const base::StopT
                                                   error.ok() ? "" : ": ", error.message()));
 }
 
-absl::Status Reflector::last_error() const {
-  absl::MutexLock lock(&mu_);
-  return last_error_;
-}
-
 void Reflector::Written(const Object& object) {
   if (ResourceVersionOf(object) < 0) return;  // This is not a state of the server (a dry run).
   ObjectPtr prepared = Prepare(object);
@@ -136,8 +132,10 @@ void Reflector::RunAfter(absl::Duration delay, Step step) {
       self->ListThenWatch();
     } else if (step == Step::kWatch) {
       self->StartWatch();
-    } else {
+    } else if (step == Step::kCatchUp) {
       self->ListBesideWatch();
+    } else {
+      self->AskAgain();
     }
   });
 }
@@ -229,7 +227,7 @@ void Reflector::StartWatch(bool lasting) {
     options.resource_version = version_;
     watch_started_ = env_.clock.SteadyNow();
     watch_delivered_ = false;
-    watch_is_over_ = false;
+    watch_is_over_ = watch_is_open_ = false;
     watch_is_short_ = !lasting;
     watch_from_ = NumberOf(version_);
   }
@@ -304,6 +302,7 @@ bool Reflector::Advance(absl::string_view version) {
       return true;
     }
     watch_is_over_ = true;
+    watch_is_open_ = false;
     delay = backoff_.Next();
   }
   RunAfter(delay, Step::kList);
@@ -318,6 +317,7 @@ void Reflector::OnEnd(absl::Status status) {
   {
     absl::MutexLock lock(&mu_);
     if (std::exchange(watch_is_over_, true)) return;
+    watch_is_open_ = false;
     if (WatchWasHealthy()) backoff_.Reset();
     const bool first = backoff_.failures() == 0;
     delay = backoff_.Next();
@@ -352,37 +352,6 @@ ObjectPtr Reflector::Prepare(Object object) const {
 
 std::string Reflector::Name() const {
   return absl::StrCat(resource_.gvr().ToString(), " of ", server_);
-}
-
-void Reflector::Failed(const absl::Status& status) {
-  {
-    absl::MutexLock lock(&mu_);
-    if (std::exchange(last_error_, status) == status) return;
-  }
-  env_.failures.Failed(Self(), status, env_.clock.SteadyNow());
-  if (stopped()) env_.failures.Forget(Self());  // Stop may have called it just before.
-}
-
-void Reflector::Succeeded() {
-  {
-    absl::MutexLock lock(&mu_);
-    if (last_error_.ok()) return;
-    last_error_ = absl::OkStatus();
-  }
-  env_.failures.Succeeded(Self());
-  LogFailures();
-}
-
-void Reflector::LogFailures() {
-  for (const FailureLog::Report& report : env_.failures.TakeDue(env_.clock.SteadyNow())) {
-    if (report.error.ok()) {
-      base::LogInfo("caches are up to date again",
-                    {{"count", report.count}, {"what", report.what}});
-    } else {
-      base::LogWarning("caches are not up to date, trying again",
-                       {{"count", report.count}, {"what", report.what}, {"error", report.error}});
-    }
-  }
 }
 
 }  // namespace kube::internal

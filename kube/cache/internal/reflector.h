@@ -63,12 +63,13 @@ class Reflector final : public Informer,
     writer_.DeleteForGood(key, uid);
   }
 
+  void OnOpen() override;
   void OnEvent(EventType type, Object object) override;
   bool OnKnownState(absl::string_view resource_version) override;
   void OnEnd(absl::Status status) override;
 
  private:
-  enum class Step { kList, kWatch, kCatchUp };
+  enum class Step { kList, kWatch, kCatchUp, kAsk };
 
   void RunAfter(absl::Duration delay, Step step);
   void ListThenWatch();
@@ -78,6 +79,9 @@ class Reflector final : public Informer,
   void StartWatch(bool lasting = true);
   void ListBesideWatch();
   absl::StatusOr<int64_t> ReadServerVersion();
+  // Notes how a request beside the watch went; one that failed is followed by another.
+  void NoteAsked(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
+  void AskAgain() ABSL_LOCKS_EXCLUDED(mu_);
   // Replaces the running watch by one that begins where it is; nothing happens when none is
   // running.
   void RestartWatch(bool lasting);
@@ -118,8 +122,12 @@ class Reflector final : public Informer,
 
   mutable absl::Mutex mu_;
   OwnVersions own_versions_ ABSL_GUARDED_BY(mu_);
-  std::string version_ ABSL_GUARDED_BY(mu_);  // Where the watch resumes.
-  absl::Status last_error_ ABSL_GUARDED_BY(mu_);
+  std::string version_ ABSL_GUARDED_BY(mu_);      // Where the watch resumes.
+  absl::Status last_error_ ABSL_GUARDED_BY(mu_);  // Of the list or the watch.
+  // Of the last request beside the watch, which goes on with credentials that count no more.
+  absl::Status ask_error_ ABSL_GUARDED_BY(mu_);
+  Backoff ask_backoff_ ABSL_GUARDED_BY(mu_);
+  bool ask_is_due_ ABSL_GUARDED_BY(mu_) = false;  // True while a task after a failure waits.
   Backoff backoff_ ABSL_GUARDED_BY(mu_);
   base::SteadyTime watch_started_ ABSL_GUARDED_BY(mu_);
   bool watch_delivered_ ABSL_GUARDED_BY(mu_) = false;
@@ -128,6 +136,7 @@ class Reflector final : public Informer,
   // True when there is no watch, or it has ended or counts as ended; its further events are
   // dropped.
   bool watch_is_over_ ABSL_GUARDED_BY(mu_) = true;
+  bool watch_is_open_ ABSL_GUARDED_BY(mu_) = false;  // The server has accepted it.
   // True while a short watch has its bookmark still to come.
   bool watch_is_short_ ABSL_GUARDED_BY(mu_) = false;
   bool catch_up_is_due_ ABSL_GUARDED_BY(mu_) = false;  // True while its task waits.

@@ -45,6 +45,7 @@ void Reflector::ListBesideWatch() {
   if (!HasWatch()) return;
   if (store().size() > kListToCatchUp) return RestartWatch(false);
   const absl::Status listed = List();
+  NoteAsked(listed);
   if (!listed.ok()) {
     if (base::VlogOn(2)) base::LogInfo("could not catch up", {{"what", Name()}, {"why", listed}});
     return;
@@ -62,6 +63,7 @@ void Reflector::RestartWatch(bool lasting) {
   {
     absl::MutexLock lock(&mu_);
     if (std::exchange(watch_is_over_, true)) return;  // Another one is about to begin.
+    watch_is_open_ = false;
   }
   {
     // Declared before the lock, so that its end is awaited after the unlock.
@@ -91,6 +93,7 @@ void Reflector::AskVersion(VersionFn done) {
       askers.swap(self->askers_);
     }
     const absl::StatusOr<int64_t> version = self->ReadServerVersion();
+    self->NoteAsked(version.status());
     for (const VersionFn& asker : askers) asker(version);
   });
 }

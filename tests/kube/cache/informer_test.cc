@@ -317,6 +317,31 @@ TEST_CASE_METHOD(Fixture, "a list that fails is tried again and says why meanwhi
   CHECK(informer->last_error().ok());
 }
 
+TEST_CASE_METHOD(Fixture, "a broken watch is an error until the server has accepted the next one") {
+  const auto informer = Synced();
+  server->EndWatches(absl::UnavailableError("connection reset"));
+  REQUIRE(Eventually([&] { return absl::IsUnavailable(informer->last_error()); }));
+  // Nothing changes at the server, so that there is no event.
+  CHECK(PassTimeUntil([&] { return informer->last_error().ok(); }));
+  CHECK(server->watches() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a refused request beside an open watch is an error until one succeeds") {
+  const auto informer = Synced();
+  server->FailNext("GET", 401, "Unauthorized", 2);
+  informer->AskVersion([](const absl::StatusOr<int64_t>&) {});
+  REQUIRE(Eventually([&] { return !informer->last_error().ok(); }));
+  CHECK(server->watches() == 1);
+  // An event on the connection of before says nothing about the credentials.
+  informer->AddHandler(diary.Handler());
+  server->Put(kPods, Pod("a"));
+  REQUIRE(diary.AwaitLines(1));
+  CHECK_FALSE(informer->last_error().ok());
+  // It is asked again without anybody's doing.
+  CHECK(PassTimeUntil([&] { return informer->last_error().ok(); }));
+  CHECK(server->Requests("GET").size() == 4);
+}
+
 TEST_CASE_METHOD(Fixture, "a stop ends the waiting for the sync") {
   server->Block("GET");
   const auto informer = informers.Get(kPods);

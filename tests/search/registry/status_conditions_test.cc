@@ -72,6 +72,17 @@ TEST_CASE("a registry gets a summary, the state of its kinds, and one condition 
   CHECK(conditions.At(0)["lastTransitionTime"].AsString() == "2023-11-14T22:13:20Z");
 }
 
+TEST_CASE("a cache that has listed and cannot be followed any more is not synced") {
+  FakeStates states;
+  states.states["m101"] = {true, 12, absl::Seconds(3), "Unauthorized"};
+  const json::Value conditions = RegistryConditions("r", ScopeOf(1), states, {}, kNow);
+  CHECK(Shown(conditions.At(0)) ==
+        "Synced=False ClustersNotSynced: 0 of 1 cluster is synced, 12 objects; not synced: m101");
+  CHECK(Shown(conditions.At(3)) ==
+        "m101/Synced=False SyncFailed: 0 of 1 resource is synced, 12 objects, less than a minute "
+        "behind; last error: pods: Unauthorized");
+}
+
 TEST_CASE("no cluster, clusters that are not ready, and unknown kinds are reported") {
   FakeStates states;
   CHECK(Shown(RegistryConditions("r", ScopeOf(0), states, {}, kNow).At(0)) ==
@@ -128,8 +139,7 @@ TEST_CASE("a kind that no cluster serves counts as missing, one that some serve 
   };
   unserved_in("m102");
   json::Value conditions = RegistryConditions("r", scope, states, {}, kNow);
-  CHECK(Shown(conditions.At(0)) ==
-        "Synced=True AllSynced: 2 of 2 clusters are synced, 14 objects");
+  CHECK(Shown(conditions.At(0)) == "Synced=True AllSynced: 2 of 2 clusters are synced, 14 objects");
   CHECK(conditions.At(1)["status"].AsString() == "True");
   CHECK(Shown(conditions.At(4)) ==
         "m102/Synced=True Synced: 1 of 1 resource is synced, 7 objects, less than a minute behind; "
@@ -159,7 +169,8 @@ TEST_CASE("a registry with an OpenSearch says whether that has everything") {
 TEST_CASE("the conditions of many clusters are bounded, those with trouble are listed") {
   FakeStates states;
   for (int i = 1; i <= 1000; ++i) {
-    states.states[absl::StrCat("m", 100 + i)] = {i != 900, 1, {}, std::string(5000, 'x')};
+    const std::string error = i >= 900 ? std::string(5000, 'x') : "";
+    states.states[absl::StrCat("m", 100 + i)] = {i != 900, 1, {}, error};
   }
   const json::Value conditions = RegistryConditions("r", ScopeOf(1000), states, {}, kNow);
   CHECK(conditions.size() == 53);
