@@ -18,6 +18,7 @@
 #include "base/metrics.h"
 #include "base/status.h"
 #include "cmd/search/api_router.h"
+#include "cmd/search/cache_metrics.h"
 #include "cmd/search/cache_scope_view.h"
 #include "cmd/search/delegation.h"
 #include "cmd/search/http_options.h"
@@ -26,6 +27,7 @@
 #include "cmd/search/member_routes.h"
 #include "cmd/search/opensearch_view.h"
 #include "cmd/search/registry_service.h"
+#include "cmd/search/request_subject.h"
 #include "cmd/search/status_leader.h"
 #include "config/version.h"
 #include "kube/aggregation/audit_log.h"
@@ -54,6 +56,22 @@ json::Value VersionDocument() {
                               {"gitCommit", build.commit},
                               {"compiler", build.compiler},
                               {"platform", build.platform}});
+}
+
+// The labels are upstream's; those about Go are empty.
+void ShowBuild(metrics::Registry& registry) {
+  const config::BuildInfo build = config::Build();
+  registry
+      .GetGauge("karmada_build_info", "What this build is.",
+                {{"git_version", build.version},
+                 {"git_commit", build.commit},
+                 {"git_short_commit", build.short_commit},
+                 {"git_tree_state", ""},
+                 {"build_date", ""},
+                 {"go_version", ""},
+                 {"compiler", build.compiler},
+                 {"platform", build.platform}})
+      .Set(1);
 }
 
 absl::StatusOr<std::unique_ptr<kube::aggregation::AuditLog>> OpenAudit(
@@ -130,6 +148,7 @@ class Server : public SearchServer {
   const search::SearchDocuments documents_;
   ApiRouter router_;
   HealthEndpoints health_;
+  CacheMetrics cache_metrics_;
   kube::aggregation::Endpoints endpoints_;
   HandlerChain chain_;
   std::unique_ptr<base::HttpServer> http_;
@@ -164,9 +183,12 @@ Server::Server(Beginning b)
       registry_handler_(registries_->api, nothing_),
       router_({documents_, options_.disable_proxy ? nullptr : &proxy_,
                options_.disable_search ? nullptr : &view_, registry_handler_}),
+      cache_metrics_({caches_.cache(), scope_, clock_, *registry_}),
       endpoints_(health_, *registry_, VersionDocument(), router_),
       chain_(ChainOptions(), {delegation_->authenticator(), delegation_->authorizer(), endpoints_,
                               delegation_->ConfigFn(), audit_.get(), registry_.get(), clock_}) {
+  ShowBuild(*registry_);
+  endpoints_.UpdateMetricsBy([this] { cache_metrics_.Update(); });
   AddChecks();
 }
 
@@ -175,10 +197,15 @@ HandlerChain::Options Server::ChainOptions() {
   options.request_timeout = options_.serving.request_timeout;
   options.max_in_flight = options_.serving.max_in_flight;
   options.max_mutating_in_flight = options_.serving.max_mutating_in_flight;
-  options.length = [this](const kube::server::RequestInfo& info, const base::HttpRequest& request) {
-    return LengthOf(info, request, [this](const kube::Gvr& gvr) {
-      return scope_.Current()->registered.contains(gvr);
-    });
+  const auto is_registered = [this](const kube::Gvr& gvr) {
+    return scope_.Current()->registered.contains(gvr);
+  };
+  options.length = [is_registered](const kube::server::RequestInfo& info,
+                                   const base::HttpRequest& request) {
+    return LengthOf(info, request, is_registered);
+  };
+  options.subject = [is_registered](const kube::aggregation::ApiRequest& request) {
+    return SubjectOf(request, is_registered);
   };
   return options;
 }

@@ -35,6 +35,7 @@ void Endpoints::Handle(ApiRequest request, std::shared_ptr<base::HttpResponder> 
   }
   if (HealthEndpoints::Serves(path)) return responder->Send(health_.Answer(request.http));
   if (path == kMetrics) {
+    if (update_) update_();
     return responder->Send(
         {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = registry_.Expose()});
   }

@@ -2,6 +2,7 @@
 #ifndef KUBE_AGGREGATION_ENDPOINTS_H_
 #define KUBE_AGGREGATION_ENDPOINTS_H_
 
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -21,6 +22,10 @@ class Endpoints : public ApiHandler {
             ApiHandler& next)
       : health_(health), registry_(registry), version_(std::move(version)), next_(next) {}
 
+  // `update` is called before metrics are written, on any thread, to bring gauges up to date that
+  // nobody else does. REQUIRES: called before the first request.
+  void UpdateMetricsBy(std::function<void()> update) { update_ = std::move(update); }
+
   bool MayBlock(const ApiRequest& request) const override;
   void Handle(ApiRequest request, std::shared_ptr<base::HttpResponder> responder) override;
 
@@ -29,6 +34,7 @@ class Endpoints : public ApiHandler {
   const metrics::Registry& registry_;
   const json::Value version_;
   ApiHandler& next_;
+  std::function<void()> update_;
 };
 
 }  // namespace kube::aggregation

@@ -193,7 +193,8 @@ class HandlerChain::Impl {
     const bool long_running = passage->length == RequestLength::kLongRunning;
     auto record = std::make_shared<RequestRecord>(
         passage->api, long_running,
-        RequestRecord::Sinks{parts_.audit, parts_.registry, deadlines_, &parts_.clock});
+        RequestRecord::Sinks{parts_.audit, parts_.registry, deadlines_, &parts_.clock,
+                             &options_.subject});
     passage->record = record;
     passage->api.stop = record->stop().get_token();
     const bool gzip = options_.gzip_min_bytes > 0 && server::AcceptsGzip(passage->api.http);

@@ -19,6 +19,7 @@
 #include "kube/aggregation/authenticator.h"
 #include "kube/aggregation/authorizer.h"
 #include "kube/aggregation/request_length.h"
+#include "kube/aggregation/request_record.h"
 #include "kube/server/compression.h"
 
 namespace kube::aggregation {
@@ -33,6 +34,8 @@ class HandlerChain {
     int max_mutating_in_flight = 200;
     // Determines how long a request may take; by default LengthOf(info).
     std::function<RequestLength(const server::RequestInfo&, const base::HttpRequest&)> length;
+    // Determines what the metrics say of a request; by default its verb only.
+    SubjectFn subject;
     // Answers whose body is longer are compressed for clients that accept gzip; 0: none are.
     size_t gzip_min_bytes = server::kMinCompressedBytes;
     int handler_threads = 64;  // The limit of threads on which handlers may block.

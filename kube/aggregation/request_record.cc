@@ -30,12 +30,21 @@ std::string MetricVerb(absl::string_view verb) {
   return "other";
 }
 
+metrics::Labels LabelsOf(const ApiRequest& request, const SubjectFn* subject) {
+  const RequestSubject about = subject != nullptr && *subject
+                                   ? (*subject)(request)
+                                   : RequestSubject{.verb = request.info.verb};
+  return {{"verb", MetricVerb(about.verb)}, {"endpoint", about.endpoint},
+          {"group", about.gvr.group},       {"version", about.gvr.version},
+          {"resource", about.gvr.resource}, {"subresource", about.subresource}};
+}
+
 }  // namespace
 
 RequestRecord::RequestRecord(const ApiRequest& request, bool long_running, const Sinks& sinks)
     : audit_id_(request.audit_id),
       uri_(request.http.target),
-      verb_(MetricVerb(request.info.verb)),
+      labels_(LabelsOf(request, sinks.subject)),
       long_running_(long_running),
       sinks_(sinks),
       began_(sinks.clock->SteadyNow()) {
@@ -100,17 +109,20 @@ void RequestRecord::Finished(int code) {
 
 void RequestRecord::Count(int code) {
   if (sinks_.registry == nullptr) return;
+  metrics::Labels with_code = labels_;
+  with_code.emplace("code", absl::StrCat(code));
   sinks_.registry
-      ->GetCounter("apiserver_request_total", "Counter of requests by verb and response code.",
-                   {{"verb", verb_}, {"code", absl::StrCat(code)}})
+      ->GetCounter("apiserver_request_total",
+                   "Counter of requests by verb, resource and response code.", with_code)
       .Increment();
   if (long_running_) return;
   sinks_.registry
-      ->GetHistogram("apiserver_request_duration_seconds",
-                     "Response latency of requests that are not long-running, by verb.",
-                     {0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1,  1.25, 1.5, 2,
-                      3,     4,     5,    6,   8,   10,  15,  20,  30, 45,   60},
-                     {{"verb", verb_}})
+      ->GetHistogram(
+          "apiserver_request_duration_seconds",
+          "Response latency of requests that are not long-running, by verb and resource.",
+          {0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1,  1.25, 1.5, 2,
+           3,     4,     5,    6,   8,   10,  15,  20,  30, 45,   60},
+          labels_)
       .Observe(absl::ToDoubleSeconds(sinks_.clock->SteadyNow() - began_));
 }
 

@@ -16,8 +16,19 @@
 #include "kube/aggregation/api_handler.h"
 #include "kube/aggregation/audit_log.h"
 #include "kube/aggregation/authorizer.h"
+#include "kube/meta/names.h"
 
 namespace kube::aggregation {
+
+// What a request is about, for its metrics. Every value has to be one of few: those that clients
+// can invent make series for ever.
+struct RequestSubject {
+  std::string verb;      // As RequestInfo::verb.
+  std::string endpoint;  // The part of the program that answers; "" for the API's own resources.
+  Gvr gvr;               // Empty for what is no resource.
+  std::string subresource;
+};
+using SubjectFn = std::function<RequestSubject(const ApiRequest&)>;
 
 // Thread-safe: the steps of the chain and the end of the request may come at the same time.
 class RequestRecord {
@@ -27,6 +38,8 @@ class RequestRecord {
     metrics::Registry* registry;  // May be null.
     std::shared_ptr<base::Timers> deadlines;
     const base::Clock* clock;
+    // Optional: without it only the verb is known. Used in the constructor.
+    const SubjectFn* subject = nullptr;
   };
   // REQUIRES: log, registry and clock outlive the record.
   RequestRecord(const ApiRequest& request, bool long_running, const Sinks& sinks);
@@ -52,7 +65,7 @@ class RequestRecord {
 
   const std::string audit_id_;
   const std::string uri_;
-  const std::string verb_;
+  const metrics::Labels labels_;
   const bool long_running_;
   const Sinks sinks_;
   const base::SteadyTime began_;
