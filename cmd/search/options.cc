@@ -1,5 +1,6 @@
 #include "cmd/search/options.h"
 
+#include <initializer_list>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -30,12 +31,14 @@ void AddFeatureFlags(CLI::App& app, SearchOptions& o) {
             "serve no view of all clusters and no mirror in OpenSearch");
   AddSwitch(app, "--disable-proxy", o.disable_proxy, "serve no global proxy");
   AddSwitch(app, "--authorize-cached-reads", o.authorize_cached_reads,
-            "ask the control plane for each read from the cache whether the caller may read the "
+            "ask the control plane for each read from the cache or OpenSearch whether the caller "
+            "may read the "
             "resource there");
-  AddValue(app, "--kube-api-qps", o.kube_api_qps, "requests per second to the control plane");
+  AddValue(app, "--kube-api-qps", o.kube_api_qps,
+           "requests per second to the control plane; 0: any");
   AddValue(app, "--kube-api-burst", o.kube_api_burst, "burst of --kube-api-qps");
   AddValue(app, "--cluster-api-qps", o.cluster_api_qps,
-           "requests per second to each member cluster for its cache");
+           "requests per second to each member cluster for its cache; 0: any");
   AddValue(app, "--cluster-api-burst", o.cluster_api_burst, "burst of --cluster-api-qps");
   AddDuration(app, "--storage-initialization-timeout", o.storage_initialization_timeout,
               "how long /readyz waits for the caches at most");
@@ -237,8 +240,41 @@ absl::Status Validate(const SearchOptions& o, const CLI::App& app) {
   return NotNegative("--cluster-api-burst", o.cluster_api_burst);
 }
 
+// Warns of each of the flags that was given.
+void WarnOfGiven(const CLI::App& app, std::initializer_list<const char*> flags,
+                 absl::string_view why, SearchOptions& o) {
+  for (const char* flag : flags) {
+    if (config::IsGiven(app, flag)) {
+      o.warnings.push_back(absl::StrCat(flag, " has no effect ", why));
+    }
+  }
+}
+
 // What a combination of flags comes to, where that is not obvious.
-void WarnOfCombinations(SearchOptions& o) {
+void WarnOfCombinations(const CLI::App& app, SearchOptions& o) {
+  if (o.storage.backend != "etcd") {
+    WarnOfGiven(
+        app,
+        {"--etcd-servers", "--etcd-prefix", "--etcd-cafile", "--etcd-certfile", "--etcd-keyfile",
+         "--etcd-healthcheck-timeout", "--etcd-readycheck-timeout", "--etcd-compaction-interval"},
+        "with --registry-storage=custom-resources", o);
+  }
+  if (o.delegation.authentication.requestheader_client_ca_file.empty()) {
+    WarnOfGiven(app,
+                {"--requestheader-username-headers", "--requestheader-uid-headers",
+                 "--requestheader-group-headers", "--requestheader-extra-headers-prefix"},
+                "without --requestheader-client-ca-file: the names that the control plane "
+                "publishes count",
+                o);
+  }
+  if (o.audit.path.empty()) {
+    WarnOfGiven(app, {"--audit-log-maxsize", "--audit-log-maxbackup"}, "without --audit-log-path",
+                o);
+    if (o.audit.level != "None") {
+      o.warnings.push_back(
+          absl::StrCat("--audit-level=", o.audit.level, " has no effect without --audit-log-path"));
+    }
+  }
   if (!o.audit.path.empty() && o.audit.level == "None") {
     o.warnings.push_back(
         "--audit-log-path has no effect without --audit-level=Metadata: upstream writes nothing "
@@ -301,7 +337,7 @@ ParsedSearchFlags ParseSearchFlags(int argc, const char* const* argv) {
   const absl::Status valid = Validate(options, app);
   if (!valid.ok()) return Refusal(valid.message());
   options.warnings = OtherFlagWarnings(app);
-  WarnOfCombinations(options);
+  WarnOfCombinations(app, options);
   options.changed_flags = config::ChangedFlags(app);
   return parsed;
 }

@@ -46,6 +46,30 @@ TEST_CASE("flags without effect are answered by a warning") {
   CHECK_THAT(parsed.options.warnings[1], Catch::StartsWith("--feature-gates=WatchList=false has"));
 }
 
+TEST_CASE("flags that others leave without effect are answered by a warning") {
+  const auto warnings = [](std::vector<const char*> words) {
+    const ParsedSearchFlags parsed = Parse(std::move(words));
+    CAPTURE(parsed.output);
+    REQUIRE_FALSE(parsed.exit_code.has_value());
+    return parsed.options.warnings;
+  };
+  // Parse gives --etcd-servers.
+  CHECK(warnings({"--registry-storage=custom-resources", "--etcd-prefix=/p"}) ==
+        std::vector<std::string>{
+            "--etcd-servers has no effect with --registry-storage=custom-resources",
+            "--etcd-prefix has no effect with --registry-storage=custom-resources"});
+  CHECK(warnings({"--audit-level=Metadata", "--audit-log-maxsize=5"}) ==
+        std::vector<std::string>{"--audit-log-maxsize has no effect without --audit-log-path",
+                                 "--audit-level=Metadata has no effect without --audit-log-path"});
+  const std::vector<std::string> headers = warnings({"--requestheader-group-headers=X-Group"});
+  REQUIRE(headers.size() == 1);
+  CHECK_THAT(headers[0], Catch::StartsWith("--requestheader-group-headers has no effect without "
+                                           "--requestheader-client-ca-file"));
+  CHECK(warnings({"--requestheader-group-headers=X-Group", "--requestheader-client-ca-file=/ca"})
+            .empty());
+  CHECK(warnings({"--audit-level=Metadata", "--audit-log-path=-"}).empty());
+}
+
 TEST_CASE("flags on which somebody may rely are refused with the reason") {
   for (const auto& [flag, reason] : std::vector<std::pair<const char*, const char*>>{
            {"--audit-policy-file=/p.yaml", "policies are not evaluated"},
