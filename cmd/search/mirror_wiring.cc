@@ -3,6 +3,7 @@
 // door in between is closed before the cache of all members ends.
 #include "cmd/search/mirror_wiring.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -152,11 +153,11 @@ void MirrorWiring::OnEvent(const std::string& cluster, const kube::Resource& res
                            const kube::WatchCache::Event& event) {
   const search::Slice slice{cluster, resource.gvk};
   if (event.after != nullptr) {
-    search::MirroredObject object = MirroredOf(event.after);
-    // The cache leaves out changes of managedFields alone, but the version counts.
-    object.resource_version = std::max(object.resource_version, event.version);
-    return mirrors_.Upsert(slice, object);
+    // An object's own version, not that of the event: when the cache begins to hold more namespaces,
+    // an old object comes with the version of the list, which no comparison would find again in it.
+    return mirrors_.Upsert(slice, MirroredOf(event.after));
   }
+  // A deletion that a list has revealed has no version of its own; the list's is late enough.
   mirrors_.Delete(slice, event.before->uid(),
                   std::max(event.version, NumberOf(event.before->resource_version())),
                   event.before->ns());

@@ -41,8 +41,8 @@ struct Slice {
 // What the mirror has to know of an object before it reads it.
 struct MirroredObject {
   std::string uid;  // Objects without one, as a few aggregated APIs have, are not mirrored.
-  // Of the object's newest state, also where the cache leaves out what changed in it. 0 if it is
-  // not a number: then every state is written, and with each comparison again.
+  // The object's own, which guards the document against older states. 0 if it is not a number: then
+  // every state is written, and with each comparison again.
   int64_t resource_version = 0;
   // Returns the object as JSON. Called on the mirror's thread when the document is written, perhaps
   // several times; shares what the cache keeps, so that a waiting document costs no copy.
