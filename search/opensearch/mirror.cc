@@ -93,14 +93,8 @@ void Mirror::Leave(const Slice& slice) {
 void Mirror::KindLeft(const Slice& slice) {
   absl::MutexLock lock(&mu_);
   Leave(slice);
-  wake_ = true;
-}
-
-void Mirror::ClusterLeft(absl::string_view cluster) {
-  absl::MutexLock lock(&mu_);
-  for (const Slice& slice : slices_.OfCluster(cluster)) Leave(slice);
-  slices_.RemoveFromScope(cluster);
-  scope_due_ = slices_.has_scope();
+  // The cache may never have listed it, so that only a look at the documents finds what there is.
+  scope_due_ = scope_due_ || slices_.has_scope();
   wake_ = true;
 }
 

@@ -149,9 +149,8 @@ class OpenSearchMirror {
   // Report an event. Of one object, in their order.
   virtual void Upsert(const Slice& slice, MirroredObject object) = 0;
   virtual void Delete(const Slice& slice, absl::string_view uid, int64_t resource_version) = 0;
-  // The slice, or all slices of the cluster, are not mirrored any more: their documents go.
+  // The slice is not mirrored any more: its documents go.
   virtual void KindLeft(const Slice& slice) = 0;
-  virtual void ClusterLeft(absl::string_view cluster) = 0;
   // All slices that there should be; documents of others that are not named above are deleted, now
   // and every `reconcile_period`. Until the first call only slices that were named above are
   // touched, so that a program which has not read all its registries deletes nothing.

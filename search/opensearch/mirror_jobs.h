@@ -42,7 +42,6 @@ class Mirror : public OpenSearchMirror {
   void Upsert(const Slice& slice, MirroredObject object) override;
   void Delete(const Slice& slice, absl::string_view uid, int64_t resource_version) override;
   void KindLeft(const Slice& slice) override;
-  void ClusterLeft(absl::string_view cluster) override;
   void SetScope(std::vector<Slice> slices) override;
   void ReloadCredentials() override;
   MirrorStatus Status() const override;

@@ -45,22 +45,9 @@ std::optional<int64_t> SliceTable::Leave(const Slice& slice) {
   return state.number;
 }
 
-std::vector<Slice> SliceTable::OfCluster(absl::string_view cluster) const {
-  std::vector<Slice> slices;
-  for (const auto& [slice, number] : by_slice_) {
-    if (slice.cluster == cluster) slices.push_back(slice);
-  }
-  return slices;
-}
-
 void SliceTable::SetScope(const std::vector<Slice>& slices) {
   scope_.emplace();
   for (const Slice& slice : slices) scope_->insert(PlaceOf(slice));
-}
-
-void SliceTable::RemoveFromScope(absl::string_view cluster) {
-  if (!scope_.has_value()) return;
-  std::erase_if(*scope_, [&](const SlicePlace& place) { return place.first == cluster; });
 }
 
 void SliceTable::RemoveFromScope(const Slice& slice) {

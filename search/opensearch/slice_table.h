@@ -44,12 +44,10 @@ class SliceTable {
   SliceState& Join(const Slice& slice, std::shared_ptr<SliceSource> source);
   // The slice has left: its documents have to go. Returns its number; nullopt if it was not there.
   std::optional<int64_t> Leave(const Slice& slice);
-  std::vector<Slice> OfCluster(absl::string_view cluster) const;
 
   // What should be there. `found` are places that have documents; those of slices that nobody
   // expects become slices that have left.
   void SetScope(const std::vector<Slice>& slices);
-  void RemoveFromScope(absl::string_view cluster);
   void RemoveFromScope(const Slice& slice);
   bool has_scope() const { return scope_.has_value(); }
   void AddLeftovers(const std::vector<SlicePlace>& found);

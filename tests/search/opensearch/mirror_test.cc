@@ -168,7 +168,7 @@ TEST_CASE_METHOD(MirrorFixture, "The documents of a kind or cluster that leaves 
   Settle();
   CHECK(Count(deployments1_) == 0);
   CHECK(Count(pods1_) == 1);
-  mirror_->ClusterLeft("member1");
+  mirror_->KindLeft(pods1_);
   Settle();
   CHECK(Count(pods1_) == 0);
   CHECK(Count(pods2_) == 1);
@@ -194,7 +194,7 @@ TEST_CASE_METHOD(MirrorFixture, "Documents of slices that nobody knows any more 
   Settle();
   CHECK(Count(deployments1_) == 0);
   CHECK(Count(pods1_) == 1);  // Not listed yet.
-  mirror_->ClusterLeft("member1");
+  mirror_->KindLeft(pods1_);
   Settle();
   CHECK(Count(pods1_) == 0);
   CHECK(Count(pods2_) == 1);
