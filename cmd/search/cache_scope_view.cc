@@ -1,6 +1,7 @@
 #include "cmd/search/cache_scope_view.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -20,6 +21,22 @@ bool IsOf(const search::MirrorSet::TargetStatus& status, const api::OpenSearchTa
                      });
 }
 
+// What keeps OpenSearch from having all objects, while nothing fails; "" if nothing does.
+std::string MissingIn(const search::MirrorStatus& mirror) {
+  if (mirror.unlisted > 0) {
+    return absl::StrCat("kinds in clusters that have not been listed yet: ", mirror.unlisted);
+  }
+  if (!mirror.connected || mirror.unreconciled_slices > 0) {
+    return "not everything has been compared yet";
+  }
+  if (mirror.unwritten > 0) {
+    return absl::StrCat("documents that are still to be written or deleted: ", mirror.unwritten);
+  }
+  return "";
+}
+
+}  // namespace
+
 search::MirrorState StateOfMirror(const search::MirrorSet::TargetStatus& status) {
   const search::MirrorStatus& mirror = status.mirror;
   if (!status.error.empty()) return {false, "UnusableAddress", status.error};
@@ -36,13 +53,11 @@ search::MirrorState StateOfMirror(const search::MirrorSet::TargetStatus& status)
                          first.slice.kind.kind, " of ", first.slice.cluster, ", uid ", first.uid,
                          ": ", first.reason)};
   }
-  if (!mirror.connected || mirror.unreconciled_slices > 0) {
-    return {false, "Mirroring", "not everything has been compared yet"};
+  if (std::string missing = MissingIn(mirror); !missing.empty()) {
+    return {false, "Mirroring", std::move(missing)};
   }
   return {true, "Mirrored", "OpenSearch has all objects"};
 }
-
-}  // namespace
 
 search::CachedResources CachedResourcesOf(const search::Scope& scope) {
   search::CachedResources out;

@@ -82,6 +82,7 @@ void Mirror::Delete(const Slice& slice, absl::string_view uid, int64_t resource_
   // effect until it begins.
   queue_.EraseSlice(state->number);
   state->live = false;
+  state->reconciled = false;
   state->dirty = true;
   state->due = base::SteadyTime::InfinitePast();
 }
@@ -122,7 +123,9 @@ MirrorStatus Mirror::Status() const {
   MirrorStatus status = counts_;
   status.pending = queue_.size();
   status.slices = slices_.size();
-  status.unreconciled_slices = slices_.dirty();
+  status.unreconciled_slices = slices_.unreconciled();
+  status.unlisted = slices_.unlisted();
+  status.unwritten = queue_.compared() + compared_in_flight_;
   status.dead_letters = dead_.size();
   status.failing = slices_.Failing(kSamples);
   for (const auto& [key, reason] : dead_) {

@@ -113,7 +113,14 @@ struct MirrorStatus {
   bool connected = false;  // The last request was answered.
   std::string last_error;  // Why the last failed one failed; "" after a success.
   size_t pending = 0;      // Documents that wait to be written or deleted.
-  size_t slices = 0, unreconciled_slices = 0;
+  size_t slices = 0;
+  // Slices that have not been compared since the cache listed them, or since they left.
+  size_t unreconciled_slices = 0;
+  // Slices of the scope that the cache has not listed yet.
+  size_t unlisted = 0;
+  // Documents of which a comparison has found that they are not what they should be, and which have
+  // not been written or deleted since.
+  size_t unwritten = 0;
   int64_t written = 0, deleted = 0;  // Documents, since the start.
   int64_t conflicts = 0;  // Writes that OpenSearch refused because its document is as new.
   int64_t retries = 0;    // Writes that were tried again.

@@ -129,16 +129,21 @@ absl::Status Mirror::CompareLive(const SliceState& slice) {
   if (state == nullptr || state->source == nullptr) return absl::OkStatus();
   state->epoch = difference.epoch;
   state->error.clear();
+  // Unless it was listed anew meanwhile.
+  state->reconciled = !state->dirty;
   ForgetDeadLetters(slice.number, *snapshot);
   for (const MirroredObject* object : difference.to_write) {
     queue_.PutIfAbsent(
         {slice.number, object->uid},
-        {.resource_version = object->resource_version, .json = object->json, .also_equal = true},
+        {.resource_version = object->resource_version,
+         .json = object->json,
+         .also_equal = true,
+         .compared = true},
         now);
   }
   for (const StoredDocument* document : difference.to_delete) {
-    queue_.PutIfAbsent({slice.number, document->uid}, {.exact_version = document->version.Encode()},
-                       now);
+    queue_.PutIfAbsent({slice.number, document->uid},
+                       {.exact_version = document->version.Encode(), .compared = true}, now);
   }
   return absl::OkStatus();
 }
@@ -222,8 +227,14 @@ absl::Status Mirror::WriteBatch() {
   {
     absl::MutexLock lock(&mu_);
     items = queue_.Take(options_.bulk_writes, clock_.SteadyNow());
+    compared_in_flight_ = static_cast<size_t>(
+        std::count_if(items.begin(), items.end(),
+                      [](const WriteQueue::Item& item) { return item.second.compared; }));
   }
-  return WriteItems(std::move(items));
+  const absl::Status status = WriteItems(std::move(items));
+  absl::MutexLock lock(&mu_);
+  compared_in_flight_ = 0;  // Those of slices that have left were neither settled nor put back.
+  return status;
 }
 
 absl::Status Mirror::Encode(const WriteQueue::Item& item, const SliceState& slice,
@@ -304,12 +315,14 @@ void Mirror::PutBackAll(std::vector<WriteQueue::Item> items) {
   absl::MutexLock lock(&mu_);
   counts_.retries += static_cast<int64_t>(items.size());
   for (WriteQueue::Item& item : items) {
+    if (item.second.compared) --compared_in_flight_;
     const SliceState* slice = slices_.Find(item.first.slice);
     if (slice != nullptr && slice->live) queue_.PutBack(std::move(item), clock_.SteadyNow());
   }
 }
 
 void Mirror::Settle(WriteQueue::Item item, const WriteResult& result) {
+  if (item.second.compared) --compared_in_flight_;
   SliceState* const slice = slices_.Find(item.first.slice);
   // It has left meanwhile; if it came back, it is going to be compared.
   if (slice == nullptr || !slice->live) return;
@@ -329,6 +342,7 @@ void Mirror::Settle(WriteQueue::Item item, const WriteResult& result) {
       // The comparison makes the index.
       if (absl::StartsWith(result.reason, "index_not_found_exception")) {
         ensured_.erase(slice->index);
+        slice->reconciled = false;
         slice->dirty = true;
         slice->due = base::SteadyTime::InfinitePast();
       }

@@ -96,6 +96,8 @@ class Mirror : public OpenSearchMirror {
   SliceTable slices_ ABSL_GUARDED_BY(mu_);
   WriteQueue queue_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<DocumentKey, std::string> dead_ ABSL_GUARDED_BY(mu_);  // And why.
+  // Of the documents that are being sent: those that comparisons have found.
+  size_t compared_in_flight_ ABSL_GUARDED_BY(mu_) = 0;
   MirrorStatus counts_ ABSL_GUARDED_BY(mu_);  // The counters, connected and last_error.
   bool wake_ ABSL_GUARDED_BY(mu_) = false;    // The thread has to look for a job again.
   bool prepared_ ABSL_GUARDED_BY(mu_) = false;

@@ -26,6 +26,7 @@ SliceState& SliceTable::Join(const Slice& slice, std::shared_ptr<SliceSource> so
   SliceState& state = found == by_place_.end() ? Create(slice, place) : states_[found->second];
   state.slice = slice;
   state.source = std::move(source);
+  state.reconciled = false;
   state.dirty = true;
   state.due = base::SteadyTime::InfinitePast();
   by_slice_[slice] = state.number;
@@ -40,6 +41,7 @@ std::optional<int64_t> SliceTable::Leave(const Slice& slice) {
   by_slice_.erase(found);
   state.source = nullptr;
   state.live = false;
+  state.reconciled = false;
   state.dirty = true;
   state.due = base::SteadyTime::InfinitePast();
   return state.number;
@@ -102,6 +104,7 @@ void SliceTable::MarkDue(base::SteadyTime now) {
 
 void SliceTable::MarkAllDirty() {
   for (auto& [number, state] : states_) {
+    state.reconciled = false;
     state.dirty = true;
     state.due = base::SteadyTime::InfinitePast();
   }
@@ -125,6 +128,21 @@ std::vector<MirrorStatus::FailingSlice> SliceTable::Failing(size_t max) const {
 size_t SliceTable::dirty() const {
   return static_cast<size_t>(std::count_if(states_.begin(), states_.end(),
                                            [](const auto& entry) { return entry.second.dirty; }));
+}
+
+size_t SliceTable::unreconciled() const {
+  return static_cast<size_t>(
+      std::count_if(states_.begin(), states_.end(),
+                    [](const auto& entry) { return !entry.second.reconciled; }));
+}
+
+size_t SliceTable::unlisted() const {
+  if (!scope_.has_value()) return 0;
+  return static_cast<size_t>(
+      std::count_if(scope_->begin(), scope_->end(), [&](const SlicePlace& place) {
+        const auto found = by_place_.find(place);
+        return found == by_place_.end() || states_.at(found->second).source == nullptr;
+      }));
 }
 
 }  // namespace search

@@ -29,6 +29,9 @@ struct SliceState {
   // It has begun its first comparison, so that events count.
   bool live = false;
   bool dirty = true;  // It has to be compared, at `due`.
+  // It was compared after everything that is known to have changed unseen. Periodic comparisons do
+  // not end that.
+  bool reconciled = false;
   base::SteadyTime due = base::SteadyTime::InfinitePast();
   base::SteadyTime compared = base::SteadyTime::InfinitePast();  // When it was, last.
   int64_t epoch = 0;
@@ -67,6 +70,9 @@ class SliceTable {
   std::vector<MirrorStatus::FailingSlice> Failing(size_t max) const;
   size_t size() const { return states_.size(); }
   size_t dirty() const;
+  size_t unreconciled() const;
+  // Slices of the scope that are not there.
+  size_t unlisted() const;
 
  private:
   SlicePlace PlaceOf(const Slice& slice) const;

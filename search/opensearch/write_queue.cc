@@ -2,16 +2,21 @@
 // is still written, and one that failed still waits for its next try.
 #include "search/opensearch/write_queue.h"
 
+#include <utility>
+
 namespace search {
 
 void WriteQueue::Count(const PendingWrite& write, bool added) {
-  if (write.json != nullptr || write.exact_version.has_value()) return;
-  deletions_ = added ? deletions_ + 1 : deletions_ - 1;
+  const bool deletion = write.json == nullptr && !write.exact_version.has_value();
+  const auto count = [added](size_t& number) { number = added ? number + 1 : number - 1; };
+  if (deletion) count(deletions_);
+  if (write.compared) count(compared_);
 }
 
 void WriteQueue::Put(const DocumentKey& key, PendingWrite write, base::SteadyTime now) {
   const auto [entry, added] = entries_.try_emplace(key);
   write.attempts = entry->second.attempts;
+  write.compared = write.compared || entry->second.compared;
   if (!added) Count(entry->second, false);
   entry->second = std::move(write);
   Count(entry->second, true);
@@ -24,7 +29,10 @@ void WriteQueue::PutIfAbsent(const DocumentKey& key, PendingWrite write, base::S
 
 void WriteQueue::PutBack(Item item, base::SteadyTime at) {
   const auto [entry, added] = entries_.try_emplace(item.first);
-  if (!added) return;
+  if (!added) {
+    if (item.second.compared && !std::exchange(entry->second.compared, true)) ++compared_;
+    return;
+  }
   entry->second = std::move(item.second);
   Count(entry->second, true);
   delayed_.emplace(at, std::move(item.first));

@@ -42,7 +42,10 @@ struct PendingWrite {
   // may come back later.
   std::optional<int64_t> exact_version;
   bool also_equal = false;  // As BulkWrite.
-  int attempts = 0;         // How often it failed.
+  // A comparison has found that the document is not what it should be. Stays with the document
+  // until it is written, in whatever state.
+  bool compared = false;
+  int attempts = 0;  // How often it failed.
 };
 
 // Not thread-safe.
@@ -70,6 +73,8 @@ class WriteQueue {
   size_t size() const { return entries_.size(); }
   // Entries that are deletions by an event.
   size_t deletions() const { return deletions_; }
+  // Entries that comparisons have found.
+  size_t compared() const { return compared_; }
 
  private:
   struct Place {
@@ -80,7 +85,7 @@ class WriteQueue {
   void Count(const PendingWrite& write, bool added);
 
   absl::flat_hash_map<DocumentKey, PendingWrite> entries_;
-  size_t deletions_ = 0;
+  size_t deletions_ = 0, compared_ = 0;
   // Each entry has a place in one of these.
   std::deque<Place> order_;
   std::multimap<base::SteadyTime, DocumentKey> delayed_;

@@ -50,5 +50,29 @@ TEST_CASE("the choice of a cluster leads to no namespace that its registries do 
   CHECK_FALSE(registered("GET", "/api/v1/pods", "elsewhere"));
 }
 
+search::MirrorSet::TargetStatus Connected() {
+  search::MirrorSet::TargetStatus status;
+  status.mirror.connected = true;
+  return status;
+}
+
+TEST_CASE("a mirror is complete when everything of the scope is listed, compared and written") {
+  CHECK(StateOfMirror(Connected()).complete);
+  const auto is_incomplete = [](const search::MirrorSet::TargetStatus& status) {
+    const search::MirrorState state = StateOfMirror(status);
+    return !state.complete && state.reason == "Mirroring";
+  };
+  CHECK(is_incomplete({}));
+  search::MirrorSet::TargetStatus status = Connected();
+  status.mirror.unlisted = 1;
+  CHECK(is_incomplete(status));
+  status = Connected();
+  status.mirror.unreconciled_slices = 1;
+  CHECK(is_incomplete(status));
+  status = Connected();
+  status.mirror.unwritten = 1;
+  CHECK(is_incomplete(status));
+}
+
 }  // namespace
 }  // namespace cmd

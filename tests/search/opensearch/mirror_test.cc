@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
+#include "absl/synchronization/notification.h"
 #include "tests/search/opensearch/mirror_fixture.h"
 #include "tests/support/eventually.h"
 
@@ -29,6 +30,56 @@ TEST_CASE_METHOD(MirrorFixture, "Listed objects become documents, events change 
   CHECK(mirror_->Status().written == 4);
   CHECK(mirror_->Status().deleted == 1);
   CHECK(mirror_->Status().connected);
+}
+
+TEST_CASE_METHOD(MirrorFixture, "What is not listed, compared or written yet is counted",
+                 "[opensearch]") {
+  mirror_->SetScope({pods1_, pods2_});
+  mirror_->Synced(pods2_, cache2_);
+  Settle();
+  // Nothing of member1 was listed, although nothing is left to do.
+  CHECK(mirror_->Status().unlisted == 1);
+  CHECK(mirror_->Status().unreconciled_slices == 0);
+  absl::Notification go_on;
+  server_.SetFault([&](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+    if (request.path != "/_bulk") return std::nullopt;
+    go_on.WaitForNotification();
+    return base::HttpResponse{.code = 503, .body = "busy"};
+  });
+  cache1_->Put("a", 5, Pod("a", 5));
+  cache1_->Put("b", 6, Pod("b", 6));
+  mirror_->Synced(pods1_, cache1_);
+  CHECK(mirror_->Status().unlisted == 0);
+  // While it is under way, and after it has failed.
+  CHECK(Eventually([&] { return server_.Requests("_bulk") > 0; }));
+  CHECK(mirror_->Status().unreconciled_slices == 0);
+  CHECK(mirror_->Status().unwritten == 2);
+  go_on.Notify();
+  CHECK(Eventually([&] { return server_.Requests("_bulk") > 1; }));
+  CHECK(mirror_->Status().unwritten == 2);
+  // An event does not make it another document.
+  Put(pods1_, *cache1_, "a", 7);
+  CHECK(mirror_->Status().unwritten == 2);
+  server_.SetFault(nullptr);
+  Settle();
+  CHECK(mirror_->Status().unwritten == 0);
+}
+
+TEST_CASE_METHOD(MirrorFixture, "A comparison under way does not count as done, a repeated one does",
+                 "[opensearch]") {
+  mirror_->Synced(pods1_, cache1_);
+  Settle();
+  absl::Notification go_on;
+  server_.SetFault([&](const base::HttpRequest& request) {
+    if (absl::EndsWith(request.path, "/_refresh")) go_on.WaitForNotification();
+    return std::optional<base::HttpResponse>();
+  });
+  mirror_->Synced(pods2_, cache2_);
+  CHECK(Eventually([&] { return server_.Requests("_refresh") > 1; }));
+  CHECK(mirror_->Status().unreconciled_slices == 1);
+  go_on.Notify();
+  Settle();
+  CHECK(mirror_->Status().unreconciled_slices == 0);
 }
 
 TEST_CASE_METHOD(MirrorFixture, "Objects with the same uid in two clusters are two documents",

@@ -55,6 +55,23 @@ TEST_CASE("What failed waits for its time, and gives way to what came in meanwhi
   CHECK(items[0].second.attempts == 1);
 }
 
+TEST_CASE("What a comparison has found counts until it is written, in whatever state") {
+  WriteQueue queue;
+  queue.Put({1, "a"}, {.resource_version = 1}, At(1));
+  queue.PutIfAbsent({1, "a"}, {.compared = true}, At(1));
+  queue.PutIfAbsent({1, "b"}, {.compared = true}, At(1));
+  CHECK(queue.compared() == 1);
+  queue.Put({1, "b"}, {.resource_version = 2}, At(1));
+  CHECK(queue.compared() == 1);
+  std::vector<WriteQueue::Item> items = queue.Take(9, At(1));
+  CHECK(queue.compared() == 0);
+  queue.Put({1, "b"}, {.resource_version = 3}, At(2));
+  for (WriteQueue::Item& item : items) queue.PutBack(std::move(item), At(3));
+  CHECK(queue.compared() == 1);
+  queue.EraseSlice(1);
+  CHECK(queue.compared() == 0);
+}
+
 TEST_CASE("A slice that leaves takes its entries along") {
   WriteQueue queue;
   queue.Put({1, "a"}, {}, At(1));
