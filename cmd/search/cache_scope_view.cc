@@ -2,24 +2,17 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "kube/client/kubeconfig.h"
 
 namespace cmd {
 namespace {
 
 constexpr absl::Duration kLifetime = absl::Seconds(1);
-
-// Mirrors write addresses without a slash at the end.
-bool IsOf(const search::MirrorSet::TargetStatus& status, const api::OpenSearchTarget& target) {
-  return std::any_of(target.addresses.begin(), target.addresses.end(),
-                     [&](const std::string& address) {
-                       const absl::string_view normal = absl::StripSuffix(address, "/");
-                       return std::find(status.addresses.begin(), status.addresses.end(), normal) !=
-                              status.addresses.end();
-                     });
-}
 
 // What keeps OpenSearch from having all objects, while nothing fails; "" if nothing does.
 std::string MissingIn(const search::MirrorStatus& mirror) {
@@ -35,9 +28,7 @@ std::string MissingIn(const search::MirrorStatus& mirror) {
   return "";
 }
 
-}  // namespace
-
-search::MirrorState StateOfMirror(const search::MirrorSet::TargetStatus& status) {
+search::MirrorState StateOf(const search::MirrorSet::TargetStatus& status) {
   const search::MirrorStatus& mirror = status.mirror;
   if (!status.error.empty()) return {false, "UnusableAddress", status.error};
   if (!mirror.last_error.empty()) return {false, "RequestsFail", mirror.last_error};
@@ -57,6 +48,39 @@ search::MirrorState StateOfMirror(const search::MirrorSet::TargetStatus& status)
     return {false, "Mirroring", std::move(missing)};
   }
   return {true, "Mirrored", "OpenSearch has all objects"};
+}
+
+// Says which of the target's addresses are not used, and why; "" if all are. Other registries may
+// name further ones.
+std::string UnusedOf(const search::MirrorStatus& mirror, const api::OpenSearchTarget& target) {
+  std::vector<std::string> texts;
+  for (const auto& [unused, why] : mirror.unused) {
+    const auto is_named = [&](const std::string& address) {
+      return kube::WithoutUserInfo(absl::StripSuffix(address, "/")) ==
+             absl::StripSuffix(unused, "/");
+    };
+    if (std::none_of(target.addresses.begin(), target.addresses.end(), is_named)) continue;
+    texts.push_back(absl::StrCat(unused, ": ", why));
+  }
+  if (texts.empty()) return "";
+  return absl::StrCat("not used are ", absl::StrJoin(texts, "; "));
+}
+
+}  // namespace
+
+search::MirrorState StateOfMirror(const search::MirrorSet::TargetStatus& status,
+                                  const api::OpenSearchTarget& target) {
+  search::MirrorState state = StateOf(status);
+  const std::string unused = UnusedOf(status.mirror, target);
+  if (unused.empty() || !status.error.empty()) return state;
+  if (!state.complete) {
+    absl::StrAppend(&state.message, "; ", unused);
+    return state;
+  }
+  const std::string& cluster = status.mirror.cluster_uuid;
+  return {false, "AddressesDiffer",
+          absl::StrCat("the OpenSearch cluster ", cluster, cluster.empty() ? "" : " ",
+                       "has all objects; ", unused)};
 }
 
 search::CachedResources CachedResourcesOf(const search::Scope& scope) {
@@ -125,7 +149,9 @@ std::optional<search::MirrorState> CacheStatesView::MirrorOf(
     return search::MirrorState{false, "SwitchedOff", "this server runs with --disable-search"};
   }
   for (const search::MirrorSet::TargetStatus& status : mirrors_->Status()) {
-    if (IsOf(status, target)) return StateOfMirror(status);
+    const auto& targets = status.targets;
+    if (std::find(targets.begin(), targets.end(), target) == targets.end()) continue;
+    return StateOfMirror(status, target);
   }
   return std::nullopt;
 }

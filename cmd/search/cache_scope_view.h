@@ -31,8 +31,9 @@ std::vector<std::string> ClustersOf(const search::Scope& scope, const kube::Gvr&
 // Returns nullopt when no registry names it.
 std::optional<kube::Resource> RegisteredResource(const search::Scope& scope, const kube::Gvr& gvr);
 
-// What the status of a mirror is as the condition Mirrored of the registries that ask for it.
-search::MirrorState StateOfMirror(const search::MirrorSet::TargetStatus& status);
+// What the status of a mirror is as the condition Mirrored of a registry that asks for it.
+search::MirrorState StateOfMirror(const search::MirrorSet::TargetStatus& status,
+                                  const api::OpenSearchTarget& target);
 
 // Thread-safe. The states are those of at most a second ago, because asking for each of them by
 // itself would cost the square of their number.

@@ -153,8 +153,9 @@ void MirrorWiring::OnEvent(const std::string& cluster, const kube::Resource& res
                            const kube::WatchCache::Event& event) {
   const search::Slice slice{cluster, resource.gvk};
   if (event.after != nullptr) {
-    // An object's own version, not that of the event: when the cache begins to hold more namespaces,
-    // an old object comes with the version of the list, which no comparison would find again in it.
+    // An object's own version, not that of the event: when the cache begins to hold more
+    // namespaces, an old object comes with the version of the list, which no comparison would find
+    // again in it.
     return mirrors_.Upsert(slice, MirroredOf(event.after));
   }
   // A deletion that a list has revealed has no version of its own; the list's is late enough.

@@ -1,13 +1,11 @@
 #include "search/opensearch/cluster_claims.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/json.h"
 #include "base/status.h"
@@ -50,50 +48,50 @@ absl::StatusOr<std::string> ReadId(OpenSearchClient& client, size_t position,
   return id;
 }
 
-absl::Status CheckAgreement(const ClusterIds& found) {
-  std::set<std::string> ids;
-  std::vector<std::string> texts;
-  for (const auto& [address, id] : found) {
-    if (id.empty()) continue;
-    ids.insert(id);
-    texts.push_back(absl::StrCat(kube::WithoutUserInfo(address), " is ", id));
-  }
-  if (ids.size() <= 1) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "the addresses lead to different OpenSearch clusters: ", absl::StrJoin(texts, ", ")));
-}
-
 }  // namespace
 
-absl::StatusOr<ClusterIds> ReadClusterIds(OpenSearchClient& client, const base::StopToken& stop) {
-  ClusterIds found;
+absl::StatusOr<ClusterLook> LookAtClusters(OpenSearchClient& client,
+                                           const std::vector<size_t>& positions,
+                                           const base::StopToken& stop) {
+  ClusterLook look;
   absl::Status error = absl::UnavailableError("there is no address");
-  for (size_t i = 0; i < client.addresses().size(); ++i) {
-    auto id = ReadId(client, i, stop);
+  for (const size_t position : positions) {
+    const std::string& address = client.addresses()[position];
+    auto id = ReadId(client, position, stop);
+    if (absl::IsCancelled(id.status())) return id.status();
     if (id.ok()) {
-      found[client.addresses()[i]] = *std::move(id);
-    } else if (absl::IsFailedPrecondition(id.status()) || absl::IsCancelled(id.status())) {
-      return id.status();
-    } else {
-      error = id.status();
+      look.ids[address] = *std::move(id);
+      continue;
     }
+    if (absl::IsFailedPrecondition(id.status())) {
+      look.unfit[address] = std::string(id.status().message());
+    }
+    error = id.status();
   }
-  if (found.empty()) return error;
-  return found;
+  if (look.ids.empty()) return error;
+  return look;
 }
 
-absl::Status ClusterClaims::Claim(int64_t mirror, const ClusterIds& found) {
+std::string ClusterClaims::FirstKnown(const std::vector<std::string>& addresses) const {
+  for (const std::string& address : addresses) {
+    const auto known = by_address_.find(address);
+    if (known != by_address_.end() && !known->second.empty()) return known->second;
+  }
+  return "";
+}
+
+absl::StatusOr<ClusterGrant> ClusterClaims::Claim(int64_t mirror,
+                                                  const std::vector<std::string>& addresses,
+                                                  const ClusterIds& found) {
   absl::MutexLock lock(&mu_);
   for (const auto& [address, id] : found) {
     std::string& known = by_address_[address];
     changed_ = changed_ || known != id;
     known = id;
   }
-  RETURN_IF_ERROR(CheckAgreement(found));
-  if (found.empty()) return absl::OkStatus();
-  const auto named = std::find_if(found.begin(), found.end(),
-                                  [](const auto& entry) { return !entry.second.empty(); });
-  const std::string id = named == found.end() ? found.begin()->first : named->second;
+  ClusterGrant grant{.cluster_uuid = FirstKnown(addresses)};
+  // Where the uuid is hidden, only equal addresses count as equal.
+  const std::string id = grant.cluster_uuid.empty() ? addresses.front() : grant.cluster_uuid;
   const bool taken = std::any_of(by_mirror_.begin(), by_mirror_.end(), [&](const auto& entry) {
     return entry.first != mirror && entry.second == id;
   });
@@ -105,7 +103,10 @@ absl::Status ClusterClaims::Claim(int64_t mirror, const ClusterIds& found) {
   std::string& claim = by_mirror_[mirror];
   changed_ = changed_ || claim != id;
   claim = id;
-  return absl::OkStatus();
+  for (const auto& [address, where] : found) {
+    if (where.empty() || where == grant.cluster_uuid) grant.addresses.insert(address);
+  }
+  return grant;
 }
 
 void ClusterClaims::Release(int64_t mirror) {
@@ -118,10 +119,9 @@ bool ClusterClaims::HasClaim(int64_t mirror) const {
   return by_mirror_.contains(mirror);
 }
 
-std::string ClusterClaims::IdOf(const std::string& address) const {
+std::string ClusterClaims::ClusterOf(const std::vector<std::string>& addresses) const {
   absl::MutexLock lock(&mu_);
-  const auto found = by_address_.find(address);
-  return found == by_address_.end() ? "" : found->second;
+  return FirstKnown(addresses);
 }
 
 bool ClusterClaims::AwaitChange(const base::Clock& clock, base::SteadyTime deadline,

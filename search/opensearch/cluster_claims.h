@@ -2,12 +2,17 @@
 //
 // Two addresses may lead to the same OpenSearch. Two mirrors there would delete one another's
 // documents, so that a mirror claims the OpenSearch that it has found before it writes or deletes.
+//
+// The addresses of one mirror may lead to different ones, by mistake or for a while. Then that of
+// the first address, in their order, counts: every replica and every later process decides so.
 #ifndef SEARCH_OPENSEARCH_CLUSTER_CLAIMS_H_
 #define SEARCH_OPENSEARCH_CLUSTER_CLAIMS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -15,6 +20,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "base/stop_token.h"
+#include "search/opensearch/mirror.h"
 #include "search/opensearch/opensearch_client.h"
 
 namespace search {
@@ -22,21 +28,33 @@ namespace search {
 // The cluster_uuid behind each address that answered; "" where a gateway leaves it out.
 using ClusterIds = std::map<std::string, std::string>;
 
-// Asks each address of the client which OpenSearch it leads to, briefly. An address without an
-// answer is left out; the error of one is returned when none answers. kFailedPrecondition when one
-// is something else than OpenSearch 2.7 or newer (which has flat_object).
-absl::StatusOr<ClusterIds> ReadClusterIds(OpenSearchClient& client, const base::StopToken& stop);
+// What a look at some addresses has found.
+struct ClusterLook {
+  ClusterIds ids;
+  // Addresses with something else than OpenSearch 2.7 or newer (which has flat_object), and what.
+  std::map<std::string, std::string> unfit;
+};
+
+// Asks the addresses at these positions which OpenSearch they lead to, briefly. An address without
+// an answer is left out. When there is no id at all, returns the error of one address;
+// kFailedPrecondition when it is unfit.
+absl::StatusOr<ClusterLook> LookAtClusters(OpenSearchClient& client,
+                                           const std::vector<size_t>& positions,
+                                           const base::StopToken& stop);
 
 // Thread-safe. Mirrors are numbered by their owner.
 class ClusterClaims {
  public:
-  // Notes where the addresses lead to. OK: the mirror is the only one there until Release.
-  // kUnavailable: another one is. kFailedPrecondition: they lead to different OpenSearches.
-  absl::Status Claim(int64_t mirror, const ClusterIds& found);
+  // Notes where some of the mirror's addresses lead to. OK: the mirror is the only one there until
+  // Release, and may use those of `found` that the grant names; there may be none. kUnavailable:
+  // another mirror works there.
+  absl::StatusOr<ClusterGrant> Claim(int64_t mirror, const std::vector<std::string>& addresses,
+                                     const ClusterIds& found);
   void Release(int64_t mirror);
   bool HasClaim(int64_t mirror) const;
-  // Where the address led to when it was last asked; "" if that is not known.
-  std::string IdOf(const std::string& address) const;
+  // Where the first of these addresses of which it is known led to when it was last asked; "" if it
+  // is known of none.
+  std::string ClusterOf(const std::vector<std::string>& addresses) const;
 
   // Waits for a call of Claim that changed something or failed, and returns true; or for a call of
   // Wake, the deadline or a stop, and returns false.
@@ -45,6 +63,9 @@ class ClusterClaims {
   void Wake();
 
  private:
+  std::string FirstKnown(const std::vector<std::string>& addresses) const
+      ABSL_SHARED_LOCKS_REQUIRED(mu_);
+
   mutable absl::Mutex mu_;
   std::map<std::string, std::string> by_address_ ABSL_GUARDED_BY(mu_);
   std::map<int64_t, std::string> by_mirror_ ABSL_GUARDED_BY(mu_);

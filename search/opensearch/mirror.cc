@@ -11,8 +11,13 @@
 // OpenSearch answered last. When the deletions are too many, a slice goes back to the state before
 // its first comparison.
 //
+// Addresses. Each is looked at before the client may send anything else there: Look finds which
+// OpenSearch it leads to, and whether this mirror may work on that one. In between the mirror looks
+// again every few seconds, so that the status also says the truth when there is nothing to write.
+//
 // Failures. When a request fails as a whole, everything waits (backoff_until_), and the next job is
-// to prepare, because the server may be another one. A slice whose source has no snapshot waits
+// to prepare, because the server may be another one. The error stays in the status until the same
+// job succeeds. A slice whose source has no snapshot waits
 // alone. So does a write that failed alone.
 #include "search/opensearch/mirror.h"
 
@@ -44,6 +49,7 @@ Mirror::Mirror(MirrorOptions options, std::unique_ptr<OpenSearchClient> client,
       clock_(clock),
       metrics_(metrics),
       slices_(options_.index_prefix) {
+  client_->RequireAdmission();
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -136,9 +142,11 @@ MirrorStatus Mirror::Status() const {
   return status;
 }
 
-bool Mirror::IsIdle() const {
-  return !busy_ && prepared_ && !scope_due_ && queue_.size() == 0 && slices_.dirty() == 0;
+bool Mirror::HasNothingToDo() const {
+  return !scope_due_ && queue_.size() == 0 && slices_.dirty() == 0;
 }
+
+bool Mirror::IsIdle() const { return !busy_ && prepared_ && HasNothingToDo(); }
 
 absl::Status Mirror::AwaitIdle(base::SteadyTime deadline, const base::StopToken& stop) {
   const base::StopFlag stopped(mu_, stop);
@@ -162,6 +170,7 @@ std::optional<Mirror::Job> Mirror::NextJob(base::SteadyTime now) {
   if (now < backoff_until_) return std::nullopt;
   if (!prepared_ || prepare_at_ <= now) return Job::kPrepare;
   if (credentials_due_ <= now) return Job::kCredentials;
+  if (look_at_ <= now) return Job::kLook;
   if (scope_at_ <= now) scope_due_ = true;
   if (scope_due_) return Job::kScope;
   slices_.MarkDue(now);
@@ -178,7 +187,7 @@ std::optional<Mirror::Job> Mirror::NextJob(base::SteadyTime now) {
 base::SteadyTime Mirror::NextMoment() const {
   const base::SteadyTime work =
       std::min({queue_.oldest() + options_.bulk_wait, queue_.next_retry(), slices_.NextDue(),
-                credentials_due_, scope_at_, prepare_at_});
+                credentials_due_, scope_at_, prepare_at_, look_at_});
   return std::max(backoff_until_, work);
 }
 
@@ -204,6 +213,8 @@ absl::Status Mirror::Do(Job job) {
       return Prepare();
     case Job::kCredentials:
       return ReadCredentials();
+    case Job::kLook:
+      return Look();
     case Job::kScope:
       return FindLeftovers();
     case Job::kCompare:
@@ -244,16 +255,32 @@ void Mirror::Finish(Job job, const absl::Status& status) {
     }
   }
   absl::MutexLock lock(&mu_);
-  counts_.connected = status.ok();
-  counts_.last_error = std::string(status.message());
   if (status.ok()) {
-    // Preparing also succeeds while an overloaded server refuses the work itself.
-    if (job != Job::kPrepare && job != Job::kCredentials) failures_ = 0;
+    const bool settles = Settles(job);
+    if (settles || !IsAccess(job)) failures_ = 0;
+    if (!settles) return;
+    failed_job_.reset();
+    counts_.connected = true;
+    counts_.last_error.clear();
     return;
   }
+  failed_job_ = job;
+  counts_.connected = false;
+  counts_.last_error = std::string(status.message());
   prepared_ = false;
   const absl::Duration wait = std::max(Backoff(failures_++), RetryAfterOf(status));
   backoff_until_ = clock_.SteadyNow() + wait;
+}
+
+bool Mirror::IsAccess(Job job) {
+  return job == Job::kPrepare || job == Job::kCredentials || job == Job::kLook;
+}
+
+bool Mirror::Settles(Job job) const {
+  if (job == Job::kCredentials) return false;  // Nothing was sent.
+  // A server also answers the look while it refuses the work itself.
+  return !failed_job_.has_value() || IsAccess(*failed_job_) || *failed_job_ == job ||
+         HasNothingToDo();
 }
 
 absl::StatusOr<std::unique_ptr<OpenSearchMirror>> OpenSearchMirror::Create(

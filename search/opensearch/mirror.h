@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,12 @@ class SliceSource {
   virtual absl::StatusOr<int64_t> ServerVersion(const base::StopToken& stop) = 0;
 };
 
+// What a mirror may use of the addresses that have answered it.
+struct ClusterGrant {
+  std::string cluster_uuid;         // "" if a gateway hides it.
+  std::set<std::string> addresses;  // Those that lead to it.
+};
+
 struct MirrorOptions {
   std::vector<std::string> addresses;
   // Reads the credentials; called before the first request, every `credentials_period`, and when
@@ -81,9 +88,13 @@ struct MirrorOptions {
   // control plane, because each deletes documents of clusters that it does not know.
   std::string index_prefix = "karmada-search";
   // Called with the cluster_uuid of each address that answers, before anything else is read or
-  // written, every `reconcile_period` and after each failure. With an error nothing is read or
-  // written, and the status shows it. Optional; called on the mirror's thread.
-  std::function<absl::Status(const std::map<std::string, std::string>& ids)> claim;
+  // written, every `look_period` and after each failure. Only the granted addresses are used; with
+  // an error nothing is read or written, and the status shows it. Optional: without it all
+  // addresses are used. Called on the mirror's thread.
+  std::function<absl::StatusOr<ClusterGrant>(const std::map<std::string, std::string>& ids)> claim;
+  // How often the mirror looks what its addresses lead to, and so notices an OpenSearch that does
+  // not answer, or refuses the credentials, although there is nothing to write.
+  absl::Duration look_period = absl::Seconds(5);
   // What distinguishes the control plane from others, such as a uid. The index template keeps it;
   // with another one in there nothing is written or deleted, and the status says why. "" does not
   // care.
@@ -110,9 +121,13 @@ struct MirrorOptions {
 };
 
 struct MirrorStatus {
-  bool connected = false;  // The last request was answered.
-  std::string last_error;  // Why the last failed one failed; "" after a success.
-  size_t pending = 0;      // Documents that wait to be written or deleted.
+  bool connected = false;  // There is no last_error, and a request was answered.
+  // Why a request failed, until one for the same purpose succeeds.
+  std::string last_error;
+  std::string cluster_uuid;  // Of the OpenSearch that is written to; "" if it is not known.
+  // The addresses that are not used, without users, and why: they lead to another OpenSearch.
+  std::map<std::string, std::string> unused;
+  size_t pending = 0;  // Documents that wait to be written or deleted.
   size_t slices = 0;
   // Slices that have not been compared since the cache listed them, or since they left.
   size_t unreconciled_slices = 0;

@@ -12,8 +12,8 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/status.h"
+#include "kube/client/kubeconfig.h"
 #include "search/opensearch/bulk_writer.h"
-#include "search/opensearch/cluster_claims.h"
 #include "search/opensearch/document.h"
 #include "search/opensearch/document_version.h"
 #include "search/opensearch/index_template.h"
@@ -29,7 +29,8 @@ constexpr absl::Duration kSliceRetry = absl::Seconds(2);
 // Whether the error concerns OpenSearch as a whole, or may do so.
 bool IsOfServer(const absl::Status& error) {
   return error.code() != absl::StatusCode::kInvalidArgument &&
-         error.code() != absl::StatusCode::kPermissionDenied;
+         error.code() != absl::StatusCode::kPermissionDenied &&
+         error.code() != absl::StatusCode::kFailedPrecondition;
 }
 
 }  // namespace
@@ -48,13 +49,14 @@ absl::Status Mirror::ReadCredentials() {
   }
   RETURN_IF_ERROR(client_->SetCredentials(*credentials));
   has_credentials_ = true;
+  absl::MutexLock lock(&mu_);
+  look_at_ = base::SteadyTime::InfinitePast();  // They may open the door to another server.
   return absl::OkStatus();
 }
 
 absl::Status Mirror::Prepare() {
   RETURN_IF_ERROR(ReadCredentials());
-  ASSIGN_OR_RETURN(const ClusterIds ids, ReadClusterIds(*client_, stop()));
-  if (options_.claim) RETURN_IF_ERROR(options_.claim(ids));
+  RETURN_IF_ERROR(Look());
   ASSIGN_OR_RETURN(const bool put,
                    EnsureTemplate(*client_, options_.index_prefix, options_.owner, stop()));
   ensured_.clear();
@@ -64,6 +66,60 @@ absl::Status Mirror::Prepare() {
   if (put) slices_.MarkAllDirty();
   prepared_ = true;
   return absl::OkStatus();
+}
+
+// An address that has not answered for a while may lead to another OpenSearch when it does, and so
+// may one whose name was moved. So nothing is sent to an address before it was looked at, and those
+// in use are looked at again and again.
+absl::Status Mirror::Look() {
+  {
+    absl::MutexLock lock(&mu_);
+    look_at_ = clock_.SteadyNow() + base::Jitter(options_.look_period, kJitter);
+  }
+  const std::vector<size_t> positions = client_->WorthALook();
+  absl::Status status = LookAt(positions);
+  if (!status.ok() && !absl::IsCancelled(status)) {
+    for (const size_t position : positions) client_->SetAdmitted(position, false);
+  }
+  return status;
+}
+
+absl::Status Mirror::LookAt(const std::vector<size_t>& positions) {
+  ASSIGN_OR_RETURN(const ClusterLook look, LookAtClusters(*client_, positions, stop()));
+  ClusterGrant grant;
+  for (const auto& [address, id] : look.ids) grant.addresses.insert(address);
+  if (options_.claim) {
+    ASSIGN_OR_RETURN(grant, options_.claim(look.ids));
+  }
+  return Use(positions, look, grant);
+}
+
+absl::Status Mirror::Use(const std::vector<size_t>& positions, const ClusterLook& look,
+                         const ClusterGrant& grant) {
+  absl::MutexLock lock(&mu_);
+  for (const size_t position : positions) {
+    const std::string& address = client_->addresses()[position];
+    const std::string shown = kube::WithoutUserInfo(address);
+    const bool granted = grant.addresses.contains(address);
+    client_->SetAdmitted(position, granted);
+    const auto id = look.ids.find(address);
+    const auto unfit = look.unfit.find(address);
+    if (granted) counts_.unused.erase(shown);
+    if (unfit != look.unfit.end()) counts_.unused[shown] = unfit->second;
+    if (!granted && id != look.ids.end()) {
+      counts_.unused[shown] = absl::StrCat("it leads to the OpenSearch cluster ", id->second);
+    }
+  }
+  if (counts_.cluster_uuid != grant.cluster_uuid) {
+    // What is known of its documents was read from another OpenSearch.
+    counts_.cluster_uuid = grant.cluster_uuid;
+    slices_.MarkAllDirty();
+    scope_due_ = slices_.has_scope();
+    prepared_ = false;
+  }
+  if (!grant.addresses.empty()) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("no address that answers leads to the OpenSearch cluster ", grant.cluster_uuid));
 }
 
 absl::Status Mirror::FindLeftovers() {
@@ -133,13 +189,12 @@ absl::Status Mirror::CompareLive(const SliceState& slice) {
   state->reconciled = !state->dirty;
   ForgetDeadLetters(slice.number, *snapshot);
   for (const MirroredObject* object : difference.to_write) {
-    queue_.PutIfAbsent(
-        {slice.number, object->uid},
-        {.resource_version = object->resource_version,
-         .json = object->json,
-         .also_equal = true,
-         .compared = true},
-        now);
+    queue_.PutIfAbsent({slice.number, object->uid},
+                       {.resource_version = object->resource_version,
+                        .json = object->json,
+                        .also_equal = true,
+                        .compared = true},
+                       now);
   }
   for (const StoredDocument* document : difference.to_delete) {
     queue_.PutIfAbsent({slice.number, document->uid},

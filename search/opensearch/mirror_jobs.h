@@ -23,6 +23,7 @@
 #include "base/repeated_errors.h"
 #include "base/stop_token.h"
 #include "search/opensearch/bulk.h"
+#include "search/opensearch/cluster_claims.h"
 #include "search/opensearch/mirror.h"
 #include "search/opensearch/mirror_metrics.h"
 #include "search/opensearch/opensearch_client.h"
@@ -49,7 +50,7 @@ class Mirror : public OpenSearchMirror {
   absl::Status AwaitIdle(base::SteadyTime deadline, const base::StopToken& stop) override;
 
  private:
-  enum class Job { kStop, kPrepare, kCredentials, kScope, kCompare, kWrite };
+  enum class Job { kStop, kPrepare, kCredentials, kLook, kScope, kCompare, kWrite };
 
   void Run();
   Job AwaitJob();
@@ -58,10 +59,19 @@ class Mirror : public OpenSearchMirror {
   bool WriteIsDue(base::SteadyTime now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Do(Job job);
   void Finish(Job job, const absl::Status& status);
+  // Whether the job is about reaching OpenSearch, not about documents.
+  static bool IsAccess(Job job);
+  // Whether the success of the job means that what failed last works again.
+  bool Settles(Job job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Duration Backoff(int failures) const;
 
   absl::Status ReadCredentials();
   absl::Status Prepare();
+  absl::Status Look();
+  absl::Status LookAt(const std::vector<size_t>& positions);
+  // Lets the client use what the grant names of the addresses at these positions.
+  absl::Status Use(const std::vector<size_t>& positions, const ClusterLook& look,
+                   const ClusterGrant& grant);
   absl::Status FindLeftovers();
   absl::Status Compare();
   absl::Status CompareLive(const SliceState& slice);
@@ -82,6 +92,7 @@ class Mirror : public OpenSearchMirror {
   void Settle(WriteQueue::Item item, const WriteResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Forget(int64_t slice) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool IsIdle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool HasNothingToDo() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Leave(const Slice& slice) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   base::StopToken stop() const { return stop_.get_token(); }
 
@@ -104,11 +115,13 @@ class Mirror : public OpenSearchMirror {
   bool scope_due_ ABSL_GUARDED_BY(mu_) = false;
   bool busy_ ABSL_GUARDED_BY(mu_) = true;  // A job is under way.
   bool compared_last_ ABSL_GUARDED_BY(mu_) = false;
-  int failures_ ABSL_GUARDED_BY(mu_) = 0;  // Of whole requests, one after the other.
+  int failures_ ABSL_GUARDED_BY(mu_) = 0;               // Of whole requests, one after the other.
+  std::optional<Job> failed_job_ ABSL_GUARDED_BY(mu_);  // What last_error is about.
   base::SteadyTime backoff_until_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
   base::SteadyTime credentials_due_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
   base::SteadyTime scope_at_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
   base::SteadyTime prepare_at_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
+  base::SteadyTime look_at_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
 
   bool has_credentials_ = false;   // Of the thread.
   std::set<std::string> ensured_;  // Of the thread: indices that were there.

@@ -3,7 +3,7 @@
 // gets another mirror, which finds by itself what it has to write and delete; the old one ends at
 // once, because they share an OpenSearch.
 //
-// A place that shares no address with any other leaves. Its OpenSearch may still be that of another
+// A place whose OpenSearch no other one means leaves. Its OpenSearch may still be that of another
 // place, under an address that nobody knew before. So it waits until the mirrors of all places have
 // claimed what they found. If one of them finds the same OpenSearch, its claim fails, and the
 // thread of the set groups the targets anew, now that it knows that the addresses are of one
@@ -18,6 +18,7 @@
 #include "absl/strings/strip.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "kube/client/kubeconfig.h"
 
 namespace search {
 namespace {
@@ -114,17 +115,18 @@ base::SteadyTime MirrorSet::NextLook() const {
 }
 
 bool MirrorSet::IsSame(const api::OpenSearchTarget& a, const api::OpenSearchTarget& b) const {
-  for (const std::string& one : a.addresses) {
-    const std::string id = claims_->IdOf(one);
-    for (const std::string& other : b.addresses) {
-      if (one == other || (!id.empty() && id == claims_->IdOf(other))) return true;
-    }
-  }
-  return false;
+  const std::string one = claims_->ClusterOf(a.addresses);
+  const std::string other = claims_->ClusterOf(b.addresses);
+  if (!one.empty() || !other.empty()) return one == other;
+  return std::any_of(a.addresses.begin(), a.addresses.end(), [&](const std::string& address) {
+    return std::find(b.addresses.begin(), b.addresses.end(), address) != b.addresses.end();
+  });
 }
 
 // What either of them wants.
 void MirrorSet::Join(const Place& from, Place& to) {
+  to.targets.insert(to.targets.begin(), from.targets.begin(), from.targets.end());
+  to.unusable.insert(from.unusable.begin(), from.unusable.end());
   for (const Slice& slice : from.slices) {
     const std::set<std::string>* namespaces = NamespacesOf(from.narrowed, slice);
     const bool is_new = to.slices.insert(slice).second;
@@ -136,14 +138,30 @@ void MirrorSet::Join(const Place& from, Place& to) {
   }
 }
 
-// A target joins all places that it shares an address with, which makes them one.
+MirrorSet::Place MirrorSet::PlaceOf(const Target& target) {
+  Place place{.targets = {target.where},
+              .slices = {target.slices.begin(), target.slices.end()},
+              .narrowed = target.narrowed};
+  place.where.secret = target.where.secret;
+  for (const std::string& address : target.where.addresses) {
+    const absl::Status usable = CheckAddress(address);
+    if (usable.ok()) {
+      AddAddresses({address}, place.where.addresses);
+    } else {
+      place.unusable[kube::WithoutUserInfo(address)] = std::string(usable.message());
+    }
+  }
+  if (!place.where.addresses.empty()) return place;
+  place.error =
+      place.unusable.empty() ? "there is no address of OpenSearch" : place.unusable.begin()->second;
+  return place;
+}
+
+// A target joins all places that mean the same OpenSearch, which makes them one.
 std::vector<MirrorSet::Place> MirrorSet::PlacesOf(const std::vector<Target>& targets) const {
   std::vector<Place> places;
   for (const Target& target : targets) {
-    Place joined{.slices = {target.slices.begin(), target.slices.end()},
-                 .narrowed = target.narrowed};
-    joined.where.secret = target.where.secret;
-    AddAddresses(target.where.addresses, joined.where.addresses);
+    Place joined = PlaceOf(target);
     bool first = true;
     std::vector<Place> others;
     for (Place& place : places) {
@@ -175,9 +193,8 @@ void MirrorSet::Start(Place& place) {
     };
   }
   place.number = ++last_number_;
-  options.claim = [claims = claims_, number = place.number](const ClusterIds& ids) {
-    return claims->Claim(number, ids);
-  };
+  options.claim = [claims = claims_, number = place.number, addresses = place.where.addresses](
+                      const ClusterIds& ids) { return claims->Claim(number, addresses, ids); };
   auto mirror = OpenSearchMirror::Create(std::move(options), clock_, metrics_);
   if (mirror.ok()) {
     // A search may hold the mirror for longer than the set does.
@@ -189,8 +206,6 @@ void MirrorSet::Start(Place& place) {
     return;
   }
   place.error = std::string(mirror.status().message());
-  base::LogWarning("a ResourceRegistry names an OpenSearch that cannot be used",
-                   {{"error", mirror.status()}});
 }
 
 void MirrorSet::ReportDifference(const Place& before, const Place& place) {
@@ -234,11 +249,8 @@ MirrorSet::Mirrors MirrorSet::KeepAndRetire(std::vector<Place>& places) {
   for (Place& before : places_) {
     const auto same = std::find_if(places.begin(), places.end(),
                                    [&](const Place& p) { return p.where == before.where; });
-    if (before.mirror == nullptr) {
-      if (same == places.end()) continue;
-      same->error = before.error;
-      kept.push_back(*same);
-    } else if (same != places.end()) {
+    if (before.mirror == nullptr) continue;
+    if (same != places.end()) {
       same->mirror = before.mirror;
       same->number = before.number;
       ReportDifference(before, *same);
@@ -253,8 +265,7 @@ MirrorSet::Mirrors MirrorSet::KeepAndRetire(std::vector<Place>& places) {
     if (is_shared(leaving.place.where)) ended.push_back(std::move(leaving.place.mirror));
   }
   std::erase_if(leaving_, [](const Leaving& leaving) { return leaving.place.mirror == nullptr; });
-  std::erase_if(places,
-                [](const Place& place) { return place.mirror != nullptr || !place.error.empty(); });
+  std::erase_if(places, [](const Place& place) { return place.mirror != nullptr; });
   places_ = std::move(kept);
   return ended;
 }
@@ -271,7 +282,11 @@ void MirrorSet::Apply() {
   // They end here, before another one begins in the same OpenSearch.
   KeepAndRetire(places);
   for (Place& place : places) {
-    Start(place);
+    if (place.error.empty()) Start(place);
+    if (!place.error.empty()) {
+      base::LogWarning("a ResourceRegistry names an OpenSearch that cannot be used",
+                       {{"error", place.error}});
+    }
     absl::MutexLock lock(&mu_);
     if (place.mirror != nullptr) ReportDifference({}, place);
     places_.push_back(std::move(place));
@@ -338,8 +353,10 @@ std::vector<MirrorSet::TargetStatus> MirrorSet::Status() {
   std::vector<TargetStatus> all;
   absl::MutexLock lock(&mu_);
   for (const Place& place : places_) {
-    all.push_back({.addresses = place.where.addresses, .error = place.error});
+    all.push_back(
+        {.addresses = place.where.addresses, .targets = place.targets, .error = place.error});
     if (place.mirror != nullptr) all.back().mirror = place.mirror->Status();
+    all.back().mirror.unused.insert(place.unusable.begin(), place.unusable.end());
   }
   return all;
 }

@@ -5,9 +5,11 @@
 //   mirrors.Synced(slice, source);     // The handlers of the cache, whatever the targets are.
 //   mirrors.Upsert(slice, object);
 //
-// Targets that have an address in common, or whose addresses turn out to lead to the same
-// OpenSearch, are one mirror: otherwise two would delete one another's documents. The Secret that
-// counts then is that of the target which comes first.
+// Targets that mean the same OpenSearch are one mirror: otherwise two would delete one another's
+// documents. The Secret that counts then is that of the target which comes first. A target means
+// the OpenSearch that the first of its addresses leads to; its addresses that lead to another one,
+// or are none, are not used, and the status says so. As long as no address of two targets has
+// answered, they mean the same when they have one in common.
 //
 // A mirror that nobody asks for any more deletes its documents before it ends, within `farewell`
 // from the moment when all others have found out that they use another OpenSearch. If the process
@@ -58,9 +60,11 @@ class MirrorSet {
     // The namespaces of those slices of which not all are wanted.
     std::map<Slice, std::set<std::string>> narrowed;
   };
+  // One OpenSearch.
   struct TargetStatus {
     std::vector<std::string> addresses;
-    std::string error;  // Why there is no mirror: an unusable address. "" if there is one.
+    std::vector<api::OpenSearchTarget> targets;  // Those that mean it, as they were given.
+    std::string error;  // Why there is no mirror: no usable address. "" if there is one.
     MirrorStatus mirror;
   };
 
@@ -91,6 +95,8 @@ class MirrorSet {
   // One OpenSearch.
   struct Place {
     api::OpenSearchTarget where;
+    std::vector<api::OpenSearchTarget> targets;   // Of the registries.
+    std::map<std::string, std::string> unusable;  // Addresses of the targets, and why.
     std::set<Slice> slices;
     std::map<Slice, std::set<std::string>> narrowed;  // As Target::narrowed.
     int64_t number = 0;                               // Of the mirror, in claims_.
@@ -108,6 +114,9 @@ class MirrorSet {
   void Run();
   // Makes the mirrors those of targets_, by what is known of the addresses.
   void Apply() ABSL_EXCLUSIVE_LOCKS_REQUIRED(apply_mu_);
+  // The place of one target alone. Without a usable address it has an error.
+  static Place PlaceOf(const Target& target);
+  // Whether both mean the same OpenSearch, as far as that is known.
   bool IsSame(const api::OpenSearchTarget& a, const api::OpenSearchTarget& b) const;
   std::vector<Place> PlacesOf(const std::vector<Target>& targets) const;
   static void Join(const Place& from, Place& to);

@@ -117,6 +117,13 @@ absl::StatusOr<std::shared_ptr<kube::Transport>> Connect(const std::string& url,
   return kube::NewCpprestTransport(config);
 }
 
+absl::StatusOr<std::shared_ptr<kube::Transport>> ConnectTo(const std::string& url,
+                                                           const OpenSearchCredentials& c) {
+  auto transport = Connect(url, c);
+  if (transport.ok()) return transport;
+  return base::Annotate(transport.status(), "OpenSearch ", kube::WithoutUserInfo(url));
+}
+
 // Another address may do better.
 bool IsOfProxy(int code) { return code == 502 || code == 503 || code == 504; }
 
@@ -170,6 +177,8 @@ absl::StatusOr<OpenSearchCredentials> CredentialsOf(const kube::Object& secret) 
   return out;
 }
 
+absl::Status CheckAddress(const std::string& address) { return ConnectTo(address, {}).status(); }
+
 OpenSearchClient::OpenSearchClient(std::vector<std::string> addresses, const base::Clock& clock)
     : urls_(std::move(addresses)), clock_(clock), addresses_(urls_.size()) {}
 
@@ -199,10 +208,8 @@ absl::Status OpenSearchClient::SetCredentials(const OpenSearchCredentials& crede
   }
   std::vector<Address> fresh;
   for (const std::string& url : urls_) {
-    auto transport = Connect(url, credentials);
-    if (!transport.ok()) {
-      return base::Annotate(transport.status(), "OpenSearch ", kube::WithoutUserInfo(url));
-    }
+    auto transport = ConnectTo(url, credentials);
+    if (!transport.ok()) return transport.status();
     fresh.push_back({*std::move(transport)});
   }
   absl::MutexLock lock(&mu_);
@@ -218,6 +225,10 @@ std::vector<size_t> OpenSearchClient::Order() {
   std::iota(order.begin(), order.end(), size_t{0});
   std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(next_), order.end());
   next_ = (next_ + 1) % addresses_.size();
+  if (requires_admission_) {
+    std::erase_if(order,
+                  [&](size_t i) ABSL_NO_THREAD_SAFETY_ANALYSIS { return !addresses_[i].admitted; });
+  }
   std::stable_partition(order.begin(), order.end(), [&](size_t i) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return addresses_[i].left_out_until <= now;
   });
@@ -234,6 +245,30 @@ void OpenSearchClient::Record(size_t position, bool answered) {
       answered ? base::SteadyTime::InfinitePast() : clock_.SteadyNow() + kLeftOut;
   absl::MutexLock lock(&mu_);
   addresses_[position].left_out_until = until;
+  if (!answered) addresses_[position].admitted = false;
+}
+
+void OpenSearchClient::RequireAdmission() {
+  absl::MutexLock lock(&mu_);
+  requires_admission_ = true;
+}
+
+void OpenSearchClient::SetAdmitted(size_t position, bool admitted) {
+  absl::MutexLock lock(&mu_);
+  addresses_[position].admitted = admitted;
+}
+
+std::vector<size_t> OpenSearchClient::WorthALook() const {
+  const base::SteadyTime now = clock_.SteadyNow();
+  absl::MutexLock lock(&mu_);
+  const bool none = std::none_of(addresses_.begin(), addresses_.end(),
+                                 [](const Address& address) { return address.admitted; });
+  std::vector<size_t> positions;
+  for (size_t i = 0; i < addresses_.size(); ++i) {
+    const Address& address = addresses_[i];
+    if (none || address.admitted || address.left_out_until <= now) positions.push_back(i);
+  }
+  return positions;
 }
 
 absl::StatusOr<OpenSearchAnswer> OpenSearchClient::SendTo(size_t position,
@@ -255,7 +290,8 @@ absl::StatusOr<OpenSearchAnswer> OpenSearchClient::SendTo(size_t position,
 
 absl::StatusOr<OpenSearchAnswer> OpenSearchClient::Send(const OpenSearchRequest& request,
                                                         const base::StopToken& stop) {
-  absl::StatusOr<OpenSearchAnswer> last = absl::UnavailableError("no address was asked");
+  absl::StatusOr<OpenSearchAnswer> last =
+      absl::UnavailableError("no address is known to lead to the right OpenSearch at the moment");
   for (const size_t position : Order()) {
     last = SendTo(position, request, stop);
     if (absl::IsCancelled(last.status())) return last;

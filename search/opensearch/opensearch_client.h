@@ -3,6 +3,9 @@
 // Requests go round the addresses. One that does not answer, or answers 502, 503 or 504, is left
 // out for a while, and the next one is asked. So a request may be executed twice: callers send only
 // requests that may be repeated (searches; writes with external versions).
+//
+// An address may lead to another OpenSearch than before. Whoever cares calls RequireAdmission, and
+// admits each address after a look at what answers there.
 #ifndef SEARCH_OPENSEARCH_OPENSEARCH_CLIENT_H_
 #define SEARCH_OPENSEARCH_OPENSEARCH_CLIENT_H_
 
@@ -58,6 +61,9 @@ struct OpenSearchAnswer {
   absl::Duration retry_after = absl::ZeroDuration();  // What the header asks for.
 };
 
+// OK for an http or https URL with a host. The error does not repeat a user or password in it.
+absl::Status CheckAddress(const std::string& address);
+
 // Thread-safe.
 class OpenSearchClient {
  public:
@@ -81,14 +87,24 @@ class OpenSearchClient {
                                           const base::StopToken& stop);
   // As given to Create: they may contain a user and password.
   const std::vector<std::string>& addresses() const { return urls_; }
-  // Requests that start from now on use these. Equal credentials change nothing. On an error the
-  // old ones stay.
+  // Requests that start from now on use these. Equal credentials change nothing, others end all
+  // admissions. On an error the old ones stay.
   absl::Status SetCredentials(const OpenSearchCredentials& credentials);
+
+  // From now on Send asks only addresses that are admitted. kUnavailable when there is none.
+  void RequireAdmission();
+  // An admission ends when the address does not answer a request: what answers there afterwards may
+  // be another server.
+  void SetAdmitted(size_t position, bool admitted);
+  // The addresses that are worth a look: those that are admitted and those that are not left out at
+  // the moment; all if none is admitted.
+  std::vector<size_t> WorthALook() const;
 
  private:
   struct Address {
     std::shared_ptr<kube::Transport> transport;
     base::SteadyTime left_out_until = base::SteadyTime::InfinitePast();
+    bool admitted = false;
   };
 
   OpenSearchClient(std::vector<std::string> addresses, const base::Clock& clock);
@@ -102,6 +118,7 @@ class OpenSearchClient {
   mutable absl::Mutex mu_;
   OpenSearchCredentials credentials_ ABSL_GUARDED_BY(mu_);
   std::vector<Address> addresses_ ABSL_GUARDED_BY(mu_);
+  bool requires_admission_ ABSL_GUARDED_BY(mu_) = false;
   size_t next_ ABSL_GUARDED_BY(mu_) = 0;
 };
 

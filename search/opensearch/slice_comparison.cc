@@ -43,7 +43,8 @@ absl::StatusOr<bool> AppendPage(const OpenSearchAnswer& answer, int64_t page_siz
   if (IsMissingIndex(answer)) return false;
   RETURN_IF_ERROR(StatusOf(answer));
   if (answer.body["timed_out"].AsBool() || answer.body.Get({"_shards", "failed"}).AsInt() > 0) {
-    return absl::UnavailableError("the search did not reach all shards");
+    // It is about this index; others may be whole.
+    return absl::FailedPreconditionError("the search did not reach all shards");
   }
   if (!answer.body.Get({"hits", "hits"}).is_array()) {
     return absl::UnavailableError("the answer to a search has no hits");

@@ -131,9 +131,8 @@ size_t SliceTable::dirty() const {
 }
 
 size_t SliceTable::unreconciled() const {
-  return static_cast<size_t>(
-      std::count_if(states_.begin(), states_.end(),
-                    [](const auto& entry) { return !entry.second.reconciled; }));
+  return static_cast<size_t>(std::count_if(
+      states_.begin(), states_.end(), [](const auto& entry) { return !entry.second.reconciled; }));
 }
 
 size_t SliceTable::unlisted() const {

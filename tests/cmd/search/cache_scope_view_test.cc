@@ -57,9 +57,9 @@ search::MirrorSet::TargetStatus Connected() {
 }
 
 TEST_CASE("a mirror is complete when everything of the scope is listed, compared and written") {
-  CHECK(StateOfMirror(Connected()).complete);
+  CHECK(StateOfMirror(Connected(), {}).complete);
   const auto is_incomplete = [](const search::MirrorSet::TargetStatus& status) {
-    const search::MirrorState state = StateOfMirror(status);
+    const search::MirrorState state = StateOfMirror(status, {});
     return !state.complete && state.reason == "Mirroring";
   };
   CHECK(is_incomplete({}));
@@ -72,6 +72,22 @@ TEST_CASE("a mirror is complete when everything of the scope is listed, compared
   status = Connected();
   status.mirror.unwritten = 1;
   CHECK(is_incomplete(status));
+}
+
+TEST_CASE("a registry says which of its own addresses are not used, and why") {
+  search::MirrorSet::TargetStatus status = Connected();
+  status.mirror.cluster_uuid = "u1";
+  status.mirror.unused = {{"http://b", "it leads to the OpenSearch cluster u2"}};
+  const search::MirrorState state = StateOfMirror(status, {{"http://a", "http://u:p@b/"}, {}});
+  CHECK_FALSE(state.complete);
+  CHECK(state.reason == "AddressesDiffer");
+  CHECK(state.message ==
+        "the OpenSearch cluster u1 has all objects; not used are http://b: it leads to the "
+        "OpenSearch cluster u2");
+  CHECK(StateOfMirror(status, {{"http://a"}, {}}).complete);
+  status.mirror.last_error = "down";
+  CHECK(StateOfMirror(status, {{"http://a", "http://b"}, {}}).message ==
+        "down; not used are http://b: it leads to the OpenSearch cluster u2");
 }
 
 }  // namespace

@@ -65,8 +65,8 @@ spec:
   }
   // The guard of an object's document; that of no document decodes to a version of 0.
   search::DocumentVersion GuardOf(const kube::Object& object) {
-    const json::Value document = open_search_.Document(
-        "karmada-search-core-v1-configmap", search::DocumentId("member1", object.uid()));
+    const json::Value document = open_search_.Document("karmada-search-core-v1-configmap",
+                                                       search::DocumentId("member1", object.uid()));
     return search::DocumentVersion::Decode(document["_version"].AsInt(0));
   }
   kube::Object ConfigMap(const std::string& ns, const std::string& name) {
@@ -103,9 +103,9 @@ TEST_CASE("More namespaces and another mirror write nothing that is there, and b
   // The same OpenSearch under another address gets another mirror, which compares everything.
   const int writes = plane.open_search().Requests("_bulk");
   const int searches = plane.open_search().Requests("_search");
-  plane.Change(absl::StrCat(
-      R"({"backendStore": {"openSearch": {"addresses": [")",
-      absl::StrReplaceAll(plane.open_search().url(), {{"://", "://u:p@"}}), R"("]}}})"));
+  plane.Change(absl::StrCat(R"({"backendStore": {"openSearch": {"addresses": [")",
+                            absl::StrReplaceAll(plane.open_search().url(), {{"://", "://u:p@"}}),
+                            R"("]}}})"));
   CHECK(Eventually([&] { return plane.open_search().Requests("_search") > searches + 1; }));
   CHECK(plane.HasMirrored());
   CHECK(has_own_version(there));

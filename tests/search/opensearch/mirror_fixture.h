@@ -87,6 +87,7 @@ class MirrorFixture {
     options_.bulk_wait = absl::Milliseconds(10);
     options_.min_backoff = absl::Milliseconds(10);
     options_.max_backoff = absl::Milliseconds(100);
+    options_.look_period = absl::Milliseconds(50);
     auto mirror = search::OpenSearchMirror::Create(options_, base::RealClock(), &metrics_);
     REQUIRE(mirror.ok());
     mirror_ = *std::move(mirror);

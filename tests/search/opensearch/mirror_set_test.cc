@@ -7,6 +7,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "tests/search/opensearch/mirror_fixture.h"
 #include "tests/support/eventually.h"
@@ -191,18 +192,73 @@ TEST_CASE_METHOD(MirrorSetFixture, "What leaves waits until the new OpenSearch i
   }));
 }
 
-TEST_CASE_METHOD(MirrorSetFixture, "Addresses of different OpenSearches are refused") {
+TEST_CASE_METHOD(MirrorSetFixture,
+                 "Of addresses of different OpenSearches the first one's are used") {
   TestOpenSearch other;
   set_->Synced(pods1_, cache1_);
   set_->SetTargets({{At({server_.url(), other.url()}), {pods1_}}});
-  CHECK(Eventually([&] {
-    return absl::StrContains(set_->Status()[0].mirror.last_error,
-                             "the addresses lead to different OpenSearch clusters: http");
-  }));
-  CHECK(server_.Requests("_bulk") + other.Requests("_bulk") == 0);
+  CHECK(Has(pods1_, "a"));
+  REQUIRE(HasCompared(1));
+  search::MirrorStatus status = set_->Status()[0].mirror;
+  CHECK(status.cluster_uuid == server_.cluster_uuid());
+  REQUIRE(status.unused.size() == 1);
+  CHECK(status.unused[other.url()] ==
+        absl::StrCat("it leads to the OpenSearch cluster ", other.cluster_uuid()));
+  for (int64_t version = 10; version < 20; ++version) {
+    set_->Upsert(pods1_, FakeSlice::Mirrored("z", version, Pod("z", version)));
+    CHECK(Eventually([&] { return Version(pods1_, "z") == absl::StrCat(version); }));
+  }
+  CHECK(other.Requests("_bulk") == 0);
+  CHECK(other.Requests("_search") == 0);
   // The one behind the second address is replaced by the first one.
   other.Change([uuid = server_.cluster_uuid()](auto& memory) { memory.cluster_uuid = uuid; });
-  CHECK(HasCompared(1));
+  CHECK(Eventually([&] { return set_->Status()[0].mirror.unused.empty(); }));
+}
+
+TEST_CASE_METHOD(MirrorSetFixture, "Targets that share an address keep each its own OpenSearch") {
+  TestOpenSearch other;
+  set_->Synced(pods1_, cache1_);
+  set_->Synced(pods2_, cache2_);
+  const api::OpenSearchTarget both = At({server_.url(), other.url()});
+  const api::OpenSearchTarget one = At({other.url()});
+  // `other` has the prefix of the fixture's server, too.
+  set_->SetTargets({{both, {pods1_}}, {one, {pods2_}}});
+  CHECK(Has(pods1_, "a"));
+  CHECK(Eventually([&] { return other.Count(Index(pods2_), "member2") == 1; }));
+  REQUIRE(HasCompared(2));
+  CHECK(Count(pods2_) == 0);
+  CHECK(other.Count(Index(pods1_), "member1") == 0);
+  for (const auto& status : set_->Status()) {
+    REQUIRE(status.targets.size() == 1);
+    CHECK(status.mirror.unused.size() == (status.targets[0] == both ? 1 : 0));
+    CHECK(status.mirror.cluster_uuid ==
+          (status.targets[0] == both ? server_.cluster_uuid() : other.cluster_uuid()));
+  }
+}
+
+TEST_CASE_METHOD(MirrorSetFixture, "An address that comes to lead elsewhere is not written to") {
+  TestOpenSearch other;
+  std::atomic<bool> forwards = true;
+  // A second node of the same OpenSearch.
+  other.SetFault([&](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+    if (!forwards) return std::nullopt;
+    return server_.Ask(request.method, request.target, request.body);
+  });
+  set_->Synced(pods1_, cache1_);
+  set_->SetTargets({{At({server_.url(), other.url()}), {pods1_}}});
+  CHECK(Has(pods1_, "a"));
+  REQUIRE(HasCompared(1));
+  CHECK(set_->Status()[0].mirror.unused.empty());
+  forwards = false;
+  CHECK(Eventually([&] { return !set_->Status()[0].mirror.unused.empty(); }));
+  const int before = other.Requests("_bulk");
+  for (int64_t version = 10; version < 20; ++version) {
+    set_->Upsert(pods1_, FakeSlice::Mirrored("z", version, Pod("z", version)));
+    CHECK(Eventually([&] { return Version(pods1_, "z") == absl::StrCat(version); }));
+  }
+  CHECK(other.Requests("_bulk") == before);
+  forwards = true;
+  CHECK(Eventually([&] { return set_->Status()[0].mirror.unused.empty(); }));
 }
 
 TEST_CASE_METHOD(MirrorSetFixture, "An unusable address is reported, and others are used") {
@@ -211,8 +267,24 @@ TEST_CASE_METHOD(MirrorSetFixture, "An unusable address is reported, and others 
   CHECK(Has(pods1_, "a"));
   const auto status = set_->Status();
   REQUIRE(status.size() == 2);
-  CHECK(absl::StrContains(status[0].error, "http or https"));
-  CHECK_FALSE(absl::StrContains(status[0].error, "hunter2"));
+  const auto unusable = std::find_if(status.begin(), status.end(),
+                                     [](const auto& one) { return !one.error.empty(); });
+  REQUIRE(unusable != status.end());
+  CHECK(absl::StrContains(unusable->error, "http or https"));
+  CHECK_FALSE(absl::StrContains(unusable->error, "hunter2"));
+}
+
+TEST_CASE_METHOD(MirrorSetFixture, "An unusable address stops neither its target nor another one") {
+  set_->Synced(pods1_, cache1_);
+  set_->Synced(pods2_, cache2_);
+  set_->SetTargets(
+      {{At({"ftp://u:hunter2@x", server_.url()}), {pods1_}}, {At({server_.url()}), {pods2_}}});
+  CHECK(Has(pods1_, "a"));
+  CHECK(Has(pods2_, "b"));
+  const auto status = set_->Status();
+  REQUIRE(status.size() == 1);
+  REQUIRE(status[0].mirror.unused.size() == 1);
+  CHECK(status[0].mirror.unused.begin()->first == "ftp://x");
 }
 
 TEST_CASE_METHOD(MirrorSetFixture, "Without its Secret a mirror waits, and follows its changes") {

@@ -65,7 +65,8 @@ TEST_CASE_METHOD(MirrorFixture, "What is not listed, compared or written yet is 
   CHECK(mirror_->Status().unwritten == 0);
 }
 
-TEST_CASE_METHOD(MirrorFixture, "A comparison under way does not count as done, a repeated one does",
+TEST_CASE_METHOD(MirrorFixture,
+                 "A comparison under way does not count as done, a repeated one does",
                  "[opensearch]") {
   mirror_->Synced(pods1_, cache1_);
   Settle();

@@ -114,6 +114,37 @@ TEST_CASE("Requests go round the addresses, and leave out those that do not answ
   CHECK(client->Send({.path = "/"}, {})->code == 200);
 }
 
+TEST_CASE("An address that did not answer is asked again only when it is admitted anew") {
+  FakeClock clock;
+  Node first, second;
+  const auto client = OpenSearchClient::Create({first.url(), second.url()}, {}, clock).value();
+  client->RequireAdmission();
+  CHECK(absl::IsUnavailable(client->Send({.path = "/"}, {}).status()));
+  CHECK(first.asked + second.asked == 0);
+  CHECK(client->WorthALook() == std::vector<size_t>{0, 1});
+  client->SetAdmitted(0, true);
+  client->SetAdmitted(1, true);
+  for (int i = 0; i < 4; ++i) REQUIRE(client->Send({.path = "/"}, {}).ok());
+  CHECK(second.asked == 2);
+  second.code = 503;
+  for (int i = 0; i < 2; ++i) CHECK(client->Send({.path = "/"}, {})->code == 200);
+  CHECK(second.asked == 3);
+  second.code = 200;
+  CHECK(client->WorthALook() == std::vector<size_t>{0});
+  clock.Advance(absl::Minutes(2));
+  for (int i = 0; i < 4; ++i) CHECK(client->Send({.path = "/"}, {})->code == 200);
+  CHECK(second.asked == 3);
+  CHECK(client->WorthALook() == std::vector<size_t>{0, 1});
+  client->SetAdmitted(1, true);
+  for (int i = 0; i < 4; ++i) CHECK(client->Send({.path = "/"}, {})->code == 200);
+  CHECK(second.asked > 3);
+  // Other credentials may open the door to another server.
+  OpenSearchCredentials c;
+  c.token = "t";
+  REQUIRE(client->SetCredentials(c).ok());
+  CHECK_FALSE(client->Send({.path = "/"}, {}).ok());
+}
+
 TEST_CASE("A user in an address, a token or a password authenticates, and can be replaced") {
   const FakeClock clock;
   Node node;
