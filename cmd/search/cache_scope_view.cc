@@ -44,6 +44,11 @@ search::MirrorState StateOf(const search::MirrorSet::TargetStatus& status) {
                          first.slice.kind.kind, " of ", first.slice.cluster, ", uid ", first.uid,
                          ": ", first.reason)};
   }
+  if (mirror.retrying > 0) {
+    return {false, "WritesFail",
+            absl::StrCat("writes that failed and are tried again: ", mirror.retrying,
+                         ", such as: ", mirror.retry_reason)};
+  }
   if (std::string missing = MissingIn(mirror); !missing.empty()) {
     return {false, "Mirroring", std::move(missing)};
   }

@@ -70,8 +70,10 @@ absl::StatusOr<std::vector<WriteResult>> ReadBulkAnswer(const json::Value& answe
     }
     const json::Value& result = item.members()[0].value;
     const json::Value& error = result["error"];
-    results.push_back({.outcome = OutcomeOf(result["status"].AsInt(), error),
+    const int64_t status = result["status"].AsInt();
+    results.push_back({.outcome = OutcomeOf(status, error),
                        .reason = error.is_null() ? "" : ReasonOf(error),
+                       .overloaded = status == 429,
                        .current_version = CurrentVersionOf(error)});
   }
   return results;

@@ -46,6 +46,8 @@ enum class WriteOutcome {
 struct WriteResult {
   WriteOutcome outcome = WriteOutcome::kDone;
   std::string reason;  // Type and text of the error; "" when done.
+  // Of kRetry: OpenSearch has more to do than it can, so that other writes have to wait, too.
+  bool overloaded = false;
   // Of a conflict: the version that the document has, if OpenSearch names it; else -1.
   int64_t current_version = -1;
 };

@@ -133,6 +133,14 @@ MirrorStatus Mirror::Status() const {
   status.unlisted = slices_.unlisted();
   status.unwritten = queue_.compared() + compared_in_flight_;
   status.dead_letters = dead_.size();
+  status.retrying = queue_.delayed();
+  if (status.retrying == 0) status.retry_reason.clear();
+  const absl::Duration waited = clock_.SteadyNow() - sent_at_;
+  if (status.last_error.empty() && waited >= options_.slow_answer) {
+    status.connected = false;
+    status.last_error = "OpenSearch has not answered a write for " +
+                        absl::FormatDuration(absl::Trunc(waited, absl::Seconds(1)));
+  }
   status.failing = slices_.Failing(kSamples);
   for (const auto& [key, reason] : dead_) {
     if (status.samples.size() == kSamples) break;

@@ -105,6 +105,8 @@ struct MirrorOptions {
   size_t bulk_bytes = 5 << 20;
   absl::Duration bulk_wait = absl::Milliseconds(200);
   absl::Duration request_timeout = absl::Seconds(60);
+  // When writes have waited so long for an answer, the status shows it as an error.
+  absl::Duration slow_answer = absl::Seconds(10);
   // Failures are followed by a jittered wait, which doubles from the first to the second.
   absl::Duration min_backoff = absl::Milliseconds(500);
   absl::Duration max_backoff = absl::Seconds(30);
@@ -139,6 +141,9 @@ struct MirrorStatus {
   int64_t written = 0, deleted = 0;  // Documents, since the start.
   int64_t conflicts = 0;  // Writes that OpenSearch refused because its document is as new.
   int64_t retries = 0;    // Writes that were tried again.
+  // Writes that failed alone and wait for their next try, and why the last of them failed.
+  size_t retrying = 0;
+  std::string retry_reason;
   size_t dead_letters = 0;
   struct DeadLetter {
     Slice slice;

@@ -259,8 +259,7 @@ absl::Status Mirror::Purge(const SliceState& slice) {
   const absl::Span<const BulkWrite> all(writes);
   for (size_t begin = 0; begin < all.size(); begin += options_.bulk_writes) {
     ASSIGN_OR_RETURN(const std::vector<WriteResult> results,
-                     SendWrites(*client_, all.subspan(begin, options_.bulk_writes),
-                                options_.request_timeout, stop()));
+                     Send(all.subspan(begin, options_.bulk_writes)));
     for (const WriteResult& result : results) {
       ++(result.outcome == WriteOutcome::kDone ? deleted : kept);
       if (result.outcome != WriteOutcome::kDone) reason = result.reason;
@@ -313,6 +312,17 @@ absl::Status Mirror::Encode(const WriteQueue::Item& item, const SliceState& slic
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<WriteResult>> Mirror::Send(absl::Span<const BulkWrite> writes) {
+  {
+    absl::MutexLock lock(&mu_);
+    sent_at_ = clock_.SteadyNow();
+  }
+  auto results = SendWrites(*client_, writes, options_.request_timeout, stop());
+  absl::MutexLock lock(&mu_);
+  sent_at_ = base::SteadyTime::InfiniteFuture();
+  return results;
+}
+
 // Sends the items in requests of bulk_bytes. Of each item either the result is settled, or it is
 // back in the queue.
 absl::Status Mirror::WriteItems(std::vector<WriteQueue::Item> items) {
@@ -339,24 +349,37 @@ absl::Status Mirror::WriteItems(std::vector<WriteQueue::Item> items) {
       writes.push_back(std::move(write));
       sent.push_back(std::move(item));
     }
-    auto results = SendWrites(*client_, writes, options_.request_timeout, stop());
+    auto results = Send(writes);
     if (!results.ok()) {
       std::move(items.begin() + static_cast<std::ptrdiff_t>(next), items.end(),
                 std::back_inserter(sent));
       PutBackAll(std::move(sent));
       return results.status();
     }
+    const absl::Status overload = SettleAll(std::move(sent), writes, *results);
+    if (overload.ok()) continue;
     absl::MutexLock lock(&mu_);
-    for (size_t i = 0; i < sent.size(); ++i) {
-      const WriteResult& result = (*results)[i];
-      if (result.outcome == WriteOutcome::kConflict &&
-          result.current_version != writes[i].version) {
-        CompareSoon(sent[i].first.slice);
-      }
-      Settle(std::move(sent[i]), result);
-    }
+    for (; next < items.size(); ++next) PutBack(std::move(items[next]), clock_.SteadyNow());
+    return overload;
   }
   return absl::OkStatus();
+}
+
+// An error when OpenSearch is overloaded: then what was not sent has to wait, too.
+absl::Status Mirror::SettleAll(std::vector<WriteQueue::Item> sent,
+                               const std::vector<BulkWrite>& writes,
+                               const std::vector<WriteResult>& results) {
+  absl::Status status;
+  absl::MutexLock lock(&mu_);
+  for (size_t i = 0; i < sent.size(); ++i) {
+    const WriteResult& result = results[i];
+    if (result.overloaded) status = absl::ResourceExhaustedError(result.reason);
+    if (result.outcome == WriteOutcome::kConflict && result.current_version != writes[i].version) {
+      CompareSoon(sent[i].first.slice);
+    }
+    Settle(std::move(sent[i]), result);
+  }
+  return status;
 }
 
 void Mirror::CompareSoon(int64_t slice) {
@@ -369,11 +392,13 @@ void Mirror::CompareSoon(int64_t slice) {
 void Mirror::PutBackAll(std::vector<WriteQueue::Item> items) {
   absl::MutexLock lock(&mu_);
   counts_.retries += static_cast<int64_t>(items.size());
-  for (WriteQueue::Item& item : items) {
-    if (item.second.compared) --compared_in_flight_;
-    const SliceState* slice = slices_.Find(item.first.slice);
-    if (slice != nullptr && slice->live) queue_.PutBack(std::move(item), clock_.SteadyNow());
-  }
+  for (WriteQueue::Item& item : items) PutBack(std::move(item), clock_.SteadyNow());
+}
+
+void Mirror::PutBack(WriteQueue::Item item, base::SteadyTime at) {
+  if (item.second.compared) --compared_in_flight_;
+  const SliceState* slice = slices_.Find(item.first.slice);
+  if (slice != nullptr && slice->live) queue_.PutBack(std::move(item), at);
 }
 
 void Mirror::Settle(WriteQueue::Item item, const WriteResult& result) {
@@ -394,6 +419,7 @@ void Mirror::Settle(WriteQueue::Item item, const WriteResult& result) {
       return;
     case WriteOutcome::kRetry:
       ++counts_.retries;
+      counts_.retry_reason = result.reason;
       // The comparison makes the index.
       if (absl::StartsWith(result.reason, "index_not_found_exception")) {
         ensured_.erase(slice->index);

@@ -18,6 +18,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "base/repeated_errors.h"
@@ -83,12 +84,17 @@ class Mirror : public OpenSearchMirror {
   absl::Status Purge(const SliceState& slice);
   absl::Status WriteBatch();
   absl::Status WriteItems(std::vector<WriteQueue::Item> items);
+  absl::StatusOr<std::vector<WriteResult>> Send(absl::Span<const BulkWrite> writes);
   void ForgetDeadLetters(int64_t slice, const SliceSnapshot& snapshot)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CompareSoon(int64_t slice) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Fills `write`; an error when the object is not JSON.
   absl::Status Encode(const WriteQueue::Item& item, const SliceState& slice, BulkWrite& write);
+  absl::Status SettleAll(std::vector<WriteQueue::Item> sent, const std::vector<BulkWrite>& writes,
+                         const std::vector<WriteResult>& results);
   void PutBackAll(std::vector<WriteQueue::Item> items);
+  // Puts back what was not settled, if its slice is still there.
+  void PutBack(WriteQueue::Item item, base::SteadyTime at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Settle(WriteQueue::Item item, const WriteResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Forget(int64_t slice) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool IsIdle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -109,6 +115,8 @@ class Mirror : public OpenSearchMirror {
   absl::flat_hash_map<DocumentKey, std::string> dead_ ABSL_GUARDED_BY(mu_);  // And why.
   // Of the documents that are being sent: those that comparisons have found.
   size_t compared_in_flight_ ABSL_GUARDED_BY(mu_) = 0;
+  // When the writes were sent that have no answer yet.
+  base::SteadyTime sent_at_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
   MirrorStatus counts_ ABSL_GUARDED_BY(mu_);  // The counters, connected and last_error.
   bool wake_ ABSL_GUARDED_BY(mu_) = false;    // The thread has to look for a job again.
   bool prepared_ ABSL_GUARDED_BY(mu_) = false;

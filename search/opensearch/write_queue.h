@@ -71,6 +71,8 @@ class WriteQueue {
   // Entries that may be taken at once.
   size_t ready() const { return order_.size(); }
   size_t size() const { return entries_.size(); }
+  // Entries that wait for their next try.
+  size_t delayed() const { return delayed_.size(); }
   // Entries that are deletions by an event.
   size_t deletions() const { return deletions_; }
   // Entries that comparisons have found.

@@ -72,6 +72,11 @@ TEST_CASE("a mirror is complete when everything of the scope is listed, compared
   status = Connected();
   status.mirror.unwritten = 1;
   CHECK(is_incomplete(status));
+  status.mirror.retrying = 1;
+  status.mirror.retry_reason = "security_exception: no rights";
+  CHECK(StateOfMirror(status, {}).reason == "WritesFail");
+  CHECK(StateOfMirror(status, {}).message ==
+        "writes that failed and are tried again: 1, such as: security_exception: no rights");
 }
 
 TEST_CASE("a registry says which of its own addresses are not used, and why") {

@@ -90,6 +90,91 @@ TEST_CASE_METHOD(MirrorFixture, "An answer that is lost, garbage or an error is 
   CHECK(mirror_->Status().dead_letters == 0);
 }
 
+TEST_CASE_METHOD(MirrorFixture, "A mirror with nothing to write notices what its server answers",
+                 "[opensearch]") {
+  mirror_->Synced(pods1_, cache1_);
+  Settle();
+  CHECK(mirror_->Status().connected);
+  server_.SetDown(true);
+  CHECK(Eventually([&] { return !mirror_->Status().connected; }));
+  CHECK(mirror_->Status().last_error != "");
+  server_.SetDown(false);
+  CHECK(Eventually([&] { return mirror_->Status().connected; }));
+  CHECK(mirror_->Status().last_error == "");
+  server_.SetFault([](const base::HttpRequest&) -> std::optional<base::HttpResponse> {
+    return base::HttpResponse{.code = 401, .body = "Unauthorized"};
+  });
+  CHECK(Eventually([&] { return absl::StrContains(mirror_->Status().last_error, "401"); }));
+  server_.SetFault(nullptr);
+  CHECK(Eventually([&] { return mirror_->Status().connected; }));
+}
+
+TEST_CASE_METHOD(MirrorFixture, "The error of writes stays while the server answers all else",
+                 "[opensearch]") {
+  server_.SetFault([](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+    if (!IsBulk(request)) return std::nullopt;
+    return base::HttpResponse{.code = 503, .body = "busy"};
+  });
+  cache1_->Put("a", 5, Pod("a", 5));
+  mirror_->Synced(pods1_, cache1_);
+  CHECK(Eventually([&] { return !mirror_->Status().last_error.empty(); }));
+  bool always = true;
+  CHECK(Eventually([&] {
+    always = always && !mirror_->Status().last_error.empty();
+    return server_.Requests("_bulk") >= 6;
+  }));
+  CHECK(always);
+  server_.SetFault(nullptr);
+  Settle();
+  CHECK(mirror_->Status().last_error == "");
+}
+
+TEST_CASE_METHOD(MirrorFixture, "A write without an answer shows before its time is over") {
+  if (TestOpenSearch::IsReal()) return;
+  options_.slow_answer = absl::ZeroDuration();
+  Restart();
+  absl::Notification go_on;
+  server_.SetFault([&](const base::HttpRequest& request) {
+    if (IsBulk(request)) go_on.WaitForNotification();
+    return std::optional<base::HttpResponse>();
+  });
+  cache1_->Put("a", 5, Pod("a", 5));
+  mirror_->Synced(pods1_, cache1_);
+  CHECK(Eventually([&] {
+    return absl::StartsWith(mirror_->Status().last_error, "OpenSearch has not answered a write");
+  }));
+  go_on.Notify();
+  Settle();
+  CHECK(mirror_->Status().last_error == "");
+}
+
+TEST_CASE_METHOD(MirrorFixture, "Writes that are refused alone show, and overload slows all down") {
+  if (TestOpenSearch::IsReal()) return;
+  std::atomic<int> status = 403;
+  server_.Change([&](MemoryOpenSearch& memory) {
+    memory.refuse = [&](absl::string_view id) -> std::optional<std::pair<int, std::string>> {
+      if (id != "member1/a" || status == 200) return std::nullopt;
+      return {{status.load(), status == 403 ? "security_exception" : "rejected_execution"}};
+    };
+  });
+  cache1_->Put("a", 5, Pod("a", 5));
+  cache1_->Put("b", 6, Pod("b", 6));
+  mirror_->Synced(pods1_, cache1_);
+  CHECK(Eventually([&] {
+    const search::MirrorStatus now = mirror_->Status();
+    return now.retrying == 1 && absl::StartsWith(now.retry_reason, "security_exception");
+  }));
+  CHECK(Version(pods1_, "b") == "6");
+  CHECK(mirror_->Status().last_error == "");
+  status = 429;
+  CHECK(Eventually(
+      [&] { return absl::StartsWith(mirror_->Status().last_error, "rejected_execution"); }));
+  status = 200;
+  Settle();
+  CHECK(Version(pods1_, "a") == "5");
+  CHECK(mirror_->Status().retrying == 0);
+}
+
 TEST_CASE_METHOD(MirrorFixture, "Waits grow while writes fail, although the server answers") {
   server_.SetFault([](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
     if (!IsBulk(request)) return std::nullopt;
