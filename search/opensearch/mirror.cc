@@ -112,6 +112,15 @@ void Mirror::SetScope(std::vector<Slice> slices) {
   wake_ = true;
 }
 
+void Mirror::Retire() {
+  absl::MutexLock lock(&mu_);
+  slices_.Clear();
+  queue_ = WriteQueue();
+  dead_.clear();
+  scope_due_ = false;
+  wake_ = true;
+}
+
 void Mirror::ReloadCredentials() {
   absl::MutexLock lock(&mu_);
   credentials_due_ = base::SteadyTime::InfinitePast();
@@ -179,7 +188,7 @@ std::optional<Mirror::Job> Mirror::NextJob(base::SteadyTime now) {
   if (!prepared_ || prepare_at_ <= now) return Job::kPrepare;
   if (credentials_due_ <= now) return Job::kCredentials;
   if (look_at_ <= now) return Job::kLook;
-  if (scope_at_ <= now) scope_due_ = true;
+  if (scope_at_ <= now) scope_due_ = slices_.has_scope();
   if (scope_due_) return Job::kScope;
   slices_.MarkDue(now);
   const SliceState* slice = slices_.NextDirty();
@@ -193,9 +202,10 @@ std::optional<Mirror::Job> Mirror::NextJob(base::SteadyTime now) {
 
 // When there may be a job although nobody reports anything.
 base::SteadyTime Mirror::NextMoment() const {
-  const base::SteadyTime work =
-      std::min({queue_.oldest() + options_.bulk_wait, queue_.next_retry(), slices_.NextDue(),
-                credentials_due_, scope_at_, prepare_at_, look_at_});
+  const base::SteadyTime work = std::min(
+      {queue_.oldest() + options_.bulk_wait, queue_.next_retry(), slices_.NextDue(),
+       credentials_due_, slices_.has_scope() ? scope_at_ : base::SteadyTime::InfiniteFuture(),
+       prepare_at_, look_at_});
   return std::max(backoff_until_, work);
 }
 

@@ -182,6 +182,9 @@ class OpenSearchMirror {
   // and every `reconcile_period`. Until the first call only slices that were named above are
   // touched, so that a program which has not read all its registries deletes nothing.
   virtual void SetScope(std::vector<Slice> slices) = 0;
+  // Forgets all slices, what waits and the scope: until the next call of one of the functions above
+  // the mirror only keeps its connection. What it would have done the next scope finds again.
+  virtual void Retire() = 0;
   // The Secret has changed: credentials are read before the next request.
   virtual void ReloadCredentials() = 0;
 

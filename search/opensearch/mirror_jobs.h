@@ -45,6 +45,7 @@ class Mirror : public OpenSearchMirror {
   void Delete(const Slice& slice, absl::string_view uid, int64_t resource_version) override;
   void KindLeft(const Slice& slice) override;
   void SetScope(std::vector<Slice> slices) override;
+  void Retire() override;
   void ReloadCredentials() override;
   MirrorStatus Status() const override;
   OpenSearchClient& client() override { return *client_; }

@@ -4,8 +4,9 @@
 // once, because they share an OpenSearch.
 //
 // A place whose OpenSearch no other one means leaves. Its OpenSearch may still be that of another
-// place, under an address that nobody knew before. So it waits until the mirrors of all places have
-// claimed what they found. If one of them finds the same OpenSearch, its claim fails, and the
+// place, under an address that nobody knew before. So its mirror forgets everything but its
+// connection, and waits until the mirrors of all places have claimed what they found, or its time is
+// over. If one of them finds the same OpenSearch, its claim fails, and the
 // thread of the set groups the targets anew, now that it knows that the addresses are of one
 // OpenSearch: what leaves ends without deleting anything, or two places become one. Otherwise what
 // leaves says goodbye: its mirror deletes everything, and ends when it has, or when its time is
@@ -77,6 +78,16 @@ bool HaveSameNamespaces(const Narrowed& a, const Narrowed& b, const Slice& slice
 bool Covers(const Narrowed& narrowed, const Slice& slice, absl::string_view ns) {
   const std::set<std::string>* namespaces = NamespacesOf(narrowed, slice);
   return namespaces == nullptr || namespaces->contains(std::string(ns));
+}
+
+void WarnOfLeftovers(const api::OpenSearchTarget& where, const MirrorStatus& status) {
+  base::LogWarning(
+      "documents stay in an OpenSearch that no ResourceRegistry names any more; they are deleted "
+      "when a registry names it again, or by whoever deletes the indices there",
+      {{"address", kube::WithoutUserInfo(where.addresses.front())},
+       {"error", status.last_error.empty() ? "other OpenSearches did not answer, of which one may "
+                                             "be the same"
+                                           : status.last_error}});
 }
 
 std::shared_ptr<SliceSource> Narrow(const Narrowed& narrowed, const Slice& slice,
@@ -231,10 +242,16 @@ void MirrorSet::SayGoodbye() {
   if (applying_ || !all_known) return;
   for (Leaving& leaving : leaving_) {
     if (std::exchange(leaving.asked, true)) continue;
-    for (const Slice& slice : leaving.place.slices) leaving.place.mirror->KindLeft(slice);
-    leaving.place.mirror->SetScope({});
+    leaving.mirror->SetScope({});
     leaving.until = clock_.SteadyNow() + options_.farewell;
   }
+}
+
+void MirrorSet::Retire(const Place& place) {
+  place.mirror->Retire();
+  leaving_.push_back({.where = place.where,
+                      .mirror = place.mirror,
+                      .until = clock_.SteadyNow() + options_.farewell_wait});
 }
 
 MirrorSet::Mirrors MirrorSet::KeepAndRetire(std::vector<Place>& places) {
@@ -258,13 +275,13 @@ MirrorSet::Mirrors MirrorSet::KeepAndRetire(std::vector<Place>& places) {
     } else if (is_shared(before.where)) {
       ended.push_back(before.mirror);
     } else {
-      leaving_.push_back({before});
+      Retire(before);
     }
   }
   for (Leaving& leaving : leaving_) {
-    if (is_shared(leaving.place.where)) ended.push_back(std::move(leaving.place.mirror));
+    if (is_shared(leaving.where)) ended.push_back(std::move(leaving.mirror));
   }
-  std::erase_if(leaving_, [](const Leaving& leaving) { return leaving.place.mirror == nullptr; });
+  std::erase_if(leaving_, [](const Leaving& leaving) { return leaving.mirror == nullptr; });
   std::erase_if(places, [](const Place& place) { return place.mirror != nullptr; });
   places_ = std::move(kept);
   return ended;
@@ -301,11 +318,12 @@ MirrorSet::Mirrors MirrorSet::TakeFinished() {
   SayGoodbye();
   for (Leaving& leaving : leaving_) {
     const base::SteadyTime now = clock_.SteadyNow();
-    const bool idle = leaving.asked && leaving.place.mirror->AwaitIdle(now, {}).ok();
+    const bool idle = leaving.asked && leaving.mirror->AwaitIdle(now, {}).ok();
     if (!idle && now < leaving.until) continue;
-    finished.push_back(std::move(leaving.place.mirror));
+    if (!idle) WarnOfLeftovers(leaving.where, leaving.mirror->Status());
+    finished.push_back(std::move(leaving.mirror));
   }
-  std::erase_if(leaving_, [](const Leaving& leaving) { return leaving.place.mirror == nullptr; });
+  std::erase_if(leaving_, [](const Leaving& leaving) { return leaving.mirror == nullptr; });
   return finished;
 }
 

@@ -11,9 +11,11 @@
 // or are none, are not used, and the status says so. As long as no address of two targets has
 // answered, they mean the same when they have one in common.
 //
-// A mirror that nobody asks for any more deletes its documents before it ends, within `farewell`
-// from the moment when all others have found out that they use another OpenSearch. If the process
-// ends before that, documents stay in an OpenSearch that no registry names any more.
+// A mirror that nobody asks for any more forgets everything, and waits until all others have found
+// out that they use another OpenSearch, for `farewell_wait` at most. Then it deletes the documents
+// that it finds, within `farewell`, and ends. If time is over, or the process ends before that,
+// documents stay in an OpenSearch that no registry names any more. A warning says so. Whichever
+// process mirrors into that OpenSearch again deletes those that its registries do not ask for.
 #ifndef SEARCH_OPENSEARCH_MIRROR_SET_H_
 #define SEARCH_OPENSEARCH_MIRROR_SET_H_
 
@@ -51,6 +53,7 @@ class MirrorSet {
     MirrorOptions mirror;
     // Reads a Secret of the control plane; called on the mirrors' threads, may block.
     std::function<absl::StatusOr<kube::Object>(const kube::ObjectKey&)> secret;
+    absl::Duration farewell_wait = absl::Minutes(10);
     absl::Duration farewell = absl::Minutes(1);
   };
   // What a registry wants in its OpenSearch.
@@ -104,9 +107,10 @@ class MirrorSet {
     std::string error;
   };
   struct Leaving {
-    Place place;
+    api::OpenSearchTarget where;
+    std::shared_ptr<OpenSearchMirror> mirror;
+    base::SteadyTime until;
     bool asked = false;  // To delete everything.
-    base::SteadyTime until = base::SteadyTime::InfiniteFuture();
   };
 
   using Mirrors = std::vector<std::shared_ptr<OpenSearchMirror>>;
@@ -125,6 +129,7 @@ class MirrorSet {
   // Lets the mirrors that are there go on where they can. Returns those that have to end, and
   // leaves in `places` those that have to start.
   Mirrors KeepAndRetire(std::vector<Place>& places);
+  void Retire(const Place& place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ReportDifference(const Place& before, const Place& place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Asks mirrors that are leaving to delete everything, if no other one may need that.
   void SayGoodbye() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

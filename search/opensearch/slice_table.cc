@@ -90,6 +90,13 @@ void SliceTable::Erase(int64_t number) {
   states_.erase(found);
 }
 
+void SliceTable::Clear() {
+  states_.clear();
+  by_place_.clear();
+  by_slice_.clear();
+  scope_.reset();
+}
+
 SliceState* SliceTable::NextDirty() {
   SliceState* first = nullptr;
   for (auto& [number, state] : states_) {

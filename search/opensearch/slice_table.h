@@ -60,6 +60,8 @@ class SliceTable {
   SliceState* Find(const Slice& slice);
   const SliceState* Find(const Slice& slice) const;
   void Erase(int64_t number);
+  // Erases all slices, and the scope.
+  void Clear();
   // The slice that has to be compared first; nullptr if none has to be.
   SliceState* NextDirty();
   // Makes slices dirty whose time has come again.

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "tests/search/opensearch/mirror_fixture.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/eventually.h"
 
 namespace tests {
@@ -19,9 +20,9 @@ class MirrorSetFixture : public MirrorFixture {
  protected:
   MirrorSetFixture() {
     mirror_ = nullptr;
-    search::MirrorSet::Options options{.mirror = options_};
-    options.mirror.index_prefix = server_.prefix();
-    options.secret = [this](const kube::ObjectKey& key) -> absl::StatusOr<kube::Object> {
+    set_options_.mirror = options_;
+    set_options_.mirror.index_prefix = server_.prefix();
+    set_options_.secret = [this](const kube::ObjectKey& key) -> absl::StatusOr<kube::Object> {
       absl::MutexLock lock(&mu_);
       if (password_.empty()) return absl::NotFoundError("it does not exist");
       kube::Object secret = kube::Object::Make({"", "v1", "Secret"}, key);
@@ -29,9 +30,13 @@ class MirrorSetFixture : public MirrorFixture {
       secret.Set({"data", "password"}, absl::Base64Escape(password_));
       return secret;
     };
-    set_ = std::make_unique<search::MirrorSet>(std::move(options), base::RealClock(), &metrics_);
+    StartSet();
     cache1_->Put("a", 5, Pod("a", 5));
     cache2_->Put("b", 6, Pod("b", 6));
+  }
+  void StartSet() {
+    set_ = nullptr;
+    set_ = std::make_unique<search::MirrorSet>(set_options_, base::RealClock(), &metrics_);
   }
   // The same OpenSearch under another address.
   std::string OtherAddress() { return absl::StrReplaceAll(server_.url(), {{"://", "://u:p@"}}); }
@@ -70,6 +75,7 @@ class MirrorSetFixture : public MirrorFixture {
   std::atomic<int> deletions_ = 0;
   absl::Mutex mu_;
   std::string password_;  // Guarded by mu_.
+  search::MirrorSet::Options set_options_;
   std::unique_ptr<search::MirrorSet> set_;
 };
 
@@ -190,6 +196,58 @@ TEST_CASE_METHOD(MirrorSetFixture, "What leaves waits until the new OpenSearch i
   CHECK(Eventually([&] {
     return !other.Document(Index(pods1_), search::DocumentId("member1", "a")).is_null();
   }));
+}
+
+TEST_CASE_METHOD(MirrorSetFixture, "What leaves writes nothing more while it waits") {
+  TestOpenSearch other;
+  other.SetDown(true);
+  std::atomic<bool> busy = true;
+  std::atomic<int> written = 0;
+  server_.SetFault([&](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+    if (request.path != "/_bulk") return std::nullopt;
+    if (busy) return base::HttpResponse{.code = 503, .body = "busy"};
+    if (absl::StrContains(request.body, "{\"index\":")) ++written;
+    return std::nullopt;
+  });
+  set_->Synced(pods1_, cache1_);
+  set_->SetTargets({{At({server_.url()}), {pods1_}}});
+  REQUIRE(Eventually([&] { return server_.Requests("_bulk") > 0; }));
+  // It has a document to write when its registry goes.
+  set_->SetTargets({{At({other.url()}), {pods1_}}});
+  busy = false;
+  const int looks = server_.Requests("GET /");
+  CHECK(Eventually([&] { return server_.Requests("GET /") > looks + 3; }));
+  CHECK(written == 0);
+}
+
+TEST_CASE_METHOD(MirrorSetFixture,
+                 "What leaves waits for a time, and what it leaves is found later") {
+  if (TestOpenSearch::IsReal()) return;
+  const CapturedStderr log;
+  TestOpenSearch other;
+  other.SetDown(true);
+  set_options_.farewell_wait = absl::Milliseconds(1);
+  StartSet();
+  set_->Synced(pods1_, cache1_);
+  set_->Synced(pods2_, cache2_);
+  set_->SetTargets({{At({OtherAddress()}), {pods1_}}});
+  REQUIRE(Has(pods1_, "a"));
+  set_->SetTargets({{At({other.url()}), {pods1_}}});
+  CHECK(Eventually([&] {
+    return absl::StrContains(log.Text(), "documents stay in an OpenSearch that no ResourceReg");
+  }));
+  CHECK(absl::StrContains(log.Text(), server_.url()));
+  CHECK_FALSE(absl::StrContains(log.Text(), "u:p@"));
+  const int requests = server_.Requests("");
+  CHECK(Eventually([&] { return !set_->Status()[0].mirror.last_error.empty(); }));
+  CHECK(server_.Requests("") == requests);
+  CHECK(Version(pods1_, "a") == "5");
+  // Another process, which knows nothing of it.
+  StartSet();
+  set_->Synced(pods2_, cache2_);
+  set_->SetTargets({{At({server_.url()}), {pods2_}}});
+  CHECK(HasNot(pods1_, "a"));
+  CHECK(Has(pods2_, "b"));
 }
 
 TEST_CASE_METHOD(MirrorSetFixture,
