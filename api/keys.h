@@ -24,6 +24,8 @@ inline constexpr char kSystemLabel[] = "karmada.io/system";
 inline constexpr char kSystemValue[] = "true";
 inline constexpr char kSkipAutoPropagationLabel[] = "namespace.karmada.io/skip-auto-propagation";
 inline constexpr char kClaimedByLabel[] = "resourcetemplate.karmada.io/claimed-by";
+// On a Secret whose owner permits that it is used as credentials for an OpenSearch.
+inline constexpr char kOpenSearchCredentialsLabel[] = "search.karmada.io/opensearch-credentials";
 inline constexpr char kRetainReplicasLabel[] = "resourcetemplate.karmada.io/retain-replicas";
 inline constexpr char kRetainReplicasValue[] = "true";
 inline constexpr char kDeletionProtectedLabel[] = "resourcetemplate.karmada.io/deletion-protected";

@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "api/resources.h"
 #include "base/log.h"
+#include "base/status.h"
 #include "cmd/search/cache_scope_view.h"
+#include "cmd/search/opensearch_secrets.h"
 #include "search/proxy/read_request.h"
 
 namespace cmd {
@@ -37,6 +39,7 @@ search::MirrorSet::Options MirrorOptions(const MemberCaches::Parts& parts, Membe
     }
     const kube::ObjectPtr secret = access.SecretOf(key);
     if (secret == nullptr) return absl::NotFoundError("it does not exist, or was not read yet");
+    RETURN_IF_ERROR(MayGoToOpenSearch(*secret));
     return *secret;
   };
   return options;

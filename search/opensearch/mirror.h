@@ -81,7 +81,8 @@ struct ClusterGrant {
 struct MirrorOptions {
   std::vector<std::string> addresses;
   // Reads the credentials; called before the first request, every `credentials_period`, and when
-  // OpenSearch refused some. On an error those read before stay in use.
+  // OpenSearch refused some. On an error those read before stay in use, but on kPermissionDenied
+  // nothing is sent any more until the next ones.
   std::function<absl::StatusOr<OpenSearchCredentials>()> credentials;
   absl::Duration credentials_period = absl::Seconds(30);
   // Indices are named "<prefix>-<group>-<version>-<kind>". What has the same prefix belongs to one

@@ -38,6 +38,12 @@ absl::Status Mirror::ReadCredentials() {
   }
   if (options_.credentials == nullptr) return absl::OkStatus();
   auto credentials = options_.credentials();
+  if (absl::IsPermissionDenied(credentials.status())) {
+    // They must not be used any more.
+    has_credentials_ = false;
+    RETURN_IF_ERROR(client_->SetCredentials({}));
+    return base::Annotate(credentials.status(), "credentials of OpenSearch");
+  }
   if (!credentials.ok()) {
     // Old ones may still do; new ones are read again soon.
     if (has_credentials_) return absl::OkStatus();

@@ -24,6 +24,7 @@ class MirrorSetFixture : public MirrorFixture {
     set_options_.mirror.index_prefix = server_.prefix();
     set_options_.secret = [this](const kube::ObjectKey& key) -> absl::StatusOr<kube::Object> {
       absl::MutexLock lock(&mu_);
+      if (password_ == "forbidden") return absl::PermissionDeniedError("it is forbidden");
       if (password_.empty()) return absl::NotFoundError("it does not exist");
       kube::Object secret = kube::Object::Make({"", "v1", "Secret"}, key);
       secret.Set({"data", "username"}, absl::Base64Escape("u"));
@@ -365,6 +366,16 @@ TEST_CASE_METHOD(MirrorSetFixture, "Without its Secret a mirror waits, and follo
   SetPassword("good");
   set_->ReloadCredentials({"ns", "os"});
   CHECK(Has(pods1_, "a"));
+  // It may not be used any more.
+  SetPassword("forbidden");
+  set_->ReloadCredentials({"ns", "os"});
+  CHECK(Eventually(
+      [&] { return absl::StrContains(set_->Status()[0].mirror.last_error, "it is forbidden"); }));
+  const int requests = server_.Requests("");
+  set_->Upsert(pods1_, FakeSlice::Mirrored("z", 8, Pod("z", 8)));
+  set_->ReloadCredentials({"ns", "os"});
+  CHECK(Eventually([&] { return !set_->Status()[0].mirror.connected; }));
+  CHECK(server_.Requests("") == requests);
 }
 
 }  // namespace
