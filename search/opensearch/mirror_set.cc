@@ -5,15 +5,15 @@
 //
 // A place whose OpenSearch no other one means leaves. Its OpenSearch may still be that of another
 // place, under an address that nobody knew before. So its mirror forgets everything but its
-// connection, and waits until the mirrors of all places have claimed what they found, or its time is
-// over. If one of them finds the same OpenSearch, its claim fails, and the
-// thread of the set groups the targets anew, now that it knows that the addresses are of one
-// OpenSearch: what leaves ends without deleting anything, or two places become one. Otherwise what
-// leaves says goodbye: its mirror deletes everything, and ends when it has, or when its time is
-// over.
+// connection, and waits until the mirrors of all places have claimed what they found, or its time
+// is over. If one of them finds the same OpenSearch, its claim fails, and the thread of the set
+// groups the targets anew, now that it knows that the addresses are of one OpenSearch: what leaves
+// ends without deleting anything, or two places become one. Otherwise what leaves says goodbye: its
+// mirror deletes everything, and ends when it has, or when its time is over.
 #include "search/opensearch/mirror_set.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -180,10 +180,10 @@ std::vector<MirrorSet::Place> MirrorSet::PlacesOf(const std::vector<Target>& tar
         others.push_back(std::move(place));
         continue;
       }
-      if (first) joined.where.secret = place.where.secret;
-      first = false;
-      AddAddresses(joined.where.addresses, place.where.addresses);
-      joined.where.addresses = place.where.addresses;
+      const bool shares_secret = place.where.secret == joined.where.secret;
+      if (std::exchange(first, false)) std::swap(joined.where, place.where);
+      // A Secret goes only to addresses of targets that name it themselves.
+      if (shares_secret) AddAddresses(place.where.addresses, joined.where.addresses);
       Join(place, joined);
     }
     others.push_back(std::move(joined));

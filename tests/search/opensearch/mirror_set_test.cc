@@ -320,6 +320,28 @@ TEST_CASE_METHOD(MirrorSetFixture, "An address that comes to lead elsewhere is n
   CHECK(Eventually([&] { return set_->Status()[0].mirror.unused.empty(); }));
 }
 
+TEST_CASE_METHOD(MirrorSetFixture,
+                 "A Secret goes to no address of a target that does not name it") {
+  TestOpenSearch other;
+  std::atomic<int> seen = 0;
+  other.SetFault([&](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+    if (!request.Header("authorization").empty()) ++seen;
+    // It says that it is the same OpenSearch.
+    return server_.Ask(request.method, request.target, request.body);
+  });
+  SetPassword("good");
+  set_->Synced(pods1_, cache1_);
+  set_->Synced(pods2_, cache2_);
+  set_->SetTargets({{At({server_.url()}, "os"), {pods1_}},
+                    {At({server_.url(), other.url()}), {pods2_}},
+                    {At({other.url()}), {pods2_}}});
+  CHECK(Has(pods1_, "a"));
+  CHECK(Has(pods2_, "b"));
+  CHECK(HasCompared(1));
+  CHECK(set_->Status()[0].targets.size() == 3);
+  CHECK(seen == 0);
+}
+
 TEST_CASE_METHOD(MirrorSetFixture, "An unusable address is reported, and others are used") {
   set_->Synced(pods1_, cache1_);
   set_->SetTargets({{At({"ftp://u:hunter2@x"}), {pods1_}}, {At({server_.url()}), {pods1_}}});
