@@ -13,8 +13,8 @@
 namespace cmd {
 
 // OK for a Secret that is a login and nothing else, as upstream uses them: of the type Opaque,
-// kubernetes.io/basic-auth or kubernetes.io/tls, with no other keys than those of a user, a password
-// and certificates. A token, or further keys, need the label
+// kubernetes.io/basic-auth or kubernetes.io/tls, with no other keys than those of a user, a
+// password and certificates. A token, or further keys, need the label
 // search.karmada.io/opensearch-credentials=true. kPermissionDenied says what is missing, without a
 // value.
 absl::Status MayGoToOpenSearch(const kube::Object& secret);

@@ -11,7 +11,9 @@
 #include "search/cache/internal/freshness.h"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -32,34 +34,42 @@ constexpr absl::Duration kAskAgain = absl::Seconds(2);
 // A deadline that is nearer than this says nothing about the cluster.
 constexpr absl::Duration kFairChance = absl::Seconds(1);
 
-// The versions that caches have to reach. Shared with calls that come after the deadline.
+// The versions that caches have to reach, as the members answer. Shared with calls that come after
+// the deadline.
 class Targets {
  public:
-  explicit Targets(size_t count) : versions_(count, -1), errors_(count), open_(count) {}
+  explicit Targets(size_t count)
+      : versions_(count, absl::UnknownError("not answered")), open_(count) {}
 
   void Set(size_t index, const absl::StatusOr<int64_t>& version) {
     absl::MutexLock lock(&mu_);
-    if (version.ok()) versions_[index] = *version;
-    errors_[index] = version.status();
-    --open_;
+    versions_[index] = version;
+    answered_.push_back(index);
   }
-  void Await(const base::Clock& clock, base::SteadyTime deadline) {
-    const auto all = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return open_ == 0; };
+  // Returns the index of the next answer, in the order in which they come; nullopt if none comes
+  // until then, and when there are no more.
+  std::optional<size_t> Next(const base::Clock& clock, base::SteadyTime until) {
+    const auto answered = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return !answered_.empty(); };
     absl::MutexLock lock(&mu_);
-    clock.AwaitUntil(mu_, absl::Condition(&all), deadline);
+    if (open_ == 0 || !clock.AwaitUntil(mu_, absl::Condition(&answered), until)) {
+      return std::nullopt;
+    }
+    const size_t index = answered_.front();
+    answered_.pop_front();
+    --open_;
+    return index;
   }
+  // REQUIRES: Next has returned the index.
   absl::StatusOr<int64_t> Get(size_t index) const {
     absl::MutexLock lock(&mu_);
-    if (!errors_[index].ok()) return errors_[index];
-    if (versions_[index] >= 0) return versions_[index];
-    return absl::DeadlineExceededError("the cluster has not answered in time");
+    return versions_[index];
   }
 
  private:
   mutable absl::Mutex mu_;
-  std::vector<int64_t> versions_ ABSL_GUARDED_BY(mu_);
-  std::vector<absl::Status> errors_ ABSL_GUARDED_BY(mu_);
-  size_t open_ ABSL_GUARDED_BY(mu_);
+  std::vector<absl::StatusOr<int64_t>> versions_ ABSL_GUARDED_BY(mu_);
+  std::deque<size_t> answered_ ABSL_GUARDED_BY(mu_);
+  size_t open_ ABSL_GUARDED_BY(mu_);  // So many have not been returned.
 };
 
 // Returns the version to wait for, when the server has `version` and `enough` (or -1) is enough.
@@ -120,47 +130,79 @@ class Waiting {
     return behind;
   }
 
-  void AwaitAll(const std::vector<MemberCachePtr>& caches, const Targets& targets) {
-    std::vector<std::pair<MemberCachePtr, int64_t>> behind;
-    const base::SteadyTime grace = std::min(deadline_, clock_.SteadyNow() + kGrace);
-    for (size_t i = 0; i < caches.size(); ++i) {
-      const absl::StatusOr<int64_t> target = targets.Get(i);
-      if (!target.ok()) {
-        Report(*caches[i], target.status().message());
-        NoteAnswer(*caches[i], !absl::IsDeadlineExceeded(target.status()));
-        if (absl::IsDataLoss(target.status())) caches[i]->cache()->CatchUp();
-      } else if (!caches[i]->cache()->AwaitVersion(*target, grace)) {
-        behind.emplace_back(caches[i], *target);
+  // Each member goes its own way: its cache has its time from the moment of its own answer on,
+  // however long others take.
+  void AwaitAll(const std::vector<MemberCachePtr>& caches, Targets& targets) {
+    std::vector<bool> answered(caches.size());
+    std::vector<Lagging> behind;
+    size_t asked = 0;  // So many of them have been asked to catch up.
+    for (;;) {
+      const base::SteadyTime until = asked < behind.size() ? behind[asked].grace : deadline_;
+      const std::optional<size_t> index = targets.Next(clock_, until);
+      if (index.has_value()) {
+        answered[*index] = true;
+        Take(caches[*index], targets.Get(*index), behind);
+      } else if (asked < behind.size()) {
+        CatchUp(behind[asked++]);
       } else {
-        NoteAnswer(*caches[i], true);
+        break;
       }
     }
-    CatchUp(behind);
+    for (size_t i = 0; i < caches.size(); ++i) {
+      if (answered[i]) continue;
+      Report(*caches[i], "the cluster has not answered in time");
+      NoteAnswer(*caches[i], false, fair_);
+    }
+    for (const Lagging& member : behind) AwaitCaughtUp(member);
   }
 
   std::vector<MissingCluster> TakeBehind() { return std::move(behind_); }
 
  private:
-  void CatchUp(const std::vector<std::pair<MemberCachePtr, int64_t>>& behind) {
-    for (const auto& [member, target] : behind) member->cache()->CatchUp();
-    for (const auto& [member, target] : behind) {
-      const base::SteadyTime again = std::min(deadline_, clock_.SteadyNow() + kAskAgain);
-      bool reached = member->cache()->AwaitVersion(target, again);
-      if (!reached) {
-        member->cache()->CatchUp();
-        reached = member->cache()->AwaitVersion(target, deadline_);
-      }
-      NoteAnswer(*member, reached);
-      if (reached) continue;
-      Report(*member, absl::StrCat("its cache has reached version ",
-                                   member->cache()->progress().version, " and not ", target));
+  // A cache that has not reached what its member has.
+  struct Lagging {
+    MemberCachePtr member;
+    int64_t target;
+    base::SteadyTime grace;  // Until then what is on its way may arrive by itself.
+    bool fair;               // If it misses the deadline, it is late.
+  };
+
+  void Take(const MemberCachePtr& member, const absl::StatusOr<int64_t>& target,
+            std::vector<Lagging>& behind) {
+    if (!target.ok()) {
+      Report(*member, target.status().message());
+      NoteAnswer(*member, !absl::IsDeadlineExceeded(target.status()), fair_);
+      if (absl::IsDataLoss(target.status())) member->cache()->CatchUp();
+      return;
     }
+    const base::SteadyTime now = clock_.SteadyNow();
+    behind.push_back(
+        {member, *target, std::min(deadline_, now + kGrace), now + kFairChance <= deadline_});
   }
 
-  void NoteAnswer(MemberCache& member, bool in_time) const {
+  void CatchUp(const Lagging& behind) {
+    if (behind.member->cache()->AwaitVersion(behind.target, behind.grace)) return;
+    behind.member->cache()->CatchUp();
+  }
+
+  void AwaitCaughtUp(const Lagging& behind) {
+    const auto& [member, target, grace, fair] = behind;
+    const base::SteadyTime again = std::min(deadline_, clock_.SteadyNow() + kAskAgain);
+    bool reached = member->cache()->AwaitVersion(target, again);
+    if (!reached) {
+      member->cache()->CatchUp();
+      reached = member->cache()->AwaitVersion(target, deadline_);
+    }
+    NoteAnswer(*member, reached, fair);
+    if (reached) return;
+    Report(*member, absl::StrCat("its cache has reached version ",
+                                 member->cache()->progress().version, " and not ", target));
+  }
+
+  static void NoteAnswer(MemberCache& member, bool in_time, bool fair) {
     if (in_time) {
       member.NoteInTime();
-    } else if (fair_) {
+    } else if (fair) {
       member.NoteLate();
     }
   }
@@ -171,7 +213,7 @@ class Waiting {
 
   const base::Clock& clock_;
   const base::SteadyTime deadline_;
-  const bool fair_;  // A cluster that misses the deadline is late.
+  const bool fair_;  // A cluster that does not answer until the deadline is late.
   std::vector<MissingCluster> behind_;
 };
 
@@ -197,7 +239,6 @@ std::vector<MissingCluster> AwaitFreshCaches(const std::vector<MemberCachePtr>& 
           targets->Set(i, TargetOf(version, enough, before));
         });
   }
-  targets->Await(clock, deadline);
   waiting.AwaitAll(behind, *targets);
   return waiting.TakeBehind();
 }

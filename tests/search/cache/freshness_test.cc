@@ -53,6 +53,8 @@ TEST_CASE_METHOD(Fixture, "caches of quiet resources are brought up to what the 
 TEST_CASE_METHOD(Fixture, "a cluster that does not answer is named at the deadline, and no other") {
   Put("m1", "n", "a");
   REQUIRE(Cache({"m1", "m2"}));
+  // The other one is quiet, and has to be asked to catch up.
+  const int64_t m1 = ChangeElsewhere("m1");
   Server("m2").Block("GET");
   std::atomic<bool> done = false;
   std::vector<MissingCluster> behind;
@@ -67,6 +69,7 @@ TEST_CASE_METHOD(Fixture, "a cluster that does not answer is named at the deadli
   CHECK(behind[0].cluster == "m2");
   CHECK(behind[0].stale);
   CHECK(behind[0].reason == "the cluster has not answered in time");
+  CHECK(Version("m1") >= m1);
   Server("m2").Unblock();
 }
 
