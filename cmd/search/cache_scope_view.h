@@ -23,7 +23,7 @@ namespace cmd {
 
 search::CachedResources CachedResourcesOf(const search::Scope& scope);
 
-// As search::ProxyHandler::Parts::is_registered.
+// As search::IsRegisteredFn, for a scope that is known.
 bool IsRegistered(const search::Scope& scope, const kube::server::RequestInfo& info,
                   const std::string& cluster);
 // Returns the clusters that have to be cached for the resource.

@@ -26,6 +26,7 @@
 #include "cmd/search/member_caches.h"
 #include "cmd/search/member_routes.h"
 #include "cmd/search/opensearch_view.h"
+#include "cmd/search/registration.h"
 #include "cmd/search/registry_service.h"
 #include "cmd/search/request_subject.h"
 #include "cmd/search/status_leader.h"
@@ -190,6 +191,9 @@ Server::Server(Beginning b)
   ShowBuild(*registry_);
   endpoints_.UpdateMetricsBy([this] { cache_metrics_.Update(); });
   AddChecks();
+  scope_.Subscribe([this](const search::ScopePtr&, const search::ScopePtr&) {
+    proxy_.OnRegistrationsChanged();
+  });
 }
 
 HandlerChain::Options Server::ChainOptions() {
@@ -226,10 +230,7 @@ search::CacheReads::Options Server::ReadOptions() {
 }
 
 search::ProxyHandler::Parts Server::ProxyParts() {
-  return {.is_registered =
-              [this](const kube::server::RequestInfo& info, const std::string& cluster) {
-                return IsRegistered(*scope_.Current(), info, cluster);
-              },
+  return {.is_registered = RegistrationOf(scope_),
           .cache = reads_,
           .members = *routes_,
           .control_plane = to_control_plane_,
@@ -239,14 +240,10 @@ search::ProxyHandler::Parts Server::ProxyParts() {
 }
 
 search::ViewHandler::Parts Server::ViewParts() {
-  search::ViewHandler::Parts parts{
-      .is_registered =
-          [this](const kube::server::RequestInfo& info, const std::string& cluster) {
-            return IsRegistered(*scope_.Current(), info, cluster);
-          },
-      .cache = reads_,
-      .open_search = nullptr,
-      .read_authorizer = ReadAuthorizer()};
+  search::ViewHandler::Parts parts{.is_registered = RegistrationOf(scope_),
+                                   .cache = reads_,
+                                   .open_search = nullptr,
+                                   .read_authorizer = ReadAuthorizer()};
   if (caches_.mirrors() == nullptr) return parts;
   open_search_ = std::make_unique<OpenSearchView>(OpenSearchView::Parts{
       [this](const kube::Gvr& gvr) { return RegisteredResource(*scope_.Current(), gvr); },

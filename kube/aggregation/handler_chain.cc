@@ -63,10 +63,8 @@ absl::Status TooMany(absl::string_view message) {
   return server::TooManyRequests(message, absl::Seconds(1));
 }
 
-// Unlike server::ServiceUnavailable, this asks the client to come back.
 absl::Status UnavailableForNow(absl::string_view message) {
-  return server::ToStatus({503, "ServiceUnavailable", std::string(message),
-                           json::Value::Object({{"retryAfterSeconds", 1}})});
+  return server::ServiceUnavailable(message, absl::Seconds(1));
 }
 
 absl::Status TimedOut() {

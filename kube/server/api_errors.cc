@@ -179,6 +179,10 @@ absl::Status ServiceUnavailable(absl::string_view message) {
   return Make(503, "ServiceUnavailable", std::string(message));
 }
 
+absl::Status ServiceUnavailable(absl::string_view message, absl::Duration retry_after) {
+  return Make(503, "ServiceUnavailable", std::string(message), RetryAfter(retry_after));
+}
+
 absl::Status PlainError(absl::string_view message) { return Make(500, "", std::string(message)); }
 
 absl::Status Unauthorized() { return Make(401, "Unauthorized", "Unauthorized"); }

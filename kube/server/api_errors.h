@@ -63,10 +63,12 @@ absl::Status Expired(absl::string_view message);
 absl::Status FutureVersion(int64_t wanted, int64_t current);
 // As above, with another text: "Timeout: <message>".
 absl::Status FutureVersion(absl::string_view message);
-// Ask the client to come back after `retry_after`, which is rounded up to whole seconds: 429, and
-// 504 "Timeout: <message>".
+// Ask the client to come back after `retry_after`, which is rounded up to whole seconds: 429, 504
+// "Timeout: <message>", and 503.
 absl::Status TooManyRequests(absl::string_view message, absl::Duration retry_after);
 absl::Status Timeout(absl::string_view message, absl::Duration retry_after);
+absl::Status ServiceUnavailable(absl::string_view message, absl::Duration retry_after);
+// 503 without a time.
 absl::Status ServiceUnavailable(absl::string_view message);
 absl::Status InternalError(absl::string_view message);
 // 500 without a reason, which is what apiserver makes of an error that is not an API error.

@@ -94,6 +94,20 @@ void SendDocument(const ReadRequest& read, const json::Value& document,
   responder.Send(std::move(response));
 }
 
+// Returns whether the version comes from a server that answered before the resource was registered.
+// A client that continued there would keep that server's objects, since nothing deletes them.
+bool IsOfAnotherServer(const std::string& version) {
+  return !version.empty() && CompositeVersion::Parse(version).empty();
+}
+
+// As an API server answers: an event, not a refusal of the request.
+void SendWatchError(const ReadRequest& read, const std::vector<MissingCluster>& missing,
+                    const absl::Status& status, base::HttpResponder& responder) {
+  const auto stream = responder.StartStream(Head(read, missing));
+  stream->Write(WatchErrorLine(status));
+  stream->Close();
+}
+
 json::Value ListMetadata(const ListAnswer& answer) {
   json::Value metadata = json::Value::Object({{"resourceVersion", answer.version}});
   if (!answer.continue_token.empty()) metadata.Set("continue", answer.continue_token);
@@ -325,6 +339,12 @@ absl::Status CacheReads::Watch(const Reading& reading) {
   ASSIGN_OR_RETURN(const std::vector<MissingCluster> missing, Await(reading));
   const absl::Duration timeout =
       options.timeout.value_or(base::Jitter(options_.min_watch_timeout, 1));
+  if (!initial && IsOfAnotherServer(options.resource_version)) {
+    SendWatchError(read, missing,
+                   absl::OutOfRangeError("too old resource version: it is not one of this cache"),
+                   responder);
+    return absl::OkStatus();
+  }
   const auto pump = std::make_shared<WatchPump>(read, pool_);
   auto watch = options_.cache.Watch({.gvr = read.resource.gvr(),
                                      .ns = read.key.ns,
@@ -336,10 +356,7 @@ absl::Status CacheReads::Watch(const Reading& reading) {
                                      .timeout = timeout},
                                     pump->OnReady());
   if (absl::IsOutOfRange(watch.status())) {
-    // As an API server answers: an event, not a refusal of the request.
-    const auto stream = responder.StartStream(Head(read, missing));
-    stream->Write(WatchErrorLine(watch.status()));
-    stream->Close();
+    SendWatchError(read, missing, watch.status(), responder);
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(watch.status());

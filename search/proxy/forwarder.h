@@ -31,6 +31,8 @@ struct ForwardedRequest {
   // Requested when this program ends or nobody wants the answer any more: a watch or session that
   // is under way ends.
   base::StopToken stop;
+  // Is let go of when the request has ended. Optional.
+  std::shared_ptr<const void> held;
 };
 
 // Thread-safe.

@@ -9,6 +9,7 @@
 #include "kube/aggregation/request_length.h"
 #include "kube/server/api_errors.h"
 #include "kube/server/negotiation.h"
+#include "search/proxy/internal/control_plane_watches.h"
 #include "search/proxy/internal/forwarded_headers.h"
 #include "search/proxy/internal/identity_memory.h"
 #include "search/proxy/internal/inner_request.h"
@@ -62,6 +63,7 @@ struct ProxyHandler::Impl : std::enable_shared_from_this<Impl> {
   explicit Impl(Parts p) : parts(std::move(p)), identities(parts.clock) {}
 
   void Handle(ApiRequest request, const ResponderPtr& responder);
+  absl::StatusOr<Route> RouteFor(const InnerRequest& inner) const;
   absl::Status Dispatch(ApiRequest& request, InnerRequest inner, const ResponderPtr& responder);
   void Read(ApiRequest& outer, InnerRequest inner, const ResponderPtr& responder);
   absl::StatusOr<Passage> ToMember(std::string target, InnerRequest inner);
@@ -70,6 +72,7 @@ struct ProxyHandler::Impl : std::enable_shared_from_this<Impl> {
 
   const Parts parts;
   IdentityMemory identities;
+  const std::shared_ptr<ControlPlaneWatches> watches = std::make_shared<ControlPlaneWatches>();
 };
 
 void ProxyHandler::Impl::Handle(ApiRequest request, const ResponderPtr& responder) {
@@ -82,13 +85,19 @@ void ProxyHandler::Impl::Handle(ApiRequest request, const ResponderPtr& responde
   if (!refused.ok()) Refuse(refused, *responder);
 }
 
+absl::StatusOr<Route> ProxyHandler::Impl::RouteFor(const InnerRequest& inner) const {
+  if (!inner.info.is_resource) return RouteOf(inner, false);
+  ASSIGN_OR_RETURN(const bool registered, parts.is_registered(inner.info, inner.cluster));
+  return RouteOf(inner, registered);
+}
+
 absl::Status ProxyHandler::Impl::Dispatch(ApiRequest& request, InnerRequest inner,
                                           const ResponderPtr& responder) {
   // Whoever is not named would be taken for this program itself.
   if (request.user.name.empty()) return kube::server::InternalError("the request has no user");
-  ASSIGN_OR_RETURN(
-      const Route route,
-      RouteOf(inner, inner.info.is_resource && parts.is_registered(inner.info, inner.cluster)));
+  std::shared_ptr<const ControlPlaneWatches::Entry> watch;
+  if (inner.info.verb == "watch") watch = watches->Add(inner.info, request.stop);
+  ASSIGN_OR_RETURN(const Route route, RouteFor(inner));
   if (route == Route::kCache) {
     Read(request, std::move(inner), responder);
     return absl::OkStatus();
@@ -101,7 +110,8 @@ absl::Status ProxyHandler::Impl::Dispatch(ApiRequest& request, InnerRequest inne
   }
   passage.user = std::move(request.user);
   RETURN_IF_ERROR(CheckForwardable(passage.user));
-  passage.request.stop = std::move(request.stop);
+  passage.request.stop = watch == nullptr ? std::move(request.stop) : watch->stop();
+  passage.request.held = std::move(watch);
   passage.responder = responder;
   const Identity identity = identities.For(passage.server, passage.user);
   Send(std::make_shared<const Passage>(std::move(passage)), identity);
@@ -159,6 +169,13 @@ ProxyHandler::ProxyHandler(Parts parts) : impl_(std::make_shared<Impl>(std::move
 ProxyHandler::~ProxyHandler() = default;
 
 bool ProxyHandler::Serves(absl::string_view path) { return IsProxyingPath(path); }
+
+void ProxyHandler::OnRegistrationsChanged() {
+  impl_->watches->EndThose([this](const kube::server::RequestInfo& info) {
+    const absl::StatusOr<bool> registered = impl_->parts.is_registered(info, "");
+    return registered.ok() && *registered;
+  });
+}
 
 bool ProxyHandler::MayBlock(const ApiRequest& request) const {
   return request.http.body.size() > kLongBody;

@@ -3,17 +3,15 @@
 #ifndef SEARCH_PROXY_PROXY_HANDLER_H_
 #define SEARCH_PROXY_PROXY_HANDLER_H_
 
-#include <functional>
 #include <memory>
-#include <string>
 
 #include "absl/strings/string_view.h"
 #include "base/clock.h"
 #include "base/http_server.h"
 #include "kube/aggregation/api_handler.h"
-#include "kube/server/request_info.h"
 #include "search/proxy/cached_reads.h"
 #include "search/proxy/forwarder.h"
+#include "search/proxy/registration.h"
 #include "search/proxy/versions.h"
 
 namespace search {
@@ -22,10 +20,7 @@ namespace search {
 class ProxyHandler : public kube::aggregation::ApiHandler {
  public:
   struct Parts {
-    // Returns whether a ResourceRegistry selects the resource of a request in the cluster, and
-    // there the namespace of the request; "" is any cluster, and any namespace.
-    std::function<bool(const kube::server::RequestInfo& info, const std::string& cluster)>
-        is_registered;
+    IsRegisteredFn is_registered;
     CachedReads& cache;
     MemberForwarders& members;
     std::shared_ptr<Forwarder> control_plane;
@@ -40,6 +35,11 @@ class ProxyHandler : public kube::aggregation::ApiHandler {
 
   // Returns whether the handler serves the decoded path of a request.
   static bool Serves(absl::string_view path);
+
+  // Has to be called after `is_registered` has begun to return something else. Ends the watches at
+  // the control plane whose resource is registered by now: the next watch of their clients is
+  // answered by the cache. Does not block.
+  void OnRegistrationsChanged();
 
   // Only a long body takes so long to read that another thread should do it.
   bool MayBlock(const kube::aggregation::ApiRequest& request) const override;

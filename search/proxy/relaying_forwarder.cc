@@ -27,7 +27,9 @@ absl::Status ApiErrorOf(absl::string_view name, const absl::Status& error) {
     case absl::StatusCode::kInternal:
       return kube::server::PlainError(error.message());
     case absl::StatusCode::kCancelled:
-      return kube::server::ServiceUnavailable("apiserver is shutting down");
+      return kube::server::ServiceUnavailable(
+          "the server is shutting down, or the resource has moved to the cache; please try again",
+          absl::Seconds(1));
     case absl::StatusCode::kPermissionDenied:
     case absl::StatusCode::kUnauthenticated:
       return kube::server::ServiceUnavailable(
@@ -59,7 +61,8 @@ void RelayingForwarder::Forward(ForwardedRequest request,
   options.head_timeout = request.head_timeout;
   options.stop = std::move(request.stop);
   options.own_credentials = !request.of_application;
-  options.on_error = [name = name_, errors = errors_](const absl::Status& error) {
+  options.on_error = [name = name_, errors = errors_,
+                      held = std::move(request.held)](const absl::Status& error) {
     Log(name, error, *errors);
     return kube::server::ErrorAnswer(ApiErrorOf(name, error));
   };

@@ -51,7 +51,8 @@ absl::Status ViewHandler::TryHandle(kube::aggregation::ApiRequest request,
     return absl::OkStatus();
   }
   const std::string cluster(request.http.Query(kClusterParameter));
-  if (!parts_.is_registered(request.info, cluster)) {
+  ASSIGN_OR_RETURN(const bool registered, parts_.is_registered(request.info, cluster));
+  if (!registered) {
     return kube::server::ToStatus(
         {404,
          "NotFound",

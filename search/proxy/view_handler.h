@@ -13,8 +13,8 @@
 #include "kube/aggregation/api_handler.h"
 #include "kube/aggregation/authorizer.h"
 #include "kube/aggregation/work_pool.h"
-#include "kube/server/request_info.h"
 #include "search/proxy/cached_reads.h"
+#include "search/proxy/registration.h"
 
 namespace search {
 
@@ -24,9 +24,7 @@ namespace search {
 class ViewHandler : public kube::aggregation::ApiHandler {
  public:
   struct Parts {
-    // As ProxyHandler::Parts::is_registered.
-    std::function<bool(const kube::server::RequestInfo& info, const std::string& cluster)>
-        is_registered;
+    IsRegisteredFn is_registered;
     CachedReads& cache;
     // Answers a list from OpenSearch; `http` and `info` are those of the request for the resource.
     // May block. Null: 501.

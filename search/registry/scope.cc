@@ -198,6 +198,7 @@ void CacheScope::Impl::DescribeRegistries(const Registries& all, Scope& scope) c
   scope.registered.clear();
   scope.open_search.clear();
   scope.unresolved.clear();
+  scope.undetermined.clear();
   scope.matches.clear();
   for (const auto& [name, facts] : all) {
     scope.matches[name];
@@ -210,6 +211,7 @@ void CacheScope::Impl::DescribeRegistries(const Registries& all, Scope& scope) c
             "apiVersion or kind is missing or malformed";
       } else if (!kind->second.ok()) {
         scope.unresolved[name][gvk] = std::string(kind->second.status().message());
+        if (!absl::IsNotFound(kind->second.status())) scope.undetermined.insert(gvk);
       } else {
         scope.registered[kind->second->gvr()] = *kind->second;
       }

@@ -67,6 +67,8 @@ struct Scope {
   std::map<std::string, api::OpenSearchTarget> open_search;
   // Kinds that the control plane does not serve (yet), with the reason, by registry.
   std::map<std::string, std::map<kube::Gvk, std::string>> unresolved;
+  // Those of them of which discovery could not say whether they are served.
+  std::set<kube::Gvk> undetermined;
   // The clusters that each registry matches, by the registry's name; every registry is listed.
   std::map<std::string, std::set<std::string>> matches;
   // The clusters that a registry names in targetCluster.clusterNames and that do not exist (or are

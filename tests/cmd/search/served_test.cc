@@ -84,7 +84,7 @@ TEST_CASE("a registry makes the objects of all members readable, and writes reac
   PutConfigMap(plane, "member1", "one");
   PutConfigMap(plane, "member2", "two");
   // What no registry names is the control plane's.
-  CHECK(Listed(plane.proxy()).empty());
+  CHECK(Eventually([&] { return Listed(plane.proxy()).empty(); }));
   plane.CreateRegistry("all", "member1, member2");
   const std::set<std::string> both = {"member1/one", "member2/two"};
   REQUIRE(Eventually([&] { return Listed(plane.proxy()) == both; }));
@@ -131,6 +131,17 @@ TEST_CASE("a watch through the proxy sees both members, also one that a registry
   CHECK_FALSE(names.ended());
   // The end of the service ends the watch properly.
   CHECK(plane.Stop());
+  CHECK(Eventually([&] { return names.ended(); }));
+}
+
+TEST_CASE("a watch of the control plane's objects ends when a registry names their kind") {
+  SearchPlane plane;
+  REQUIRE(Eventually([&] { return Listed(plane.proxy()).empty(); }));
+  PutConfigMap(plane, "karmada", "template");
+  Names names;
+  const auto watch = plane.proxy().StartWatch(kConfigMaps, "default", {}, names);
+  REQUIRE(Eventually([&] { return names.Has("template"); }));
+  plane.CreateRegistry("all", "member1");
   CHECK(Eventually([&] { return names.ended(); }));
 }
 

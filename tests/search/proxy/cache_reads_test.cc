@@ -485,6 +485,20 @@ TEST_CASE("a client continues where its list ended") {
   CHECK(error["object"]["reason"].AsString() == "Expired");
 }
 
+TEST_CASE("a watch that was the control plane's before begins with a list") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1"}));
+  f.Put("m1", "a", "x");
+  // The client has objects of the control plane, which no event would delete.
+  const auto client = f.Send("/api/v1/pods?watch=1&resourceVersion=12345");
+  CHECK(client->Body()["object"]["code"].AsInt() == 410);
+  // One that gets everything anew needs no list.
+  const auto anew = f.Send(
+      "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
+      "resourceVersion=12345");
+  CHECK(Eventually([&] { return anew->Events() == std::vector<std::string>{"ADDED m1/x"}; }));
+}
+
 TEST_CASE("the events of a slow client wait in the cache") {
   Fixture f;
   REQUIRE(f.Cache({"m1"}));

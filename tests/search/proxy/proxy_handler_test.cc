@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <map>
+#include <set>
 
 #include "kube/server/negotiation.h"
 #include "tests/search/proxy/requests.h"
@@ -94,8 +95,10 @@ struct Fixture : MemberForwarders {
   ProxyHandler& handler() {
     if (handler_ == nullptr) {
       handler_ = std::make_unique<ProxyHandler>(ProxyHandler::Parts{
-          [](const kube::server::RequestInfo& info, const std::string& cluster) {
-            return info.gvr.resource == "pods" && cluster != "member3";
+          [this](const kube::server::RequestInfo& info,
+                 const std::string& cluster) -> absl::StatusOr<bool> {
+            if (!registries.ok()) return registries;
+            return registered.contains(info.gvr.resource) && cluster != "member3";
           },
           cache, *this, to_control_plane,
           [](absl::string_view version) -> std::optional<MemberVersions> {
@@ -108,6 +111,8 @@ struct Fixture : MemberForwarders {
   }
 
   tests::FakeClock clock;
+  absl::Status registries;  // Whether they are known.
+  std::set<std::string> registered = {"pods"};
   FakeCache cache;
   const std::shared_ptr<FakeServer> to_control_plane = std::make_shared<FakeServer>();
   FakeServer& control_plane = *to_control_plane;
@@ -185,6 +190,47 @@ TEST_CASE("everything else goes to the control plane as the caller, not as this 
   f.user = {};
   CHECK(f.Send("GET", "/api/v1/secrets")->response->code == 500);
   CHECK(f.control_plane.received.size() == 1);
+}
+
+TEST_CASE("nobody answers until it is known who has to") {
+  Fixture f;
+  f.registries = kube::server::ServiceUnavailable("wait", absl::Seconds(1));
+  for (const char* target : {"/api/v1/pods", "/api/v1/secrets?watch=1", "/api/v1/secrets/x"}) {
+    CAPTURE(target);
+    const auto refused = f.Send("GET", target);
+    CHECK(refused->response->code == 503);
+    CHECK(refused->Body()["reason"].AsString() == "ServiceUnavailable");
+    const auto& headers = refused->response->headers;
+    CHECK(std::count(headers.begin(), headers.end(),
+                     std::pair<std::string, std::string>("Retry-After", "1")) == 1);
+  }
+  CHECK(f.Send("DELETE", "/api/v1/namespaces/ns/pods/x")->response->code == 503);
+  CHECK(f.control_plane.received.empty());
+  // What is no resource is nobody else's.
+  CHECK(f.Send("GET", "/apis")->response->code == 200);
+  CHECK(f.control_plane.received.size() == 1);
+}
+
+TEST_CASE("a watch at the control plane ends when its resource is registered") {
+  Fixture f;
+  f.Send("GET", "/api/v1/secrets?watch=1");
+  f.Send("GET", "/api/v1/configmaps?watch=1");
+  f.Send("GET", "/api/v1/secrets");
+  const auto ended = [&](size_t i) { return f.control_plane.received.at(i).stop.stop_requested(); };
+  f.handler().OnRegistrationsChanged();
+  CHECK_FALSE(ended(0));
+  f.registered.insert("secrets");
+  f.registries = kube::server::ServiceUnavailable("wait", absl::Seconds(1));
+  f.handler().OnRegistrationsChanged();
+  CHECK_FALSE(ended(0));
+  f.registries = absl::OkStatus();
+  f.handler().OnRegistrationsChanged();
+  CHECK(ended(0));
+  CHECK_FALSE(ended(1));
+  CHECK_FALSE(ended(2));
+  // One that has ended is forgotten.
+  f.control_plane.received.clear();
+  f.handler().OnRegistrationsChanged();
 }
 
 TEST_CASE("a server that refuses uid and extra gets name and groups") {

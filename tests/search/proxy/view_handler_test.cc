@@ -59,16 +59,18 @@ struct Fixture : tests::SearchMembers {
     return out;
   }
 
-  std::string searched;  // What OpenSearch was asked for.
+  absl::Status registries;  // Whether they are known.
+  std::string searched;     // What OpenSearch was asked for.
   CacheReads reads{{.cache = cache(),
                     .clock = clock,
                     .resource = [](const kube::Gvr&) { return std::optional(kPods); },
                     .clusters = [](const kube::Gvr&) { return std::vector<std::string>(); }}};
   ViewHandler::Parts Parts() {
-    return {.is_registered =
-                [](const kube::server::RequestInfo& info, const std::string& cluster) {
-                  return info.gvr == kPods.gvr() && cluster != "m3";
-                },
+    return {.is_registered = [this](const kube::server::RequestInfo& info,
+                                    const std::string& cluster) -> absl::StatusOr<bool> {
+              if (!registries.ok()) return registries;
+              return info.gvr == kPods.gvr() && cluster != "m3";
+            },
             .cache = reads,
             .open_search =
                 [this](kube::aggregation::ApiRequest request,
@@ -103,6 +105,13 @@ TEST_CASE("what no registry selects is not found, and OpenSearch is asked by its
   CHECK(f.Ask("/cache") == "400 invalid requestInfo parts: [search cache]");
   CHECK(f.Ask("/opensearch/api/v1/secrets?limit=5") == "200 ");
   CHECK(f.searched == "list /api/v1/secrets?limit=5");
+}
+
+TEST_CASE("the view waits until it is known what the registries select") {
+  Fixture f;
+  f.registries = kube::server::ServiceUnavailable("wait", absl::Seconds(1));
+  CHECK(f.Ask("/cache/api/v1/pods") == "503 wait");
+  CHECK(f.Ask("/cache/api/v1/secrets") == "503 wait");
 }
 
 TEST_CASE("the view shows nothing that its reader may not read in the control plane") {
