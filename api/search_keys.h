@@ -15,6 +15,10 @@ inline constexpr char kRegistryStorageFolder[] = "search.karmada.io/resourceRegi
 // The annotation on an object from a cache that names the member cluster it was read from.
 inline constexpr char kCachedFromClusterAnnotation[] = "resource.karmada.io/cached-from-cluster";
 
+// Choose one member cluster for a request to the proxy or the view; a caller may use either.
+inline constexpr char kClusterParameter[] = "cluster";
+inline constexpr char kClusterHeader[] = "X-Karmada-Cluster";
+
 // The API group of registries that are stored as custom resources of the control plane. It is not
 // kSearchGroup, because the aggregation layer sends every request for that group to karmada-search
 // itself, so that custom resources of it could not be reached.

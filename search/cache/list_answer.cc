@@ -1,13 +1,22 @@
 #include "search/cache/list_answer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "api/search_keys.h"
 #include "base/json.h"
 #include "search/cache/internal/continue_token.h"
 
 namespace search {
+
+std::string AmbiguousObjects(std::vector<std::string> clusters) {
+  std::sort(clusters.begin(), clusters.end());
+  return absl::StrCat("ambiguous objects in clusters [", absl::StrJoin(clusters, ", "),
+                      "]; choose one with the query parameter \"", api::kClusterParameter,
+                      "\" or the header ", api::kClusterHeader);
+}
 
 std::string VersionOfPage(absl::string_view continue_token) {
   return internal::ContinueToken::Parse(continue_token).version;

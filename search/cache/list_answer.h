@@ -19,7 +19,13 @@ struct MissingCluster {
   std::string cluster;
   std::string reason;  // For people.
   bool stale = false;  // Its objects are in the answer, but may not be the newest.
+  // It is missing only until its first list, which is under way, has come.
+  bool being_read = false;
 };
+
+// Returns why an object cannot be determined by its name alone, and what its caller can do: the
+// reason of a conflict (409). `clusters` are those that have such an object, in any order.
+std::string AmbiguousObjects(std::vector<std::string> clusters);
 
 // Returns the composite version of the state that a page shows, from the token that begins it; ""
 // when the text is no such token.

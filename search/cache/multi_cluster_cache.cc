@@ -16,7 +16,6 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "api/search_keys.h"
 #include "base/status.h"
@@ -261,9 +260,7 @@ absl::StatusOr<CachedObject> MultiClusterCache::Get(const GetRequest& request) c
   std::vector<std::string> owners;
   for (const MemberCachePtr& member : impl_->Caches(request.gvr, request.cluster)) {
     if (!member->cache()->HasSynced()) {
-      const absl::Status error = member->error();
-      found.missing.push_back({member->cluster(), error.ok() ? "its objects are still being read"
-                                                             : std::string(error.message())});
+      found.missing.push_back(member->Missing());
       continue;
     }
     kube::ObjectPtr object = member->cache()->Find(request.key);
@@ -272,9 +269,7 @@ absl::StatusOr<CachedObject> MultiClusterCache::Get(const GetRequest& request) c
     found.object = std::move(object);
   }
   if (owners.size() > 1) {
-    return absl::AbortedError(absl::StrCat(
-        "Operation cannot be fulfilled on ", NameOf(request.gvr), " \"", request.key.name,
-        "\": ambiguous objects in clusters [", absl::StrJoin(owners, ", "), "]"));
+    return absl::AbortedError(AmbiguousObjects(std::move(owners)));
   }
   if (owners.empty()) {
     return absl::NotFoundError(
@@ -285,6 +280,20 @@ absl::StatusOr<CachedObject> MultiClusterCache::Get(const GetRequest& request) c
   version.Set(found.cluster, found.object->resource_version());
   found.version = version.ToString();
   return found;
+}
+
+std::vector<MissingCluster> MultiClusterCache::Unread(const kube::Gvr& gvr,
+                                                      const std::string& cluster) const {
+  std::vector<MissingCluster> unread;
+  for (const MemberCachePtr& member : impl_->Caches(gvr, cluster)) {
+    const bool synced = member->cache()->HasSynced();
+    if (!synced && !member->IsUnserved()) {
+      unread.push_back(member->Missing());
+    } else if (const absl::Status error = member->error(); synced && !error.ok()) {
+      unread.push_back({member->cluster(), std::string(error.message()), true});
+    }
+  }
+  return unread;
 }
 
 absl::StatusOr<ListAnswer> MultiClusterCache::List(const ListRequest& request) const {

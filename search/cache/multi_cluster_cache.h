@@ -109,8 +109,13 @@ class MultiClusterCache {
   // have changed). They are also tried every ten seconds.
   void Retry(const std::string& cluster);
 
-  // kNotFound; kAborted when several clusters have such an object: the message names them, sorted.
+  // kNotFound (see Unread); kAborted when several clusters have such an object: the message is that
+  // of AmbiguousObjects.
   absl::StatusOr<CachedObject> Get(const GetRequest& request) const;
+  // Returns the clusters of the scope (of all, or the caller's choice) that may have objects which
+  // gets and watches do not show: those that have not been listed, and, as stale ones, those that
+  // cannot be followed at the moment. One that does not serve the resource has none.
+  std::vector<MissingCluster> Unread(const kube::Gvr& gvr, const std::string& cluster) const;
   // kOutOfRange (410) when the version of `exact` or of the token is not in the history any more;
   // kDeadlineExceeded (504) when a version has not been reached yet.
   absl::StatusOr<ListAnswer> List(const ListRequest& request) const;

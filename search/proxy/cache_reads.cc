@@ -270,18 +270,9 @@ absl::Status CacheReads::Get(const Reading& reading) {
   ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(reading));
   const absl::StatusOr<CachedObject> found =
       options_.cache.Get({.gvr = read.resource.gvr(), .key = read.key, .cluster = read.cluster});
-  if (absl::IsNotFound(found.status())) {
-    base::HttpResponse response =
-        kube::server::ErrorAnswer(kube::server::NotFound(NameOf(read.resource), read.key.name));
-    AddWarnings(missing, response);
-    responder.Send(std::move(response));
-    return absl::OkStatus();
-  }
+  if (absl::IsNotFound(found.status())) return NothingFound(reading, std::move(missing));
   if (absl::IsAborted(found.status())) {
-    return kube::server::ToStatus(
-        {409, "Conflict", std::string(found.status().message()),
-         kube::server::ErrorOf(kube::server::Conflict(NameOf(read.resource), read.key.name, ""))
-             .details});
+    return kube::server::Conflict(NameOf(read.resource), read.key.name, found.status().message());
   }
   RETURN_IF_ERROR(found.status());
   missing = Joined(std::move(missing), found->missing);
@@ -302,6 +293,36 @@ absl::Status CacheReads::Get(const Reading& reading) {
     document = kube::server::PartialMetadataOf(*object, read.form.version);
   }
   SendDocument(read, document, missing, responder);
+  return absl::OkStatus();
+}
+
+// A cluster that cannot be read is missing from this answer as it is from lists: the 404 names it,
+// so that one broken member does not fail each get of a name that nobody has. But 404 makes clients
+// act (create the object, take it for deleted), so it is not said while a first list, which is
+// about to end, may bring the object, nor when none of the clusters that were asked for is known.
+absl::Status CacheReads::NothingFound(const Reading& reading, std::vector<MissingCluster> missing) {
+  const ReadRequest& read = reading.read;
+  const kube::Gvr gvr = read.resource.gvr();
+  std::vector<MissingCluster> unread = options_.cache.Unread(gvr, read.cluster);
+  const size_t asked = read.cluster.empty() ? options_.clusters(gvr).size() : 1;
+  const auto unknown = static_cast<size_t>(
+      std::count_if(unread.begin(), unread.end(), [](const auto& m) { return !m.stale; }));
+  const bool is_open =
+      std::any_of(unread.begin(), unread.end(), [](const auto& m) { return m.being_read; }) ||
+      (asked > 0 && unknown >= asked);
+  missing = Joined(std::move(unread), missing);
+  const kube::server::GroupName name = NameOf(read.resource);
+  if (is_open) {
+    return kube::server::ServiceUnavailable(
+        absl::StrCat("it is not known whether ", name.ToString(), " \"", read.key.name, "\" exists",
+                     UnreadText(missing)),
+        absl::Seconds(1));
+  }
+  kube::server::ApiError error = kube::server::ErrorOf(kube::server::NotFound(name, read.key.name));
+  error.message += UnreadText(missing);
+  base::HttpResponse response = kube::server::ErrorAnswer(kube::server::ToStatus(error));
+  AddWarnings(missing, response);
+  reading.responder->Send(std::move(response));
   return absl::OkStatus();
 }
 
@@ -336,7 +357,8 @@ absl::Status CacheReads::Watch(const Reading& reading) {
   base::HttpResponder& responder = *reading.responder;
   const kube::server::ListOptions& options = read.options;
   const bool initial = options.send_initial_events.value_or(false);
-  ASSIGN_OR_RETURN(const std::vector<MissingCluster> missing, Await(reading));
+  ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(reading));
+  missing = Joined(std::move(missing), options_.cache.Unread(read.resource.gvr(), read.cluster));
   const absl::Duration timeout =
       options.timeout.value_or(base::Jitter(options_.min_watch_timeout, 1));
   if (!initial && IsOfAnotherServer(options.resource_version)) {

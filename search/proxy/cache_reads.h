@@ -72,6 +72,8 @@ class CacheReads : public CachedReads {
   // Returns whether the caches may have to be waited for.
   bool MayWait(const Reading& reading) const;
   absl::Status Get(const Reading& reading);
+  // Answers a get that has found nothing.
+  absl::Status NothingFound(const Reading& reading, std::vector<MissingCluster> missing);
   absl::Status List(const Reading& reading);
   absl::Status Watch(const Reading& reading);
   // Waits as the request's resourceVersion demands. 504 when the caches have not seen the version

@@ -21,6 +21,11 @@ using kube::server::FieldMatcher;
 // Clients show every warning; a fleet that is gone needs no hundred lines.
 constexpr size_t kMostWarnings = 10;
 constexpr size_t kLongestReason = 200;
+constexpr char kStale[] = " may not be shown as it is now: ";
+
+absl::string_view ReasonOf(const MissingCluster& missing) {
+  return absl::string_view(missing.reason).substr(0, kLongestReason);
+}
 
 // Returns whether all objects keep as values what the selector compares.
 bool ComparesKeptFields(const FieldMatcher& fields, const kube::Resource& resource) {
@@ -116,12 +121,22 @@ kube::ObjectPtr DecodedObject(const kube::Object& cached, const std::string& clu
   return kube::Share(std::move(object));
 }
 
+std::string UnreadText(const std::vector<MissingCluster>& unread) {
+  std::string text;
+  for (size_t i = 0; i < unread.size() && i < kMostWarnings; ++i) {
+    absl::StrAppend(&text, "; cluster ", unread[i].cluster,
+                    unread[i].stale ? kStale : " has not been read: ", ReasonOf(unread[i]));
+  }
+  if (unread.size() <= kMostWarnings) return text;
+  absl::StrAppend(&text, "; ", unread.size() - kMostWarnings,
+                  " further clusters have not been read");
+  return text;
+}
+
 void AddWarnings(const std::vector<MissingCluster>& missing, base::HttpResponse& response) {
   for (size_t i = 0; i < missing.size() && i < kMostWarnings; ++i) {
     const MissingCluster& m = missing[i];
-    AddWarning(absl::StrCat("cluster ", m.cluster,
-                            m.stale ? " may not be shown as it is now: " : " is missing: ",
-                            absl::string_view(m.reason).substr(0, kLongestReason)),
+    AddWarning(absl::StrCat("cluster ", m.cluster, m.stale ? kStale : " is missing: ", ReasonOf(m)),
                response);
   }
   if (missing.size() <= kMostWarnings) return;

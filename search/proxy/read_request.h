@@ -56,6 +56,10 @@ std::shared_ptr<const kube::server::TablePrinter> PrinterWithCluster(
 kube::ObjectPtr DecodedObject(const kube::Object& cached, const std::string& cluster,
                               const std::string& version);
 
+// Returns what a 404 says, after "not found", about the clusters that may have the object all the
+// same: "; cluster member3 has not been read: <reason>".
+std::string UnreadText(const std::vector<MissingCluster>& unread);
+
 // Adds a header Warning for each cluster that is missing or stale, up to a number that fits into
 // headers.
 void AddWarnings(const std::vector<MissingCluster>& missing, base::HttpResponse& response);

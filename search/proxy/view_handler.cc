@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/search_keys.h"
 #include "base/status.h"
 #include "kube/server/api_errors.h"
 #include "kube/server/negotiation.h"
@@ -50,7 +51,7 @@ absl::Status ViewHandler::TryHandle(kube::aggregation::ApiRequest request,
                    });
     return absl::OkStatus();
   }
-  const std::string cluster(request.http.Query(kClusterParameter));
+  const std::string cluster(request.http.Query(api::kClusterParameter));
   ASSIGN_OR_RETURN(const bool registered, parts_.is_registered(request.info, cluster));
   if (!registered) {
     return kube::server::ToStatus(

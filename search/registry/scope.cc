@@ -128,6 +128,8 @@ struct CacheScope::Impl {
   // Brings `kinds` up to date for all registries; returns whether anything changed.
   bool Resolve(const Registries& all, const base::StopToken& stop);
   void DescribeRegistries(const Registries& all, Scope& scope) const;
+  // Logs and calls the listeners, unless nothing has changed.
+  void Announce(const ScopePtr& before, const ScopePtr& next) const;
   void Compute(const kube::ObjectPtr& cluster, const Registries& all, Scope& scope) const;
   static void DescribeAbsent(const Registries& all, const Clusters& members, Scope& scope);
 
@@ -300,8 +302,14 @@ void CacheScope::Impl::Pass(const Work& work, const base::StopToken& stop) {
   {
     absl::MutexLock lock(&mu);
     current = next;
-    synced = true;
   }
+  Announce(before, next);
+  // Whoever sees this finds what the listeners have made of the scope.
+  absl::MutexLock lock(&mu);
+  synced = true;
+}
+
+void CacheScope::Impl::Announce(const ScopePtr& before, const ScopePtr& next) const {
   if (*before == *next) return;
   LogWhatIsNotThere(*before, *next);
   for (const Listener& listener : listeners) listener(before, next);

@@ -110,7 +110,7 @@ class CacheScope {
   // Never null. Empty before the first pass after SetSynced.
   ScopePtr Current() const;
   // Returns whether a pass after SetSynced has been made, with the kinds that discovery could
-  // resolve; the first one waits for discovery.
+  // resolve, and the listeners have returned from it; the first one waits for discovery.
   bool HasSynced() const;
   // The listener gets every later change. REQUIRES: called before Run.
   void Subscribe(Listener listener);

@@ -37,9 +37,7 @@ ListReader::ListReader(const ListRequest& request)
 absl::StatusOr<ListAnswer> ListReader::Read(const std::vector<MemberCachePtr>& caches) {
   for (const MemberCachePtr& member : caches) {
     if (!member->cache()->HasSynced()) {
-      const absl::Status error = member->error();
-      answer_.missing.push_back({member->cluster(), error.ok() ? "its objects are still being read"
-                                                               : std::string(error.message())});
+      answer_.missing.push_back(member->Missing());
     } else if (full()) {
       RETURN_IF_ERROR(CountCluster(*member));
     } else {

@@ -53,6 +53,14 @@ absl::Status MemberCache::error() const {
   return cache_->last_error();
 }
 
+MissingCluster MemberCache::Missing() const {
+  const absl::Status why = error();
+  MissingCluster missing{cluster_, std::string(why.message())};
+  missing.being_read = why.ok();
+  if (why.ok()) missing.reason = "its objects are still being read";
+  return missing;
+}
+
 bool MemberCache::MayBeWaitedFor() {
   absl::MutexLock lock(&mu_);
   if (!stale_until_) return true;

@@ -14,6 +14,7 @@
 #include "kube/cache/informer.h"
 #include "kube/cache/watch_cache.h"
 #include "kube/runtime/cluster_set.h"
+#include "search/cache/list_answer.h"
 
 namespace search::internal {
 
@@ -38,6 +39,10 @@ class MemberCache {
   bool IsConnected(const kube::ClusterSet& clusters) const;
   // Why the cluster cannot be followed at the moment; OK if it is.
   absl::Status error() const;
+  // The cluster as one that is missing from answers. REQUIRES: it has not been listed yet.
+  MissingCluster Missing() const;
+  // Whether the cluster answered the list by saying that it does not serve the resource.
+  bool IsUnserved() const { return absl::IsNotFound(cache_->last_error()); }
 
   // Returns whether a reader may wait for the cluster. A cluster that has kept one waiting in vain
   // counts as stale for kStaleTerm; then one reader at a time tries again.

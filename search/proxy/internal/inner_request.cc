@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "api/search_keys.h"
 #include "api/search_paths.h"
 #include "base/status.h"
 #include "kube/aggregation/request_fields.h"
@@ -18,6 +19,8 @@ namespace {
 
 constexpr char kEverything[] = "karmada";
 constexpr char kProxy[] = "proxy";
+// api::kClusterHeader, as names of headers are compared.
+constexpr char kLowerClusterHeader[] = "x-karmada-cluster";
 
 // Takes the first segment of an escaped path off; the rest is empty or begins with a slash.
 absl::string_view TakeSegment(absl::string_view& path) {
@@ -45,21 +48,22 @@ absl::Status TakeCluster(InnerRequest& inner, std::string& query) {
   std::vector<std::string> chosen;
   // An application behind the cluster may have a parameter of that name.
   if (inner.info.subresource != kProxy) {
-    ASSIGN_OR_RETURN(auto taken, WithoutParameter(query, kClusterParameter));
+    ASSIGN_OR_RETURN(auto taken, WithoutParameter(query, api::kClusterParameter));
     query = std::move(taken.first);
     chosen = std::move(taken.second);
     std::erase_if(inner.request.query,
-                  [](const auto& pair) { return pair.first == kClusterParameter; });
+                  [](const auto& pair) { return pair.first == api::kClusterParameter; });
   }
-  for (const absl::string_view value : kube::aggregation::ValuesOf(inner.request, kClusterHeader)) {
+  for (const absl::string_view value :
+       kube::aggregation::ValuesOf(inner.request, kLowerClusterHeader)) {
     chosen.emplace_back(value);
   }
-  kube::aggregation::RemoveFields(inner.request,
-                                  [](absl::string_view name) { return name == kClusterHeader; });
+  kube::aggregation::RemoveFields(
+      inner.request, [](absl::string_view name) { return name == kLowerClusterHeader; });
   for (const std::string& name : chosen) {
     if (name.empty() || name != chosen[0]) {
-      return kube::server::BadRequest(absl::StrCat("the query parameter \"", kClusterParameter,
-                                                   "\" and the header ", kClusterHeader,
+      return kube::server::BadRequest(absl::StrCat("the query parameter \"", api::kClusterParameter,
+                                                   "\" and the header ", api::kClusterHeader,
                                                    " must name one cluster"));
     }
   }

@@ -16,10 +16,6 @@
 
 namespace search {
 
-// Choose one member cluster for a request; a caller may use either.
-inline constexpr char kClusterHeader[] = "x-karmada-cluster";
-inline constexpr char kClusterParameter[] = "cluster";
-
 struct InnerRequest {
   // The request as a member or the control plane gets it. Its target is the caller's, byte for
   // byte, from the inner path on, without the choice of a cluster.

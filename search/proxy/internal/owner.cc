@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/search_keys.h"
 #include "kube/server/api_errors.h"
+#include "search/cache/list_answer.h"
 
 namespace search {
 
@@ -25,7 +27,7 @@ absl::Status NotReadYet(std::vector<std::string> unread) {
       absl::StrCat("the objects of clusters [", absl::StrJoin(unread, ", "),
                    "] have not been read yet, and one of them could have an object of this name; "
                    "choose a cluster with the query parameter \"",
-                   kClusterParameter, "\", or try again"));
+                   api::kClusterParameter, "\", or try again"));
 }
 
 }  // namespace
@@ -47,10 +49,7 @@ absl::StatusOr<std::string> OwnerOf(const InnerRequest& inner, OwnerHints hints)
                      ", which does not have it any more; please read it again"));
   }
   if (holders.size() == 1) return std::move(holders[0]);
-  std::sort(holders.begin(), holders.end());
-  return kube::server::Conflict(
-      resource, name,
-      absl::StrCat("ambiguous objects in clusters [", absl::StrJoin(holders, ", "), "]"));
+  return kube::server::Conflict(resource, name, AmbiguousObjects(std::move(holders)));
 }
 
 }  // namespace search

@@ -83,7 +83,7 @@ READ_WORDS = [
     ("get configmap only-2 -o yaml", None, 0, r"apiVersion: v1\ndata:\n  k: v\nkind: ConfigMap\nmetadata:\n(  .*\n)+"),
     ("get configmap only-2 -o custom-columns=N:.metadata.name,K:.data.k", None, 0, r"N +K\nonly-2 +v\n"),
     ("get configmap both", None, 1,
-     r'Error from server \(Conflict\): .*configmaps "both": ambiguous objects in clusters \[member1, member2\]\n'),
+     r'Error from server \(Conflict\): .*configmaps "both": ambiguous objects in clusters \[member1, member2\]; choose one .*\n'),
     ("get configmap nobody", None, 1, r'Error from server \(NotFound\): configmaps "nobody" not found\n'),
     ("get nonsense", None, 1, r'error: the server doesn\'t have a resource type "nonsense"\n'),
     ("wait deployment/web-2 --for=condition=Available --timeout=20s", None, 0, r"deployment\.apps/web-2 condition met\n"),

@@ -63,9 +63,7 @@ TEST_CASE_METHOD(Fixture, "an object is found in whichever cluster has it") {
   CHECK(missing.status().message() == "pods \"none\" not found");
   const auto same = cache().Get({kPods.gvr(), {"a", "same"}, ""});
   CHECK(absl::IsAborted(same.status()));
-  CHECK(same.status().message() ==
-        "Operation cannot be fulfilled on pods \"same\": ambiguous "
-        "objects in clusters [m1, m2]");
+  CHECK(same.status().message() == AmbiguousObjects({"m2", "m1"}));
   CHECK(cache().Get({kPods.gvr(), {"a", "same"}, "m1"})->cluster == "m1");
   CHECK(absl::IsNotFound(cache().Get({kPods.gvr(), {"a", "x"}, "m2"}).status()));
 }

@@ -9,8 +9,7 @@
 #include "search/cache/composite_version.h"
 #include "search/cache/internal/continue_token.h"
 #include "tests/kube/server/watch_lines.h"
-#include "tests/search/cache/members.h"
-#include "tests/search/proxy/requests.h"
+#include "tests/search/proxy/reading_client.h"
 
 namespace search {
 namespace {
@@ -21,120 +20,6 @@ using tests::kPods;
 constexpr char kTable[] = "application/json;as=Table;v=v1;g=meta.k8s.io";
 constexpr char kPartial[] =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
-
-// A client that takes what it gets while it has room.
-class Client : public base::HttpResponder, public base::HttpStream {
- public:
-  void Send(base::HttpResponse answer) override {
-    const absl::MutexLock lock(&mu_);
-    head_ = std::move(answer);
-    answered_ = closed_ = true;
-  }
-  std::shared_ptr<base::HttpStream> StartStream(base::HttpResponse head) override {
-    const absl::MutexLock lock(&mu_);
-    head_ = std::move(head);
-    answered_ = true;
-    return {self_.lock(), this};
-  }
-  void Abort() override { Close(); }
-
-  bool Write(std::string bytes) override {
-    const absl::MutexLock lock(&mu_);
-    head_.body += bytes;
-    return !closed_;
-  }
-  bool HasRoom() const override {
-    const absl::MutexLock lock(&mu_);
-    return has_room_;
-  }
-  void OnRoom(std::function<void()> callback) override {
-    {
-      const absl::MutexLock lock(&mu_);
-      if (!has_room_ && !closed_) {
-        on_room_ = std::move(callback);
-        return;
-      }
-    }
-    callback();
-  }
-  void Close() override {
-    std::function<void()> on_closed;
-    {
-      const absl::MutexLock lock(&mu_);
-      closed_ = true;
-      on_closed = std::exchange(on_closed_, nullptr);
-    }
-    if (on_closed) on_closed();
-  }
-  void OnClosed(std::function<void()> callback) override {
-    const absl::MutexLock lock(&mu_);
-    on_closed_ = std::move(callback);
-  }
-
-  static std::shared_ptr<Client> Make() {
-    auto client = std::make_shared<Client>();
-    client->self_ = client;
-    return client;
-  }
-  void SetRoom(bool has_room) {
-    std::function<void()> on_room;
-    {
-      const absl::MutexLock lock(&mu_);
-      has_room_ = has_room;
-      if (has_room) on_room = std::exchange(on_room_, nullptr);
-    }
-    if (on_room) on_room();
-  }
-  base::HttpResponse answer() const {
-    const absl::MutexLock lock(&mu_);
-    return head_;
-  }
-  bool answered() const {
-    const absl::MutexLock lock(&mu_);
-    return answered_;
-  }
-  bool closed() const {
-    const absl::MutexLock lock(&mu_);
-    return closed_;
-  }
-  // REQUIRES: the answer is not that of a watch.
-  json::Value Body() const {
-    REQUIRE(Eventually([&] { return closed(); }));
-    return json::Parse(answer().body).value_or(json::Value());
-  }
-  // "ADDED m1/x" for each event; the cluster of bookmarks is "", or "end" for that of the initial
-  // ones.
-  std::vector<std::string> Events() const {
-    std::vector<std::string> out;
-    const std::string body = answer().body;
-    for (const absl::string_view line : absl::StrSplit(body, '\n', absl::SkipEmpty())) {
-      const json::Value event = json::Parse(line).value_or(json::Value());
-      const kube::Object object(event["object"]);
-      const bool end = object.Annotation("k8s.io/initial-events-end") == "true";
-      out.push_back(
-          absl::StrCat(event["type"].AsString(), " ",
-                       end ? "end" : object.Annotation("resource.karmada.io/cached-from-cluster"),
-                       "/", object.name()));
-    }
-    return out;
-  }
-  std::vector<std::string> Warnings() const {
-    std::vector<std::string> out;
-    for (const auto& [name, value] : answer().headers) {
-      if (name == "Warning") out.push_back(value);
-    }
-    return out;
-  }
-
- private:
-  std::weak_ptr<Client> self_;
-  mutable absl::Mutex mu_;
-  base::HttpResponse head_ ABSL_GUARDED_BY(mu_);
-  bool has_room_ ABSL_GUARDED_BY(mu_) = true;
-  bool answered_ ABSL_GUARDED_BY(mu_) = false;
-  bool closed_ ABSL_GUARDED_BY(mu_) = false;
-  std::function<void()> on_room_ ABSL_GUARDED_BY(mu_), on_closed_ ABSL_GUARDED_BY(mu_);
-};
 
 // Answers every question with `decision`.
 class FakeAuthorizer : public kube::aggregation::Authorizer {
@@ -150,50 +35,8 @@ class FakeAuthorizer : public kube::aggregation::Authorizer {
       kube::aggregation::Decision{.allowed = true};
 };
 
-struct Fixture : tests::SearchMembers {
-  // Watches end before what they read from.
-  ~Fixture() override { stop.request_stop(); }
-
-  // Return when the answer has begun.
-  std::shared_ptr<Client> Send(const std::string& target, const std::string& accept = "") {
-    auto client = Client::Make();
-    Send(target, accept, client);
-    return client;
-  }
-  void Send(const std::string& target, const std::string& accept,
-            const std::shared_ptr<Client>& client, bool gzip = false) {
-    Start(reads, target, accept, client, gzip);
-    REQUIRE(Eventually([&] { return client->answered(); }));
-  }
-  void Start(CacheReads& from, const std::string& target, const std::string& accept,
-             const std::shared_ptr<Client>& client, bool gzip = false) {
-    InnerRequest inner = Inner("GET", target);
-    if (!accept.empty()) SetHeader(inner.request, "Accept", accept);
-    if (gzip) SetHeader(inner.request, "Accept-Encoding", "gzip");
-    kube::aggregation::ApiRequest request;
-    request.http = inner.request;
-    request.info = inner.info;
-    request.user.name = "bob";
-    request.stop = stop.get_token();
-    from.Answer(std::move(request), inner.cluster, client);
-  }
-  CacheReads::Options Options(absl::Duration patience) {
-    return {.cache = cache(),
-            .clock = clock,
-            .resource = [](const kube::Gvr&) { return std::optional<kube::Resource>(kPods); },
-            .clusters =
-                [](const kube::Gvr&) {
-                  return std::vector<std::string>{"m1", "m2", "m3"};
-                },
-            .patience = patience};
-  }
-
-  base::StopSource stop;
-  CacheReads reads{Options(absl::Seconds(3))};
-};
-
 TEST_CASE("a list shows the objects of all members with their origin") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1", "m2"}));
   const int64_t v1 = f.Put("m1", "a", "x");
   f.Put("m2", "a", "y");
@@ -216,7 +59,7 @@ TEST_CASE("a list shows the objects of all members with their origin") {
 }
 
 TEST_CASE("selectors are evaluated in the cache") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
   f.Put("m1", "a", "x", "web");
   f.Put("m1", "a", "y", "db");
@@ -226,7 +69,7 @@ TEST_CASE("selectors are evaluated in the cache") {
     kube::aggregation::ApiRequest request;
     request.http = std::move(http);
     request.info = Inner("GET", "/api/v1/pods").info;
-    auto client = Client::Make();
+    auto client = ReadingClient::Make();
     f.reads.Answer(std::move(request), "", client);
     std::string out;
     (void)client->Body();
@@ -244,7 +87,7 @@ TEST_CASE("selectors are evaluated in the cache") {
 }
 
 TEST_CASE("an object is found in its member, with a composite version") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1", "m2"}));
   const int64_t version = f.Put("m2", "a", "x");
   const auto found = f.Send("/api/v1/namespaces/a/pods/x");
@@ -265,7 +108,8 @@ TEST_CASE("an object is found in its member, with a composite version") {
   const auto both = f.Send("/api/v1/namespaces/a/pods/x");
   CHECK(both->answer().code == 409);
   CHECK(both->Body()["message"].AsString() ==
-        "Operation cannot be fulfilled on pods \"x\": ambiguous objects in clusters [m1, m2]");
+        "Operation cannot be fulfilled on pods \"x\": ambiguous objects in clusters [m1, m2]; "
+        "choose one with the query parameter \"cluster\" or the header X-Karmada-Cluster");
   CHECK(f.Send("/api/v1/namespaces/a/pods/x?cluster=m1")->answer().code == 200);
   const Holders holders = f.reads.HoldersOf(kPods.gvr(), {"a", "x"});
   CHECK(holders.clusters == std::vector<std::string>{"m1", "m2"});
@@ -274,7 +118,7 @@ TEST_CASE("an object is found in its member, with a composite version") {
 }
 
 TEST_CASE("kubectl gets tables with the cluster, metadata clients get metadata") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
   f.Put("m1", "a", "x");
   for (const char* target : {"/api/v1/pods?limit=500", "/api/v1/namespaces/a/pods/x"}) {
@@ -296,7 +140,7 @@ TEST_CASE("kubectl gets tables with the cluster, metadata clients get metadata")
 }
 
 TEST_CASE("a list comes in pages that fit together") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1", "m2"}));
   for (const char* name : {"x", "y", "z"}) f.Put("m1", "a", name);
   f.Put("m2", "a", "w");
@@ -312,7 +156,7 @@ TEST_CASE("a list comes in pages that fit together") {
 
 TEST_CASE(
     "a page at a version that no member has reached says so by the cause that clients look for") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
   f.Put("m1", "a", "x");
   CompositeVersion future;
@@ -325,7 +169,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a page is answered as soon as the caches are as new as the page before") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1", "m2"}));
   f.Put("m1", "a", "x");
   f.Put("m2", "a", "y");
@@ -341,7 +185,7 @@ TEST_CASE("a page is answered as soon as the caches are as new as the page befor
   REQUIRE(kube::ResourceVersionOf(other) > versions.Number("m2"));
   versions.Set("m2", kube::ResourceVersionOf(other));
   token.version = versions.ToString();
-  const auto rest = Client::Make();
+  const auto rest = ReadingClient::Make();
   f.Start(f.reads, "/api/v1/pods?limit=1&continue=" + token.ToString(), "", rest);
   REQUIRE(Eventually([&] {
     f.Server("m2").SendBookmarks();
@@ -353,7 +197,7 @@ TEST_CASE("a page is answered as soon as the caches are as new as the page befor
 }
 
 TEST_CASE("a member that is missing is named, and the others answer") {
-  Fixture f;
+  CacheReadsFixture f;
   f.Lock("m2");
   f.cache().SetScope(tests::SearchMembers::Scope({"m1", "m2"}));
   REQUIRE(Eventually([&] { return f.cache().Find("m1", kPods.gvr())->HasSynced(); }));
@@ -366,7 +210,7 @@ TEST_CASE("a member that is missing is named, and the others answer") {
 }
 
 // Puts pods of 10 KB that can hardly be compressed.
-void PutLongPods(Fixture& f, int count) {
+void PutLongPods(CacheReadsFixture& f, int count) {
   uint32_t state = 1;
   for (int i = 0; i < count; ++i) {
     kube::Object pod = tests::PodIn("a", absl::StrCat("p", i));
@@ -378,10 +222,10 @@ void PutLongPods(Fixture& f, int count) {
 }
 
 TEST_CASE("a long list is compressed piece by piece for clients that accept it") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
   PutLongPods(f, 60);
-  const auto client = Client::Make();
+  const auto client = ReadingClient::Make();
   client->SetRoom(false);
   f.Send("/api/v1/pods", "", client, true);
   CHECK(client->answer().body.empty());
@@ -400,19 +244,19 @@ TEST_CASE("a long list is compressed piece by piece for clients that accept it")
   REQUIRE(Eventually([&] { return plain->closed(); }));
   CHECK(*text == plain->answer().body);
   // Neither a short answer nor a watch is.
-  const auto brief = Client::Make();
+  const auto brief = ReadingClient::Make();
   f.Send("/api/v1/pods?limit=1", "", brief, true);
   CHECK(brief->Body()["items"].size() == 1);
-  const auto watch = Client::Make();
+  const auto watch = ReadingClient::Make();
   f.Send("/api/v1/pods?watch=1&resourceVersion=0", "", watch, true);
   CHECK(Eventually([&] { return watch->Events().size() == 60; }));
 }
 
 TEST_CASE("a long list is sent in pieces as the client takes them") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
   PutLongPods(f, 40);
-  const auto client = Client::Make();
+  const auto client = ReadingClient::Make();
   client->SetRoom(false);
   f.Send("/api/v1/pods", "", client);
   CHECK_FALSE(client->closed());
@@ -422,7 +266,7 @@ TEST_CASE("a long list is sent in pieces as the client takes them") {
 }
 
 TEST_CASE("a watch begins with what there is, says where that ends, and goes on") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1", "m2"}));
   f.Put("m1", "a", "x");
   f.Put("m2", "a", "y");
@@ -444,7 +288,7 @@ TEST_CASE("a watch begins with what there is, says where that ends, and goes on"
 }
 
 TEST_CASE("a watch of many clusters has the lines of every watch") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
   f.Put("m1", "a", "x");
   const auto lines = [&](const std::string& accept) {
@@ -464,7 +308,7 @@ TEST_CASE("a watch of many clusters has the lines of every watch") {
 }
 
 TEST_CASE("a client continues where its list ended") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
   f.Put("m1", "a", "x");
   const std::string version =
@@ -486,7 +330,7 @@ TEST_CASE("a client continues where its list ended") {
 }
 
 TEST_CASE("a watch that was the control plane's before begins with a list") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
   f.Put("m1", "a", "x");
   // The client has objects of the control plane, which no event would delete.
@@ -500,9 +344,9 @@ TEST_CASE("a watch that was the control plane's before begins with a list") {
 }
 
 TEST_CASE("the events of a slow client wait in the cache") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
-  const auto client = Client::Make();
+  const auto client = ReadingClient::Make();
   client->SetRoom(false);
   f.Send("/api/v1/pods?watch=1&resourceVersion=0", "", client);
   const auto quick = f.Send("/api/v1/pods?watch=1&resourceVersion=0");
@@ -517,7 +361,7 @@ TEST_CASE("the events of a slow client wait in the cache") {
 }
 
 TEST_CASE("a member that does not answer holds up its own readers only, and not too many") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
   f.Put("m1", "a", "x");
   CacheReads::Options options = f.Options(absl::InfiniteDuration());
@@ -527,7 +371,8 @@ TEST_CASE("a member that does not answer holds up its own readers only, and not 
   CacheReads few(std::move(options));
   const auto before = static_cast<int>(f.Server("m1").Requests("GET").size());
   f.Server("m1").Block("GET");
-  const auto first = Client::Make(), second = Client::Make(), third = Client::Make();
+  const auto first = ReadingClient::Make(), second = ReadingClient::Make(),
+             third = ReadingClient::Make();
   f.Start(few, "/api/v1/pods", "", first);
   REQUIRE(f.Server("m1").AwaitRequests("GET", before + 1));
   f.Start(few, "/api/v1/pods", "", second);
@@ -535,7 +380,7 @@ TEST_CASE("a member that does not answer holds up its own readers only, and not 
   CHECK(third->Body()["code"].AsInt() == 429);
   CHECK_FALSE(first->answered());
   // Who does not ask for the newest state gets what there is.
-  const auto any = Client::Make();
+  const auto any = ReadingClient::Make();
   f.Start(few, "/api/v1/pods?resourceVersion=0", "", any);
   CHECK(any->Body()["items"].size() == 1);
   f.Server("m1").Unblock();
@@ -544,7 +389,7 @@ TEST_CASE("a member that does not answer holds up its own readers only, and not 
 }
 
 TEST_CASE("a version from the future is refused without waiting for it") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
   CompositeVersion future;
   future.Set("m1", int64_t{1'000'000'000});
@@ -554,14 +399,14 @@ TEST_CASE("a version from the future is refused without waiting for it") {
 }
 
 TEST_CASE("cached reads are authorized one by one when that is wanted") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
   FakeAuthorizer authorizer;
   CacheReads::Options options = f.Options(absl::Seconds(3));
   options.authorizer = &authorizer;
   CacheReads authorized(std::move(options));
   const auto code = [&](const std::string& target) {
-    const auto client = Client::Make();
+    const auto client = ReadingClient::Make();
     f.Start(authorized, target, "", client);
     (void)client->Body();
     return client->answer().code;
@@ -574,7 +419,7 @@ TEST_CASE("cached reads are authorized one by one when that is wanted") {
   CHECK(authorizer.asked ==
         std::vector<std::string>{"bob list pods ns/", "bob get pods ns/web", "bob watch pods /"});
   // What went wrong is for the log.
-  const auto client = Client::Make();
+  const auto client = ReadingClient::Make();
   authorizer.decision = absl::UnavailableError("dial 10.0.0.1: refused");
   f.Start(authorized, "/api/v1/pods", "", client);
   CHECK(client->Body()["message"].AsString() ==
@@ -584,7 +429,7 @@ TEST_CASE("cached reads are authorized one by one when that is wanted") {
 }
 
 TEST_CASE("watchers get tables, of which only the first has columns") {
-  Fixture f;
+  CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
   f.Put("m1", "a", "x");
   f.Put("m1", "a", "y");

@@ -43,7 +43,8 @@ TEST_CASE("a name that several members have is ambiguous") {
   CHECK(error.reason == "Conflict");
   CHECK(error.message ==
         "Operation cannot be fulfilled on pods \"same\": ambiguous objects in clusters [member1, "
-        "member2]");
+        "member2]; choose one with the query parameter \"cluster\" or the header "
+        "X-Karmada-Cluster");
   CHECK(error.details == json::Value::Object({{"name", "same"}, {"kind", "pods"}}));
   // Unless the body says from where its object was read.
   CHECK(*OwnerOf(inner, {{{"member2", "member1"}, {}}, "member1"}) == "member1");

@@ -65,7 +65,10 @@ class RunningScope {
   RunningScope()
       : scope([this](const kube::Gvk& gvk, const base::StopToken&) { return Resolve(gvk); },
               clock) {
-    scope.Subscribe([this](const ScopePtr&, const ScopePtr&) { ++changes; });
+    scope.Subscribe([this](const ScopePtr&, const ScopePtr&) {
+      if (changes == 0) known_before_first_change = scope.HasSynced();
+      ++changes;
+    });
     thread_ = std::thread([this] { scope.Run(stop_.get_token()); });
   }
   ~RunningScope() {
@@ -84,6 +87,7 @@ class RunningScope {
   std::atomic<int> failing = 0;  // Discovery fails: 1 for widgets, 2 for everything.
   std::atomic<int> resolved = 0;
   std::atomic<int> changes = 0;
+  std::atomic<bool> known_before_first_change = false;
   CacheScope scope;
 
  private:
@@ -116,7 +120,9 @@ TEST_CASE("nothing is in the scope before all inputs are known") {
   CHECK_FALSE(running.scope.HasSynced());
   running.scope.SetSynced();
   CHECK(running.Await("m1: pods<r>"));
-  CHECK(running.scope.HasSynced());
+  CHECK(tests::Eventually([&] { return running.scope.HasSynced(); }));
+  // Whoever routes by the scope finds the caches that the listeners begin.
+  CHECK_FALSE(running.known_before_first_change);
 }
 
 TEST_CASE("the first scope waits for discovery, and not for ever for one group") {

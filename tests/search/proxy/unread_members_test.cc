@@ -1,0 +1,105 @@
+// What readers learn of members whose objects are not known.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/search/proxy/reading_client.h"
+
+namespace search {
+namespace {
+
+using tests::Eventually;
+using tests::kPods;
+
+constexpr char kPod[] = "/api/v1/namespaces/a/pods/x?resourceVersion=0";
+
+struct Fixture : CacheReadsFixture {
+  // Begins to cache m1, which has no pod x, and m2.
+  void Begin() {
+    cache().SetScope(SearchMembers::Scope({"m1", "m2"}));
+    REQUIRE(Eventually([&] { return cache().Find("m1", kPods.gvr())->HasSynced(); }));
+    // Nobody waits for first lists that began long ago.
+    clock.Advance(absl::Minutes(1));
+  }
+  // Returns the code and the message of an error.
+  std::string Ask(const std::string& target) {
+    const json::Value body = Send(target)->Body();
+    return absl::StrCat(body["code"].AsInt(), " ", body["message"].AsString());
+  }
+};
+
+TEST_CASE("who finds no object learns which members could not be read") {
+  Fixture f;
+  f.Lock("m2");
+  f.Begin();
+  const auto client = f.Send(kPod);
+  const json::Value error = client->Body();
+  CHECK(error["code"].AsInt() == 404);
+  CHECK(error["reason"].AsString() == "NotFound");
+  CHECK(error["details"]["name"].AsString() == "x");
+  CHECK_THAT(error["message"].ToString(),
+             Catch::StartsWith("pods \"x\" not found; cluster m2 has not been read: ") &&
+                 Catch::Contains("does not have a secret"));
+  REQUIRE(client->Warnings().size() == 1);
+  CHECK_THAT(client->Warnings()[0], Catch::StartsWith("299 - \"cluster m2 is missing: "));
+}
+
+TEST_CASE("nobody is told that an object does not exist while its member is being read") {
+  Fixture f;
+  f.Server("m2").Block("GET");
+  f.Begin();
+  const auto client = f.Send(kPod);
+  CHECK(client->Body()["message"].AsString() ==
+        "it is not known whether pods \"x\" exists; cluster m2 has not been read: its objects are "
+        "still being read");
+  CHECK(client->answer().code == 503);
+  CHECK(client->Body()["details"]["retryAfterSeconds"].AsInt() == 1);
+  f.Server("m2").Unblock();
+  CHECK(Eventually([&] { return f.Ask(kPod) == "404 pods \"x\" not found"; }));
+}
+
+TEST_CASE("of the members that were asked for at least one has to be known") {
+  Fixture f;
+  f.Lock("m2");
+  f.Begin();
+  const std::string chosen = absl::StrCat(kPod, "&cluster=m2");
+  CHECK_THAT(f.Ask(chosen), Catch::StartsWith("503 it is not known whether pods \"x\" exists"));
+  CHECK(f.Ask(absl::StrCat(kPod, "&cluster=m1")) == "404 pods \"x\" not found");
+
+  Fixture none;
+  for (const char* cluster : {"m1", "m2", "m3"}) none.Lock(cluster);
+  none.cache().SetScope(tests::SearchMembers::Scope({"m1", "m2", "m3"}));
+  CHECK_THAT(none.Ask(kPod), Catch::StartsWith("503 it is not known"));
+}
+
+TEST_CASE("a member that does not serve the resource has no such object") {
+  Fixture f;
+  f.Server("m2").FailNext("GET", 404, "NotFound", 1000);
+  f.Begin();
+  CHECK(Eventually([&] { return f.Ask(kPod) == "404 pods \"x\" not found"; }));
+}
+
+TEST_CASE("a watch names the members that it does not show, or not as they are") {
+  Fixture f;
+  f.Lock("m2");
+  f.Begin();
+  for (const char* target :
+       {"/api/v1/pods?watch=1", "/api/v1/pods?watch=1&resourceVersion=0",
+        "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"}) {
+    CAPTURE(target);
+    const auto watch = f.Send(target);
+    REQUIRE(watch->Warnings().size() == 1);
+    CHECK_THAT(watch->Warnings()[0], Catch::StartsWith("299 - \"cluster m2 is missing: "));
+  }
+  CHECK(f.Send("/api/v1/pods?watch=1&cluster=m1")->Warnings().empty());
+  // It has been listed, and answers no more.
+  f.Server("m1").FailNext("WATCH", 500, "InternalError", 1000);
+  f.Server("m1").EndWatches(absl::UnavailableError("cut off"));
+  REQUIRE(Eventually([&] { return !f.cache().Find("m1", kPods.gvr())->last_error().ok(); }));
+  const auto watch = f.Send("/api/v1/pods?watch=1&cluster=m1");
+  REQUIRE(watch->Warnings().size() == 1);
+  CHECK_THAT(watch->Warnings()[0],
+             Catch::StartsWith("299 - \"cluster m1 may not be shown as it is now: "));
+}
+
+}  // namespace
+}  // namespace search
