@@ -127,6 +127,7 @@ void ProxyHandler::Impl::Read(ApiRequest& outer, InnerRequest inner,
 
 absl::StatusOr<Passage> ProxyHandler::Impl::ToMember(std::string target, InnerRequest inner) {
   ASSIGN_OR_RETURN(const WriteBody body, WriteBody::Of(inner, parts.decode));
+  ASSIGN_OR_RETURN(inner.info.key, ObjectOf(inner.info));
   OwnerHints hints;
   if (inner.cluster.empty()) hints.holders = parts.cache.HoldersOf(inner.info.gvr, inner.info.key);
   hints.origin = body.origin();

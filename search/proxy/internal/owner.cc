@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "api/search_keys.h"
 #include "kube/server/api_errors.h"
 #include "search/cache/list_answer.h"
@@ -30,12 +31,36 @@ absl::Status NotReadYet(std::vector<std::string> unread) {
                    api::kClusterParameter, "\", or try again"));
 }
 
+// Returns what the resource is called in messages about names of its subresource "proxy"; "" when
+// it has no such subresource.
+std::string ProxiedThing(const kube::Gvr& gvr) {
+  if (!gvr.group.empty()) return "";
+  for (const char* thing : {"pod", "service", "node"}) {
+    if (gvr.resource == absl::StrCat(thing, "s")) return thing;
+  }
+  return "";
+}
+
 }  // namespace
 
+absl::StatusOr<kube::ObjectKey> ObjectOf(const kube::server::RequestInfo& info) {
+  const std::string thing = ProxiedThing(info.gvr);
+  if (info.subresource != "proxy" || thing.empty()) return info.key;
+  const std::vector<std::string> parts = absl::StrSplit(info.key.name, ':');
+  const std::string scheme = parts.size() == 3 ? parts[0] : "";
+  const std::string name = parts.size() == 3 ? parts[1] : parts[0];
+  const bool known_scheme = scheme.empty() || scheme == "http" || scheme == "https";
+  if (parts.size() > 3 || name.empty() || !known_scheme) {
+    return kube::server::BadRequest(
+        absl::StrCat("invalid ", thing, " request \"", info.key.name, "\""));
+  }
+  return kube::ObjectKey{info.key.ns, name};
+}
+
 absl::StatusOr<std::string> OwnerOf(const InnerRequest& inner, OwnerHints hints) {
-  if (!inner.cluster.empty()) return inner.cluster;
   const kube::server::GroupName resource{inner.info.gvr.group, inner.info.gvr.resource};
   const std::string& name = inner.info.key.name;
+  if (!inner.cluster.empty()) return inner.cluster;
   std::vector<std::string>& holders = hints.holders.clusters;
   const bool from_holder = std::find(holders.begin(), holders.end(), hints.origin) != holders.end();
   if (from_holder) return hints.origin;

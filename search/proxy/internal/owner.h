@@ -5,6 +5,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "kube/meta/names.h"
+#include "kube/server/request_info.h"
 #include "search/proxy/cached_reads.h"
 #include "search/proxy/internal/inner_request.h"
 
@@ -15,6 +17,12 @@ struct OwnerHints {
   Holders holders;
   std::string origin;  // WriteBody::origin().
 };
+
+// Returns the object that a request with a name is for. The subresource "proxy" of pods, services
+// and nodes takes "<scheme>:<name>:<port>", "<name>:<port>" or "<name>" in the place of the name,
+// as k8s.io/apimachinery/pkg/util/net.SplitSchemeNamePort reads it; 400, as of an API server, for
+// anything else.
+absl::StatusOr<kube::ObjectKey> ObjectOf(const kube::server::RequestInfo& info);
 
 // Returns the member. The caller's choice comes first; then the member from which the object in the
 // body was read, if it has the object; and if the body does not say that, the only member that has

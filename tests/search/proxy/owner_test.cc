@@ -57,5 +57,30 @@ TEST_CASE("the choice of the caller comes first") {
   CHECK(*OwnerOf(inner, {}) == "member2");
 }
 
+TEST_CASE("the name of what is proxied to may have a scheme and a port") {
+  const auto name = [](const std::string& path) {
+    const auto key = ObjectOf(Inner("GET", path).info);
+    if (key.ok()) return key->ToString();
+    const kube::server::ApiError error = kube::server::ErrorOf(key.status());
+    return absl::StrCat(error.code, " ", error.message);
+  };
+  const std::string in_ns = "/api/v1/namespaces/ns/";
+  for (const std::string part : {"web", "web:", "web:80", "web:http", "http:web:80",
+                                 "https:web:443", "https:web:", ":web:80", ":web:"}) {
+    CAPTURE(part);
+    CHECK(name(absl::StrCat(in_ns, "services/", part, "/proxy/x:y")) == "ns/web");
+    CHECK(name(absl::StrCat(in_ns, "pods/", part, "/proxy")) == "ns/web");
+    CHECK(name(absl::StrCat("/api/v1/nodes/", part, "/proxy/metrics")) == "web");
+  }
+  for (const std::string part : {":80", "ftp:web:80", "HTTPS:web:443", "https::443", "a:b:c:d"}) {
+    CAPTURE(part);
+    CHECK(name(absl::StrCat(in_ns, "services/", part, "/proxy")) ==
+          absl::StrCat("400 invalid service request \"", part, "\""));
+  }
+  // Elsewhere a colon is a part of the name.
+  CHECK(name("/apis/rbac.authorization.k8s.io/v1/clusterroles/system:node:x") == "system:node:x");
+  CHECK(name(in_ns + "pods/a:b/log") == "ns/a:b");
+}
+
 }  // namespace
 }  // namespace search

@@ -182,6 +182,17 @@ TEST_CASE("names that no member or several members have are refused") {
   CHECK(f.Send("DELETE", "/api/v1/namespaces/ns/pods/same?cluster=member3")->response->code == 400);
 }
 
+TEST_CASE("the owner of what is proxied to is found by its name alone") {
+  Fixture f;
+  f.cache.holders["web"] = {"member2"};
+  const std::string target = "/api/v1/namespaces/ns/pods/https:web:443/proxy/a?b=c";
+  CHECK(f.Send("GET", target)->response->code == 200);
+  CHECK(f.servers["member2"]->received.at(0).target == target);
+  const auto none = f.Send("GET", "/api/v1/namespaces/ns/pods/http:other:80/proxy/");
+  CHECK(none->response->code == 404);
+  CHECK(none->Body()["message"].AsString() == "pods \"other\" not found");
+}
+
 TEST_CASE("everything else goes to the control plane as the caller, not as this program") {
   Fixture f;
   CHECK(f.Send("GET", "/api/v1/secrets")->response->code == 200);
