@@ -60,6 +60,13 @@ absl::StatusOr<kube::ObjectKey> ObjectOf(const kube::server::RequestInfo& info) 
 absl::StatusOr<std::string> OwnerOf(const InnerRequest& inner, OwnerHints hints) {
   const kube::server::GroupName resource{inner.info.gvr.group, inner.info.gvr.resource};
   const std::string& name = inner.info.key.name;
+  const bool is_elsewhere = !hints.origin.empty() && hints.origin != inner.cluster;
+  if (!inner.cluster.empty() && inner.request.method == "PUT" && is_elsewhere) {
+    return kube::server::Conflict(
+        resource, name,
+        absl::StrCat("the object was read from cluster ", hints.origin, ", and cluster ",
+                     inner.cluster, " was chosen; please read it from there and try again"));
+  }
   if (!inner.cluster.empty()) return inner.cluster;
   std::vector<std::string>& holders = hints.holders.clusters;
   const bool from_holder = std::find(holders.begin(), holders.end(), hints.origin) != holders.end();

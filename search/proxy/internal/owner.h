@@ -24,7 +24,8 @@ struct OwnerHints {
 // anything else.
 absl::StatusOr<kube::ObjectKey> ObjectOf(const kube::server::RequestInfo& info);
 
-// Returns the member. The caller's choice comes first; then the member from which the object in the
+// Returns the member. The caller's choice comes first, but for a PUT of what was read from another
+// member, which is a 409; then the member from which the object in the
 // body was read, if it has the object; and if the body does not say that, the only member that has
 // the object.
 //

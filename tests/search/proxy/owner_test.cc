@@ -57,6 +57,18 @@ TEST_CASE("the choice of the caller comes first") {
   CHECK(*OwnerOf(inner, {}) == "member2");
 }
 
+TEST_CASE("an object that was read from one member does not replace another member's") {
+  const InnerRequest put = Inner("PUT", "/api/v1/namespaces/ns/pods/same?cluster=member2");
+  const auto error = kube::server::ErrorOf(OwnerOf(put, {{}, "member1"}).status());
+  CHECK(error.code == 409);
+  CHECK_THAT(error.message, Catch::Contains("was read from cluster member1, and cluster member2"));
+  CHECK(*OwnerOf(put, {{}, "member2"}) == "member2");
+  CHECK(*OwnerOf(put, {{}, ""}) == "member2");
+  // A copy may be made.
+  const InnerRequest post = Inner("POST", "/api/v1/namespaces/ns/pods?cluster=member2");
+  CHECK(*OwnerOf(post, {{}, "member1"}) == "member2");
+}
+
 TEST_CASE("the name of what is proxied to may have a scheme and a port") {
   const auto name = [](const std::string& path) {
     const auto key = ObjectOf(Inner("GET", path).info);

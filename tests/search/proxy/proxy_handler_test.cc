@@ -193,6 +193,16 @@ TEST_CASE("the owner of what is proxied to is found by its name alone") {
   CHECK(none->Body()["message"].AsString() == "pods \"other\" not found");
 }
 
+TEST_CASE("a PUT of what another member has writes nothing to the chosen one") {
+  Fixture f;
+  f.cache.holders["web"] = {"member1", "member2"};
+  const auto refused = f.Send("PUT", "/api/v1/namespaces/ns/pods/web?cluster=member2",
+                              R"({"metadata":{"annotations":{)"
+                              R"("resource.karmada.io/cached-from-cluster":"member1"}}})");
+  CHECK(refused->response->code == 409);
+  CHECK(f.servers["member2"]->received.empty());
+}
+
 TEST_CASE("everything else goes to the control plane as the caller, not as this program") {
   Fixture f;
   CHECK(f.Send("GET", "/api/v1/secrets")->response->code == 200);
