@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -67,7 +68,15 @@ void WorkPool::Loop() {
       work = std::move(waiting_.front());
       waiting_.pop_front();
     }
+    RunGuarded(work);
+  }
+}
+
+void WorkPool::RunGuarded(const std::function<void()>& work) const {
+  try {
     work();
+  } catch (const std::exception& e) {
+    base::LogError("an exception ended a piece of work", {{"pool", name_}, {"error", e.what()}});
   }
 }
 

@@ -23,7 +23,8 @@ class WorkPool {
   WorkPool(const WorkPool&) = delete;
 
   // Runs `work` as soon as a thread is free; in the order of the calls. Returns false, and drops
-  // it, when too much is waiting or the pool has stopped.
+  // it, when too much is waiting or the pool has stopped. An exception of `work` is logged, and
+  // ends nothing else; who waits for an answer gets none, so work that owes one catches it itself.
   bool Run(std::function<void()> work);
   // Drops work that has not begun, and waits for that which has. REQUIRES: not called on a thread
   // of the pool.
@@ -31,6 +32,7 @@ class WorkPool {
 
  private:
   void Loop();
+  void RunGuarded(const std::function<void()>& work) const;
   // Returns false when the system has no further thread.
   bool StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
