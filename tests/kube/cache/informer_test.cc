@@ -328,14 +328,16 @@ TEST_CASE_METHOD(Fixture, "a broken watch is an error until the server has accep
 
 TEST_CASE_METHOD(Fixture, "a refused request beside an open watch is an error until one succeeds") {
   const auto informer = Synced();
+  informer->AddHandler(diary.Handler());
+  server->Put(kPods, Pod("first"));
+  REQUIRE(diary.AwaitLines(1));  // The watch has been accepted.
   server->FailNext("GET", 401, "Unauthorized", 2);
   informer->AskVersion([](const absl::StatusOr<int64_t>&) {});
   REQUIRE(Eventually([&] { return !informer->last_error().ok(); }));
   CHECK(server->watches() == 1);
   // An event on the connection of before says nothing about the credentials.
-  informer->AddHandler(diary.Handler());
-  server->Put(kPods, Pod("a"));
-  REQUIRE(diary.AwaitLines(1));
+  server->Put(kPods, Pod("second"));
+  REQUIRE(diary.AwaitLines(2));
   CHECK_FALSE(informer->last_error().ok());
   // It is asked again without anybody's doing.
   CHECK(PassTimeUntil([&] { return informer->last_error().ok(); }));
