@@ -14,6 +14,7 @@
 #include "kube/server/metadata_rules.h"
 #include "search/registry/managed_fields.h"
 #include "search/registry/registry_rules.h"
+#include "search/registry/status_conditions.h"
 
 namespace search {
 namespace {
@@ -194,6 +195,7 @@ absl::StatusOr<kube::ObjectPtr> RegistryWrites::Update(const Target& target, con
     if (fields == Fields::kRecord) {
       RecordUpdate(**current, {context.field_manager, target.subresource, clock_.Now()}, wanted);
     }
+    if (wanted.spec() != (*current)->spec()) MarkConditionsOutdated(wanted, clock_.Now());
     kube::server::FieldErrors errors;
     kube::server::ValidateMetadataUpdate(**current, wanted, errors);
     // A status may be written even if the older spec is not valid.

@@ -202,8 +202,10 @@ void CacheScope::Impl::DescribeRegistries(const Registries& all, Scope& scope) c
   scope.unresolved.clear();
   scope.undetermined.clear();
   scope.matches.clear();
+  scope.specs.clear();
   for (const auto& [name, facts] : all) {
     scope.matches[name];
+    scope.specs[name] = facts->spec;
     if (facts->open_search.has_value()) scope.open_search[name] = *facts->open_search;
     for (const api::RegistrySelector& selector : facts->selectors) {
       const kube::Gvk gvk = selector.gvk();

@@ -25,6 +25,7 @@
 #include "absl/synchronization/mutex.h"
 #include "api/resource_registry.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/stop_token.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
@@ -74,6 +75,9 @@ struct Scope {
   // The clusters that a registry names in targetCluster.clusterNames and that do not exist (or are
   // being deleted), by the registry's name.
   std::map<std::string, std::set<std::string>> absent;
+
+  // The spec of each registry that the scope was computed from, by the registry's name.
+  std::map<std::string, json::Value> specs;
 
   // Returns nullptr when the cluster does not have to hold the resource.
   const WantedResource* Find(absl::string_view cluster, const kube::Gvr& gvr) const;

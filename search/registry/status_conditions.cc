@@ -300,13 +300,26 @@ json::Value RegistryConditions(const std::string& registry, const Scope& scope,
   return out;
 }
 
+void MarkConditionsOutdated(kube::Object& registry, absl::Time now) {
+  json::Value conditions = registry.status()["conditions"];
+  for (const char* type : {api::kRegistrySynced, api::kRegistryKindsResolved,
+                           api::kRegistryClustersResolved, api::kRegistryMirrored}) {
+    if (kube::FindCondition(conditions, type) == nullptr) continue;
+    kube::SetCondition(
+        conditions,
+        {type, "Unknown", "SpecChanged", "the spec has changed, the condition will follow"}, now);
+  }
+  if (!conditions.empty()) registry.Set({"status", "conditions"}, std::move(conditions));
+}
+
 absl::StatusOr<bool> StatusWriter::Write(const kube::ObjectPtr& registry,
                                          const base::StopToken& stop) {
   const json::Value& present = registry->status()["conditions"];
   const ScopePtr scope = parts_.scope.Current();
   const std::string name(registry->name());
-  // A registry that the scope does not have yet is looked at when it does.
-  if (!scope->matches.contains(name)) return false;
+  // A registry, or an edit of one, that the scope does not have yet is looked at when it does.
+  const auto spec = scope->specs.find(name);
+  if (spec == scope->specs.end() || spec->second != registry->spec()) return false;
   json::Value wanted = RegistryConditions(name, *scope, parts_.states, present, parts_.clock.Now());
   if (wanted == present) return false;
   kube::Object changed = *registry;

@@ -66,6 +66,11 @@ json::Value RegistryConditions(const std::string& registry, const Scope& scope,
                                const CacheStates& states, const json::Value& present,
                                absl::Time now);
 
+// Makes the summarizing conditions Unknown, until they have been computed for the present spec: a
+// client that waits for one after an edit must not find what was true before. (ResourceRegistries
+// have no generation that the conditions could name.)
+void MarkConditionsOutdated(kube::Object& registry, absl::Time now);
+
 // Writes the conditions of all registries. Only one replica may run it (the one that holds the
 // lease), because each replica has a cache of its own and they would overwrite one another.
 class StatusWriter {

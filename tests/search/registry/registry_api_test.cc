@@ -213,6 +213,48 @@ TEST_CASE("the main resource leaves status alone, and /status everything else") 
   CHECK(api.Do("PUT", "/r", json::Write(whole)).body["status"] == status.body["status"]);
 }
 
+// Returns "Synced=Unknown SpecChanged" for each condition of a reply.
+Names ConditionsOf(const Reply& reply) {
+  Names out;
+  for (const json::Value& condition : reply.body["status"]["conditions"].items()) {
+    out.push_back(absl::StrCat(condition["type"].AsString(), "=", condition["status"].AsString(),
+                               " ", condition["reason"].AsString()));
+  }
+  return out;
+}
+
+TEST_CASE("after a change of the spec the conditions are unknown, so that nobody trusts the old") {
+  Api api;
+  REQUIRE(api.Create("r").code == 201);
+  const std::string merge = "application/merge-patch+json";
+  const Reply written =
+      api.Do("PATCH", "/r/status",
+             R"({"status":{"conditions":[)"
+             R"({"type":"Synced","status":"True","reason":"AllSynced","message":"",)"
+             R"("lastTransitionTime":"2026-01-01T00:00:00Z"},)"
+             R"({"type":"m1/Synced","status":"True","reason":"Synced","message":"",)"
+             R"("lastTransitionTime":"2026-01-01T00:00:00Z"},)"
+             R"({"type":"X","status":"True","reason":"R","message":"",)"
+             R"("lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+             merge);
+  REQUIRE(written.code == 200);
+  const Names before = {"Synced=True AllSynced", "m1/Synced=True Synced", "X=True R"};
+  CHECK(ConditionsOf(written) == before);
+  // What is no part of the spec changes nothing.
+  const char* labels = R"({"metadata":{"labels":{"a":"b"}}})";
+  CHECK(ConditionsOf(api.Do("PATCH", "/r", labels, merge)) == before);
+  const Reply changed =
+      api.Do("PATCH", "/r", R"({"spec":{"targetCluster":{"clusterNames":["a"]}}})", merge);
+  CHECK(ConditionsOf(changed) ==
+        Names{"Synced=Unknown SpecChanged", "m1/Synced=True Synced", "X=True R"});
+  // The change of the status is not the client's.
+  const std::string fields = json::Write(changed.body["metadata"]["managedFields"]);
+  CHECK_THAT(fields, Catch::Contains("f:clusterNames"));
+  for (const json::Value& entry : changed.body["metadata"]["managedFields"].items()) {
+    if (entry["subresource"].AsString().empty()) CHECK_FALSE(entry["fieldsV1"].Has("f:status"));
+  }
+}
+
 TEST_CASE("a PUT with an old version or another uid is a conflict, one without a version is not") {
   Api api;
   const json::Value first = api.Create("r").body;

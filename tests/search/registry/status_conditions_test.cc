@@ -224,6 +224,15 @@ TEST_CASE("conditions are written once, guarded, and only when something has cha
   CHECK(etcd.revision() == kube::ResourceVersionOf(*written));
   states.states["m1"] = {false, 5, {}, "gone"};
   CHECK(writer.Pass({}) == 1);
+  // The scope does not know of the edit yet: its conditions would be those of before.
+  kube::Object edited = **store->Get("r", {});
+  edited.Set({"spec", "targetCluster", "clusterNames"}, json::Value::Array({"m9"}));
+  const kube::ObjectPtr stored = *store->Update(edited, {});
+  states.states["m1"] = {true, 5, {}, ""};
+  CHECK(writer.Pass({}) == 0);
+  scope.SetRegistry(stored);
+  REQUIRE(tests::Eventually([&] { return scope.Current()->absent.contains("r"); }));
+  CHECK(writer.Pass({}) == 1);
   etcd.SetDown(true);
   CHECK(writer.Pass({}) == 0);
   stop.request_stop();
