@@ -53,16 +53,21 @@ class SearchLongTest(SearchCase):
         # Requests reach it, too, as soon as the caller may be impersonated there again.
         self.wait("a write", lambda: self.kubectl("annotate configmap only-2 after=rejoin --overwrite").returncode == 0, 60)
 
+    def leader(self):
+        """Who holds the Lease; "" after it has been released."""
+        return self.host.get(_LEASE)["spec"].get("holderIdentity", "")
+
     def test_another_replica_writes_the_status_when_the_first_one_dies(self):
         other = self.site.start(name="search-heir", port=free_port())
         self.addCleanup(other.process.kill)
         other.wait_ready()
-        before = self.host.get(_LEASE)["spec"]["holderIdentity"]
+        self.wait("a leader", self.leader)
+        before = self.leader()
         self.search.process.kill()
         try:
             other.direct.create(REGISTRIES, registry("after-death", [("v1", "Node", "")]))
             self.addCleanup(self.host.delete, f"{REGISTRIES}/after-death")
-            self.wait("another leader", lambda: self.host.get(_LEASE)["spec"]["holderIdentity"] != before, 60)
+            self.wait("another leader", lambda: self.leader() not in ("", before), 60)
             self.wait("the status", lambda: "Synced" in conditions(other.direct.get(f"{REGISTRIES}/after-death")), 60)
         finally:
             self.shared.restart()
