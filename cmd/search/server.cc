@@ -181,7 +181,7 @@ Server::Server(Beginning b)
       reads_(ReadOptions()),
       proxy_(ProxyParts()),
       view_(ViewParts()),
-      registry_handler_(registries_->api, nothing_),
+      registry_handler_(registries_->api, nothing_, &delegation_->authorizer(), clock_),
       router_({documents_, options_.disable_proxy ? nullptr : &proxy_,
                options_.disable_search ? nullptr : &view_, registry_handler_}),
       cache_metrics_({caches_.cache(), scope_, clock_, *registry_}),

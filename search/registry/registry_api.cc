@@ -32,13 +32,14 @@ absl::Status NoSuchMethod() {
 }
 
 absl::StatusOr<RegistryWrites::Context> ContextOf(const base::HttpRequest& request,
+                                                  const RegistryApi::MirrorRight& may_mirror,
                                                   std::vector<std::string>& warnings) {
   ASSIGN_OR_RETURN(const kube::server::WriteParameters given,
                    kube::server::ReadWriteParameters(request));
   const std::string manager(request.Query("fieldManager"));
   return RegistryWrites::Context{
       given.dry_run, given.validation,
-      manager.empty() ? ManagerOf(request.Header("user-agent")) : manager, &warnings};
+      manager.empty() ? ManagerOf(request.Header("user-agent")) : manager, may_mirror, &warnings};
 }
 
 base::HttpResponse Written(int code, const kube::ObjectPtr& object, const AnswerWish& wish,
@@ -67,10 +68,10 @@ bool RegistryApi::Serves(const RequestInfo& info) {
 }
 
 base::HttpResponse RegistryApi::Answer(const base::HttpRequest& request, const RequestInfo& info,
-                                       const base::StopToken& stop) {
+                                       const base::StopToken& stop, const MirrorRight& may_mirror) {
   const auto wish = AnswerWish::Of(request);
   if (!wish.ok()) return ErrorAnswer(wish.status());
-  auto response = Handle({request, info, *wish, stop});
+  auto response = Handle({request, info, *wish, stop, may_mirror});
   return response.ok() ? *std::move(response) : ErrorAnswer(response.status());
 }
 
@@ -148,7 +149,8 @@ absl::StatusOr<base::HttpResponse> RegistryApi::List(const Call& call) {
 
 absl::StatusOr<base::HttpResponse> RegistryApi::Create(const Call& call) {
   std::vector<std::string> warnings;
-  ASSIGN_OR_RETURN(const RegistryWrites::Context context, ContextOf(call.request, warnings));
+  ASSIGN_OR_RETURN(const RegistryWrites::Context context,
+                   ContextOf(call.request, call.may_mirror, warnings));
   ASSIGN_OR_RETURN(json::Value body, kube::server::BodyOf(call.request));
   ASSIGN_OR_RETURN(const kube::ObjectPtr created,
                    writes_.Create(kube::Object(std::move(body)), context, call.stop));
@@ -157,7 +159,8 @@ absl::StatusOr<base::HttpResponse> RegistryApi::Create(const Call& call) {
 
 absl::StatusOr<base::HttpResponse> RegistryApi::Replace(const Call& call) {
   std::vector<std::string> warnings;
-  ASSIGN_OR_RETURN(const RegistryWrites::Context context, ContextOf(call.request, warnings));
+  ASSIGN_OR_RETURN(const RegistryWrites::Context context,
+                   ContextOf(call.request, call.may_mirror, warnings));
   ASSIGN_OR_RETURN(json::Value body, kube::server::BodyOf(call.request));
   kube::Object object(std::move(body));
   RETURN_IF_ERROR(kube::server::MatchPath(/*namespaced=*/false, call.info.key, object));
@@ -169,7 +172,8 @@ absl::StatusOr<base::HttpResponse> RegistryApi::Replace(const Call& call) {
 
 absl::StatusOr<base::HttpResponse> RegistryApi::Patch(const Call& call) {
   std::vector<std::string> warnings;
-  ASSIGN_OR_RETURN(const RegistryWrites::Context context, ContextOf(call.request, warnings));
+  ASSIGN_OR_RETURN(const RegistryWrites::Context context,
+                   ContextOf(call.request, call.may_mirror, warnings));
   ASSIGN_OR_RETURN(const kube::server::PatchRequest patch, kube::server::ReadPatch(call.request));
   ASSIGN_OR_RETURN(
       const RegistryWrites::Patched patched,

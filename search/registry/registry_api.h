@@ -10,6 +10,7 @@
 #ifndef SEARCH_REGISTRY_REGISTRY_API_H_
 #define SEARCH_REGISTRY_REGISTRY_API_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "api/resource_registry.h"
 #include "base/clock.h"
 #include "base/http_server.h"
 #include "base/stop_token.h"
@@ -48,9 +50,13 @@ class RegistryApi {
   // Returns whether the request is for one of the two resources.
   static bool Serves(const kube::server::RequestInfo& info);
 
-  // Answers every verb but watch. Blocks while the storage is asked, at most for its deadline.
+  // As RegistryWrites::Context::may_mirror, for who sends the request.
+  using MirrorRight = std::function<absl::Status(const api::OpenSearchTarget& target)>;
+
+  // Answers every verb but watch. Blocks while the storage is asked, at most for its deadline, and
+  // while `may_mirror` does.
   base::HttpResponse Answer(const base::HttpRequest& request, const kube::server::RequestInfo& info,
-                            const base::StopToken& stop);
+                            const base::StopToken& stop, const MirrorRight& may_mirror = nullptr);
   // Answers a watch, by a stream or by an error. Does not block. The stream ends within a second
   // after a stop is requested, if Run runs.
   void Watch(const base::HttpRequest& request, const kube::server::RequestInfo& info,
@@ -65,6 +71,7 @@ class RegistryApi {
     const kube::server::RequestInfo& info;
     AnswerWish wish;
     const base::StopToken& stop;
+    const MirrorRight& may_mirror;
   };
   struct Page;
 

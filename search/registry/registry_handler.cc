@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "search/registry/secret_rights.h"
+
 namespace search {
 
 bool RegistryHandler::MayBlock(const kube::aggregation::ApiRequest& request) const {
@@ -19,7 +21,13 @@ void RegistryHandler::Handle(kube::aggregation::ApiRequest request,
     api_.Watch(request.http, request.info, responder, request.stop);
     return;
   }
-  responder->Send(api_.Answer(request.http, request.info, request.stop));
+  RegistryApi::MirrorRight may_mirror;
+  if (authorizer_ != nullptr) {
+    may_mirror = [&](const api::OpenSearchTarget& target) {
+      return MaySendSecret(*authorizer_, clock_, request.user, target, request.stop);
+    };
+  }
+  responder->Send(api_.Answer(request.http, request.info, request.stop, may_mirror));
 }
 
 }  // namespace search

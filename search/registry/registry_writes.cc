@@ -44,6 +44,14 @@ void Restrict(const std::string& subresource, const kube::Object& current, kube:
   wanted = std::move(result);
 }
 
+absl::Status CheckMirror(const kube::Object& before, const kube::Object& wanted,
+                         const RegistryWrites::Context& context) {
+  const auto target = api::ResourceRegistryView(wanted).OpenSearch();
+  if (!context.may_mirror || !target.has_value()) return absl::OkStatus();
+  if (api::ResourceRegistryView(before).OpenSearch() == target) return absl::OkStatus();
+  return context.may_mirror(*target);
+}
+
 absl::Status CheckedConfiguration(const RegistryWrites::Target& target, const PatchRequest& request,
                                   kube::Object& config) {
   if (!request.patch.is_object()) return BadRequest("an applied configuration must be an object");
@@ -104,6 +112,7 @@ absl::StatusOr<kube::ObjectPtr> RegistryWrites::CreateAs(kube::Object object, Fi
   kube::server::FieldErrors errors;
   ValidateRegistry(object, errors);
   RETURN_IF_ERROR(errors.ToStatus(RegistryKindName(), object.name()));
+  RETURN_IF_ERROR(CheckMirror({}, object, context));
   return Insert(std::move(object), context, stop);
 }
 
@@ -201,6 +210,7 @@ absl::StatusOr<kube::ObjectPtr> RegistryWrites::Update(const Target& target, con
     // A status may be written even if the older spec is not valid.
     if (target.subresource.empty()) ValidateRegistry(wanted, errors);
     RETURN_IF_ERROR(errors.ToStatus(RegistryKindName(), target.name));
+    RETURN_IF_ERROR(CheckMirror(**current, wanted, context));
     if (wanted == **current && !IsReadyToGo(wanted)) return *current;
     if (context.dry_run) return kube::Share(std::move(wanted));
     auto stored = Commit(std::move(wanted), stop);

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "api/resource_registry.h"
 #include "base/clock.h"
 #include "base/stop_token.h"
 #include "kube/meta/object.h"
@@ -31,6 +32,10 @@ class RegistryWrites {
     bool dry_run = false;
     kube::server::FieldValidation validation = kube::server::FieldValidation::kWarn;
     std::string field_manager;
+    // Determines whether who writes may have objects mirrored there, with the Secret that the
+    // target names. Called for a registry's OpenSearch that is new or differs from the one before.
+    // Optional; may block.
+    std::function<absl::Status(const api::OpenSearchTarget& target)> may_mirror;
     // If not null, gets the texts for Warning headers.
     std::vector<std::string>* warnings = nullptr;
   };

@@ -479,6 +479,61 @@ struct Rest : kube::aggregation::ApiHandler {
   }
 };
 
+// Lets users read the Secrets that are named after them.
+struct OwnSecrets : kube::aggregation::Authorizer {
+  void Authorize(const kube::aggregation::Attributes& a, Done done) override {
+    asked.push_back(absl::StrCat(a.user.name, " ", a.verb, " ", a.version, " ", a.resource, " ",
+                                 a.ns, "/", a.name));
+    done(kube::aggregation::Decision{.allowed = a.name == a.user.name});
+  }
+  std::vector<std::string> asked;
+};
+
+TEST_CASE("who has a Secret sent to an OpenSearch has to be allowed to read it") {
+  tests::FakeClock clock;
+  Api api(clock);
+  Rest rest;
+  OwnSecrets rights;
+  RegistryHandler handler(api.api, rest, &rights, clock);
+  const auto send = [&](const std::string& user, const std::string& method, const std::string& name,
+                        const std::string& body) {
+    kube::aggregation::ApiRequest request;
+    request.http = Api::Request(
+        method, "", body, method == "PATCH" ? "application/merge-patch+json" : "application/json");
+    request.http.path = absl::StrCat(kPath, name.empty() ? "" : "/", name);
+    request.info = kube::server::ReadRequest(request.http);
+    request.user.name = user;
+    request.stop = api.stop.get_token();
+    auto responder = std::make_shared<Responder>();
+    handler.Handle(std::move(request), responder);
+    return responder->response();
+  };
+  const auto registry = [](const std::string& name, const std::string& secret) {
+    return absl::StrCat(
+        R"({"apiVersion":"search.karmada.io/v1alpha1","kind":"ResourceRegistry","metadata":{"name":")",
+        name,
+        R"("},"spec":{"targetCluster":{},"resourceSelectors":[{"apiVersion":"v1","kind":"Pod"}],)",
+        R"("backendStore":{"openSearch":{"addresses":["http://a:9200"],"secretRef":{"namespace":"ns",)",
+        R"("name":")", secret, R"("}}}}})");
+  };
+  const base::HttpResponse refused = send("eve", "POST", "", registry("r", "ann"));
+  CHECK(refused.code == 403);
+  CHECK_THAT(refused.body, Catch::Contains(R"(secrets \"ann\" is forbidden)"));
+  CHECK(rights.asked == std::vector<std::string>{"eve get v1 secrets ns/ann"});
+  CHECK(send("ann", "POST", "", registry("r", "ann")).code == 201);
+  // Other addresses are as good as another Secret.
+  const std::string elsewhere =
+      R"({"spec":{"backendStore":{"openSearch":{"addresses":["http://evil:9200"]}}}})";
+  CHECK(send("eve", "PATCH", "r", elsewhere).code == 403);
+  CHECK(send("eve", "PUT", "r", registry("r", "bob")).code == 403);
+  rights.asked.clear();
+  CHECK(send("eve", "PATCH", "r", R"({"spec":{"targetCluster":{"clusterNames":["m"]}}})").code ==
+        200);
+  CHECK(send("eve", "PATCH", "r", R"({"spec":{"backendStore":null}})").code == 200);
+  CHECK(rights.asked.empty());
+  CHECK(send("eve", "PUT", "r", registry("r", "ann")).code == 403);
+}
+
 TEST_CASE("in the handler chain registries are answered, and everything else is passed on") {
   tests::FakeClock clock;
   Api api(clock);
