@@ -37,6 +37,9 @@ search::MirrorState StateOf(const search::MirrorSet::TargetStatus& status) {
     return {false, "KindsFail",
             absl::StrCat(first.slice.kind.kind, " of ", first.slice.cluster, ": ", first.error)};
   }
+  if (mirror.dead_letters > 0 && mirror.samples.empty()) {
+    return {false, "DocumentsRefused", absl::StrCat("documents refused: ", mirror.dead_letters)};
+  }
   if (!mirror.samples.empty()) {
     const search::MirrorStatus::DeadLetter& first = mirror.samples.front();
     return {false, "DocumentsRefused",

@@ -117,8 +117,10 @@ absl::StatusOr<bool> EnsureTemplate(OpenSearchClient& client, absl::string_view 
   const json::Value& have = found.body["index_templates"].At(0)["index_template"];
   RETURN_IF_ERROR(CheckOwner(prefix, have.Get({"_meta", "owner"}).AsString(), owner));
   if (have["_meta"] == wanted["_meta"]) return false;
+  // Of two control planes that have found none at the same time one is refused.
+  const std::string put_path = absl::StrCat(path, found.code == 404 ? "?create=true" : "");
   RETURN_IF_ERROR(
-      Ask(client, {.method = "PUT", .path = path, .body = json::Write(wanted)}, stop).status());
+      Ask(client, {.method = "PUT", .path = put_path, .body = json::Write(wanted)}, stop).status());
   const std::string mapping = absl::StrCat("/", prefix, "-*/_mapping");
   const json::Value fields =
       json::Value::Object({{"properties", wanted.Get({"template", "mappings", "properties"})}});

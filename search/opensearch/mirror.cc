@@ -154,7 +154,8 @@ MirrorStatus Mirror::Status() const {
   for (const auto& [key, reason] : dead_) {
     if (status.samples.size() == kSamples) break;
     const SliceState* slice = slices_.Find(key.slice);
-    if (slice != nullptr) status.samples.push_back({slice->slice, key.uid, reason});
+    if (slice != nullptr && !reason.empty())
+      status.samples.push_back({slice->slice, key.uid, reason});
   }
   return status;
 }

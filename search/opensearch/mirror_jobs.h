@@ -113,7 +113,7 @@ class Mirror : public OpenSearchMirror {
   mutable absl::Mutex mu_;
   SliceTable slices_ ABSL_GUARDED_BY(mu_);
   WriteQueue queue_ ABSL_GUARDED_BY(mu_);
-  absl::flat_hash_map<DocumentKey, std::string> dead_ ABSL_GUARDED_BY(mu_);  // And why.
+  absl::flat_hash_map<DocumentKey, std::string> dead_ ABSL_GUARDED_BY(mu_);  // And why, if kept.
   // Of the documents that are being sent: those that comparisons have found.
   size_t compared_in_flight_ ABSL_GUARDED_BY(mu_) = 0;
   // When the writes were sent that have no answer yet.

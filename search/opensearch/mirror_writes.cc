@@ -14,6 +14,12 @@
 #include "search/opensearch/mirror_jobs.h"
 
 namespace search {
+namespace {
+
+// Reasons are long, and as many documents may be refused as there are objects.
+constexpr size_t kMaxReasons = 1000;
+
+}  // namespace
 
 absl::Status Mirror::WriteBatch() {
   std::vector<WriteQueue::Item> items;
@@ -154,7 +160,8 @@ void Mirror::Settle(WriteQueue::Item item, const WriteResult& result) {
       ++counts_.conflicts;
       return;
     case WriteOutcome::kRefused:
-      dead_.emplace(std::move(item.first), result.reason);
+      // The status shows a few of them.
+      dead_.emplace(std::move(item.first), dead_.size() < kMaxReasons ? result.reason : "");
       return;
     case WriteOutcome::kRetry:
       ++counts_.retries;

@@ -52,6 +52,10 @@ absl::StatusOr<std::vector<SlicePlace>> ReadPlaces(OpenSearchClient& client,
       const json::Value& key = bucket["key"];
       places.emplace_back(key["cluster"].ToString(), key["index"].ToString());
     }
+    if (!after.is_null() && page["after_key"] == after) {
+      // A server that ignores where a page begins would be asked for ever.
+      return absl::UnavailableError("the pages of an aggregation do not advance");
+    }
     after = page["after_key"];
   } while (!after.is_null());
   return places;

@@ -72,6 +72,10 @@ TEST_CASE("a mirror is complete when everything of the scope is listed, compared
   status = Connected();
   status.mirror.unwritten = 1;
   CHECK(is_incomplete(status));
+  status = Connected();
+  status.mirror.dead_letters = 1;
+  CHECK(StateOfMirror(status, {}).reason == "DocumentsRefused");
+  status = Connected();
   status.mirror.retrying = 1;
   status.mirror.retry_reason = "security_exception: no rights";
   CHECK(StateOfMirror(status, {}).reason == "WritesFail");

@@ -147,6 +147,10 @@ base::HttpResponse MemoryOpenSearch::Answer(const base::HttpRequest& request) {
   if (request.path == "/_bulk") return Bulk(request.body);
   const std::vector<std::string> parts = absl::StrSplit(request.path, absl::MaxSplits('/', 3));
   if (parts[1] == "_index_template") {
+    const bool creates = absl::StrContains(request.target, "create=true");
+    if (request.method == "PUT" && creates && !template_.is_null()) {
+      return ErrorAnswer(400, "illegal_argument_exception", "index template already exists");
+    }
     if (request.method == "PUT") template_ = json::Parse(request.body).value();
     if (template_.is_null()) return ErrorAnswer(404, "resource_not_found_exception", "no template");
     json::Value one = json::Value::Object({{"index_template", template_}});

@@ -244,6 +244,30 @@ TEST_CASE_METHOD(MirrorFixture, "Of a bulk request only what failed is sent agai
   CHECK(mirror_->Status().dead_letters == 0);
 }
 
+TEST_CASE_METHOD(MirrorFixture, "A server that repeats a page of places is not asked for ever") {
+  if (TestOpenSearch::IsReal()) return;
+  server_.SetFault([](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+    if (!absl::StrContains(request.body, "\"aggs\"")) return std::nullopt;
+    return base::HttpResponse{
+        .code = 200,
+        .body = R"({"aggregations":{"places":{"buckets":[],"after_key":{"cluster":"c"}}}})"};
+  });
+  mirror_->SetScope({pods1_});
+  CHECK(Eventually(
+      [&] { return absl::StrContains(mirror_->Status().last_error, "do not advance"); }));
+}
+
+TEST_CASE_METHOD(MirrorFixture, "Any number of documents may be refused, and some are shown why") {
+  constexpr int kDocuments = 1200;
+  for (int i = 0; i < kDocuments; ++i) cache1_->Put(absl::StrCat("u", i), i + 1, "{");
+  mirror_->Synced(pods1_, cache1_);
+  Settle();
+  const search::MirrorStatus status = mirror_->Status();
+  CHECK(status.dead_letters == kDocuments);
+  REQUIRE(status.samples.size() == 5);
+  for (const auto& sample : status.samples) CHECK(sample.reason != "");
+}
+
 TEST_CASE_METHOD(MirrorFixture, "An object that is not JSON is a dead letter", "[opensearch]") {
   cache1_->Put("bad", 1, "{");
   cache1_->Put("good", 2, Pod("good", 2));

@@ -2,6 +2,7 @@
 // OpenSearch, too ($OPENSEARCH_URL).
 #include "search/opensearch/mirror.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
@@ -288,6 +289,29 @@ TEST_CASE_METHOD(MirrorFixture, "Another control plane's indices are left alone"
   mirror_->SetScope({});
   Settle();
   CHECK(Version(pods1_, "a") == "");
+}
+
+TEST_CASE_METHOD(MirrorFixture, "Of two control planes that begin at once one gets the indices") {
+  if (TestOpenSearch::IsReal()) return;
+  mirror_ = nullptr;
+  server_.Change([](MemoryOpenSearch& memory) { memory = MemoryOpenSearch(); });
+  // The other one puts its template after this one has found none.
+  std::atomic<bool> found_none = false;
+  server_.SetFault([&](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+    if (!absl::StrContains(request.path, "_index_template") || found_none.exchange(true)) {
+      return std::nullopt;
+    }
+    server_.Ask("PUT", request.path,
+                R"({"_meta":{"owner":"plane-2"},"index_patterns":["x"],"template":{}})");
+    return ErrorAnswer(404, "resource_not_found_exception", "no template");
+  });
+  options_.owner = "plane-1";
+  Start();
+  CHECK(Eventually([&] {
+    return absl::StrContains(mirror_->Status().last_error, "belong to another control plane");
+  }));
+  const base::HttpResponse kept = server_.Ask("GET", "/_index_template/" + server_.prefix());
+  CHECK(absl::StrContains(kept.body, "plane-2"));
 }
 
 TEST_CASE_METHOD(MirrorFixture, "States without a number as version are written in their order",
