@@ -88,7 +88,8 @@ class Mirror : public OpenSearchMirror {
   absl::StatusOr<std::vector<WriteResult>> Send(absl::Span<const BulkWrite> writes);
   void ForgetDeadLetters(int64_t slice, const SliceSnapshot& snapshot)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void CompareSoon(int64_t slice) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // After the write has turned out to be older than its document.
+  void CompareSoon(const WriteQueue::Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Fills `write`; an error when the object is not JSON.
   absl::Status Encode(const WriteQueue::Item& item, const SliceState& slice, BulkWrite& write);
   absl::Status SettleAll(std::vector<WriteQueue::Item> sent, const std::vector<BulkWrite>& writes,

@@ -120,16 +120,19 @@ absl::Status Mirror::SettleAll(std::vector<WriteQueue::Item> sent,
     const WriteResult& result = results[i];
     if (result.overloaded) status = absl::ResourceExhaustedError(result.reason);
     if (result.outcome == WriteOutcome::kConflict && result.current_version != writes[i].version) {
-      CompareSoon(sent[i].first.slice);
+      CompareSoon(sent[i]);
     }
     Settle(std::move(sent[i]), result);
   }
   return status;
 }
 
-void Mirror::CompareSoon(int64_t slice) {
-  SliceState* const state = slices_.Find(slice);
+void Mirror::CompareSoon(const WriteQueue::Item& item) {
+  SliceState* const state = slices_.Find(item.first.slice);
   if (state == nullptr) return;
+  // What the comparison has found is still so: a trace of a deletion refuses the write for a
+  // minute, or another replica is ahead.
+  if (item.second.compared) state->reconciled = false;
   const base::SteadyTime earliest = state->compared + options_.conflict_period;
   state->due = std::min(state->due, std::max(earliest, clock_.SteadyNow()));
 }

@@ -84,6 +84,22 @@ TEST_CASE_METHOD(MirrorFixture,
   CHECK(mirror_->Status().unreconciled_slices == 0);
 }
 
+TEST_CASE_METHOD(MirrorFixture, "A missing document that cannot be written yet is not forgotten",
+                 "[opensearch]") {
+  cache1_->Put("a", 5, Pod("a", 5));
+  mirror_->Synced(pods1_, cache1_);
+  Settle();
+  // Its namespace was not wanted for a moment.
+  Erase(pods1_, *cache1_, "a", 9);
+  Settle();
+  CHECK(mirror_->Status().unreconciled_slices == 0);
+  cache1_->Put("a", 5, Pod("a", 5));
+  mirror_->Synced(pods1_, cache1_);
+  Settle();
+  CHECK(Version(pods1_, "a") == "");
+  CHECK(mirror_->Status().unreconciled_slices == 1);
+}
+
 TEST_CASE_METHOD(MirrorFixture, "Objects with the same uid in two clusters are two documents",
                  "[opensearch]") {
   cache1_->Put("a", 5, Pod("a", 5));
