@@ -30,9 +30,4 @@ RequestLength LengthOfForwarded(const server::RequestInfo& inner) {
   return inner.is_resource && inner.verb == "list" ? RequestLength::kPatient : length;
 }
 
-RequestLength LengthOfForwarded(const server::RequestInfo& info, const base::HttpRequest& request) {
-  return LengthOfForwarded(
-      server::ReadRequest(request.method, info.sub_path, server::QueryFlag(request, "watch")));
-}
-
 }  // namespace kube::aggregation

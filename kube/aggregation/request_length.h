@@ -2,7 +2,6 @@
 #ifndef KUBE_AGGREGATION_REQUEST_LENGTH_H_
 #define KUBE_AGGREGATION_REQUEST_LENGTH_H_
 
-#include "base/http_server.h"
 #include "kube/server/request_info.h"
 
 namespace kube::aggregation {
@@ -22,8 +21,6 @@ RequestLength LengthOf(const server::RequestInfo& info);
 // As above, for a request to a proxy, where `inner` is what the path inside its path stands for. A
 // list that is forwarded is patient; upstream bounds it, and cuts it after a minute.
 RequestLength LengthOfForwarded(const server::RequestInfo& inner);
-// Reads the inner path from `info.sub_path`.
-RequestLength LengthOfForwarded(const server::RequestInfo& info, const base::HttpRequest& request);
 
 }  // namespace kube::aggregation
 

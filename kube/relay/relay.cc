@@ -273,7 +273,6 @@ HeaderFields HeadersFor(const base::HttpRequest& request, const RelayOptions& op
   for (auto& field : EndToEndHeaders(request.fields)) {
     if (!IsIdentity(field.first)) fields.push_back(std::move(field));
   }
-  for (const std::string& name : options.drop_headers) RemoveHeader(fields, name);
   for (const auto& [name, value] : options.set_headers) RemoveHeader(fields, name);
   AddForwarded(request, fields);
   fields.insert(fields.end(), options.set_headers.begin(), options.set_headers.end());

@@ -18,11 +18,9 @@ namespace kube {
 struct RelayOptions {
   std::string path;  // Escaped path with query at the server; see ForwardRequest::path.
   // Added to the request's own headers, whose fields of the same names are left out:
-  // Impersonate-User and so on.
+  // Impersonate-User and so on. The request's own Authorization, Impersonate-* and X-Remote-* are
+  // never passed on.
   HeaderFields set_headers;
-  // Further headers of the request that must not be passed on. Authorization, Impersonate-* and
-  // X-Remote-* never are.
-  std::vector<std::string> drop_headers;
   absl::Duration connect_timeout = absl::Seconds(30);
   absl::Duration head_timeout = absl::Seconds(60);  // Infinite for long-running requests.
   // When a stop is requested the request ends: a chunked body and an upgraded connection properly,

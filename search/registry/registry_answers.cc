@@ -65,13 +65,12 @@ absl::StatusOr<AnswerWish> AnswerWish::Of(const base::HttpRequest& request,
   return wish;
 }
 
-json::Value RegistryDocument(const kube::ObjectPtr& registry, const AnswerWish& wish,
-                             bool with_columns) {
+json::Value RegistryDocument(const kube::ObjectPtr& registry, const AnswerWish& wish) {
   switch (wish.form.kind) {
     case AnswerForm::Kind::kTable:
       return TableOf(RegistryPrinter(), {registry},
                      json::Value::Object({{"resourceVersion", registry->resource_version()}}),
-                     {wish.include, with_columns, wish.form.version});
+                     {.include = wish.include, .version = wish.form.version});
     case AnswerForm::Kind::kPartial:
       return kube::server::PartialMetadataOf(*registry, wish.form.version);
     case AnswerForm::Kind::kPlain:

@@ -28,9 +28,8 @@ struct AnswerWish {
                                        kube::server::Offer offer = kube::server::Offer::kObjects);
 };
 
-// Returns the document of one registry. `with_columns` is false for later events of a watch.
-json::Value RegistryDocument(const kube::ObjectPtr& registry, const AnswerWish& wish,
-                             bool with_columns = true);
+// Returns the document of one registry.
+json::Value RegistryDocument(const kube::ObjectPtr& registry, const AnswerWish& wish);
 json::Value RegistryListDocument(const std::vector<kube::ObjectPtr>& registries,
                                  const json::Value& list_metadata, const AnswerWish& wish);
 // Returns the Status that answers a deletion.

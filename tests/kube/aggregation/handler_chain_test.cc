@@ -474,12 +474,8 @@ TEST_CASE("the length of requests, and of those inside the path of a proxy") {
   const auto length = [](const std::string& target, const std::string& method = "GET") {
     const bool watch = target.find("?watch=true") != std::string::npos;
     const std::string path = target.substr(0, target.find('?'));
-    base::HttpRequest outer;
-    outer.method = method;
-    outer.path = "/apis/search.karmada.io/v1alpha1/proxying/karmada/proxy" + path;
-    if (watch) outer.query = {{"watch", "true"}};
-    return std::pair(kube::aggregation::LengthOf(kube::server::ReadRequest(method, path, watch)),
-                     kube::aggregation::LengthOfForwarded(kube::server::ReadRequest(outer), outer));
+    const kube::server::RequestInfo info = kube::server::ReadRequest(method, path, watch);
+    return std::pair(kube::aggregation::LengthOf(info), kube::aggregation::LengthOfForwarded(info));
   };
   using Length = RequestLength;
   const std::string pods = kPods;
