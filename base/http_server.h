@@ -166,6 +166,13 @@ using HttpHandler = std::function<void(HttpRequest, std::shared_ptr<HttpResponde
 // must not block.
 using HttpHeadCheck = std::function<std::optional<HttpResponse>(const HttpRequest& head)>;
 
+// Decides, as HttpHeadCheck does, but may ask others before: calls `done` once, at once or later,
+// on any thread. Meanwhile nothing more is read from the client, whose request still has to be
+// complete within request_timeout. `head` is not used after the function has returned. Must not
+// block.
+using HttpHeadReview = std::function<void(
+    const HttpRequest& head, std::function<void(std::optional<HttpResponse> refusal)> done)>;
+
 // A certificate and key that are read from files, again whenever their content changes.
 struct HttpCertificateFiles {
   std::string certificate, key;  // PEM.
@@ -184,7 +191,8 @@ struct HttpServerOptions {
   // Beyond this limit the connection that has waited longest for its peer's next request is closed
   // for a new one; if all of them are being answered, the one where that takes longest.
   size_t max_connections = SIZE_MAX;
-  HttpHeadCheck check_head;  // Optional.
+  HttpHeadCheck check_head;    // Optional.
+  HttpHeadReview review_head;  // Optional. For what check_head accepts.
   size_t max_body_bytes = 4 << 20;
   // The response to a longer body.
   HttpResponse body_too_long = {413, "text/plain", {}, "request body too large\n"};

@@ -1,13 +1,13 @@
 // A connection is in one of five states. Reading: received bytes go to the parser until a request
 // is complete; before the parser sees a head, FlawOf() may refuse it, and between head and body
-// AcceptHead may. Answering: the handler has the request, and the answer that exchange_ collects is
-// written (Pump, in http_connection_output.cc); bytes that the peer sends meanwhile wait in
-// buffer_, up to 64 KiB, for the next request. Tunnel: the answer was an upgrade, and these bytes
-// go to its reader, who asks for each block. Refused: an error answer is queued, further bytes are
-// discarded, and Lingering follows. Lingering: the last answer has been sent and our direction is
-// shut down; the connection closes when the peer does, or after two seconds. An answer leads to
-// Reading again if it keeps the connection alive, else to Lingering; a tunnel that has ended, to
-// Lingering.
+// AcceptHead may, or have it reviewed, for which reading pauses. Answering: the handler has the
+// request, and the answer that exchange_ collects is written (Pump, in http_connection_output.cc);
+// bytes that the peer sends meanwhile wait in buffer_, up to 64 KiB, for the next request. Tunnel:
+// the answer was an upgrade, and these bytes go to its reader, who asks for each block. Refused: an
+// error answer is queued, further bytes are discarded, and Lingering follows. Lingering: the last
+// answer has been sent and our direction is shut down; the connection closes when the peer does, or
+// after two seconds. An answer leads to Reading again if it keeps the connection alive, else to
+// Lingering; a tunnel that has ended, to Lingering.
 //
 // A server that drains closes connections that are reading and have nothing yet; the others keep
 // alive no more.
@@ -216,7 +216,8 @@ bool HttpConnection::Feed() {
   return true;
 }
 
-// Is called once per request, between head and body; returns false when the request was refused.
+// Is called once per request, between head and body; returns false when the request was refused, or
+// waits for its review.
 bool HttpConnection::AcceptHead() {
   if (!HasKnownEncoding(parser_->get())) {
     Refuse({501, "text/plain", {}, "unsupported transfer encoding\n"});
@@ -228,10 +229,34 @@ bool HttpConnection::AcceptHead() {
     return false;
   }
   parser_->eager(true);  // From now on the parser also reads the body.
-  if (parser_->is_done() || !context_.options.check_head) return true;
-  const std::optional<HttpResponse> refusal = context_.options.check_head(*request_);
-  if (refusal) Refuse(*refusal);
-  return !refusal;
+  if (parser_->is_done()) return true;
+  std::optional<HttpResponse> refusal;
+  if (context_.options.check_head) refusal = context_.options.check_head(*request_);
+  if (refusal) {
+    Refuse(*refusal);
+    return false;
+  }
+  if (!context_.options.review_head) return true;
+  ReviewHead();
+  return false;
+}
+
+// Nothing is read or parsed until OnReviewed.
+void HttpConnection::ReviewHead() {
+  context_.options.review_head(*request_, [threads = context_.threads, weak = weak_from_this()](
+                                              const std::optional<HttpResponse>& refusal) {
+    threads->Run([weak, refusal] {
+      const auto self = weak.lock();
+      if (self == nullptr) return;
+      self->Post([self, refusal] { self->OnReviewed(refusal); });
+    });
+  });
+}
+
+void HttpConnection::OnReviewed(const std::optional<HttpResponse>& refusal) {
+  if (closed_) return;
+  if (refusal) return Refuse(*refusal);
+  Parse();
 }
 
 // Returns whether too many bytes wait for the parser to find an end, such as that of a trailer; the

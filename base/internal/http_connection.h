@@ -129,6 +129,8 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   bool CheckHead();
   bool Feed();
   bool AcceptHead();
+  void ReviewHead();
+  void OnReviewed(const std::optional<HttpResponse>& refusal);
   bool IsOversized() const;
   void ContinueIfExpected();
   void Dispatch();

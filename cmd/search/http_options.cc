@@ -19,7 +19,8 @@ constexpr int kServerThreads = 2;
 constexpr absl::Duration kStall = absl::Minutes(1);
 // Many times what clients of one replica need; each costs some tens of kilobytes.
 constexpr size_t kMaxConnections = 10'000;
-constexpr uint64_t kMaxAnonymousBody = 64 << 10;
+// Of a client that nobody knows yet.
+constexpr uint64_t kMaxUnknownBody = 16 << 10;
 
 // A certificate for whoever gives none; nobody can verify it.
 absl::StatusOr<tls::KeyPair> SelfSigned() {
@@ -34,15 +35,39 @@ bool ShowsCredentials(const base::HttpRequest& head) {
   return head.peer_certificates != nullptr || !head.Header("authorization").empty();
 }
 
+bool HasShortBody(const base::HttpRequest& head) {
+  uint64_t length = 0;
+  return absl::SimpleAtoi(head.Header("content-length"), &length) && length <= kMaxUnknownBody;
+}
+
+// Returns why credentials do not count, as the chain of handlers says it.
+absl::Status RefusalOf(const absl::Status& status) {
+  if (absl::IsUnauthenticated(status)) return kube::server::Unauthorized();
+  if (absl::IsResourceExhausted(status)) {
+    return kube::server::TooManyRequests(status.message(), absl::Seconds(1));
+  }
+  return kube::server::ServiceUnavailable("the credentials cannot be reviewed at the moment",
+                                          absl::Seconds(1));
+}
+
 }  // namespace
 
 std::optional<base::HttpResponse> CheckHead(const base::HttpRequest& head) {
-  if (ShowsCredentials(head)) return std::nullopt;
-  uint64_t length = 0;
-  if (absl::SimpleAtoi(head.Header("content-length"), &length) && length <= kMaxAnonymousBody) {
-    return std::nullopt;
-  }
+  if (ShowsCredentials(head) || HasShortBody(head)) return std::nullopt;
   return kube::server::ErrorAnswer(kube::server::Unauthorized());
+}
+
+base::HttpHeadReview ReviewOfLongBodies(kube::aggregation::Authenticator& authenticator) {
+  return
+      [&authenticator](const base::HttpRequest& head,
+                       const std::function<void(std::optional<base::HttpResponse> refusal)>& done) {
+        if (HasShortBody(head)) return done(std::nullopt);
+        authenticator.Authenticate(head,
+                                   [done](const absl::StatusOr<kube::aggregation::UserInfo>& user) {
+                                     if (user.ok()) return done(std::nullopt);
+                                     done(kube::server::ErrorAnswer(RefusalOf(user.status())));
+                                   });
+      };
 }
 
 absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& s) {

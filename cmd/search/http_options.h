@@ -7,15 +7,22 @@
 #include "absl/status/statusor.h"
 #include "base/http_server.h"
 #include "cmd/search/options.h"
+#include "kube/aggregation/authenticator.h"
 
 namespace cmd {
 
 // Without a certificate in the options it is one that signs itself.
 absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& serving);
 
-// Refuses, with a 401, a body of more than 64 KiB, or one of unknown length, from a client that
+// Refuses, with a 401, a body of more than 16 KiB, or one of unknown length, from a client that
 // shows no credentials: it may write nothing, and would fill the memory.
 std::optional<base::HttpResponse> CheckHead(const base::HttpRequest& head);
+
+// Such a body of a client that shows credentials is read only if they count: anybody can invent
+// some. 401 if they do not; 429 or 503 while that cannot be determined. So what may be kept of
+// clients that nobody knows is bounded by the number of connections. REQUIRES: the authenticator
+// outlives the server.
+base::HttpHeadReview ReviewOfLongBodies(kube::aggregation::Authenticator& authenticator);
 
 }  // namespace cmd
 

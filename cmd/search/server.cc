@@ -304,6 +304,7 @@ void Server::EndThreads() {
 absl::Status Server::Listen() {
   StartThreads();
   ASSIGN_OR_RETURN(base::HttpServerOptions http, HttpOptions(options_.serving));
+  http.review_head = ReviewOfLongBodies(delegation_->authenticator());
   ASSIGN_OR_RETURN(http_, base::HttpServer::Start(std::move(http), chain_.Handler()));
   base::LogInfo("serving", {{"port", http_->port()}});
   return absl::OkStatus();

@@ -26,6 +26,45 @@ TEST_CASE("a client without credentials may send a short body only") {
   CHECK(CheckHead(head).has_value());
 }
 
+class FakeAuthenticator : public kube::aggregation::Authenticator {
+ public:
+  void Authenticate(const base::HttpRequest&, Done done) override {
+    ++asked;
+    done(answer);
+  }
+  int asked = 0;
+  absl::StatusOr<kube::aggregation::UserInfo> answer = absl::UnauthenticatedError("who?");
+};
+
+TEST_CASE("a long body is read when its sender is known") {
+  FakeAuthenticator authenticator;
+  const base::HttpHeadReview review = ReviewOfLongBodies(authenticator);
+  base::HttpRequest head;
+  head.headers["authorization"] = "Bearer invented";
+  const auto code = [&] {
+    int code = 0;
+    review(head, [&code](const std::optional<base::HttpResponse>& refusal) {
+      code = refusal ? refusal->code : 200;
+    });
+    return code;
+  };
+  head.headers["content-length"] = "1000";
+  CHECK(code() == 200);
+  CHECK(authenticator.asked == 0);
+  head.headers["content-length"] = "1000000";
+  CHECK(code() == 401);
+  authenticator.answer = absl::ResourceExhaustedError("too many");
+  CHECK(code() == 429);
+  authenticator.answer = absl::UnavailableError("10.0.0.1: refused");
+  CHECK(code() == 503);
+  authenticator.answer = kube::aggregation::UserInfo{.name = "bob"};
+  CHECK(code() == 200);
+  head.headers.erase("content-length");
+  head.headers["transfer-encoding"] = "chunked";
+  CHECK(code() == 200);
+  CHECK(authenticator.asked == 5);
+}
+
 TEST_CASE("only lists that are passed on may take as long as they need") {
   const auto length = [](const std::string& path, bool watch = false) {
     base::HttpRequest request;

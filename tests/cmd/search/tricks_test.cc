@@ -111,6 +111,10 @@ TEST_CASE("who says nothing about himself cannot send much") {
   const std::string answer =
       plane.ExchangeAs({}, Post("Content-Length: 1000000\r\n", std::string(100'000, 'x')));
   CHECK((answer.empty() || absl::StartsWith(answer, "HTTP/1.1 401 ")));
+  // Nor can who says something that counts for nothing; the rest of the body never comes.
+  const std::string liar = plane.ExchangeAs(
+      {}, Post("Authorization: Bearer x\r\nContent-Length: 1000000\r\n", std::string(20'000, 'x')));
+  CHECK(absl::StartsWith(liar, "HTTP/1.1 401 "));
 }
 
 }  // namespace

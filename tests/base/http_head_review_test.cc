@@ -1,0 +1,96 @@
+// Requests whose heads somebody else decides about before their bodies are read.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "base/http_server.h"
+#include "tests/base/http_fixture.h"
+#include "tests/base/raw_client.h"
+
+namespace {
+
+using base::HttpResponse;
+using tests::EchoHandler;
+using tests::RawClient;
+using tests::StartServer;
+using Done = std::function<void(std::optional<HttpResponse>)>;
+
+// Keeps the last question until the test answers it. Outlives the server.
+class Reviewer {
+ public:
+  base::HttpServerOptions Options() {
+    base::HttpServerOptions options;
+    options.review_head = [this](const base::HttpRequest& head, Done done) {
+      absl::MutexLock lock(&mu_);
+      path_ = head.path;
+      done_ = std::move(done);
+    };
+    return options;
+  }
+  Done Await(const std::string& path) {
+    const auto came = [&]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return done_ && path_ == path; };
+    absl::MutexLock lock(&mu_, absl::Condition(&came));
+    return std::exchange(done_, nullptr);
+  }
+
+ private:
+  absl::Mutex mu_;
+  std::string path_ ABSL_GUARDED_BY(mu_);
+  Done done_ ABSL_GUARDED_BY(mu_);
+};
+
+std::string Post(const std::string& path, const std::string& rest) {
+  return absl::StrCat("POST ", path, " HTTP/1.1\r\nHost: a\r\n", rest);
+}
+
+TEST_CASE("a body is read after the review of its head") {
+  Reviewer reviewer;
+  auto server = StartServer(EchoHandler(), reviewer.Options());
+  RawClient client(server->port());
+  SECTION("when it comes along") {
+    client.Send(Post("/a", "Content-Length: 2\r\n\r\nok"));
+    reviewer.Await("/a")(std::nullopt);
+    CHECK(client.ReadResponse().body == "ok");
+    // The next request on the connection has a review of its own.
+    client.Send(Post("/b", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"));
+    reviewer.Await("/b")(std::nullopt);
+    CHECK(client.ReadResponse().body == "ok");
+    CHECK(client.Get("/without-body").code == 200);
+  }
+  SECTION("when the client waits for leave to send it") {
+    client.Send(Post("/a", "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n"));
+    reviewer.Await("/a")(std::nullopt);
+    CHECK(client.ReadHead().code == 100);
+    client.Send("ok");
+    CHECK(client.ReadResponse().body == "ok");
+  }
+  SECTION("and never when it is refused") {
+    client.Send(Post("/a", "Content-Length: 1000000\r\n\r\n"));
+    client.Send(std::string(1000, 'x'));
+    reviewer.Await("/a")(HttpResponse{401, "text/plain", {}, "who?"});
+    const tests::RawResponse response = client.ReadResponse();
+    CHECK(response.code == 401);
+    CHECK(response.body == "who?");
+    CHECK(client.EndsNow());
+  }
+}
+
+TEST_CASE("a review may end after the connection and the server") {
+  Reviewer reviewer;
+  auto server = StartServer(EchoHandler(), reviewer.Options());
+  auto client = std::make_unique<RawClient>(server->port());
+  client->Send(Post("/a", "Content-Length: 2\r\n\r\nok"));
+  const Done first = reviewer.Await("/a");
+  client.reset();
+  first(std::nullopt);
+  RawClient second(server->port());
+  second.Send(Post("/b", "Content-Length: 2\r\n\r\nok"));
+  const Done late = reviewer.Await("/b");
+  server.reset();
+  late(std::nullopt);
+}
+
+}  // namespace
