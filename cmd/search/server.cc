@@ -236,6 +236,7 @@ search::ProxyHandler::Parts Server::ProxyParts() {
           .control_plane = to_control_plane_,
           .decode = VersionDecoder(),
           .clock = clock_,
+          .read_authorizer = ReadAuthorizer(),
           .head_timeout = options_.serving.request_timeout};
 }
 

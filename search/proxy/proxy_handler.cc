@@ -1,5 +1,5 @@
 // Each request is a value that travels through the steps of the README: Handle takes the inner
-// request out and routes it; Read, ToMember and ToControlPlane are the three ways. None of them
+// request out and routes it; Read and PassOn (ToMember, ToControlPlane) are the ways. None of them
 // waits: what has to be asked (rights, servers) calls back, and holds the request meanwhile.
 #include "search/proxy/proxy_handler.h"
 
@@ -14,6 +14,7 @@
 #include "search/proxy/internal/identity_memory.h"
 #include "search/proxy/internal/inner_request.h"
 #include "search/proxy/internal/owner.h"
+#include "search/proxy/internal/read_rights.h"
 #include "search/proxy/internal/routing.h"
 #include "search/proxy/internal/write_body.h"
 
@@ -36,6 +37,13 @@ struct Passage {
   UserInfo user;
   std::string server;
   std::shared_ptr<Forwarder> forwarder;
+  ResponderPtr responder;
+};
+
+// Where a request is passed on to.
+struct Way {
+  Route route = Route::kControlPlane;
+  std::shared_ptr<const ControlPlaneWatches::Entry> watch;  // Of a watch.
   ResponderPtr responder;
 };
 
@@ -66,6 +74,10 @@ struct ProxyHandler::Impl : std::enable_shared_from_this<Impl> {
   absl::StatusOr<Route> RouteFor(const InnerRequest& inner) const;
   absl::Status Dispatch(ApiRequest& request, InnerRequest inner, const ResponderPtr& responder);
   void Read(ApiRequest& outer, InnerRequest inner, const ResponderPtr& responder);
+  // Passes the request on to the owner of its object if the user may get the object.
+  absl::Status SearchAsReader(ApiRequest& request, InnerRequest inner,
+                              const ResponderPtr& responder);
+  absl::Status PassOn(ApiRequest& request, InnerRequest inner, Way way);
   absl::StatusOr<Passage> ToMember(std::string target, InnerRequest inner);
   Passage ToControlPlane(std::string target, InnerRequest inner);
   void Send(const std::shared_ptr<const Passage>& passage, Identity identity);
@@ -102,17 +114,43 @@ absl::Status ProxyHandler::Impl::Dispatch(ApiRequest& request, InnerRequest inne
     Read(request, std::move(inner), responder);
     return absl::OkStatus();
   }
+  if (route == Route::kMember && inner.cluster.empty() && parts.read_authorizer != nullptr) {
+    return SearchAsReader(request, std::move(inner), responder);
+  }
+  return PassOn(request, std::move(inner), {route, std::move(watch), responder});
+}
+
+absl::Status ProxyHandler::Impl::SearchAsReader(ApiRequest& request, InnerRequest inner,
+                                                const ResponderPtr& responder) {
+  ApiRequest question;
+  question.user = request.user;
+  question.info = inner.info;
+  question.info.verb = "get";
+  question.info.subresource.clear();
+  ASSIGN_OR_RETURN(question.info.key, ObjectOf(inner.info));
+  const auto held = std::make_shared<ApiRequest>(std::move(request));
+  const auto asked = std::make_shared<InnerRequest>(std::move(inner));
+  WithReadRights(parts.read_authorizer, std::move(question), responder,
+                 [self = shared_from_this(), held, asked, responder](const ReadRequestPtr&) {
+                   const absl::Status refused =
+                       self->PassOn(*held, std::move(*asked), {Route::kMember, nullptr, responder});
+                   if (!refused.ok()) Refuse(refused, *responder);
+                 });
+  return absl::OkStatus();
+}
+
+absl::Status ProxyHandler::Impl::PassOn(ApiRequest& request, InnerRequest inner, Way way) {
   Passage passage;
-  if (route == Route::kMember) {
+  if (way.route == Route::kMember) {
     ASSIGN_OR_RETURN(passage, ToMember(std::move(request.http.target), std::move(inner)));
   } else {
     passage = ToControlPlane(std::move(request.http.target), std::move(inner));
   }
   passage.user = std::move(request.user);
   RETURN_IF_ERROR(CheckForwardable(passage.user));
-  passage.request.stop = watch == nullptr ? std::move(request.stop) : watch->stop();
-  passage.request.held = std::move(watch);
-  passage.responder = responder;
+  passage.request.stop = way.watch == nullptr ? std::move(request.stop) : way.watch->stop();
+  passage.request.held = std::move(way.watch);
+  passage.responder = std::move(way.responder);
   const Identity identity = identities.For(passage.server, passage.user);
   Send(std::make_shared<const Passage>(std::move(passage)), identity);
   return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/http_server.h"
 #include "kube/aggregation/api_handler.h"
+#include "kube/aggregation/authorizer.h"
 #include "search/proxy/cached_reads.h"
 #include "search/proxy/forwarder.h"
 #include "search/proxy/registration.h"
@@ -26,6 +27,10 @@ class ProxyHandler : public kube::aggregation::ApiHandler {
     std::shared_ptr<Forwarder> control_plane;
     DecodeVersions decode;
     const base::Clock& clock;
+    // --authorize-cached-reads: who may not get an object in the control plane does not learn from
+    // the search for its owner whether it exists. Null: whoever may use the proxy may. REQUIRES:
+    // its questions have ended before the handler is destroyed.
+    kube::aggregation::Authorizer* read_authorizer = nullptr;
     // How long servers may take to begin an answer that is not long-running.
     absl::Duration head_timeout = absl::Seconds(60);
   };

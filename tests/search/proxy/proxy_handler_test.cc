@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "absl/strings/str_cat.h"
+#include "kube/aggregation/authorizer.h"
 #include "kube/server/negotiation.h"
 #include "tests/search/proxy/requests.h"
 #include "tests/support/fake_clock.h"
@@ -105,7 +107,7 @@ struct Fixture : MemberForwarders {
             if (version != "composite") return std::nullopt;
             return MemberVersions{{"member1", "714"}};
           },
-          clock});
+          clock, authorizer});
     }
     return *handler_;
   }
@@ -113,6 +115,7 @@ struct Fixture : MemberForwarders {
   tests::FakeClock clock;
   absl::Status registries;  // Whether they are known.
   std::set<std::string> registered = {"pods"};
+  kube::aggregation::Authorizer* authorizer = nullptr;
   FakeCache cache;
   const std::shared_ptr<FakeServer> to_control_plane = std::make_shared<FakeServer>();
   FakeServer& control_plane = *to_control_plane;
@@ -340,6 +343,47 @@ TEST_CASE("a user whom no header can name is not passed on") {
   f.user = bob;
   f.user.groups = {"a group, with a comma"};
   CHECK(code() == 200);
+}
+
+// Permits everything about these names.
+class FakeAuthorizer : public kube::aggregation::Authorizer {
+ public:
+  void Authorize(const kube::aggregation::Attributes& a, Done done) override {
+    asked.push_back(absl::StrCat(a.user.name, " ", a.verb, " ", a.resource, "/", a.subresource, " ",
+                                 a.ns, "/", a.name));
+    done(kube::aggregation::Decision{.allowed = permits.contains(a.name)});
+  }
+  std::set<std::string> permits;
+  std::vector<std::string> asked;
+};
+
+TEST_CASE("the search for an owner reports nothing to whoever may not read the object") {
+  Fixture f;
+  FakeAuthorizer authorizer;
+  f.authorizer = &authorizer;
+  f.cache.holders = {{"one", {"member1"}}, {"both", {"member1", "member2"}}};
+  const auto code = [&](const std::string& method, const std::string& target) {
+    return f.Send(method, "/api/v1/namespaces/ns/pods/" + target)->response->code;
+  };
+  for (const std::string name : {"one", "both", "none"}) {
+    CAPTURE(name);
+    const auto refused = f.Send("DELETE", "/api/v1/namespaces/ns/pods/" + name);
+    CHECK(refused->response->code == 403);
+    CHECK(refused->Body()["message"].AsString() ==
+          absl::StrCat("pods \"", name,
+                       "\" is forbidden: User \"bob\" cannot get resource \"pods\"",
+                       " in API group \"\" in the namespace \"ns\""));
+  }
+  CHECK(code("GET", "https:one:443/proxy/a") == 403);
+  CHECK(authorizer.asked.front() == "bob get pods/ ns/one");
+  CHECK(authorizer.asked.back() == "bob get pods/ ns/one");
+  CHECK(f.servers["member1"]->received.empty());
+  // The member decides about what is sent to it without a search, and about everything else.
+  CHECK(code("DELETE", "one?cluster=member1") == 200);
+  authorizer.permits = {"one", "both", "none"};
+  CHECK(code("GET", "one/log") == 200);
+  CHECK(code("DELETE", "both") == 409);
+  CHECK(code("DELETE", "none") == 404);
 }
 
 TEST_CASE("a write waits until it is known which members could be meant") {
