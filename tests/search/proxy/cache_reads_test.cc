@@ -388,6 +388,25 @@ TEST_CASE("a member that does not answer holds up its own readers only, and not 
   CHECK(second->Body()["items"].size() == 1);
 }
 
+TEST_CASE("watches that show nothing new keep no thread") {
+  CacheReadsFixture f;
+  REQUIRE(f.Cache({"m1"}));
+  f.Put("m1", "a", "x");
+  CacheReads::Options options = f.Options(absl::Seconds(3));
+  options.waiting_threads = 1;
+  options.max_waiting = 1;
+  CacheReads few(std::move(options));
+  for (int i = 0; i < 40; ++i) {
+    const auto watch = ReadingClient::Make();
+    f.Start(few, absl::StrCat("/api/v1/pods?watch=1&", tests::kWatchList), "", watch);
+    REQUIRE(Eventually([&] { return watch->Events().size() >= 1; }));
+  }
+  const auto list = ReadingClient::Make();
+  f.Start(few, "/api/v1/pods", "", list);
+  CHECK(list->Body()["items"].size() == 1);
+  f.stop.request_stop();
+}
+
 TEST_CASE("a version from the future is refused without waiting for it") {
   CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));

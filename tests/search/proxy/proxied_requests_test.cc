@@ -208,6 +208,33 @@ TEST_CASE("a member that does not know this program's token does not make the ca
   CHECK(application.body == "who?");
 }
 
+TEST_CASE("logs that are followed and say nothing keep nobody else waiting") {
+  absl::Mutex mu;
+  std::vector<std::shared_ptr<base::HttpStream>> streams;
+  TestServer member([&](HttpRequest request, ResponderPtr responder) {
+    if (request.path != "/api/v1/namespaces/ns/pods/web/log") {
+      return Describe(std::move(request), std::move(responder));
+    }
+    auto stream = responder->StartStream({.code = 200, .content_type = "text/plain"});
+    stream->Write("-");
+    absl::MutexLock lock(&mu);
+    streams.push_back(std::move(stream));
+  });
+  Proxy proxy(member.Config());
+  // More than any pool has threads or connections.
+  std::vector<std::unique_ptr<RawClient>> followers;
+  for (int i = 0; i < 150; ++i) {
+    followers.push_back(std::make_unique<RawClient>(proxy.port()));
+    followers.back()->Send(absl::StrCat("GET ", kProxyUrl,
+                                        "/api/v1/namespaces/ns/pods/web/log?follow=true HTTP/1.1"
+                                        "\r\nHost: a\r\n\r\n"));
+    REQUIRE(followers.back()->ReadHead().code == 200);
+  }
+  RawClient client(proxy.port());
+  CHECK(client.Get(absl::StrCat(kProxyUrl, "/api/v1/namespaces/ns/pods/web/status")).code == 200);
+  proxy.Drain();
+}
+
 TEST_CASE("the end of the service ends what is relayed, and properly") {
   std::promise<void> asked;
   std::shared_ptr<base::HttpStream> stream;
