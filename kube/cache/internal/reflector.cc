@@ -72,6 +72,7 @@ Reflector::Reflector(Resource resource, InformerOptions options, Environment env
       options_(std::move(options)),
       selector_(ParseOrNothing(options_.label_selector)),
       kept_(KeptFields(options_)),
+      dictionary_(options_.keep_text ? std::make_shared<TextDictionary>() : nullptr),
       server_(environment.client.name()),
       env_(environment),
       ask_backoff_(kFirstDelay, kLongestDelay),

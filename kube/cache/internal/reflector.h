@@ -108,8 +108,8 @@ class Reflector final : public Informer,
   const Resource resource_;
   const InformerOptions options_;
   const LabelSelector selector_;
-  const json::Fields kept_;  // With keep_text.
-  const std::shared_ptr<TextDictionary> dictionary_ = std::make_shared<TextDictionary>();
+  const json::Fields kept_;                           // With keep_text.
+  const std::shared_ptr<TextDictionary> dictionary_;  // Null without keep_text.
   // The client's name, kept for callers that still wait after Stop, when the client may be gone.
   const std::string server_;
   const Environment env_;
