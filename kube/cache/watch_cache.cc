@@ -2,14 +2,7 @@
 // change of each object is put into the table and the history in the order of versions, all under
 // one lock, and observers are called without it.
 //
-// Versions of a step. An addition or update has the version of its object. That is how far a
-// watcher may continue, because the others of the step are in ascending order, too. A deletion that
-// a list has revealed has no version of its own, and an old object can appear when more namespaces
-// are wanted; both come last. Only the last of them has the version that the step completes, and
-// the others the version just below, marked as belated, so that a watcher that has seen some of
-// them and continues there is given all of them again. If the completed version is no higher than
-// before, all of them have it and are belated. An object that replaces one with another uid follows
-// its deletion, which has the version just below, and is belated, too.
+// Which versions the events of a step have: see internal/cache_step.h.
 //
 // A progress below the last one means that the server went back. The history then cannot be
 // continued by anybody: it is reset, so that watchers end with kOutOfRange and list again.
@@ -24,26 +17,21 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "kube/cache/internal/cache_step.h"
 #include "kube/cache/internal/event_history.h"
 #include "kube/cache/internal/ordered_objects.h"
 
 namespace kube {
 namespace {
 
-using internal::CompareKeys;
 using internal::EventHistory;
 using internal::KeyView;
 using internal::OrderedObjects;
 
 using Event = WatchCache::Event;
 using Objects = std::vector<ObjectPtr>;
-
-const ObjectPtr& StateOf(const Event& event) {
-  return event.after == nullptr ? event.before : event.after;
-}
 
 }  // namespace
 
@@ -53,11 +41,6 @@ struct WatchCache::Impl {
         options(std::move(options)),
         history(this->options.history, this->options.history_bytes) {}
 
-  // The last known change of an object since the last step; a null `after` is a deletion.
-  struct Pending {
-    ObjectPtr last;
-    bool deleted = false;
-  };
   using Observers = std::vector<std::weak_ptr<Observer>>;
 
   const base::Clock& clock;
@@ -77,11 +60,11 @@ struct WatchCache::Impl {
   bool closed ABSL_GUARDED_BY(mu) = false;
 
   // Only handlers use these, one at a time.
-  absl::flat_hash_map<ObjectKey, Pending> pending;
+  internal::PendingChanges pending;
   bool replacing = true;  // True until the first list of a new informer has ended.
 
   void Note(const ObjectPtr& object, bool deleted) {
-    Pending& change = pending[object->key()];
+    internal::PendingChange& change = pending[object->key()];
     change.last = object;
     change.deleted = deleted;
   }
@@ -91,12 +74,6 @@ struct WatchCache::Impl {
     return source;
   }
   void OnProgress(int64_t version);
-  // Returns the changes from the table to what is pending, in the order of their versions.
-  std::vector<Event> NetChanges(int64_t version) ABSL_SHARED_LOCKS_REQUIRED(mu);
-  void AddNetChange(const Pending& change, int64_t version, std::vector<Event>& events)
-      ABSL_SHARED_LOCKS_REQUIRED(mu);
-  // Sees to it that a watcher may continue after each event without missing one of the following.
-  void MarkBelated(std::vector<Event>& events) ABSL_SHARED_LOCKS_REQUIRED(mu);
   void Apply(const std::vector<Event>& events, bool keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   // Shares with the informer's store the pending objects that are equal to those of the table.
   void ShareEqualObjects() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
@@ -124,11 +101,10 @@ void WatchCache::Impl::OnProgress(int64_t version) {
     synced = std::exchange(replacing, false);
     if (synced) {
       for (const ObjectPtr& object : objects.All()) {
-        pending.try_emplace(object->key(), Pending{object, true});
+        pending.try_emplace(object->key(), internal::PendingChange{object, true});
       }
     }
-    events = NetChanges(version);
-    MarkBelated(events);
+    events = internal::StepEvents(objects, pending, {progress.version, version});
     Apply(events, !first && !went_back);
     if (synced) ShareEqualObjects();
     if (first || went_back) history.Reset(version);
@@ -137,54 +113,6 @@ void WatchCache::Impl::OnProgress(int64_t version) {
   }
   pending.clear();
   Announce(events, synced);
-}
-
-std::vector<Event> WatchCache::Impl::NetChanges(int64_t version) {
-  std::vector<Event> events;
-  events.reserve(pending.size());
-  for (const auto& [key, change] : pending) AddNetChange(change, version, events);
-  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
-    if (a.version != b.version) return a.version < b.version;
-    if (a.belated != b.belated) return b.belated;
-    const int keys = CompareKeys(KeyView(StateOf(a)), KeyView(StateOf(b)));
-    // The deletion of an object precedes its successor.
-    return keys == 0 ? a.after == nullptr && b.after != nullptr : keys < 0;
-  });
-  return events;
-}
-
-void WatchCache::Impl::MarkBelated(std::vector<Event>& events) {
-  for (size_t i = 0; i < events.size(); ++i) {
-    Event& event = events[i];
-    if (event.version <= progress.version) {
-      event.belated = true;
-    } else if (i + 1 < events.size() && !event.belated && events[i + 1].version == event.version &&
-               !events[i + 1].belated) {
-      --event.version;
-      event.belated = true;
-    }
-  }
-}
-
-void WatchCache::Impl::AddNetChange(const Pending& change, int64_t version,
-                                    std::vector<Event>& events) {
-  const ObjectPtr before = objects.Find(KeyView(change.last));
-  const int64_t own = ResourceVersionOf(*change.last);
-  const int64_t reached = own > progress.version && own <= version ? own : version;
-  if (change.deleted) {
-    // The last state has the version of the deletion, if the watch reported it.
-    if (before != nullptr) events.push_back({.before = change.last, .version = reached});
-    return;
-  }
-  if (before == nullptr) {
-    events.push_back({.after = change.last, .version = reached});
-  } else if (before->uid() != change.last->uid()) {
-    const int64_t just_below = reached > progress.version ? reached - 1 : reached;
-    events.push_back({.before = before, .version = just_below, .belated = true});
-    events.push_back({.after = change.last, .version = reached});
-  } else if (before->resource_version() != change.last->resource_version()) {
-    events.push_back({.before = before, .after = change.last, .version = reached});
-  }
 }
 
 void WatchCache::Impl::Apply(const std::vector<Event>& events, bool keep) {
@@ -246,7 +174,8 @@ absl::StatusOr<OrderedObjects::Page> WatchCache::Impl::ReadPast(
   const auto since = history.Since(version);
   if (!since.ok()) return since.status();
   OrderedObjects::Former former;
-  for (const Event& event : *since) former.try_emplace(KeyView(StateOf(event)), event.before);
+  for (const Event& event : *since)
+    former.try_emplace(KeyView(internal::StateOf(event)), event.before);
   return objects.ReadFormer(selection, former);
 }
 
@@ -294,7 +223,9 @@ void WatchCache::Close() {
     std::vector<Event> events;
     // These are for watchers that follow now; nobody can find a closed cache to continue.
     for (const ObjectPtr& object : impl_->objects.All()) {
-      events.push_back({.before = object, .version = impl_->progress.version, .belated = true});
+      const int64_t version = impl_->progress.version;
+      events.push_back(
+          {.before = object, .version = version, .resume_version = version, .belated = true});
     }
     impl_->Apply(events, true);
   }

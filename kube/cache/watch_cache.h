@@ -41,12 +41,20 @@ class WatchCache {
     // deletion is null, and `before` the last known state, with the version of the deletion if the
     // server sent one.
     ObjectPtr before, after;
-    // Who has seen the events up to this one may continue after this version.
+    // The change had happened by this version: that of the object, or, where only a list or another
+    // informer has shown the change, the version that was complete then.
     int64_t version = -1;
-    // True if not every event of this version precedes this one: a list has revealed several at
-    // once, another informer, with other namespaces, has shown the change, or the cache has been
-    // closed. Who continues at this very version is given the event, perhaps again.
+    // Who has seen the events up to this one may continue after this version, which is lower than
+    // `version` when more events have that one; some events may then come again.
+    int64_t resume_version = -1;
+    // True if even a reader that has seen everything up to `version` may have missed the event: the
+    // contents have changed while the version stayed the same.
     bool belated = false;
+
+    // Returns whether a watcher that continues after this version has seen the event before.
+    bool IsSeenAt(int64_t reached) const {
+      return version < reached || (version == reached && !belated);
+    }
   };
 
   struct Options {

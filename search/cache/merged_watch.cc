@@ -158,8 +158,9 @@ absl::StatusOr<bool> MergedWatch::TakeFrom(const std::string& cluster, Source& s
     RETURN_IF_ERROR(source.cache->ReadEvents(source.position, room, news, complete));
     for (const WatchCache::Event& event : news) {
       // A client may continue at a version that this process has not seen yet.
-      if (event.version <= source.continue_after && !event.belated) continue;
-      AddEvent(cluster, event, events);
+      if (event.IsSeenAt(source.continue_after)) continue;
+      // A client that came from within a step stays where it was until the step is over.
+      AddEvent(cluster, event, std::max(event.resume_version, source.continue_after), events);
     }
     if (complete < 0) continue;
     if (complete > version_.Number(cluster)) version_.Set(cluster, complete);
@@ -190,20 +191,20 @@ bool MergedWatch::Selects(const ObjectPtr& object) const {
 }
 
 void MergedWatch::AddEvent(const std::string& cluster, const WatchCache::Event& event,
-                           Events& events) {
+                           int64_t resume_version, Events& events) {
   const bool before = Selects(event.before);
   const bool after = Selects(event.after);
   if (after) {
     // The version of the object itself, so that a write that carries it can be checked; it differs
-    // from the event's only for old objects that have come into the scope.
+    // from the event's for old objects that have come into the scope, and at the end of a step.
     version_.Set(cluster, kube::ResourceVersionOf(*event.after));
     events.push_back(
         {before ? Type::kModified : Type::kAdded, cluster, event.after, version_.ToString()});
   } else if (before) {
-    version_.Set(cluster, event.version);
+    version_.Set(cluster, resume_version);
     events.push_back({Type::kDeleted, cluster, event.before, version_.ToString()});
   }
-  version_.Set(cluster, event.version);
+  version_.Set(cluster, resume_version);
 }
 
 void MergedWatch::AddBookmarks(Events& events) {

@@ -108,8 +108,9 @@ class MergedWatch final : public kube::WatchCache::Observer,
                                 Events& events) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void TakeInitial(const std::string& cluster, Source& source, size_t limit, Events& events)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void AddEvent(const std::string& cluster, const kube::WatchCache::Event& event, Events& events)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // `resume_version`: where a client that has this event may continue.
+  void AddEvent(const std::string& cluster, const kube::WatchCache::Event& event,
+                int64_t resume_version, Events& events) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool Selects(const kube::ObjectPtr& object) const;
   void AddBookmarks(Events& events) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool InitialEventsAreOver() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -9,6 +9,11 @@
 namespace kube::internal {
 namespace {
 
+// A watcher that continues at a lower version has not seen the event.
+int64_t OwedBelow(const WatchCache::Event& event) {
+  return event.belated ? event.version + 1 : event.version;
+}
+
 // What an event costs beside the texts: its entry, and an object that no table holds any more.
 constexpr size_t kPerEvent = 1 << 10;
 
@@ -19,7 +24,10 @@ void EventHistory::Add(WatchCache::Event event, base::SteadyTime now) {
   const size_t bytes =
       kPerEvent + (event.before == nullptr ? 0 : Encoded(*event.before).text_bytes());
   bytes_ += bytes;
-  events_.push_back({std::move(event), now, bytes});
+  // The first events of a step may be owed at higher versions than those that follow.
+  const int64_t earlier = events_.empty() ? complete_after_ : events_.back().owed_below;
+  const int64_t owed_below = std::max(earlier, OwedBelow(event));
+  events_.push_back({std::move(event), now, bytes, owed_below});
 }
 
 void EventHistory::Trim(base::SteadyTime now) {
@@ -27,7 +35,7 @@ void EventHistory::Trim(base::SteadyTime now) {
     const Entry& oldest = events_.front();
     const bool old = now - oldest.at > longest_ && events_.size() > kAlwaysKept;
     if (!old && bytes_ <= max_bytes_) return;
-    complete_after_ = std::max(complete_after_, oldest.event.version);
+    complete_after_ = std::max(complete_after_, oldest.owed_below);
     bytes_ -= oldest.bytes;
     events_.pop_front();
     ++first_;
@@ -47,8 +55,7 @@ absl::StatusOr<uint64_t> EventHistory::PositionAfter(int64_t version) const {
         absl::StrCat("too old resource version: ", version, " (", complete_after_, ")"));
   }
   const auto after = std::partition_point(events_.begin(), events_.end(), [&](const Entry& entry) {
-    return entry.event.version < version ||
-           (entry.event.version == version && !entry.event.belated);
+    return entry.owed_below <= version;
   });
   return first_ + static_cast<uint64_t>(after - events_.begin());
 }
@@ -65,11 +72,12 @@ absl::Status EventHistory::Read(uint64_t& position, size_t limit,
 }
 
 absl::StatusOr<std::vector<WatchCache::Event>> EventHistory::Since(int64_t version) const {
-  auto position = PositionAfter(version);
+  const auto position = PositionAfter(version);
   if (!position.ok()) return position.status();
   std::vector<WatchCache::Event> events;
-  const absl::Status read = Read(*position, events_.size(), events);
-  if (!read.ok()) return read;
+  for (uint64_t i = *position - first_; i < events_.size(); ++i) {
+    if (!events_[i].event.IsSeenAt(version)) events.push_back(events_[i].event);
+  }
   return events;
 }
 

@@ -20,7 +20,8 @@ class EventHistory {
   EventHistory(absl::Duration longest, size_t max_bytes)
       : longest_(longest), max_bytes_(max_bytes) {}
 
-  // Versions must not descend. The event is kept at least until the next call of Trim.
+  // Steps must not go back (see cache_step.h). The event is kept at least until the next call of
+  // Trim.
   void Add(WatchCache::Event event, base::SteadyTime now);
   // Drops events that are too old or too many.
   void Trim(base::SteadyTime now);
@@ -30,7 +31,7 @@ class EventHistory {
   // As in WatchCache.
   absl::StatusOr<uint64_t> PositionAfter(int64_t version) const;
   absl::Status Read(uint64_t& position, size_t limit, std::vector<WatchCache::Event>& events) const;
-  // Returns the events after `version`, or an error as PositionAfter.
+  // Returns the events that a watcher at `version` has not seen, or an error as PositionAfter.
   absl::StatusOr<std::vector<WatchCache::Event>> Since(int64_t version) const;
 
   uint64_t end() const { return first_ + events_.size(); }
@@ -41,6 +42,8 @@ class EventHistory {
     WatchCache::Event event;
     base::SteadyTime at;
     size_t bytes;
+    // A watcher that continues at a lower version is owed this event or an earlier one.
+    int64_t owed_below;
   };
   static constexpr size_t kAlwaysKept = 100;
 
@@ -48,7 +51,7 @@ class EventHistory {
   const size_t max_bytes_;
   std::deque<Entry> events_;
   uint64_t first_ = 1;           // The position of the first event.
-  int64_t complete_after_ = -1;  // The history has every event after this version.
+  int64_t complete_after_ = -1;  // The history has every event that is owed from here on.
   size_t bytes_ = 0;
 };
 

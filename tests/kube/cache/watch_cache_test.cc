@@ -1,6 +1,8 @@
 #include "kube/cache/watch_cache.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -61,6 +63,28 @@ struct Fixture {
     if (cache != nullptr) CHECK(Eventually([&] { return cache->progress().version >= version; }));
     return version;
   }
+  // The watch breaks, and a list shows all at once what `changes` does on the server meanwhile.
+  void ChangeUnwatched(const std::function<void()>& changes) {
+    const int64_t before = cache->progress().version;
+    server->Compact();
+    server->Block("GET");
+    server->EndWatches(absl::OutOfRangeError("gone"));
+    changes();
+    server->Unblock();
+    CHECK(Eventually([&] {
+      clock.AdvanceAndAwait(absl::Seconds(31));
+      return cache->progress().version > before;
+    }));
+  }
+  // Everything that has happened after this version, which the history has to have.
+  std::vector<WatchCache::Event> EventsAfter(int64_t version) {
+    std::vector<WatchCache::Event> events;
+    int64_t complete = -1;
+    auto position = cache->PositionAfter(version);
+    REQUIRE(position.ok());
+    REQUIRE(cache->ReadEvents(*position, 1000, events, complete).ok());
+    return events;
+  }
   std::string Listed(const WatchCache::Range& range) {
     const auto read = cache->Read(range);
     return read.ok() ? Names(*read->objects) : std::string(read.status().message());
@@ -72,6 +96,31 @@ std::string Show(const std::vector<WatchCache::Event>& events) {
     const Object& state = e.after != nullptr ? *e.after : *e.before;
     absl::StrAppend(out, e.before == nullptr ? "+" : e.after == nullptr ? "-" : "=", state.name());
   });
+}
+
+// Cuts a watcher after each of the events, and has it continue at each version that it could have
+// been given by then. Returns what one of them misses, or "".
+std::string WhatIsLost(const WatchCache& cache, int64_t start,
+                       const std::vector<WatchCache::Event>& events) {
+  for (size_t seen = 0; seen < events.size(); ++seen) {
+    std::vector<int64_t> given = {start};
+    if (seen > 0) {
+      const WatchCache::Event& last = events[seen - 1];
+      given = {last.resume_version};
+      if (last.after != nullptr) given.push_back(ResourceVersionOf(*last.after));
+    }
+    for (const int64_t version : given) {
+      auto position = cache.PositionAfter(version);
+      if (absl::IsOutOfRange(position.status())) continue;
+      std::vector<WatchCache::Event> rest;
+      int64_t complete = -1;
+      if (!cache.ReadEvents(*position, 1000, rest, complete).ok()) return "everything";
+      if (rest.size() < events.size() - seen) {
+        return absl::StrCat(seen, " seen, continued at ", version, ": ", Show(rest));
+      }
+    }
+  }
+  return "";
 }
 
 TEST_CASE_METHOD(Fixture, "a watch cache lists in the order of etcd's keys, in pages") {
@@ -225,55 +274,92 @@ TEST_CASE_METHOD(
   Put("a", "y");
   Start();
   const int64_t start = cache->progress().version;
-  server->Compact();
-  server->Block("GET");  // The list that follows shows all of the changes.
-  server->EndWatches(absl::OutOfRangeError("gone"));
-  server->Erase(kPods, {"a", "y"});
-  const int64_t version = ResourceVersionOf(server->Put(kPods, PodIn("a", "z")));
-  server->Put(kPods, PodIn("a", "x"));
-  server->Unblock();
-  CHECK(Eventually([&] {
-    clock.AdvanceAndAwait(absl::Seconds(31));
-    return cache->progress().version > version;
-  }));
+  int64_t version = -1;
+  ChangeUnwatched([&] {
+    server->Erase(kPods, {"a", "y"});
+    version = ResourceVersionOf(server->Put(kPods, PodIn("a", "z")));
+    server->Put(kPods, PodIn("a", "x"));
+  });
   CHECK(Listed({}) == "a/x a/z");
-  auto position = cache->PositionAfter(start);
-  REQUIRE(position.ok());
-  std::vector<WatchCache::Event> events;
-  int64_t complete = -1;
-  REQUIRE(cache->ReadEvents(*position, 9, events, complete).ok());
-  CHECK(Show(events) == "+z =x -y");
-  CHECK(events[0].version == version);
-  CHECK(events[2].version == complete);
+  const std::vector<WatchCache::Event> events = EventsAfter(start);
+  // Nobody knows when the deletion was; so it comes before whatever raises the version.
+  CHECK(Show(events) == "-y +z =x");
+  CHECK(events[0].resume_version == start);
+  CHECK(events[0].version == cache->progress().version);
+  CHECK(events[1].version == version);
+  CHECK(events[2].resume_version == cache->progress().version);
 }
 
-TEST_CASE_METHOD(Fixture, "deletions that a list reveals can be taken one at a time") {
+TEST_CASE_METHOD(
+    Fixture, "whoever is cut off before a deletion that a list has revealed is given it later") {
   for (const char* name : {"x", "y", "z"}) Put("a", name);
   Start();
   const int64_t start = cache->progress().version;
-  server->Compact();
-  server->Block("GET");
-  server->EndWatches(absl::OutOfRangeError("gone"));
-  for (const char* name : {"x", "y", "z"}) server->Erase(kPods, {"a", name});
-  server->Unblock();
-  CHECK(Eventually([&] {
-    clock.AdvanceAndAwait(absl::Seconds(31));
-    return cache->progress().version > start;
-  }));
-  std::vector<WatchCache::Event> events;
-  int64_t complete = -1;
-  auto position = cache->PositionAfter(start);
-  REQUIRE(position.ok());
-  REQUIRE(cache->ReadEvents(*position, 9, events, complete).ok());
-  CHECK(Show(events) == "-x -y -z");
-  // Whoever stops after any of them and continues with its version misses none of the others.
-  for (size_t seen = 1; seen <= 3; ++seen) {
-    std::vector<WatchCache::Event> rest;
-    position = cache->PositionAfter(events[seen - 1].version);
-    REQUIRE(position.ok());
-    REQUIRE(cache->ReadEvents(*position, 9, rest, complete).ok());
-    CHECK(rest.size() >= 3 - seen);
-    if (seen == 3) CHECK(rest.empty());
+  SECTION("the newest object is at the version of the list") {
+    ChangeUnwatched([&] {
+      for (const char* name : {"y", "z"}) server->Erase(kPods, {"a", name});
+      server->Put(kPods, PodIn("a", "x"));
+    });
+  }
+  SECTION("the deletion is the last change") {
+    ChangeUnwatched([&] {
+      for (const char* name : {"x", "w"}) server->Put(kPods, PodIn("a", name));
+      for (const char* name : {"y", "z"}) server->Erase(kPods, {"a", name});
+    });
+  }
+  SECTION("another object has taken the name") {
+    ChangeUnwatched([&] {
+      server->Erase(kPods, {"a", "y"});
+      server->Put(kPods, PodIn("a", "x"));
+      server->Put(kPods, PodIn("a", "y"));
+    });
+  }
+  SECTION("nothing but deletions has happened") {
+    ChangeUnwatched([&] {
+      for (const char* name : {"x", "y", "z"}) server->Erase(kPods, {"a", name});
+    });
+  }
+  const std::vector<WatchCache::Event> events = EventsAfter(start);
+  CHECK(WhatIsLost(*cache, start, events).empty());
+  // Who has seen all of them is not given any again.
+  CHECK(EventsAfter(events.back().resume_version).empty());
+  // A version that another process has given: between those that this cache has seen.
+  const size_t deletions = static_cast<size_t>(std::count_if(
+      events.begin(), events.end(), [](const auto& event) { return event.after == nullptr; }));
+  for (int64_t version = start; version < cache->progress().version; ++version) {
+    auto position = cache->PositionAfter(version);
+    if (absl::IsOutOfRange(position.status())) continue;
+    const std::vector<WatchCache::Event> again = EventsAfter(version);
+    CHECK(static_cast<size_t>(std::count_if(again.begin(), again.end(), [](const auto& event) {
+            return event.after == nullptr;
+          })) == deletions);
+  }
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a version at which revealed deletions have left the history is too old") {
+  options.history_bytes = 10 << 10;
+  for (int i = 0; i < 20; ++i) Put("a", absl::StrCat(i));
+  Put("b", "x");
+  Start();
+  const int64_t start = cache->progress().version;
+  SECTION("because a list has revealed them") {
+    ChangeUnwatched([&] {
+      for (int i = 0; i < 20; ++i) server->Erase(kPods, {"a", absl::StrCat(i)});
+    });
+    for (int64_t version = start; version < cache->progress().version; ++version) {
+      CHECK(absl::IsOutOfRange(cache->PositionAfter(version).status()));
+    }
+    CHECK(cache->PositionAfter(cache->progress().version).ok());
+  }
+  SECTION("because another informer has, at the same version") {
+    cache->Attach(Informing({"b"}));
+    CHECK(Eventually([&] { return Listed({}) == "b/x"; }));
+    CHECK(cache->progress().version == start);
+    CHECK(absl::IsOutOfRange(cache->PositionAfter(start).status()));
+    // The next version tells what came before from what came after.
+    const int64_t next = Put("b", "x");
+    CHECK(cache->PositionAfter(next).ok());
   }
 }
 

@@ -224,6 +224,39 @@ TEST_CASE_METHOD(Fixture, "a watch goes on while a cluster is cut off, and has w
   CHECK(Take(*watch).size() == 1);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a client that is cut off before a deletion that a list revealed is given it") {
+  for (const char* name : {"a", "y", "z"}) Put("m1", "n", name);
+  REQUIRE(Cache({"m1"}));
+  const std::string then = Now();
+  const int64_t start = Version("m1");
+  Server("m1").Compact();
+  Server("m1").Block("GET");  // The list that follows shows all of the changes.
+  Server("m1").EndWatches(absl::OutOfRangeError("gone"));
+  for (const char* name : {"y", "z"}) Server("m1").Erase(kPods, {"n", name});
+  const int64_t changed = kube::ResourceVersionOf(Server("m1").Put(kPods, tests::PodIn("n", "a")));
+  Server("m1").Unblock();
+  REQUIRE(Eventually([&] {
+    clock.AdvanceAndAwait(absl::Seconds(31));
+    return Version("m1") >= changed;
+  }));
+  const Lines all = {absl::StrCat("-m1:y {m1:", start, "}"), absl::StrCat("-m1:z {m1:", start, "}"),
+                     absl::StrCat("=m1:a {m1:", changed, "}")};
+  CHECK(Take(*Open({.resource_version = then})) == all);
+  for (size_t cut = 1; cut <= all.size(); ++cut) {
+    const auto watch = Open({.resource_version = then});
+    std::vector<MergedEvent> seen;
+    while (seen.size() < cut) REQUIRE(watch->Take(1, seen));
+    const auto rest = Open({.resource_version = seen.back().version});
+    CHECK(Take(*rest) == (cut == all.size() ? Lines() : all));
+  }
+  // A version within the step, which another process has given: the composite does not go back.
+  CHECK(Take(*Open({.resource_version = V(start + 1)})) ==
+        Lines{absl::StrCat("-m1:y {m1:", start + 1, "}"),
+              absl::StrCat("-m1:z {m1:", start + 1, "}"),
+              absl::StrCat("=m1:a {m1:", changed, "}")});
+}
+
 TEST_CASE_METHOD(Fixture, "a watch of a cluster that went back ends, so that clients list again") {
   Put("m1", "n", "a");
   REQUIRE(Cache({"m1"}));

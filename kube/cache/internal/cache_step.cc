@@ -1,0 +1,72 @@
+#include "kube/cache/internal/cache_step.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kube::internal {
+namespace {
+
+using Event = WatchCache::Event;
+
+class StepMaker {
+ public:
+  StepMaker(const OrderedObjects& objects, const StepVersions& versions)
+      : objects_(objects), versions_(versions) {}
+
+  void Add(const PendingChange& change) {
+    const ObjectPtr before = objects_.Find(KeyView(change.last));
+    const int64_t own = ResourceVersionOf(*change.last);
+    if (change.deleted) {
+      // The last state has the version of the deletion, if the watch has reported it. One that a
+      // list has revealed after the watch has shown a later state is not told apart; so only the
+      // version that ends the step is believed.
+      if (before != nullptr) Add({.before = change.last}, own == versions_.to ? own : -1);
+    } else if (before == nullptr) {
+      Add({.after = change.last}, own);
+    } else if (before->uid() != change.last->uid()) {
+      Add({.before = before}, -1);
+      Add({.after = change.last}, own);
+    } else if (before->resource_version() != change.last->resource_version()) {
+      Add({.before = before, .after = change.last}, own);
+    }
+  }
+
+  std::vector<Event> Finish() {
+    std::sort(events_.begin(), events_.end(), Precedes);
+    // Nothing follows the last event, so that everything up to the end of the step has been seen.
+    if (!events_.empty()) events_.back().resume_version = versions_.to;
+    return std::move(events_);
+  }
+
+ private:
+  // `own`: the version of the change; outside of the step if it is not known.
+  void Add(Event event, int64_t own) {
+    const bool known = own > versions_.from && own <= versions_.to;
+    event.version = known ? own : versions_.to;
+    event.resume_version = known ? own : versions_.from;
+    event.belated = versions_.to <= versions_.from;
+    events_.push_back(std::move(event));
+  }
+
+  static bool Precedes(const Event& a, const Event& b) {
+    if (a.resume_version != b.resume_version) return a.resume_version < b.resume_version;
+    const int keys = CompareKeys(KeyView(StateOf(a)), KeyView(StateOf(b)));
+    // The deletion of an object precedes its successor.
+    return keys == 0 ? a.after == nullptr && b.after != nullptr : keys < 0;
+  }
+
+  const OrderedObjects& objects_;
+  const StepVersions versions_;
+  std::vector<Event> events_;
+};
+
+}  // namespace
+
+std::vector<Event> StepEvents(const OrderedObjects& objects, const PendingChanges& pending,
+                              const StepVersions& versions) {
+  StepMaker maker(objects, versions);
+  for (const auto& [key, change] : pending) maker.Add(change);
+  return maker.Finish();
+}
+
+}  // namespace kube::internal
