@@ -97,7 +97,7 @@ class Informer {
   // list.
   virtual absl::Status WaitForSync(base::SteadyTime deadline,
                                    const base::StopToken& stop) const = 0;
-  // Returns why the last list or watch failed, or the last request for CatchUp or AskVersion; OK if
+  // Returns why the last list or watch failed, or the last request for CatchUp or AskState; OK if
   // they did not fail, or the server has accepted a later one.
   virtual absl::Status last_error() const = 0;
   // Returns how far the store is complete. Changes by Written do not count.
@@ -107,11 +107,19 @@ class Informer {
   // objects, else a watch that the server ends within seconds, with a bookmark. Does not block;
   // nothing happens while a list or a retry is due anyway.
   virtual void CatchUp() {}
-  // Asks the server for its present version by one cheap read that it has to answer consistently,
-  // and calls `done` with it on a thread of the pool. Calls that come while a request is waiting to
-  // be sent share it. After the informer's end `done` is never called.
-  using VersionFn = std::function<void(const absl::StatusOr<int64_t>& version)>;
-  virtual void AskVersion(VersionFn /*done*/) {}
+  // What the server has at a moment.
+  struct ServerState {
+    int64_t version = -1;
+    // The version of the object that the question was about; 0 if the informer would not have it,
+    // -1 if that is unknown.
+    int64_t object = -1;
+  };
+  // Asks the server for its present version, and about one object (without a name: about none), by
+  // one cheap read that it has to answer consistently, and calls `done` on a thread of the pool.
+  // Calls that come while a request is waiting to be sent share it; if they are about different
+  // objects, nothing is known about any. After the informer's end `done` is never called.
+  using StateFn = std::function<void(const absl::StatusOr<ServerState>& state)>;
+  virtual void AskState(const ObjectKey& /*about*/, StateFn /*done*/) {}
   // Stores the result of a write, so that the next read sees it.
   virtual void Written(const Object& object) = 0;
   // Records that our own call deleted the object with this `uid` for good. A successor of the same

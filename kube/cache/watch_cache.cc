@@ -253,8 +253,9 @@ void WatchCache::CatchUp() {
   if (const std::shared_ptr<Informer> source = impl_->Source()) source->CatchUp();
 }
 
-void WatchCache::AskVersion(Informer::VersionFn done) {
-  if (const std::shared_ptr<Informer> source = impl_->Source()) source->AskVersion(std::move(done));
+void WatchCache::AskState(const ObjectKey& about, Informer::StateFn done) {
+  const std::shared_ptr<Informer> source = impl_->Source();
+  if (source != nullptr) source->AskState(about, std::move(done));
 }
 
 bool WatchCache::AwaitVersion(int64_t version, base::SteadyTime deadline) const {

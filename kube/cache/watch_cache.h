@@ -98,9 +98,9 @@ class WatchCache {
   Progress progress() const;
   // Why the informer cannot list or watch at the moment; OK if it can. kUnavailable without one.
   absl::Status last_error() const;
-  // Informer::CatchUp and Informer::AskVersion; without an informer `done` is never called.
+  // Informer::CatchUp and Informer::AskState; without an informer `done` is never called.
   void CatchUp();
-  void AskVersion(Informer::VersionFn done);
+  void AskState(const ObjectKey& about, Informer::StateFn done);
   // Waits until progress() has reached `version`; returns whether it has.
   bool AwaitVersion(int64_t version, base::SteadyTime deadline) const;
   // Waits for the first list.

@@ -67,6 +67,8 @@ struct Freshness {
   Need need = kAny;
   std::string resource_version;  // For kNotOlderThan: a composite.
   std::string cluster;           // As in the request that follows.
+  // For kNow: the only object that the request reads. Without a name: it may read all.
+  kube::ObjectKey object;
 };
 
 // The state of one resource of one cluster, for conditions and metrics.

@@ -249,7 +249,8 @@ absl::StatusOr<std::vector<MissingCluster>> CacheReads::Await(const Reading& rea
       options_.cache.AwaitFresh({.gvr = gvr,
                                  .need = reading.need,
                                  .resource_version = reading.version,
-                                 .cluster = read.cluster},
+                                 .cluster = read.cluster,
+                                 .object = reading.verb == "get" ? read.key : kube::ObjectKey()},
                                 wanted ? now + options_.patience : now);
   if (reading.need != Freshness::kNotOlderThan) return missing;
   // Clients that are told so ask again without a version.

@@ -57,7 +57,7 @@ class Reflector final : public Informer,
   absl::Status last_error() const override;
   Progress progress() const override { return writer_.progress(); }
   void CatchUp() override;
-  void AskVersion(VersionFn done) override;
+  void AskState(const ObjectKey& about, StateFn done) override;
   void Written(const Object& object) override;
   void WrittenDeleteOf(const ObjectKey& key, absl::string_view uid) override {
     writer_.DeleteForGood(key, uid);
@@ -73,12 +73,18 @@ class Reflector final : public Informer,
 
   void RunAfter(absl::Duration delay, Step step);
   void ListThenWatch();
+  struct Asker {
+    ObjectKey about;
+    StateFn done;
+  };
+
   absl::Status List() ABSL_LOCKS_EXCLUDED(list_mu_);
   absl::Status ListPages() ABSL_EXCLUSIVE_LOCKS_REQUIRED(list_mu_);
   // `lasting`: false for a watch that the server ends after kShortWatch.
   void StartWatch(bool lasting = true);
   void ListBesideWatch();
-  absl::StatusOr<int64_t> ReadServerVersion();
+  // Asks about the object, or without a name about none.
+  absl::StatusOr<ServerState> ReadServerState(const ObjectKey& about);
   // Notes how a request beside the watch went; one that failed is followed by another.
   void NoteAsked(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   void AskAgain() ABSL_LOCKS_EXCLUDED(mu_);
@@ -140,8 +146,8 @@ class Reflector final : public Informer,
   // True while a short watch has its bookmark still to come.
   bool watch_is_short_ ABSL_GUARDED_BY(mu_) = false;
   bool catch_up_is_due_ ABSL_GUARDED_BY(mu_) = false;  // True while its task waits.
-  // Who shares the next request of AskVersion; its task waits while there are any.
-  std::vector<VersionFn> askers_ ABSL_GUARDED_BY(mu_);
+  // Who shares the next request of AskState; its task waits while there are any.
+  std::vector<Asker> askers_ ABSL_GUARDED_BY(mu_);
   int failed_watches_ ABSL_GUARDED_BY(mu_) = 0;  // Failures in a row.
 };
 

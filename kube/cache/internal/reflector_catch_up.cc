@@ -4,10 +4,11 @@
 // because API servers send a bookmark about two seconds before a watch has to end; when it has
 // ended, a long one follows as after any other clean end.
 //
-// AskVersion reads one object that does not exist, by a list with a field selector on its name. The
-// server looks up a single key, whatever the number of objects; without a resourceVersion it has to
-// answer consistently; and a server that answers from its own cache first brings that cache, from
-// which our watch is fed, up to the version that it returns.
+// AskState reads one object by a list with a field selector on its name, or on a name that no
+// object has. The server looks up a single key, whatever the number of objects; without a
+// resourceVersion it has to answer consistently; and a server that answers from its own cache first
+// brings that cache, from which our watch is fed, up to the version that it returns.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,13 @@ namespace {
 // and this process some ten milliseconds, less than what the bookmark of a short watch makes
 // readers wait.
 constexpr size_t kListToCatchUp = 500;
-constexpr char kNoObject[] = "metadata.name=karmada-reads-the-version";
+constexpr char kByName[] = "metadata.name=";
+constexpr char kNoObject[] = "karmada-reads-the-version";
+
+// Whether a field selector can name the object without escapes, which servers read differently.
+bool CanBeSelected(absl::string_view name) {
+  return !name.empty() && name.find_first_of("\\,=!") == absl::string_view::npos;
+}
 
 }  // namespace
 
@@ -79,35 +86,48 @@ bool Reflector::HasWatch() const {
   return !watch_is_over_;
 }
 
-void Reflector::AskVersion(VersionFn done) {
+void Reflector::AskState(const ObjectKey& about, StateFn done) {
   {
     absl::MutexLock lock(&mu_);
-    askers_.push_back(std::move(done));
+    askers_.push_back({about, std::move(done)});
     if (askers_.size() > 1) return;
   }
   auto self = shared_from_this();
   env_.lane.RunAt(env_.clock.SteadyNow(), [self] {
-    std::vector<VersionFn> askers;
+    std::vector<Asker> askers;
     {
       absl::MutexLock lock(&self->mu_);
       askers.swap(self->askers_);
     }
-    const absl::StatusOr<int64_t> version = self->ReadServerVersion();
-    self->NoteAsked(version.status());
-    for (const VersionFn& asker : askers) asker(version);
+    const ObjectKey& first = askers.front().about;
+    const bool same = std::all_of(askers.begin(), askers.end(),
+                                  [&](const Asker& asker) { return asker.about == first; });
+    const absl::StatusOr<ServerState> state = self->ReadServerState(same ? first : ObjectKey());
+    self->NoteAsked(state.status());
+    for (const Asker& asker : askers) asker.done(state);
   });
 }
 
-absl::StatusOr<int64_t> Reflector::ReadServerVersion() {
-  std::string ns = AskedNamespace();
+absl::StatusOr<Informer::ServerState> Reflector::ReadServerState(const ObjectKey& about) {
+  const bool known = CanBeSelected(about.name);
+  const bool reads = known && Wants(about.ns);
+  std::string ns = reads ? about.ns : AskedNamespace();
   if (ns.empty() && resource_.namespaced) ns = "default";
-  const ListOptions options{.field_selector = kNoObject, .limit = 0};
+  const ListOptions options{.label_selector = options_.label_selector,
+                            .field_selector = absl::StrCat(kByName, reads ? about.name : kNoObject),
+                            .limit = 0,
+                            .fields = {"metadata.name"}};
   ASSIGN_OR_RETURN(const ListPage page,
                    env_.client.List(resource_, ns, options, stop_.get_token()));
-  const int64_t version = NumberOf(page.resource_version);
-  if (version >= 0) return version;
-  return absl::InternalError(
-      absl::StrCat("the version of a list is not a number: \"", page.resource_version, "\""));
+  ServerState state{.version = NumberOf(page.resource_version), .object = known ? 0 : -1};
+  if (state.version < 0) {
+    return absl::InternalError(
+        absl::StrCat("the version of a list is not a number: \"", page.resource_version, "\""));
+  }
+  for (const Object& object : page.items) {
+    if (reads && object.name() == about.name) state.object = ResourceVersionOf(object);
+  }
+  return state;
 }
 
 }  // namespace kube::internal

@@ -4,7 +4,7 @@
 //   last_error_  of the list, or of the watch before the server has accepted the next one. It stays
 //                until there is an event, so that a watch that breaks again and again is logged
 //                once; last_error() does not return it while a watch is open.
-//   ask_error_   of a request beside the watch (CatchUp, AskVersion). Such requests find out what
+//   ask_error_   of a request beside the watch (CatchUp, AskState). Such requests find out what
 //   an
 //                open watch does not: that the server has gone silent, or that it refuses the
 //                credentials by now. It stays until a later request, or a new watch, is accepted;
@@ -48,7 +48,7 @@ void Reflector::AskAgain() {
     ask_is_due_ = false;
     if (ask_error_.ok()) return;
   }
-  AskVersion([](const absl::StatusOr<int64_t>&) {});
+  AskState({}, [](const absl::StatusOr<ServerState>&) {});
 }
 
 void Reflector::Failed(const absl::Status& status) {

@@ -1,8 +1,11 @@
 // "Now" is the version that the member's API server had after the request came. It is learnt from
-// all members at the same time (Informer::AskVersion), and a cache that has reached it, by events
+// all members at the same time (Informer::AskState), and a cache that has reached it, by events
 // or bookmarks, shows everything until then. A resource that changes often gets there by itself
 // within kGrace; one that is quiet is asked to catch up (Informer::CatchUp). Why this proves that
 // the cache is complete is in docs/decisions.md, "Consistent reads".
+//
+// Who reads one object needs no more than this: the server has said which version the object has,
+// or that it is not there, and the cache shows that or will by the event that is on its way.
 //
 // Nobody waits for what cannot come: a version that the member's server itself has not reached is
 // refused as soon as the server has said so, and a cluster that was late counts as stale for some
@@ -24,6 +27,8 @@
 
 namespace search::internal {
 namespace {
+
+using ServerState = kube::Informer::ServerState;
 
 // Events that are on their way arrive within this time.
 constexpr absl::Duration kGrace = absl::Milliseconds(50);
@@ -72,20 +77,34 @@ class Targets {
   size_t open_ ABSL_GUARDED_BY(mu_);  // So many have not been returned.
 };
 
-// Returns the version to wait for, when the server has `version` and `enough` (or -1) is enough.
-// `before` is what the cache had reached when the server was asked. kDataLoss: the server went back
-// to an earlier state, so what the cache shows may be of a history that has ended.
-absl::StatusOr<int64_t> TargetOf(const absl::StatusOr<int64_t>& version, int64_t enough,
-                                 int64_t before) {
-  if (!version.ok()) return version;
-  if (enough < 0 && *version < before) {
+// What a reader wants of one cache.
+struct Question {
+  MemberCachePtr member;
+  kube::ObjectKey about;  // Without a name: everything.
+  int64_t enough;         // The version that is enough, -1 for that of this moment.
+  int64_t before;         // What the cache had reached when the server was asked.
+
+  // Returns whether the cache shows, as the server does, that the object is not there.
+  bool ShowsNothing() const { return member->cache()->Find(about) == nullptr; }
+};
+
+// Returns the version to wait for when the server is in this state. kDataLoss: the server went back
+// to an earlier one, so what the cache shows may be of a history that has ended.
+absl::StatusOr<int64_t> TargetOf(const absl::StatusOr<ServerState>& state,
+                                 const Question& question) {
+  if (!state.ok()) return state.status();
+  const int64_t version = state->version;
+  if (question.enough < 0 && version < question.before) {
     return absl::DataLossError(
-        absl::StrCat("the cluster went back from version ", before, " to ", *version));
+        absl::StrCat("the cluster went back from version ", question.before, " to ", version));
   }
-  if (enough < 0) return version;
-  if (enough <= *version) return enough;
+  if (question.enough < 0) {
+    if (state->object > 0) return state->object;
+    return state->object == 0 && question.ShowsNothing() ? 0 : version;
+  }
+  if (question.enough <= version) return question.enough;
   return absl::OutOfRangeError(
-      absl::StrCat("the cluster has reached version ", *version, " and not ", enough));
+      absl::StrCat("the cluster has reached version ", version, " and not ", question.enough));
 }
 
 class Waiting {
@@ -112,28 +131,30 @@ class Waiting {
     return usable;
   }
 
-  // Returns those of the caches that have to be asked for. `least` returns the version that is
-  // enough, -1 for that of this moment.
-  template <class Least>
-  std::vector<MemberCachePtr> Behind(const std::vector<MemberCachePtr>& caches,
-                                     const Least& least) {
-    std::vector<MemberCachePtr> behind;
+  // Returns what those of the caches have to be asked that may not show enough.
+  std::vector<Question> Questions(const std::vector<MemberCachePtr>& caches,
+                                  const Freshness& freshness) {
+    const CompositeVersion wanted = CompositeVersion::Parse(freshness.resource_version);
+    std::vector<Question> questions;
     for (const MemberCachePtr& member : caches) {
-      const int64_t enough = least(*member);
-      if (enough >= 0 && member->cache()->progress().version >= enough) continue;
+      const int64_t reached = member->cache()->progress().version;
+      const int64_t enough = freshness.need == Freshness::kNow
+                                 ? -1
+                                 : std::max<int64_t>(wanted.Number(member->cluster()), 0);
+      if (enough >= 0 && reached >= enough) continue;
       if (member->MayBeWaitedFor()) {
-        behind.push_back(member);
+        questions.push_back({member, freshness.object, enough, reached});
       } else {
         Report(*member, "the cluster did not answer in time a moment ago");
       }
     }
-    return behind;
+    return questions;
   }
 
   // Each member goes its own way: its cache has its time from the moment of its own answer on,
   // however long others take.
-  void AwaitAll(const std::vector<MemberCachePtr>& caches, Targets& targets) {
-    std::vector<bool> answered(caches.size());
+  void AwaitAll(const std::vector<Question>& questions, Targets& targets) {
+    std::vector<bool> answered(questions.size());
     std::vector<Lagging> behind;
     size_t asked = 0;  // So many of them have been asked to catch up.
     for (;;) {
@@ -141,17 +162,17 @@ class Waiting {
       const std::optional<size_t> index = targets.Next(clock_, until);
       if (index.has_value()) {
         answered[*index] = true;
-        Take(caches[*index], targets.Get(*index), behind);
+        Take(questions[*index], targets.Get(*index), behind);
       } else if (asked < behind.size()) {
         CatchUp(behind[asked++]);
       } else {
         break;
       }
     }
-    for (size_t i = 0; i < caches.size(); ++i) {
+    for (size_t i = 0; i < questions.size(); ++i) {
       if (answered[i]) continue;
-      Report(*caches[i], "the cluster has not answered in time");
-      NoteAnswer(*caches[i], false, fair_);
+      Report(*questions[i].member, "the cluster has not answered in time");
+      NoteAnswer(*questions[i].member, false, fair_);
     }
     for (const Lagging& member : behind) AwaitCaughtUp(member);
   }
@@ -159,44 +180,49 @@ class Waiting {
   std::vector<MissingCluster> TakeBehind() { return std::move(behind_); }
 
  private:
-  // A cache that has not reached what its member has.
+  // A cache that may not have reached what its member has.
   struct Lagging {
-    MemberCachePtr member;
+    const Question* question;
     int64_t target;
     base::SteadyTime grace;  // Until then what is on its way may arrive by itself.
     bool fair;               // If it misses the deadline, it is late.
+
+    bool Await(base::SteadyTime until) const {
+      if (question->member->cache()->AwaitVersion(target, until)) return true;
+      // The deletion that was on its way has come.
+      return !question->about.name.empty() && question->enough < 0 && question->ShowsNothing();
+    }
   };
 
-  void Take(const MemberCachePtr& member, const absl::StatusOr<int64_t>& target,
+  void Take(const Question& question, const absl::StatusOr<int64_t>& target,
             std::vector<Lagging>& behind) {
+    MemberCache& member = *question.member;
     if (!target.ok()) {
-      Report(*member, target.status().message());
-      NoteAnswer(*member, !absl::IsDeadlineExceeded(target.status()), fair_);
-      if (absl::IsDataLoss(target.status())) member->cache()->CatchUp();
+      Report(member, target.status().message());
+      NoteAnswer(member, !absl::IsDeadlineExceeded(target.status()), fair_);
+      if (absl::IsDataLoss(target.status())) member.cache()->CatchUp();
       return;
     }
     const base::SteadyTime now = clock_.SteadyNow();
     behind.push_back(
-        {member, *target, std::min(deadline_, now + kGrace), now + kFairChance <= deadline_});
+        {&question, *target, std::min(deadline_, now + kGrace), now + kFairChance <= deadline_});
   }
 
-  void CatchUp(const Lagging& behind) {
-    if (behind.member->cache()->AwaitVersion(behind.target, behind.grace)) return;
-    behind.member->cache()->CatchUp();
+  static void CatchUp(const Lagging& behind) {
+    if (!behind.Await(behind.grace)) behind.question->member->cache()->CatchUp();
   }
 
   void AwaitCaughtUp(const Lagging& behind) {
-    const auto& [member, target, grace, fair] = behind;
-    const base::SteadyTime again = std::min(deadline_, clock_.SteadyNow() + kAskAgain);
-    bool reached = member->cache()->AwaitVersion(target, again);
+    MemberCache& member = *behind.question->member;
+    bool reached = behind.Await(std::min(deadline_, clock_.SteadyNow() + kAskAgain));
     if (!reached) {
-      member->cache()->CatchUp();
-      reached = member->cache()->AwaitVersion(target, deadline_);
+      member.cache()->CatchUp();
+      reached = behind.Await(deadline_);
     }
-    NoteAnswer(*member, reached, fair);
+    NoteAnswer(member, reached, behind.fair);
     if (reached) return;
-    Report(*member, absl::StrCat("its cache has reached version ",
-                                 member->cache()->progress().version, " and not ", target));
+    Report(member, absl::StrCat("its cache has reached version ",
+                                member.cache()->progress().version, " and not ", behind.target));
   }
 
   static void NoteAnswer(MemberCache& member, bool in_time, bool fair) {
@@ -225,21 +251,16 @@ std::vector<MissingCluster> AwaitFreshCaches(const std::vector<MemberCachePtr>& 
   Waiting waiting(clock, deadline);
   const std::vector<MemberCachePtr> usable = waiting.Usable(caches);
   if (freshness.need == Freshness::kAny) return {};
-  const CompositeVersion wanted = CompositeVersion::Parse(freshness.resource_version);
-  const auto least = [&](const MemberCache& member) -> int64_t {
-    if (freshness.need == Freshness::kNow) return -1;
-    return std::max<int64_t>(wanted.Number(member.cluster()), 0);
-  };
-  const std::vector<MemberCachePtr> behind = waiting.Behind(usable, least);
-  const auto targets = std::make_shared<Targets>(behind.size());
-  for (size_t i = 0; i < behind.size(); ++i) {
-    behind[i]->cache()->AskVersion(
-        [targets, i, enough = least(*behind[i]),
-         before = behind[i]->cache()->progress().version](const absl::StatusOr<int64_t>& version) {
-          targets->Set(i, TargetOf(version, enough, before));
+  const std::vector<Question> questions = waiting.Questions(usable, freshness);
+  const auto targets = std::make_shared<Targets>(questions.size());
+  for (size_t i = 0; i < questions.size(); ++i) {
+    questions[i].member->cache()->AskState(
+        freshness.object,
+        [targets, i, question = questions[i]](const absl::StatusOr<ServerState>& state) {
+          targets->Set(i, TargetOf(state, question));
         });
   }
-  waiting.AwaitAll(behind, *targets);
+  waiting.AwaitAll(questions, *targets);
   return waiting.TakeBehind();
 }
 

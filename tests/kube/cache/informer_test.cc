@@ -332,7 +332,7 @@ TEST_CASE_METHOD(Fixture, "a refused request beside an open watch is an error un
   server->Put(kPods, Pod("first"));
   REQUIRE(diary.AwaitLines(1));  // The watch has been accepted.
   server->FailNext("GET", 401, "Unauthorized", 2);
-  informer->AskVersion([](const absl::StatusOr<int64_t>&) {});
+  informer->AskState({}, [](const absl::StatusOr<Informer::ServerState>&) {});
   REQUIRE(Eventually([&] { return !informer->last_error().ok(); }));
   CHECK(server->watches() == 1);
   // An event on the connection of before says nothing about the credentials.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
+#include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -391,21 +392,79 @@ TEST_CASE_METHOD(Fixture,
   CHECK(cache->size() == 502);
 }
 
-TEST_CASE_METHOD(Fixture, "AskVersion reads the server's version by the name of no object") {
+struct AskingFixture : Fixture {
+  // Returns "version object", relative to the version of the server before.
+  std::string Ask(const ObjectKey& about) {
+    absl::Mutex mu;
+    std::optional<Informer::ServerState> state;
+    cache->AskState(about, [&](const absl::StatusOr<Informer::ServerState>& answer) {
+      absl::MutexLock lock(&mu);
+      state = answer.value_or(Informer::ServerState{-2, -2});
+    });
+    REQUIRE(Eventually([&] {
+      absl::MutexLock lock(&mu);
+      return state.has_value();
+    }));
+    absl::MutexLock lock(&mu);
+    return absl::StrCat(state->version, " ", state->object);
+  }
+  std::string LastRead() const { return server->Requests("GET").back(); }
+
+  const std::string nothing =
+      "GET "
+      "/api/v1/namespaces/default/pods?fieldSelector=metadata.name%3Dkarmada-reads-the-version";
+};
+
+TEST_CASE_METHOD(AskingFixture, "AskState reads the server's version by the name of no object") {
+  const int64_t version = Put("a", "x");
   Start();
+  CHECK(Ask({}) == absl::StrCat(version, " -1"));
+  CHECK(LastRead() == nothing);
+}
+
+TEST_CASE_METHOD(AskingFixture, "AskState reads the version of one object by its name") {
+  const int64_t x = Put("a", "x");
+  const int64_t y = Put("a", "y");
+  Start();
+  CHECK(Ask({"a", "x"}) == absl::StrCat(y, " ", x));
+  CHECK(LastRead() == "GET /api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dx");
+  CHECK(Ask({"a", "z"}) == absl::StrCat(y, " 0"));
+  // A name that a selector would not read as one.
+  CHECK(Ask({"a", "x,y=z"}) == absl::StrCat(y, " -1"));
+  CHECK(LastRead() == nothing);
+  // Nothing is known of what the informer does not have.
+  cache->Attach(Informing({"b"}));
+  REQUIRE(Eventually([&] { return cache->size() == 0; }));
+  CHECK(Ask({"a", "x"}) == absl::StrCat(y, " 0"));
+}
+
+TEST_CASE_METHOD(AskingFixture, "questions about different objects share a request about none") {
+  Put("a", "x");
+  Put("a", "y");
+  Start();
+  server->Block("GET");
   absl::Mutex mu;
-  int64_t told = -1;
-  cache->AskVersion([&](const absl::StatusOr<int64_t>& version) {
+  std::vector<int64_t> objects;
+  const auto ask = [&](const char* name) {
+    cache->AskState({"a", name}, [&](const absl::StatusOr<Informer::ServerState>& state) {
+      absl::MutexLock lock(&mu);
+      objects.push_back(state.ok() ? state->object : -2);
+    });
+  };
+  const size_t before = server->Requests("GET").size();
+  ask("x");
+  REQUIRE(server->AwaitRequests("GET", static_cast<int>(before) + 1));
+  ask("x");
+  ask("y");
+  server->Unblock();
+  REQUIRE(Eventually([&] {
     absl::MutexLock lock(&mu);
-    told = version.value_or(-2);
-  });
-  CHECK(Eventually([&] {
-    absl::MutexLock lock(&mu);
-    return told >= 0;
+    return objects.size() == 3;
   }));
-  CHECK(server->Requests("GET").back() ==
-        "GET "
-        "/api/v1/namespaces/default/pods?fieldSelector=metadata.name%3Dkarmada-reads-the-version");
+  absl::MutexLock lock(&mu);
+  // The answers come in any order.
+  CHECK(std::count(objects.begin(), objects.end(), -1) == 2);
+  CHECK(server->Requests("GET").size() == before + 2);
 }
 
 TEST_CASE_METHOD(Fixture, "another informer replaces the contents by the difference") {

@@ -73,6 +73,35 @@ TEST_CASE_METHOD(Fixture, "a cluster that does not answer is named at the deadli
   Server("m2").Unblock();
 }
 
+TEST_CASE_METHOD(Fixture, "who reads one object waits for that only, however much else changes") {
+  Put("m1", "n", "a");
+  Put("m1", "n", "b");
+  REQUIRE(Cache({"m1", "m2"}));
+  const int64_t m1 = ChangeElsewhere("m1");
+  ChangeElsewhere("m2");
+  const auto await = [&](const std::string& name) {
+    return cache().AwaitFresh({kPods.gvr(), Freshness::kNow, "", "", {"n", name}},
+                              base::SteadyTime::InfiniteFuture());
+  };
+  // Time stands still: neither a bookmark nor a list comes.
+  CHECK(await("a").empty());
+  CHECK(await("none").empty());
+  CHECK(Version("m1") < m1);
+  // What happens to the object is waited for.
+  Server("m1").Put(kPods, tests::PodIn("n", "a", "changed"));
+  CHECK(await("a").empty());
+  CHECK(cache().Find("m1", kPods.gvr())->Find({"n", "a"})->Label("app") == "changed");
+  Server("m1").Erase(kPods, {"n", "b"});
+  std::atomic<bool> done = false;
+  std::thread reader([&] {
+    CHECK(await("b").empty());
+    done = true;
+  });
+  PassTimeUntil(done, absl::Milliseconds(10));
+  reader.join();
+  CHECK(cache().Find("m1", kPods.gvr())->Find({"n", "b"}) == nullptr);
+}
+
 TEST_CASE_METHOD(Fixture, "a cluster that is cut off is named at once") {
   REQUIRE(Cache({"m1"}));
   Server("m1").FailNext("WATCH", 503, "ServiceUnavailable", 1000);
