@@ -254,7 +254,7 @@ void HttpConnection::ReviewHead() {
 }
 
 void HttpConnection::OnReviewed(const std::optional<HttpResponse>& refusal) {
-  if (closed_) return;
+  if (closed_ || refused_) return;
   if (refusal) return Refuse(*refusal);
   Parse();
 }
