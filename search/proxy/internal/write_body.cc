@@ -12,6 +12,7 @@
 #include "api/search_keys.h"
 #include "base/status.h"
 #include "base/yaml.h"
+#include "kube/aggregation/request_fields.h"
 #include "search/proxy/internal/json_places.h"
 #include "search/proxy/internal/protobuf_edit.h"
 
@@ -79,6 +80,10 @@ absl::StatusOr<WriteBody> WriteBody::Of(const InnerRequest& inner, DecodeVersion
   body.name_ = inner.info.key.name;
   body.text_ = inner.request.body;
   if (body.text_.empty() || IsStream(inner.info.subresource)) return body;
+  // Readers differ on which one counts.
+  if (kube::aggregation::ValuesOf(inner.request, "content-type").size() > 1) {
+    return kube::server::BadRequest("the request has several headers Content-Type");
+  }
   const std::string type = MediaTypeOf(inner.request);
   if (type == "application/vnd.kubernetes.protobuf") {
     body.ReadProtobuf(inner);

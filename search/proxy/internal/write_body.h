@@ -27,8 +27,9 @@ namespace search {
 class WriteBody {
  public:
   // 415 for a content type in which a composite version could not be found (CBOR); 400 when a
-  // member to translate occurs twice in one JSON object, because readers differ on which one
-  // counts. A body that cannot be parsed stays as it is: the member refuses it with its own words.
+  // member to translate occurs twice in one JSON object, or the request has two content types,
+  // because readers differ on which one counts. A body that cannot be parsed stays as it is: the
+  // member refuses it with its own words.
   static absl::StatusOr<WriteBody> Of(const InnerRequest& inner, DecodeVersions decode);
 
   // Returns the member that the object in the body was read from; "" when the body does not say it.

@@ -211,5 +211,14 @@ TEST_CASE("protobuf bodies are translated by their field numbers") {
   }
 }
 
+TEST_CASE("a body of two types is refused") {
+  InnerRequest inner = Inner("PUT", kPodPath);
+  inner.request.body = R"({"metadata":{"resourceVersion":"c-both"}})";
+  SetHeader(inner.request, "Content-Type", "application/json");
+  CHECK(WriteBody::Of(inner, Decode).ok());
+  SetHeader(inner.request, "content-type", "application/yaml");
+  CHECK(CodeOf(WriteBody::Of(inner, Decode).status()) == 400);
+}
+
 }  // namespace
 }  // namespace search
