@@ -11,6 +11,25 @@
 
 namespace search {
 
+std::string ReasonForCallers(const absl::Status& error) {
+  switch (error.code()) {
+    case absl::StatusCode::kDeadlineExceeded:
+      return "the cluster has not answered in time";
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kUnauthenticated:
+      return "the cluster does not permit this server to read the resource";
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kOutOfRange:
+      return std::string(error.message());
+    default:
+      return "the cluster cannot be reached, or its answers cannot be used; the conditions of the "
+             "registries say why";
+  }
+}
+
 std::string AmbiguousObjects(std::vector<std::string> clusters) {
   std::sort(clusters.begin(), clusters.end());
   return absl::StrCat("ambiguous objects in clusters [", absl::StrJoin(clusters, ", "),

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "kube/cache/encoded_object.h"
 #include "kube/meta/names.h"
@@ -22,6 +23,10 @@ struct MissingCluster {
   // It is missing only until its first list, which is under way, has come.
   bool being_read = false;
 };
+
+// Returns what callers learn of an error of a cluster (MissingCluster::reason). Addresses, host
+// names and certificates of members are for the log and the conditions of the registries.
+std::string ReasonForCallers(const absl::Status& error);
 
 // Returns why an object cannot be determined by its name alone, and what its caller can do: the
 // reason of a conflict (409). `clusters` are those that have such an object, in any order.

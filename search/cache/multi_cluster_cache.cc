@@ -290,7 +290,7 @@ std::vector<MissingCluster> MultiClusterCache::Unread(const kube::Gvr& gvr,
     if (!synced && !member->IsUnserved()) {
       unread.push_back(member->Missing());
     } else if (const absl::Status error = member->error(); synced && !error.ok()) {
-      unread.push_back({member->cluster(), std::string(error.message()), true});
+      unread.push_back({member->cluster(), ReasonForCallers(error), true});
     }
   }
   return unread;

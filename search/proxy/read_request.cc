@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/search_keys.h"
+#include "base/cut_text.h"
 #include "base/status.h"
 #include "kube/server/api_errors.h"
 #include "kube/server/compression.h"
@@ -23,8 +24,8 @@ constexpr size_t kMostWarnings = 10;
 constexpr size_t kLongestReason = 200;
 constexpr char kStale[] = " may not be shown as it is now: ";
 
-absl::string_view ReasonOf(const MissingCluster& missing) {
-  return absl::string_view(missing.reason).substr(0, kLongestReason);
+std::string ReasonOf(const MissingCluster& missing) {
+  return base::CutText(missing.reason, kLongestReason);
 }
 
 // Returns whether all objects keep as values what the selector compares.

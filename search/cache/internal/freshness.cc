@@ -125,7 +125,7 @@ class Waiting {
       } else {
         // The error may be that of a connection which has been made anew and is quiet since.
         member->cache()->CatchUp();
-        Report(*member, error.message());
+        Report(*member, ReasonForCallers(error));
       }
     }
     return usable;
@@ -198,7 +198,7 @@ class Waiting {
             std::vector<Lagging>& behind) {
     MemberCache& member = *question.member;
     if (!target.ok()) {
-      Report(member, target.status().message());
+      Report(member, ReasonForCallers(target.status()));
       NoteAnswer(member, !absl::IsDeadlineExceeded(target.status()), fair_);
       if (absl::IsDataLoss(target.status())) member.cache()->CatchUp();
       return;

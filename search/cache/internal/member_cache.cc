@@ -55,7 +55,7 @@ absl::Status MemberCache::error() const {
 
 MissingCluster MemberCache::Missing() const {
   const absl::Status why = error();
-  MissingCluster missing{cluster_, std::string(why.message())};
+  MissingCluster missing{cluster_, ReasonForCallers(why)};
   missing.being_read = why.ok();
   if (why.ok()) missing.reason = "its objects are still being read";
   return missing;

@@ -248,5 +248,19 @@ TEST_CASE_METHOD(Fixture, "a resource that was made anew with another scope is c
   CHECK(Server("m1").Requests("GET").back() == "GET /api/v1/namespaces/n/pods?limit=200");
 }
 
+TEST_CASE("callers do not learn where a member lives") {
+  const std::string address = "https://10.0.0.1:6443: cannot connect to 10.0.0.1:6443: refused";
+  for (const absl::Status& error :
+       {absl::UnavailableError(address), absl::InternalError(address), absl::UnknownError(address),
+        absl::DeadlineExceededError(address), absl::PermissionDeniedError(address),
+        absl::UnauthenticatedError(address)}) {
+    CAPTURE(error);
+    const std::string reason = ReasonForCallers(error);
+    CHECK_FALSE(reason.empty());
+    CHECK(reason.find("10.0.0.1") == std::string::npos);
+  }
+  CHECK(ReasonForCallers(absl::NotFoundError("no secret")) == "no secret");
+}
+
 }  // namespace
 }  // namespace search
