@@ -32,7 +32,7 @@ search::MirroredObject MirroredOf(const kube::ObjectPtr& object) {
           .ns = std::string(object->ns())};
 }
 
-// Waits for the answer of WatchCache::AskVersion, which may never come.
+// Waits for the answer of WatchCache::AskState, which may never come.
 class VersionAnswer {
  public:
   void Set(const absl::StatusOr<int64_t>& version) {
@@ -125,7 +125,10 @@ class MirrorWiring::Door::Source : public search::SliceSource {
   absl::StatusOr<int64_t> ServerVersion(const base::StopToken& stop) override {
     ASSIGN_OR_RETURN(const auto cache, door_->Find(cluster_, gvr_));
     const auto answer = std::make_shared<VersionAnswer>();
-    cache->AskVersion([answer](const absl::StatusOr<int64_t>& version) { answer->Set(version); });
+    using ServerState = kube::Informer::ServerState;
+    cache->AskState({}, [answer](const absl::StatusOr<ServerState>& state) {
+      answer->Set(state.ok() ? absl::StatusOr<int64_t>(state->version) : state.status());
+    });
     return answer->Await(clock_, stop);
   }
 

@@ -31,9 +31,8 @@ void AddFeatureFlags(CLI::App& app, SearchOptions& o) {
             "serve no view of all clusters and no mirror in OpenSearch");
   AddSwitch(app, "--disable-proxy", o.disable_proxy, "serve no global proxy");
   AddSwitch(app, "--authorize-cached-reads", o.authorize_cached_reads,
-            "ask the control plane for each read from the cache or OpenSearch whether the caller "
-            "may read the "
-            "resource there");
+            "ask the control plane for each read from the cache or OpenSearch, the search for the "
+            "cluster of an object included, whether the caller may read the resource there");
   AddValue(app, "--kube-api-qps", o.kube_api_qps,
            "requests per second to the control plane; 0: any");
   AddValue(app, "--kube-api-burst", o.kube_api_burst, "burst of --kube-api-qps");
