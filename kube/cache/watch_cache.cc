@@ -56,8 +56,12 @@ struct WatchCache::Impl {
   EventHistory history ABSL_GUARDED_BY(mu);
   Progress progress ABSL_GUARDED_BY(mu);
   mutable std::weak_ptr<const Objects> all ABSL_GUARDED_BY(mu);  // At the present version.
-  Observers observers ABSL_GUARDED_BY(mu);
   bool closed ABSL_GUARDED_BY(mu) = false;
+
+  // There may be many observers, and each event goes through all of them, so readers do not wait
+  // for that. It is locked without mu.
+  mutable absl::Mutex observers_mu;
+  Observers observers ABSL_GUARDED_BY(observers_mu);
 
   // Only handlers use these, one at a time.
   internal::PendingChanges pending;
@@ -78,8 +82,8 @@ struct WatchCache::Impl {
   // Shares with the informer's store the pending objects that are equal to those of the table.
   void ShareEqualObjects() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void Announce(const std::vector<Event>& events, bool synced) ABSL_LOCKS_EXCLUDED(mu);
-  void CallObservers() ABSL_LOCKS_EXCLUDED(mu);
-  void DropGoneObservers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+  void CallObservers() ABSL_LOCKS_EXCLUDED(mu, observers_mu);
+  void DropGoneObservers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(observers_mu) {
     const auto gone = [](const auto& observer) { return observer.expired(); };
     observers.erase(std::remove_if(observers.begin(), observers.end(), gone), observers.end());
   }
@@ -147,7 +151,7 @@ void WatchCache::Impl::Announce(const std::vector<Event>& events, bool synced) {
 void WatchCache::Impl::CallObservers() {
   Observers called;
   {
-    absl::MutexLock lock(&mu);
+    absl::MutexLock lock(&observers_mu);
     DropGoneObservers();
     called = observers;
   }
@@ -319,7 +323,7 @@ absl::Status WatchCache::ReadEvents(uint64_t& position, size_t limit, std::vecto
 }
 
 void WatchCache::AddObserver(const std::weak_ptr<Observer>& observer) {
-  absl::MutexLock lock(&impl_->mu);
+  absl::MutexLock lock(&impl_->observers_mu);
   // Here too, because a resource that never changes has watches that come and go.
   impl_->DropGoneObservers();
   impl_->observers.push_back(observer);
