@@ -5,7 +5,8 @@
 // Which versions the events of a step have: see internal/cache_step.h.
 //
 // A progress below the last one means that the server went back. The history then cannot be
-// continued by anybody: it is reset, so that watchers end with kOutOfRange and list again.
+// continued by anybody: it is reset, so that watchers end with kOutOfRange and list again. So do
+// those that come with a version that was seen before and that the server has not reached again.
 //
 // Attach replaces the informer: its first list has everything, so what the table has and the list
 // has not is deleted in the step that the list ends (replacing). An object that both have in the
@@ -55,6 +56,7 @@ struct WatchCache::Impl {
   OrderedObjects objects ABSL_GUARDED_BY(mu);
   EventHistory history ABSL_GUARDED_BY(mu);
   Progress progress ABSL_GUARDED_BY(mu);
+  int64_t highest ABSL_GUARDED_BY(mu) = -1;  // Higher than the progress when the server went back.
   mutable std::weak_ptr<const Objects> all ABSL_GUARDED_BY(mu);  // At the present version.
   bool closed ABSL_GUARDED_BY(mu) = false;
 
@@ -113,6 +115,7 @@ void WatchCache::Impl::OnProgress(int64_t version) {
     if (synced) ShareEqualObjects();
     if (first || went_back) history.Reset(version);
     progress = {version, clock.SteadyNow()};
+    highest = std::max(highest, version);
     history.Trim(progress.at);
   }
   pending.clear();
@@ -310,6 +313,12 @@ absl::StatusOr<WatchCache::Snapshot> WatchCache::Read(const Range& range) const 
 
 absl::StatusOr<uint64_t> WatchCache::PositionAfter(int64_t version) const {
   absl::ReaderMutexLock lock(&impl_->mu);
+  // A watcher would skip everything until the server has reached this version again.
+  if (version > impl_->progress.version && version <= impl_->highest) {
+    return absl::OutOfRangeError(
+        absl::StrCat("resource version ", version,
+                     " is of a state that the server has abandoned: ", impl_->progress.version));
+  }
   return impl_->history.PositionAfter(version);
 }
 

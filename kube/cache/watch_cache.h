@@ -132,8 +132,9 @@ class WatchCache {
   // reached.
   absl::StatusOr<Snapshot> Read(const Range& range) const;
 
-  // Returns the position of the first event after `version`. kOutOfRange when the history does not
-  // go back so far.
+  // Returns the position of the first event that a watcher at `version` has not seen; some of those
+  // behind it may be seen (Event::IsSeenAt). kOutOfRange when the history does not go back so far,
+  // or the server has gone back behind that version since.
   absl::StatusOr<uint64_t> PositionAfter(int64_t version) const;
   // Appends at most `limit` events from `position` on, and moves it behind them. `complete` becomes
   // the version that is complete at the new position, if it is the end, else stays. kOutOfRange:

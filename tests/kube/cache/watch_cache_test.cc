@@ -529,6 +529,11 @@ TEST_CASE_METHOD(Fixture, "nobody can continue when the server went back") {
   std::vector<WatchCache::Event> events;
   int64_t complete = -1;
   CHECK(absl::IsOutOfRange(cache->ReadEvents(*position, 9, events, complete)));
+  // Not at a version of the other history, either, which the server has not reached again.
+  REQUIRE(cache->progress().version < then);
+  CHECK(absl::IsOutOfRange(cache->PositionAfter(then).status()));
+  // One that nobody here has ever seen may come from a process that is ahead.
+  CHECK(cache->PositionAfter(then + 1).ok());
 }
 
 TEST_CASE_METHOD(Fixture,
