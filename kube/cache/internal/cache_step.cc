@@ -24,8 +24,7 @@ class StepMaker {
     } else if (before == nullptr) {
       Add({.after = change.last}, own);
     } else if (before->uid() != change.last->uid()) {
-      Add({.before = before}, -1);
-      Add({.after = change.last}, own);
+      AddReplacement(before, change.last, own);
     } else if (before->resource_version() != change.last->resource_version()) {
       Add({.before = before, .after = change.last}, own);
     }
@@ -39,9 +38,20 @@ class StepMaker {
   }
 
  private:
+  void AddReplacement(const ObjectPtr& before, const ObjectPtr& after, int64_t own) {
+    Add({.before = before}, -1);
+    // Whoever has seen the successor must not be given the deletion, which would take it away.
+    Event& deletion = events_.back();
+    if (IsWithin(own)) deletion.version = std::max(own - 1, versions_.from + 1);
+    Add({.after = after}, own);
+  }
+
+  // Returns whether a change has this version for certain.
+  bool IsWithin(int64_t own) const { return own > versions_.from && own <= versions_.to; }
+
   // `own`: the version of the change; outside of the step if it is not known.
   void Add(Event event, int64_t own) {
-    const bool known = own > versions_.from && own <= versions_.to;
+    const bool known = IsWithin(own);
     event.version = known ? own : versions_.to;
     event.resume_version = known ? own : versions_.from;
     event.belated = versions_.to <= versions_.from;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "absl/strings/match.h"
@@ -99,29 +100,31 @@ std::string Show(const std::vector<WatchCache::Event>& events) {
   });
 }
 
-// Cuts a watcher after each of the events, and has it continue at each version that it could have
-// been given by then. Returns what one of them misses, or "".
-std::string WhatIsLost(const WatchCache& cache, int64_t start,
-                       const std::vector<WatchCache::Event>& events) {
-  for (size_t seen = 0; seen < events.size(); ++seen) {
-    std::vector<int64_t> given = {start};
-    if (seen > 0) {
-      const WatchCache::Event& last = events[seen - 1];
-      given = {last.resume_version};
-      if (last.after != nullptr) given.push_back(ResourceVersionOf(*last.after));
-    }
-    for (const int64_t version : given) {
-      auto position = cache.PositionAfter(version);
-      if (absl::IsOutOfRange(position.status())) continue;
-      std::vector<WatchCache::Event> rest;
-      int64_t complete = -1;
-      if (!cache.ReadEvents(*position, 1000, rest, complete).ok()) return "everything";
-      if (rest.size() < events.size() - seen) {
-        return absl::StrCat(seen, " seen, continued at ", version, ": ", Show(rest));
-      }
-    }
+// What a client knows: the versions of objects by name.
+using Known = std::map<std::string, int64_t>;
+
+void Learn(const WatchCache::Event& event, Known& known) {
+  if (event.after == nullptr) {
+    known.erase(std::string(event.before->name()));
+  } else {
+    known[std::string(event.after->name())] = ResourceVersionOf(*event.after);
   }
-  return "";
+}
+
+std::string Show(const Known& known) { return absl::StrJoin(known, " ", absl::PairFormatter("@")); }
+
+// Returns what a client knows in the end that continues after this version.
+std::string Continued(const WatchCache& cache, Known known, int64_t version) {
+  auto position = cache.PositionAfter(version);
+  if (!position.ok()) return std::string(position.status().message());
+  std::vector<WatchCache::Event> events;
+  int64_t complete = -1;
+  const absl::Status read = cache.ReadEvents(*position, 1000, events, complete);
+  if (!read.ok()) return std::string(read.message());
+  for (const WatchCache::Event& event : events) {
+    if (!event.IsSeenAt(version)) Learn(event, known);
+  }
+  return Show(known);
 }
 
 TEST_CASE_METHOD(Fixture, "a watch cache lists in the order of etcd's keys, in pages") {
@@ -291,49 +294,69 @@ TEST_CASE_METHOD(
   CHECK(events[2].resume_version == cache->progress().version);
 }
 
+// A server whose states are recorded, for clients that have followed it elsewhere.
+struct RecordedFixture : Fixture {
+  std::map<int64_t, Known> states;
+
+  void Put(const std::string& name) {
+    Known next = Last();
+    const int64_t version = ResourceVersionOf(server->Put(kPods, PodIn("a", name)));
+    next[name] = version;
+    states[version] = std::move(next);
+  }
+  void Erase(const std::string& name) {
+    Known next = Last();
+    server->Erase(kPods, {"a", name});
+    next.erase(name);
+    states[states.rbegin()->first + 1] = std::move(next);
+  }
+  Known Last() const { return states.empty() ? Known() : states.rbegin()->second; }
+};
+
 TEST_CASE_METHOD(
-    Fixture, "whoever is cut off before a deletion that a list has revealed is given it later") {
-  for (const char* name : {"x", "y", "z"}) Put("a", name);
+    RecordedFixture,
+    "whoever is cut off before a deletion that a list has revealed is given it later") {
+  for (const char* name : {"x", "y", "z"}) Put(name);
   Start();
   const int64_t start = cache->progress().version;
   SECTION("the newest object is at the version of the list") {
     ChangeUnwatched([&] {
-      for (const char* name : {"y", "z"}) server->Erase(kPods, {"a", name});
-      server->Put(kPods, PodIn("a", "x"));
+      for (const char* name : {"y", "z"}) Erase(name);
+      Put("x");
     });
   }
-  SECTION("the deletion is the last change") {
+  SECTION("the deletions are the last changes") {
     ChangeUnwatched([&] {
-      for (const char* name : {"x", "w"}) server->Put(kPods, PodIn("a", name));
-      for (const char* name : {"y", "z"}) server->Erase(kPods, {"a", name});
+      for (const char* name : {"x", "w"}) Put(name);
+      for (const char* name : {"y", "z"}) Erase(name);
     });
   }
   SECTION("another object has taken the name") {
     ChangeUnwatched([&] {
-      server->Erase(kPods, {"a", "y"});
-      server->Put(kPods, PodIn("a", "x"));
-      server->Put(kPods, PodIn("a", "y"));
+      Erase("y");
+      Put("x");
+      Put("y");
+      Erase("z");
     });
   }
   SECTION("nothing but deletions has happened") {
     ChangeUnwatched([&] {
-      for (const char* name : {"x", "y", "z"}) server->Erase(kPods, {"a", name});
+      for (const char* name : {"x", "y", "z"}) Erase(name);
     });
   }
-  const std::vector<WatchCache::Event> events = EventsAfter(start);
-  CHECK(WhatIsLost(*cache, start, events).empty());
+  const std::string present = Show(Last());
+  Known known = states[start];
+  CHECK(Continued(*cache, known, start) == present);
+  for (const WatchCache::Event& event : EventsAfter(start)) {
+    Learn(event, known);
+    CHECK(Continued(*cache, known, event.resume_version) == present);
+    if (event.after == nullptr) continue;
+    CHECK(Continued(*cache, known, ResourceVersionOf(*event.after)) == present);
+  }
   // Who has seen all of them is not given any again.
-  CHECK(EventsAfter(events.back().resume_version).empty());
-  // A version that another process has given: between those that this cache has seen.
-  const size_t deletions = static_cast<size_t>(std::count_if(
-      events.begin(), events.end(), [](const auto& event) { return event.after == nullptr; }));
-  for (int64_t version = start; version < cache->progress().version; ++version) {
-    auto position = cache->PositionAfter(version);
-    if (absl::IsOutOfRange(position.status())) continue;
-    const std::vector<WatchCache::Event> again = EventsAfter(version);
-    CHECK(static_cast<size_t>(std::count_if(again.begin(), again.end(), [](const auto& event) {
-            return event.after == nullptr;
-          })) == deletions);
+  CHECK(EventsAfter(cache->progress().version).empty());
+  for (const auto& [version, state] : states) {
+    if (version >= start) CHECK(Continued(*cache, state, version) == present);
   }
 }
 
