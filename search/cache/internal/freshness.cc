@@ -36,19 +36,20 @@ constexpr absl::Duration kGrace = absl::Milliseconds(50);
 constexpr absl::Duration kYoung = absl::Seconds(10);
 // An answer to CatchUp that is lost with a watch is not waited for any longer.
 constexpr absl::Duration kAskAgain = absl::Seconds(2);
+constexpr int kMaxUrges = 2;
 // A deadline that is nearer than this says nothing about the cluster.
 constexpr absl::Duration kFairChance = absl::Seconds(1);
 
-// The versions that caches have to reach, as the members answer. Shared with calls that come after
-// the deadline.
-class Targets {
+// The answers of members, as they come. Shared with calls that come after the deadline, so it holds
+// nothing that must not end on their threads.
+class Answers {
  public:
-  explicit Targets(size_t count)
-      : versions_(count, absl::UnknownError("not answered")), open_(count) {}
+  explicit Answers(size_t count)
+      : states_(count, absl::UnknownError("not answered")), open_(count) {}
 
-  void Set(size_t index, const absl::StatusOr<int64_t>& version) {
+  void Set(size_t index, const absl::StatusOr<ServerState>& state) {
     absl::MutexLock lock(&mu_);
-    versions_[index] = version;
+    states_[index] = state;
     answered_.push_back(index);
   }
   // Returns the index of the next answer, in the order in which they come; nullopt if none comes
@@ -65,14 +66,14 @@ class Targets {
     return index;
   }
   // REQUIRES: Next has returned the index.
-  absl::StatusOr<int64_t> Get(size_t index) const {
+  absl::StatusOr<ServerState> Get(size_t index) const {
     absl::MutexLock lock(&mu_);
-    return versions_[index];
+    return states_[index];
   }
 
  private:
   mutable absl::Mutex mu_;
-  std::vector<absl::StatusOr<int64_t>> versions_ ABSL_GUARDED_BY(mu_);
+  std::vector<absl::StatusOr<ServerState>> states_ ABSL_GUARDED_BY(mu_);
   std::deque<size_t> answered_ ABSL_GUARDED_BY(mu_);
   size_t open_ ABSL_GUARDED_BY(mu_);  // So many have not been returned.
 };
@@ -85,7 +86,9 @@ struct Question {
   int64_t before;         // What the cache had reached when the server was asked.
 
   // Returns whether the cache shows, as the server does, that the object is not there.
-  bool ShowsNothing() const { return member->cache()->Find(about) == nullptr; }
+  bool ShowsNothing() const {
+    return member->cache()->HasSynced() && member->cache()->Find(about) == nullptr;
+  }
 };
 
 // Returns the version to wait for when the server is in this state. kDataLoss: the server went back
@@ -112,15 +115,24 @@ class Waiting {
   Waiting(const base::Clock& clock, base::SteadyTime deadline)
       : clock_(clock), deadline_(deadline), fair_(clock.SteadyNow() + kFairChance <= deadline) {}
 
-  // Returns the caches that can be waited for.
+  // Waits for the first lists of clusters that have just come.
+  void AwaitFirstLists(const std::vector<MemberCachePtr>& caches) const {
+    for (const MemberCachePtr& member : caches) {
+      if (IsBeingListed(*member)) member->cache()->AwaitSynced(deadline_);
+    }
+  }
+
+  // Returns the caches that can be waited for. Of one whose first list is under way the member is
+  // asked as of the others, so that a list which does not come takes nobody else's time.
   std::vector<MemberCachePtr> Usable(const std::vector<MemberCachePtr>& caches) {
     std::vector<MemberCachePtr> usable;
     for (const MemberCachePtr& member : caches) {
-      const bool young = clock_.SteadyNow() - member->created() < kYoung;
-      if (young && member->error().ok()) member->cache()->AwaitSynced(deadline_);
-      if (!member->cache()->HasSynced()) continue;  // List and Watch report it.
       const absl::Status error = member->error();
-      if (error.ok()) {
+      if (IsBeingListed(*member)) {
+        usable.push_back(member);
+      } else if (!member->cache()->HasSynced()) {
+        continue;  // List and Watch report it.
+      } else if (error.ok()) {
         usable.push_back(member);
       } else {
         // The error may be that of a connection which has been made anew and is quiet since.
@@ -153,18 +165,18 @@ class Waiting {
 
   // Each member goes its own way: its cache has its time from the moment of its own answer on,
   // however long others take.
-  void AwaitAll(const std::vector<Question>& questions, Targets& targets) {
+  void AwaitAll(const std::vector<Question>& questions, Answers& answers) {
     std::vector<bool> answered(questions.size());
     std::vector<Lagging> behind;
-    size_t asked = 0;  // So many of them have been asked to catch up.
     for (;;) {
-      const base::SteadyTime until = asked < behind.size() ? behind[asked].grace : deadline_;
-      const std::optional<size_t> index = targets.Next(clock_, until);
+      Lagging* const next = NextToUrge(behind);
+      const base::SteadyTime until = next == nullptr ? deadline_ : next->due;
+      const std::optional<size_t> index = answers.Next(clock_, until);
       if (index.has_value()) {
         answered[*index] = true;
-        Take(questions[*index], targets.Get(*index), behind);
-      } else if (asked < behind.size()) {
-        CatchUp(behind[asked++]);
+        Take(questions[*index], TargetOf(answers.Get(*index), questions[*index]), behind);
+      } else if (next != nullptr) {
+        Urge(*next);
       } else {
         break;
       }
@@ -184,8 +196,9 @@ class Waiting {
   struct Lagging {
     const Question* question;
     int64_t target;
-    base::SteadyTime grace;  // Until then what is on its way may arrive by itself.
-    bool fair;               // If it misses the deadline, it is late.
+    bool fair;             // If it misses the deadline, it is late.
+    base::SteadyTime due;  // When it is asked to catch up (again), unless it has caught up by then.
+    int urged = 0;
 
     bool Await(base::SteadyTime until) const {
       if (question->member->cache()->AwaitVersion(target, until)) return true;
@@ -205,20 +218,31 @@ class Waiting {
     }
     const base::SteadyTime now = clock_.SteadyNow();
     behind.push_back(
-        {&question, *target, std::min(deadline_, now + kGrace), now + kFairChance <= deadline_});
+        {&question, *target, now + kFairChance <= deadline_, std::min(deadline_, now + kGrace)});
   }
 
-  static void CatchUp(const Lagging& behind) {
-    if (!behind.Await(behind.grace)) behind.question->member->cache()->CatchUp();
+  static Lagging* NextToUrge(std::vector<Lagging>& behind) {
+    Lagging* next = nullptr;
+    for (Lagging& member : behind) {
+      if (member.urged == kMaxUrges) continue;
+      if (next == nullptr || member.due < next->due) next = &member;
+    }
+    return next;
+  }
+
+  void Urge(Lagging& behind) const {
+    if (behind.Await(behind.due)) {
+      behind.urged = kMaxUrges;
+      return;
+    }
+    behind.question->member->cache()->CatchUp();
+    ++behind.urged;
+    behind.due = std::min(deadline_, clock_.SteadyNow() + kAskAgain);
   }
 
   void AwaitCaughtUp(const Lagging& behind) {
     MemberCache& member = *behind.question->member;
-    bool reached = behind.Await(std::min(deadline_, clock_.SteadyNow() + kAskAgain));
-    if (!reached) {
-      member.cache()->CatchUp();
-      reached = behind.Await(deadline_);
-    }
+    const bool reached = behind.Await(deadline_);
     NoteAnswer(member, reached, behind.fair);
     if (reached) return;
     Report(member, absl::StrCat("its cache has reached version ",
@@ -228,12 +252,18 @@ class Waiting {
   static void NoteAnswer(MemberCache& member, bool in_time, bool fair) {
     if (in_time) {
       member.NoteInTime();
-    } else if (fair) {
+    } else if (fair && member.cache()->HasSynced()) {
       member.NoteLate();
     }
   }
 
+  bool IsBeingListed(const MemberCache& member) const {
+    return !member.cache()->HasSynced() && member.error().ok() &&
+           clock_.SteadyNow() - member.created() < kYoung;
+  }
+
   void Report(const MemberCache& member, absl::string_view reason) {
+    if (!member.cache()->HasSynced()) return;  // List and Watch report it.
     behind_.push_back({member.cluster(), std::string(reason), true});
   }
 
@@ -249,18 +279,17 @@ std::vector<MissingCluster> AwaitFreshCaches(const std::vector<MemberCachePtr>& 
                                              const Freshness& freshness, const base::Clock& clock,
                                              base::SteadyTime deadline) {
   Waiting waiting(clock, deadline);
+  if (freshness.need == Freshness::kAny) waiting.AwaitFirstLists(caches);
   const std::vector<MemberCachePtr> usable = waiting.Usable(caches);
   if (freshness.need == Freshness::kAny) return {};
   const std::vector<Question> questions = waiting.Questions(usable, freshness);
-  const auto targets = std::make_shared<Targets>(questions.size());
+  const auto answers = std::make_shared<Answers>(questions.size());
   for (size_t i = 0; i < questions.size(); ++i) {
     questions[i].member->cache()->AskState(
         freshness.object,
-        [targets, i, question = questions[i]](const absl::StatusOr<ServerState>& state) {
-          targets->Set(i, TargetOf(state, question));
-        });
+        [answers, i](const absl::StatusOr<ServerState>& state) { answers->Set(i, state); });
   }
-  waiting.AwaitAll(questions, *targets);
+  waiting.AwaitAll(questions, *answers);
   return waiting.TakeBehind();
 }
 

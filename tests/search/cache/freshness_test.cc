@@ -102,6 +102,25 @@ TEST_CASE_METHOD(Fixture, "who reads one object waits for that only, however muc
   CHECK(cache().Find("m1", kPods.gvr())->Find({"n", "b"}) == nullptr);
 }
 
+TEST_CASE_METHOD(Fixture, "a cluster whose first list hangs makes no other one late") {
+  Put("m2", "n", "a");
+  REQUIRE(Cache({"m2"}));
+  const int64_t m2 = ChangeElsewhere("m2");
+  Server("m1").Block("GET");
+  cache().SetScope(Scope({"m1", "m2"}));
+  std::atomic<bool> done = false;
+  std::vector<MissingCluster> behind;
+  std::thread reader([&] {
+    behind = Await(Freshness::kNow, "", absl::Seconds(3));
+    done = true;
+  });
+  PassTimeUntil(done, absl::Milliseconds(5));
+  reader.join();
+  CHECK(behind.empty());  // Lists name m1, which has no contents yet.
+  CHECK(Version("m2") >= m2);
+  Server("m1").Unblock();
+}
+
 TEST_CASE_METHOD(Fixture, "a cluster that is cut off is named at once") {
   REQUIRE(Cache({"m1"}));
   Server("m1").FailNext("WATCH", 503, "ServiceUnavailable", 1000);
