@@ -141,6 +141,7 @@ void HttpConnection::OnRead(const ErrorCode& error, size_t count) {
     if (buffer_.size() < kMaxPipelinedBytes) ReadMore();
     return;
   }
+  if (reviewing_) return;  // They wait for OnReviewed, and no more are read until then.
   if (first_bytes) LimitRequestTime();
   Parse();
 }
@@ -149,7 +150,7 @@ void HttpConnection::OnRead(const ErrorCode& error, size_t count) {
 // still answered. A stream ends; a tunnel goes on in the other direction.
 void HttpConnection::OnEnd() {
   peer_ended_ = true;
-  if (lingering_ || !(exchange_ || refused_ || write_pending_)) return Close();
+  if (lingering_ || !(exchange_ || refused_ || write_pending_ || reviewing_)) return Close();
   if (deadline_nanos_ == INT64_MAX && !tunnelling_) SetDeadline(context_.options.idle_timeout);
   if (exchange_) exchange_->ReportPeerEnd();
   Pump();
@@ -241,8 +242,10 @@ bool HttpConnection::AcceptHead() {
   return false;
 }
 
-// Nothing is read or parsed until OnReviewed.
+// Nothing is parsed until OnReviewed, and no read begins; one may be under way, which began while
+// the request before was being answered.
 void HttpConnection::ReviewHead() {
+  reviewing_ = true;
   context_.options.review_head(*request_, [threads = context_.threads, weak = weak_from_this()](
                                               const std::optional<HttpResponse>& refusal) {
     threads->Run([weak, refusal] {
@@ -254,6 +257,7 @@ void HttpConnection::ReviewHead() {
 }
 
 void HttpConnection::OnReviewed(const std::optional<HttpResponse>& refusal) {
+  reviewing_ = false;
   if (closed_ || refused_) return;
   if (refusal) return Refuse(*refusal);
   Parse();

@@ -169,6 +169,7 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   bool head_checked_ = false;  // The head of the current request has passed FlawOf().
   std::string parsed_head_;    // What the parser has taken of a head that is not complete yet.
   bool continued_ = false;     // "100 Continue" has been sent.
+  bool reviewing_ = false;     // The head of the current request is being reviewed.
   bool refused_ = false;       // An error answer has been queued; nothing more is parsed.
   bool lingering_ = false;     // The last answer has been sent; waits for the peer to close.
   bool peer_ended_ = false;    // The peer sends no more, but may still read.

@@ -1,4 +1,5 @@
 // Requests whose heads somebody else decides about before their bodies are read.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <optional>
@@ -76,6 +77,29 @@ TEST_CASE("a body is read after the review of its head") {
     CHECK(response.body == "who?");
     CHECK(client.EndsNow());
   }
+}
+
+TEST_CASE("a read that began while the request before was answered does not forestall a review") {
+  Reviewer reviewer;
+  std::atomic<int> handled = 0;
+  const auto handle = [&, echo = EchoHandler()](base::HttpRequest request,
+                                                std::shared_ptr<base::HttpResponder> responder) {
+    if (request.path == "/a") ++handled;
+    echo(std::move(request), std::move(responder));
+  };
+  auto server = StartServer(handle, reviewer.Options());
+  RawClient client(server->port());
+  client.Send("GET /first HTTP/1.1\r\nHost: a\r\n\r\n" + Post("/a", "Content-Length: 2\r\n\r\n"));
+  CHECK(client.ReadResponse().code == 200);
+  const Done done = reviewer.Await("/a");
+  client.Send("ok");
+  // The server has had the time to read it.
+  for (int i = 0; i < 20; ++i) CHECK(RawClient(server->port()).Get("/other").code == 200);
+  CHECK(handled == 0);
+  done(std::nullopt);
+  CHECK(client.ReadResponse().body == "ok");
+  CHECK(client.Get("/without-body").code == 200);
+  CHECK(handled == 1);
 }
 
 TEST_CASE("a review may end after the connection and the server") {

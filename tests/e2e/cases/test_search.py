@@ -125,8 +125,8 @@ WRITE_WORDS = [
     ("scale deployment web-2 --replicas=2", None, 0, r"deployment\.apps/web-2 scaled\n"),
     ("create configmap new --from-literal=a=b", None, 1,
      r'[eE]rror.*create is not supported on resources of kind "configmaps".*\n'),
-    ("label configmap both a=b", None, 1, r'Error from server \(Conflict\): .*clusters \[member1, member2\]\n'),
-    ("delete configmap both", None, 1, r'Error from server \(Conflict\): .*clusters \[member1, member2\]\n'),
+    ("label configmap both a=b", None, 1, r'Error from server \(Conflict\): .*clusters \[member1, member2\]; choose one .*\n'),
+    ("delete configmap both", None, 1, r'Error from server \(Conflict\): .*clusters \[member1, member2\]; choose one .*\n'),
 ]
 
 
