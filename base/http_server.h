@@ -167,10 +167,11 @@ using HttpHandler = std::function<void(HttpRequest, std::shared_ptr<HttpResponde
 using HttpHeadCheck = std::function<std::optional<HttpResponse>(const HttpRequest& head)>;
 
 // Decides, as HttpHeadCheck does, but may ask others before: calls `done` once, at once or later,
-// on any thread. Meanwhile nothing more is read from the client, whose request still has to be
+// on any thread, and returns true; or returns false, and never calls it, for a head that needs no
+// review. During a review nothing more is read from the client, whose request still has to be
 // complete within request_timeout. `head` is not used after the function has returned. Must not
 // block.
-using HttpHeadReview = std::function<void(
+using HttpHeadReview = std::function<bool(
     const HttpRequest& head, std::function<void(std::optional<HttpResponse> refusal)> done)>;
 
 // A certificate and key that are read from files, again whenever their content changes.

@@ -237,23 +237,23 @@ bool HttpConnection::AcceptHead() {
     Refuse(*refusal);
     return false;
   }
-  if (!context_.options.review_head) return true;
-  ReviewHead();
-  return false;
+  return !ReviewHead();
 }
 
-// Nothing is parsed until OnReviewed, and no read begins; one may be under way, which began while
-// the request before was being answered.
-void HttpConnection::ReviewHead() {
-  reviewing_ = true;
-  context_.options.review_head(*request_, [threads = context_.threads, weak = weak_from_this()](
-                                              const std::optional<HttpResponse>& refusal) {
+// Returns whether there is a review. During one nothing is parsed until OnReviewed, and no read
+// begins; one may be under way, which began while the request before was being answered.
+bool HttpConnection::ReviewHead() {
+  if (!context_.options.review_head) return false;
+  const auto done = [threads = context_.threads,
+                     weak = weak_from_this()](const std::optional<HttpResponse>& refusal) {
     threads->Run([weak, refusal] {
       const auto self = weak.lock();
       if (self == nullptr) return;
       self->Post([self, refusal] { self->OnReviewed(refusal); });
     });
-  });
+  };
+  reviewing_ = context_.options.review_head(*request_, done);
+  return reviewing_;
 }
 
 void HttpConnection::OnReviewed(const std::optional<HttpResponse>& refusal) {

@@ -129,7 +129,7 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   bool CheckHead();
   bool Feed();
   bool AcceptHead();
-  void ReviewHead();
+  bool ReviewHead();
   void OnReviewed(const std::optional<HttpResponse>& refusal);
   bool IsOversized() const;
   void ContinueIfExpected();

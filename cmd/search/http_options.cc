@@ -12,14 +12,14 @@
 namespace cmd {
 namespace {
 
-// Of kube-apiserver.
+// The limit that kube-apiserver has.
 constexpr size_t kMaxBodyBytes = 3 << 20;
 constexpr int kServerThreads = 2;
 // How long a client may leave what was sent to it untaken.
 constexpr absl::Duration kStall = absl::Minutes(1);
 // Many times what clients of one replica need; each costs some tens of kilobytes.
 constexpr size_t kMaxConnections = 10'000;
-// Of a client that nobody knows yet.
+// The longest body that is read before its sender is known.
 constexpr uint64_t kMaxUnknownBody = 16 << 10;
 
 // A certificate for whoever gives none; nobody can verify it.
@@ -61,12 +61,13 @@ base::HttpHeadReview ReviewOfLongBodies(kube::aggregation::Authenticator& authen
   return
       [&authenticator](const base::HttpRequest& head,
                        const std::function<void(std::optional<base::HttpResponse> refusal)>& done) {
-        if (HasShortBody(head)) return done(std::nullopt);
+        if (HasShortBody(head)) return false;
         authenticator.Authenticate(head,
                                    [done](const absl::StatusOr<kube::aggregation::UserInfo>& user) {
                                      if (user.ok()) return done(std::nullopt);
                                      done(kube::server::ErrorAnswer(RefusalOf(user.status())));
                                    });
+        return true;
       };
 }
 

@@ -28,6 +28,7 @@ class Reviewer {
       absl::MutexLock lock(&mu_);
       path_ = head.path;
       done_ = std::move(done);
+      return true;
     };
     return options;
   }
@@ -113,8 +114,19 @@ TEST_CASE("a review may end after the connection and the server") {
   RawClient second(server->port());
   second.Send(Post("/b", "Content-Length: 2\r\n\r\nok"));
   const Done late = reviewer.Await("/b");
+  CHECK(RawClient(server->port()).Get("/other").code == 200);
   server.reset();
   late(std::nullopt);
+  CHECK(second.EndsNow());
+}
+
+TEST_CASE("a head that needs no review is not held up") {
+  base::HttpServerOptions options;
+  options.review_head = [](const base::HttpRequest&, const Done&) { return false; };
+  auto server = StartServer(EchoHandler(), options);
+  RawClient client(server->port());
+  client.Send(Post("/a", "Content-Length: 2\r\n\r\nok"));
+  CHECK(client.ReadResponse().body == "ok");
 }
 
 }  // namespace
