@@ -1,5 +1,6 @@
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <thread>
 
 #include "tests/search/cache/members.h"
@@ -22,12 +23,21 @@ struct Fixture : tests::SearchMembers {
     const auto secret = kube::Object::Make(kSecrets.gvk, {"n", "s"});
     return kube::ResourceVersionOf(Server(cluster).Put(kSecrets, secret));
   }
-  // Moves the clock, since a thread waits on it, until `done`.
-  void PassTimeUntil(const std::atomic<bool>& done, absl::Duration step) {
+  // Returns what `read` returns, which waits on the clock: time passes in such steps meanwhile.
+  std::vector<MissingCluster> WhileTimePasses(
+      absl::Duration step, const std::function<std::vector<MissingCluster>()>& read) {
+    std::atomic<bool> done = false;
+    std::vector<MissingCluster> behind;
+    std::thread reader([&] {
+      behind = read();
+      done = true;
+    });
     (void)Eventually([&] {
       if (!done) clock.Advance(step);
       return done.load();
     });
+    reader.join();
+    return behind;
   }
 };
 
@@ -37,14 +47,8 @@ TEST_CASE_METHOD(Fixture, "caches of quiet resources are brought up to what the 
   REQUIRE(Cache({"m1", "m2"}));
   const int64_t m1 = ChangeElsewhere("m1");
   const int64_t m2 = ChangeElsewhere("m2");
-  std::atomic<bool> done = false;
-  std::vector<MissingCluster> behind;
-  std::thread reader([&] {
-    behind = Await(Freshness::kNow);
-    done = true;
-  });
-  PassTimeUntil(done, absl::Milliseconds(10));
-  reader.join();
+  const auto behind =
+      WhileTimePasses(absl::Milliseconds(10), [&] { return Await(Freshness::kNow); });
   CHECK(behind.empty());
   CHECK(Version("m1") >= m1);
   CHECK(Version("m2") >= m2);
@@ -56,15 +60,9 @@ TEST_CASE_METHOD(Fixture, "a cluster that does not answer is named at the deadli
   // The other one is quiet, and has to be asked to catch up.
   const int64_t m1 = ChangeElsewhere("m1");
   Server("m2").Block("GET");
-  std::atomic<bool> done = false;
-  std::vector<MissingCluster> behind;
-  std::thread reader([&] {
-    behind = Await(Freshness::kNow, "", absl::Seconds(3));
-    done = true;
-  });
   // Small steps leave the other one the time to answer.
-  PassTimeUntil(done, absl::Milliseconds(5));
-  reader.join();
+  const auto behind = WhileTimePasses(absl::Milliseconds(5),
+                                      [&] { return Await(Freshness::kNow, "", absl::Seconds(3)); });
   REQUIRE(behind.size() == 1);
   CHECK(behind[0].cluster == "m2");
   CHECK(behind[0].stale);
@@ -92,13 +90,7 @@ TEST_CASE_METHOD(Fixture, "who reads one object waits for that only, however muc
   CHECK(await("a").empty());
   CHECK(cache().Find("m1", kPods.gvr())->Find({"n", "a"})->Label("app") == "changed");
   Server("m1").Erase(kPods, {"n", "b"});
-  std::atomic<bool> done = false;
-  std::thread reader([&] {
-    CHECK(await("b").empty());
-    done = true;
-  });
-  PassTimeUntil(done, absl::Milliseconds(10));
-  reader.join();
+  CHECK(WhileTimePasses(absl::Milliseconds(10), [&] { return await("b"); }).empty());
   CHECK(cache().Find("m1", kPods.gvr())->Find({"n", "b"}) == nullptr);
 }
 
@@ -108,14 +100,8 @@ TEST_CASE_METHOD(Fixture, "a cluster whose first list hangs makes no other one l
   const int64_t m2 = ChangeElsewhere("m2");
   Server("m1").Block("GET");
   cache().SetScope(Scope({"m1", "m2"}));
-  std::atomic<bool> done = false;
-  std::vector<MissingCluster> behind;
-  std::thread reader([&] {
-    behind = Await(Freshness::kNow, "", absl::Seconds(3));
-    done = true;
-  });
-  PassTimeUntil(done, absl::Milliseconds(5));
-  reader.join();
+  const auto behind = WhileTimePasses(absl::Milliseconds(5),
+                                      [&] { return Await(Freshness::kNow, "", absl::Seconds(3)); });
   CHECK(behind.empty());  // Lists name m1, which has no contents yet.
   CHECK(Version("m2") >= m2);
   Server("m1").Unblock();
@@ -156,14 +142,8 @@ TEST_CASE_METHOD(Fixture, "a cluster whose server went back is named, and its ca
   Put("m1", "n", "b");
   // The connection of the watch stays, as through a proxy that hides the restart.
   Server("m1").Restore(std::move(backup), /*cut=*/false);
-  std::atomic<bool> done = false;
-  std::vector<MissingCluster> behind;
-  std::thread reader([&] {
-    behind = Await(Freshness::kNow, "", absl::Seconds(3));
-    done = true;
-  });
-  PassTimeUntil(done, absl::Milliseconds(10));
-  reader.join();
+  const auto behind = WhileTimePasses(absl::Milliseconds(10),
+                                      [&] { return Await(Freshness::kNow, "", absl::Seconds(3)); });
   REQUIRE(behind.size() == 1);
   CHECK(behind[0].stale);
   CHECK(Eventually([&] { return cache().Find("m1", kPods.gvr())->size() == 1; }));
