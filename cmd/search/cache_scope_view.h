@@ -23,7 +23,7 @@ namespace cmd {
 
 search::CachedResources CachedResourcesOf(const search::Scope& scope);
 
-// As search::IsRegisteredFn, for a scope that is known.
+// Returns what search::IsRegisteredFn returns when this is the scope.
 bool IsRegistered(const search::Scope& scope, const kube::server::RequestInfo& info,
                   const std::string& cluster);
 // Returns the clusters that have to be cached for the resource.

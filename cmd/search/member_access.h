@@ -25,7 +25,7 @@ class MemberAccess : public kube::ClusterConfigSource {
  public:
   // REQUIRES: all outlive the object.
   struct Parts {
-    kube::Informer& clusters;  // Of all Clusters of the control plane.
+    kube::Informer& clusters;  // Has all Clusters of the control plane.
     kube::Client& client;
     std::shared_ptr<kube::InformerThreads> threads;
     const base::Clock& clock;
@@ -42,7 +42,7 @@ class MemberAccess : public kube::ClusterConfigSource {
   ~MemberAccess() override;
 
   absl::StatusOr<kube::ConnectionConfig> ConfigFor(const std::string& cluster) override;
-  // As ConfigFor, for a Cluster that the caller has.
+  // Returns what ConfigFor returns for this Cluster, which the caller has read.
   absl::StatusOr<kube::ConnectionConfig> ConfigOf(const kube::Object& cluster) const;
   // Return nullptr when there is none.
   kube::ObjectPtr ClusterOf(const std::string& name) const;

@@ -317,7 +317,7 @@ ParsedSearchFlags ParseSearchFlags(int argc, const char* const* argv) {
   SearchOptions& options = parsed.options;
   CLI::App app("One cache of all member clusters of a Karmada control plane: search and proxy.",
                kName);
-  // As in Go, the last value counts.
+  // The last value of a flag that is given twice counts, as in Go programs.
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   config::AddHelpAndVersion(app);
   AddFeatureFlags(app, options);

@@ -25,9 +25,9 @@ struct Attributes {
   UserInfo user;
   std::string verb;
   bool is_resource = false;
-  // Of a resource.
+  // These describe the resource; empty for a request that is for none.
   std::string group, version, resource, subresource, ns, name;
-  std::string path;  // Of anything else.
+  std::string path;  // Of a request that is for no resource.
   // What a list, watch or deletecollection is narrowed to: an authorizer of the control plane may
   // allow these objects and no others.
   kube::FieldSelector fields;

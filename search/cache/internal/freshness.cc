@@ -36,6 +36,7 @@ constexpr absl::Duration kGrace = absl::Milliseconds(50);
 constexpr absl::Duration kYoung = absl::Seconds(10);
 // An answer to CatchUp that is lost with a watch is not waited for any longer.
 constexpr absl::Duration kAskAgain = absl::Seconds(2);
+// How often a reader asks one cache to catch up.
 constexpr int kMaxUrges = 2;
 // A deadline that is nearer than this says nothing about the cluster.
 constexpr absl::Duration kFairChance = absl::Seconds(1);
