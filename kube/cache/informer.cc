@@ -39,7 +39,7 @@ struct InformerSet::Impl {
         clock(clock),
         threads(shared.threads),
         failures(shared.failures),
-        lane(shared.pool) {}
+        lane(std::make_shared<internal::TaskPool::Lane>(shared.pool)) {}
 
   using ReflectorPtr = std::shared_ptr<internal::Reflector>;
 
@@ -47,7 +47,7 @@ struct InformerSet::Impl {
   const base::Clock& clock;
   const std::shared_ptr<InformerThreads> threads;
   internal::FailureLog& failures;
-  internal::TaskPool::Lane lane;
+  const std::shared_ptr<internal::TaskPool::Lane> lane;
   mutable absl::Mutex mu;
   InformerOptions default_options ABSL_GUARDED_BY(mu);
   std::map<Gvr, InformerOptions> options ABSL_GUARDED_BY(mu);
@@ -70,7 +70,7 @@ struct InformerSet::Impl {
   }
 
   void ScheduleAgeing() {
-    lane.RunAt(clock.SteadyNow() + kTombstoneAge, [this] {
+    lane->RunAt(clock.SteadyNow() + kTombstoneAge, [this] {
       for (const ReflectorPtr& informer : Snapshot()) informer->AgeTombstones();
       ScheduleAgeing();
     });
@@ -146,7 +146,7 @@ void InformerSet::Stop() {
     impl_->stopped = true;
   }
   for (const Impl::ReflectorPtr& informer : impl_->Snapshot()) informer->Stop();
-  impl_->lane.Stop();
+  impl_->lane->Stop();
 }
 
 }  // namespace kube

@@ -117,7 +117,8 @@ class Informer {
   // Asks the server for its present version, and about one object (without a name: about none), by
   // one cheap read that it has to answer consistently, and calls `done` on a thread of the pool.
   // Calls that come while a request is waiting to be sent share it; if they are about different
-  // objects, nothing is known about any. After the informer's end `done` is never called.
+  // objects, nothing is known about any. When the informer ends, or has ended, `done` is called
+  // with kUnavailable, on the thread that ends it or asks.
   using StateFn = std::function<void(const absl::StatusOr<ServerState>& state)>;
   virtual void AskState(const ObjectKey& /*about*/, StateFn /*done*/) {}
   // Stores the result of a write, so that the next read sees it.

@@ -262,7 +262,8 @@ void WatchCache::CatchUp() {
 
 void WatchCache::AskState(const ObjectKey& about, Informer::StateFn done) {
   const std::shared_ptr<Informer> source = impl_->Source();
-  if (source != nullptr) source->AskState(about, std::move(done));
+  if (source == nullptr) return done(absl::UnavailableError("not connected"));
+  source->AskState(about, std::move(done));
 }
 
 bool WatchCache::AwaitVersion(int64_t version, base::SteadyTime deadline) const {

@@ -98,7 +98,8 @@ class WatchCache {
   Progress progress() const;
   // Why the informer cannot list or watch at the moment; OK if it can. kUnavailable without one.
   absl::Status last_error() const;
-  // Informer::CatchUp and Informer::AskState; without an informer `done` is never called.
+  // Informer::CatchUp and Informer::AskState; without an informer `done` is called at once, with
+  // kUnavailable.
   void CatchUp();
   void AskState(const ObjectKey& about, Informer::StateFn done);
   // Waits until progress() has reached `version`; returns whether it has.

@@ -86,6 +86,7 @@ void Reflector::Stop() {
   // The destructor calls this again, when the environment may be gone.
   if (stop_.request_stop()) env_.failures.Forget(Self());
   writer_.Stop();
+  AnswerEnded(TakeAskers());
   // Declared before the lock, so that its end is awaited after the unlock.
   std::unique_ptr<Watch> watch;
   absl::MutexLock lock(&watch_mu_);
@@ -126,7 +127,7 @@ void Reflector::Written(const Object& object) {
 
 void Reflector::RunAfter(absl::Duration delay, Step step) {
   auto self = shared_from_this();
-  env_.lane.RunAt(env_.clock.SteadyNow() + delay, [self, step] {
+  env_.lane->RunAt(env_.clock.SteadyNow() + delay, [self, step] {
     if (self->stopped()) return;
     self->LogFailures();
     if (step == Step::kList) {

@@ -30,11 +30,11 @@ class Reflector final : public Informer,
   struct Environment {
     Client& client;
     const base::Clock& clock;
-    TaskPool::Lane& lane;
+    std::shared_ptr<TaskPool::Lane> lane;  // Readers may ask an informer that has ended.
     FailureLog& failures;
   };
-  // REQUIRES: the clock outlives the object, the rest of the environment outlives Stop; the object
-  // is owned by a shared_ptr.
+  // REQUIRES: the clock outlives the object, and the client and the failures its last task, that is
+  // the lane's Stop; the object is owned by a shared_ptr.
   Reflector(Resource resource, InformerOptions options, Environment environment);
   ~Reflector() override;
 
@@ -83,6 +83,8 @@ class Reflector final : public Informer,
   // `lasting`: false for a watch that the server ends after kShortWatch.
   void StartWatch(bool lasting = true);
   void ListBesideWatch();
+  std::vector<Asker> TakeAskers() ABSL_LOCKS_EXCLUDED(mu_);
+  void AnswerEnded(const std::vector<Asker>& askers) const;
   // Asks about the object, or without a name about none.
   absl::StatusOr<ServerState> ReadServerState(const ObjectKey& about);
   // Notes how a request beside the watch went; one that failed is followed by another.

@@ -93,12 +93,9 @@ void Reflector::AskState(const ObjectKey& about, StateFn done) {
     if (askers_.size() > 1) return;
   }
   auto self = shared_from_this();
-  env_.lane.RunAt(env_.clock.SteadyNow(), [self] {
-    std::vector<Asker> askers;
-    {
-      absl::MutexLock lock(&self->mu_);
-      askers.swap(self->askers_);
-    }
+  env_.lane->RunAt(env_.clock.SteadyNow(), [self] {
+    const std::vector<Asker> askers = self->TakeAskers();
+    if (askers.empty()) return;  // Stop has answered them.
     const ObjectKey& first = askers.front().about;
     const bool same = std::all_of(askers.begin(), askers.end(),
                                   [&](const Asker& asker) { return asker.about == first; });
@@ -106,6 +103,21 @@ void Reflector::AskState(const ObjectKey& about, StateFn done) {
     self->NoteAsked(state.status());
     for (const Asker& asker : askers) asker.done(state);
   });
+  // Stop may have come before, and the task has been dropped then.
+  if (stopped()) AnswerEnded(TakeAskers());
+}
+
+std::vector<Reflector::Asker> Reflector::TakeAskers() {
+  std::vector<Asker> askers;
+  absl::MutexLock lock(&mu_);
+  askers.swap(askers_);
+  return askers;
+}
+
+void Reflector::AnswerEnded(const std::vector<Asker>& askers) const {
+  for (const Asker& asker : askers) {
+    asker.done(absl::UnavailableError(absl::StrCat(Name(), " is not followed any more")));
+  }
 }
 
 absl::StatusOr<Informer::ServerState> Reflector::ReadServerState(const ObjectKey& about) {

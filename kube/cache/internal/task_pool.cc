@@ -152,4 +152,22 @@ bool TaskPool::Wait(base::SteadyTime now, base::SteadyTime idle_until) {
   return now < idle_until || NeedsThread(now);
 }
 
+void TaskPool::Lane::RunAt(base::SteadyTime when, std::function<void()> task) {
+  // Held during the call, so that Stop, and with it the end of the pool, has to wait.
+  absl::MutexLock lock(&mu_);
+  if (pool_ != nullptr) pool_->RunAt(state_, when, std::move(task));
+}
+
+void TaskPool::Lane::Stop() {
+  TaskPool* pool;
+  {
+    absl::MutexLock lock(&mu_);
+    pool = pool_;
+  }
+  if (pool == nullptr) return;
+  pool->StopLane(state_);
+  absl::MutexLock lock(&mu_);
+  pool_ = nullptr;
+}
+
 }  // namespace kube::internal

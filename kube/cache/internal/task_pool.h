@@ -28,7 +28,7 @@ class TaskPool {
 
   // REQUIRES: `clock` outlives the pool.
   TaskPool(const base::Clock& clock, int max_threads);
-  // REQUIRES: all lanes have been destroyed or stopped.
+  // REQUIRES: all lanes have been stopped.
   ~TaskPool();
   TaskPool(const TaskPool&) = delete;
 
@@ -84,25 +84,25 @@ class TaskPool {
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
 };
 
+// May outlive the pool once it has been stopped. Thread-safe.
 class TaskPool::Lane {
  public:
-  // REQUIRES: the pool outlives the lane.
-  explicit Lane(TaskPool& pool) : pool_(pool), state_(std::make_shared<LaneState>()) {}
+  // REQUIRES: the pool exists until Stop has returned.
+  explicit Lane(TaskPool& pool) : state_(std::make_shared<LaneState>()), pool_(&pool) {}
   ~Lane() { Stop(); }
   Lane(const Lane&) = delete;
 
   // Runs `task` when the time `when` has come, or at once if it is past. After Stop the task is
   // dropped.
-  void RunAt(base::SteadyTime when, std::function<void()> task) {
-    pool_.RunAt(state_, when, std::move(task));
-  }
-  // Drops the lane's tasks that have not begun and waits for those that run. REQUIRES: not called
-  // from a task of this lane.
-  void Stop() { pool_.StopLane(state_); }
+  void RunAt(base::SteadyTime when, std::function<void()> task) ABSL_LOCKS_EXCLUDED(mu_);
+  // Drops the lane's tasks that have not begun and waits for those that run. Idempotent. REQUIRES:
+  // not called from a task of this lane.
+  void Stop() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  TaskPool& pool_;
   const LanePtr state_;
+  absl::Mutex mu_;                       // Locked before the pool's.
+  TaskPool* pool_ ABSL_GUARDED_BY(mu_);  // Null when the lane has been stopped.
 };
 
 }  // namespace kube::internal

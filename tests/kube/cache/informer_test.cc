@@ -344,6 +344,23 @@ TEST_CASE_METHOD(Fixture, "a refused request beside an open watch is an error un
   CHECK(server->Requests("GET").size() == 4);
 }
 
+TEST_CASE_METHOD(Fixture, "who asks an informer that ends, or has ended, is answered") {
+  auto set = std::make_unique<InformerSet>(client, clock);
+  server->Block("GET");  // The question waits behind the first list.
+  const auto informer = set->Get(kPods);
+  REQUIRE(server->AwaitRequests("GET", 1));
+  absl::Status while_open, afterwards;
+  informer->AskState(
+      {}, [&](const absl::StatusOr<Informer::ServerState>& state) { while_open = state.status(); });
+  set.reset();
+  CHECK(absl::IsUnavailable(while_open));
+  // The set and its threads are gone.
+  informer->AskState(
+      {}, [&](const absl::StatusOr<Informer::ServerState>& state) { afterwards = state.status(); });
+  CHECK(absl::IsUnavailable(afterwards));
+  informer->CatchUp();
+}
+
 TEST_CASE_METHOD(Fixture, "a stop ends the waiting for the sync") {
   server->Block("GET");
   const auto informer = informers.Get(kPods);

@@ -196,6 +196,18 @@ TEST_CASE("a stop drops what a lane has not begun, and waits for what it runs") 
   CHECK(Eventually([&] { return other_ran.load(); }));
 }
 
+TEST_CASE("a lane that has been stopped may outlive its pool") {
+  tests::FakeClock clock;
+  auto pool = std::make_unique<TaskPool>(clock, 2);
+  TaskPool::Lane lane(*pool);
+  lane.Stop();
+  pool.reset();
+  std::atomic<bool> ran = false;
+  lane.RunAt(clock.SteadyNow(), [&] { ran = true; });
+  lane.Stop();
+  CHECK_FALSE(ran);
+}
+
 TEST_CASE("threads without work end, but for one while a task waits for its time") {
   tests::FakeClock clock;
   TaskPool pool(clock, 4);
