@@ -83,11 +83,9 @@ absl::StatusOr<kube::ConnectionConfig> MemberAccess::ConfigFor(const std::string
 }
 
 bool MemberAccess::HasSynced() const {
-  {
-    absl::MutexLock lock(&mu_);
-    if (!references_set_) return false;
-  }
-  return secrets_.HasSynced();
+  absl::MutexLock lock(&mu_);
+  if (!has_synced_) has_synced_ = references_set_ && secrets_.HasSynced();
+  return has_synced_;
 }
 
 MemberAccess::Work MemberAccess::Take(const base::StopToken& stop) {

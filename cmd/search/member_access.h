@@ -51,7 +51,8 @@ class MemberAccess : public kube::ClusterConfigSource {
   bool IsOfMember(const kube::ObjectKey& secret) const;
   // Secrets that are not named by Clusters, of which SecretOf has to know, too. Does not block.
   void SetOtherSecrets(std::set<kube::ObjectKey> keys);
-  // Returns whether all Clusters and the Secrets that they name have been read.
+  // Returns whether all Clusters and the Secrets that are named have been read once. What is named
+  // later does not matter: everything else is served meanwhile.
   bool HasSynced() const;
 
   // Follows the changes until stopped. Blocks.
@@ -74,6 +75,7 @@ class MemberAccess : public kube::ClusterConfigSource {
   Work work_ ABSL_GUARDED_BY(mu_);
   std::set<kube::ObjectKey> others_ ABSL_GUARDED_BY(mu_);
   bool references_set_ ABSL_GUARDED_BY(mu_) = false;
+  mutable bool has_synced_ ABSL_GUARDED_BY(mu_) = false;
   ReferencedSecrets secrets_;
   int64_t handler_ = 0;
 };

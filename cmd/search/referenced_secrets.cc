@@ -88,8 +88,10 @@ kube::ObjectPtr ReferencedSecrets::Find(const kube::ObjectKey& key) const {
 
 bool ReferencedSecrets::HasSynced() const {
   absl::MutexLock lock(&mu_);
-  return std::all_of(namespaces_.begin(), namespaces_.end(),
-                     [](const auto& entry) { return entry.second.informer->HasSynced(); });
+  return std::all_of(namespaces_.begin(), namespaces_.end(), [](const auto& entry) {
+    const kube::Informer& informer = *entry.second.informer;
+    return informer.HasSynced() || absl::IsPermissionDenied(informer.last_error());
+  });
 }
 
 }  // namespace cmd

@@ -40,7 +40,7 @@ class ReferencedSecrets {
   void SetReferences(const std::set<kube::ObjectKey>& keys);
   // Returns nullptr when it is not there, is not referenced, or has not been read yet.
   kube::ObjectPtr Find(const kube::ObjectKey& key) const;
-  // Returns whether all referenced Secrets have been read, if they exist.
+  // Returns whether all referenced Secrets have been read, if they exist and may be read.
   bool HasSynced() const;
 
  private:

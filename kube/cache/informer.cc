@@ -22,6 +22,9 @@ namespace {
 
 // The number of threads of a set that shares none with others.
 constexpr int kOwnThreads = 4;
+// A reader asks all members at the same moment and then waits for their answers. As many questions
+// are under way as there are threads for them.
+constexpr int kQuestionsPerThread = 4;
 // This is longer than any write takes to be answered (see Store::AgeTombstones).
 constexpr absl::Duration kTombstoneAge = absl::Minutes(5);
 
@@ -33,13 +36,15 @@ struct InformerSet::Impl {
     std::shared_ptr<InformerThreads> threads;
     internal::FailureLog& failures;
     internal::TaskPool& pool;
+    internal::TaskPool& questions;
   };
   Impl(Client& client, const base::Clock& clock, const Shared& shared)
       : client(client),
         clock(clock),
         threads(shared.threads),
         failures(shared.failures),
-        lane(std::make_shared<internal::TaskPool::Lane>(shared.pool)) {}
+        lane(std::make_shared<internal::TaskPool::Lane>(shared.pool)),
+        questions(std::make_shared<internal::TaskPool::Lane>(shared.questions)) {}
 
   using ReflectorPtr = std::shared_ptr<internal::Reflector>;
 
@@ -47,7 +52,7 @@ struct InformerSet::Impl {
   const base::Clock& clock;
   const std::shared_ptr<InformerThreads> threads;
   internal::FailureLog& failures;
-  const std::shared_ptr<internal::TaskPool::Lane> lane;
+  const std::shared_ptr<internal::TaskPool::Lane> lane, questions;
   mutable absl::Mutex mu;
   InformerOptions default_options ABSL_GUARDED_BY(mu);
   std::map<Gvr, InformerOptions> options ABSL_GUARDED_BY(mu);
@@ -59,7 +64,7 @@ struct InformerSet::Impl {
     const auto own = options.find(r.gvr());
     auto informer = std::make_shared<internal::Reflector>(
         r, own == options.end() ? default_options : own->second,
-        internal::Reflector::Environment{client, clock, lane, failures});
+        internal::Reflector::Environment{client, clock, lane, questions, failures});
     if (stopped) {
       informer->Stop();
       return informer;
@@ -87,14 +92,15 @@ struct InformerSet::Impl {
 
 InformerThreads::InformerThreads(const base::Clock& clock, int max_threads)
     : failures_(std::make_unique<internal::FailureLog>()),
-      pool_(std::make_unique<internal::TaskPool>(clock, max_threads)) {}
+      pool_(std::make_unique<internal::TaskPool>(clock, max_threads)),
+      questions_(std::make_unique<internal::TaskPool>(clock, max_threads * kQuestionsPerThread)) {}
 
 InformerThreads::~InformerThreads() = default;
 
 InformerSet::InformerSet(Client& client, const base::Clock& clock,
                          std::shared_ptr<InformerThreads> threads) {
   if (threads == nullptr) threads = std::make_shared<InformerThreads>(clock, kOwnThreads);
-  const Impl::Shared shared{threads, *threads->failures_, *threads->pool_};
+  const Impl::Shared shared{threads, *threads->failures_, *threads->pool_, *threads->questions_};
   impl_ = std::make_unique<Impl>(client, clock, shared);
 }
 
@@ -147,6 +153,7 @@ void InformerSet::Stop() {
   }
   for (const Impl::ReflectorPtr& informer : impl_->Snapshot()) informer->Stop();
   impl_->lane->Stop();
+  impl_->questions->Stop();
 }
 
 }  // namespace kube

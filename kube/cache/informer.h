@@ -128,12 +128,14 @@ class Informer {
   virtual void WrittenDeleteOf(const ObjectKey& key, absl::string_view uid) = 0;
 };
 
-// The threads on which the lists and retries of any number of InformerSets run. Each reads at most
-// one page of a list at a time, so that they limit the concurrent pages of a process. Servers that
-// do not answer delay only their own lists. Threads start on demand and end when idle.
+// The threads on which the lists, retries and questions of any number of InformerSets run. Each
+// reads at most one page of a list at a time, so that they limit the concurrent pages of a process.
+// Servers that do not answer delay the lists of others by some seconds at most, as long as there
+// are fewer of them than twice `max_threads`. Threads start on demand and end when idle.
 class InformerThreads {
  public:
   // A page of 500 objects may need 10 MB while it is read; most threads wait on the network.
+  // Lists that take more than two seconds have up to twice as many further threads.
   static constexpr int kDefault = 16;
   // REQUIRES: `clock` outlives the threads.
   explicit InformerThreads(const base::Clock& clock, int max_threads = kDefault);
@@ -144,6 +146,8 @@ class InformerThreads {
   // Failures are logged together for each server, whichever set they belong to.
   std::unique_ptr<internal::FailureLog> failures_;
   std::unique_ptr<internal::TaskPool> pool_;
+  // For what readers wait for, AskState and CatchUp: small requests to many servers at once.
+  std::unique_ptr<internal::TaskPool> questions_;
 };
 
 // The informers of one API server: one per resource, shared by all users, started on first use.

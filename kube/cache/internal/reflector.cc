@@ -127,7 +127,8 @@ void Reflector::Written(const Object& object) {
 
 void Reflector::RunAfter(absl::Duration delay, Step step) {
   auto self = shared_from_this();
-  env_.lane->RunAt(env_.clock.SteadyNow() + delay, [self, step] {
+  TaskPool::Lane& lane = step == Step::kCatchUp ? *env_.questions : *env_.lane;
+  lane.RunAt(env_.clock.SteadyNow() + delay, [self, step] {
     if (self->stopped()) return;
     self->LogFailures();
     if (step == Step::kList) {

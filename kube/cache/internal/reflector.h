@@ -30,11 +30,13 @@ class Reflector final : public Informer,
   struct Environment {
     Client& client;
     const base::Clock& clock;
-    std::shared_ptr<TaskPool::Lane> lane;  // Readers may ask an informer that has ended.
+    std::shared_ptr<TaskPool::Lane> lane;
+    // For AskState and CatchUp, also of readers who ask when the informer has ended.
+    std::shared_ptr<TaskPool::Lane> questions;
     FailureLog& failures;
   };
   // REQUIRES: the clock outlives the object, and the client and the failures its last task, that is
-  // the lane's Stop; the object is owned by a shared_ptr.
+  // the lanes' Stop; the object is owned by a shared_ptr.
   Reflector(Resource resource, InformerOptions options, Environment environment);
   ~Reflector() override;
 

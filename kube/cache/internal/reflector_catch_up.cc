@@ -93,13 +93,14 @@ void Reflector::AskState(const ObjectKey& about, StateFn done) {
     if (askers_.size() > 1) return;
   }
   auto self = shared_from_this();
-  env_.lane->RunAt(env_.clock.SteadyNow(), [self] {
+  env_.questions->RunAt(env_.clock.SteadyNow(), [self] {
     const std::vector<Asker> askers = self->TakeAskers();
     if (askers.empty()) return;  // Stop has answered them.
     const ObjectKey& first = askers.front().about;
     const bool same = std::all_of(askers.begin(), askers.end(),
                                   [&](const Asker& asker) { return asker.about == first; });
     const absl::StatusOr<ServerState> state = self->ReadServerState(same ? first : ObjectKey());
+    if (self->stopped()) return self->AnswerEnded(askers);
     self->NoteAsked(state.status());
     for (const Asker& asker : askers) asker.done(state);
   });

@@ -1,10 +1,14 @@
-// Tasks wait in one table, ordered by their times. A thread that has nothing to do looks for the
-// first task that is due and whose lane may run one more. When there is none it becomes idle: one
-// idle thread, the timekeeper, waits for the time of the next task; the others wait to be woken,
-// and end after ten seconds. A new task wakes a thread unless the timekeeper waits for this task's
-// time or an earlier one. A timekeeper that takes a task stops being the timekeeper, so a thread
-// that begins a task wakes another one if a task is left for which no thread waits; otherwise that
-// task would have to wait for the end of this one.
+// Tasks wait in one table, ordered by their times. A thread that has nothing to do looks for a task
+// that is due and whose lane may run one more. When there is none it becomes idle: one idle thread,
+// the timekeeper, waits for the time of the next task; the others wait to be woken, and end after
+// ten seconds. A new task wakes a thread unless the timekeeper waits for this task's time or an
+// earlier one. A timekeeper that takes a task stops being the timekeeper, so a thread that begins a
+// task wakes another one if a task is left for which no thread waits; otherwise that task would
+// have to wait for the end of this one.
+//
+// A task that has run for two seconds hangs: it gives up its place among the tasks that may run at
+// once, and keeps only its thread. Nobody reports that moment, so the timekeeper waits for it too
+// while a task is due that may not run.
 #include "kube/cache/internal/task_pool.h"
 
 #include <algorithm>
@@ -16,6 +20,11 @@ namespace {
 constexpr int kRunningPerLane = 2;
 constexpr absl::Duration kSlow = absl::Seconds(2);
 constexpr absl::Duration kIdleThreadEnds = absl::Seconds(10);
+// Threads for tasks that hang, as multiples of the tasks that run at once.
+constexpr int kHanging = 2;
+constexpr int kHangingOfSlow = 1;
+// The thread that waits for the time when all others run tasks.
+constexpr int kTimekeeper = 1;
 
 }  // namespace
 
@@ -68,29 +77,50 @@ void TaskPool::StopLane(const LanePtr& lane) {
 void TaskPool::Wake() {
   if (wake_ups_ < idle_) {
     ++wake_ups_;
-  } else if (threads_.size() < static_cast<size_t>(max_threads_)) {
+  } else if (threads_.size() < static_cast<size_t>(max_threads_ + hanging_ + kTimekeeper)) {
     const auto self = threads_.emplace(threads_.end());
     *self = std::thread([this, self] { Work(self); });
   }
 }
 
 bool TaskPool::MayRun(const LaneState& lane) const {
-  if (!lane.slow) return lane.running < kRunningPerLane;
-  return lane.running == 0 && slow_running_ < std::max(1, max_threads_ * 3 / 4);
+  if (static_cast<int>(runs_.size()) - hanging_ >= max_threads_) return false;
+  if (hanging_ >= max_threads_ * kHanging) return false;
+  if (!lane.IsSlow()) return lane.running < kRunningPerLane;
+  if (lane.running > 0 || slow_running_ >= std::max(1, max_threads_ * 3 / 4)) return false;
+  return lane.pace != Pace::kSlow || hanging_ < max_threads_ * kHangingOfSlow;
+}
+
+void TaskPool::NoteHanging(base::SteadyTime now) {
+  for (Run& run : runs_) {
+    if (now - run.began < kSlow) break;
+    if (std::exchange(run.hangs, true)) continue;
+    ++hanging_;
+    ++run.lane->hanging;
+    if (run.slow) --slow_running_;
+  }
 }
 
 TaskPool::Tasks::iterator TaskPool::NextRunnable(base::SteadyTime now) {
+  NoteHanging(now);
   const auto end = tasks_.upper_bound(now);
-  const auto found =
-      std::find_if(tasks_.begin(), end, [this](const auto& entry) ABSL_SHARED_LOCKS_REQUIRED(mu_) {
-        return MayRun(*entry.second.lane);
-      });
-  return found == end ? tasks_.end() : found;
+  auto next = tasks_.end();
+  for (auto it = tasks_.begin(); it != end; ++it) {
+    const LaneState& lane = *it->second.lane;
+    if (!MayRun(lane)) continue;
+    if (!lane.IsSlow()) return it;
+    if (next == tasks_.end() || lane.turn < next->second.lane->turn) next = it;
+  }
+  return next;
 }
 
 base::SteadyTime TaskPool::NextTime(base::SteadyTime now) const {
   const auto next = tasks_.upper_bound(now);
-  return next == tasks_.end() ? base::SteadyTime::InfiniteFuture() : next->first;
+  const base::SteadyTime due =
+      next == tasks_.end() ? base::SteadyTime::InfiniteFuture() : next->first;
+  if (next == tasks_.begin()) return due;  // No task waits for anything but its time.
+  const auto run = std::find_if(runs_.begin(), runs_.end(), [](const Run& r) { return !r.hangs; });
+  return run == runs_.end() ? due : std::min(due, run->began + kSlow);
 }
 
 bool TaskPool::NeedsThread(base::SteadyTime now) {
@@ -106,7 +136,7 @@ void TaskPool::Work(Threads::iterator self) {
     if (next != tasks_.end()) {
       Task task = std::move(next->second);
       tasks_.erase(next);
-      Run(std::move(task));
+      RunTask(std::move(task));
       idle_until = clock_.SteadyNow() + kIdleThreadEnds;
     } else if (!Wait(now, idle_until)) {
       break;
@@ -115,20 +145,36 @@ void TaskPool::Work(Threads::iterator self) {
   ended_.splice(ended_.end(), threads_, self);
 }
 
-void TaskPool::Run(Task task) {
-  LaneState& lane = *task.lane;
-  const bool slow = lane.slow;
-  ++lane.running;
+TaskPool::Runs::iterator TaskPool::Begin(const LanePtr& lane, base::SteadyTime now) {
+  const bool slow = lane->IsSlow();
+  ++lane->running;
+  lane->turn = ++turns_;
   if (slow) ++slow_running_;
+  return runs_.insert(runs_.end(), {lane, now, slow});
+}
+
+void TaskPool::End(Runs::iterator run, base::SteadyTime now) {
+  LaneState& lane = *run->lane;
+  if (run->hangs) {
+    --hanging_;
+    --lane.hanging;
+  } else if (run->slow) {
+    --slow_running_;
+  }
+  lane.pace = now - run->began > kSlow ? Pace::kSlow : Pace::kQuick;
+  --lane.running;
+  runs_.erase(run);
+}
+
+void TaskPool::RunTask(Task task) {
   const base::SteadyTime began = clock_.SteadyNow();
+  const Runs::iterator run = Begin(task.lane, began);
   if (NeedsThread(began)) Wake();
   mu_.Unlock();
   task.run();
   task.run = nullptr;  // Must be freed without the lock.
   mu_.Lock();
-  if (slow) --slow_running_;
-  lane.slow = clock_.SteadyNow() - began > kSlow;
-  --lane.running;
+  End(run, clock_.SteadyNow());
 }
 
 bool TaskPool::Wait(base::SteadyTime now, base::SteadyTime idle_until) {

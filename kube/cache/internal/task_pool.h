@@ -2,6 +2,7 @@
 #ifndef KUBE_CACHE_INTERNAL_TASK_POOL_H_
 #define KUBE_CACHE_INTERNAL_TASK_POOL_H_
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <map>
@@ -16,14 +17,18 @@
 
 namespace kube::internal {
 
-// Threads start on demand, up to `max_threads`, and end after ten seconds without work.
+// Threads start on demand and end after ten seconds without work. `max_threads` is the number of
+// tasks that run at once, not counting those that take more than two seconds: these wait for a
+// server rather than for this machine, and get a thread more each, up to three times `max_threads`.
 // Thread-safe.
 class TaskPool {
  public:
   // The tasks of one server. At most two of them run at once, and only one of a slow lane: one that
-  // has run no task yet, or whose last task took more than two seconds. All slow lanes together
-  // leave a quarter of the threads to the others, so that servers that do not answer delay only
-  // themselves.
+  // has run no task yet, or of which a task is taking more than two seconds, or its last one did.
+  // All slow lanes together leave a quarter of the threads to the others, and those that are known
+  // to be slow leave half of the further threads to those that have run no task yet. Slow lanes
+  // take turns. So servers that do not answer delay others by some seconds at most, unless there
+  // are more of them than threads.
   class Lane;
 
   // REQUIRES: `clock` outlives the pool.
@@ -35,10 +40,15 @@ class TaskPool {
   size_t threads() const;
 
  private:
+  enum class Pace { kUnknown, kQuick, kSlow };
   struct LaneState {
     int running = 0;
-    bool slow = true;  // Until a task has been quick.
+    int hanging = 0;  // Of those that run.
+    Pace pace = Pace::kUnknown;
+    uint64_t turn = 0;  // When its last task began, by number.
     bool stopped = false;
+
+    bool IsSlow() const { return pace != Pace::kQuick || hanging > 0; }
   };
   using LanePtr = std::shared_ptr<LaneState>;
   struct Task {
@@ -46,23 +56,38 @@ class TaskPool {
     std::function<void()> run;
   };
   using Tasks = std::multimap<base::SteadyTime, Task>;
+  // A task that runs.
+  struct Run {
+    LanePtr lane;
+    base::SteadyTime began;
+    bool slow;           // Its lane was slow when it began.
+    bool hangs = false;  // It has taken more than two seconds.
+  };
+  using Runs = std::list<Run>;
   using Threads = std::list<std::thread>;
 
   void RunAt(const LanePtr& lane, base::SteadyTime when, std::function<void()> task);
   void StopLane(const LanePtr& lane);
 
   void Work(Threads::iterator self);
-  void Run(Task task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RunTask(Task task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Runs::iterator Begin(const LanePtr& lane, base::SteadyTime now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void End(Runs::iterator run, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Finds out which tasks hang at `now`.
+  void NoteHanging(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Waits for something to do that did not exist at `now`. Returns false when the thread is not
   // needed any more: it had nothing to do until `idle_until`, and another one is the timekeeper.
   bool Wait(base::SteadyTime now, base::SteadyTime idle_until) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Returns the first task that is due at `now` and may run, or the end.
+  // Returns a task that is due at `now` and may run, or the end: of a quick lane the first, else
+  // the first of the slow lane whose turn it is.
   Tasks::iterator NextRunnable(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool MayRun(const LaneState& lane) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
-  // Returns when the first task that is not due at `now` will be.
+  // Returns when to look for a task again if there is none at `now`: when the next one is due, or
+  // when one that runs begins to hang and so leaves its place to others.
   base::SteadyTime NextTime(base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
-  // Returns whether a task may run at `now`, or a task's time comes before the one that the
-  // timekeeper waits for.
+  // Returns whether a task may run at `now`, or NextTime comes before the time that the timekeeper
+  // waits for.
   bool NeedsThread(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Wakes or starts a thread, so that it looks for something to do.
   void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -76,7 +101,11 @@ class TaskPool {
   int idle_ ABSL_GUARDED_BY(mu_) = 0;
   // How many idle threads have been woken and do not run yet.
   int wake_ups_ ABSL_GUARDED_BY(mu_) = 0;
+  Runs runs_ ABSL_GUARDED_BY(mu_);  // In the order in which they began.
+  // How many of them hang, and how many of the others belong to slow lanes.
+  int hanging_ ABSL_GUARDED_BY(mu_) = 0;
   int slow_running_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t turns_ ABSL_GUARDED_BY(mu_) = 0;
   // The time until which the timekeeper waits; infinite when there is no timekeeper. A task with an
   // earlier time has to wake a thread.
   base::SteadyTime timer_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();

@@ -67,5 +67,13 @@ TEST_CASE_METHOD(SecretsFixture, "only Secrets that are referenced are known and
   CHECK(secrets_.Find({"default", "b"}) == nullptr);
 }
 
+TEST_CASE_METHOD(SecretsFixture, "a Secret that may not be read keeps nobody waiting") {
+  plane_.fleet().control_plane().faults().FailNext(1000, 403, "", "/namespaces/closed/secrets");
+  Put("a", "x");
+  secrets_.SetReferences({{"closed", "c"}, {"default", "a"}});
+  CHECK(Eventually([&] { return secrets_.HasSynced(); }));
+  CHECK(Token("a") == "eA==");
+}
+
 }  // namespace
 }  // namespace tests

@@ -22,6 +22,7 @@ namespace {
 
 constexpr char kOrigin[] = "resource.karmada.io/cached-from-cluster";
 const kube::Resource kConfigMaps{{"", "v1", "ConfigMap"}, "configmaps", true};
+const kube::Resource kClusters{{"cluster.karmada.io", "v1alpha1", "Cluster"}, "clusters", false};
 const kube::Resource kSecrets{{"", "v1", "Secret"}, "secrets", true};
 
 void PutConfigMap(SearchPlane& plane, const std::string& cluster, const std::string& name) {
@@ -110,6 +111,27 @@ TEST_CASE("a registry makes the objects of all members readable, and writes reac
   CHECK(in_member->annotations()[kOrigin].is_null());
   // The version is that of the state before.
   CHECK(absl::IsAborted(plane.proxy().Replace(kConfigMaps, changed, {}, {}).status()));
+}
+
+TEST_CASE("a server that is ready stays so when a cluster joins whose Secret cannot be read") {
+  SearchPlane plane;
+  PutConfigMap(plane, "member1", "one");
+  plane.CreateRegistry("all");
+  REQUIRE(Eventually([&] { return plane.Get("/readyz").code == 200; }));
+  plane.fleet().control_plane().faults().FailNext(1000, 500, "", "/namespaces/later/secrets");
+  plane.Create(plane.cluster("karmada"), kClusters, R"(
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: member3}
+spec:
+  syncMode: Push
+  apiEndpoint: https://127.0.0.1:1
+  secretRef: {namespace: later, name: member3}
+  impersonatorSecretRef: {namespace: later, name: member3}
+)");
+  REQUIRE(Eventually([&] { return !Condition(plane, "all", "member3/Synced").empty(); }));
+  CHECK(plane.Get("/readyz/informer-sync").code == 200);
+  CHECK(Listed(plane.proxy()) == std::set<std::string>{"member1/one"});
 }
 
 TEST_CASE("a watch through the proxy sees both members, also one that a registry adds later") {

@@ -346,14 +346,18 @@ TEST_CASE_METHOD(Fixture, "a refused request beside an open watch is an error un
 
 TEST_CASE_METHOD(Fixture, "who asks an informer that ends, or has ended, is answered") {
   auto set = std::make_unique<InformerSet>(client, clock);
-  server->Block("GET");  // The question waits behind the first list.
+  server->Block("GET");
   const auto informer = set->Get(kPods);
   REQUIRE(server->AwaitRequests("GET", 1));
-  absl::Status while_open, afterwards;
+  absl::Status sent, waiting, afterwards;
   informer->AskState(
-      {}, [&](const absl::StatusOr<Informer::ServerState>& state) { while_open = state.status(); });
+      {}, [&](const absl::StatusOr<Informer::ServerState>& state) { sent = state.status(); });
+  REQUIRE(server->AwaitRequests("GET", 2));
+  informer->AskState(
+      {}, [&](const absl::StatusOr<Informer::ServerState>& state) { waiting = state.status(); });
   set.reset();
-  CHECK(absl::IsUnavailable(while_open));
+  CHECK(absl::IsUnavailable(sent));
+  CHECK(absl::IsUnavailable(waiting));
   // The set and its threads are gone.
   informer->AskState(
       {}, [&](const absl::StatusOr<Informer::ServerState>& state) { afterwards = state.status(); });

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -74,7 +75,100 @@ TEST_CASE("a task that takes long does not hold up other lanes, nor many of them
   CHECK(Eventually([&] { return ran == 1; }));
   for (size_t i = 1; i < blockers.size(); ++i) blockers[i]->Release();
   for (auto& lane : slow) lane->Stop();
-  CHECK(pool.threads() <= 4);
+  CHECK(pool.threads() <= 4 + 1);  // One keeps the time.
+}
+
+// Lanes of servers that do not answer, and a task on each.
+struct Hanging {
+  Hanging(TaskPool& pool, const tests::FakeClock& clock, int count) {
+    for (int i = 0; i < count; ++i) {
+      lanes.push_back(std::make_unique<TaskPool::Lane>(pool));
+      blockers.push_back(std::make_unique<Blocker>());
+      lanes.back()->RunAt(clock.SteadyNow(), blockers.back()->Task());
+    }
+  }
+  ~Hanging() {
+    for (auto& blocker : blockers) blocker->Release();
+    for (auto& lane : lanes) lane->Stop();
+  }
+  std::vector<std::unique_ptr<TaskPool::Lane>> lanes;
+  std::vector<std::unique_ptr<Blocker>> blockers;
+};
+
+TEST_CASE("more lanes that hang than threads do not hold up one that has just come") {
+  tests::FakeClock clock;
+  TaskPool pool(clock, 4);
+  Hanging hanging(pool, clock, 7);
+  TaskPool::Lane fresh(pool);
+  std::atomic<bool> ran = false;
+  fresh.RunAt(clock.SteadyNow(), [&] { ran = true; });
+  for (int i = 0; i < 3; ++i) hanging.blockers[i]->AwaitStart();
+  CHECK_FALSE(ran);
+  // The first three hang, three others take their places, and then these hang as well.
+  const base::SteadyTime began = clock.SteadyNow();
+  CHECK(Eventually([&] {
+    if (clock.SteadyNow() < began + absl::Seconds(5)) clock.Advance(absl::Milliseconds(500));
+    return ran.load();
+  }));
+}
+
+TEST_CASE("a lane that was quick and hangs gives its place to others") {
+  tests::FakeClock clock;
+  TaskPool pool(clock, 2);
+  TaskPool::Lane quick(pool), other(pool);
+  std::atomic<bool> was_quick = false, ran = false, third = false;
+  quick.RunAt(clock.SteadyNow(), [&] { was_quick = true; });
+  REQUIRE(Eventually([&] { return was_quick.load(); }));
+  Blocker first, second;
+  quick.RunAt(clock.SteadyNow(), first.Task());
+  quick.RunAt(clock.SteadyNow(), second.Task());
+  first.AwaitStart();
+  second.AwaitStart();
+  quick.RunAt(clock.SteadyNow(), [&] { third = true; });
+  other.RunAt(clock.SteadyNow(), [&] { ran = true; });
+  const base::SteadyTime began = clock.SteadyNow();
+  CHECK(Eventually([&] {
+    if (clock.SteadyNow() < began + absl::Seconds(3)) clock.Advance(absl::Milliseconds(500));
+    return ran.load();
+  }));
+  CHECK_FALSE(third);
+  first.Release();
+  second.Release();
+  CHECK(Eventually([&] { return third.load(); }));
+}
+
+TEST_CASE("slow lanes take turns") {
+  tests::FakeClock clock;
+  TaskPool pool(clock, 1);
+  TaskPool::Lane a(pool), b(pool), busy(pool);
+  Blocker blocker;
+  busy.RunAt(clock.SteadyNow(), blocker.Task());
+  blocker.AwaitStart();
+  absl::Mutex mu;
+  std::vector<std::string> order;
+  const auto task = [&](const char* name) {
+    return [&, name] {
+      {
+        absl::MutexLock lock(&mu);
+        order.emplace_back(name);
+      }
+      clock.Advance(absl::Seconds(3));
+    };
+  };
+  a.RunAt(clock.SteadyNow(), task("a1"));
+  a.RunAt(clock.SteadyNow(), task("a2"));
+  b.RunAt(clock.SteadyNow(), task("b1"));
+  b.RunAt(clock.SteadyNow(), task("b2"));
+  blocker.Release();
+  CHECK(Eventually([&] {
+    absl::MutexLock lock(&mu);
+    return order.size() == 4;
+  }));
+  a.Stop();
+  b.Stop();
+  // A lane whose turn it is may still be on its way out of its first task.
+  CHECK(order[0] == "a1");
+  CHECK(order[1] == "b1");
 }
 
 TEST_CASE("a lane whose tasks are quick runs two at once, a slow one one") {
