@@ -64,7 +64,7 @@ void HttpConnection::WriteNext() {
   }
   if (refused_) return Linger();
   if (exchange_) return PumpExchange();
-  if (peer_ended_) Close();
+  if (peer_ended_ && !reviewing_) Close();
 }
 
 // Acts on what the handler did, even while a write is stuck because the peer does not read.

@@ -103,6 +103,20 @@ TEST_CASE("a read that began while the request before was answered does not fore
   CHECK(handled == 1);
 }
 
+TEST_CASE("a client that sends no more during a review is answered") {
+  Reviewer reviewer;
+  auto server = StartServer(EchoHandler(), reviewer.Options());
+  RawClient client(server->port());
+  client.Send("GET /first HTTP/1.1\r\nHost: a\r\n\r\n" + Post("/a", "Content-Length: 2\r\n\r\nok"));
+  CHECK(client.ReadResponse().code == 200);
+  const Done done = reviewer.Await("/a");
+  client.EndSending();
+  // The server has had the time to see the end.
+  for (int i = 0; i < 20; ++i) CHECK(RawClient(server->port()).Get("/other").code == 200);
+  done(std::nullopt);
+  CHECK(client.ReadResponse().body == "ok");
+}
+
 TEST_CASE("a review may end after the connection and the server") {
   Reviewer reviewer;
   auto server = StartServer(EchoHandler(), reviewer.Options());
