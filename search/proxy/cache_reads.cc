@@ -1,6 +1,8 @@
 #include "search/proxy/cache_reads.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -10,7 +12,8 @@
 #include "kube/server/api_errors.h"
 #include "kube/server/compression.h"
 #include "search/cache/composite_version.h"
-#include "search/proxy/internal/compressed_pieces.h"
+#include "search/proxy/internal/formed_list.h"
+#include "search/proxy/internal/pooled_pieces.h"
 #include "search/proxy/internal/read_rights.h"
 #include "search/proxy/internal/watch_pump.h"
 
@@ -108,65 +111,41 @@ void SendWatchError(const ReadRequest& read, const std::vector<MissingCluster>& 
   stream->Close();
 }
 
-json::Value ListMetadata(const ListAnswer& answer) {
-  json::Value metadata = json::Value::Object({{"resourceVersion", answer.version}});
-  if (!answer.continue_token.empty()) metadata.Set("continue", answer.continue_token);
-  if (answer.remaining.value_or(0) > 0) {
-    metadata.Set("remainingItemCount", static_cast<int64_t>(*answer.remaining));
+// Appends text to a list that has begun, as ListText::Append does.
+using AppendText = std::function<bool(std::string& out, size_t bytes)>;
+
+AppendText TextOf(const ReadRequest& read, ListAnswer answer) {
+  if (IsText(read.form)) {
+    const auto text = std::make_shared<ListText>(std::move(answer), read.resource.gvk);
+    return [text](std::string& out, size_t bytes) { return text->Append(out, bytes); };
   }
-  return metadata;
+  const auto text = std::make_shared<FormedList>(read, std::move(answer));
+  return [text](std::string& out, size_t bytes) { return text->Append(out, bytes); };
 }
 
-// Returns the list in a form that needs its objects as values.
-json::Value ListDocument(const ReadRequest& read, const ListAnswer& answer) {
-  std::vector<kube::ObjectPtr> objects;
-  objects.reserve(answer.size());
-  for (const ListAnswer::Part& part : answer.parts) {
-    for (const kube::ObjectPtr& object : *part.objects) {
-      objects.push_back(DecodedObject(*object, part.cluster, ""));
-    }
-  }
-  if (read.form.kind == AnswerForm::Kind::kTable) {
-    return kube::server::TableOf(
-        *read.printer, objects, ListMetadata(answer),
-        {.include = read.include, .with_columns = true, .version = read.form.version});
-  }
-  const bool partial = read.form.kind == AnswerForm::Kind::kPartial;
-  std::vector<json::Value> items;
-  for (const kube::ObjectPtr& object : objects) {
-    items.push_back(partial ? kube::server::PartialMetadataOf(*object, read.form.version)
-                            : object->root());
-  }
-  return json::Value::Object(
-      {{"apiVersion",
-        partial ? absl::StrCat("meta.k8s.io/", read.form.version) : read.resource.gvk.ApiVersion()},
-       {"items", json::Value::OfItems(std::move(items))},
-       {"kind",
-        partial ? "PartialObjectMetadataList" : absl::StrCat(read.resource.gvk.kind, "List")},
-       {"metadata", ListMetadata(answer)}});
-}
-
-// Sends a short text whole, so that it has a length, and the pieces of a long one as the client
+// Sends a short list whole, so that it has a length, and the pieces of a long one as the client
 // takes them.
-void SendText(const ReadRequest& read, ListAnswer answer,
+void SendList(const ReadRequest& read, ListAnswer answer,
               const std::vector<MissingCluster>& missing, kube::aggregation::WorkPool& pool,
               base::HttpResponder& responder) {
   base::HttpResponse response = Head(read, missing);
-  const auto text = std::make_shared<ListText>(std::move(answer), read.resource.gvk);
+  const AppendText append = TextOf(read, std::move(answer));
   std::string first;
-  text->Append(first, kPiece);
+  append(first, kPiece);
   if (first.size() < kPiece) {
     response.body = std::move(first);
     return responder.Send(std::move(response));
   }
   auto pending = std::make_shared<std::string>(std::move(first));
-  const auto next = [text, pending]() -> std::optional<base::SharedBytes> {
-    if (pending->empty() && !text->Append(*pending, kPiece)) return std::nullopt;
+  const auto next = [append, pending]() -> std::optional<base::SharedBytes> {
+    if (pending->empty() && !append(*pending, kPiece)) return std::nullopt;
     return std::make_shared<const std::string>(std::exchange(*pending, ""));
   };
-  if (!read.gzip) return base::WritePieces(responder.StartStream(std::move(response)), next);
-  kube::server::AddGzipHeaders(response);
-  WriteCompressed(responder.StartStream(std::move(response)), next, pool);
+  if (read.gzip) kube::server::AddGzipHeaders(response);
+  const auto stream = responder.StartStream(std::move(response));
+  // Text costs nothing but its copy.
+  if (IsText(read.form) && !read.gzip) return base::WritePieces(stream, next);
+  WritePooled(stream, next, read.gzip, pool);
 }
 
 }  // namespace
@@ -345,11 +324,7 @@ absl::Status CacheReads::List(const Reading& reading) {
                                           ? options_.cache.List(list)
                                           : ListSorted(options_.cache, list, read.sort));
   missing = Joined(std::move(missing), answer.missing);
-  if (IsText(read.form)) {
-    SendText(read, std::move(answer), missing, pool_, responder);
-  } else {
-    SendDocument(read, ListDocument(read, answer), missing, responder);
-  }
+  SendList(read, std::move(answer), missing, pool_, responder);
   return absl::OkStatus();
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "base/gzip.h"
+#include "base/yaml.h"
 #include "search/cache/composite_version.h"
 #include "search/cache/internal/continue_token.h"
 #include "tests/kube/server/watch_lines.h"
@@ -263,6 +264,64 @@ TEST_CASE("a long list is sent in pieces as the client takes them") {
   CHECK(client->answer().body.size() < 300'000);
   client->SetRoom(true);
   CHECK(client->Body()["items"].size() == 40);
+}
+
+// How the same document is written whole.
+std::string WholeText(const std::string& text, bool yaml, bool pretty) {
+  if (yaml) return yaml::Write(yaml::Parse(text).value_or(json::Value()));
+  json::WriteOptions options;
+  if (pretty) options.indent = 2;
+  return json::Write(json::Parse(text).value_or(json::Value()), options) + "\n";
+}
+
+TEST_CASE("a list of any form is sent in pieces as the client takes them") {
+  struct Form {
+    const char* accept;
+    const char* target;
+    const char* items;
+    bool yaml = false, pretty = false;
+  };
+  const auto form =
+      GENERATE(Form{kTable, "/api/v1/pods?includeObject=Object", "rows"},
+               Form{kTable, "/api/v1/pods?includeObject=Object&pretty=1", "rows", false, true},
+               Form{"application/json", "/api/v1/pods?pretty=true", "items", false, true},
+               Form{kPartial, "/api/v1/pods", "items"},
+               Form{"application/yaml", "/api/v1/pods", "items", true},
+               Form{kPartial, "/api/v1/pods?sort=metadata.name&pretty=1", "items", false, true});
+  CAPTURE(form.accept, form.target);
+  CacheReadsFixture f;
+  REQUIRE(f.Cache({"m1", "m2"}));
+  PutLongPods(f, 40);
+  kube::Object lines = tests::PodIn("a", "lines");
+  lines.SetAnnotation("text", "several\n\n  lines\n");
+  f.Reach("m2", kube::ResourceVersionOf(f.Server("m2").Put(kPods, lines)));
+  const auto client = ReadingClient::Make();
+  client->SetRoom(false);
+  f.Send(form.target, form.accept, client);
+  CHECK_FALSE(client->closed());
+  CHECK(client->answer().body.size() < 300'000);
+  client->SetRoom(true);
+  REQUIRE(Eventually([&] { return client->closed(); }));
+  const std::string text = client->answer().body;
+  const json::Value list =
+      (form.yaml ? yaml::Parse(text) : json::Parse(text)).value_or(json::Value());
+  CHECK(list[form.items].size() == 41);
+  CHECK(text == WholeText(text, form.yaml, form.pretty));
+
+  const auto compressed = ReadingClient::Make();
+  f.Send(form.target, form.accept, compressed, true);
+  REQUIRE(Eventually([&] { return compressed->closed(); }));
+  CHECK(base::Gunzip(compressed->answer().body, 10 << 20).value_or("") == text);
+}
+
+TEST_CASE("a list without objects has every form") {
+  CacheReadsFixture f;
+  REQUIRE(f.Cache({"m1"}));
+  for (const char* accept : {kTable, kPartial, "application/yaml"}) {
+    const std::string text = f.Send("/api/v1/pods", accept)->answer().body;
+    CHECK(text == WholeText(text, absl::EndsWith(accept, "yaml"), false));
+    CHECK(absl::StrContains(text, "resourceVersion"));
+  }
 }
 
 TEST_CASE("a watch begins with what there is, says where that ends, and goes on") {

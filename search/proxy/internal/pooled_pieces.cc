@@ -1,6 +1,6 @@
 // One of three holds the writer: the pool, which has a piece of work for it, the stream, until
 // there is room, or nobody, when the stream is closed.
-#include "search/proxy/internal/compressed_pieces.h"
+#include "search/proxy/internal/pooled_pieces.h"
 
 #include <string>
 #include <utility>
@@ -13,8 +13,11 @@ namespace {
 class Writer : public std::enable_shared_from_this<Writer> {
  public:
   Writer(std::shared_ptr<base::HttpStream> stream,
-         std::function<std::optional<base::SharedBytes>()> next, kube::aggregation::WorkPool& pool)
-      : stream_(std::move(stream)), next_(std::move(next)), pool_(pool) {}
+         std::function<std::optional<base::SharedBytes>()> next, bool gzip,
+         kube::aggregation::WorkPool& pool)
+      : stream_(std::move(stream)), next_(std::move(next)), pool_(pool) {
+    if (gzip) gzip_.emplace();
+  }
 
   void Continue() {
     const auto self = shared_from_this();
@@ -31,30 +34,36 @@ class Writer : public std::enable_shared_from_this<Writer> {
   }
 
   void WritePiece() {
-    std::string bytes;
     const std::optional<base::SharedBytes> piece = next_();
-    if (piece.has_value()) {
-      gzip_.Write(**piece, bytes);
-    } else {
-      gzip_.Finish(bytes);
-    }
+    std::string bytes = Encoded(piece);
     if (!bytes.empty() && !stream_->Write(std::move(bytes))) return;
     if (!piece.has_value()) return stream_->Close();
     Continue();
   }
 
+  std::string Encoded(const std::optional<base::SharedBytes>& piece) {
+    if (!gzip_.has_value()) return piece.has_value() ? std::string(**piece) : "";
+    std::string bytes;
+    if (piece.has_value()) {
+      gzip_->Write(**piece, bytes);
+    } else {
+      gzip_->Finish(bytes);
+    }
+    return bytes;
+  }
+
   const std::shared_ptr<base::HttpStream> stream_;
   const std::function<std::optional<base::SharedBytes>()> next_;
   kube::aggregation::WorkPool& pool_;
-  base::GzipStream gzip_;
+  std::optional<base::GzipStream> gzip_;
 };
 
 }  // namespace
 
-void WriteCompressed(std::shared_ptr<base::HttpStream> stream,
-                     std::function<std::optional<base::SharedBytes>()> next,
-                     kube::aggregation::WorkPool& pool) {
-  std::make_shared<Writer>(std::move(stream), std::move(next), pool)->Continue();
+void WritePooled(std::shared_ptr<base::HttpStream> stream,
+                 std::function<std::optional<base::SharedBytes>()> next, bool gzip,
+                 kube::aggregation::WorkPool& pool) {
+  std::make_shared<Writer>(std::move(stream), std::move(next), gzip, pool)->Continue();
 }
 
 }  // namespace search
