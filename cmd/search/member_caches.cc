@@ -27,9 +27,19 @@ kube::ClusterSet::Options MemberOptions(const SearchOptions& o,
   return m;
 }
 
+// Returns what distinguishes this control plane from others that use the same OpenSearch.
+absl::StatusOr<std::string> UidOf(ControlPlane& control_plane, const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const kube::Object system,
+                   control_plane.client.Get(api::Namespaces(), {"", "kube-system"}, stop));
+  if (system.uid().empty()) return absl::InternalError("the namespace kube-system has no uid");
+  return std::string(system.uid());
+}
+
 search::MirrorSet::Options MirrorOptions(const MemberCaches::Parts& parts, MemberAccess& access) {
   search::MirrorSet::Options options;
-  options.mirror.owner = parts.owner;
+  options.mirror.owner = [&control_plane = parts.control_plane](const base::StopToken& stop) {
+    return UidOf(control_plane, stop);
+  };
   options.mirror.index_prefix = MemberCaches::IndexPrefix();
   options.secret = [&access](const kube::ObjectKey& key) -> absl::StatusOr<kube::Object> {
     // Otherwise whoever may write registries could have a member's token sent to his own server.

@@ -30,8 +30,6 @@ class MemberCaches {
     search::CacheScope& scope;
     const base::Clock& clock;
     metrics::Registry& registry;
-    // What distinguishes this control plane from others that use the same OpenSearch.
-    std::string owner;
   };
   // Subscribes to the scope, which must not run yet, and must have ended before this is destroyed.
   explicit MemberCaches(const Parts& parts);

@@ -83,13 +83,6 @@ absl::StatusOr<std::unique_ptr<kube::aggregation::AuditLog>> OpenAudit(
       registry);
 }
 
-// Returns what distinguishes the control plane from others.
-absl::StatusOr<std::string> UidOf(ControlPlane& control_plane, const base::StopToken& stop) {
-  const auto system = control_plane.client.Get(api::Namespaces(), {"", "kube-system"}, stop);
-  if (!system.ok()) return system.status();
-  return std::string(system->uid());
-}
-
 // What Start has made before the rest can be.
 struct Beginning {
   const SearchOptions& options;
@@ -100,7 +93,6 @@ struct Beginning {
   std::unique_ptr<Delegation> delegation;
   std::unique_ptr<RegistryService> registries;
   std::shared_ptr<search::Forwarder> to_control_plane;
-  std::string owner;
 };
 
 class Server : public SearchServer {
@@ -168,7 +160,7 @@ Server::Server(Beginning b)
       registries_(std::move(b.registries)),
       scope_(registries_->scope),
       definitions_(control_plane_->informers),
-      caches_({options_, *control_plane_, scope_, clock_, *registry_, std::move(b.owner)}),
+      caches_({options_, *control_plane_, scope_, clock_, *registry_}),
       states_(caches_.cache(),
               caches_.mirrors() == nullptr ? nullptr : &caches_.mirrors()->mirrors(), clock_),
       status_({{*registries_->store, scope_, states_, clock_},
@@ -338,9 +330,6 @@ absl::StatusOr<std::unique_ptr<SearchServer>> SearchServer::Start(const SearchOp
   ASSIGN_OR_RETURN(b.to_control_plane, ForwarderTo("karmada-apiserver", connections.control_plane));
   ASSIGN_OR_RETURN(b.delegation,
                    Delegation::Start({options, connections, clock, *b.registry}, stop));
-  if (!options.disable_search) {
-    ASSIGN_OR_RETURN(b.owner, UidOf(*b.control_plane, stop));
-  }
   auto server = std::make_unique<Server>(std::move(b));
   RETURN_IF_ERROR(server->Listen());
   return std::unique_ptr<SearchServer>(std::move(server));

@@ -96,10 +96,11 @@ struct MirrorOptions {
   // How often the mirror looks what its addresses lead to, and so notices an OpenSearch that does
   // not answer, or refuses the credentials, although there is nothing to write.
   absl::Duration look_period = absl::Seconds(5);
-  // What distinguishes the control plane from others, such as a uid. The index template keeps it;
-  // with another one in there nothing is written or deleted, and the status says why. "" does not
-  // care.
-  std::string owner;
+  // Returns what distinguishes the control plane from others, such as a uid. The index template
+  // keeps it; with another one in there nothing is written or deleted, and the status says why.
+  // Asked on the mirror's thread until it has been found out; without it nothing is written either.
+  // Optional: without the function nobody is distinguished.
+  std::function<absl::StatusOr<std::string>(const base::StopToken& stop)> owner;
   // A bulk request is sent when it has so many writes or bytes, or its first write has waited so
   // long.
   size_t bulk_writes = 1000;

@@ -59,8 +59,12 @@ absl::Status Mirror::ReadCredentials() {
 absl::Status Mirror::Prepare() {
   RETURN_IF_ERROR(ReadCredentials());
   RETURN_IF_ERROR(Look());
-  ASSIGN_OR_RETURN(const bool put,
-                   EnsureTemplate(*client_, options_.index_prefix, options_.owner, stop()));
+  if (options_.owner && owner_.empty()) {
+    auto owner = options_.owner(stop());
+    RETURN_IF_ERROR(base::Annotate(owner.status(), "the identity of the control plane"));
+    owner_ = *std::move(owner);
+  }
+  ASSIGN_OR_RETURN(const bool put, EnsureTemplate(*client_, options_.index_prefix, owner_, stop()));
   ensured_.clear();
   absl::MutexLock lock(&mu_);
   prepare_at_ = clock_.SteadyNow() + base::Jitter(options_.reconcile_period, kJitter);

@@ -133,6 +133,7 @@ class Mirror : public OpenSearchMirror {
   base::SteadyTime prepare_at_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
   base::SteadyTime look_at_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
 
+  std::string owner_;              // Of the thread. "" until it has been found out.
   bool has_credentials_ = false;   // Of the thread.
   std::set<std::string> ensured_;  // Of the thread: indices that were there.
   std::thread thread_;             // Last: it uses everything above.

@@ -22,10 +22,36 @@ using kube::server::FieldMatcher;
 // Clients show every warning; a fleet that is gone needs no hundred lines.
 constexpr size_t kMostWarnings = 10;
 constexpr size_t kLongestReason = 200;
-constexpr char kStale[] = " may not be shown as it is now: ";
 
-std::string ReasonOf(const MissingCluster& missing) {
-  return base::CutText(missing.reason, kLongestReason);
+// How callers learn of clusters whose objects an answer lacks, of one and of several.
+struct Wording {
+  const char* one;
+  const char* several;
+};
+constexpr Wording kStale = {"may not be shown as it is now", "may not be shown as they are now"};
+
+// Returns a text for each cluster, with the reason, up to a number; then how many more there are.
+// Those whose objects are lacking come before those that may be old.
+std::vector<std::string> TextsOf(std::vector<MissingCluster> clusters, const Wording& lacking) {
+  const auto first_stale = std::stable_partition(clusters.begin(), clusters.end(),
+                                                 [](const auto& m) { return !m.stale; });
+  std::vector<std::string> texts;
+  const size_t named = std::min(clusters.size(), kMostWarnings);
+  for (size_t i = 0; i < named; ++i) {
+    const MissingCluster& m = clusters[i];
+    texts.push_back(absl::StrCat("cluster ", m.cluster, " ", m.stale ? kStale.one : lacking.one,
+                                 ": ", base::CutText(m.reason, kLongestReason)));
+  }
+  const size_t lack = static_cast<size_t>(first_stale - clusters.begin());
+  const size_t further_lacking = lack - std::min(lack, named);
+  const size_t further_stale = clusters.size() - named - further_lacking;
+  for (const auto& [count, wording] :
+       {std::pair(further_lacking, lacking), std::pair(further_stale, kStale)}) {
+    if (count == 0) continue;
+    texts.push_back(absl::StrCat(count, " further cluster", count == 1 ? " " : "s ",
+                                 count == 1 ? wording.one : wording.several));
+  }
+  return texts;
 }
 
 // Returns whether all objects keep as values what the selector compares.
@@ -123,26 +149,15 @@ kube::ObjectPtr DecodedObject(const kube::Object& cached, const std::string& clu
 }
 
 std::string UnreadText(const std::vector<MissingCluster>& unread) {
-  std::string text;
-  for (size_t i = 0; i < unread.size() && i < kMostWarnings; ++i) {
-    absl::StrAppend(&text, "; cluster ", unread[i].cluster,
-                    unread[i].stale ? kStale : " has not been read: ", ReasonOf(unread[i]));
-  }
-  if (unread.size() <= kMostWarnings) return text;
-  absl::StrAppend(&text, "; ", unread.size() - kMostWarnings,
-                  " further clusters have not been read");
-  return text;
+  return absl::StrJoin(
+      TextsOf(unread, {"has not been read", "have not been read"}), "",
+      [](std::string* out, const std::string& text) { absl::StrAppend(out, "; ", text); });
 }
 
 void AddWarnings(const std::vector<MissingCluster>& missing, base::HttpResponse& response) {
-  for (size_t i = 0; i < missing.size() && i < kMostWarnings; ++i) {
-    const MissingCluster& m = missing[i];
-    AddWarning(absl::StrCat("cluster ", m.cluster, m.stale ? kStale : " is missing: ", ReasonOf(m)),
-               response);
+  for (const std::string& text : TextsOf(missing, {"is missing", "are missing"})) {
+    AddWarning(text, response);
   }
-  if (missing.size() <= kMostWarnings) return;
-  AddWarning(absl::StrCat(missing.size() - kMostWarnings, " further clusters are missing"),
-             response);
 }
 
 }  // namespace search

@@ -60,8 +60,8 @@ kube::ObjectPtr DecodedObject(const kube::Object& cached, const std::string& clu
 // same: "; cluster member3 has not been read: <reason>".
 std::string UnreadText(const std::vector<MissingCluster>& unread);
 
-// Adds a header Warning for each cluster that is missing or stale, up to a number that fits into
-// headers.
+// Adds a header Warning for each cluster that is missing or stale: the missing ones first, ten by
+// name and the rest by number.
 void AddWarnings(const std::vector<MissingCluster>& missing, base::HttpResponse& response);
 
 }  // namespace search

@@ -1,7 +1,12 @@
 #include "cmd/search/connections.h"
 
 #include <catch2/catch.hpp>
+#include <iterator>
+#include <string>
 
+#include "absl/strings/str_cat.h"
+#include "cmd/search/options.h"
+#include "cmd/search/server.h"
 #include "tests/support/temp_directory.h"
 
 namespace cmd {
@@ -29,6 +34,28 @@ TEST_CASE("a kubeconfig that acts as somebody is refused") {
     CHECK_THAT(std::string(connections.status().message()),
                Catch::StartsWith("--kubeconfig: its user acts as a"));
   }
+}
+
+TEST_CASE("the server starts without a control plane that it need not ask whom to believe") {
+  const tests::TempDirectory directory;
+  std::string text = kKubeconfig;
+  text.replace(text.find(", %s"), 4, "");
+  const std::string kubeconfig = absl::StrCat("--kubeconfig=", directory.Write("kubeconfig", text));
+  const char* argv[] = {"karmada-search",
+                        kubeconfig.c_str(),
+                        "--bind-address=127.0.0.1",
+                        "--secure-port=0",
+                        "--registry-storage=custom-resources",
+                        "--authentication-skip-lookup=true"};
+  const ParsedSearchFlags parsed = ParseSearchFlags(static_cast<int>(std::size(argv)), argv);
+  INFO(parsed.output);
+  REQUIRE_FALSE(parsed.exit_code.has_value());
+  const auto connections = Connect(parsed.options);
+  REQUIRE(connections.ok());
+  const auto server = SearchServer::Start(parsed.options, *connections, {});
+  INFO(server.status().ToString());
+  REQUIRE(server.ok());
+  CHECK((*server)->port() > 0);
 }
 
 }  // namespace

@@ -288,23 +288,45 @@ TEST_CASE_METHOD(MirrorFixture, "A slice without a snapshot waits, and others do
   CHECK(Version(pods1_, "a") == "5");
 }
 
+// Says that the mirror belongs to this control plane.
+auto Plane(const char* name) {
+  return [name](const base::StopToken&) -> absl::StatusOr<std::string> { return name; };
+}
+
 TEST_CASE_METHOD(MirrorFixture, "Another control plane's indices are left alone", "[opensearch]") {
-  options_.owner = "plane-1";
+  options_.owner = Plane("plane-1");
   Restart();
   cache1_->Put("a", 5, Pod("a", 5));
   mirror_->Synced(pods1_, cache1_);
   Settle();
-  options_.owner = "plane-2";
+  options_.owner = Plane("plane-2");
   Restart();
   mirror_->SetScope({});
   CHECK(Eventually([&] { return !mirror_->Status().last_error.empty(); }));
   CHECK(absl::StrContains(mirror_->Status().last_error, "belong to another control plane"));
   CHECK(Version(pods1_, "a") == "5");
-  options_.owner = "plane-1";
+  options_.owner = Plane("plane-1");
   Restart();
   mirror_->SetScope({});
   Settle();
   CHECK(Version(pods1_, "a") == "");
+}
+
+TEST_CASE_METHOD(MirrorFixture, "Nothing is written before the control plane is known") {
+  std::atomic<bool> known = false;
+  options_.owner = [&](const base::StopToken&) -> absl::StatusOr<std::string> {
+    if (!known) return absl::UnavailableError("connection refused");
+    return "plane-1";
+  };
+  Restart();
+  cache1_->Put("a", 5, Pod("a", 5));
+  mirror_->Synced(pods1_, cache1_);
+  CHECK(Eventually([&] {
+    return mirror_->Status().last_error == "the identity of the control plane: connection refused";
+  }));
+  CHECK(Version(pods1_, "a") == "");
+  known = true;
+  CHECK(Eventually([&] { return Version(pods1_, "a") == "5"; }));
 }
 
 TEST_CASE_METHOD(MirrorFixture, "Of two control planes that begin at once one gets the indices") {
@@ -321,7 +343,7 @@ TEST_CASE_METHOD(MirrorFixture, "Of two control planes that begin at once one ge
                 R"({"_meta":{"owner":"plane-2"},"index_patterns":["x"],"template":{}})");
     return ErrorAnswer(404, "resource_not_found_exception", "no template");
   });
-  options_.owner = "plane-1";
+  options_.owner = Plane("plane-1");
   Start();
   CHECK(Eventually([&] {
     return absl::StrContains(mirror_->Status().last_error, "belong to another control plane");

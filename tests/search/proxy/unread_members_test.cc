@@ -43,6 +43,23 @@ TEST_CASE("who finds no object learns which members could not be read") {
   CHECK_THAT(client->Warnings()[0], Catch::StartsWith("299 - \"cluster m2 is missing: "));
 }
 
+TEST_CASE("of many clusters those that are missing are named first, and all are counted") {
+  std::vector<MissingCluster> clusters;
+  for (int i = 0; i < 12; ++i) clusters.push_back({absl::StrCat("old", i), "slow", true});
+  clusters.push_back({"lost", "down", false});
+  base::HttpResponse response;
+  AddWarnings(clusters, response);
+  std::vector<std::string> warnings;
+  for (const auto& [name, value] : response.headers) warnings.push_back(value);
+  REQUIRE(warnings.size() == 11);
+  CHECK_THAT(warnings[0], Catch::Contains("cluster lost is missing: down"));
+  CHECK_THAT(warnings[1], Catch::Contains("cluster old0 may not be shown as it is now: slow"));
+  CHECK_THAT(warnings[10], Catch::Contains("3 further clusters may not be shown as they are now"));
+
+  const std::vector<MissingCluster> missing(11, {"lost", "down", false});
+  CHECK_THAT(UnreadText(missing), Catch::EndsWith("; 1 further cluster has not been read"));
+}
+
 TEST_CASE("nobody is told that an object does not exist while its member is being read") {
   Fixture f;
   f.Server("m2").Block("GET");
