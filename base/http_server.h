@@ -1,4 +1,5 @@
-// An HTTP/1.1 server for health, metrics, webhooks in tests and the sandbox's API servers.
+// An HTTP/1.1 server: the public face of karmada-search, the sandbox's API servers, and what serves
+// health and metrics.
 //
 //   ASSIGN_OR_RETURN(auto server, base::HttpServer::Start({.address = "127.0.0.1:0"}, handler));
 //   server->port();

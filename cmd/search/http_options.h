@@ -18,9 +18,9 @@ absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& servin
 // shows no credentials: it may write nothing, and would fill the memory.
 std::optional<base::HttpResponse> CheckHead(const base::HttpRequest& head);
 
-// Such a body of a client that shows credentials is read only if they count: anybody can invent
-// some. 401 if they do not; 429 or 503 while that cannot be determined. So what may be kept of
-// clients that nobody knows is bounded by the number of connections. REQUIRES: the authenticator
+// If the client shows credentials, they are verified before such a body is read: anybody can invent
+// some. 401 if they are not valid; 429 or 503 while that cannot be determined. So what may be kept
+// of clients that nobody knows is bounded by the number of connections. REQUIRES: the authenticator
 // outlives the server.
 base::HttpHeadReview ReviewOfLongBodies(kube::aggregation::Authenticator& authenticator);
 

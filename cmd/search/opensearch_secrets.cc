@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<absl::string_view, 4> kTypes = {"", "Opaque", "kubernetes.io/basic-auth",
                                                      "kubernetes.io/tls"};
-// Keys that make nobody else than a user of a password.
+// Keys of a login with a password or a client certificate. A token is not one of them.
 constexpr std::array<absl::string_view, 8> kLoginKeys = {
     "username", "userName", "password", "ca.crt",
     "caBundle", "tls.crt",  "tls.key",  "insecureSkipTLSVerify"};

@@ -31,16 +31,18 @@ void AddFeatureFlags(CLI::App& app, SearchOptions& o) {
             "serve no view of all clusters and no mirror in OpenSearch");
   AddSwitch(app, "--disable-proxy", o.disable_proxy, "serve no global proxy");
   AddSwitch(app, "--authorize-cached-reads", o.authorize_cached_reads,
-            "ask the control plane for each read from the cache or OpenSearch, the search for the "
-            "cluster of an object included, whether the caller may read the resource there");
+            "check each read from the cache or OpenSearch against the caller's rights in the "
+            "control plane; this includes finding out which cluster has an object");
   AddValue(app, "--kube-api-qps", o.kube_api_qps,
-           "requests per second to the control plane; 0: any");
+           "requests per second of this program's caches and writes to the control plane, not of "
+           "reviews "
+           "nor of callers' requests; 0: no limit");
   AddValue(app, "--kube-api-burst", o.kube_api_burst, "burst of --kube-api-qps");
   AddValue(app, "--cluster-api-qps", o.cluster_api_qps,
-           "requests per second to each member cluster for its cache; 0: any");
+           "requests per second to each member cluster for its cache; 0: no limit");
   AddValue(app, "--cluster-api-burst", o.cluster_api_burst, "burst of --cluster-api-qps");
   AddDuration(app, "--storage-initialization-timeout", o.storage_initialization_timeout,
-              "how long /readyz waits for the caches at most");
+              "after this time /readyz no longer waits for the first lists of members");
 }
 
 void AddServingFlags(CLI::App& app, ServingOptions& s) {
@@ -49,7 +51,8 @@ void AddServingFlags(CLI::App& app, ServingOptions& s) {
   AddValue(app, "--tls-cert-file", s.tls_cert_file,
            "certificate of this server; read again when it changes")
       ->type_name("FILE");
-  AddValue(app, "--tls-private-key-file", s.tls_private_key_file, "its key")->type_name("FILE");
+  AddValue(app, "--tls-private-key-file", s.tls_private_key_file, "private key of --tls-cert-file")
+      ->type_name("FILE");
   app.add_option_function<std::string>(
          "--tls-min-version",
          [&s](const std::string& text) {
@@ -63,13 +66,14 @@ void AddServingFlags(CLI::App& app, ServingOptions& s) {
          "VersionTLS12 or VersionTLS13")
       ->type_name("VERSION")
       ->default_str("VersionTLS12");
-  AddDuration(app, "--request-timeout", s.request_timeout,
-              "how long a request may take that is no watch");
+  AddDuration(
+      app, "--request-timeout", s.request_timeout,
+      "how long a request may take that is no watch, session, log or list that is passed on");
   AddValue(app, "--min-request-timeout", s.min_request_timeout_seconds,
            "seconds that watches get at least; twice as many at most");
-  AddValue(app, "--max-requests-inflight", s.max_in_flight, "reads at the same time; 0: any");
+  AddValue(app, "--max-requests-inflight", s.max_in_flight, "reads at the same time; 0: no limit");
   AddValue(app, "--max-mutating-requests-inflight", s.max_mutating_in_flight,
-           "writes at the same time; 0: any");
+           "writes at the same time; 0: no limit");
   AddValue(app, "--goaway-chance", s.goaway_chance,
            "probability with which an answer closes its connection, so that clients spread anew");
   AddDuration(app, "--shutdown-delay-duration", s.shutdown_delay,
@@ -105,7 +109,7 @@ void AddAuthenticationFlags(CLI::App& app, DelegationOptions& d) {
           "headers with the user's groups")
       ->type_name("NAMES");
   AddList(app, "--requestheader-extra-headers-prefix", a.requestheader_names.extra_prefix,
-          "beginnings of headers with more about the user")
+          "prefixes of the headers with extra attributes of the user")
       ->type_name("NAMES");
 }
 
@@ -133,14 +137,15 @@ void AddStorageFlags(CLI::App& app, RegistryStorageOptions& s) {
       ->type_name("FILE");
   AddValue(app, "--etcd-certfile", s.etcd_cert_file, "client certificate for etcd")
       ->type_name("FILE");
-  AddValue(app, "--etcd-keyfile", s.etcd_key_file, "its key")->type_name("FILE");
+  AddValue(app, "--etcd-keyfile", s.etcd_key_file, "private key of --etcd-certfile")
+      ->type_name("FILE");
   AddDuration(app, "--etcd-healthcheck-timeout", s.etcd_health_timeout,
               "how long the storage may take to say that it is healthy; the smaller of this and "
               "--etcd-readycheck-timeout counts");
   AddDuration(app, "--etcd-readycheck-timeout", s.etcd_ready_timeout,
               "see --etcd-healthcheck-timeout");
   AddDuration(app, "--etcd-compaction-interval", s.etcd_compaction_interval,
-              "how long etcd keeps old revisions at least; 0: they are left to others");
+              "time between two compactions of etcd; 0: this program compacts nothing");
 }
 
 void AddAuditFlags(CLI::App& app, AuditOptions& a) {

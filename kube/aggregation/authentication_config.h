@@ -48,7 +48,7 @@ struct AuthenticationConfig {
 struct AuthenticationOptions {
   std::string client_ca_file;                // --client-ca-file
   std::string requestheader_client_ca_file;  // --requestheader-client-ca-file
-  // The following apply only together with that file.
+  // The following two apply only together with that file.
   std::vector<std::string> requestheader_allowed_names;
   RequestHeaderNames requestheader_names = RequestHeaderNames::Standard();
   bool skip_lookup = false;              // --authentication-skip-lookup

@@ -23,7 +23,8 @@ namespace kube::aggregation {
 // Thread-safe.
 class VerifiedPeers {
  public:
-  // For so long a certificate counts after it has expired, or an authority's.
+  // How long a verdict is used again, and so how long a certificate is accepted after its end, or
+  // that of its authority.
   static constexpr absl::Duration kLifetime = absl::Seconds(10);
   static constexpr size_t kMaxEntries = 512;
 

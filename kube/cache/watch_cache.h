@@ -44,8 +44,9 @@ class WatchCache {
     // The change had happened by this version: that of the object, or, where only a list or another
     // informer has shown the change, the version that was complete then.
     int64_t version = -1;
-    // Who has seen the events up to this one may continue after this version, which is lower than
-    // `version` when more events have that one; some events may then come again.
+    // A watcher that has seen everything up to this event continues after this version. It is lower
+    // than `version` while later events have the same version; such a watcher may see some events
+    // twice.
     int64_t resume_version = -1;
     // True if even a reader that has seen everything up to `version` may have missed the event: the
     // contents have changed while the version stayed the same.

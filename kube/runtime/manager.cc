@@ -129,8 +129,10 @@ absl::Status Manager::Impl::StartServers() {
     return internal::AnswerMetrics(request, [this] { return Metrics(); });
   });
   RETURN_IF_ERROR(base::Annotate(metrics.status(), "serving metrics"));
-  base::LogInfo("serving", {{"health", *health == nullptr ? 0 : (*health)->port()},
-                            {"metrics", *metrics == nullptr ? 0 : (*metrics)->port()}});
+  if (*health != nullptr || *metrics != nullptr) {
+    base::LogInfo("serving", {{"health", *health == nullptr ? 0 : (*health)->port()},
+                              {"metrics", *metrics == nullptr ? 0 : (*metrics)->port()}});
+  }
   absl::MutexLock lock(&mu);
   health_server = *std::move(health);
   metrics_server = *std::move(metrics);

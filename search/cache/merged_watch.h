@@ -35,8 +35,8 @@ struct WatchRequest {
   std::string ns;       // "": all namespaces.
   std::string cluster;  // The caller's choice; "": all.
   ObjectFilter filter;
-  // Where to continue: a composite. Clusters that it does not name, and all with "" or "0", begin
-  // with their present objects as added.
+  // The composite to continue from. Clusters that it does not name begin with their present objects
+  // as ADDED events; so do all clusters for "" and "0".
   std::string resource_version;
   // sendInitialEvents: all clusters begin with their present objects, and the end of those is a
   // bookmark (if `bookmarks`).

@@ -93,7 +93,8 @@ class MultiClusterCache {
     // Fields of a resource that are kept as values, for selectors: {"spec.nodeName"}. Optional.
     std::function<std::vector<std::string>(const kube::Resource&)> fields;
     // Called for each change in a cache, in order per cluster and resource, and when its contents
-    // are complete; not for what goes because the scope has changed. Must not block. Optional.
+    // are complete; not for what goes because the scope has changed. Called on threads of
+    // informers, and on that of SetScope. Must not block. Optional.
     std::function<void(const std::string& cluster, const kube::Resource& resource,
                        const kube::WatchCache::Event& event)>
         on_event;
@@ -132,7 +133,7 @@ class MultiClusterCache {
                                          base::SteadyTime deadline) const;
 
   std::vector<CacheState> States() const;
-  // The cache of one resource of one cluster; nullptr when the scope does not have it.
+  // The cache of one resource of one cluster ("" is none); nullptr when the scope does not have it.
   std::shared_ptr<kube::WatchCache> Find(const std::string& cluster, const kube::Gvr& gvr) const;
 
  private:

@@ -8,9 +8,9 @@
 // Targets that mean the same OpenSearch are one mirror: otherwise two would delete one another's
 // documents. The Secret that counts then is that of the target which comes first, and it is sent
 // only to the addresses of targets that name this Secret; others are not used. A target means the
-// OpenSearch that the first of its addresses leads to; its addresses that lead to another one, or
-// are none, are not used, and the status says so. As long as no address of two targets has
-// answered, they mean the same when they have one in common.
+// OpenSearch that the first of its addresses leads to; its addresses that lead to
+// another one, or to none, are not used, and the status says so. As long as no address of two
+// targets has answered, they mean the same when they have one in common.
 //
 // A mirror that nobody asks for any more forgets everything, and waits until all others have found
 // out that they use another OpenSearch, for `farewell_wait` at most. Then it deletes the documents

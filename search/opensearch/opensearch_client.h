@@ -52,7 +52,7 @@ struct OpenSearchRequest {
   std::string path;  // Escaped, with the query: "/_bulk?filter_path=errors".
   std::string content_type = "application/json";
   std::string body;
-  absl::Duration timeout = absl::Seconds(60);
+  absl::Duration timeout = absl::Seconds(60);  // For each address that is tried.
 };
 
 struct OpenSearchAnswer {

@@ -55,7 +55,7 @@ class WriteQueue {
 
   // Puts a newer state in the place of what waits for the document.
   void Put(const DocumentKey& key, PendingWrite write, base::SteadyTime now);
-  // As Put, but does nothing when something waits for the document, which is newer then.
+  // Does nothing if a write of the document is waiting: that one is newer.
   void PutIfAbsent(const DocumentKey& key, PendingWrite write, base::SteadyTime now);
   // Puts back what failed, to be taken at `at`; what came in meanwhile is newer and stays.
   void PutBack(Item item, base::SteadyTime at);

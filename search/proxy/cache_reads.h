@@ -39,7 +39,7 @@ class CacheReads : public CachedReads {
     // whoever may use the proxy or the view may read everything that is cached, as upstream has it.
     kube::aggregation::Authorizer* authorizer = nullptr;
     int waiting_threads = 64;
-    size_t max_waiting = 256;  // For one of these threads.
+    size_t max_waiting = 256;  // Reads that wait for one of these threads; others get 429.
     // A watch without timeoutSeconds ends after this to twice as long (--min-request-timeout).
     absl::Duration min_watch_timeout = absl::Minutes(30);
     // The columns and selectable fields of custom kinds. Optional.

@@ -76,7 +76,7 @@ kube::ObjectKey ListReader::Start(const MemberCache& member) const {
 
 absl::Status ListReader::ReadCluster(const MemberCache& member) {
   if (member.cluster() < token_.cluster) {
-    // Earlier pages have had it. What it is at has to stay in the token all the same.
+    // Earlier pages have had it. Its version must stay in the token.
     version_.Set(member.cluster(), base_.Get(member.cluster()));
     return absl::OkStatus();
   }
