@@ -18,7 +18,25 @@ absl::StatusOr<bool> IsLoadBalancer(const kube::Object& service) {
   return is;
 }
 
-// Retains the addresses and ports that the member gave the Service.
+// Argo Rollouts writes both into the Services of a Rollout, and takes both away when no Rollout
+// names the Service any more (rollout/service.go and service/service.go of its v1.9.1).
+constexpr char kManagedByRollouts[] = "argo-rollouts.argoproj.io/managed-by-rollouts";
+constexpr char kRolloutPodHash[] = "rollouts-pod-template-hash";
+
+// Retains the part of the selector that directs a Rollout's traffic to one of its ReplicaSets.
+absl::Status RetainRolloutPodHash(const kube::Object& observed, kube::Object& retained) {
+  if (observed.Annotation(kManagedByRollouts).empty()) return absl::OkStatus();
+  Fields spec(observed.spec(), "spec");
+  Fields selector = spec.In("selector");
+  const absl::string_view hash = selector.String(kRolloutPodHash);
+  RETURN_IF_ERROR(spec.error());
+  if (hash.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(json::FindObject(retained.root(), {"spec", "selector"}).status());
+  retained.Set({"spec", "selector", kRolloutPodHash}, hash);
+  return absl::OkStatus();
+}
+
+// Retains the addresses and ports that the member gave the Service, and what a Rollout selects.
 absl::StatusOr<kube::Object> RetainService(const kube::Object& desired,
                                            const kube::Object& observed) {
   Fields spec(observed.spec(), "spec");
@@ -29,6 +47,7 @@ absl::StatusOr<kube::Object> RetainService(const kube::Object& desired,
   kube::Object retained = desired;
   if (port > 0) retained.Set({"spec", "healthCheckNodePort"}, port);
   if (!address.empty()) retained.Set({"spec", "clusterIP"}, address);
+  RETURN_IF_ERROR(RetainRolloutPodHash(observed, retained));
   return retained;
 }
 
