@@ -52,11 +52,48 @@ absl::Status CopyLabels(const kube::Object& from, json::Path path, kube::Object&
   return absl::OkStatus();
 }
 
-// Retains the labels by which the member's job controller recognizes the pods.
+// Kueue v0.19.2, pkg/controller/jobs/job/job_controller.go: it suspends and resumes a Job. When it
+// resumes one, it writes its placement into the pod template (RunWithPodSetsInfo), and, with these
+// annotations, the parallelism that it admitted and as many completions.
+constexpr char kQueueLabel[] = "kueue.x-k8s.io/queue-name";
+constexpr char kMinParallelism[] = "kueue.x-k8s.io/job-min-parallelism";
+constexpr char kCompletionsFollow[] = "kueue.x-k8s.io/job-completions-equal-parallelism";
+
+void CopySpecField(const kube::Object& from, absl::string_view field, kube::Object& to) {
+  const json::Value& value = from.Get({"spec", field});
+  if (!value.is_null()) to.Set({"spec", field}, value);
+}
+
+// Retains what the member's Kueue determined about a Job in one of its queues.
+absl::Status RetainAdmission(const kube::Object& observed, kube::Object& retained) {
+  if (retained.Label(kQueueLabel).empty() && observed.Label(kQueueLabel).empty()) {
+    return absl::OkStatus();
+  }
+  Fields spec(observed.spec(), "spec");
+  const bool suspended = spec.Bool("suspend");
+  spec.Object("template");
+  spec.Int("parallelism");
+  spec.Int("completions");
+  RETURN_IF_ERROR(spec.error());
+  RETURN_IF_ERROR(json::FindObject(retained.root(), {"spec"}).status());
+  CopySpecField(observed, "suspend", retained);
+  if (suspended || observed.Get({"spec", "suspend"}).is_null()) return absl::OkStatus();
+  CopySpecField(observed, "template", retained);
+  if (observed.Annotation(kMinParallelism).empty()) return absl::OkStatus();
+  CopySpecField(observed, "parallelism", retained);
+  if (observed.Annotation(kCompletionsFollow) == "true") {
+    CopySpecField(observed, "completions", retained);
+  }
+  return absl::OkStatus();
+}
+
+// Retains the labels by which the member's job controller recognizes the pods, and where a queue
+// lets them run.
 absl::StatusOr<kube::Object> RetainJob(const kube::Object& desired, const kube::Object& observed) {
   kube::Object retained = desired;
   RETURN_IF_ERROR(CopyLabels(observed, {"spec", "selector", "matchLabels"}, retained));
   RETURN_IF_ERROR(CopyLabels(observed, {"spec", "template", "metadata", "labels"}, retained));
+  RETURN_IF_ERROR(RetainAdmission(observed, retained));
   return retained;
 }
 
