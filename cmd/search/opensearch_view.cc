@@ -138,7 +138,11 @@ absl::StatusOr<base::HttpResponse> OpenSearchView::Answer(
   ASSIGN_OR_RETURN(const auto include, kube::server::IncludeOf(request.http, form));
   ASSIGN_OR_RETURN(const search::DocumentQuery query, QueryFor(request, resource->gvk));
   std::vector<search::OpenSearchClient*> clients;
-  for (const auto& mirror : mirrors) clients.push_back(&mirror->client());
+  for (const auto& mirror : mirrors) {
+    const absl::Status error = mirror->SearchError();
+    if (!error.ok()) return ApiErrorOf(error);
+    clients.push_back(&mirror->client());
+  }
   const auto page = search::SearchDocuments(clients, parts_.index_prefix, query, request.stop);
   if (!page.ok()) return ApiErrorOf(page.status());
   const bool table = form.kind == AnswerForm::Kind::kTable;

@@ -13,6 +13,8 @@
 namespace search {
 namespace {
 
+// Shorter than what callers and API servers wait, so that they learn the reason.
+constexpr absl::Duration kPatience = absl::Seconds(15);
 constexpr absl::string_view kPlace[] = {"cluster", "namespace", "name"};
 
 json::Value OrderOfPlaces() {
@@ -25,8 +27,10 @@ json::Value OrderOfPlaces() {
 
 absl::StatusOr<json::Value> FetchHits(OpenSearchClient& client, const std::string& path,
                                       json::Value body, const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const OpenSearchAnswer answer,
-                   client.Send({.method = "POST", .path = path, .body = json::Write(body)}, stop));
+  ASSIGN_OR_RETURN(
+      const OpenSearchAnswer answer,
+      client.Send({.method = "POST", .path = path, .body = json::Write(body), .timeout = kPatience},
+                  stop));
   if (answer.code == 404) return json::Value::Object();
   RETURN_IF_ERROR(base::Annotate(StatusOf(answer), "POST ", path));
   const json::Value& shards = answer.body["_shards"];

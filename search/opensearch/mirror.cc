@@ -284,11 +284,20 @@ void Mirror::Finish(Job job, const absl::Status& status) {
     return;
   }
   failed_job_ = job;
+  // Somebody else's template is found by preparing only.
+  if (job == Job::kPrepare && absl::IsFailedPrecondition(status)) is_ours_ = false;
   counts_.connected = false;
   counts_.last_error = std::string(status.message());
   prepared_ = false;
   const absl::Duration wait = std::max(Backoff(failures_++), RetryAfterOf(status));
   backoff_until_ = clock_.SteadyNow() + wait;
+}
+
+absl::Status Mirror::SearchError() const {
+  absl::MutexLock lock(&mu_);
+  if (is_ours_ && !(failed_job_.has_value() && IsAccess(*failed_job_))) return absl::OkStatus();
+  return absl::UnavailableError(counts_.last_error.empty() ? "it has not answered yet"
+                                                           : counts_.last_error);
 }
 
 bool Mirror::IsAccess(Job job) {

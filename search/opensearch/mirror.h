@@ -191,6 +191,10 @@ class OpenSearchMirror {
   virtual void ReloadCredentials() = 0;
 
   virtual MirrorStatus Status() const = 0;
+  // Returns why nobody should search through client() at the moment (kUnavailable): it is not known
+  // that the indices belong to this control plane, or no address answers and accepts the
+  // credentials. OK also while OpenSearch refuses to write.
+  virtual absl::Status SearchError() const = 0;
   // The client of this mirror, for searches. Valid as long as the mirror.
   virtual OpenSearchClient& client() = 0;
   // Waits until nothing is to be written, compared or deleted. kDeadlineExceeded says what is left.

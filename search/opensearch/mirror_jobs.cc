@@ -70,7 +70,7 @@ absl::Status Mirror::Prepare() {
   prepare_at_ = clock_.SteadyNow() + base::Jitter(options_.reconcile_period, kJitter);
   // Another template may accept what the old one refused, and another server lacks everything.
   if (put) slices_.MarkAllDirty();
-  prepared_ = true;
+  prepared_ = is_ours_ = true;
   return absl::OkStatus();
 }
 
@@ -121,7 +121,7 @@ absl::Status Mirror::Use(const std::vector<size_t>& positions, const ClusterLook
     counts_.cluster_uuid = grant.cluster_uuid;
     slices_.MarkAllDirty();
     scope_due_ = slices_.has_scope();
-    prepared_ = false;
+    prepared_ = is_ours_ = false;
   }
   if (!grant.addresses.empty()) return absl::OkStatus();
   return absl::UnavailableError(

@@ -48,6 +48,7 @@ class Mirror : public OpenSearchMirror {
   void Retire() override;
   void ReloadCredentials() override;
   MirrorStatus Status() const override;
+  absl::Status SearchError() const override;
   OpenSearchClient& client() override { return *client_; }
   absl::Status AwaitIdle(base::SteadyTime deadline, const base::StopToken& stop) override;
 
@@ -122,6 +123,8 @@ class Mirror : public OpenSearchMirror {
   MirrorStatus counts_ ABSL_GUARDED_BY(mu_);  // The counters, connected and last_error.
   bool wake_ ABSL_GUARDED_BY(mu_) = false;    // The thread has to look for a job again.
   bool prepared_ ABSL_GUARDED_BY(mu_) = false;
+  // The template of the OpenSearch that is used is that of this control plane.
+  bool is_ours_ ABSL_GUARDED_BY(mu_) = false;
   bool scope_due_ ABSL_GUARDED_BY(mu_) = false;
   bool busy_ ABSL_GUARDED_BY(mu_) = true;  // A job is under way.
   bool compared_last_ ABSL_GUARDED_BY(mu_) = false;

@@ -1,4 +1,5 @@
 // Lists from OpenSearch, through the same API as those from the cache.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
@@ -187,6 +188,29 @@ TEST_CASE("What OpenSearch cannot answer is refused with the reason") {
     CAPTURE(row.target);
     CHECK(absl::StartsWith(plane.List(row.target), row.wanted));
   }
+}
+
+TEST_CASE("Nothing is read from an OpenSearch that belongs to another control plane") {
+  if (TestOpenSearch::IsReal()) return;
+  ViewPlane plane;
+  plane.open_search().Ask("PUT", "/_index_template/karmada-search",
+                          R"({"_meta":{"owner":"another"},"index_patterns":["x"],"template":{}})");
+  // The template is looked at again after a failure.
+  std::atomic<bool> failed = false;
+  plane.open_search().SetFault(
+      [&](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+        if (request.path != "/_bulk" || failed.exchange(true)) return std::nullopt;
+        return base::HttpResponse{500, "application/json", {}, "{}"};
+      });
+  plane.Create(plane.cluster("member1"), kEvents,
+               "{apiVersion: v1, kind: Event, metadata: {namespace: default, name: e2}, "
+               "involvedObject: {kind: Pod, namespace: default, name: a}}");
+  CHECK(Eventually([&] {
+    const std::string answer = plane.List("/api/v1/pods");
+    return absl::StartsWith(answer, "OpenSearch: ") &&
+           absl::StrContains(answer, "belong to another control plane");
+  }));
+  plane.open_search().SetFault(nullptr);
 }
 
 TEST_CASE("A registry says how many documents its OpenSearch refuses, and why") {
