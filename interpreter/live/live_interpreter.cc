@@ -1,12 +1,13 @@
-// Two threads keep the interpreter up to date. The first (Follow) waits until a configuration
+// Three threads keep the interpreter up to date. The first (Follow) waits until a configuration
 // object has changed or a hook may answer what it did not answer before, waits a moment for further
 // changes, and reloads: it reads the objects, swaps changed sets into the layers, reports problems,
 // and publishes which kinds and operations may be answered differently. Only then it looks for
 // kinds that the control plane may have begun to serve, because that may take long: for those that
 // customizations name, reloading once more if a problem was found or has ended, and for exploring
-// webhook configurations. The second (Probe) asks
-// hooks that are suspended, or whose failures were ignored, each when its pause is over. Callbacks
-// of informers and hooks only set flags.
+// webhook configurations. The second (Probe) asks hooks that are suspended, or whose failures were
+// ignored, each when its pause is over. The third (LookForKinds) looks for the kinds that hooks
+// were asked about before they were served, after each load and every kRecheck, and has the first
+// load again when it finds one. Callbacks of informers and hooks only set flags.
 #include "interpreter/live/live_interpreter.h"
 
 #include <algorithm>
@@ -22,11 +23,11 @@
 #include "base/status.h"
 #include "base/stop_flag.h"
 #include "interpreter/customized/lua_backend.h"
-#include "interpreter/customized/shipped.h"
 #include "interpreter/live/breaker_events.h"
 #include "interpreter/live/configuration_problems.h"
 #include "interpreter/live/configurations.h"
 #include "interpreter/live/hook_services.h"
+#include "interpreter/live/shipped_layer.h"
 #include "interpreter/live/unknown_kinds.h"
 #include "interpreter/live/unserved_targets.h"
 #include "interpreter/rule_changes.h"
@@ -75,6 +76,9 @@ class LiveInterpreter::Impl {
   // Asks suspended hooks, each when its pause is over, until stopped. Runs on a thread of its own:
   // a failing hook may take its whole timeout, and reloads must not wait for that.
   absl::Status Probe(const base::StopToken& stop);
+  // Looks for kinds that hooks were asked about until stopped. Runs on a thread of its own: a
+  // server that does not answer may hold up a look for long, and reloads must not wait for that.
+  absl::Status LookForKinds(const base::StopToken& stop);
 
  private:
   void Watch(const kube::Resource& resource);
@@ -108,7 +112,9 @@ class LiveInterpreter::Impl {
 
   absl::Mutex mu_;
   bool news_ ABSL_GUARDED_BY(mu_) = false;
-  bool probe_wanted_ ABSL_GUARDED_BY(mu_) = false;  // A probe is due sooner than planned.
+  bool look_wanted_ ABSL_GUARDED_BY(mu_) = false;
+  std::set<kube::Gvk> learnt_ ABSL_GUARDED_BY(mu_);  // Found by looks, for the next load.
+  bool probe_wanted_ ABSL_GUARDED_BY(mu_) = false;   // A probe is due sooner than planned.
   // Questions that hooks may answer now and did not answer before; their objects need not wait for
   // the end of their back-off.
   std::set<webhook::KindQuestion> waiting_ ABSL_GUARDED_BY(mu_);
@@ -132,20 +138,6 @@ class Loop : public kube::Runnable {
   const std::string name_;
   const std::function<absl::Status(const base::StopToken&)> run_;
 };
-
-std::unique_ptr<LuaBackend> ShippedLayer(customized::LuaBackendOptions options) {
-  options.layer = kShippedLayer;
-  auto shipped = std::make_unique<LuaBackend>(options);
-  auto set = customized::LoadShipped(customized::ShippedFiles());
-  for (const auto& [name, problems] : set->problems()) {
-    for (const customized::Problem& problem : problems) {
-      base::LogError("a shipped customization has a problem",
-                     {{"customization", name}, {"problem", problem.ToString()}});
-    }
-  }
-  shipped->Replace(std::move(set));
-  return shipped;
-}
 
 }  // namespace
 
@@ -183,7 +175,7 @@ LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
   std::vector<std::unique_ptr<Backend>> layers;
   layers.push_back(std::move(users));
   layers.push_back(std::move(hooks));
-  layers.push_back(ShippedLayer(lua));
+  layers.push_back(NewShippedLayer(lua));
   layers.push_back(NewNativeBackend(manager.clock(), options.requirements));
   chain_ = NewChain(std::move(layers), &manager.registry());
 
@@ -194,6 +186,9 @@ LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
               kube::Manager::Group::kAlways);
   manager.Add(std::make_unique<Loop>("interpreter webhook probes",
                                      [this](const auto& stop) { return Probe(stop); }),
+              kube::Manager::Group::kAlways);
+  manager.Add(std::make_unique<Loop>("interpreter webhook kinds",
+                                     [this](const auto& stop) { return LookForKinds(stop); }),
               kube::Manager::Group::kAlways);
 }
 
@@ -274,6 +269,22 @@ absl::Status LiveInterpreter::Impl::Probe(const base::StopToken& stop) {
   return absl::OkStatus();
 }
 
+absl::Status LiveInterpreter::Impl::LookForKinds(const base::StopToken& stop) {
+  while (!stop.stop_requested()) {
+    Await(look_wanted_, manager_.clock().SteadyNow() + kRecheck, stop);
+    {
+      absl::MutexLock lock(&mu_);
+      look_wanted_ = false;
+    }
+    std::set<kube::Gvk> known = unknown_.TakeKnown(stop);
+    if (known.empty()) continue;
+    absl::MutexLock lock(&mu_);
+    learnt_.merge(known);
+    news_ = true;
+  }
+  return absl::OkStatus();
+}
+
 bool LiveInterpreter::Impl::Await(const bool& flag, base::SteadyTime deadline,
                                   const base::StopToken& stop) {
   const base::StopFlag stopped(mu_, stop);
@@ -287,10 +298,11 @@ void LiveInterpreter::Impl::Reload(const base::StopToken& stop) {
   {
     absl::MutexLock lock(&mu_);
     news_ = false;
+    look_wanted_ = true;
+    difference.learnt.swap(learnt_);
   }
   const bool first = users_->set() == nullptr;
   Configurations::Findings findings;
-  difference.learnt = unknown_.TakeKnown(stop);
   ReloadScripts(findings, difference);
   ReloadHooks(findings, difference, stop);
   {

@@ -48,6 +48,19 @@ kube::Object Asking(const std::string& name, const std::string& operation) {
   return object;
 }
 
+// Returns a configuration with a rule about a resource of example.io.
+kube::Object Exploring(const std::string& resource) {
+  kube::Object object = kube::Object::Make(api::ExploringWebhookConfigurations().gvk, {"", "e"});
+  object.Set({"webhooks"}, json::Value::Array({tests::Json(absl::StrCat(R"({
+      "name": "explored.example.com",
+      "clientConfig": {"url": "https://hook.example"},
+      "exploreReviewVersions": ["v1alpha1"],
+      "rules": [{"operations": ["*"], "apiGroups": ["example.io"],
+                 "apiVersions": ["v1"], "resources": [")",
+                                                                        resource, R"("]}]})"))}));
+  return object;
+}
+
 struct Fixture : tests::ManagerFixture {
   tests::RecordingEvents* recorded = nullptr;  // Records all events.
   tests::ScriptedHooks hooks{tests::Failing(absl::UnavailableError("connection refused"))};
@@ -233,6 +246,24 @@ TEST_CASE_METHOD(Fixture, "a customization is used although the server does not 
   kube::Object misspelt = Customization("misspelt", "true");
   misspelt.Set({"spec", "target", "kind"}, "Wigdet");
   server->Put(api::InterpreterCustomizations(), misspelt);
+  CHECK(EventuallyAfterSettling([&] {
+    const absl::StatusOr<bool> healthy = Health();
+    return healthy.ok() && !*healthy;
+  }));
+}
+
+TEST_CASE_METHOD(Fixture, "an edit is used although a look for the kinds of hooks gets no answer") {
+  server->Serve({kWidgets, api::ExploringWebhookConfigurations()});
+  server->Put(api::ExploringWebhookConfigurations(), Exploring("gadgets"));
+  REQUIRE(Load().ok());
+  Lead();
+  CHECK_FALSE(
+      interpreter().HookEnabled({"example.io", "v1", "Gadget"}, Operation::kInterpretHealth));
+  clock.Advance(absl::Seconds(10));  // Discovery is not asked more often than every few seconds.
+  server->Block("GET");
+  server->Put(api::InterpreterCustomizations(), Customization("widgets", "false"));
+  const auto informer = manager->cluster().informers().Find(api::InterpreterCustomizations());
+  REQUIRE(Eventually([&] { return informer->store().Find({"", "widgets"}) != nullptr; }));
   CHECK(EventuallyAfterSettling([&] {
     const absl::StatusOr<bool> healthy = Health();
     return healthy.ok() && !*healthy;
