@@ -10,6 +10,7 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "base/cut_text.h"
 #include "base/snapshot.h"
 #include "base/status.h"
 #include "interpreter/dependency_validation.h"
@@ -52,6 +53,10 @@ struct SeriesEqual {
 };
 using Histograms = absl::flat_hash_map<Series, metrics::Histogram*, SeriesHash, SeriesEqual>;
 
+// The limit for a layer's own words in an error. Scripts and webhooks write these, and conditions,
+// events and log lines quote them.
+constexpr size_t kMaxErrorBytes = 4096;
+
 constexpr char kPassOnPayload[] = "interpreter/pass-on";
 
 // Returns the label for the outcome of an operation.
@@ -60,23 +65,24 @@ absl::string_view ResultOf(const absl::Status& status) {
   return IsPassOn(status) ? "passed_on" : "error";
 }
 
-// Returns a layer's error with a code that loops may see (interpreter.h).
-absl::Status ForLoops(const absl::Status& error) {
-  switch (error.code()) {
+absl::StatusCode CodeForLoops(absl::StatusCode code) {
+  switch (code) {
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kAlreadyExists:
-    case absl::StatusCode::kAborted: {
-      absl::Status internal = absl::InternalError(error.message());
-      error.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
-        internal.SetPayload(type, payload);
-      });
-      return internal;
-    }
-    case absl::StatusCode::kInvalidArgument:
-      return base::Terminal(error);
+    case absl::StatusCode::kAborted:
+      return absl::StatusCode::kInternal;
     default:
-      return error;
+      return code;
   }
+}
+
+// Returns a layer's error with a code that loops may see (interpreter.h) and at most kMaxErrorBytes
+// of text.
+absl::Status ForLoops(const absl::Status& error) {
+  absl::Status out(CodeForLoops(error.code()), base::CutText(error.message(), kMaxErrorBytes));
+  error.ForEachPayload(
+      [&](absl::string_view type, const absl::Cord& payload) { out.SetPayload(type, payload); });
+  return absl::IsInvalidArgument(out) ? base::Terminal(out) : out;
 }
 
 class Chain : public Interpreter {

@@ -291,6 +291,27 @@ TEST_CASE("without any rule the error has upstream's words") {
   CHECK(chain->GetComponents(kube::Object()).status().message() == "nil object");
 }
 
+TEST_CASE("long words of a layer are cut in errors, which keep their beginning and their code") {
+  const std::string flood = absl::StrCat("no: ", std::string(1 << 20, 'x'));
+  const auto fails = [&](absl::Status error) {
+    const auto chain =
+        ChainOf(std::make_unique<Fails>("webhook", Operation::kInterpretHealth, std::move(error)));
+    return Ask(*chain, Operation::kInterpretHealth);
+  };
+  const absl::Status refused = fails(absl::FailedPreconditionError(flood));
+  CHECK(absl::IsFailedPrecondition(refused));
+  CHECK(refused.message().size() < 5000);
+  CHECK_THAT(std::string(refused.message()),
+             Catch::StartsWith("InterpretHealth of ") &&
+                 Catch::Contains(" by the webhook interpreter: no: xxx"));
+  CHECK(base::IsTerminal(fails(absl::InvalidArgumentError(flood))));
+
+  const json::Value wrong = json::Value::Array({json::Value::Object({{"namespace", flood}})});
+  const auto chain =
+      ChainOf(std::make_unique<OneRule>(Operation::kInterpretDependency, false, wrong));
+  CHECK(chain->GetDependencies(Widget()).status().message().size() < 5000);
+}
+
 TEST_CASE("a layer that checks its dependencies itself is not checked again") {
   class Checked : public OneRule {
    public:
