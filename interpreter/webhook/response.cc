@@ -22,6 +22,11 @@ absl::Status WrongType(absl::string_view name, absl::string_view wanted) {
 
 absl::Status CheckMessage(const json::Value& message, absl::string_view kind) {
   if (!message.is_object()) return Unreadable("the body is not a JSON object");
+  for (const char* member : {"apiVersion", "kind"}) {
+    if (!message[member].is_null() && !message[member].is_string()) {
+      return Unreadable(absl::StrCat(member, " is not a string"));
+    }
+  }
   const absl::string_view version = message["apiVersion"].AsString(api::kConfigApiVersion);
   const absl::string_view given = message["kind"].AsString(kind);
   if (version == api::kConfigApiVersion && given == kind) return absl::OkStatus();

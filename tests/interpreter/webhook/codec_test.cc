@@ -182,6 +182,9 @@ TEST_CASE("a response may say which version it is, but not another one") {
   CHECK(decode(kContext, R"("kind":"ResourceInterpreterContext",)"));
   CHECK_FALSE(decode(kContext, R"("apiVersion":"config.karmada.io/v1beta1",)"));
   CHECK_FALSE(decode(kContext, R"("kind":"ExploreReview",)"));
+  CHECK_FALSE(decode(kContext, R"("apiVersion":1,)"));
+  CHECK_FALSE(decode(kContext, R"("kind":{},)"));
+  CHECK(decode(kContext, R"("apiVersion":null,)"));
   CHECK(decode(kReview, R"("kind":"ExploreReview",)"));
   CHECK_FALSE(decode(kReview, R"("kind":"ResourceInterpreterContext",)"));
 }
