@@ -21,6 +21,12 @@ using json::Value;
 constexpr size_t kMaxCopiedBytes = 3 * 1024 * 1024;
 // The limit of nesting for parsed documents; a patch must not build deeper ones.
 constexpr size_t kMaxDepth = 512;
+// The limit for the work of all operations, in values that are looked at; about a second. A patch
+// of megabytes could otherwise move large values for minutes.
+constexpr size_t kMaxWork = 20'000'000;
+// How many items or members of a container are moved to make or fill a gap in the time in which one
+// value is looked at.
+constexpr size_t kMovedTogether = 16;
 
 // A JSON pointer, split and unescaped: the names of the containers on the way, and the name or
 // index in the last one.
@@ -95,10 +101,12 @@ Value* MutableParent(Value& root, const Pointer& pointer) {
   return at;
 }
 
-size_t Depth(const Value& value) {
+// Adds the number of values that are looked at to `work`.
+size_t Depth(const Value& value, size_t& work) {
   size_t deepest = 0;
-  for (const Value& item : value.items()) deepest = std::max(deepest, Depth(item));
-  for (const json::Member& m : value.members()) deepest = std::max(deepest, Depth(m.value));
+  ++work;
+  for (const Value& item : value.items()) deepest = std::max(deepest, Depth(item, work));
+  for (const json::Member& m : value.members()) deepest = std::max(deepest, Depth(m.value, work));
   return value.is_array() || value.is_object() ? deepest + 1 : 0;
 }
 
@@ -122,6 +130,7 @@ class Patcher {
 
   Value document_;
   size_t copied_bytes_ = 0;
+  size_t work_ = 0;
 };
 
 absl::Status Patcher::Run(const Value& operation) {
@@ -130,6 +139,7 @@ absl::Status Patcher::Run(const Value& operation) {
     return absl::InvalidArgumentError(absl::StrCat(op, " operation has no path"));
   }
   const absl::string_view path = operation["path"].AsString();
+  if (work_ > kMaxWork) return Fail(op, path, "the operations before it were too much work");
   if (op == "add") return Add(op, path, operation["value"]);
   if (op == "remove") return Remove(op, path);
   if (op == "replace") return Replace(path, operation["value"]);
@@ -153,7 +163,8 @@ absl::Status Patcher::Add(absl::string_view op, absl::string_view path, Value va
   ASSIGN_OR_RETURN(const Pointer pointer, ParsePointer(op, path));
   Value* parent = MutableParent(document_, pointer);
   if (parent == nullptr) return Fail(op, path, "its parent does not exist");
-  if (pointer.parents.size() + 1 + Depth(value) > kMaxDepth) {
+  work_ += parent->size() / kMovedTogether;
+  if (pointer.parents.size() + 1 + Depth(value, work_) > kMaxDepth) {
     return Fail(op, path, "the result is nested too deeply");
   }
   if (parent->is_object()) {
@@ -174,6 +185,7 @@ absl::Status Patcher::Remove(absl::string_view op, absl::string_view path) {
   ASSIGN_OR_RETURN(const Pointer pointer, ParsePointer(op, path));
   Value* parent = MutableParent(document_, pointer);
   if (parent == nullptr) return Fail(op, path, "its parent does not exist");
+  work_ += parent->size() / kMovedTogether;
   if (parent->is_object()) {
     if (!parent->Erase(pointer.key)) return Fail(op, path, "the path does not exist");
     return absl::OkStatus();
@@ -194,7 +206,7 @@ absl::Status Patcher::Replace(absl::string_view path, Value value) {
   }
   ASSIGN_OR_RETURN(const Pointer pointer, ParsePointer("replace", path));
   if (Find(document_, pointer) == nullptr) return Fail("replace", path, "the path does not exist");
-  if (pointer.parents.size() + 1 + Depth(value) > kMaxDepth) {
+  if (pointer.parents.size() + 1 + Depth(value, work_) > kMaxDepth) {
     return Fail("replace", path, "the result is nested too deeply");
   }
   Value& parent = *MutableParent(document_, pointer);

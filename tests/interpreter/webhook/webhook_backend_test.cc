@@ -148,6 +148,31 @@ TEST_CASE_METHOD(Fixture, "a patch that does not fit is an error that names the 
           R"(karmada_interpreter_webhook_failures_total{dialect="ResourceInterpreterContext",hook="c/w",reason="patch"} 8)"));
 }
 
+TEST_CASE_METHOD(Fixture, "a patch that moves a large value again and again is refused") {
+  backend->Replace(SetOf({WorkloadHook()}));
+  kube::Object large = Workload();
+  json::Value list = json::Value::Array();
+  for (int i = 0; i < 100000; ++i) list.Append(i);
+  large.Set({"spec", "list"}, list);
+  const auto change = [&](const std::string& operations, int times) {
+    std::string patch = operations;
+    for (int i = 1; i < times; ++i) absl::StrAppend(&patch, ",", operations);
+    hooks.Set(tests::Responding(absl::StrCat(R"({"patchType":"JSONPatch","patch":")",
+                                             absl::Base64Escape(absl::StrCat("[", patch, "]")),
+                                             R"("})")));
+    return backend->ReviseReplica(large, 3);
+  };
+  const std::string moves =
+      R"({"op":"move","from":"/spec","path":"/s"},{"op":"move","from":"/s","path":"/spec"})";
+  const std::string shifts =
+      R"({"op":"add","path":"/spec/list/0","value":1},{"op":"remove","path":"/spec/list/0"})";
+  for (const std::string& operations : {moves, shifts}) {
+    CHECK(change(operations, 10).value() == large);
+    CHECK_THAT(std::string(change(operations, 10000).status().message()),
+               Catch::StartsWith(R"(webhook "c/w": )") && Catch::Contains("too much work"));
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "an exploring hook may answer an aggregation with the whole status") {
   backend->Replace(SetOf({WorkloadHook("c/w", Dialect::kExploreReview)}));
   hooks.Set(tests::Responding(R"({"status":{"ready":3}})"));
