@@ -15,8 +15,9 @@ std::string ReasonForCallers(const absl::Status& error) {
   switch (error.code()) {
     case absl::StatusCode::kDeadlineExceeded:
       return "the cluster has not answered in time";
-    case absl::StatusCode::kPermissionDenied:
     case absl::StatusCode::kUnauthenticated:
+      return "the cluster does not accept the credentials of this server";
+    case absl::StatusCode::kPermissionDenied:
       return "the cluster does not permit this server to read the resource";
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kFailedPrecondition:

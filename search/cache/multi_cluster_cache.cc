@@ -250,8 +250,12 @@ void MultiClusterCache::SetScope(const CachedResources& wanted) {
 void MultiClusterCache::Retry(const std::string& cluster) {
   absl::MutexLock lock(&impl_->change_mu);
   for (const MemberCachePtr& member : impl_->AllCaches()) {
-    if (member->cluster() == cluster && !member->IsConnected(impl_->options.clusters))
+    if (member->cluster() != cluster) continue;
+    if (member->IsConnected(impl_->options.clusters)) {
+      member->cache()->CatchUp();
+    } else {
       impl_->Connect(member);
+    }
   }
 }
 

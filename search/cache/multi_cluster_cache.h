@@ -108,8 +108,10 @@ class MultiClusterCache {
   // Starts, changes and ends caches, so that they hold this. Open watches report what leaves as
   // deleted and what joins as added. Calls are made one at a time; REQUIRES: not from a handler.
   void SetScope(const CachedResources& wanted);
-  // Tries again to connect the caches of a cluster that could not be connected (its credentials
-  // have changed). They are also tried every ten seconds.
+  // To be called when the credentials of a cluster may have changed. Connects its caches that could
+  // not be connected (this is also tried every ten seconds), and asks the cluster once for each of
+  // the others: an open watch goes on with the old credentials and does not show that the new ones
+  // are refused. Does not wait for the answers.
   void Retry(const std::string& cluster);
 
   // kNotFound (see Unread); kAborted when several clusters have such an object: the message is that
@@ -119,8 +121,9 @@ class MultiClusterCache {
   // gets and watches do not show: those that have not been listed, and, as stale ones, those that
   // cannot be followed at the moment. One that does not serve the resource has none.
   std::vector<MissingCluster> Unread(const kube::Gvr& gvr, const std::string& cluster) const;
-  // kOutOfRange (410) when the version of `exact` or of the token is not in the history any more;
-  // kDeadlineExceeded (504) when a version has not been reached yet.
+  // kOutOfRange (410) when the version of `exact` or of the token is not in the history any more,
+  // or names a cluster that is not cached any more; kDeadlineExceeded (504) when a version has not
+  // been reached yet.
   absl::StatusOr<ListAnswer> List(const ListRequest& request) const;
   // `on_ready` is called, on any thread and with no lock held, when Take may have something; it
   // must not block. kOutOfRange (410): the watch cannot continue at this version.

@@ -1,7 +1,9 @@
 // The clusters are read one after the other, each at one version. When the page is full, the token
 // names the cluster and the key where the next one begins, and the versions of all clusters, also
 // of those that come later: all pages show the same state, which the caches can give as long as
-// their histories go back to it.
+// their histories go back to it. A cluster that has left between two pages ends the list with a
+// 410: without it, a part of its objects would be missing, and nothing in the answer would show
+// that.
 #include "search/cache/internal/list_reader.h"
 
 #include <algorithm>
@@ -35,6 +37,7 @@ ListReader::ListReader(const ListRequest& request)
       fixed_(request.exact || !token_.empty()) {}
 
 absl::StatusOr<ListAnswer> ListReader::Read(const std::vector<MemberCachePtr>& caches) {
+  RETURN_IF_ERROR(CheckClusters(caches));
   for (const MemberCachePtr& member : caches) {
     if (!member->cache()->HasSynced()) {
       answer_.missing.push_back(member->Missing());
@@ -51,6 +54,20 @@ absl::StatusOr<ListAnswer> ListReader::Read(const std::vector<MemberCachePtr>& c
   }
   if (request_.filter.empty()) answer_.remaining = remaining_;
   return std::move(answer_);
+}
+
+absl::Status ListReader::CheckClusters(const std::vector<MemberCachePtr>& caches) const {
+  if (!fixed_) return absl::OkStatus();
+  for (const auto& [cluster, version] : base_.versions()) {
+    if (!request_.cluster.empty() && cluster != request_.cluster) continue;
+    const bool is_cached = std::any_of(
+        caches.begin(), caches.end(),
+        [&name = cluster](const MemberCachePtr& member) { return member->cluster() == name; });
+    if (is_cached) continue;
+    return absl::OutOfRangeError(
+        absl::StrCat("too old resource version: cluster ", cluster, " is not cached any more"));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> ListReader::VersionOf(const MemberCache& member) const {

@@ -167,6 +167,34 @@ TEST_CASE_METHOD(Fixture, "a page whose state is older than the history is refus
   CHECK(absl::IsOutOfRange(cache().List(request).status()));
 }
 
+TEST_CASE_METHOD(Fixture, "pages do not go on without a cluster that is not cached any more") {
+  for (const char* name : {"a", "b"}) Put("m1", "n", name);
+  Put("m2", "n", "c");
+  REQUIRE(Cache({"m1", "m2"}));
+  ListRequest request = All();
+  request.limit = 1;
+  request.continue_token = cache().List(request)->continue_token;
+  ListRequest of_second = request;
+  of_second.cluster = "m2";
+  CHECK(cache().List(of_second).ok());
+  cache().SetScope(Scope({"m2"}));
+  const absl::Status refused = cache().List(request).status();
+  CHECK(absl::IsOutOfRange(refused));
+  CHECK(refused.message() == "too old resource version: cluster m1 is not cached any more");
+  // What was not to be in the list does not matter.
+  CHECK(cache().List(of_second).ok());
+}
+
+TEST_CASE_METHOD(Fixture, "new credentials that a cluster refuses count although nobody reads") {
+  REQUIRE(Cache({"m1", "m2"}));
+  Server("m1").FailNext("GET", 401, "Unauthorized", 1000);
+  Server("m2").FailNext("GET", 401, "Unauthorized", 1000);
+  cache().Retry("m1");
+  CHECK(Eventually(
+      [&] { return absl::IsUnauthenticated(cache().Find("m1", kPods.gvr())->last_error()); }));
+  CHECK(cache().Find("m2", kPods.gvr())->last_error().ok());
+}
+
 TEST_CASE_METHOD(Fixture, "an exact version is read from the history, a future one refused") {
   Put("m1", "n", "a");
   REQUIRE(Cache({"m1"}));
@@ -260,6 +288,8 @@ TEST_CASE("callers do not learn where a member lives") {
     CHECK(reason.find("10.0.0.1") == std::string::npos);
   }
   CHECK(ReasonForCallers(absl::NotFoundError("no secret")) == "no secret");
+  CHECK(ReasonForCallers(absl::UnauthenticatedError(address)) ==
+        "the cluster does not accept the credentials of this server");
 }
 
 }  // namespace
