@@ -1,12 +1,14 @@
 // Of reads the body once and notes the places to translate; For applies the translation for one
 // member. JSON (and YAML, which becomes JSON text under its own content type when something in it
 // has to change) is edited by the places of its bytes. A JSON patch is an array of operations;
-// their values are documents, or parts of one, by their paths. Protobuf needs no schema for this:
-// metadata is field 1 of every object, and the numbers in metadata and in DeleteOptions are fixed.
+// their values are documents, or parts of one, by their paths; operations on the annotation alone
+// go, because the member does not have it. Protobuf needs no schema for this: metadata is field 1
+// of every object, and the numbers in metadata and in DeleteOptions are fixed.
 #include "search/proxy/internal/write_body.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "api/search_keys.h"
@@ -57,6 +59,12 @@ std::string TextAt(absl::string_view text, const JsonPlace& place) {
   return value.ok() ? value->ToString() : "";
 }
 
+// Returns the path of the annotation that names the member, as JSON patches write it.
+std::string OriginPath() {
+  return absl::StrCat("/metadata/annotations/",
+                      absl::StrReplaceAll(api::kCachedFromClusterAnnotation, {{"/", "~1"}}));
+}
+
 std::vector<absl::string_view> Below(std::vector<absl::string_view> path, absl::string_view name) {
   path.push_back(name);
   return path;
@@ -101,7 +109,7 @@ absl::StatusOr<WriteBody> WriteBody::Of(const InnerRequest& inner, DecodeVersion
     return body;
   }
   if (absl::EndsWith(type, "json-patch+json")) {
-    RETURN_IF_ERROR(body.ReadJsonPatch());
+    RETURN_IF_ERROR(body.ReadJsonPatch(inner));
   } else {
     RETURN_IF_ERROR(body.ReadJson(inner));
   }
@@ -118,24 +126,49 @@ absl::Status WriteBody::ReadJson(const InnerRequest& inner) {
   return NoteMetadata(text_, {"metadata"});
 }
 
-absl::Status WriteBody::ReadJsonPatch() {
-  for (const JsonPlace& place : PlacesOf(text_, {"*"})) {
+absl::Status WriteBody::ReadJsonPatch(const InnerRequest& inner) {
+  const std::vector<JsonPlace> places = PlacesOf(text_, {"*"});
+  bool some_stay = false;  // Of the operations so far.
+  for (size_t i = 0; i < places.size(); ++i) {
+    const JsonPlace& place = places[i];
     const absl::string_view operation =
         absl::string_view(text_).substr(place.begin, place.end - place.begin);
     const std::vector<JsonPlace> paths = PlacesOf(operation, {"path"});
     RETURN_IF_ERROR(CheckOnce(paths, "path"));
-    if (paths.empty()) continue;
-    const std::string path = TextAt(operation, paths[0]);
-    if (path == "/metadata/resourceVersion") {
-      RETURN_IF_ERROR(NoteVersion(operation, {"value"}));
-    } else if (path == "/metadata/annotations") {
-      RETURN_IF_ERROR(NoteAnnotation(operation, {"value"}));
-    } else if (path == "/metadata") {
-      RETURN_IF_ERROR(NoteMetadata(operation, {"value"}));
-    } else if (path.empty()) {
-      RETURN_IF_ERROR(NoteMetadata(operation, {"value", "metadata"}));
+    const std::string path = paths.empty() ? "-" : TextAt(operation, paths[0]);
+    if (path == OriginPath() && TakesOrigin(operation, inner.cluster)) {
+      // With the comma before it, or, where nothing stays before it, with the one after it.
+      const bool is_last = i + 1 == places.size();
+      const size_t end = some_stay || is_last ? place.end : places[i + 1].begin;
+      cuts_.push_back({some_stay ? places[i - 1].end : place.begin, end});
+      continue;
     }
+    some_stay = true;
+    RETURN_IF_ERROR(NoteOperation(operation, path));
   }
+  return absl::OkStatus();
+}
+
+bool WriteBody::TakesOrigin(absl::string_view operation, const std::string& chosen_cluster) {
+  const std::vector<JsonPlace> ops = PlacesOf(operation, {"op"});
+  const std::vector<JsonPlace> values = PlacesOf(operation, {"value"});
+  // What moves or copies something there, and what cannot be understood, is the member's to refuse.
+  if (ops.size() != 1 || values.size() > 1) return false;
+  const std::string op = TextAt(operation, ops[0]);
+  if (op == "remove") return true;
+  if (op != "add" && op != "replace" && op != "test") return false;
+  const std::string cluster = values.empty() ? "" : TextAt(operation, values[0]);
+  if (cluster.empty()) return false;
+  if (op == "test" && !chosen_cluster.empty() && cluster != chosen_cluster) return false;
+  origin_ = cluster;
+  return true;
+}
+
+absl::Status WriteBody::NoteOperation(absl::string_view operation, const std::string& path) {
+  if (path == "/metadata/resourceVersion") return NoteVersion(operation, {"value"});
+  if (path == "/metadata/annotations") return NoteAnnotation(operation, {"value"});
+  if (path == "/metadata") return NoteMetadata(operation, {"value"});
+  if (path.empty()) return NoteMetadata(operation, {"value", "metadata"});
   return absl::OkStatus();
 }
 

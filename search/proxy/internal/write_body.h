@@ -54,7 +54,11 @@ class WriteBody {
   explicit WriteBody(DecodeVersions decode) : decode_(std::move(decode)) {}
 
   absl::Status ReadJson(const InnerRequest& inner);
-  absl::Status ReadJsonPatch();
+  absl::Status ReadJsonPatch(const InnerRequest& inner);
+  absl::Status NoteOperation(absl::string_view operation, const std::string& path);
+  // Returns whether the operation concerns only the annotation that names the member, so that the
+  // member must not get it; then its value is the origin.
+  bool TakesOrigin(absl::string_view operation, const std::string& chosen_cluster);
   void ReadProtobuf(const InnerRequest& inner);
   // Notes what is to be translated in `text`, a part of text_.
   absl::Status NoteVersion(absl::string_view text, const Names& path);

@@ -119,6 +119,31 @@ TEST_CASE("a field that is there twice is refused, because readers differ on whi
   }
 }
 
+TEST_CASE("operations of a JSON patch on the annotation that names the member are taken out") {
+  const auto operation = [](const std::string& op, const std::string& value = "") {
+    const std::string with = value.empty() ? "" : R"(,"value":")" + value + "\"";
+    return R"({"op":")" + op +
+           R"(","path":"/metadata/annotations/resource.karmada.io~1cached-from-cluster")" + with +
+           "}";
+  };
+  const auto patch = [](const std::string& text, const std::string& target = kPodPath) {
+    return Write("PATCH", target, "application/json-patch+json", text);
+  };
+  const std::string a = R"({"op":"add","path":"/spec/a","value":1})";
+  const std::string b = R"({"op":"add","path":"/spec/b","value":2})";
+  const std::string add = operation("add", "m"), test = operation("test", "m");
+  CHECK(Translated(patch("[" + add + "]")) == "[]");
+  CHECK(Translated(patch("[ " + test + " , " + add + ", " + a + "]")) == "[ " + a + "]");
+  CHECK(Translated(patch("[" + test + "," + a + " , " + add + "," + operation("remove") + ", " + b +
+                         "]")) == "[" + a + ", " + b + "]");
+  CHECK(Translated(patch("[" + a + ", " + operation("replace", "m") + " ]")) == "[" + a + " ]");
+  CHECK(WriteBody::Of(patch("[" + test + "]"), Decode)->origin() == "m");
+  CHECK(WriteBody::Of(patch("[" + operation("remove") + "]"), Decode)->origin() == "");
+  // A test that is false for the chosen member is the member's to refuse.
+  const std::string other = "[" + test + "," + a + "]";
+  CHECK(Translated(patch(other, absl::StrCat(kPodPath, "?cluster=member1"))) == other);
+}
+
 TEST_CASE("patches of all types are translated") {
   const std::string merge = R"({"metadata":{"resourceVersion":"c-both"},"spec":{}})";
   const std::string translated = R"({"metadata":{"resourceVersion":"714"},"spec":{}})";
