@@ -229,7 +229,8 @@ search::ProxyHandler::Parts Server::ProxyParts() {
           .decode = VersionDecoder(),
           .clock = clock_,
           .read_authorizer = ReadAuthorizer(),
-          .head_timeout = options_.serving.request_timeout};
+          .head_timeout = options_.serving.request_timeout,
+          .unread = [this](const kube::Gvr& gvr) { return caches_.cache().Unread(gvr, ""); }};
 }
 
 search::ViewHandler::Parts Server::ViewParts() {

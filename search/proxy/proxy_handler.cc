@@ -17,6 +17,7 @@
 #include "search/proxy/internal/read_rights.h"
 #include "search/proxy/internal/routing.h"
 #include "search/proxy/internal/write_body.h"
+#include "search/proxy/read_request.h"
 
 namespace search {
 namespace {
@@ -79,6 +80,9 @@ struct ProxyHandler::Impl : std::enable_shared_from_this<Impl> {
                               const ResponderPtr& responder);
   absl::Status PassOn(ApiRequest& request, InnerRequest inner, Way way);
   absl::StatusOr<Passage> ToMember(std::string target, InnerRequest inner);
+  // Answers that no member has an object, and names those that may have it all the same.
+  void RefuseUnknown(const absl::Status& not_found, const kube::Gvr& gvr,
+                     base::HttpResponder& responder) const;
   Passage ToControlPlane(std::string target, InnerRequest inner);
   void Send(const std::shared_ptr<const Passage>& passage, Identity identity);
 
@@ -142,7 +146,14 @@ absl::Status ProxyHandler::Impl::SearchAsReader(ApiRequest& request, InnerReques
 absl::Status ProxyHandler::Impl::PassOn(ApiRequest& request, InnerRequest inner, Way way) {
   Passage passage;
   if (way.route == Route::kMember) {
-    ASSIGN_OR_RETURN(passage, ToMember(std::move(request.http.target), std::move(inner)));
+    const kube::Gvr gvr = inner.info.gvr;
+    const bool is_searched = inner.cluster.empty();
+    absl::StatusOr<Passage> to_member = ToMember(std::move(request.http.target), std::move(inner));
+    if (is_searched && !to_member.ok() && kube::server::ErrorOf(to_member.status()).code == 404) {
+      RefuseUnknown(to_member.status(), gvr, *way.responder);
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(passage, std::move(to_member));
   } else {
     passage = ToControlPlane(std::move(request.http.target), std::move(inner));
   }
@@ -175,6 +186,17 @@ absl::StatusOr<Passage> ProxyHandler::Impl::ToMember(std::string target, InnerRe
   ASSIGN_OR_RETURN(inner.request.body, body.For(passage.server));
   passage.request = Forwarded(std::move(inner), std::move(target), parts.head_timeout);
   return passage;
+}
+
+void ProxyHandler::Impl::RefuseUnknown(const absl::Status& not_found, const kube::Gvr& gvr,
+                                       base::HttpResponder& responder) const {
+  std::vector<MissingCluster> unread;
+  if (parts.unread) unread = parts.unread(gvr);
+  kube::server::ApiError error = kube::server::ErrorOf(not_found);
+  error.message += UnreadText(unread);
+  base::HttpResponse response = kube::server::ErrorAnswer(kube::server::ToStatus(error));
+  AddWarnings(unread, response);
+  responder.Send(std::move(response));
 }
 
 Passage ProxyHandler::Impl::ToControlPlane(std::string target, InnerRequest inner) {

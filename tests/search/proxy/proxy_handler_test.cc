@@ -2,10 +2,12 @@
 // are asked.
 #include "search/proxy/proxy_handler.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kube/aggregation/authorizer.h"
 #include "kube/server/negotiation.h"
@@ -107,7 +109,7 @@ struct Fixture : MemberForwarders {
             if (version != "composite") return std::nullopt;
             return MemberVersions{{"member1", "714"}};
           },
-          clock, authorizer});
+          clock, authorizer, absl::Seconds(60), [this](const kube::Gvr&) { return stale; }});
     }
     return *handler_;
   }
@@ -117,6 +119,7 @@ struct Fixture : MemberForwarders {
   std::set<std::string> registered = {"pods"};
   kube::aggregation::Authorizer* authorizer = nullptr;
   FakeCache cache;
+  std::vector<MissingCluster> stale;
   const std::shared_ptr<FakeServer> to_control_plane = std::make_shared<FakeServer>();
   FakeServer& control_plane = *to_control_plane;
   std::map<std::string, std::shared_ptr<FakeServer>> servers = {
@@ -183,6 +186,26 @@ TEST_CASE("names that no member or several members have are refused") {
   CHECK(f.servers["member1"]->received.size() == 1);
   // A cluster whose pods no registry selects.
   CHECK(f.Send("DELETE", "/api/v1/namespaces/ns/pods/same?cluster=member3")->response->code == 400);
+}
+
+TEST_CASE("who changes an object that no member has learns which members may have it") {
+  Fixture f;
+  f.stale = {{"member2", "the cluster has not answered in time", true}};
+  for (const char* method : {"DELETE", "PUT", "PATCH"}) {
+    CAPTURE(method);
+    const auto none = f.Send(method, "/api/v1/namespaces/ns/pods/none");
+    CHECK(none->response->code == 404);
+    CHECK(none->Body()["reason"].AsString() == "NotFound");
+    CHECK(none->Body()["message"].AsString() ==
+          "pods \"none\" not found; cluster member2 may not be shown as it is now: the cluster has "
+          "not answered in time");
+    const auto& headers = none->response->headers;
+    CHECK(std::any_of(headers.begin(), headers.end(), [](const auto& header) {
+      return header.first == "Warning" && absl::StrContains(header.second, "cluster member2");
+    }));
+  }
+  // Who chose a member has not asked for others.
+  CHECK(f.Send("DELETE", "/api/v1/namespaces/ns/pods/none?cluster=member1")->response->code == 200);
 }
 
 TEST_CASE("the owner of what is proxied to is found by its name alone") {
