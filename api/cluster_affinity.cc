@@ -21,8 +21,13 @@ bool Contains(const std::vector<std::string>& list, absl::string_view text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-kube::LabelSelector OrNothing(absl::StatusOr<kube::LabelSelector> selector) {
-  return selector.ok() ? *std::move(selector) : kube::LabelSelector::Nothing();
+// Notes in `error` what is wrong with a malformed selector.
+kube::LabelSelector OrNothing(absl::StatusOr<kube::LabelSelector> selector, const char* which,
+                              absl::Status& error) {
+  if (selector.ok()) return *std::move(selector);
+  error = absl::InvalidArgumentError(
+      absl::StrCat("invalid ", which, ": ", selector.status().message()));
+  return kube::LabelSelector::Nothing();
 }
 
 // Returns the text form of one field expression; nullopt when it is not a valid requirement.
@@ -62,7 +67,7 @@ ClusterAffinity ClusterAffinity::FromJson(const json::Value& affinity) {
   out.names_ = StringsOf(affinity["clusterNames"]);
   out.excluded_ = StringsOf(affinity["exclude"]);
   if (const json::Value& selector = affinity["labelSelector"]; !selector.is_null()) {
-    out.labels_ = OrNothing(kube::LabelSelector::FromJson(selector));
+    out.labels_ = OrNothing(kube::LabelSelector::FromJson(selector), "labelSelector", out.error_);
   }
   out.AddFieldRules(affinity.Get({"fieldSelector", "matchExpressions"}));
   return out;
@@ -78,11 +83,14 @@ void ClusterAffinity::AddFieldRules(const json::Value& expressions) {
     std::optional<std::string> text = RequirementText(expression);
     if (!text.has_value()) {
       fields_ = kube::LabelSelector::Nothing();
+      error_ = absl::InvalidArgumentError(
+          absl::StrCat("invalid fieldSelector: ", json::Write(expression)));
       return;
     }
     requirements.push_back(*std::move(text));
   }
-  fields_ = OrNothing(kube::LabelSelector::Parse(absl::StrJoin(requirements, ",")));
+  fields_ = OrNothing(kube::LabelSelector::Parse(absl::StrJoin(requirements, ",")), "fieldSelector",
+                      error_);
 }
 
 bool ClusterAffinity::ZoneRule::Matches(const std::vector<std::string>& zones) const {

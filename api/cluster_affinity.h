@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "api/cluster.h"
 #include "base/json.h"
@@ -23,6 +24,8 @@ class ClusterAffinity {
   bool Matches(const ClusterView& cluster) const;
   // The clusters that clusterNames lists, as written; empty when any name will do.
   const std::vector<std::string>& names() const { return names_; }
+  // What is wrong with a selector that matches no cluster because it is malformed; else OK.
+  const absl::Status& error() const { return error_; }
 
  private:
   struct ZoneRule {
@@ -38,6 +41,7 @@ class ClusterAffinity {
   kube::LabelSelector labels_;
   kube::LabelSelector fields_;  // Over provider and region.
   std::vector<ZoneRule> zones_;
+  absl::Status error_;
 };
 
 // The affinities of a placement: a cluster that none of them matches is never chosen. They are its

@@ -202,10 +202,15 @@ void CacheScope::Impl::DescribeRegistries(const Registries& all, Scope& scope) c
   scope.unresolved.clear();
   scope.undetermined.clear();
   scope.matches.clear();
+  scope.malformed.clear();
+  scope.without_selectors.clear();
   scope.specs.clear();
   for (const auto& [name, facts] : all) {
     scope.matches[name];
     scope.specs[name] = facts->spec;
+    const absl::Status& error = facts->clusters.error();
+    if (!error.ok()) scope.malformed[name] = std::string(error.message());
+    if (facts->selectors.empty()) scope.without_selectors.insert(name);
     if (facts->open_search.has_value()) scope.open_search[name] = *facts->open_search;
     for (const api::RegistrySelector& selector : facts->selectors) {
       const kube::Gvk gvk = selector.gvk();

@@ -76,6 +76,12 @@ struct Scope {
   // being deleted), by the registry's name.
   std::map<std::string, std::set<std::string>> absent;
 
+  // What is wrong with targetCluster of a registry that matches no cluster because of it, by the
+  // registry's name.
+  std::map<std::string, std::string> malformed;
+  // Registries without a single resourceSelector.
+  std::set<std::string> without_selectors;
+
   // The spec of each registry that the scope was computed from, by the registry's name.
   std::map<std::string, json::Value> specs;
 

@@ -114,10 +114,12 @@ kube::Condition ConditionOf(const ClusterState& state) {
   return condition;
 }
 
-// What a registry names, and is not there.
+// What a registry names, and is not there, and what in it can select nothing.
 struct NotThere {
   std::vector<std::string> clusters;
   std::map<kube::Gvk, std::string> kinds;  // With the reason.
+  std::string malformed;                   // What is wrong with targetCluster; "": nothing.
+  bool selects_no_resource = false;
 };
 
 // Returns the kinds that none of the clusters serves.
@@ -139,6 +141,10 @@ NotThere NotThereOf(const std::string& registry, const Scope& scope,
   if (const auto found = scope.unresolved.find(registry); found != scope.unresolved.end()) {
     out.kinds = found->second;
   }
+  if (const auto found = scope.malformed.find(registry); found != scope.malformed.end()) {
+    out.malformed = found->second;
+  }
+  out.selects_no_resource = scope.without_selectors.contains(registry);
   for (const kube::Gvk& kind : ServedByNone(clusters)) {
     out.kinds.emplace(kind, "none of the clusters serves it");
   }
@@ -147,6 +153,8 @@ NotThere NotThereOf(const std::string& registry, const Scope& scope,
 
 std::string SummaryReason(const std::vector<ClusterState>& clusters, bool all_synced,
                           const NotThere& not_there) {
+  if (!not_there.malformed.empty()) return "InvalidTargetCluster";
+  if (not_there.selects_no_resource) return "NoResourceSelected";
   if (!not_there.clusters.empty()) return "ClustersNotFound";
   if (!not_there.kinds.empty()) return "KindsNotFound";
   if (clusters.empty()) return "NoClusterMatches";
@@ -169,6 +177,13 @@ kube::Condition SummaryOf(const std::vector<ClusterState>& clusters, const NotTh
                                  Count(static_cast<int64_t>(all), "cluster is", "clusters are"),
                                  " synced, ", objects, kObjects);
   if (!missing.empty()) absl::StrAppend(&summary.message, "; not synced: ", Listed(missing));
+  if (!not_there.malformed.empty()) {
+    absl::StrAppend(&summary.message,
+                    "; targetCluster: ", base::CutText(not_there.malformed, kMaxErrorBytes));
+  }
+  if (not_there.selects_no_resource) {
+    absl::StrAppend(&summary.message, "; resourceSelectors is empty, so nothing is cached");
+  }
   if (!not_there.clusters.empty()) {
     absl::StrAppend(&summary.message, "; no such cluster: ", Listed(not_there.clusters));
   }

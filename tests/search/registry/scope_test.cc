@@ -253,6 +253,32 @@ TEST_CASE("the scope has the clusters that registries name and that do not exist
   CHECK(running.scope.Current()->absent == Absent{{"r", {"m1"}}});
 }
 
+TEST_CASE("the scope says which registries can select nothing, and why") {
+  RunningScope running;
+  const auto pods_of = [](const std::string& target) {
+    return R"({"targetCluster":)" + target +
+           R"(,"resourceSelectors":[{"apiVersion":"v1","kind":"Pod"}]})";
+  };
+  running.scope.SetRegistry(RegistryOf("all", kPodsOfAll));
+  running.scope.SetRegistry(RegistryOf("empty", R"({"targetCluster":{},"resourceSelectors":[]})"));
+  running.scope.SetRegistry(
+      RegistryOf("labels", pods_of(R"({"labelSelector":{"matchExpressions":[)"
+                                   R"({"key":"a","operator":"Inn","values":["x"]}]}})")));
+  running.scope.SetRegistry(
+      RegistryOf("fields", pods_of(R"({"fieldSelector":{"matchExpressions":[)"
+                                   R"({"key":"region","operator":"In","values":[]}]}})")));
+  running.scope.SetCluster(ClusterOf("m1"));
+  running.scope.SetSynced();
+  REQUIRE(running.Await("m1: pods<all>"));
+  const ScopePtr scope = running.scope.Current();
+  CHECK(scope->without_selectors == std::set<std::string>{"empty"});
+  REQUIRE(scope->malformed.size() == 2);
+  CHECK(scope->malformed.at("labels") ==
+        "invalid labelSelector: \"Inn\" is not a valid label selector operator");
+  CHECK_THAT(scope->malformed.at("fields"),
+             Catch::StartsWith("invalid fieldSelector: ") && Catch::Contains("region"));
+}
+
 TEST_CASE("a kind that the control plane does not serve yet is asked for again") {
   RunningScope running;
   running.scope.SetRegistry(RegistryOf(

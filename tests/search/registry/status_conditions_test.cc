@@ -118,6 +118,18 @@ TEST_CASE("a registry that names what is not there is not synced, and says what 
           "Synced=False KindsNotFound: 2 of 2 clusters are synced, 14 objects; kinds not found: "
           "a/v1, Kind=X");
   }
+  SECTION("clusters, by a malformed selector") {
+    scope.malformed["r"] = "invalid labelSelector: x";
+    CHECK(Shown(RegistryConditions("r", scope, states, {}, kNow).At(0)) ==
+          "Synced=False InvalidTargetCluster: 2 of 2 clusters are synced, 14 objects; "
+          "targetCluster: invalid labelSelector: x");
+  }
+  SECTION("nothing at all") {
+    scope.without_selectors.insert("r");
+    CHECK(Shown(RegistryConditions("r", scope, states, {}, kNow).At(0)) ==
+          "Synced=False NoResourceSelected: 2 of 2 clusters are synced, 14 objects; "
+          "resourceSelectors is empty, so nothing is cached");
+  }
   SECTION("clusters, more than there is space for") {
     for (int i = 1; i <= 7; ++i) scope.absent["r"].insert(absl::StrCat("m", i));
     CHECK(Shown(RegistryConditions("r", scope, states, {}, kNow).At(2)) ==
