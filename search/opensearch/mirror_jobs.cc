@@ -19,8 +19,10 @@ namespace search {
 namespace {
 
 constexpr double kJitter = 0.3;
-// How long a slice waits whose source has no snapshot, or whose index does not answer.
+// How long a slice waits whose source has no snapshot, or whose index does not answer: at first,
+// and at most when that has happened again and again.
 constexpr absl::Duration kSliceRetry = absl::Seconds(2);
+constexpr absl::Duration kLongestSliceRetry = absl::Minutes(1);
 
 // Whether the error concerns OpenSearch as a whole, or may do so.
 bool IsOfServer(const absl::Status& error) {
@@ -170,7 +172,8 @@ void Mirror::Postpone(int64_t slice, const std::string& reason) {
   SliceState* const state = slices_.Find(slice);
   if (state == nullptr) return;
   state->dirty = true;
-  state->due = clock_.SteadyNow() + base::Jitter(kSliceRetry, kJitter);
+  const absl::Duration wait = kSliceRetry * (int64_t{1} << std::min(state->postponed++, 8));
+  state->due = clock_.SteadyNow() + base::Jitter(std::min(wait, kLongestSliceRetry), kJitter);
   state->error = reason;
 }
 
@@ -191,6 +194,7 @@ absl::Status Mirror::CompareLive(const SliceState& slice) {
   if (state == nullptr || state->source == nullptr) return absl::OkStatus();
   state->epoch = difference.epoch;
   state->error.clear();
+  state->postponed = 0;
   // Unless it was listed anew meanwhile.
   state->reconciled = !state->dirty;
   ForgetDeadLetters(slice.number, *snapshot);
@@ -262,20 +266,22 @@ absl::Status Mirror::Purge(const SliceState& slice) {
   int64_t deleted = 0;
   int64_t kept = 0;
   std::string reason;
+  absl::Status overload;
   const absl::Span<const BulkWrite> all(writes);
-  for (size_t begin = 0; begin < all.size(); begin += options_.bulk_writes) {
+  for (size_t begin = 0; begin < all.size() && overload.ok(); begin += options_.bulk_writes) {
     ASSIGN_OR_RETURN(const std::vector<WriteResult> results,
                      Send(all.subspan(begin, options_.bulk_writes)));
     for (const WriteResult& result : results) {
       ++(result.outcome == WriteOutcome::kDone ? deleted : kept);
       if (result.outcome != WriteOutcome::kDone) reason = result.reason;
+      if (result.overloaded) overload = absl::ResourceExhaustedError(result.reason);
     }
   }
   // Another replica may still write them.
   if (kept > 0) Postpone(slice.number, reason);
   absl::MutexLock lock(&mu_);
   counts_.deleted += deleted;
-  if (kept > 0) return absl::OkStatus();
+  if (kept > 0) return overload;
   SliceState* const state = slices_.Find(slice.number);
   // It may have come back meanwhile.
   if (state != nullptr && state->source == nullptr) slices_.Erase(slice.number);

@@ -36,6 +36,7 @@ struct SliceState {
   base::SteadyTime compared = base::SteadyTime::InfinitePast();  // When it was, last.
   int64_t epoch = 0;
   std::string error;  // Why its last comparison failed; "" if it did not.
+  int postponed = 0;  // How often that happened in a row.
 };
 
 // Not thread-safe. Pointers are valid until the slice is erased.

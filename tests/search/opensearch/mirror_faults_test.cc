@@ -175,6 +175,26 @@ TEST_CASE_METHOD(MirrorFixture, "Writes that are refused alone show, and overloa
   CHECK(mirror_->Status().retrying == 0);
 }
 
+TEST_CASE_METHOD(MirrorFixture, "Overload stops the deletion of a slice that has left") {
+  if (TestOpenSearch::IsReal()) return;
+  for (const char* uid : {"a", "b", "c"}) cache1_->Put(uid, 5, Pod(uid, 5));
+  mirror_->Synced(pods1_, cache1_);
+  Settle();
+  std::atomic<bool> overloaded = true;
+  server_.Change([&](MemoryOpenSearch& memory) {
+    memory.refuse = [&](absl::string_view) -> std::optional<std::pair<int, std::string>> {
+      if (!overloaded) return std::nullopt;
+      return {{429, "rejected_execution"}};
+    };
+  });
+  mirror_->KindLeft(pods1_);
+  CHECK(Eventually(
+      [&] { return absl::StartsWith(mirror_->Status().last_error, "rejected_execution"); }));
+  overloaded = false;
+  Settle();
+  CHECK(Version(pods1_, "a") == "");
+}
+
 TEST_CASE_METHOD(MirrorFixture, "Waits grow while writes fail, although the server answers") {
   server_.SetFault([](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
     if (!IsBulk(request)) return std::nullopt;
