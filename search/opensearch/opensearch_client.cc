@@ -302,10 +302,11 @@ absl::StatusOr<OpenSearchAnswer> OpenSearchClient::Send(const OpenSearchRequest&
 
 absl::Status StatusOf(const OpenSearchAnswer& answer) {
   if (answer.code >= 200 && answer.code < 300) return absl::OkStatus();
+  // The message is shown to whoever reads registries. Of an answer that is not OpenSearch's it has
+  // nothing: an author of registries may name any server that this program reaches.
   const json::Value& error = answer.body["error"];
   std::string text = error["reason"].ToString();
-  if (text.empty()) text = error.ToString();
-  if (text.empty()) text = answer.body.ToString();
+  if (text.empty()) text = error["type"].ToString();
   const std::string message =
       absl::StrCat("OpenSearch answered ", answer.code, text.empty() ? "" : ": ",
                    text.empty() ? "" : base::CutText(text, kMaxReason));

@@ -203,6 +203,9 @@ TEST_CASE("Errors have OpenSearch's reason") {
         "OpenSearch answered 403: no rights");
   CHECK(status(401, R"("Unauthorized")").code() == absl::StatusCode::kUnauthenticated);
   CHECK(status(400, R"({"error":"text"})").code() == absl::StatusCode::kInvalidArgument);
+  // Only OpenSearch's own words are shown; the address may lead anywhere.
+  CHECK(status(500, R"({"token":"secret"})").message() == "OpenSearch answered 500");
+  CHECK(status(404, R"("<h1>secret</h1>")").message() == "OpenSearch answered 404");
   CHECK(status(500, "null").code() == absl::StatusCode::kUnavailable);
 }
 
