@@ -47,6 +47,8 @@ class MemberAccess : public kube::ClusterConfigSource {
   // Return nullptr when there is none.
   kube::ObjectPtr ClusterOf(const std::string& name) const;
   kube::ObjectPtr SecretOf(const kube::ObjectKey& key) const { return secrets_.Find(key); }
+  // Returns why SecretOf does not know the Secrets of the namespace; OK when nothing is wrong.
+  absl::Status ErrorOfSecrets(const std::string& ns) const { return secrets_.ErrorOf(ns); }
   // Returns whether a Cluster names the Secret: it has the rights of this program in a member.
   bool IsOfMember(const kube::ObjectKey& secret) const;
   // Secrets that are not named by Clusters, of which SecretOf has to know, too. Does not block.

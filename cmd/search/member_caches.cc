@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "api/resources.h"
 #include "base/log.h"
@@ -35,6 +36,13 @@ absl::StatusOr<std::string> UidOf(ControlPlane& control_plane, const base::StopT
   return std::string(system.uid());
 }
 
+absl::Status WhyUnknown(const kube::ObjectKey& secret, const MemberAccess& access) {
+  const absl::Status error = access.ErrorOfSecrets(secret.ns);
+  if (error.ok()) return absl::NotFoundError("it does not exist, or was not read yet");
+  return absl::UnavailableError(
+      absl::StrCat("the Secrets of namespace ", secret.ns, " cannot be read: ", error.message()));
+}
+
 search::MirrorSet::Options MirrorOptions(const MemberCaches::Parts& parts, MemberAccess& access) {
   search::MirrorSet::Options options;
   options.mirror.owner = [&control_plane = parts.control_plane](const base::StopToken& stop) {
@@ -48,7 +56,7 @@ search::MirrorSet::Options MirrorOptions(const MemberCaches::Parts& parts, Membe
           "it is the Secret of a Cluster, and goes to no OpenSearch");
     }
     const kube::ObjectPtr secret = access.SecretOf(key);
-    if (secret == nullptr) return absl::NotFoundError("it does not exist, or was not read yet");
+    if (secret == nullptr) return WhyUnknown(key, access);
     RETURN_IF_ERROR(MayGoToOpenSearch(*secret));
     return *secret;
   };

@@ -86,6 +86,12 @@ kube::ObjectPtr ReferencedSecrets::Find(const kube::ObjectKey& key) const {
   return old != nullptr && !old->Get({"data"}).is_null() ? old : nullptr;
 }
 
+absl::Status ReferencedSecrets::ErrorOf(const std::string& ns) const {
+  absl::MutexLock lock(&mu_);
+  const auto at = namespaces_.find(ns);
+  return at == namespaces_.end() ? absl::OkStatus() : at->second.informer->last_error();
+}
+
 bool ReferencedSecrets::HasSynced() const {
   absl::MutexLock lock(&mu_);
   return std::all_of(namespaces_.begin(), namespaces_.end(), [](const auto& entry) {

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "kube/cache/informer.h"
@@ -40,6 +41,9 @@ class ReferencedSecrets {
   void SetReferences(const std::set<kube::ObjectKey>& keys);
   // Returns nullptr when it is not there, is not referenced, or has not been read yet.
   kube::ObjectPtr Find(const kube::ObjectKey& key) const;
+  // Returns why the Secrets of the namespace cannot be read at the moment; OK when they can, or
+  // when nobody has named one of them.
+  absl::Status ErrorOf(const std::string& ns) const;
   // Returns whether all referenced Secrets have been read, if they exist and may be read.
   bool HasSynced() const;
 

@@ -73,6 +73,9 @@ TEST_CASE_METHOD(SecretsFixture, "a Secret that may not be read keeps nobody wai
   secrets_.SetReferences({{"closed", "c"}, {"default", "a"}});
   CHECK(Eventually([&] { return secrets_.HasSynced(); }));
   CHECK(Token("a") == "eA==");
+  CHECK(absl::IsPermissionDenied(secrets_.ErrorOf("closed")));
+  CHECK(secrets_.ErrorOf("default").ok());
+  CHECK(secrets_.ErrorOf("nowhere").ok());
 }
 
 }  // namespace
