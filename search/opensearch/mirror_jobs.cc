@@ -277,8 +277,8 @@ absl::Status Mirror::Purge(const SliceState& slice) {
       if (result.overloaded) overload = absl::ResourceExhaustedError(result.reason);
     }
   }
-  // Another replica may still write them.
-  if (kept > 0) Postpone(slice.number, reason);
+  // Another replica may still write them. Of an overload Compare hears, and postpones, too.
+  if (kept > 0 && overload.ok()) Postpone(slice.number, reason);
   absl::MutexLock lock(&mu_);
   counts_.deleted += deleted;
   if (kept > 0) return overload;

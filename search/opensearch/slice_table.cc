@@ -29,6 +29,7 @@ SliceState& SliceTable::Join(const Slice& slice, std::shared_ptr<SliceSource> so
   state.reconciled = false;
   state.dirty = true;
   state.due = base::SteadyTime::InfinitePast();
+  state.postponed = 0;
   by_slice_[slice] = state.number;
   return state;
 }
@@ -44,6 +45,7 @@ std::optional<int64_t> SliceTable::Leave(const Slice& slice) {
   state.reconciled = false;
   state.dirty = true;
   state.due = base::SteadyTime::InfinitePast();
+  state.postponed = 0;
   return state.number;
 }
 
@@ -114,6 +116,7 @@ void SliceTable::MarkAllDirty() {
     state.reconciled = false;
     state.dirty = true;
     state.due = base::SteadyTime::InfinitePast();
+    state.postponed = 0;
   }
 }
 
