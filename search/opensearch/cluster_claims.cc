@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/cut_text.h"
 #include "base/json.h"
 #include "base/status.h"
 #include "base/stop_flag.h"
@@ -16,6 +17,7 @@ namespace search {
 namespace {
 
 constexpr absl::Duration kAnswer = absl::Seconds(5);
+constexpr size_t kMaxVersion = 40;
 // What a node says that has not joined its cluster yet.
 constexpr absl::string_view kNotFormed = "_na_";
 
@@ -29,12 +31,17 @@ bool HasFlatObject(absl::string_view version) {
   return major > 2 || (major == 2 && minor >= 7);
 }
 
+// The error is shown to whoever reads registries. It repeats nothing that another server than an
+// OpenSearch says: an author of registries may name any server that this program reaches.
 absl::Status CheckServer(const json::Value& version) {
-  const absl::string_view distribution = version["distribution"].AsString();
-  if (distribution == "opensearch" && HasFlatObject(version["number"].AsString())) return {};
+  const absl::string_view number = version["number"].AsString();
+  const bool is_opensearch = version["distribution"].AsString() == "opensearch";
+  if (is_opensearch && HasFlatObject(number)) return {};
+  const std::string what = is_opensearch
+                               ? absl::StrCat("OpenSearch ", base::CutText(number, kMaxVersion))
+                               : "not an OpenSearch";
   return absl::FailedPreconditionError(
-      absl::StrCat("the server is ", distribution.empty() ? "not an OpenSearch" : distribution, " ",
-                   version["number"].AsString(), "; the mirror needs OpenSearch 2.7 or newer"));
+      absl::StrCat("the server is ", what, "; the mirror needs OpenSearch 2.7 or newer"));
 }
 
 absl::StatusOr<std::string> ReadId(OpenSearchClient& client, size_t position,
