@@ -20,6 +20,9 @@
 namespace cmd {
 namespace {
 
+// Shorter than the minute that API servers wait, so that callers learn the reason.
+constexpr absl::Duration kPatience = absl::Seconds(30);
+
 using kube::server::AnswerForm;
 using kube::server::FieldLabel;
 using kube::server::FieldLabels;
@@ -136,7 +139,8 @@ absl::StatusOr<base::HttpResponse> OpenSearchView::Answer(
   }
   ASSIGN_OR_RETURN(const AnswerForm form, kube::server::Negotiate(request.http));
   ASSIGN_OR_RETURN(const auto include, kube::server::IncludeOf(request.http, form));
-  ASSIGN_OR_RETURN(const search::DocumentQuery query, QueryFor(request, resource->gvk));
+  ASSIGN_OR_RETURN(search::DocumentQuery query, QueryFor(request, resource->gvk));
+  query.deadline = parts_.clock.SteadyNow() + kPatience;
   std::vector<search::OpenSearchClient*> clients;
   for (const auto& mirror : mirrors) {
     const absl::Status error = mirror->SearchError();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "base/http_server.h"
 #include "kube/aggregation/api_handler.h"
 #include "kube/meta/names.h"
@@ -23,6 +24,7 @@ class OpenSearchView {
     std::function<std::optional<kube::Resource>(const kube::Gvr& gvr)> resource;
     const search::MirrorSet& mirrors;
     std::string index_prefix;
+    const base::Clock& clock;
     // The columns of custom kinds. Optional.
     const search::CustomKinds* kinds = nullptr;
   };

@@ -13,8 +13,9 @@
 namespace search {
 namespace {
 
-// Shorter than what callers and API servers wait, so that they learn the reason.
+// For each request to each address.
 constexpr absl::Duration kPatience = absl::Seconds(15);
+constexpr size_t kMaxAnswerMegabytes = 64;
 constexpr absl::string_view kPlace[] = {"cluster", "namespace", "name"};
 
 json::Value OrderOfPlaces() {
@@ -25,19 +26,22 @@ json::Value OrderOfPlaces() {
   return sort;
 }
 
-absl::StatusOr<json::Value> FetchHits(OpenSearchClient& client, const std::string& path,
-                                      json::Value body, const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(
-      const OpenSearchAnswer answer,
-      client.Send({.method = "POST", .path = path, .body = json::Write(body), .timeout = kPatience},
-                  stop));
-  if (answer.code == 404) return json::Value::Object();
-  RETURN_IF_ERROR(base::Annotate(StatusOf(answer), "POST ", path));
+// A missing index has an answer without hits.
+absl::StatusOr<OpenSearchAnswer> Ask(OpenSearchClient& client, const HitQuery& query,
+                                     const json::Value& body, const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(OpenSearchAnswer answer, client.Send({.method = "POST",
+                                                         .path = query.path,
+                                                         .body = json::Write(body),
+                                                         .timeout = kPatience,
+                                                         .deadline = query.deadline},
+                                                        stop));
+  if (answer.code == 404) return OpenSearchAnswer();
+  RETURN_IF_ERROR(base::Annotate(StatusOf(answer), "POST ", query.path));
   const json::Value& shards = answer.body["_shards"];
   if (answer.body["timed_out"].AsBool() || shards["failed"].AsInt() > 0) {
     return absl::UnavailableError("the search did not reach all shards");
   }
-  return answer.body["hits"];
+  return answer;
 }
 
 json::Value PageBody(const json::Value& query, int64_t size, const json::Value& after) {
@@ -72,19 +76,40 @@ absl::StatusOr<kube::Object> ObjectOfHit(const json::Value& hit) {
   return object;
 }
 
-HitStream::HitStream(OpenSearchClient& client, std::string path, const json::Value& query,
-                     json::Value after)
-    : client_(client), path_(std::move(path)), query_(query), after_(std::move(after)) {}
+absl::Status AnswerSize::Add(size_t bytes) {
+  bytes_ += bytes;
+  if (bytes_ <= kMaxAnswerMegabytes << 20) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("limit: the answer would have more than ", kMaxAnswerMegabytes,
+                   " MB; set a smaller limit, and read page by page"));
+}
+
+HitStream::HitStream(OpenSearchClient& client, const HitQuery& query, json::Value after)
+    : client_(client), query_(query), after_(std::move(after)) {}
+
+absl::Status HitStream::Fetch(int64_t size, const base::StopToken& stop) {
+  for (;;) {
+    const int64_t asked = std::min(size, max_size_);
+    auto answer = Ask(client_, query_, PageBody(query_.query, asked, after_), stop);
+    if (absl::IsOutOfRange(answer.status()) && asked > 1) {
+      max_size_ = asked / 2;
+      continue;
+    }
+    RETURN_IF_ERROR(answer.status());
+    const json::Value& found = answer->body["hits"];
+    hits_ = found["hits"];
+    bytes_ = answer->bytes;
+    next_ = 0;
+    total_ = found.Get({"total", "value"}).AsInt();
+    finished_ = static_cast<int64_t>(hits_.size()) < asked;
+    return absl::OkStatus();
+  }
+}
 
 absl::StatusOr<bool> HitStream::HasNext(int64_t size, const base::StopToken& stop) {
   if (next_ < hits_.size()) return true;
   if (finished_) return false;
-  ASSIGN_OR_RETURN(const json::Value found,
-                   FetchHits(client_, path_, PageBody(query_, size, after_), stop));
-  hits_ = found["hits"];
-  next_ = 0;
-  total_ = found.Get({"total", "value"}).AsInt();
-  finished_ = static_cast<int64_t>(hits_.size()) < size;
+  RETURN_IF_ERROR(Fetch(size, stop));
   if (hits_.empty()) return false;
   // Without progress there would be pages for ever.
   const json::Value& last = PlaceOf(hits_.At(hits_.size() - 1));
@@ -95,23 +120,24 @@ absl::StatusOr<bool> HitStream::HasNext(int64_t size, const base::StopToken& sto
   return true;
 }
 
-MergedHits::MergedHits(const std::vector<OpenSearchClient*>& clients, const std::string& path,
-                       const json::Value& query, const json::Value& after) {
-  for (OpenSearchClient* client : clients) streams_.emplace_back(*client, path, query, after);
+MergedHits::MergedHits(const std::vector<OpenSearchClient*>& clients, const HitQuery& query,
+                       const json::Value& after) {
+  for (OpenSearchClient* client : clients) streams_.emplace_back(*client, query, after);
 }
 
-absl::StatusOr<json::Value> MergedHits::Take(int64_t size, const base::StopToken& stop) {
-  json::Value first;
+absl::StatusOr<Hit> MergedHits::Take(int64_t size, const base::StopToken& stop) {
+  Hit first;
   for (HitStream& stream : streams_) {
     ASSIGN_OR_RETURN(const bool more, stream.HasNext(size, stop));
-    if (more && (first.is_null() || IsPlaceBefore(PlaceOf(stream.Next()), PlaceOf(first)))) {
-      first = stream.Next();
+    if (!more) continue;
+    if (first.value.is_null() || IsPlaceBefore(PlaceOf(stream.Next()), PlaceOf(first.value))) {
+      first = {stream.Next(), stream.bytes_of_next()};
     }
   }
-  if (first.is_null()) return first;
+  if (first.value.is_null()) return first;
   for (HitStream& stream : streams_) {
     ASSIGN_OR_RETURN(const bool more, stream.HasNext(size, stop));
-    if (more && !IsPlaceBefore(PlaceOf(first), PlaceOf(stream.Next()))) stream.Pop();
+    if (more && !IsPlaceBefore(PlaceOf(first.value), PlaceOf(stream.Next()))) stream.Pop();
   }
   return first;
 }

@@ -2,11 +2,14 @@
 #ifndef SEARCH_OPENSEARCH_DOCUMENT_HITS_H_
 #define SEARCH_OPENSEARCH_DOCUMENT_HITS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/stop_token.h"
 #include "kube/meta/object.h"
@@ -30,28 +33,57 @@ const json::Value& PlaceOf(const json::Value& hit);
 // document that is not one of ours.
 absl::StatusOr<kube::Object> ObjectOfHit(const json::Value& hit);
 
-// The hits of one OpenSearch, in the order of their places.
+// What is searched for.
+struct HitQuery {
+  std::string path;  // Of the index.
+  json::Value query;
+  // kDeadlineExceeded for what has not been answered by then.
+  base::SteadyTime deadline = base::SteadyTime::InfiniteFuture();
+};
+
+struct Hit {
+  json::Value value;  // Null: there is no other.
+  size_t bytes = 0;   // About so much text, which is the mean of those that came with it.
+};
+
+// Counts the text of what an answer has, which is held in memory whole. Not thread-safe.
+class AnswerSize {
+ public:
+  // kInvalidArgument, which asks for a smaller limit, beyond 64 MB of documents.
+  absl::Status Add(size_t bytes);
+  void Remove(size_t bytes) { bytes_ -= bytes; }
+
+ private:
+  size_t bytes_ = 0;
+};
+
+// The hits of one OpenSearch, in the order of their places. Where documents are so large that they
+// do not fit into one answer, it asks for fewer.
 class HitStream {
  public:
   // REQUIRES: client and query outlive the object.
-  HitStream(OpenSearchClient& client, std::string path, const json::Value& query,
-            json::Value after);
+  HitStream(OpenSearchClient& client, const HitQuery& query, json::Value after);
 
   // Returns whether there is another hit; asks for `size` more if none is left.
   absl::StatusOr<bool> HasNext(int64_t size, const base::StopToken& stop);
   // REQUIRES: HasNext.
   const json::Value& Next() const { return hits_.At(next_); }
+  size_t bytes_of_next() const { return bytes_ / hits_.size(); }
   void Pop() { ++next_; }
   // All hits of the query, those before the first one, too.
   int64_t total() const { return total_; }
 
  private:
+  // Replaces hits_ by the next ones.
+  absl::Status Fetch(int64_t size, const base::StopToken& stop);
+
   OpenSearchClient& client_;
-  const std::string path_;
-  const json::Value& query_;
+  const HitQuery& query_;
   json::Value after_;
   json::Value hits_ = json::Value::Array();
+  size_t bytes_ = 0;  // Of hits_.
   size_t next_ = 0;
+  int64_t max_size_ = kMaxHitsAtOnce;
   int64_t total_ = 0;
   bool finished_ = false;
 };
@@ -59,13 +91,13 @@ class HitStream {
 // The hits of all OpenSearches in one order. A document that several have is one hit.
 class MergedHits {
  public:
-  // `path` is that of the index; `after` is the place before the first hit, null for none.
+  // `after` is the place before the first hit, null for none.
   // REQUIRES: clients and query outlive the object.
-  MergedHits(const std::vector<OpenSearchClient*>& clients, const std::string& path,
-             const json::Value& query, const json::Value& after);
+  MergedHits(const std::vector<OpenSearchClient*>& clients, const HitQuery& query,
+             const json::Value& after);
 
-  // Returns the next hit, a null value at the end. `size`: how many to ask for when one is needed.
-  absl::StatusOr<json::Value> Take(int64_t size, const base::StopToken& stop);
+  // Returns the next hit. `size`: how many to ask for when one is needed.
+  absl::StatusOr<Hit> Take(int64_t size, const base::StopToken& stop);
   // How many hits all queries have found; an estimate while several have the same document.
   int64_t total() const;
 

@@ -21,7 +21,8 @@ namespace {
 
 // How long an address that did not answer is asked only after the others.
 constexpr absl::Duration kLeftOut = absl::Seconds(60);
-constexpr size_t kMaxAnswer = 256 << 20;
+// Pages are made so that they fit, with thousands of usual objects.
+constexpr size_t kMaxAnswer = 32 << 20;
 constexpr size_t kMaxReason = 500;
 
 // The first key of these that the Secret has, decoded; "" if it has none.
@@ -127,8 +128,12 @@ absl::StatusOr<std::shared_ptr<kube::Transport>> ConnectTo(const std::string& ur
 // Another address may do better.
 bool IsOfProxy(int code) { return code == 502 || code == 503 || code == 504; }
 
+absl::Status ErrorOfCode(int code) {
+  return absl::UnavailableError(absl::StrCat("it answered ", code));
+}
+
 absl::StatusOr<OpenSearchAnswer> Read(const kube::HttpResponse& response) {
-  OpenSearchAnswer answer{.code = response.code};
+  OpenSearchAnswer answer{.code = response.code, .bytes = response.body.size()};
   int seconds = 0;
   const auto header = response.headers.find("retry-after");
   if (header != response.headers.end() && absl::SimpleAtoi(header->second, &seconds)) {
@@ -240,12 +245,26 @@ std::shared_ptr<kube::Transport> OpenSearchClient::TransportOf(size_t position) 
   return addresses_[position].transport;
 }
 
-void OpenSearchClient::Record(size_t position, bool answered) {
+void OpenSearchClient::Record(size_t position, const absl::Status& error) {
   const base::SteadyTime until =
-      answered ? base::SteadyTime::InfinitePast() : clock_.SteadyNow() + kLeftOut;
+      error.ok() ? base::SteadyTime::InfinitePast() : clock_.SteadyNow() + kLeftOut;
   absl::MutexLock lock(&mu_);
-  addresses_[position].left_out_until = until;
-  if (!answered) addresses_[position].admitted = false;
+  Address& address = addresses_[position];
+  address.left_out_until = until;
+  address.error = std::string(error.message());
+  if (!error.ok()) address.admitted = false;
+}
+
+absl::Status OpenSearchClient::NoAddress() const {
+  std::string message = "no address is known to lead to the right OpenSearch at the moment";
+  absl::MutexLock lock(&mu_);
+  for (size_t i = 0; i < addresses_.size(); ++i) {
+    if (addresses_[i].error.empty()) continue;
+    absl::StrAppend(&message, "; ", kube::WithoutUserInfo(urls_[i]), ": ",
+                    base::CutText(addresses_[i].error, kMaxReason));
+    break;
+  }
+  return absl::UnavailableError(message);
 }
 
 void OpenSearchClient::RequireAdmission() {
@@ -274,27 +293,42 @@ std::vector<size_t> OpenSearchClient::WorthALook() const {
 absl::StatusOr<OpenSearchAnswer> OpenSearchClient::SendTo(size_t position,
                                                           const OpenSearchRequest& request,
                                                           const base::StopToken& stop) {
+  const absl::Duration left = request.deadline - clock_.SteadyNow();
+  if (left <= absl::ZeroDuration()) {
+    return absl::DeadlineExceededError("OpenSearch has not answered everything in time");
+  }
   auto response = TransportOf(position)->Send({.method = request.method,
                                                .path = request.path,
                                                .content_type = request.content_type,
                                                .body = request.body,
-                                               .timeout = request.timeout,
+                                               .timeout = std::min(request.timeout, left),
                                                .user_agent = "karmada-search",
                                                .max_answer_bytes = kMaxAnswer},
                                               stop);
-  const bool cancelled = absl::IsCancelled(response.status());
-  Record(position, cancelled || (response.ok() && !IsOfProxy(response->code)));
-  if (!response.ok()) return response.status();
-  return Read(*response);
+  if (absl::IsResourceExhausted(response.status())) {
+    Record(position, absl::OkStatus());
+    return absl::OutOfRangeError(response.status().message());
+  }
+  if (response.ok()) {
+    Record(position, IsOfProxy(response->code) ? ErrorOfCode(response->code) : absl::OkStatus());
+    return Read(*response);
+  }
+  // A request that was ended, or had little time, says nothing about the address.
+  const bool had_time = left >= request.timeout || !absl::IsDeadlineExceeded(response.status());
+  if (!absl::IsCancelled(response.status()) && had_time) Record(position, response.status());
+  return response.status();
 }
 
 absl::StatusOr<OpenSearchAnswer> OpenSearchClient::Send(const OpenSearchRequest& request,
                                                         const base::StopToken& stop) {
-  absl::StatusOr<OpenSearchAnswer> last =
-      absl::UnavailableError("no address is known to lead to the right OpenSearch at the moment");
-  for (const size_t position : Order()) {
+  const std::vector<size_t> order = Order();
+  if (order.empty()) return NoAddress();
+  absl::StatusOr<OpenSearchAnswer> last;
+  for (const size_t position : order) {
+    // The error of the address before says more than that the time is over.
+    if (position != order.front() && clock_.SteadyNow() >= request.deadline) return last;
     last = SendTo(position, request, stop);
-    if (absl::IsCancelled(last.status())) return last;
+    if (absl::IsCancelled(last.status()) || absl::IsOutOfRange(last.status())) return last;
     if (last.ok() && !IsOfProxy(last->code)) return last;
   }
   return last;

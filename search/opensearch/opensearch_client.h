@@ -53,11 +53,14 @@ struct OpenSearchRequest {
   std::string content_type = "application/json";
   std::string body;
   absl::Duration timeout = absl::Seconds(60);  // For each address that is tried.
+  // For all of them together, of the client's clock.
+  base::SteadyTime deadline = base::SteadyTime::InfiniteFuture();
 };
 
 struct OpenSearchAnswer {
   int code = 0;
   json::Value body;
+  size_t bytes = 0;                                   // Of the body's text.
   absl::Duration retry_after = absl::ZeroDuration();  // What the header asks for.
 };
 
@@ -79,7 +82,8 @@ class OpenSearchClient {
                                                 const base::Clock& clock);
   // Returns the answer of the first address that gave one; an HTTP error code is an answer. Errors
   // are those of kube::Transport::Send, of the address that was tried last; kUnavailable too for an
-  // answer that is not JSON.
+  // answer that is not JSON; kOutOfRange for one of more than 32 MB, which no other address makes
+  // smaller; kDeadlineExceeded after the request's deadline.
   absl::StatusOr<OpenSearchAnswer> Send(const OpenSearchRequest& request,
                                         const base::StopToken& stop);
   // As Send, but asks the address at this position alone, for what is about one node.
@@ -91,7 +95,8 @@ class OpenSearchClient {
   // admissions. On an error the old ones stay.
   absl::Status SetCredentials(const OpenSearchCredentials& credentials);
 
-  // From now on Send asks only addresses that are admitted. kUnavailable when there is none.
+  // From now on Send asks only addresses that are admitted. kUnavailable when there is none, with
+  // the last error of one that has not answered.
   void RequireAdmission();
   // An admission ends when the address does not answer a request: what answers there afterwards may
   // be another server.
@@ -105,13 +110,17 @@ class OpenSearchClient {
     std::shared_ptr<kube::Transport> transport;
     base::SteadyTime left_out_until = base::SteadyTime::InfinitePast();
     bool admitted = false;
+    std::string error;  // Why it did not answer last; "" if it did.
   };
 
   OpenSearchClient(std::vector<std::string> addresses, const base::Clock& clock);
   // Returns the positions of the addresses in the order in which a request tries them.
   std::vector<size_t> Order();
   std::shared_ptr<kube::Transport> TransportOf(size_t position) const;
-  void Record(size_t position, bool answered);
+  // `error` is OK when the address has answered.
+  void Record(size_t position, const absl::Status& error);
+  // The error of a request that no address may be asked for.
+  absl::Status NoAddress() const;
 
   const std::vector<std::string> urls_;
   const base::Clock& clock_;

@@ -157,24 +157,28 @@ absl::StatusOr<DocumentPage> SearchDocuments(const std::vector<OpenSearchClient*
                                              const DocumentQuery& query,
                                              const base::StopToken& stop) {
   if (query.limit < 0) return absl::InvalidArgumentError("limit: it has to be at least 0");
-  ASSIGN_OR_RETURN(const json::Value filter, QueryOf(query));
-  const std::string path = absl::StrCat("/", IndexName(index_prefix, query.kind), "/_search");
+  HitQuery hit_query{.path = absl::StrCat("/", IndexName(index_prefix, query.kind), "/_search"),
+                     .deadline = query.deadline};
+  ASSIGN_OR_RETURN(hit_query.query, QueryOf(query));
   if (!query.sort.empty()) {
-    MergedHits hits(clients, path, filter, {});
+    MergedHits hits(clients, hit_query, {});
     return SortDocuments(hits, query, stop);
   }
   ASSIGN_OR_RETURN(Position position, PositionOf(query.continue_token));
-  MergedHits hits(clients, path, filter, position.after);
+  MergedHits hits(clients, hit_query, position.after);
   DocumentPage page;
+  AnswerSize size;
   for (;;) {
-    ASSIGN_OR_RETURN(const json::Value hit, hits.Take(SizeOfBatch(query, page.items.size()), stop));
-    if (hit.is_null()) return page;
+    ASSIGN_OR_RETURN(const Hit hit, hits.Take(SizeOfBatch(query, page.items.size()), stop));
+    if (hit.value.is_null()) return page;
     if (query.limit > 0 && static_cast<int64_t>(page.items.size()) == query.limit) break;
-    position.after = PlaceOf(hit);
+    position.after = PlaceOf(hit.value);
     ++position.seen;
     // Somebody else may have put documents there.
-    auto item = ObjectOfHit(hit);
-    if (item.ok() && Means(query, *item)) page.items.push_back(*std::move(item));
+    auto item = ObjectOfHit(hit.value);
+    if (!item.ok() || !Means(query, *item)) continue;
+    RETURN_IF_ERROR(size.Add(hit.bytes));
+    page.items.push_back(*std::move(item));
   }
   page.remaining = std::max<int64_t>(1, hits.total() - position.seen);
   page.continue_token = TokenOf(position);

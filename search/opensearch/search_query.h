@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/stop_token.h"
 #include "kube/meta/names.h"
@@ -29,9 +30,11 @@ struct DocumentQuery {
   std::vector<kube::FieldSelector::Term> fields;
   // A further condition, which OpenSearch does not know. Optional.
   std::function<bool(const kube::Object& object)> also;
-  int64_t limit = 0;  // 0: all, however many.
+  int64_t limit = 0;  // 0: all.
   std::string continue_token;
   kube::SortOrder sort;  // Empty: by cluster, namespace and name.
+  // kDeadlineExceeded when not everything is read by then; of the clients' clock.
+  base::SteadyTime deadline = base::SteadyTime::InfiniteFuture();
 };
 
 struct DocumentPage {
@@ -54,7 +57,8 @@ bool Means(const DocumentQuery& query, const kube::Object& object);
 //
 // Pages are not of one snapshot. An object that exists all the time is in exactly one page, unless
 // the list is sorted by a field that changes meanwhile. kInvalidArgument also for a continue token
-// that is not one of this list; an index that does not exist has no objects.
+// that is not one of this list, and for a page of more than 64 MB of documents; an index that does
+// not exist has no objects.
 //
 // A sorted page reads everything that the query finds and keeps no more of it than the page has.
 absl::StatusOr<DocumentPage> SearchDocuments(const std::vector<OpenSearchClient*>& clients,

@@ -5,6 +5,7 @@
 #include "search/opensearch/sorted_documents.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,6 +31,7 @@ struct Standing {
 struct Item {
   Standing standing;
   kube::Object object;
+  size_t bytes = 0;
 };
 
 class Before {
@@ -73,13 +75,16 @@ class FirstItems {
  public:
   FirstItems(size_t limit, const SortOrder& order) : limit_(limit), before_(order) {}
 
-  void Add(Item item) {
+  absl::Status Add(Item item) {
     ++added_;
+    const absl::Status fits = size_.Add(item.bytes);
     heap_.push_back(std::move(item));
     std::push_heap(heap_.begin(), heap_.end(), before_);
-    if (heap_.size() <= limit_) return;
+    if (heap_.size() <= limit_) return fits;
     std::pop_heap(heap_.begin(), heap_.end(), before_);
+    size_.Remove(heap_.back().bytes);
     heap_.pop_back();
+    return absl::OkStatus();
   }
   size_t added() const { return added_; }
   std::vector<Item> TakeSorted() {
@@ -91,6 +96,7 @@ class FirstItems {
   const size_t limit_;
   const Before before_;
   std::vector<Item> heap_;  // The last one is on top.
+  AnswerSize size_;
   size_t added_ = 0;
 };
 
@@ -102,14 +108,14 @@ absl::StatusOr<DocumentPage> SortDocuments(MergedHits& hits, const DocumentQuery
   const Before before(query.sort);
   FirstItems first(query.limit == 0 ? SIZE_MAX : static_cast<size_t>(query.limit), query.sort);
   for (;;) {
-    ASSIGN_OR_RETURN(const json::Value hit, hits.Take(kMaxHitsAtOnce, stop));
-    if (hit.is_null()) break;
+    ASSIGN_OR_RETURN(const Hit hit, hits.Take(kMaxHitsAtOnce, stop));
+    if (hit.value.is_null()) break;
     // Somebody else may have put documents there.
-    auto object = ObjectOfHit(hit);
+    auto object = ObjectOfHit(hit.value);
     if (!object.ok() || !Means(query, *object)) continue;
-    Standing standing{query.sort.ValuesOf(object->root()), PlaceOf(hit)};
+    Standing standing{query.sort.ValuesOf(object->root()), PlaceOf(hit.value)};
     if (last.has_value() && !before(*last, standing)) continue;
-    first.Add({std::move(standing), *std::move(object)});
+    RETURN_IF_ERROR(first.Add({std::move(standing), *std::move(object), hit.bytes}));
   }
   const size_t found = first.added();
   std::vector<Item> items = first.TakeSorted();

@@ -145,6 +145,35 @@ TEST_CASE("An address that did not answer is asked again only when it is admitte
   CHECK_FALSE(client->Send({.path = "/"}, {}).ok());
 }
 
+TEST_CASE("A request that no address may be asked for says what the last one answered") {
+  FakeClock clock;
+  Node node;
+  const auto client = OpenSearchClient::Create({node.url()}, {}, clock).value();
+  client->RequireAdmission();
+  client->SetAdmitted(0, true);
+  node.code = 503;
+  REQUIRE(client->Send({.path = "/"}, {}).ok());
+  const absl::Status refused = client->Send({.path = "/"}, {}).status();
+  CHECK(absl::IsUnavailable(refused));
+  CHECK(absl::EndsWith(refused.message(), absl::StrCat(node.url(), ": it answered 503")));
+}
+
+TEST_CASE("A request asks nobody after its deadline, which blames no address") {
+  FakeClock clock;
+  Node first, second;
+  const auto client = OpenSearchClient::Create({first.url(), second.url()}, {}, clock).value();
+  client->RequireAdmission();
+  client->SetAdmitted(0, true);
+  client->SetAdmitted(1, true);
+  const base::SteadyTime deadline = clock.SteadyNow() + absl::Seconds(30);
+  REQUIRE(client->Send({.path = "/", .deadline = deadline}, {}).ok());
+  clock.Advance(absl::Seconds(30));
+  const int asked = first.asked + second.asked;
+  CHECK(absl::IsDeadlineExceeded(client->Send({.path = "/", .deadline = deadline}, {}).status()));
+  CHECK(first.asked + second.asked == asked);
+  CHECK(client->Send({.path = "/"}, {}).ok());
+}
+
 TEST_CASE("A user in an address, a token or a password authenticates, and can be replaced") {
   const FakeClock clock;
   Node node;

@@ -227,6 +227,35 @@ TEST_CASE_METHOD(SearchFixture, "Several OpenSearches are one list, and what two
         "member1/pod-a member1/pod-c member1/pod-e member2/pod-b member2/pod-d member2/pod-f ");
 }
 
+TEST_CASE_METHOD(SearchFixture, "Documents that fit into no answer are read in smaller pages") {
+  if (TestOpenSearch::IsReal()) return;
+  constexpr int kDocuments = 66;
+  options_.bulk_bytes = 8 << 20;
+  Restart();
+  const std::string large =
+      absl::StrCat(R"(,"data":{"x":")", std::string(size_t{1} << 20, 'x'), R"("})");
+  for (int i = 0; i < kDocuments; ++i) {
+    const std::string uid = absl::StrCat("u", i);
+    cache1_->Put(uid, i + 1, Pod(uid, i + 1, large));
+  }
+  mirror_->Synced(pods1_, cache1_);
+  Settle();
+  DocumentQuery query{.kind = kPod, .limit = 50};
+  search::DocumentPage page = Search(query);
+  CHECK(page.items.size() == 50);
+  query.continue_token = page.continue_token;
+  CHECK(Search(query).items.size() == kDocuments - 50);
+  for (const char* order : {"", "metadata.name"}) {
+    query = {.kind = kPod, .sort = kube::SortOrder::Parse(order).value()};
+    const auto all = search::SearchDocuments({&mirror_->client()}, server_.prefix(), query, {});
+    CHECK(
+        all.status().message() ==
+        "limit: the answer would have more than 64 MB; set a smaller limit, and read page by page");
+    query.limit = 3;
+    CHECK(Search(query).items.size() == 3);
+  }
+}
+
 TEST_CASE_METHOD(SearchFixture, "Whatever custom resources contain is written and read back",
                  "[opensearch]") {
   const search::Slice things1 = {"member1", {"x.io", "v1", "Thing"}};
