@@ -97,11 +97,14 @@ class RigTest(unittest.TestCase):
                 raise AssertionError("karmadactl: timed out")
 
         plane._karmadactl, plane.wait_members_ready = karmadactl, lambda: done.append("ready")
-        plane.kube = lambda cluster: mock.Mock(context="default", find=lambda path: {"metadata": {}})
+        removed = []
+        plane.kube = lambda cluster: mock.Mock(context="default", find=lambda path: {"metadata": {}},
+                                               delete=lambda path: removed.append(path.rpartition("/")[2]))
         with self.assertRaisesRegex(AssertionError, "timed out"):
             plane.unjoin("member2")
         plane.rejoin()
         self.assertEqual(done, ["unjoin member2", "unjoin member2", "join member2", "ready"])
+        self.assertEqual(removed, ["member2", "member2-impersonator"])
         plane.rejoin()
         self.assertEqual(done[4:], [])
 

@@ -20,6 +20,7 @@ _HOST_CONTROLLERS = ("namespace,garbagecollector,serviceaccount-token,ttl-after-
 _MEMBER_CONTROLLERS = ("*,-nodeipam,-node-route-controller,-cloud-node-lifecycle,-bootstrapsigner,"
                        "-tokencleaner")
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
+_SECRETS = "/api/v1/namespaces/karmada-cluster/secrets"
 
 
 class Plane:
@@ -97,6 +98,9 @@ class Plane:
     def join(self, member):
         """Makes a member known to the control plane, as its operator does."""
         self._away.add(member)
+        # karmadactl keeps the token of a Secret that the garbage collector has not removed yet.
+        for secret in (member, f"{member}-impersonator"):
+            self.host.delete(f"{_SECRETS}/{secret}")
         self._karmadactl("join", member)
         self._away.discard(member)
 
