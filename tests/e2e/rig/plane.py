@@ -98,9 +98,6 @@ class Plane:
     def join(self, member):
         """Makes a member known to the control plane, as its operator does."""
         self._away.add(member)
-        # karmadactl keeps the token of a Secret that the garbage collector has not removed yet.
-        for secret in (member, f"{member}-impersonator"):
-            self.host.delete(f"{_SECRETS}/{secret}")
         self._karmadactl("join", member)
         self._away.discard(member)
 
@@ -108,6 +105,9 @@ class Plane:
         """Takes a member out of the control plane; a controller manager has to run."""
         self._away.add(member)
         self._karmadactl("unjoin", member, f"--cluster-context={self.kube(member).context}")
+        # If the garbage collector were late with these, the next join would keep their tokens.
+        for secret in (member, f"{member}-impersonator"):
+            self.host.delete(f"{_SECRETS}/{secret}")
 
     def rejoin(self):
         """Brings back the members that are out, or half out because an unjoin or a join failed; a controller manager has
