@@ -57,6 +57,11 @@ inline constexpr char kTemplateGenerationAnnotation[] = "resourcetemplate.karmad
 inline constexpr char kManagedLabelsAnnotation[] = "resourcetemplate.karmada.io/managed-labels";
 inline constexpr char kManagedAnnotationsAnnotation[] =
     "resourcetemplate.karmada.io/managed-annotations";
+// Of this program alone: whether a template is put into members by server-side apply, and what an
+// object in a member was made of.
+inline constexpr char kServerSideApplyAnnotation[] =
+    "resourcetemplate.karmada.io/server-side-apply";
+inline constexpr char kAppliedManifestAnnotation[] = "resourcetemplate.karmada.io/applied-manifest";
 inline constexpr char kAppliedPlacementAnnotation[] = "policy.karmada.io/applied-placement";
 inline constexpr char kAppliedOverridesAnnotation[] = "policy.karmada.io/applied-overrides";
 inline constexpr char kAppliedClusterOverridesAnnotation[] =

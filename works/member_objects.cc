@@ -12,25 +12,37 @@
 // gone for good, the server is asked; and an object without the label is Karmada's as long as its
 // annotations name the Work of the manifest. An update puts the label back.
 //
+// Where server-side apply is asked for (configuration.h), the update sends what the manifest has,
+// and fields of others stay although the manifest lacks them. Before it applies, it hands the
+// fields that Karmada's controller managers have set by updates over to the field manager that
+// applies; else they would stay for ever. A field that somebody else has set differently is a
+// conflict, which the manifest's conflict resolution decides.
+//
 // versions_ holds what each object was after our last write, so that our own writes are not taken
 // for drift. It may be lost at any moment: NeedsUpdate then says yes, and the update finds no
 // difference.
 #include "works/member_objects.h"
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "api/keys.h"
+#include "api/programs.h"
 #include "api/reasons.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
 #include "kube/meta/patch.h"
+#include "works/configuration.h"
 #include "works/retention.h"
 
 namespace works {
 namespace {
+
+// Under which name objects are applied.
+constexpr char kFieldManager[] = "karmada";
 
 // How long a reconcile waits for a member's informer that has had no error so far.
 constexpr absl::Duration kSyncWait = absl::Seconds(10);
@@ -58,9 +70,23 @@ bool IsKarmadas(const kube::Object& manifest, const kube::Object& observed) {
   return IsManaged(observed) || NamesWorkOf(manifest, observed);
 }
 
+bool Overwrites(const kube::Object& manifest) {
+  return manifest.Annotation(api::kConflictResolutionAnnotation) == api::kConflictOverwrite;
+}
+
 absl::Status RefuseForeign(const std::string& cluster, const kube::Object& manifest) {
   return absl::AlreadyExistsError(
       api::message::ObjectExistsUnmanaged(manifest.kind(), manifest.key(), cluster));
+}
+
+// The managers of an object that upstream's or this controller manager, or the agent of a member
+// in pull mode, has created or updated: servers name them after their user agents.
+std::set<std::string> ManagersOfUpdates() { return {api::kControllerManager, "karmada-agent"}; }
+
+absl::Status ExplainConflict(const std::string& cluster, const absl::Status& refused) {
+  return base::Annotate(refused, "cluster ", cluster,
+                        ": others have set fields of the template there; leave these out of the "
+                        "template, or set conflictResolution: Overwrite in the policy");
 }
 
 // An error that says what to do when the member does not serve the kind of the manifest.
@@ -169,7 +195,9 @@ absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const std::string& clus
                                                          const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
   ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
-  const absl::StatusOr<kube::ObjectPtr> created = member->client().Create(resource, manifest, stop);
+  ASSIGN_OR_RETURN(const bool applies, UsesServerSideApply(manifest, deps_.server_side_apply));
+  const absl::StatusOr<kube::ObjectPtr> created =
+      member->client().Create(resource, applies ? WithDigest(manifest) : manifest, stop);
   if (created.ok()) {
     Record(cluster, **created);
     return ApplyResult::kCreated;
@@ -178,8 +206,7 @@ absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const std::string& clus
   // The object is not in the informer: it is somebody else's, or our own that was not delivered yet
   // or has lost its label.
   ASSIGN_OR_RETURN(kube::Object found, member->client().raw().Get(resource, manifest.key(), stop));
-  if (!IsKarmadas(manifest, found) &&
-      manifest.Annotation(api::kConflictResolutionAnnotation) != api::kConflictOverwrite) {
+  if (!IsKarmadas(manifest, found) && !Overwrites(manifest)) {
     return RefuseForeign(cluster, manifest);
   }
   return Update(cluster, manifest, kube::Share(std::move(found)), stop);
@@ -213,10 +240,41 @@ absl::StatusOr<ApplyResult> MemberObjects::Update(const std::string& cluster,
   return result;
 }
 
+absl::StatusOr<ApplyResult> MemberObjects::SendConfiguration(const std::string& cluster,
+                                                             const kube::Object& manifest,
+                                                             const kube::ObjectPtr& observed,
+                                                             const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(kube::Object configuration,
+                   ConfigurationOf(manifest, *observed, deps_.interpreter));
+  if (IsApplied(configuration, *observed)) {
+    Record(cluster, *observed);
+    return ApplyResult::kNone;
+  }
+  const Refusals::Object object{cluster, observed->gvk(), observed->key()};
+  RETURN_IF_ERROR(refusals_.Check(object, configuration.root()));
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
+  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
+  ASSIGN_OR_RETURN(const kube::ObjectPtr ours,
+                   member->client().HandOverFields(resource, observed, ManagersOfUpdates(),
+                                                   kFieldManager, stop));
+  const absl::StatusOr<kube::ObjectPtr> applied =
+      member->client().Apply(resource, ours, configuration,
+                             {.field_manager = kFieldManager, .force = Overwrites(manifest)}, stop);
+  refusals_.Note(object, configuration.root(), applied.status());
+  if (kube::IsFieldConflict(applied.status())) return ExplainConflict(cluster, applied.status());
+  RETURN_IF_ERROR(applied.status());
+  Record(cluster, **applied);
+  return (*applied)->resource_version() == ours->resource_version() ? ApplyResult::kUnchanged
+                                                                    : ApplyResult::kUpdated;
+}
+
 absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster,
                                                       const kube::Object& manifest,
                                                       const kube::ObjectPtr& observed,
                                                       const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const bool applies, UsesServerSideApply(manifest, deps_.server_side_apply));
+  // An object that is released is not Karmada's any more.
+  if (applies && IsManaged(manifest)) return SendConfiguration(cluster, manifest, observed, stop);
   ASSIGN_OR_RETURN(const json::Value patch, ChangeOf(manifest, *observed, deps_.interpreter));
   const Refusals::Object object{cluster, observed->gvk(), observed->key()};
   RETURN_IF_ERROR(refusals_.Check(object, patch));

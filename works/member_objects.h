@@ -38,6 +38,8 @@ class MemberObjects {
     const interpreter::Interpreter& interpreter;
     const base::Clock& clock;
     metrics::Registry& registry;
+    // Objects whose template does not say otherwise are put into members by server-side apply.
+    bool server_side_apply = false;
   };
   // REQUIRES: everything in `deps` outlives this object.
   explicit MemberObjects(Deps deps);
@@ -109,6 +111,11 @@ class MemberObjects {
   absl::StatusOr<ApplyResult> SendUpdate(const std::string& cluster, const kube::Object& manifest,
                                          const kube::ObjectPtr& observed,
                                          const base::StopToken& stop);
+  // As SendUpdate, by server-side apply.
+  absl::StatusOr<ApplyResult> SendConfiguration(const std::string& cluster,
+                                                const kube::Object& manifest,
+                                                const kube::ObjectPtr& observed,
+                                                const base::StopToken& stop);
   void Record(const std::string& cluster, const kube::Object& written);
   void Count(const char* name, const std::string& cluster, const kube::Object& manifest,
              metrics::Labels labels);

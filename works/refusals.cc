@@ -19,7 +19,7 @@ void Refusals::Note(const Object& object, const json::Value& change, const absl:
   absl::MutexLock lock(&mu_);
   const auto found = refused_.find(object);
   // Requests that are denied for other reasons (403 of a quota, a webhook) may soon be accepted.
-  if (!kube::IsInvalid(result)) {
+  if (!kube::IsInvalid(result) && !kube::IsFieldConflict(result)) {
     if (found != refused_.end()) refused_.erase(found);
     return;
   }

@@ -1,5 +1,5 @@
-// Remembers changes that a member's API server has refused as invalid, so that they are not sent
-// again at once.
+// Remembers changes that a member's API server has refused, as invalid or because others own the
+// fields, so that they are not sent again at once.
 //
 // A Job whose template cannot be changed is refused for ever. The queue of the execution loop backs
 // off, but each event of the object in the member makes the work-status loop look at its drift,

@@ -21,6 +21,8 @@ void RetainMap(const kube::Object& observed, absl::string_view map, absl::string
   for (const json::Member& m : observed.metadata()[map].members()) {
     if (desired.metadata()[map].Has(m.name())) continue;
     if (std::find(ours.begin(), ours.end(), m.name()) != ours.end()) continue;
+    // It is true only as long as objects are applied, and server-side apply sets it itself.
+    if (m.name() == api::kAppliedManifestAnnotation) continue;
     desired.Set({"metadata", map, m.name()}, m.value);
   }
 }
@@ -34,6 +36,8 @@ void KeepFieldsOfMember(const kube::Object& observed, kube::Object& object) {
   }
 }
 
+}  // namespace
+
 absl::StatusOr<kube::Object> Retained(const kube::Object& manifest, const kube::Object& observed,
                                       const interpreter::Interpreter& interpreter) {
   kube::Object desired = manifest;
@@ -43,8 +47,6 @@ absl::StatusOr<kube::Object> Retained(const kube::Object& manifest, const kube::
   if (!interpreter.HookEnabled(desired.gvk(), interpreter::Operation::kRetain)) return desired;
   return interpreter.Retain(desired, observed);
 }
-
-}  // namespace
 
 absl::StatusOr<json::Value> ChangeOf(const kube::Object& manifest, const kube::Object& observed,
                                      const interpreter::Interpreter& interpreter) {

@@ -9,6 +9,7 @@
 // which of two states is newer.
 #include "kube/cache/cluster_client.h"
 
+#include <optional>
 #include <utility>
 
 #include "base/status.h"
@@ -16,6 +17,7 @@
 #include "kube/cache/read_scope.h"
 #include "kube/client/errors.h"
 #include "kube/client/subresource.h"
+#include "kube/meta/managed_fields.h"
 #include "kube/meta/patch.h"
 
 namespace kube {
@@ -109,6 +111,37 @@ absl::StatusOr<ObjectPtr> ClusterClient::Update(const Resource& r, const ObjectP
   // A 404 for a subresource may mean that the kind does not have it.
   const bool is_gone = IsGone(written.status()) && options.subresource.empty();
   if (IsConflict(written.status()) || is_gone) ReadLive(r, *before, stop);
+  RETURN_IF_ERROR(written.status());
+  Remember(r, *written);
+  return Share(*std::move(written));
+}
+
+absl::StatusOr<ObjectPtr> ClusterClient::Apply(const Resource& r, const ObjectPtr& before,
+                                               Object configuration, const ApplyOptions& options,
+                                               const base::StopToken& stop) {
+  configuration.Set({"metadata", "resourceVersion"}, before->resource_version());
+  const WriteOptions write{.field_manager = options.field_manager, .force = options.force};
+  absl::StatusOr<Object> written =
+      client_.Patch(r, configuration.key(), PatchType::kApply, configuration.root(), write, stop);
+  if (IsConflict(written.status())) ReadLive(r, *before, stop);
+  RETURN_IF_ERROR(written.status());
+  Remember(r, *written);
+  return Share(*std::move(written));
+}
+
+absl::StatusOr<ObjectPtr> ClusterClient::HandOverFields(const Resource& r, const ObjectPtr& before,
+                                                        const std::set<std::string>& from,
+                                                        const std::string& to,
+                                                        const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const json::Value owners, client_.GetManagedFields(r, before->key(), stop));
+  std::optional<json::Value> after = kube::HandOverFields(owners, from, to);
+  if (!after.has_value()) return before;
+  json::Value patch = json::Value::Object();
+  patch.Set({"metadata", "managedFields"}, *std::move(after));
+  patch.Set({"metadata", "resourceVersion"}, before->resource_version());
+  absl::StatusOr<Object> written =
+      client_.Patch(r, before->key(), PatchType::kMerge, patch, {}, stop);
+  if (IsConflict(written.status())) ReadLive(r, *before, stop);
   RETURN_IF_ERROR(written.status());
   Remember(r, *written);
   return Share(*std::move(written));

@@ -10,6 +10,7 @@
 #define KUBE_CACHE_CLUSTER_CLIENT_H_
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,11 @@ struct UpdateOptions {
     kAlways,
     kNever
   } precondition = Precondition::kWhenListsChange;
+};
+
+struct ApplyOptions {
+  std::string field_manager;
+  bool force = false;  // Fields of other managers are taken from them.
 };
 
 // Thread-safe. Errors are those of Client; a write that failed leaves the cache as it was.
@@ -84,6 +90,17 @@ class ClusterClient {
   // only the server writes (uid, generation, ...) are never part of the patch.
   absl::StatusOr<ObjectPtr> Update(const Resource& r, const ObjectPtr& before, const Object& after,
                                    const UpdateOptions& options, const base::StopToken& stop);
+  // Applies the configuration (server-side apply) as this field manager, which from then on owns
+  // the fields that it has. The server refuses that if the object changed since `before`
+  // (kAborted). IsFieldConflict holds for the error when others own fields that would change.
+  absl::StatusOr<ObjectPtr> Apply(const Resource& r, const ObjectPtr& before, Object configuration,
+                                  const ApplyOptions& options, const base::StopToken& stop);
+  // Hands what other managers own of the object over to `to`, see kube::HandOverFields. No other
+  // field changes. Returns `before` without a write when they own nothing; kAborted when the object
+  // changed since `before`.
+  absl::StatusOr<ObjectPtr> HandOverFields(const Resource& r, const ObjectPtr& before,
+                                           const std::set<std::string>& from, const std::string& to,
+                                           const base::StopToken& stop);
   // Removes a finalizer. OK also when the object does not have it, or is gone.
   absl::Status RemoveFinalizer(const Resource& r, const ObjectPtr& object,
                                absl::string_view finalizer, const base::StopToken& stop);

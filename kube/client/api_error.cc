@@ -21,6 +21,7 @@ namespace {
 constexpr absl::string_view kFailurePayload = "type.kube/api-failure";
 constexpr absl::string_view kNotProcessedPayload = "type.kube/not-processed";
 constexpr absl::string_view kNamesObjectPayload = "type.kube/names-object";
+constexpr absl::string_view kFieldConflictPayload = "type.kube/field-conflict";
 constexpr absl::string_view kWebhookDenial = "admission webhook ";
 constexpr size_t kQuotedBodyBytes = 200;
 // Messages of servers are written into logs, events and conditions, and are remembered to recognise
@@ -54,6 +55,13 @@ absl::StatusCode CodeOfConflict(const ApiFailure& failure) {
   if (failure.reason == "AlreadyExists") return absl::StatusCode::kAlreadyExists;
   return failure.reason == "Conflict" ? absl::StatusCode::kAborted
                                       : absl::StatusCode::kFailedPrecondition;
+}
+
+bool HasFieldConflict(const json::Value& status) {
+  const absl::Span<const json::Value> causes = status.Get({"details", "causes"}).items();
+  return std::any_of(causes.begin(), causes.end(), [](const json::Value& cause) {
+    return cause["reason"].AsString() == "FieldManagerConflict";
+  });
 }
 
 absl::Status MakeError(const ApiFailure& failure) {
@@ -129,10 +137,20 @@ absl::Status ErrorOfStatusObject(const json::Value& status, int http_code) {
     failure.message = absl::StrCat("the server answered ", failure.code, " ", failure.reason);
   }
   absl::Status error = MakeError(failure);
+  if (failure.code == 409 && HasFieldConflict(status)) {
+    // It stays so until somebody gives the fields up, so that it is no kAborted.
+    error = absl::FailedPreconditionError(failure.message);
+    Attach(failure, error);
+    error.SetPayload(kFieldConflictPayload, absl::Cord("1"));
+  }
   if (!status.Get({"details", "name"}).AsString().empty()) {
     error.SetPayload(kNamesObjectPayload, absl::Cord("1"));
   }
   return error;
+}
+
+bool NamesFieldManagers(const absl::Status& error) {
+  return error.GetPayload(kFieldConflictPayload).has_value();
 }
 
 bool NamesObject(const absl::Status& error) {

@@ -26,6 +26,10 @@ namespace {
 // or its server sends no bookmarks; then resuming costs nothing.
 constexpr absl::Duration kWatchSilence = absl::Seconds(180);
 
+// All servers since 1.15 answer so; where one does not, the whole object has the metadata too.
+constexpr absl::string_view kMetadataOnly =
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+
 // The size of pages when a list without a limit of its own has to be cut into them.
 constexpr int64_t kPageSize = 500;
 
@@ -61,7 +65,9 @@ std::string Describe(absl::string_view verb, const Resource& r, absl::string_vie
 
 std::string WriteQuery(const WriteOptions& options) {
   Query query;
-  query.Add("dryRun", options.dry_run ? "All" : "").Add("fieldManager", options.field_manager);
+  query.Add("dryRun", options.dry_run ? "All" : "")
+      .Add("fieldManager", options.field_manager)
+      .Add("force", options.force ? "true" : "");
   return query.text();
 }
 
@@ -123,6 +129,21 @@ absl::StatusOr<Object> Client::Get(const Resource& r, const ObjectKey& key,
   auto path = ObjectPath(r, key, "");
   if (!path.ok()) return base::Annotate(path.status(), what);
   return impl_->Call({.method = "GET", .path = *std::move(path)}, r, what, stop);
+}
+
+absl::StatusOr<json::Value> Client::GetManagedFields(const Resource& r, const ObjectKey& key,
+                                                     const base::StopToken& stop) {
+  const std::string what = Describe("get", r, key);
+  auto path = ObjectPath(r, key, "");
+  if (!path.ok()) return base::Annotate(path.status(), what);
+  ASSIGN_OR_RETURN(
+      const HttpResponse answer,
+      impl_->caller.Call(
+          {.method = "GET", .path = *std::move(path), .accept = std::string(kMetadataOnly)}, what,
+          Caller::Answers::kErrors, stop));
+  auto root = json::Parse(answer.body);
+  if (!root.ok()) return base::Annotate(root.status(), what);
+  return (*root).Get({"metadata", "managedFields"});
 }
 
 absl::StatusOr<ListPage> Client::List(const Resource& r, absl::string_view ns,

@@ -67,6 +67,7 @@ struct WriteOptions {
   std::string subresource;  // "status", "scale" or "".
   bool dry_run = false;
   std::string field_manager;  // Required by kApply.
+  bool force = false;         // kApply only: fields of other managers are taken from them.
   // False: the object in the answer is not read, and an empty one is returned.
   bool wants_answer = true;
 };
@@ -133,6 +134,10 @@ class Client {
   const std::string& name() const;
 
   absl::StatusOr<Object> Get(const Resource& r, const ObjectKey& key, const base::StopToken& stop);
+  // Returns metadata.managedFields, which all other answers leave out; null if the server keeps
+  // none.
+  absl::StatusOr<json::Value> GetManagedFields(const Resource& r, const ObjectKey& key,
+                                               const base::StopToken& stop);
   // An empty `ns` stands for all namespaces.
   absl::StatusOr<ListPage> List(const Resource& r, absl::string_view ns, const ListOptions& options,
                                 const base::StopToken& stop);

@@ -15,6 +15,8 @@ constexpr absl::string_view kNoSuchKindPayload = "type.kube/no-such-kind";
 
 bool IsConflict(const absl::Status& status) { return absl::IsAborted(status); }
 
+bool IsFieldConflict(const absl::Status& status) { return NamesFieldManagers(status); }
+
 bool IsNoOutcome(const absl::Status& status) {
   return IsConflict(status) || absl::IsCancelled(status);
 }

@@ -12,10 +12,14 @@
 namespace kube {
 
 // Returns whether the object changed since it was read: the write carried an older resourceVersion
-// or another uid, or another manager owns the field. Reading and writing again succeeds, so neither
-// a log line nor an event is due. An admission webhook that denies with code 409 is not a conflict:
-// repeating the write gets the same answer.
+// or another uid. Reading and writing again succeeds, so neither a log line nor an event is due. An
+// admission webhook that denies with code 409 is not a conflict: repeating the write gets the same
+// answer.
 bool IsConflict(const absl::Status& status);
+
+// Returns whether an apply was refused because it would change fields of other managers. The error
+// names them.
+bool IsFieldConflict(const absl::Status& status);
 
 // Returns whether the object does not exist (this is not HTTP 410). A create in a namespace that
 // does not exist counts too.

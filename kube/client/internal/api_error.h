@@ -22,6 +22,9 @@ absl::Status ErrorOfStatusObject(const json::Value& status, int http_code);
 // object, not about the path.
 bool NamesObject(const absl::Status& error);
 
+// Returns whether the server's error names other managers of fields that an apply would change.
+bool NamesFieldManagers(const absl::Status& error);
+
 // Returns the error for an answer whose code is not 2xx. `what` ("get Deployment default/web")
 // precedes the server's message; of a body that is not a Status object at most one line is quoted.
 absl::Status ErrorOfResponse(const HttpResponse& response, absl::string_view what);

@@ -1,0 +1,56 @@
+// A set of fields is a tree of JSON objects ("FieldsV1"), in which an empty object is a leaf; so
+// the union of two sets is the union of the trees.
+#include "kube/meta/managed_fields.h"
+
+#include <utility>
+#include <vector>
+
+namespace kube {
+namespace {
+
+void AddFields(const json::Value& more, json::Value& fields) {
+  for (const json::Member& member : more.members()) {
+    if (fields.Has(member.name())) {
+      AddFields(member.value, fields.Mutable(member.name()));
+    } else {
+      fields.Set(member.name(), member.value);
+    }
+  }
+}
+
+bool IsOf(const json::Value& entry, const char* operation) {
+  return entry["operation"].AsString() == operation && entry["subresource"].AsString().empty();
+}
+
+}  // namespace
+
+std::optional<json::Value> HandOverFields(const json::Value& managed_fields,
+                                          const std::set<std::string>& from,
+                                          const std::string& to) {
+  json::Value others = json::Value::Array();
+  json::Value applied;
+  std::vector<const json::Value*> updated;
+  for (const json::Value& entry : managed_fields.items()) {
+    const std::string manager = entry["manager"].ToString();
+    if (IsOf(entry, "Update") && from.contains(manager)) {
+      updated.push_back(&entry);
+    } else if (IsOf(entry, "Apply") && manager == to) {
+      applied = entry;
+    } else {
+      others.Append(entry);
+    }
+  }
+  if (updated.empty()) return std::nullopt;
+  if (applied.is_null()) {
+    applied = *updated.front();
+    applied.Set("manager", to);
+    applied.Set("operation", "Apply");
+  }
+  for (const json::Value* entry : updated) {
+    AddFields((*entry)["fieldsV1"], applied.Mutable("fieldsV1"));
+  }
+  others.Append(std::move(applied));
+  return others;
+}
+
+}  // namespace kube

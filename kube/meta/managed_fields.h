@@ -1,0 +1,25 @@
+// Who owns the fields of an object, as API servers record it for server-side apply
+// (metadata.managedFields).
+#ifndef KUBE_META_MANAGED_FIELDS_H_
+#define KUBE_META_MANAGED_FIELDS_H_
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/json.h"
+
+namespace kube {
+
+// Returns `managed_fields` so that `to` has applied what the managers `from` own by updates: their
+// entries become part of its own one. What they own of subresources stays theirs. Returns nullopt
+// when they own nothing.
+//
+// From then on a field that `to` does not apply any more is removed. While the entries of updates
+// are there, it would stay.
+std::optional<json::Value> HandOverFields(const json::Value& managed_fields,
+                                          const std::set<std::string>& from, const std::string& to);
+
+}  // namespace kube
+
+#endif  // KUBE_META_MANAGED_FIELDS_H_
