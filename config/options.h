@@ -91,6 +91,8 @@ struct Options {
   RateLimits rate_limits;
   TaintEviction taint_eviction;
   Scripts scripts;
+  // Objects whose template does not say otherwise are put into members by server-side apply.
+  bool server_side_apply = false;
   // "concise": events report the successes that users wait for, and the end of each failure;
   // "upstream": all successes that upstream reports, once per change.
   std::string success_events = "concise";

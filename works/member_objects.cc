@@ -83,7 +83,9 @@ absl::Status RefuseForeign(const std::string& cluster, const kube::Object& manif
 // in pull mode, has created or updated: servers name them after their user agents.
 std::set<std::string> ManagersOfUpdates() { return {api::kControllerManager, "karmada-agent"}; }
 
+// Adds to a conflict of fields what to do; returns other results as they are.
 absl::Status ExplainConflict(const std::string& cluster, const absl::Status& refused) {
+  if (!kube::IsFieldConflict(refused)) return refused;
   return base::Annotate(refused, "cluster ", cluster,
                         ": others have set fields of the template there; leave these out of the "
                         "template, or set conflictResolution: Overwrite in the policy");
@@ -257,12 +259,12 @@ absl::StatusOr<ApplyResult> MemberObjects::SendConfiguration(const std::string& 
   ASSIGN_OR_RETURN(const kube::ObjectPtr ours,
                    member->client().HandOverFields(resource, observed, ManagersOfUpdates(),
                                                    kFieldManager, stop));
+  const kube::ApplyOptions options{.field_manager = kFieldManager, .force = Overwrites(manifest)};
   const absl::StatusOr<kube::ObjectPtr> applied =
-      member->client().Apply(resource, ours, configuration,
-                             {.field_manager = kFieldManager, .force = Overwrites(manifest)}, stop);
-  refusals_.Note(object, configuration.root(), applied.status());
-  if (kube::IsFieldConflict(applied.status())) return ExplainConflict(cluster, applied.status());
-  RETURN_IF_ERROR(applied.status());
+      member->client().Apply(resource, ours, configuration, options, stop);
+  const absl::Status refused = ExplainConflict(cluster, applied.status());
+  refusals_.Note(object, configuration.root(), refused);
+  RETURN_IF_ERROR(refused);
   Record(cluster, **applied);
   return (*applied)->resource_version() == ours->resource_version() ? ApplyResult::kUnchanged
                                                                     : ApplyResult::kUpdated;

@@ -96,6 +96,9 @@ void AddClusterFlags(CLI::App& app, Options& o) {
               "how long informers may take to sync");
   AddDuration(app, "--graceful-eviction-timeout", o.graceful_eviction_timeout,
               "how long a workload that is moved stays in its old cluster at most");
+  AddSwitch(app, "--member-server-side-apply", o.server_side_apply,
+            "put objects into members by server-side apply, where the template's annotation "
+            "resourcetemplate.karmada.io/server-side-apply does not say otherwise");
   AddSwitch(app, "--enable-cluster-resource-modeling", c.resource_modeling,
             "collect members' nodes and pods into Cluster.status");
   AddValue(app, "--skipped-propagating-apis", o.skipped_propagating_apis,
@@ -156,9 +159,11 @@ absl::Span<const Support> UsedFlagNotes() {
       {"--kube-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
       {"--lua-memory-mib", State::kHere, "of this program only"},
       {"--lua-timeout", State::kHere, "of this program only"},
+      {"--member-server-side-apply", State::kHere, "of this program only"},
       {"--no-execute-taint-eviction-purge-mode", State::kHere,
        "only with --enable-no-execute-taint-eviction"},
       {"--resource-eviction-rate", State::kHere, "only with --enable-no-execute-taint-eviction"},
+      {"--member-server-side-apply", State::kHere, "of this program only"},
       {"--success-events", State::kHere, "of this program only"},
   };
   return kNotes;

@@ -170,7 +170,8 @@ TEST_CASE("every flag of upstream is known") {
     INFO(name);
     CHECK(known.erase(name) == 1);
   }
-  CHECK(known == std::set<std::string>{"--lua-memory-mib", "--lua-timeout", "--success-events"});
+  CHECK(known == std::set<std::string>{"--lua-memory-mib", "--lua-timeout",
+                                       "--member-server-side-apply", "--success-events"});
 }
 
 TEST_CASE("what was changed from the defaults is known for the log") {
