@@ -86,8 +86,16 @@ bench: setup ## Measure against upstream's controller manager, interpreter and s
 	@scripts/setup.sh e2e
 	@echo "== bench"
 	@$(PYTHON) -u tests/bench/run.py $(if $(N),--apps $(N))
+	@$(PYTHON) -u tests/bench/apply.py $(if $(N),--apps $(N))
 	@$(PYTHON) -u tests/bench/interpreter.py
 	@$(PYTHON) -u tests/bench/search.py
+
+.PHONY: bench-apply
+bench-apply: setup ## Measure server-side apply to members against updates (needs Go; 5 minutes; N apps: make bench-apply N=300)
+	$(call build,release,karmada-controller-manager)
+	@scripts/setup.sh e2e
+	@echo "== bench-apply"
+	@$(PYTHON) -u tests/bench/apply.py $(if $(N),--apps $(N))
 
 .PHONY: bench-interpreter
 bench-interpreter: setup ## Measure the interpreter alone against upstream's (needs Go, no servers; 3 rounds: ROUNDS=1 for one)
