@@ -31,9 +31,10 @@ constexpr size_t kMaxReason = 128;
 
 void Attach(const ApiFailure& failure, absl::Status& status) {
   // The message comes last, because it is the only part that may contain a line break.
-  status.SetPayload(kFailurePayload,
-                    absl::Cord(absl::StrCat(failure.code, "\n", failure.reason, "\n",
-                                            failure.retry_after_seconds, "\n", failure.message)));
+  const std::string text = absl::StrCat(failure.code, "\n", failure.reason, "\n",
+                                        failure.retry_after_seconds, "\n", failure.message);
+  // As a view, because clang and the library mangle Cord's constructor for std::string differently.
+  status.SetPayload(kFailurePayload, absl::Cord(absl::string_view(text)));
 }
 
 // Describes an answer without a Status object by its first line, if that is readable text.

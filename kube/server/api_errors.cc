@@ -73,7 +73,9 @@ absl::Status ToStatus(const ApiError& error) {
                                                    {"reason", error.reason},
                                                    {"message", error.message},
                                                    {"details", error.details}});
-  status.SetPayload(kPayloadUrl, absl::Cord(json::Write(payload)));
+  // As a view, because clang and the library mangle Cord's constructor for std::string differently.
+  const std::string text = json::Write(payload);
+  status.SetPayload(kPayloadUrl, absl::Cord(absl::string_view(text)));
   return status;
 }
 

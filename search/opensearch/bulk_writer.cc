@@ -55,8 +55,10 @@ absl::StatusOr<std::vector<WriteResult>> SendWrites(OpenSearchClient& client,
   }
   absl::Status status = StatusOf(answer);
   if (!status.ok()) {
-    status.SetPayload(kRetryAfterPayload,
-                      absl::Cord(absl::StrCat(absl::ToInt64Seconds(answer.retry_after))));
+    // As a view, because clang and the library mangle Cord's constructor for std::string
+    // differently.
+    const std::string seconds = absl::StrCat(absl::ToInt64Seconds(answer.retry_after));
+    status.SetPayload(kRetryAfterPayload, absl::Cord(absl::string_view(seconds)));
     return status;
   }
   return ReadBulkAnswer(answer.body, writes.size());
