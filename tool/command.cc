@@ -57,16 +57,33 @@ void CommandLine::OnRun(CLI::App& app, Action action) {
   app.callback([this, action = std::move(action)] { action_ = action; });
 }
 
+void CommandLine::UseExitNumbers(const CLI::App& app, ExitNumbers numbers) {
+  own_numbers_[app.get_name()] = numbers;
+}
+
+ExitNumbers CommandLine::NumbersOf(int argc, const char* const* argv) const {
+  // The program itself has no flags that take values, so the sub-command is the first word that is
+  // no flag. The words are looked at here because they may be those that cannot be parsed.
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i][0] == '-') continue;
+    const auto own = own_numbers_.find(argv[i]);
+    if (own != own_numbers_.end()) return own->second;
+    break;
+  }
+  return {program_.failed, program_.unusable};
+}
+
 int CommandLine::Run(int argc, const char* const* argv, Console& console) {
+  const ExitNumbers numbers = NumbersOf(argc, argv);
   switch (RunCommand(argc, argv, console)) {
     case ExitCode::kFine:
       return 0;
     case ExitCode::kFailed:
-      return program_.failed;
+      return numbers.failed;
     case ExitCode::kUnusable:
       break;
   }
-  return program_.unusable;
+  return numbers.unusable;
 }
 
 ExitCode CommandLine::RunCommand(int argc, const char* const* argv, Console& console) {

@@ -3,6 +3,7 @@
 #define TOOL_COMMAND_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,12 @@ struct Program {
   int unusable = config::kUsageExitCode;  // The number for kUnusable.
 };
 
+// The numbers that a shell sees of a sub-command whose numbers are not its program's.
+struct ExitNumbers {
+  int failed = 1;
+  int unusable = config::kUsageExitCode;
+};
+
 // A sub-command that is ready to run. An error means an input that cannot be used: kUnusable.
 using Action = std::function<absl::StatusOr<ExitCode>(Console&)>;
 
@@ -57,6 +64,8 @@ class CommandLine {
   CLI::App& Add(const std::string& name, const std::string& summary, const std::string& examples);
   // Sets what to do when `app` is chosen.
   void OnRun(CLI::App& app, Action action);
+  // Sets the sub-command's own exit codes. They hold for its wrong flags, too.
+  void UseExitNumbers(const CLI::App& app, ExitNumbers numbers);
 
   // Sets a function to be called between parsing and running, with -v if it was given: logging can
   // begin there.
@@ -69,12 +78,15 @@ class CommandLine {
   int Run(int argc, const char* const* argv, Console& console);
 
  private:
+  // Returns the numbers of the sub-command that is named, or of the program.
+  ExitNumbers NumbersOf(int argc, const char* const* argv) const;
   ExitCode RunCommand(int argc, const char* const* argv, Console& console);
 
   Program program_;
   std::string called_;
   std::unique_ptr<CLI::App> app_;
   Action action_;
+  std::map<std::string, ExitNumbers> own_numbers_;  // By sub-command.
   std::optional<int> verbosity_;
   std::function<void(std::optional<int>)> on_parsed_;
 };

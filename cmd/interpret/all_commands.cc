@@ -3,6 +3,7 @@
 #include "cmd/interpret/batch.h"
 #include "cmd/interpret/bench.h"
 #include "cmd/interpret/check.h"
+#include "cmd/interpret/impact.h"
 #include "cmd/interpret/init.h"
 #include "cmd/interpret/list.h"
 #include "cmd/interpret/run.h"
@@ -15,6 +16,7 @@ constexpr char kFooter[] = R"(Exit codes:
   0  fine
   1  done, and the answer is bad: a mistake was found, a test failed, an operation failed
   2  not done: a wrong flag, an unreadable file, an unreachable server
+`impact` has its own: 0 nothing changes, 2 something changes, 1 it could not be determined.
 
 "%prog% COMMAND --help" has examples.)";
 
@@ -35,6 +37,7 @@ void AddAllCommands(tool::CommandLine& line) {
   AddRun(line);
   AddTest(line);
   AddList(line);
+  AddImpact(line);
   AddBench(line);
   AddBatch(line);
 }

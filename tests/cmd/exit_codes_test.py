@@ -4,7 +4,7 @@
 Every command and every flag is found by reading the programs' own --help, so that a new flag is
 tested without a line here. Each flag that takes a value gets one that is malformed for numbers,
 durations, addresses, names, selectors and lists alike, and that no path can be. The program has to
-end with 2 (karmada-lens: 1) and to name the value. The few flags that take any text are listed below.
+end with 2 (karmada-lens and karmada-interpret impact: 1) and to name the value. The few flags that take any text are listed below.
 
 Usage: exit_codes_test.py PROGRAM...
 """
@@ -31,7 +31,7 @@ ETCD = ["--kubeconfig", "kubeconfig"]
 LIVE = ["-f", "resourceinterpretercustomization/web"]
 
 # The exit code for a command line that cannot be used, where it is not 2.
-UNUSABLE = {"karmada-lens": 1}
+UNUSABLE = {"karmada-lens": 1, "karmada-interpret impact": 1}
 
 # What a command needs beside a flag, so that it gets to look at the value. The files are those of
 # Checker.
@@ -41,6 +41,7 @@ NEEDED = {
     "karmada-sandbox member join": ["member1"],
     "karmada-interpret init": ["Widget"],
     "karmada-interpret run": RUN,
+    "karmada-interpret impact": ["-f", "widget.yaml"],
     "karmada-interpret test": ["widget-test.yaml"],
     "karmada-interpret bench": ["-"],
     "karmada-lens graph": ["-f", "manifest.yaml"],
@@ -138,7 +139,9 @@ class Checker:
         self.failures = []
 
     def refused(self, words, said=""):
-        return self.expect(UNUSABLE.get(os.path.basename(words[0]), 2), words, said)
+        program = os.path.basename(words[0])
+        code = UNUSABLE.get(" ".join([program] + words[1:2]), UNUSABLE.get(program, 2))
+        return self.expect(code, words, said)
 
     def expect(self, code, words, said=""):
         self.runs += 1
@@ -255,6 +258,7 @@ ROWS = [
     (2, ["karmada-webhook-example", "--address", "foo"], 'address "foo" is not host:port'),
     (2, ["karmada-webhook-example", "--address", "127.0.0.1:0"], "give --manifests"),
     (2, ["karmada-interpret", "run"], ""),
+    (1, ["karmada-interpret", "impact"], "give customizations with -f"),
     (1, ["karmada-lens"], "a command is missing"),
     (1, ["karmada-lens", "graph", "-f", "-", "--kubeconfig", "k"], "leave one of them out"),
     (1, ["karmada-lens", "graph", "--clusters", "2"], "--clusters has an effect on files only"),

@@ -15,7 +15,7 @@ using tests::RunTool;
 TEST_CASE("Help names the sub-commands and exit codes, and each has examples") {
   const Ran help = RunTool({"--help"});
   CHECK(help.code == 0);
-  for (const char* name : {"check", "run", "test", "bench", "batch", "init", "list"}) {
+  for (const char* name : {"check", "run", "test", "bench", "batch", "init", "list", "impact"}) {
     CHECK_THAT(help.out, Contains(std::string("\n  ") + name + " "));
     const Ran one = RunTool({name, "--help"});
     CHECK(one.code == 0);

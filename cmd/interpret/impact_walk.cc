@@ -1,0 +1,188 @@
+#include "cmd/interpret/impact_walk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/binding.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "base/stop_token.h"
+#include "cmd/interpret/live_pages.h"
+#include "cmd/interpret/live_rules.h"
+#include "interpreter/typed_results.h"
+#include "kube/client/errors.h"
+
+namespace cmd::interpret {
+namespace {
+
+using interpreter::Operation;
+
+// Operations that are asked about the object in a member.
+constexpr Operation kOfMembers[] = {Operation::kRetain, Operation::kInterpretStatus,
+                                    Operation::kInterpretHealth};
+// Operations that are asked about the template alone.
+constexpr Operation kOfTemplates[] = {Operation::kInterpretReplica, Operation::kInterpretComponent,
+                                      Operation::kInterpretDependency};
+
+constexpr size_t kProgressEvery = 50;
+
+std::optional<api::ManifestStatus> RecordedOf(const api::WorkView& work,
+                                              const kube::Object& manifest, int64_t ordinal) {
+  const auto wanted = api::ManifestIdentifier::Of(manifest, ordinal);
+  for (api::ManifestStatus& status : work.ManifestStatuses()) {
+    if (status.identifier == wanted) return std::move(status);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ImpactWalk::ImpactWalk(tool::LiveConnection& live, const ImpactSides& sides, MemberSource* members,
+                       ImpactReport& report)
+    : live_(live), sides_(sides), members_(members), report_(report) {
+  for (const auto& pair : sides.touched) touched_[pair.gvk].insert(pair.operation);
+}
+
+const ImpactWalk::Operations* ImpactWalk::TouchedOf(const kube::Gvk& gvk) const {
+  const auto found = touched_.find(gvk);
+  return found == touched_.end() ? nullptr : &found->second;
+}
+
+void ImpactWalk::NoteProgress(tool::Console& console, absl::string_view what) {
+  if (++visited_ % kProgressEvery != 0) return;
+  tool::ShowProgress(
+      console, absl::StrCat(what, ": ", visited_, " bindings and Works read, ", report_.changed(),
+                            " of ", report_.compared(), " answers change"));
+}
+
+absl::Status ImpactWalk::Run(const std::string& ns, tool::Console& console) {
+  std::vector<const kube::Resource*> kinds = {&api::ResourceBindings()};
+  if (ns.empty()) kinds.push_back(&api::ClusterResourceBindings());
+  for (const kube::Resource* bindings : kinds) {
+    RETURN_IF_ERROR(VisitAll(live_.client, *bindings, ns, [&](const kube::Object& binding) {
+      NoteProgress(console, bindings->gvk.kind);
+      LookAtBinding(binding);
+      return absl::OkStatus();
+    }));
+  }
+  RETURN_IF_ERROR(VisitAll(live_.client, api::Works(), "", [&](const kube::Object& work) {
+    NoteProgress(console, api::Works().gvk.kind);
+    LookAtWork(work, ns);
+    return absl::OkStatus();
+  }));
+  tool::ShowProgress(console, "");
+  return absl::OkStatus();
+}
+
+void ImpactWalk::LookAtBinding(const kube::Object& binding) {
+  const api::ObjectReference reference = api::BindingView(binding).Resource();
+  const Operations* operations = TouchedOf(reference.gvk());
+  if (operations == nullptr) return;
+  const auto not_compared = [&](const std::string& reason) {
+    for (const Operation op : *operations) {
+      if (std::count(std::begin(kOfMembers), std::end(kOfMembers), op) > 0) continue;
+      report_.AddNotCompared(reference.gvk(), op, reason);
+    }
+  };
+  const auto resource = FindKind(live_.discovery, reference.gvk());
+  if (!resource.has_value()) return not_compared("the control plane does not serve the kind");
+  const auto object = live_.client.Get(*resource, reference.key(), base::StopToken());
+  if (kube::IsGone(object.status()))
+    return;  // It has just been deleted: nothing is asked about it.
+  if (!object.ok()) return not_compared(std::string(object.status().message()));
+  report_.AddObject();
+  AskAboutTemplate(*object, binding, *operations);
+}
+
+void ImpactWalk::AskAboutTemplate(const kube::Object& object, const kube::Object& binding,
+                                  const Operations& operations) {
+  const api::BindingView view(binding);
+  for (const Operation op : kOfTemplates) {
+    if (operations.count(op) > 0) Ask({.invocation = {.op = op, .object = object}});
+  }
+  if (operations.count(Operation::kReviseReplica) > 0 && view.IsWorkload()) {
+    for (const api::TargetCluster& target : view.DispatchTargets()) {
+      Ask({{.op = Operation::kReviseReplica, .object = object, .replicas = target.replicas},
+           target.name});
+    }
+  }
+  if (operations.count(Operation::kAggregateStatus) == 0 || view.AggregatedStatus().empty()) return;
+  absl::StatusOr<json::Value> items = interpreter::ReadAggregatedItems(view.AggregatedStatus());
+  if (!items.ok()) {
+    return report_.AddNotCompared(object.gvk(), Operation::kAggregateStatus,
+                                  std::string(items.status().message()));
+  }
+  Ask({.invocation = {
+           .op = Operation::kAggregateStatus, .object = object, .items = *std::move(items)}});
+}
+
+void ImpactWalk::LookAtWork(const kube::Object& work, const std::string& ns) {
+  const auto cluster = api::ClusterOfExecutionNamespace(work.ns());
+  if (!cluster.ok()) return;  // It is of no member.
+  const api::WorkView view(work);
+  int64_t ordinal = 0;
+  for (const json::Value& value : view.Manifests()) {
+    const int64_t at = ordinal++;
+    Placed placed{kube::Object(value), *cluster, std::nullopt};
+    const Operations* operations = TouchedOf(placed.manifest.gvk());
+    if (operations == nullptr || (!ns.empty() && placed.manifest.ns() != ns)) continue;
+    report_.AddObject();
+    placed.recorded = RecordedOf(view, placed.manifest, at);
+    if (members_ != nullptr) {
+      AskAboutMember(placed, *operations);
+    } else {
+      AskFromRecord(placed, *operations);
+    }
+  }
+}
+
+void ImpactWalk::AskAboutMember(const Placed& placed, const Operations& operations) {
+  const kube::Gvk gvk = placed.manifest.gvk();
+  const auto resource = FindKind(live_.discovery, gvk);
+  absl::StatusOr<std::optional<kube::Object>> observed =
+      absl::UnavailableError("the control plane does not serve the kind");
+  if (resource.has_value()) {
+    observed = members_->Get(placed.cluster, *resource, placed.manifest.key());
+  }
+  for (const Operation op : kOfMembers) {
+    if (operations.count(op) == 0) continue;
+    if (!observed.ok()) {
+      report_.AddNotCompared(gvk, op, std::string(observed.status().message()));
+    } else if (observed->has_value()) {
+      const bool retains = op == Operation::kRetain;
+      Ask({{.op = op, .object = retains ? placed.manifest : **observed, .observed = **observed},
+           placed.cluster});
+    }  // Nothing is asked about an object that the member does not have.
+  }
+}
+
+void ImpactWalk::AskFromRecord(const Placed& placed, const Operations& operations) {
+  const kube::Gvk gvk = placed.manifest.gvk();
+  for (const Operation op : kOfMembers) {
+    if (operations.count(op) == 0) continue;
+    if (op == Operation::kRetain) {
+      report_.AddNotCompared(gvk, op, "it needs the member's object, which --members reads");
+      continue;
+    }
+    if (!placed.recorded.has_value()) {
+      report_.AddNotCompared(gvk, op, "the Work records nothing of the member's object");
+      continue;
+    }
+    kube::Object object = placed.manifest;
+    if (!placed.recorded->status.is_null()) object.Set({"status"}, placed.recorded->status);
+    report_.AddRemark(
+        "status and health were asked about manifests with the status that their Works record; a "
+        "rule that reads other fields of the member's object may answer otherwise there: "
+        "--members asks about that object");
+    Ask({{.op = op, .object = std::move(object)}, placed.cluster});
+  }
+}
+
+void ImpactWalk::Ask(ImpactQuestion question) {
+  report_.Add(question, sides_.before.Ask(question.invocation),
+              sides_.after.Ask(question.invocation));
+}
+
+}  // namespace cmd::interpret
