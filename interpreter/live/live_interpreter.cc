@@ -27,6 +27,7 @@
 #include "interpreter/live/configuration_problems.h"
 #include "interpreter/live/configurations.h"
 #include "interpreter/live/hook_services.h"
+#include "interpreter/live/loaded_configurations.h"
 #include "interpreter/live/shipped_layer.h"
 #include "interpreter/live/unknown_kinds.h"
 #include "interpreter/live/unserved_targets.h"
@@ -107,7 +108,8 @@ class LiveInterpreter::Impl {
   LuaBackend* users_ = nullptr;  // Owned by the chain.
   WebhookBackend* hooks_ = nullptr;
   HookServices services_;  // Declared after what it calls, so that it is destroyed first.
-  ConfigurationProblems problems_;
+  ConfigurationProblems problems_{manager_};
+  LoadedConfigurations loaded_{manager_};
   bool exploring_ = false;
 
   absl::Mutex mu_;
@@ -147,8 +149,7 @@ LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
       unserved_(manager.cluster().mapper(), manager.clock()),
       configurations_(manager.cluster().informers(), unknown_, unserved_),
       services_(manager.cluster().informers(),
-                [this](const kube::ObjectKey& service) { hooks_->ServiceChanged(service); }),
-      problems_(manager) {
+                [this](const kube::ObjectKey& service) { hooks_->ServiceChanged(service); }) {
   customized::LuaBackendOptions lua;
   lua.budget = options.script_budget;
   lua.requirements = options.requirements;
@@ -309,6 +310,7 @@ void LiveInterpreter::Impl::Reload(const base::StopToken& stop) {
     absl::MutexLock lock(&mu_);
     difference.waiting.swap(waiting_);
   }
+  loaded_.Report(findings);  // Before the problems, so that `kubectl describe` ends with these.
   problems_.Report(findings);
   // The first load publishes nothing: no loop has asked anything yet.
   if (!first && !difference.empty()) Publish(difference);

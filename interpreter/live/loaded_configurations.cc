@@ -1,0 +1,45 @@
+#include "interpreter/live/loaded_configurations.h"
+
+#include "absl/strings/str_cat.h"
+#include "api/reasons.h"
+#include "base/log.h"
+#include "kube/runtime/events.h"
+
+namespace interpreter::live {
+
+void LoadedConfigurations::Report(const std::vector<ConfigurationProblems::Finding>& findings) {
+  std::map<Key, State> before;
+  before.swap(loaded_);
+  for (const ConfigurationProblems::Finding& finding : findings) {
+    const kube::Object& object = *finding.object;
+    if (object.generation() == 0) continue;
+    const Key key{std::string(object.kind()), std::string(object.name())};
+    const State state{std::string(object.uid()), object.generation()};
+    manager_.registry()
+        .GetGauge("karmada_interpreter_configuration_loaded_generation",
+                  "The generation of an interpreter configuration that answers.", LabelsOf(key))
+        .Set(static_cast<double>(state.generation));
+    const auto known = before.find(key);
+    if (started_ && (known == before.end() || known->second != state)) ReportLoad(object);
+    if (known != before.end()) before.erase(known);
+    loaded_[key] = state;
+  }
+  for (const auto& [key, state] : before) manager_.registry().RemoveSeries(LabelsOf(key));
+  started_ = true;
+}
+
+void LoadedConfigurations::ReportLoad(const kube::Object& object) {
+  if (!manager_.IsLeader()) return;
+  base::LogInfo("an interpreter configuration is loaded",
+                {{"object", object.Describe()}, {"generation", object.generation()}});
+  manager_.events().Record(
+      api::kInterpreterSource, kube::InvolvedObject::Of(object), kube::EventType::kNormal,
+      api::reason::kConfigurationLoaded,
+      absl::StrCat("Generation ", object.generation(), " is loaded and answers from now on."));
+}
+
+metrics::Labels LoadedConfigurations::LabelsOf(const Key& key) {
+  return {{"kind", key.first}, {"name", key.second}};
+}
+
+}  // namespace interpreter::live
