@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "interpreter/dependency_validation.h"
 #include "interpreter/interpreter.h"
+#include "interpreter/metric_names.h"
 #include "interpreter/rule_changes.h"
 
 namespace interpreter {
@@ -210,14 +211,13 @@ class Chain : public Interpreter {
     const auto& [layer, kind, op, result] = series;
     // The buckets reach from 1 µs to 4 s: built-in handlers take about 1 µs, a script
     // may take a second.
-    metrics::Histogram& made =
-        metrics_->GetHistogram("karmada_interpreter_operation_duration_seconds",
-                               "Time one operation of the resource interpreter takes.",
-                               metrics::ExponentialBuckets(1e-6, 4, 12),
-                               {{"layer", std::string(layer)},
-                                {"kind", std::string(kind)},
-                                {"operation", std::string(OperationName(op))},
-                                {"result", std::string(result)}});
+    metrics::Histogram& made = metrics_->GetHistogram(
+        kOperationDurationMetric, "Time one operation of the resource interpreter takes.",
+        metrics::ExponentialBuckets(1e-6, 4, 12),
+        {{"layer", std::string(layer)},
+         {"kind", std::string(kind)},
+         {"operation", std::string(OperationName(op))},
+         {"result", std::string(result)}});
     // Each new series (there are a few hundred in the life of a process) copies the map, so that
     // the thousands of observations in between need no lock.
     absl::MutexLock lock(&mu_);

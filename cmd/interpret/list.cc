@@ -18,6 +18,8 @@
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/invocation.h"
 #include "cmd/interpret/layers.h"
+#include "cmd/interpret/live_list.h"
+#include "cmd/interpret/metrics_text.h"
 #include "tool/table.h"
 
 namespace cmd::interpret {
@@ -30,10 +32,18 @@ constexpr char kExamples[] = R"(Examples:
   %prog% list CloneSet -o json         # a rule per entry
   %prog% list --operation InterpretHealth -f widget.yaml
   %prog% list Widget --webhook hooks.yaml  # calls nobody
+  %prog% list --kubeconfig ~/.kube/karmada.config   # what is live on a control plane
+  %prog% list --kubeconfig ~/.kube/karmada.config --metrics-url http://localhost:8080/metrics
 
 Where several layers have a rule, the first of customization, webhook, shipped, native answers; the
 others are marked with (-). InterpretStatus of every other kind is the whole status. A * is what a
-webhook's rule leaves open.)";
+webhook's rule leaves open.
+
+With --kubeconfig, --context or --metrics-url, and neither -f nor --webhook, it lists the
+customizations and webhooks of a control plane instead: their generation, and whether the controller
+manager has loaded it. Calls, errors and the mean time of a call, since the controller manager was
+started, come from its metrics (--metrics-url); a * says that they are those of several
+customizations together. Without metrics an event may say which generation was loaded last.)";
 
 enum class ListFormat { kTable, kYaml, kJson };
 
@@ -41,6 +51,7 @@ struct ListOptions {
   std::string kind;
   std::string operation;
   ListFormat format = ListFormat::kTable;
+  std::string metrics_url;
   LayerOptions layers;
 };
 
@@ -134,11 +145,60 @@ absl::Status CheckKind(const Layers& layers, const std::string& kind) {
       absl::StrCat("no layer has a rule for a kind ", kind, base::DidYouMean(kind, known)));
 }
 
+tool::Format FormatOf(const ListOptions& options) {
+  return options.format == ListFormat::kJson ? tool::Format::kJson : tool::Format::kYaml;
+}
+
+// Returns whether the rules of a control plane are wanted, not those of files.
+bool IsLive(const ListOptions& options) {
+  const LayerOptions& layers = options.layers;
+  if (!layers.customizations.empty() || !layers.webhooks.empty()) return false;
+  return !layers.live.kubeconfig.empty() || !layers.live.context.empty() ||
+         !options.metrics_url.empty();
+}
+
+// Refuses flags that would have no effect.
+absl::Status CheckSurplus(const ListOptions& options) {
+  if (!IsLive(options) && !options.metrics_url.empty()) {
+    return absl::InvalidArgumentError(
+        "--metrics-url is about the rules of a control plane: leave out -f and --webhook");
+  }
+  if (IsLive(options) && (options.layers.no_shipped || options.layers.no_native)) {
+    return absl::InvalidArgumentError(
+        "shipped and built-in rules are not listed with --kubeconfig: leave out --no-shipped and "
+        "--no-native");
+  }
+  return options.metrics_url.empty() ? absl::OkStatus() : CheckMetricsUrl(options.metrics_url);
+}
+
+absl::StatusOr<tool::ExitCode> ListLive(const ListOptions& options, std::optional<Operation> only,
+                                        tool::Console& console) {
+  ASSIGN_OR_RETURN(const LiveList list,
+                   ReadLiveList({options.layers.live, options.metrics_url, options.kind, only}));
+  for (const std::string& warning : list.warnings) {
+    console.err << console.err_colours.Yellow("warning:") << " " << tool::Printable(warning)
+                << "\n";
+  }
+  if (options.format != ListFormat::kTable) {
+    console.out << tool::Formatted(JsonOf(list), FormatOf(options));
+  } else if (list.rules.empty()) {
+    console.err << "No rules found.\n";
+  } else {
+    console.out << TableOf(list, console.out_colours);
+    if (options.metrics_url.empty()) {
+      console.err << "Calls, errors and times are known with --metrics-url only.\n";
+    }
+  }
+  return tool::ExitCode::kFine;
+}
+
 absl::StatusOr<tool::ExitCode> List(const ListOptions& options, tool::Console& console) {
   std::optional<Operation> only;
   if (!options.operation.empty()) {
     ASSIGN_OR_RETURN(only, ParseOperation(options.operation));
   }
+  RETURN_IF_ERROR(CheckSurplus(options));
+  if (IsLive(options)) return ListLive(options, only, console);
   tool::DocumentReader reader(console.in);
   tool::LiveObjects live(options.layers.live);
   ObjectSource source(reader, live);
@@ -147,9 +207,7 @@ absl::StatusOr<tool::ExitCode> List(const ListOptions& options, tool::Console& c
   RETURN_IF_ERROR(CheckKind(*layers, options.kind));
   const std::vector<Entry> entries = EntriesOf(*layers, options, only);
   if (options.format != ListFormat::kTable) {
-    console.out << tool::Formatted(ToJson(entries), options.format == ListFormat::kJson
-                                                        ? tool::Format::kJson
-                                                        : tool::Format::kYaml);
+    console.out << tool::Formatted(ToJson(entries), FormatOf(options));
     return tool::ExitCode::kFine;
   }
   if (entries.empty()) {
@@ -178,6 +236,10 @@ void AddList(tool::CommandLine& line) {
       ->check(CLI::IsMember({"table", "yaml", "json"}))
       ->default_str("table")
       ->type_name("FORMAT");
+  app.add_option("--metrics-url", options->metrics_url,
+                 "the controller manager's metrics, for calls, errors and times of the rules of a "
+                 "control plane")
+      ->type_name("URL");
   AddLayerFlags(app, options->layers);
   line.OnRun(app, [options](tool::Console& console) { return List(*options, console); });
 }

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/reasons.h"
 #include "base/log.h"
+#include "interpreter/metric_names.h"
 #include "kube/runtime/events.h"
 
 namespace interpreter::live {
@@ -16,7 +17,7 @@ void LoadedConfigurations::Report(const std::vector<ConfigurationProblems::Findi
     const Key key{std::string(object.kind()), std::string(object.name())};
     const State state{std::string(object.uid()), object.generation()};
     manager_.registry()
-        .GetGauge("karmada_interpreter_configuration_loaded_generation",
+        .GetGauge(kLoadedGenerationMetric,
                   "The generation of an interpreter configuration that answers.", LabelsOf(key))
         .Set(static_cast<double>(state.generation));
     const auto known = before.find(key);

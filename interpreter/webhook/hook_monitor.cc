@@ -12,6 +12,7 @@
 
 #include "api/webhook_configuration.h"
 #include "base/log.h"
+#include "interpreter/metric_names.h"
 
 namespace interpreter::webhook {
 
@@ -258,7 +259,7 @@ void HookMonitor::Count(const CallRecord& record, const absl::Status& status) {
   // The buckets reach from 1 ms to 33 s: from a hook nearby to the longest timeout.
   options_.metrics
       ->GetHistogram(
-          "karmada_interpreter_webhook_duration_seconds",
+          kWebhookDurationMetric,
           "Time one call of an interpreter webhook takes, retries included.",
           metrics::ExponentialBuckets(0.001, 2, 16),
           With(LabelsOf(record.hook), {{"operation", std::string(OperationName(record.op))},
