@@ -3,7 +3,7 @@
 
     scale.py [--quick] [--only CASE,...] [--output text|json] [--bin FOLDER]
 
-Cases: apps (and a restart), growth, wide, idle, storm. Prints a table with its budgets; leaves it with the raw numbers
+Cases: apps (and a restart), growth, wide, idle, storm, rules. Prints a table with its budgets; leaves it with the raw numbers
 in build/bench.
 """
 
@@ -22,7 +22,7 @@ from scale import report  # noqa: E402  (the path has to be set first)
 from scale.cases import QUICK, Bench, Sizes  # noqa: E402
 
 TOP = HERE.parent.parent
-CASES = ("apps", "growth", "wide", "idle", "storm")
+CASES = ("apps", "growth", "wide", "idle", "storm", "rules")
 
 
 def main():

@@ -31,10 +31,13 @@ class Sizes:
     storm_members: int = 100
     storm_back: int = 20      # So many become ready at once,
     storm_maps: int = 2000    # with so many templates over `wide` members each.
+    rule_members: int = 10
+    rule_maps: int = 1000     # Over all of these members each.
 
 
 QUICK = Sizes(apps=100, members=10, curve=(50, 100), few_members=4, few_curve=(50,), wide_apps=20, wide=5,
-              idle_members=20, storm_members=20, storm_back=5, storm_maps=100)
+              idle_members=20, storm_members=20, storm_back=5, storm_maps=100,
+              rule_members=5, rule_maps=100)
 
 
 class Bench:
@@ -120,6 +123,25 @@ class Bench:
             share = daemon.idle_share(IDLE_SECONDS)
             return {"ready_seconds": ready, "idle_cpu": share, "threads": daemon.threads(),
                     "memory": daemon.memory()}
+
+    def rules(self):
+        """A customization of a kind with many objects changes, and its answers stay the same."""
+        sizes = self.sizes
+        with self.stage("rules", sizes.rule_members) as stage, stage.daemon() as daemon:
+            daemon.wait_ready(sizes.rule_members)
+            load.add_namespace(stage.host)
+            load.put_customization(stage.host, "the first text")
+            groups = load.add_policies(stage.host, stage.members, sizes.rule_members, "v1", "ConfigMap")
+            self.say(f"rules: {sizes.rule_maps} ConfigMaps over {sizes.rule_members} members")
+            load.add_config_maps(stage.host, sizes.rule_maps, groups)
+            load.wait_applied(stage, daemon, sizes.rule_maps, sizes.rule_members)
+            cpu, writes = daemon.cpu_seconds(), daemon.writes()
+            self.say("rules: the scripts change")
+            load.put_customization(stage.host, "another text")
+            time.sleep(5)  # Until the daemon has seen it.
+            daemon.wait_quiet()
+            # The lease of a cluster's status and the event about the customization are not about objects.
+            return {"cpu": daemon.cpu_seconds() - cpu, "writes": daemon.writes() - writes}
 
     def storm(self):
         """Members with many Works come back together; meanwhile small templates go to another member."""

@@ -10,6 +10,7 @@ CONFIG_MAPS = "/api/v1/namespaces/{}/configmaps"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/{}/deployments"
 POLICIES = "/apis/policy.karmada.io/v1alpha1/namespaces/{}/propagationpolicies"
 EVENTS = "/api/v1/namespaces/{}/events"
+CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
 SCHEDULER = "default-scheduler"
 
 
@@ -53,6 +54,23 @@ def config_map(name, group, size=200):
 def add_config_maps(host, count, groups):
     for i in range(count):
         host.create(CONFIG_MAPS.format(NAMESPACE), config_map(f"map-{i:05d}", i % groups))
+
+
+def put_customization(host, comment):
+    """A customization of ConfigMaps whose scripts answer as the built-in handlers do; the comment changes their text."""
+    def script(function):
+        return {"luaScript": f"-- {comment}\n{function}"}
+    wanted = {"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterCustomization",
+              "metadata": {"name": "maps"},
+              "spec": {"target": {"apiVersion": "v1", "kind": "ConfigMap"}, "customizations": {
+                  "retention": script("function Retain(desiredObj, observedObj)\n  return desiredObj\nend"),
+                  "healthInterpretation": script("function InterpretHealth(observedObj)\n  return true\nend"),
+                  "statusReflection": script("function ReflectStatus(observedObj)\n  return {}\nend"),
+                  "dependencyInterpretation": script("function GetDependencies(desiredObj)\n  return {}\nend")}}}
+    if host.find(f"{CUSTOMIZATIONS}/maps") is None:
+        host.create(CUSTOMIZATIONS, wanted)
+    else:
+        host.merge(f"{CUSTOMIZATIONS}/maps", wanted)
 
 
 def applied_bindings(host, each, healthy):

@@ -37,6 +37,8 @@ ROWS = [
     Row("idle CPU", "%", "idle", lambda f: f["idle_cpu"] * 100, None, 2),
     Row("longest delay of another reconcile", "ms", "storm", lambda f: f["storm"] * 1e3, 200, 0),
     Row("the same before, for comparison", "ms", "storm", lambda f: f["quiet"] * 1e3, None, 0),
+    Row("CPU", "s", "rules", lambda f: f["cpu"], 2, 2),
+    Row("writes", "", "rules", lambda f: f["writes"], 0, 0),
     Row("CPU", "s", "restart", lambda f: f["cpu"], 1, 2),
     Row("peak RSS", "MB", "restart", lambda f: f["peak_rss"] / 1e6, 110),
     Row("writes", "", "restart", lambda f: f["writes"], 0, 0),
@@ -52,6 +54,7 @@ def titles(sizes):
         "idle": f"{sizes.idle_members} members, nothing propagated",
         "storm": (f"{sizes.storm_back} of {sizes.storm_members} members come back, "
                   f"{sizes.storm_maps * sizes.wide:,} Works"),
+        "rules": f"a changed customization of {sizes.rule_maps * sizes.rule_members:,} objects, with the same answers",
         "restart": f"restart with {sizes.apps * 6:,} objects over {sizes.members} members",
     }
 
