@@ -156,9 +156,14 @@ class Chain : public Interpreter {
                                   [&](const Backend& b) { return b.ReflectStatus(object); });
   }
 
-  absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const override {
-    return FirstWith<bool>(Operation::kInterpretHealth, object, true,
-                           [&](const Backend& b) { return b.InterpretHealth(object); });
+  absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const override {
+    absl::StatusOr<Health> health =
+        FirstWith<Health>(Operation::kInterpretHealth, object, Health(true),
+                          [&](const Backend& b) { return b.InterpretHealth(object); });
+    if (health.ok() && health->message.size() > kMaxHealthMessageBytes) {
+      health->message = base::CutText(health->message, kMaxHealthMessageBytes);
+    }
+    return health;
   }
 
   absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override {

@@ -14,9 +14,12 @@
 #ifndef INTERPRETER_INTERPRETER_H_
 #define INTERPRETER_INTERPRETER_H_
 
+#include <concepts>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -69,6 +72,21 @@ struct Replicas {
   json::Value requirements;  // work/v1alpha2 ReplicaRequirements; null when there are none.
 };
 
+// The longest message of a Health that the chain returns.
+inline constexpr size_t kMaxHealthMessageBytes = 1024;
+
+// Whether an object works, and why it does or does not, in the words of the rule that answered.
+struct Health {
+  Health() = default;
+  template <std::same_as<bool> Bool>
+  Health(Bool is_healthy) : healthy(is_healthy) {}  // NOLINT: most rules give no message.
+  Health(bool is_healthy, std::string why) : healthy(is_healthy), message(std::move(why)) {}
+  explicit operator bool() const { return healthy; }
+
+  bool healthy = false;
+  std::string message;  // Text for people; "" when the rule gives none.
+};
+
 // Determines what the requirements of pods contain besides node claim and resources.
 struct RequirementRules {
   // Includes priorityClassName in requirements that have a node claim or a resource. Feature gate
@@ -116,7 +134,7 @@ class Backend {
   // Returns the part of the member object's status that is reported to the control plane; null when
   // there is no status.
   virtual absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const = 0;
-  virtual absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const = 0;
+  virtual absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const = 0;
   // Returns the template without the fields that must not reach a member.
   virtual absl::StatusOr<kube::Object> Prune(const kube::Object& object) const = 0;
 };
@@ -144,7 +162,8 @@ class Interpreter {
                                                        const AggregatedItems& items) const = 0;
   virtual absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const = 0;
   virtual absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const = 0;
-  virtual absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const = 0;
+  // A message that is longer than kMaxHealthMessageBytes is cut.
+  virtual absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const = 0;
   // Removes only what a layer prunes; the function Prune below removes what no manifest may keep.
   virtual absl::StatusOr<kube::Object> Prune(const kube::Object& object) const = 0;
 };

@@ -72,10 +72,12 @@ std::string ErrorAnswer(absl::string_view id, absl::string_view message) {
 }
 
 std::string ResultAnswer(absl::string_view id, const interpreter::RuleName& by,
-                         const json::Value& result) {
+                         const Answer& answer) {
+  const std::string message =
+      answer.message.empty() ? "" : absl::StrCat(",\"message\":", json::Write(answer.message));
   return absl::StrCat("{\"by\":", json::Write(by.name), ",\"id\":", id,
-                      ",\"layer\":", json::Write(by.layer), ",\"result\":", json::Write(result),
-                      "}");
+                      ",\"layer\":", json::Write(by.layer), message,
+                      ",\"result\":", json::Write(answer.result), "}");
 }
 
 absl::StatusOr<tool::ExitCode> AnswerAll(const LayerOptions& options, tool::Console& console) {
@@ -120,10 +122,10 @@ std::string AnswerLine(Layers& layers, absl::string_view line) {
   const auto invocation = ParseInvocation(*request);
   if (!invocation.ok()) return ErrorAnswer(id, invocation.status().message());
   layers.TakeHookCall();  // Forgets the call of an earlier request.
-  const auto result = Invoke(layers.chain(), *invocation);
-  if (!result.ok()) return ErrorAnswer(id, result.status().message());
+  const auto answer = Invoke(layers.chain(), *invocation);
+  if (!answer.ok()) return ErrorAnswer(id, answer.status().message());
   return ResultAnswer(id, AnsweredBy(layers.chain(), *invocation, PassingOn(layers.TakeHookCall())),
-                      *result);
+                      *answer);
 }
 
 void AddBatch(tool::CommandLine& line) {

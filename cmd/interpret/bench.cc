@@ -82,8 +82,8 @@ Figures Run(Layers& layers, const Invocation& invocation, absl::Duration time) {
       AnsweredBy(layers.chain(), invocation, PassingOn(first.hook_call));
   Figures figures{invocation.object.Describe(),
                   std::string(interpreter::OperationName(invocation.op)), by.layer, by.name};
-  if (!first.result.ok()) {
-    figures.error = std::string(first.result.status().message());
+  if (!first.answer.ok()) {
+    figures.error = std::string(first.answer.status().message());
     return figures;
   }
   const Measured second = Measure(layers, invocation);

@@ -20,45 +20,52 @@ absl::Status Missing(Operation op, absl::string_view input) {
       absl::StrCat(interpreter::OperationName(op), " needs \"", input, "\""));
 }
 
-absl::StatusOr<json::Value> RootOf(absl::StatusOr<kube::Object> object) {
-  if (!object.ok()) return object.status();
-  return object->root();
+// Each makes an answer of what an operation returns.
+absl::StatusOr<Answer> AnswerOf(absl::StatusOr<json::Value> result) {
+  RETURN_IF_ERROR(result.status());
+  return Answer{*std::move(result), ""};
 }
 
-absl::StatusOr<json::Value> ToJson(absl::StatusOr<interpreter::Replicas> replicas) {
-  if (!replicas.ok()) return replicas.status();
-  return json::Value::Object(
-      {{"replica", replicas->replicas}, {"requirements", replicas->requirements}});
+absl::StatusOr<Answer> AnswerOf(const absl::StatusOr<kube::Object>& object) {
+  RETURN_IF_ERROR(object.status());
+  return Answer{object->root(), ""};
 }
 
-absl::StatusOr<json::Value> ToJson(absl::StatusOr<bool> healthy) {
-  if (!healthy.ok()) return healthy.status();
-  return json::Value(*healthy);
+absl::StatusOr<Answer> AnswerOf(const absl::StatusOr<interpreter::Replicas>& replicas) {
+  RETURN_IF_ERROR(replicas.status());
+  return Answer{json::Value::Object(
+                    {{"replica", replicas->replicas}, {"requirements", replicas->requirements}}),
+                ""};
+}
+
+absl::StatusOr<Answer> AnswerOf(const absl::StatusOr<interpreter::Health>& health) {
+  RETURN_IF_ERROR(health.status());
+  return Answer{health->healthy, health->message};
 }
 
 // A template, because both interfaces have the same methods.
 template <class Answering>
-absl::StatusOr<json::Value> Ask(const Answering& answering, const Invocation& invocation) {
+absl::StatusOr<Answer> Ask(const Answering& answering, const Invocation& invocation) {
   const kube::Object& object = invocation.object;
   switch (invocation.op) {
     case Operation::kInterpretReplica:
-      return ToJson(answering.GetReplicas(object));
+      return AnswerOf(answering.GetReplicas(object));
     case Operation::kInterpretComponent:
-      return answering.GetComponents(object);
+      return AnswerOf(answering.GetComponents(object));
     case Operation::kReviseReplica:
-      return RootOf(answering.ReviseReplica(object, invocation.replicas));
+      return AnswerOf(answering.ReviseReplica(object, invocation.replicas));
     case Operation::kRetain:
-      return RootOf(answering.Retain(object, invocation.observed));
+      return AnswerOf(answering.Retain(object, invocation.observed));
     case Operation::kAggregateStatus:
-      return RootOf(answering.AggregateStatus(object, invocation.items));
+      return AnswerOf(answering.AggregateStatus(object, invocation.items));
     case Operation::kInterpretDependency:
-      return answering.GetDependencies(object);
+      return AnswerOf(answering.GetDependencies(object));
     case Operation::kInterpretStatus:
-      return answering.ReflectStatus(object);
+      return AnswerOf(answering.ReflectStatus(object));
     case Operation::kInterpretHealth:
-      return ToJson(answering.InterpretHealth(object));
+      return AnswerOf(answering.InterpretHealth(object));
     case Operation::kPrune:
-      return RootOf(answering.Prune(object));
+      return AnswerOf(answering.Prune(object));
   }
   return absl::InternalError("an operation without a name");
 }
@@ -99,19 +106,18 @@ absl::StatusOr<Invocation> ParseInvocation(const json::Value& request) {
                     request["replicas"].AsInt(), *std::move(items)};
 }
 
-absl::StatusOr<json::Value> Invoke(const interpreter::Interpreter& interpreter,
-                                   const Invocation& invocation) {
+absl::StatusOr<Answer> Invoke(const interpreter::Interpreter& interpreter,
+                              const Invocation& invocation) {
   if (invocation.op != Operation::kPrune) return Ask(interpreter, invocation);
   kube::Object manifest = invocation.object;
   if (interpreter.HookEnabled(manifest.gvk(), Operation::kPrune)) {
     ASSIGN_OR_RETURN(manifest, interpreter.Prune(manifest));
   }
   interpreter::Prune(manifest);
-  return manifest.root();
+  return Answer{manifest.root(), ""};
 }
 
-absl::StatusOr<json::Value> Invoke(const interpreter::Backend& backend,
-                                   const Invocation& invocation) {
+absl::StatusOr<Answer> Invoke(const interpreter::Backend& backend, const Invocation& invocation) {
   return Ask(backend, invocation);
 }
 

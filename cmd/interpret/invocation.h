@@ -25,7 +25,12 @@ struct Invocation {
 // unknown operation, a missing input, or items of wrong types.
 absl::StatusOr<Invocation> ParseInvocation(const json::Value& request);
 
-// The result as JSON:
+struct Answer {
+  json::Value result;
+  std::string message;  // Why, for InterpretHealth; "" when the rule gives no message.
+};
+
+// Returns the answer, whose result is, as JSON:
 //   InterpretReplica                 {"replica":n,"requirements":ReplicaRequirements or null}
 //   ReviseReplica, Retain, Prune     the object
 //   AggregateStatus                  the object with its new status
@@ -33,12 +38,11 @@ absl::StatusOr<Invocation> ParseInvocation(const json::Value& request);
 //   InterpretStatus                  the status, or null
 //   InterpretHealth                  true or false
 // Prune is what a layer prunes, if one has a rule, and then what every manifest loses.
-absl::StatusOr<json::Value> Invoke(const interpreter::Interpreter& interpreter,
-                                   const Invocation& invocation);
+absl::StatusOr<Answer> Invoke(const interpreter::Interpreter& interpreter,
+                              const Invocation& invocation);
 
 // As above, by one layer. REQUIRES: backend.Has(invocation.object.gvk(), invocation.op).
-absl::StatusOr<json::Value> Invoke(const interpreter::Backend& backend,
-                                   const Invocation& invocation);
+absl::StatusOr<Answer> Invoke(const interpreter::Backend& backend, const Invocation& invocation);
 
 // Returns the rule that answers. Its layer is "" when no layer has a rule, or only the layer
 // `passed_on` has one: that was asked and passed the question on ("" for none). Pruning that

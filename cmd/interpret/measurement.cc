@@ -13,14 +13,14 @@ Measured Measure(Layers& layers, const Invocation& invocation, int64_t times) {
   layers.TakeHookCall();
   const uint64_t allocated = AllocatedBytes();
   const auto began = std::chrono::steady_clock::now();
-  auto result = Invoke(layers.chain(), invocation);
-  while (--times > 0 && result.ok()) result = Invoke(layers.chain(), invocation);
+  auto answer = Invoke(layers.chain(), invocation);
+  while (--times > 0 && answer.ok()) answer = Invoke(layers.chain(), invocation);
   Cost cost;
   cost.time = absl::FromChrono(std::chrono::steady_clock::now() - began);
   const ScriptUsage scripts = layers.TakeScriptUsage();
   cost.script_peak = scripts.peak;
   cost.garbage = AllocatedBytes() - allocated + scripts.garbage;
-  return {std::move(result), cost, layers.TakeHookCall()};
+  return {std::move(answer), cost, layers.TakeHookCall()};
 }
 
 std::string ShortTime(absl::Duration d) {

@@ -22,8 +22,8 @@ struct Cost {
 };
 
 struct Measured {
-  // The result of the last run, or the first error, which ends the series.
-  absl::StatusOr<json::Value> result;
+  // The answer of the last run, or the first error, which ends the series.
+  absl::StatusOr<Answer> answer;
   Cost cost;                          // The sum over all runs.
   std::optional<HookCall> hook_call;  // The last call of a webhook; none when there was no call.
 };

@@ -183,19 +183,21 @@ absl::StatusOr<tool::ExitCode> Run(const RunOptions& options, tool::Console& con
     console.err << console.err_colours.Yellow("warning:") << " " << tool::Printable(warning)
                 << "\n";
   }
-  if (!measured.result.ok()) {
-    PrintError(*layers, measured.result.status(), console);
+  if (!measured.answer.ok()) {
+    PrintError(*layers, measured.answer.status(), console);
     console.err << Advice(*layers, invocation);
     return tool::ExitCode::kFailed;
   }
   if (options.diff) {
-    console.out << ObjectDiff(invocation, *measured.result, console.out_colours);
+    console.out << ObjectDiff(invocation, measured.answer->result, console.out_colours);
     return tool::ExitCode::kFine;
   }
   if (options.trace && ReturnsObject(invocation.op)) {
-    console.err << ObjectDiff(invocation, *measured.result, console.err_colours);
+    console.err << ObjectDiff(invocation, measured.answer->result, console.err_colours);
   }
-  console.out << tool::Formatted(*measured.result, options.format);
+  console.out << tool::Formatted(measured.answer->result, options.format);
+  const std::string& message = measured.answer->message;
+  if (!message.empty()) console.err << "message: " << tool::Printable(message) << "\n";
   return tool::ExitCode::kFine;
 }
 

@@ -28,12 +28,17 @@ Invocation InvocationOf(Operation op, const kube::Object& object) {
   return {op, object, object, kReplicas, json::Value::Array({std::move(item)})};
 }
 
-std::string Shortened(const json::Value& result) {
-  std::string text = json::Write(result);
+std::string Shortened(const json::Value& value) {
+  std::string text = json::Write(value);
   if (text.size() <= kMostOfResult) return text;
   size_t end = kMostOfResult;
   while ((text[end] & 0xC0) == 0x80) --end;  // Does not split a UTF-8 character.
   return absl::StrCat(text.substr(0, end), "...");
+}
+
+std::string Shown(const Answer& answer) {
+  const std::string result = Shortened(answer.result);
+  return answer.message.empty() ? result : absl::StrCat(result, ", ", Shortened(answer.message));
 }
 
 // Places a message at the script line that it names, else at the field.
@@ -67,17 +72,17 @@ Trial TryOn(const tool::Document& document, const kube::Object& object) {
     const auto rules = set->RulesFor(object.gvk(), field.operation);
     if (rules.empty() || !rules.front().script.ok()) continue;
     slips.clear();
-    const auto result = Invoke(backend, InvocationOf(field.operation, object));
-    if (!result.ok()) {
+    const auto answer = Invoke(backend, InvocationOf(field.operation, object));
+    if (!answer.ok()) {
       trial.diagnostics.push_back(
-          Place(document, field, Severity::kError, result.status().message()));
+          Place(document, field, Severity::kError, answer.status().message()));
       continue;
     }
     for (const std::string& slip : slips) {
       trial.diagnostics.push_back(Place(document, field, Severity::kWarning, slip));
     }
     trial.results.push_back(
-        absl::StrCat(interpreter::OperationName(field.operation), ": ", Shortened(*result)));
+        absl::StrCat(interpreter::OperationName(field.operation), ": ", Shown(*answer)));
   }
   return trial;
 }

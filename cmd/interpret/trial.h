@@ -14,7 +14,8 @@ namespace cmd::interpret {
 struct Trial {
   // About functions that fail, and probable mistakes in results.
   std::vector<Diagnostic> diagnostics;
-  // One line for each function that does not fail: "InterpretHealth: true".
+  // One line for each function that does not fail: "InterpretHealth: true",
+  // followed by the message if there is one.
   std::vector<std::string> results;
 };
 

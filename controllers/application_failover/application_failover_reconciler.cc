@@ -109,8 +109,8 @@ absl::Duration ApplicationFailoverReconciler<Scope>::WaitForProof(const kube::Ob
   const absl::StatusOr<kube::ObjectPtr> found = deps_.objects.Find(cluster, wanted, stop);
   if (found.ok() && *found == nullptr) return absl::ZeroDuration();
   if (found.ok()) {
-    const absl::StatusOr<bool> healthy = deps_.interpreter.InterpretHealth(**found);
-    if (healthy.ok()) return *healthy ? kProofRecheck : absl::ZeroDuration();
+    const absl::StatusOr<interpreter::Health> health = deps_.interpreter.InterpretHealth(**found);
+    if (health.ok()) return health->healthy ? kProofRecheck : absl::ZeroDuration();
   }
   return std::max(absl::ZeroDuration(), TolerationOf(binding) - SeenFor(binding.key(), cluster));
 }

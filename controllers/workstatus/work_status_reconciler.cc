@@ -249,7 +249,7 @@ absl::StatusOr<std::string> WorkStatusReconciler::InterpretHealth(const Observed
   if (!deps_.interpreter.HookEnabled(gvk, interpreter::Operation::kInterpretHealth)) {
     return std::string(api::kHealthy);
   }
-  const absl::StatusOr<bool> healthy = deps_.interpreter.InterpretHealth(*observed.object);
+  const absl::StatusOr<interpreter::Health> healthy = deps_.interpreter.InterpretHealth(*observed.object);
   const kube::ObjectKey key = observed.object->key();
   if (!healthy.ok()) {
     recorder_.Warning(kube::InvolvedObject::Of(*observed.work), api::reason::kInterpretHealthFailed,
@@ -262,7 +262,7 @@ absl::StatusOr<std::string> WorkStatusReconciler::InterpretHealth(const Observed
       Known(*observed.work, api::ManifestIdentifier::Of(observed.manifest, observed.index)).health;
   if (known == health) return health;
   const auto about = kube::InvolvedObject::Of(*observed.work);
-  const std::string message = api::message::HealthInterpreted(gvk.kind, key, *healthy);
+  const std::string message = api::message::HealthInterpreted(gvk.kind, key, healthy->healthy);
   if (known.empty()) {
     recorder_.Routine(about, api::reason::kInterpretHealthSucceed, message);
   } else {

@@ -139,7 +139,12 @@ absl::StatusOr<json::Value> Status(const json::Value& request) {
 absl::StatusOr<json::Value> Health(const json::Value& request) {
   ASSIGN_OR_RETURN(const int64_t replicas, ReplicasOf(request));
   const int64_t ready = ObjectOf(request).Get({"status", "readyReplicas"}).AsInt();
-  return json::Value::Object({{"healthy", ready == replicas}});
+  json::Value response = json::Value::Object({{"healthy", ready == replicas}});
+  // For people; Karmada's own program does not know it.
+  if (ready != replicas) {
+    response.Set("healthMessage", absl::StrCat(ready, " of ", replicas, " replicas are ready"));
+  }
+  return response;
 }
 
 absl::StatusOr<json::Value> Prune(const json::Value& request) {

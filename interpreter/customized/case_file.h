@@ -48,7 +48,8 @@ struct CaseResult {
   // Explains why the case did not pass: the error of the operation, that it should have failed, or,
   // per result, what was expected and what came ("-want +got" lines). Ends with a newline.
   std::string report;
-  std::vector<std::string> unchecked;  // Names of results that `output` does not mention.
+  // The names of results that `output` does not mention, but for the message of a health.
+  std::vector<std::string> unchecked;
 };
 
 // Each result must equal the one in `output`. Quantities in requires, components and dependencies

@@ -27,6 +27,11 @@ lua::ScriptRunner::Options RunnerOptions(const LuaBackendOptions& options) {
   return runner;
 }
 
+// Returns how many results the function of a script may have; further ones are ignored.
+int NumberOfResults(Operation op) {
+  return op == Operation::kInterpretReplica || op == Operation::kInterpretHealth ? 2 : 1;
+}
+
 }  // namespace
 
 std::string PlaceOf(const lua::Script& script, Operation op) {
@@ -85,7 +90,7 @@ absl::StatusOr<LuaBackend::Results> LuaBackend::Run(const ScriptRule& rule,
   lua::Call run;
   run.function = std::string(ScriptFieldOf(op)->function);
   run.arguments = call.arguments;
-  run.results = op == Operation::kInterpretReplica ? 2 : 1;
+  run.results = NumberOfResults(op);
   run.arguments_are_references = op == Operation::kRetain || op == Operation::kReviseReplica;
   absl::StatusOr<lua::Outcome> outcome = runner_.Run(script, run);
   probation_.End(probed, ticket, outcome.status());
@@ -165,7 +170,7 @@ absl::StatusOr<json::Value> LuaBackend::ReflectStatus(const kube::Object& object
   return Answer(object, {Operation::kInterpretStatus, {object.root()}}, StatusIn);
 }
 
-absl::StatusOr<bool> LuaBackend::InterpretHealth(const kube::Object& object) const {
+absl::StatusOr<Health> LuaBackend::InterpretHealth(const kube::Object& object) const {
   return Answer(object, {Operation::kInterpretHealth, {object.root()}}, HealthIn);
 }
 

@@ -78,7 +78,7 @@ class LuaBackend : public Backend {
   // selector. It fails when one of the scripts fails or cannot answer.
   absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override;
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override;
-  absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const override;
+  absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const override;
   // kUnimplemented: no script prunes.
   absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override;
 

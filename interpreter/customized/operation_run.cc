@@ -45,9 +45,11 @@ Results Named(absl::string_view name, const absl::StatusOr<kube::Object>& object
   RETURN_IF_ERROR(object.status());
   return Named(name, absl::StatusOr<json::Value>(object->root()));
 }
-Results Named(absl::string_view name, const absl::StatusOr<bool>& yes) {
-  RETURN_IF_ERROR(yes.status());
-  return Named(name, absl::StatusOr<json::Value>(json::Value(*yes)));
+Results Named(const absl::StatusOr<Health>& health) {
+  RETURN_IF_ERROR(health.status());
+  std::vector<NamedResult> results{{"healthy", health->healthy}};
+  if (!health->message.empty()) results.push_back({std::string(kHealthMessage), health->message});
+  return results;
 }
 Results Named(const absl::StatusOr<Replicas>& replicas) {
   RETURN_IF_ERROR(replicas.status());
@@ -73,7 +75,7 @@ Results RunOn(const Answering& answering, const OperationInput& input, const kub
     case Operation::kInterpretStatus:
       return Named("status", answering.ReflectStatus(object));
     case Operation::kInterpretHealth:
-      return Named("healthy", answering.InterpretHealth(object));
+      return Named(answering.InterpretHealth(object));
     case Operation::kPrune:
       return Named("pruned", answering.Prune(object));
   }

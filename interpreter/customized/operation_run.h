@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "base/json.h"
 #include "interpreter/interpreter.h"
 #include "kube/meta/object.h"
@@ -21,11 +22,15 @@ struct OperationInput {
   int64_t replicas = 0;   // For ReviseReplica.
 };
 
+// The name of the result that says why an object is healthy or not.
+inline constexpr absl::string_view kHealthMessage = "message";
+
 struct NamedResult {
   // The name is "retained" for Retain; "replica" and "requires" for InterpretReplica; "components"
   // for InterpretComponent; "revised" for ReviseReplica; "status" for InterpretStatus;
-  // "aggregatedStatus" (the whole object) for AggregateStatus; "healthy" for InterpretHealth;
-  // "dependencies" for InterpretDependency; "pruned" for Prune.
+  // "aggregatedStatus" (the whole object) for AggregateStatus; "healthy", and "message" if
+  // the rule gives one, for InterpretHealth; "dependencies" for InterpretDependency; "pruned" for
+  // Prune.
   std::string name;
   json::Value value;
 };

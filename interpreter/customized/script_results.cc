@@ -141,10 +141,15 @@ absl::StatusOr<json::Value> StatusIn(Results results) {
   return Invalid(absl::StrCat("returned a list, not the table of a status: ", Excerpt(table)));
 }
 
-absl::StatusOr<bool> HealthIn(Results results) {
-  const Value& result = results[0];
-  if (result.type == Value::Type::kBoolean) return result.json.AsBool();
-  return Returned(result, "a boolean");
+absl::StatusOr<Health> HealthIn(Results results) {
+  const Value& healthy = results[0];
+  if (healthy.type != Value::Type::kBoolean) return Returned(healthy, "a boolean");
+  const Value& message = results[1];
+  if (message.is_nil()) return Health(healthy.json.AsBool());
+  if (message.type == Value::Type::kString) {
+    return Health(healthy.json.AsBool(), message.json.ToString());
+  }
+  return Returned(message, "a message (a string, or nothing), as its second result");
 }
 
 absl::StatusOr<json::Value> DependenciesIn(Results results) {

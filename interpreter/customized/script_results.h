@@ -26,8 +26,8 @@ absl::StatusOr<kube::Object> ObjectIn(absl::Span<const lua::Value> results);
 // Reads a table with names; an empty table is an object. (A list would be refused only by the
 // server, which cannot name the script.)
 absl::StatusOr<json::Value> StatusIn(absl::Span<const lua::Value> results);
-// Reads a boolean.
-absl::StatusOr<bool> HealthIn(absl::Span<const lua::Value> results);
+// Reads a boolean, and a message (a string) or nil.
+absl::StatusOr<Health> HealthIn(absl::Span<const lua::Value> results);
 // Reads valid DependentObjectReferences and keeps the script's order.
 absl::StatusOr<json::Value> DependenciesIn(absl::Span<const lua::Value> results);
 

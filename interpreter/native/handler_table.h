@@ -32,7 +32,7 @@ struct Handlers {
   // REQUIRES: the status of `object` is an object. A kind without this handler reports its whole
   // status.
   absl::StatusOr<json::Value> (*reflect_status)(const kube::Object& object) = nullptr;
-  absl::StatusOr<bool> (*interpret_health)(const kube::Object& object) = nullptr;
+  absl::StatusOr<Health> (*interpret_health)(const kube::Object& object) = nullptr;
 };
 
 class HandlerTable {

@@ -69,7 +69,7 @@ class NativeBackend : public Backend {
     return handlers->reflect_status(object);
   }
 
-  absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const override {
+  absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const override {
     return Call(&Handlers::interpret_health, object);
   }
 

@@ -64,10 +64,17 @@ absl::StatusOr<json::Value> ReflectService(const kube::Object& object) {
   return ReflectLoadBalancer(object);
 }
 
-absl::StatusOr<bool> ServiceHealth(const kube::Object& object) {
+// Returns whether the object has the address at which clients reach it.
+absl::StatusOr<Health> AddressHealth(const kube::Object& object) {
+  ASSIGN_OR_RETURN(const bool has_address, HasLoadBalancer(object));
+  if (has_address) return true;
+  return Health(false, "status.loadBalancer has no address yet");
+}
+
+absl::StatusOr<Health> ServiceHealth(const kube::Object& object) {
   ASSIGN_OR_RETURN(const bool balances, IsLoadBalancer(object));
   if (!balances) return true;
-  return HasLoadBalancer(object);
+  return AddressHealth(object);
 }
 
 absl::StatusOr<kube::Object> AggregateIngress(const kube::Object& object,
@@ -118,7 +125,7 @@ void RegisterNetwork(HandlerTable& table) {
                                     .interpret_health = ServiceHealth});
   table.Add({"networking.k8s.io", "v1", "Ingress"}, {.aggregate_status = AggregateIngress,
                                                      .get_dependencies = IngressDependencies,
-                                                     .interpret_health = HasLoadBalancer});
+                                                     .interpret_health = AddressHealth});
   table.Add({"multicluster.x-k8s.io", "v1alpha1", "ServiceImport"},
             {.get_dependencies = ServiceImportDependencies});
 }

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "interpreter/native/handler_table.h"
+#include "interpreter/native/health_messages.h"
 #include "interpreter/native/pod_dependencies.h"
 #include "interpreter/native/replicas.h"
 #include "interpreter/native/typed_fields.h"
@@ -163,7 +164,7 @@ absl::StatusOr<kube::Object> AggregatePod(const kube::Object& object, const Aggr
   return out;
 }
 
-absl::StatusOr<bool> PodHealth(const kube::Object& object) {
+absl::StatusOr<Health> PodHealth(const kube::Object& object) {
   Fields status(object.status(), "status");
   const absl::string_view phase = status.String("phase");
   std::optional<bool> ready;  // The status of the first condition of type Ready.
@@ -172,7 +173,8 @@ absl::StatusOr<bool> PodHealth(const kube::Object& object) {
     if (condition.String("type") == "Ready" && !ready.has_value()) ready = is_true;
   });
   RETURN_IF_ERROR(status.error());
-  return phase == "Succeeded" || (phase == "Running" && ready.value_or(false));
+  if (phase == "Succeeded" || (phase == "Running" && ready.value_or(false))) return true;
+  return Health(false, WhyPodIsNotReady(object));
 }
 
 absl::StatusOr<json::Value> PodDependencies(const kube::Object& object) {

@@ -53,11 +53,13 @@ absl::StatusOr<kube::Object> AggregateBudget(const kube::Object& object,
   return out;
 }
 
-absl::StatusOr<bool> BudgetHealth(const kube::Object& object) {
+absl::StatusOr<Health> BudgetHealth(const kube::Object& object) {
   Fields status(object.status(), "status");
-  const bool enough = status.Int("currentHealthy") >= status.Int("desiredHealthy");
+  const int64_t healthy = status.Int("currentHealthy");
+  const int64_t desired = status.Int("desiredHealthy");
   RETURN_IF_ERROR(status.error());
-  return enough;
+  if (healthy >= desired) return true;
+  return Health(false, absl::StrCat(healthy, " of at least ", desired, " pods are healthy"));
 }
 
 // Returns the status as the typed struct writes it: currentMetrics is always present.

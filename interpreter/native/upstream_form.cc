@@ -117,7 +117,7 @@ class UpstreamForm : public Backend {
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
     return native_->ReflectStatus(object);
   }
-  absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const override {
+  absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const override {
     return native_->InterpretHealth(object);
   }
   absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override {

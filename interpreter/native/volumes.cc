@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "interpreter/native/handler_table.h"
 #include "interpreter/native/typed_fields.h"
@@ -75,11 +76,12 @@ absl::StatusOr<kube::Object> AggregateClaim(const kube::Object& object,
   return WithPhase(object, phase);
 }
 
-absl::StatusOr<bool> ClaimHealth(const kube::Object& object) {
+absl::StatusOr<Health> ClaimHealth(const kube::Object& object) {
   Fields status(object.status(), "status");
-  const bool bound = status.String("phase") == "Bound";
+  const absl::string_view phase = status.String("phase");
   RETURN_IF_ERROR(status.error());
-  return bound;
+  if (phase == "Bound") return true;
+  return Health(false, absl::StrCat("the claim is ", phase.empty() ? "not bound yet" : phase));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "api/keys.h"
 #include "base/status.h"
 #include "interpreter/native/handler_table.h"
+#include "interpreter/native/health_messages.h"
 #include "interpreter/native/pod_dependencies.h"
 #include "interpreter/native/replicas.h"
 #include "interpreter/native/typed_fields.h"
@@ -122,9 +123,13 @@ absl::StatusOr<kube::Object> AggregateDaemonSet(const kube::Object& object,
   return AggregateCounters(object, items, kDaemonSetSums, GenerationGate::kTemplate);
 }
 
+Health Missing(const kube::Object& object, const ReplicaCounts& counts) {
+  return {false, WhyReplicasAreMissing(object, counts)};
+}
+
 // Returns whether all wanted replicas of a Deployment or StatefulSet run the current template and
 // are available.
-absl::StatusOr<bool> RolloutHealth(const kube::Object& object) {
+absl::StatusOr<Health> RolloutHealth(const kube::Object& object) {
   Fields root(object.root(), "");
   Fields spec = root.In("spec");
   Fields status = root.In("status");
@@ -134,10 +139,11 @@ absl::StatusOr<bool> RolloutHealth(const kube::Object& object) {
   const int64_t updated = status.Int("updatedReplicas");
   const int64_t available = status.Int("availableReplicas");
   RETURN_IF_ERROR(root.error());
-  return observed && updated >= wanted.value_or(updated) && available >= updated;
+  if (observed && updated >= wanted.value_or(updated) && available >= updated) return true;
+  return Missing(object, {wanted.value_or(updated), updated, available});
 }
 
-absl::StatusOr<bool> ReplicaSetHealth(const kube::Object& object) {
+absl::StatusOr<Health> ReplicaSetHealth(const kube::Object& object) {
   Fields root(object.root(), "");
   Fields spec = root.In("spec");
   Fields status = root.In("status");
@@ -146,19 +152,21 @@ absl::StatusOr<bool> ReplicaSetHealth(const kube::Object& object) {
   const std::optional<int64_t> wanted = spec.OptionalInt("replicas");
   const int64_t available = status.Int("availableReplicas");
   RETURN_IF_ERROR(root.error());
-  return observed && available >= wanted.value_or(available);
+  if (observed && available >= wanted.value_or(available)) return true;
+  return Missing(object, {wanted.value_or(available), wanted.value_or(available), available});
 }
 
-absl::StatusOr<bool> DaemonSetHealth(const kube::Object& object) {
+absl::StatusOr<Health> DaemonSetHealth(const kube::Object& object) {
   Fields root(object.root(), "");
   Fields status = root.In("status");
   const bool observed =
       status.Int64("observedGeneration") == root.In("metadata").Int64("generation");
   const int64_t updated = status.Int("updatedNumberScheduled");
-  const bool complete =
-      updated >= status.Int("desiredNumberScheduled") && status.Int("numberAvailable") >= updated;
+  const int64_t wanted = status.Int("desiredNumberScheduled");
+  const int64_t available = status.Int("numberAvailable");
   RETURN_IF_ERROR(root.error());
-  return observed && complete;
+  if (observed && updated >= wanted && available >= updated) return true;
+  return Missing(object, {wanted, updated, available});
 }
 
 // Leaves out claims made from the set's own claim templates: the set's controller makes them in

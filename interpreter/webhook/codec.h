@@ -31,11 +31,11 @@ struct Question {
 
 // The result of an operation; only the members for the question's operation are set.
 struct Answer {
-  Replicas replicas;         // For InterpretReplica.
-  json::Value components;    // For InterpretComponent: an array.
-  json::Value dependencies;  // For InterpretDependency: an array, validated.
-  json::Value status;        // For InterpretStatus; null when there is none.
-  bool healthy = false;      // For InterpretHealth.
+  Replicas replicas;           // For InterpretReplica.
+  json::Value components;      // For InterpretComponent: an array.
+  json::Value dependencies;    // For InterpretDependency: an array, validated.
+  json::Value status;          // For InterpretStatus; null when there is none.
+  interpreter::Health health;  // For InterpretHealth.
   // For ReviseReplica, Retain, AggregateStatus and Prune: RFC 6902 operations on the question's
   // object; null means no change.
   json::Value patch;

@@ -130,10 +130,11 @@ absl::StatusOr<json::Value> ReadDependencies(const json::Value& response) {
   return dependencies;
 }
 
-absl::StatusOr<bool> ReadHealthy(const json::Value& response) {
+absl::StatusOr<interpreter::Health> ReadHealth(const json::Value& response) {
   ASSIGN_OR_RETURN(const auto healthy, FindBool(response, "healthy"));
   if (!healthy.has_value()) return InvalidResponse("webhook returned nil response.healthy");
-  return *healthy;
+  ASSIGN_OR_RETURN(auto message, FindText(response, "healthMessage"));
+  return interpreter::Health(*healthy, std::move(message).value_or(""));
 }
 
 absl::StatusOr<json::Value> ReadPatch(const json::Value& response) {
@@ -170,7 +171,7 @@ absl::StatusOr<Answer> ReadAnswer(Operation op, const json::Value& response) {
       return answer;
     }
     case Operation::kInterpretHealth: {
-      ASSIGN_OR_RETURN(answer.healthy, ReadHealthy(response));
+      ASSIGN_OR_RETURN(answer.health, ReadHealth(response));
       return answer;
     }
     case Operation::kReviseReplica:

@@ -47,8 +47,8 @@ absl::StatusOr<json::Value> FindTyped(const json::Value& response, absl::string_
 absl::StatusOr<Replicas> ReadReplicas(const json::Value& response);
 // Reads and validates `dependencies`.
 absl::StatusOr<json::Value> ReadDependencies(const json::Value& response);
-// Reads `healthy` (required).
-absl::StatusOr<bool> ReadHealthy(const json::Value& response);
+// Reads `healthy` (required) and `healthMessage`, a text of ours that upstream does not know.
+absl::StatusOr<interpreter::Health> ReadHealth(const json::Value& response);
 // Reads `patch` and `patchType`, which must come together; null when there is nothing to change.
 absl::StatusOr<json::Value> ReadPatch(const json::Value& response);
 

@@ -150,9 +150,10 @@ absl::StatusOr<json::Value> WebhookBackend::ReflectStatus(const kube::Object& ob
                           [](Answer answer) { return std::move(answer.status); });
 }
 
-absl::StatusOr<bool> WebhookBackend::InterpretHealth(const kube::Object& object) const {
-  return Ask<bool>({.operation = Operation::kInterpretHealth, .object = object},
-                   [](const Answer& answer) { return answer.healthy; });
+absl::StatusOr<interpreter::Health> WebhookBackend::InterpretHealth(
+    const kube::Object& object) const {
+  return Ask<interpreter::Health>({.operation = Operation::kInterpretHealth, .object = object},
+                                  [](Answer answer) { return std::move(answer.health); });
 }
 
 absl::StatusOr<kube::Object> WebhookBackend::Prune(const kube::Object& object) const {

@@ -73,7 +73,7 @@ class WebhookBackend : public Backend {
   bool ChecksDependencies() const override { return true; }
   absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override;
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override;
-  absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const override;
+  absl::StatusOr<interpreter::Health> InterpretHealth(const kube::Object& object) const override;
   absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override;
 
  private:

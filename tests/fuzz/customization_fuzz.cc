@@ -28,7 +28,9 @@ void MustBeWritable(const json::Value& value) {
   if (!json::Parse(json::Write(value)).ok()) std::abort();
 }
 void MustBeWritable(const kube::Object& object) { MustBeWritable(object.root()); }
-void MustBeWritable(bool) {}
+void MustBeWritable(const interpreter::Health& health) {
+  MustBeWritable(json::Value(health.message));
+}
 void MustBeWritable(const interpreter::Replicas& replicas) {
   MustBeWritable(replicas.requirements);
 }

@@ -19,7 +19,8 @@ const kube::Gvk kWidget{"example.io", "v1", "Widget"};
 // Answers one operation of one kind; everything else is refused.
 class OneRule : public interpreter::Backend {
  public:
-  OneRule(Operation op, absl::StatusOr<bool> healthy, json::Value dependencies = nullptr)
+  OneRule(Operation op, absl::StatusOr<interpreter::Health> healthy,
+          json::Value dependencies = nullptr)
       : op_(op), healthy_(std::move(healthy)), dependencies_(std::move(dependencies)) {}
 
   absl::string_view layer() const override { return interpreter::kCustomizationLayer; }
@@ -51,7 +52,9 @@ class OneRule : public interpreter::Backend {
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object&) const override {
     return Refused();
   }
-  absl::StatusOr<bool> InterpretHealth(const kube::Object&) const override { return healthy_; }
+  absl::StatusOr<interpreter::Health> InterpretHealth(const kube::Object&) const override {
+    return healthy_;
+  }
   absl::StatusOr<kube::Object> Prune(const kube::Object&) const override { return Refused(); }
 
  protected:
@@ -59,7 +62,7 @@ class OneRule : public interpreter::Backend {
 
  private:
   const Operation op_;
-  const absl::StatusOr<bool> healthy_;
+  const absl::StatusOr<interpreter::Health> healthy_;
   const json::Value dependencies_;
 };
 
@@ -126,7 +129,7 @@ std::unique_ptr<interpreter::Interpreter> ChainOf(Layers... layers) {
   return interpreter::NewChain(std::move(backends));
 }
 
-std::unique_ptr<interpreter::Backend> Health(absl::StatusOr<bool> healthy) {
+std::unique_ptr<interpreter::Backend> Health(absl::StatusOr<interpreter::Health> healthy) {
   return std::make_unique<OneRule>(Operation::kInterpretHealth, std::move(healthy));
 }
 
@@ -190,6 +193,23 @@ TEST_CASE("calls of many kinds from many threads are all observed") {
 TEST_CASE("the first layer with a rule decides alone") {
   const auto chain = ChainOf(Health(true), Health(false), interpreter::NewNativeBackend());
   CHECK(chain->InterpretHealth(Widget()).value());
+}
+
+TEST_CASE("the message of a health comes with it, and a long one is cut") {
+  using interpreter::kMaxHealthMessageBytes;
+  const auto short_one = ChainOf(Health(interpreter::Health(false, "0 of 3")));
+  CHECK_FALSE(short_one->InterpretHealth(Widget())->healthy);
+  CHECK(short_one->InterpretHealth(Widget())->message == "0 of 3");
+
+  const auto longest =
+      ChainOf(Health(interpreter::Health(true, std::string(kMaxHealthMessageBytes, 'a'))));
+  CHECK(longest->InterpretHealth(Widget())->message == std::string(kMaxHealthMessageBytes, 'a'));
+  const auto too_long =
+      ChainOf(Health(interpreter::Health(true, std::string(kMaxHealthMessageBytes + 1, 'a'))));
+  const interpreter::Health cut = too_long->InterpretHealth(Widget()).value();
+  CHECK(cut.healthy);
+  CHECK(cut.message.size() == kMaxHealthMessageBytes);
+  CHECK_THAT(cut.message, Catch::EndsWith("a [cut]"));
 }
 
 TEST_CASE("an error of a layer ends the search and names layer, operation and object") {

@@ -55,9 +55,9 @@ absl::StatusOr<json::Value> Answer(const Interpreter& interpreter, const json::V
   }
   if (op == "InterpretDependency") return interpreter.GetDependencies(object);
   if (op == "InterpretStatus") return interpreter.ReflectStatus(object);
-  const auto healthy = interpreter.InterpretHealth(object);
-  if (!healthy.ok()) return healthy.status();
-  return json::Value(*healthy);
+  const auto health = interpreter.InterpretHealth(object);
+  if (!health.ok()) return health.status();
+  return json::Value(health->healthy);
 }
 
 json::Value Sorted(const json::Value& list) {

@@ -27,7 +27,7 @@ class ScriptedInterpreter : public interpreter::Interpreter {
   absl::StatusOr<json::Value> components = json::Value();
   absl::StatusOr<json::Value> dependencies = json::Value();
   std::map<std::string, json::Value> dependencies_of;  // Of objects of these names instead.
-  absl::StatusOr<bool> healthy = true;
+  absl::StatusOr<interpreter::Health> healthy = interpreter::Health(true);
   kube::Object revised;  // The result of ReviseReplica; empty: the object itself.
   absl::StatusOr<json::Value> aggregated = json::Value();  // The status set by AggregateStatus.
   // Called by Retain, if set; otherwise Retain returns the first argument.
@@ -81,7 +81,9 @@ class ScriptedInterpreter : public interpreter::Interpreter {
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
     return object.status();
   }
-  absl::StatusOr<bool> InterpretHealth(const kube::Object&) const override { return healthy; }
+  absl::StatusOr<interpreter::Health> InterpretHealth(const kube::Object&) const override {
+    return healthy;
+  }
   absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override { return object; }
 
  private:

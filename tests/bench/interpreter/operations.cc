@@ -80,8 +80,8 @@ constexpr BenchOperation kOperations[] = {
        return chain.InterpretHealth(s.object).status();
      },
      [](const Interpreter& chain, const Subject& s) -> absl::StatusOr<json::Value> {
-       ASSIGN_OR_RETURN(const bool healthy, chain.InterpretHealth(s.object));
-       return json::Value(healthy);
+       ASSIGN_OR_RETURN(const interpreter::Health health, chain.InterpretHealth(s.object));
+       return json::Value(health.healthy);
      }},
     {"InterpretReplica",
      [](const Interpreter& chain, const Subject& s) {

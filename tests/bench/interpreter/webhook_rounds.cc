@@ -71,8 +71,9 @@ double NsSince(WallClock::time_point began) {
 }
 
 absl::Status AskLayer(const interpreter::Interpreter& chain, const kube::Object& object) {
-  ASSIGN_OR_RETURN(const bool healthy, chain.InterpretHealth(object));
-  return healthy ? absl::OkStatus() : absl::InternalError("the example called the object unwell");
+  ASSIGN_OR_RETURN(const interpreter::Health health, chain.InterpretHealth(object));
+  return health.healthy ? absl::OkStatus()
+                        : absl::InternalError("the example called the object unwell");
 }
 
 absl::Status AskRaw(kube::Transport& wire, const kube::HttpRequest& request) {

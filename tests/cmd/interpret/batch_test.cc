@@ -122,6 +122,14 @@ TEST_CASE("A given customization answers before the built-in rules, and is named
   CHECK(AnswersTo(request).at(0).Has("error"));
 }
 
+TEST_CASE("The message of a health stands beside the result") {
+  const auto answers =
+      AnswersTo(R"({"id":1,"operation":"InterpretHealth","object":{"apiVersion":"v1",)"
+                R"("kind":"PersistentVolumeClaim","status":{"phase":"Pending"}}})");
+  CHECK(json::Write(answers.at(0)) == R"({"by":"PersistentVolumeClaim","id":1,"layer":"native",)"
+                                      R"("message":"the claim is Pending","result":false})");
+}
+
 TEST_CASE("Prune answers with what a manifest keeps, whatever the kind") {
   const auto answers = AnswersTo(
       R"({"id":1,"operation":"Prune","object":{"apiVersion":"example.io/v1","kind":"Widget",)"

@@ -17,8 +17,10 @@ TEST_CASE("run prints the result as YAML, or as JSON") {
   const std::string web = dir.Write("web.yaml", tests::kDeployment);
   CHECK(RunTool({"run", "--operation", "InterpretReplica", "--desired", web}).out ==
         "replica: 3\nrequirements:\n  resourceRequest:\n    cpu: 250m\n");
-  CHECK(RunTool({"run", "--operation", "interprethealth", "--observed", web, "-o", "json"}).out ==
-        "false\n");
+  const Ran health =
+      RunTool({"run", "--operation", "interprethealth", "--observed", web, "-o", "json"});
+  CHECK(health.out == "false\n");
+  CHECK(health.err == "message: 0 of 3 replicas are updated, 0 available\n");
 }
 
 TEST_CASE("run reads an object from standard input") {

@@ -37,6 +37,17 @@ TEST_CASE_METHOD(Files, "check --against calls every function and prints the res
   CHECK_THAT(ran.out, Contains("widgets on Widget shop/w: InterpretHealth: true\n"));
 }
 
+TEST_CASE_METHOD(Files, "the message of a health is printed, too, and has to be a string") {
+  const Ran ran = Against("healthInterpretation",
+                          "function InterpretHealth(obj)\n  return false, 'not yet'\nend");
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, Contains("Widget shop/w: InterpretHealth: false, \"not yet\"\n"));
+  const Ran wrong =
+      Against("healthInterpretation", "function InterpretHealth(obj)\n  return false, 1\nend");
+  CHECK(wrong.code == 1);
+  CHECK_THAT(wrong.out, Contains("returned the number 1, not a message (a string, or nothing)"));
+}
+
 TEST_CASE_METHOD(Files, "a function that fails on the object is an error at its line") {
   const Ran ran = Against("healthInterpretation",
                           "function InterpretHealth(obj)\n  return obj.spec.x == 1\nend");

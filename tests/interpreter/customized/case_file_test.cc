@@ -166,6 +166,17 @@ TEST_CASE("results without an expectation are named") {
   CHECK(result.unchecked == std::vector<std::string>{"replica", "requires"});
 }
 
+TEST_CASE("a case may expect a message of a health, and need not") {
+  const auto health = [](absl::string_view output) {
+    return RunOne(OnDeployment(absl::StrCat("operation: InterpretHealth\noutput: ", output, "\n")));
+  };
+  CHECK(health("{healthy: false}").unchecked.empty());
+  CHECK(health("{healthy: false}").passed);
+  CHECK(health("{healthy: false, message: its controller has not seen generation 1 yet}").passed);
+  CHECK(health("{healthy: false, message: 0 of 3}").report ==
+        "message (-want +got):\n-0 of 3\n+its controller has not seen generation 1 yet\n");
+}
+
 TEST_CASE("a case that fails says how") {
   struct Example {
     std::string rest, report;

@@ -41,8 +41,10 @@ std::string TextOf(const absl::StatusOr<Replicas>& r) {
   return r.ok() ? absl::StrCat(r->replicas, " ", json::Write(r->requirements))
                 : absl::StrCat("error: ", r.status().message());
 }
-std::string TextOf(const absl::StatusOr<bool>& yes) {
-  return yes.ok() ? (*yes ? "true" : "false") : absl::StrCat("error: ", yes.status().message());
+std::string TextOf(const absl::StatusOr<interpreter::Health>& health) {
+  if (!health.ok()) return absl::StrCat("error: ", health.status().message());
+  const std::string message = health->message.empty() ? "" : absl::StrCat(": ", health->message);
+  return absl::StrCat(health->healthy ? "true" : "false", message);
 }
 
 // The object for which scripts `return <expression>`; it has spec and status.
@@ -218,6 +220,20 @@ TEST_CASE("ReflectStatus gives any table that is an object") {
     INFO(returned);
     CHECK(Reflected(returned) == answer);
   }
+}
+
+TEST_CASE("InterpretHealth may give a message as well, which must be a string") {
+  CHECK(Health("false, '0 of ' .. o.spec.size") == "false: 0 of 3");
+  CHECK(Health("true, 'since a while'") == "true: since a while");
+  CHECK(Health("false, nil") == "false");
+  CHECK(Health("false, ''") == "false");
+  CHECK(Health("false, 'first', {}") == "false: first");  // Further results are ignored.
+  const std::string place = "error: ric/healthInterpretation:1: in InterpretHealth: ";
+  const std::string wanted = ", not a message (a string, or nothing), as its second result";
+  CHECK(Health("false, 3") == place + "returned the number 3" + wanted);
+  CHECK(Health("true, false") == place + "returned the boolean false" + wanted);
+  CHECK(Health("false, {'0 of 3'}") == place + "returned a table" + wanted);
+  CHECK(Health("'0 of 3', false") == place + "returned the string \"0 of 3\", not a boolean");
 }
 
 TEST_CASE("InterpretHealth gives a boolean") {

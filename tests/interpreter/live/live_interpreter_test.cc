@@ -89,7 +89,9 @@ struct Fixture : tests::ManagerFixture {
   }
   const interpreter::Interpreter& interpreter() const { return live->interpreter(); }
   absl::StatusOr<bool> Health(const std::string& name = "w") const {
-    return interpreter().InterpretHealth(kube::Object::Make(kWidget, {"ns", name}));
+    const auto health = interpreter().InterpretHealth(kube::Object::Make(kWidget, {"ns", name}));
+    if (!health.ok()) return health.status();
+    return health->healthy;
   }
   // Asks about objects until the hook, which must be down, is suspended.
   void Suspend() {

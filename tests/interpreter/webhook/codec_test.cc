@@ -115,8 +115,15 @@ TEST_CASE("responses give what each operation asks for") {
     CHECK(replicas.replicas.replicas == 3);
     CHECK(replicas.replicas.requirements == Json(R"({"namespace":"x"})"));
     CHECK(decode(Operation::kInterpretReplica, R"("replicas":0)").replicas.requirements.is_null());
-    CHECK(decode(Operation::kInterpretHealth, R"("healthy":true)").healthy);
-    CHECK_FALSE(decode(Operation::kInterpretHealth, R"("healthy":false)").healthy);
+    CHECK(decode(Operation::kInterpretHealth, R"("healthy":true)").health.healthy);
+    const interpreter::Health unhealthy =
+        decode(Operation::kInterpretHealth, R"("healthy":false)").health;
+    CHECK_FALSE(unhealthy.healthy);
+    CHECK(unhealthy.message.empty());
+    const interpreter::Health explained =
+        decode(Operation::kInterpretHealth, R"("healthy":false,"healthMessage":"0 of 3")").health;
+    CHECK_FALSE(explained.healthy);
+    CHECK(explained.message == "0 of 3");
     CHECK(decode(Operation::kInterpretDependency, R"("dependencies":null)").dependencies.empty());
     // Order and repetitions are kept.
     const char* list =
@@ -166,7 +173,7 @@ TEST_CASE("members that only one dialect has") {
   // A status together with a success is ignored.
   CHECK(Decode(kContext, Operation::kInterpretHealth,
                R"({"uid":"u1","successful":true,"healthy":true,"status":{"code":500}})")
-            ->healthy);
+            ->health.healthy);
 }
 
 TEST_CASE("a response may say which version it is, but not another one") {
@@ -228,6 +235,8 @@ TEST_CASE("bad responses are refused in upstream's words") {
        undecodable + "response.replicaRequirements: resourceRequest: cpu: quantities must match "
                      "the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"},
       {Operation::kInterpretHealth, ok + "}", invalid + "webhook returned nil response.healthy"},
+      {Operation::kInterpretHealth, ok + R"(,"healthy":false,"healthMessage":["0 of 3"]})",
+       undecodable + "response.healthMessage is not a string"},
       {Operation::kInterpretStatus, ok + R"(,"rawStatus":null})",
        invalid + "webhook returned nill response.rawStatus"},
       {Operation::kInterpretStatus, ok + R"(,"rawStatus":"fine"})",

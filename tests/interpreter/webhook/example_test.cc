@@ -110,7 +110,9 @@ TEST_CASE_METHOD(Example, "the example answers every operation in both dialects"
           Json(R"([{"apiVersion":"v1","kind":"ConfigMap","namespace":"default","name":"settings"},
                    {"apiVersion":"v1","kind":"Secret","namespace":"default","name":"keys"}])"));
     CHECK(backend.ReflectStatus(workload).value() == Json(R"({"readyReplicas":3})"));
-    CHECK_FALSE(backend.InterpretHealth(workload).value());
+    const interpreter::Health unhealthy = backend.InterpretHealth(workload).value();
+    CHECK_FALSE(unhealthy.healthy);
+    CHECK(unhealthy.message == "3 of 4 replicas are ready");
     kube::Object ready = workload;
     ready.Set({"status", "readyReplicas"}, 4);
     CHECK(backend.InterpretHealth(ready).value());

@@ -74,7 +74,9 @@ class Fallback : public WebhookBackend {
   bool Has(const kube::Gvk&, Operation op) const override {
     return op == Operation::kInterpretHealth;
   }
-  absl::StatusOr<bool> InterpretHealth(const kube::Object&) const override { return healthy_; }
+  absl::StatusOr<interpreter::Health> InterpretHealth(const kube::Object&) const override {
+    return healthy_;
+  }
 
  private:
   const bool healthy_;
