@@ -9,6 +9,9 @@ namespace api::message {
 
 namespace {
 
+// Stands between what a message states and the reason for it.
+constexpr absl::string_view kBecause = ": ";
+
 // Upstream prints the slash even when there is no namespace.
 std::string Slashed(const kube::ObjectKey& key) { return absl::StrCat(key.ns, "/", key.name); }
 
@@ -152,6 +155,26 @@ std::string StatusNotReflected(absl::string_view kind, const kube::ObjectKey& ob
 std::string HealthInterpreted(absl::string_view kind, const kube::ObjectKey& object, bool healthy) {
   return absl::StrCat("Interpret health of ", ObjectWord(kind, object), " as ",
                       healthy ? "healthy." : "unhealthy.");
+}
+
+std::string UnhealthyBecause(absl::string_view kind, const kube::ObjectKey& object,
+                             absl::string_view why) {
+  if (why.empty()) return HealthInterpreted(kind, object, false);
+  return absl::StrCat("Interpret health of ", ObjectWord(kind, object), " as unhealthy", kBecause,
+                      why);
+}
+
+std::string UnhealthyFor(absl::string_view object, absl::string_view cluster,
+                         absl::Duration duration, absl::string_view why) {
+  return absl::StrCat(object, " in cluster ", cluster, " has been unhealthy for ",
+                      absl::FormatDuration(duration), kBecause, why);
+}
+
+std::string WhyUnhealthyIn(absl::string_view message) {
+  const size_t said = message.find(" unhealthy");
+  if (said == absl::string_view::npos) return "";
+  const size_t at = message.find(kBecause, said);
+  return at == absl::string_view::npos ? "" : std::string(message.substr(at + kBecause.size()));
 }
 
 std::string HealthNotInterpreted(absl::string_view kind, const kube::ObjectKey& object,

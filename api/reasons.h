@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "api/cluster.h"
 #include "kube/meta/names.h"
@@ -115,6 +116,9 @@ inline constexpr char kReflectStatusSucceed[] = "ReflectStatusSucceed";
 inline constexpr char kReflectStatusFailed[] = "ReflectStatusFailed";
 inline constexpr char kInterpretHealthSucceed[] = "InterpretHealthSucceed";
 inline constexpr char kInterpretHealthFailed[] = "InterpretHealthFailed";
+// The reason of its events on Works and bindings whose object has not been healthy for long.
+// Upstream has none.
+inline constexpr char kUnhealthy[] = "Unhealthy";
 
 // Reasons of the cluster controller's events on Clusters.
 inline constexpr char kCreateExecutionSpaceSucceed[] = "CreateExecutionSpaceSucceed";
@@ -232,6 +236,14 @@ std::string StatusNotReflected(absl::string_view kind, const kube::ObjectKey& ob
                                const absl::Status& why);
 // "Interpret health of object(Kind/ns/n) as healthy."
 std::string HealthInterpreted(absl::string_view kind, const kube::ObjectKey& object, bool healthy);
+// "Interpret health of object(Kind/ns/n) as unhealthy: <why>"; as above when `why` is "".
+std::string UnhealthyBecause(absl::string_view kind, const kube::ObjectKey& object,
+                             absl::string_view why);
+// The message of the reason Unhealthy: "Kind ns/n in cluster m has been unhealthy for 5m: <why>".
+std::string UnhealthyFor(absl::string_view object, absl::string_view cluster,
+                         absl::Duration duration, absl::string_view why);
+// Returns the <why> of the two above; "" when the message of an event has none.
+std::string WhyUnhealthyIn(absl::string_view message);
 std::string HealthNotInterpreted(absl::string_view kind, const kube::ObjectKey& object,
                                  const absl::Status& why);
 

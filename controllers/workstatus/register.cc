@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/names.h"
@@ -29,10 +30,15 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
     return std::vector<kube::Request>{
         {.key = {}, .cluster = std::string(cluster.name()), .variant = kClusterLeft}};
   };
+  auto reconciler = std::make_unique<WorkStatusReconciler>(WorkStatusDeps{
+      context.manager, context.objects, context.status, context.rechecks, context.interpreter});
+  WorkStatusReconciler& looking = *reconciler;
   kube::ControllerBuilder by_object = context.NewController(api::kWorkStatusOfObjects, workers);
   kube::Controller& objects =
       loops::ReadsCredentials(by_object)
           .Reads(api::Works())
+          .Reads(api::ResourceBindings())
+          .Reads(api::ClusterResourceBindings())
           // While a cluster was not ready, this loop may have given up its objects. Missing objects
           // are created by the execution loop, whose Works are queued at the same moment.
           .Watches(
@@ -45,9 +51,8 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
                    {.when = {.add = kube::Never, .update = LostStatus, .remove = kube::Never},
                     .map_update = ObjectsThatLostStatus})
           .WithLanes([](const kube::Request& request) { return request.cluster; })
-          .Build(std::make_unique<WorkStatusReconciler>(
-              WorkStatusDeps{context.manager, context.objects, context.status, context.rechecks,
-                             context.interpreter}));
+          .Build(std::move(reconciler));
+  looking.Attach(objects.queue());
   works::RequeueWorks(
       context.interpreter,
       {objects.queue(),

@@ -74,15 +74,19 @@ bool HasInAnotherVersion(const api::WorkView& work, const kube::Object& object) 
 }  // namespace
 
 WorkStatusReconciler::WorkStatusReconciler(WorkStatusDeps deps)
-    : deps_(deps), recorder_(deps.manager.events(), api::kWorkStatusController) {}
+    : deps_(deps),
+      recorder_(deps.manager.events(), api::kWorkStatusController),
+      health_(deps.manager, deps.interpreter, recorder_) {}
 
 absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request& request,
                                                              const base::StopToken& stop) {
+  if (request.variant == kLongUnhealthyObjects) return health_.ReportLong();
   const kube::ObjectPtr cluster =
       deps_.manager.cluster().Find(api::Clusters(), {"", request.cluster});
   // A cluster that has left needs nothing; for a pull cluster its agent does the work of this loop.
   if (cluster == nullptr || !api::ClusterView(*cluster).IsPush()) {
     recorder_.ForgetAll(FailurePrefix(request.cluster));
+    health_.ForgetCluster(request.cluster);
     absl::MutexLock lock(&mu_);
     const auto is_there = [&](const auto& entry) { return entry.first.cluster == request.cluster; };
     absl::erase_if(deletions_, is_there);
@@ -145,6 +149,7 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
   if (observed.object == nullptr) {
     recorder_.Forget(FailureName(request));
     ForgetDeletion(request);
+    health_.Forget(request.cluster, request.gvk, request.key);
     deps_.objects.Forget(request.cluster, request.gvk, request.key);
   }
   if (request.variant == kMemberObjectDeleted) return Recreate(request, stop);
@@ -199,13 +204,13 @@ absl::Status WorkStatusReconciler::Collect(const Observed& observed) {
   api::ManifestStatus item;
   item.identifier = api::ManifestIdentifier::Of(observed.manifest, observed.index);
   item.status = std::move(status);
-  const absl::StatusOr<std::string> health = InterpretHealth(observed);
+  const std::string known = Known(*observed.work, item.identifier).health;
+  const absl::StatusOr<std::string> health =
+      health_.Interpret({observed.cluster, *observed.object, *observed.work, known});
   item.health = health.value_or(api::kHealthUnknown);
   const works::News news =
       item.health == api::kHealthy ? works::News::kSettled : works::News::kProgress;
-  if (Known(*observed.work, item.identifier).health.empty()) {
-    FollowNamespace(observed.cluster, *observed.object);
-  }
+  if (known.empty()) FollowNamespace(observed.cluster, *observed.object);
   deps_.status.Submit(*observed.work, {{}, {item.ToJson()}}, news);
   // A script that is wrong stays so until it is changed, and the change queues the object; a
   // webhook that was down may be back at the next try.
@@ -242,33 +247,6 @@ bool WorkStatusReconciler::IsNews(const json::Value& status, const Observed& obs
   const api::ManifestStatus known =
       Known(*observed.work, api::ManifestIdentifier::Of(observed.manifest, observed.index));
   return known.health.empty() || known.status != status;
-}
-
-absl::StatusOr<std::string> WorkStatusReconciler::InterpretHealth(const Observed& observed) {
-  const kube::Gvk gvk = observed.object->gvk();
-  if (!deps_.interpreter.HookEnabled(gvk, interpreter::Operation::kInterpretHealth)) {
-    return std::string(api::kHealthy);
-  }
-  const absl::StatusOr<interpreter::Health> healthy = deps_.interpreter.InterpretHealth(*observed.object);
-  const kube::ObjectKey key = observed.object->key();
-  if (!healthy.ok()) {
-    recorder_.Warning(kube::InvolvedObject::Of(*observed.work), api::reason::kInterpretHealthFailed,
-                      api::message::HealthNotInterpreted(gvk.kind, key, healthy.status()));
-    return base::Annotate(healthy.status(), "interpreting health of ", observed.object->Describe(),
-                          " in cluster ", observed.cluster);
-  }
-  const std::string health = *healthy ? api::kHealthy : api::kUnhealthy;
-  const std::string known =
-      Known(*observed.work, api::ManifestIdentifier::Of(observed.manifest, observed.index)).health;
-  if (known == health) return health;
-  const auto about = kube::InvolvedObject::Of(*observed.work);
-  const std::string message = api::message::HealthInterpreted(gvk.kind, key, healthy->healthy);
-  if (known.empty()) {
-    recorder_.Routine(about, api::reason::kInterpretHealthSucceed, message);
-  } else {
-    recorder_.Normal(about, api::reason::kInterpretHealthSucceed, message);
-  }
-  return health;
 }
 
 absl::Status WorkStatusReconciler::Recreate(const kube::Request& request,

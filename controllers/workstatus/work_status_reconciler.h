@@ -16,6 +16,7 @@
 #include "absl/synchronization/mutex.h"
 #include "api/blocked_deletion.h"
 #include "base/stop_token.h"
+#include "controllers/workstatus/health_reports.h"
 #include "interpreter/interpreter.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/events.h"
@@ -34,6 +35,8 @@ inline constexpr int kMemberObjectSeen = 0;
 inline constexpr int kMemberObjectDeleted = 1;
 // The request names only a cluster that has left; everything about it is forgotten.
 inline constexpr int kClusterLeft = 2;
+// The request names nothing; what has been unhealthy for long is reported.
+inline constexpr int kLongUnhealthyObjects = 3;
 
 struct WorkStatusDeps {
   kube::Manager& manager;
@@ -47,6 +50,12 @@ class WorkStatusReconciler : public kube::Reconciler {
  public:
   // REQUIRES: everything in `deps` outlives the reconciler.
   explicit WorkStatusReconciler(WorkStatusDeps deps);
+
+  // Puts requests of the variant kLongUnhealthyObjects into the queue when they are due. Call it
+  // before the loop runs. REQUIRES: the queue outlives the reconciler's last pass.
+  void Attach(kube::WorkQueue& queue) {
+    health_.LookWith(queue, {.variant = kLongUnhealthyObjects});
+  }
 
   // The request names an object in a member by cluster, gvk and key; its variant is one of the
   // above. Objects of pull clusters are left to their agents, whatever queued them.
@@ -92,13 +101,13 @@ class WorkStatusReconciler : public kube::Reconciler {
   absl::StatusOr<json::Value> ReflectStatus(const Observed& observed);
   // Returns whether a routine event is due, because the Work does not have this status yet.
   bool IsNews(const json::Value& status, const Observed& observed) const;
-  absl::StatusOr<std::string> InterpretHealth(const Observed& observed);
   // Reports it as an event on the template.
   void ReportRecreated(const kube::Object& manifest, const std::string& cluster,
                        const absl::Status& created);
 
   const WorkStatusDeps deps_;
   kube::EventRecorder recorder_;  // Remembers outcomes by the request for their object.
+  HealthReports health_;
   absl::Mutex mu_;
   // The deletions that were reported.
   absl::flat_hash_map<kube::Request, api::BlockedDeletion> deletions_ ABSL_GUARDED_BY(mu_);

@@ -58,6 +58,23 @@ TEST_CASE("a Cluster says how to reach it and whether it is ready") {
   CHECK(cluster.Taints()[0].ToJson() == object.spec()["taints"].At(0));
 }
 
+TEST_CASE("messages about an unhealthy object say why, and are understood") {
+  namespace message = api::message;
+  const std::string turned =
+      message::UnhealthyBecause("Deployment", {"ns", "web"}, "0 of 3: no unhealthy: quota");
+  CHECK(turned ==
+        "Interpret health of object(Deployment/ns/web) as unhealthy: 0 of 3: no unhealthy: quota");
+  CHECK(message::WhyUnhealthyIn(turned) == "0 of 3: no unhealthy: quota");
+  CHECK(message::WhyUnhealthyIn("(combined from similar events): " + turned) ==
+        "0 of 3: no unhealthy: quota");
+  const std::string lasting =
+      message::UnhealthyFor("Deployment ns/web", "m1", absl::Minutes(5), "0 of 3");
+  CHECK(lasting == "Deployment ns/web in cluster m1 has been unhealthy for 5m: 0 of 3");
+  CHECK(message::WhyUnhealthyIn(lasting) == "0 of 3");
+  CHECK(message::WhyUnhealthyIn(message::HealthInterpreted("Pod", {"ns", "a"}, false)).empty());
+  CHECK(message::WhyUnhealthyIn(message::HealthInterpreted("Pod", {"ns", "a"}, true)).empty());
+}
+
 TEST_CASE("messages are upstream's words") {
   namespace message = api::message;
   const absl::Status why = absl::UnavailableError("boom");
@@ -76,6 +93,8 @@ TEST_CASE("messages are upstream's words") {
         "work.karmada.io/conflict-resolution strategy value is empty, Karmada will not manage this "
         "resource");
   CHECK(message::HealthInterpreted("Deployment", {"ns", "web"}, false) ==
+        "Interpret health of object(Deployment/ns/web) as unhealthy.");
+  CHECK(message::UnhealthyBecause("Deployment", {"ns", "web"}, "") ==
         "Interpret health of object(Deployment/ns/web) as unhealthy.");
   CHECK(message::ClusterTainted({}) == "Taint cluster succeed: cluster now does not have taints.");
   CHECK(message::ClusterTainted({{"a", "", "NoSchedule", ""}, {"b", "v", "NoExecute", ""}}) ==

@@ -538,6 +538,28 @@ TEST_CASE_METHOD(Fixture,
   }));
 }
 
+TEST_CASE_METHOD(Fixture, "a message of the health that changes is not written") {
+  tests::ScriptedInterpreter scripted;
+  scripted.Enable(interpreter::Operation::kInterpretHealth);
+  scripted.healthy = interpreter::Health(false, "0 of 2");
+  Use(scripted);
+  PutApplied(kConfigMaps);
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(Written(kConfigMaps)["manifestStatuses"].At(0)["health"].AsString() == "Unhealthy");
+  const kube::Object work = server->Find(api::Works(), Template(kConfigMaps).key);
+  REQUIRE(Shows(api::Works(), work));
+  scripted.healthy = interpreter::Health(false, "1 of 2");
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  scripted.healthy = interpreter::Health(true);
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(Eventually([&] {
+    clock.Advance(works::kProgressHold);
+    const kube::Object now = server->Find(api::Works(), work.key());
+    return now.status()["manifestStatuses"].At(0)["health"].AsString() == "Healthy";
+  }));
+  CHECK(server->Requests("PATCH").size() == 2);
+}
+
 struct FailingReflection : tests::ScriptedInterpreter {
   bool fails = true;
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
