@@ -181,13 +181,12 @@ class Reader {
     List(api::Events(), key.ns.empty() ? "default" : key.ns, options);
   }
 
-  // Works whose objects have no health may have events that say why.
+  // Works whose objects are not healthy, or have no health, may have events that say why.
   void ReadWorkEvents(const Chain& chain) {
     size_t count = 0;
     for (const auto& [cluster, work] : chain.works) {
-      const std::string health = HealthIn(chain, *work);
-      const bool is_known = !health.empty() && health != api::kHealthUnknown;
-      if (is_known || !api::WorkView(*work).IsApplied() || !chain.Concerns(cluster)) continue;
+      const bool is_healthy = HealthIn(chain, *work) == api::kHealthy;
+      if (is_healthy || !api::WorkView(*work).IsApplied() || !chain.Concerns(cluster)) continue;
       if (++count <= kMostWorks) EventsAbout(work->kind(), work->key());
     }
   }

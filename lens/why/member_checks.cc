@@ -16,6 +16,7 @@
 #include "api/work.h"
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
+#include "lens/why/health.h"
 
 namespace lens::why {
 namespace {
@@ -315,20 +316,6 @@ Findings MemberObjectDiffers(const Chain& chain) {
   });
 }
 
-// Returns the messages of conditions that say what is wrong. Failures (ReplicaFailure: a quota, an
-// admission webhook) come before what follows from them (Available, Progressing).
-std::vector<std::string> Complaints(const kube::Object& object) {
-  std::vector<std::string> failures, consequences;
-  for (const json::Value& condition : object.status()["conditions"].items()) {
-    const bool failure = absl::EndsWith(condition["type"].AsString(), "Failure");
-    const absl::string_view status = condition["status"].AsString();
-    if (status != (failure ? "True" : "False") || condition["message"].AsString().empty()) continue;
-    (failure ? failures : consequences).push_back(condition["message"].ToString());
-  }
-  failures.insert(failures.end(), consequences.begin(), consequences.end());
-  return failures;
-}
-
 Findings MemberObjectIsUnhealthy(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
     if (HealthIn(chain, place.work) != api::kUnhealthy) return {};
@@ -338,9 +325,7 @@ Findings MemberObjectIsUnhealthy(const Chain& chain) {
         absl::StrCat("look at it; in ", place.cluster, ": kubectl",
                      chain.asked.key.ns.empty() ? "" : " -n ", chain.asked.key.ns, " describe ",
                      chain.asked.gvk.kind, " ", chain.asked.key.name)};
-    if (place.answer != nullptr && place.answer->object != nullptr) {
-      finding.evidence = Complaints(*place.answer->object);
-    }
+    finding.evidence = ReasonsForBadHealth(chain, place.cluster, place.work);
     if (!finding.evidence.empty()) absl::StrAppend(&finding.cause, ": ", finding.evidence[0]);
     return finding;
   });

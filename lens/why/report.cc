@@ -11,6 +11,7 @@
 #include "api/policy.h"
 #include "api/work.h"
 #include "lens/why/expected.h"
+#include "lens/why/health.h"
 #include "lens/why/matching.h"
 
 namespace lens::why {
@@ -265,7 +266,13 @@ class Way {
     const auto work = chain_.works.find(cluster);
     if (work == chain_.works.end()) return;
     const std::string health = HealthIn(chain_, *work->second);
-    if (!health.empty()) node.children.push_back({Mark::kNone, absl::StrCat("health: ", health)});
+    if (health.empty()) return;
+    std::string text = absl::StrCat("health: ", health);
+    if (health == api::kUnhealthy) {
+      const std::string why = WhyUnhealthy(chain_, cluster, *work->second);
+      if (!why.empty()) absl::StrAppend(&text, ": ", why);
+    }
+    node.children.push_back({Mark::kNone, std::move(text)});
   }
 
   Node Dependencies() const {

@@ -1,0 +1,24 @@
+// Why the template's object in a cluster is not healthy.
+#ifndef LENS_WHY_HEALTH_H_
+#define LENS_WHY_HEALTH_H_
+
+#include <string>
+#include <vector>
+
+#include "kube/meta/object.h"
+#include "lens/why/chain.h"
+
+namespace lens::why {
+
+// Returns the message of the rule that determines the health of the object in the cluster of this
+// Work: of the object as the member has it now if the rule can be asked from here, else the last
+// one that an event about the Work has. "" when there is none, or when the object is healthy.
+std::string WhyUnhealthy(const Chain& chain, const std::string& cluster, const kube::Object& work);
+// Returns that message, and then those of the conditions of the member's object that say what is
+// wrong. REQUIRES: the Work calls the object unhealthy.
+std::vector<std::string> ReasonsForBadHealth(const Chain& chain, const std::string& cluster,
+                                             const kube::Object& work);
+
+}  // namespace lens::why
+
+#endif  // LENS_WHY_HEALTH_H_
