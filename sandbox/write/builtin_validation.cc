@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kube/meta/selector.h"
@@ -257,7 +258,6 @@ constexpr ImmutableField kImmutable[] = {
     {"apps", "ReplicaSet", "spec", "selector"},
     {"apps", "DaemonSet", "spec", "selector"},
     {"batch", "Job", "spec", "selector"},
-    {"batch", "Job", "spec", "template"},
     {"batch", "Job", "spec", "completions"},
     {"", "Secret", "", "type"},
     {"rbac.authorization.k8s.io", "RoleBinding", "", "roleRef"},
@@ -297,6 +297,28 @@ void ValidateStatefulSetUpdate(const kube::Object& old_object, const kube::Objec
                    "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden");
 }
 
+// Before a suspended Job has started, a queue may determine where its pods run
+// (ValidateJobUpdate in Kubernetes' pkg/apis/batch/validation).
+void ValidateJobTemplateUpdate(const kube::Object& old_object, const kube::Object& object,
+                               FieldErrors& errors) {
+  constexpr std::pair<absl::string_view, absl::string_view> kMovable[] = {
+      {"metadata", "annotations"}, {"metadata", "labels"},  {"spec", "nodeSelector"},
+      {"spec", "schedulingGates"}, {"spec", "tolerations"},
+  };
+  json::Value before = old_object.spec()["template"];
+  const json::Value& after = object.spec()["template"];
+  const bool may_move =
+      old_object.spec()["suspend"].AsBool() && old_object.status()["startTime"].AsString().empty();
+  for (const auto& [parent, name] : kMovable) {
+    if (!may_move) break;
+    const json::Value* moved = after[parent].Find(name);
+    before.Erase({parent, name});
+    if (moved != nullptr) before.Set({parent, name}, *moved);
+  }
+  if (before == after) return;
+  errors.Invalid("spec.template", after, "field is immutable");
+}
+
 }  // namespace
 
 void ValidateBuiltin(const ResourceInfo& info, const kube::Object& object, FieldErrors& errors) {
@@ -323,6 +345,7 @@ void ValidateBuiltinUpdate(const ResourceInfo& info, const kube::Object& old_obj
     ValidateImmutableData(old_object, object, errors);
   }
   if (gvk.kind == "StatefulSet") ValidateStatefulSetUpdate(old_object, object, errors);
+  if (gvk.kind == "Job") ValidateJobTemplateUpdate(old_object, object, errors);
 }
 
 }  // namespace sandbox

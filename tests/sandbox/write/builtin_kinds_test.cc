@@ -80,6 +80,25 @@ TEST_CASE("a Deployment that cannot work is refused") {
   CHECK(Message(refused.status()).find("field is immutable") != std::string::npos);
 }
 
+TEST_CASE("where the pods of a Job run may change while it is suspended and has not started") {
+  ServerBackend backend(100);
+  kube::Object job = kube::Object::Make({"batch", "v1", "Job"}, {"default", "pi"});
+  job.Set({"spec"}, *json::Parse(R"({"suspend":true,"template":{"spec":{"restartPolicy":"Never",
+      "containers":[{"name":"m","image":"nginx"}]}}})"));
+  REQUIRE(backend.Create(kJobs, job, false).ok());
+  const auto patch = [&](const std::string& spec) {
+    PatchRequest request;
+    request.patch = *json::Parse(absl::StrCat("{\"spec\":", spec, "}"));
+    return backend.Patch(kJobs, job.key(), request).status();
+  };
+  const char* move = R"({"template":{"spec":{"nodeSelector":{"pool":"spot"}}}})";
+  const char* move_back = R"({"template":{"spec":{"nodeSelector":null}}})";
+  CHECK(patch(move).ok());
+  CHECK(ErrorOf(patch(R"({"template":{"spec":{"priority":7}}})")).code == 422);
+  CHECK(patch(R"({"suspend":false})").ok());
+  CHECK(ErrorOf(patch(move_back)).code == 422);
+}
+
 TEST_CASE("Services get addresses and keep them") {
   ServerBackend backend(100);
   const auto created = backend.Create(
