@@ -151,7 +151,7 @@ void Chronicle::OnMemberWrite(const std::string& member, const sandbox::Admissio
   }
   const Expectation& expected = entries_[story->id].expectation;
   for (const FieldChange& change :
-       owners.ControlPlaneWrote(request.old_object.root(), object.root(), expected.by_user)) {
+       owners.ControlPlaneWrote(request.old_object.root(), object.root(), expected.left)) {
     AddReport(*story, absl::StrCat(member, ": fight over ", object.kind(), " ", change.path,
                                    ": the member's side wrote ", Shown(change.before),
                                    ", the control plane overwrites it with ", Shown(change.after)));

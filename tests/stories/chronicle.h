@@ -30,7 +30,9 @@ class Chronicle {
   // What is right at present.
   struct Expectation {
     std::string phase;
-    std::set<std::string> by_user;  // Fields of the template that the user changes in this phase.
+    // Fields that the control plane may take from the member's side: those that the user changes in
+    // the template, and those that the member's side leaves to it. What is below them, too.
+    std::set<std::string> left;
     std::map<std::string, std::set<std::string>> healths;  // By member; no entry: any.
   };
 

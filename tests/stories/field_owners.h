@@ -13,8 +13,8 @@
 namespace tests {
 
 // A controller in the member writes what it wants until it is so. A control plane that changes a
-// field which such a controller has written last, and which the user has not changed in the
-// template since, begins a fight without end: the first overwriting already counts.
+// field which such a controller has written last, and which nobody has left to it, begins a fight
+// without end: the first overwriting already counts.
 //
 // Not thread-safe.
 class FieldOwners {
@@ -22,9 +22,9 @@ class FieldOwners {
   // Records what the member's side has changed.
   void MemberWrote(const json::Value& before, const json::Value& after);
   // Records what the control plane has changed, and returns the fields that it has taken from the
-  // member's side. Fields in `by_user` are not: the user has changed them in the template.
+  // member's side. Fields in `left`, and below them, are left to it.
   std::vector<FieldChange> ControlPlaneWrote(const json::Value& before, const json::Value& after,
-                                             const std::set<std::string>& by_user);
+                                             const std::set<std::string>& left);
 
  private:
   std::set<std::string> of_member_;  // Paths of the fields that the member's side wrote last.

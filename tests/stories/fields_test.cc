@@ -52,8 +52,12 @@ TEST_CASE("A field belongs to the member's side that wrote it last") {
     CHECK(taken[0].before == 5);
     CHECK(taken[0].after == 2);
   }
-  SECTION("a change of the user is none, nor is the change of another field") {
+  SECTION("what is left to the control plane is none, nor is the change of another field") {
     CHECK(owners.ControlPlaneWrote(scaled, made, {"spec.replicas"}).empty());
+    owners.MemberWrote(made, scaled);
+    CHECK(owners.ControlPlaneWrote(scaled, made, {"spec"}).empty());
+    owners.MemberWrote(made, scaled);
+    CHECK(owners.ControlPlaneWrote(scaled, made, {"spec.replica"}).size() == 1);
     CHECK(owners.ControlPlaneWrote(scaled, Yaml("{spec: {replicas: 5, image: b}}"), {}).empty());
   }
 }

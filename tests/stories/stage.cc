@@ -49,12 +49,6 @@ size_t CountPhases(const std::vector<Story>& stories) {
   return count;
 }
 
-std::set<std::string> Paths(const std::vector<FieldChange>& changes) {
-  std::set<std::string> paths;
-  for (const FieldChange& change : changes) paths.insert(change.path);
-  return paths;
-}
-
 // Returns the healths that are right in this phase; `and_before`: those of the phase before, too.
 std::map<std::string, std::set<std::string>> RightHealths(const Story& story, size_t number,
                                                           bool and_before) {
@@ -126,10 +120,13 @@ void Stage::PlayPhase(size_t number) {
 void Stage::BeginPhase(const Story& story, size_t number) {
   const Phase& phase = story.phases[number];
   Chronicle::Expectation expectation{phase.name, {}, RightHealths(story, number, true)};
+  expectation.left = phase.left;
   const kube::ObjectPtr subject = FindSubject("host", story);
-  if (number > 0 && subject != nullptr) {
-    expectation.by_user =
-        Paths(ChangedFields(subject->root(), kube::ApplyMergePatch(subject->root(), phase.user)));
+  if (number > 0 && subject != nullptr && !phase.user.is_null()) {
+    for (const FieldChange& change :
+         ChangedFields(subject->root(), kube::ApplyMergePatch(subject->root(), phase.user))) {
+      expectation.left.insert(change.path);
+    }
   }
   chronicle_->Expect(story, std::move(expectation));
   if (number == 0) {
@@ -172,7 +169,7 @@ void Stage::DeleteTemplates() {
     chronicle_->Expect(story, {"deleted", {}, {}});
     for (const kube::Object& object : story.templates) {
       const kube::Gvr resource = BackendOf("host").Find(object.gvk()).gvr();
-      (void)BackendOf("host").Delete(resource, object.key(), {});
+      (void)BackendOf("host").Delete(resource, object.key(), {.propagation = "Background"});
     }
   }
   Await(all, [this](const Story& story) { return MissingDeletion(story); });
@@ -309,7 +306,7 @@ void Stage::Create(const Story& story, const kube::Object& object) {
   const auto created = backend.Create(backend.Find(object.gvk()).gvr(), object);
   if (created.ok()) return;
   chronicle_->Report(story,
-                     absl::StrCat(object.Describe(), " is refused: ", created.status().ToString()));
+                     absl::StrCat(object.Describe(), " is refused: ", created.status().message()));
 }
 
 void Stage::Patch(const std::string& cluster, const Story& story, const json::Value& patch,
@@ -323,7 +320,7 @@ void Stage::Patch(const std::string& cluster, const Story& story, const json::Va
   if (patched.ok()) return;
   chronicle_->Report(
       story,
-      absl::StrCat(cluster, ": a step of the story is refused: ", patched.status().ToString()));
+      absl::StrCat(cluster, ": a step of the story is refused: ", patched.status().message()));
 }
 
 }  // namespace tests

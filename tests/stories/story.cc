@@ -47,10 +47,17 @@ std::map<std::string, std::string> HealthOf(const json::Value& health) {
   return all;
 }
 
+std::set<std::string> TextsOf(const json::Value& list) {
+  std::set<std::string> texts;
+  for (const json::Value& text : list.items()) texts.insert(text.ToString());
+  return texts;
+}
+
 absl::StatusOr<Phase> ParsePhase(const json::Value& given) {
   const std::string where = absl::StrCat("phase ", given["name"].AsString());
   RETURN_IF_ERROR(CheckNames(
-      given, {"name", "user", "arrived", "member", "member1", "member2", "expect", "meanwhile"},
+      given,
+      {"name", "user", "arrived", "member", "member1", "member2", "expect", "meanwhile", "left"},
       where));
   const json::Value& expect = given["expect"];
   RETURN_IF_ERROR(
@@ -62,9 +69,8 @@ absl::StatusOr<Phase> ParsePhase(const json::Value& given) {
   phase.arrived = given.Has("arrived") ? given["arrived"] : given["user"];
   phase.member = ByMember(given);
   phase.health = HealthOf(expect["health"]);
-  for (const json::Value& health : given["meanwhile"].items()) {
-    phase.meanwhile.insert(health.ToString());
-  }
+  phase.meanwhile = TextsOf(given["meanwhile"]);
+  phase.left = TextsOf(given["left"]);
   phase.expected_template = expect["template"];
   phase.expected_member = ByMember(expect);
   return phase;

@@ -18,10 +18,11 @@ struct Phase {
   std::string name;
   json::Value user;     // A merge patch for the template; null: none.
   json::Value arrived;  // What members' objects have when the user's change has come to them.
-  std::map<std::string, json::Value> member;           // By member: a merge patch for its object.
-  std::map<std::string, std::string> health;           // By member; no entry: any.
-  std::set<std::string> meanwhile;                     // Healths that may also show on the way.
-  json::Value expected_template;                       // A part of the template; null: nothing.
+  std::map<std::string, json::Value> member;  // By member: a merge patch for its object.
+  std::map<std::string, std::string> health;  // By member; no entry: any.
+  std::set<std::string> left;       // Fields that the members' side leaves to the control plane.
+  std::set<std::string> meanwhile;  // Healths that may also show on the way.
+  json::Value expected_template;    // A part of the template; null: nothing.
   std::map<std::string, json::Value> expected_member;  // By member: a part of its object.
 };
 
