@@ -44,7 +44,6 @@ namespace reason {
 // Reasons of events on the configurations of the resource interpreter.
 inline constexpr char kInvalidConfiguration[] = "InvalidConfiguration";
 inline constexpr char kValidConfiguration[] = "ValidConfiguration";
-inline constexpr char kConfigurationLoaded[] = "ConfigurationLoaded";
 inline constexpr char kWebhookSuspended[] = "WebhookSuspended";
 inline constexpr char kWebhookResumed[] = "WebhookResumed";
 

@@ -1,4 +1,4 @@
-// Names of the interpreter's metrics that others read, too.
+// Names of the interpreter's metrics and events that other programs read, too.
 #ifndef INTERPRETER_METRIC_NAMES_H_
 #define INTERPRETER_METRIC_NAMES_H_
 
@@ -11,6 +11,10 @@ inline constexpr char kWebhookDurationMetric[] = "karmada_interpreter_webhook_du
 // A gauge: kind, name.
 inline constexpr char kLoadedGenerationMetric[] =
     "karmada_interpreter_configuration_loaded_generation";
+
+// The reason of the event on a configuration whose rules answer from now on. Its message begins
+// with "Generation <n> ".
+inline constexpr char kConfigurationLoadedReason[] = "ConfigurationLoaded";
 
 }  // namespace interpreter
 

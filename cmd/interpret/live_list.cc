@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "api/reasons.h"
 #include "api/resources.h"
 #include "api/webhook_configuration.h"
 #include "base/status.h"
@@ -90,14 +89,14 @@ std::optional<int64_t> GenerationIn(absl::string_view message) {
 absl::StatusOr<Loads> LoadsFromEvents(tool::LiveConnection& live,
                                       const std::map<ConfigurationKey, std::string>& uids) {
   kube::ListOptions options;
-  options.field_selector = absl::StrCat("reason=", api::reason::kConfigurationLoaded);
+  options.field_selector = absl::StrCat("reason=", interpreter::kConfigurationLoadedReason);
   const auto events =
       live.client.ListAll(api::Events(), kEventNamespace, options, base::StopToken());
   if (!events.ok()) return base::Annotate(events.status(), "listing events");
   Loads loads;
   loads.by_event = true;
   for (const kube::Object& event : events->items) {
-    if (event.root()["reason"].AsString() != api::reason::kConfigurationLoaded) continue;
+    if (event.root()["reason"].AsString() != interpreter::kConfigurationLoadedReason) continue;
     const json::Value& about = event.root()["involvedObject"];
     const ConfigurationKey key{about["kind"].ToString(), about["name"].ToString()};
     const auto uid = uids.find(key);

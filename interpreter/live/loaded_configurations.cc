@@ -35,7 +35,7 @@ void LoadedConfigurations::ReportLoad(const kube::Object& object) {
                 {{"object", object.Describe()}, {"generation", object.generation()}});
   manager_.events().Record(
       api::kInterpreterSource, kube::InvolvedObject::Of(object), kube::EventType::kNormal,
-      api::reason::kConfigurationLoaded,
+      kConfigurationLoadedReason,
       absl::StrCat("Generation ", object.generation(), " is loaded and answers from now on."));
 }
 
