@@ -17,7 +17,7 @@ constexpr size_t kMostGaps = 100;
 constexpr size_t kMostReasonBytes = 300;
 constexpr size_t kMostErrorBytes = 80;
 
-std::string SideText(const Answer& answer) {
+std::string SideText(const SideAnswer& answer) {
   if (!answer.error.empty()) {
     return absl::StrCat("error: ", base::CutText(answer.error, kMostErrorBytes));
   }
@@ -26,16 +26,16 @@ std::string SideText(const Answer& answer) {
 }
 
 // Returns what an answer with an error is in a diff.
-json::Value DiffValue(const Answer& answer) {
+json::Value DiffValue(const SideAnswer& answer) {
   if (answer.error.empty()) return answer.value;
   return json::Value::Object({{"error", answer.error}});
 }
 
 }  // namespace
 
-void ImpactReport::Add(const ImpactQuestion& question, const Answer& before, const Answer& after) {
+void ImpactReport::Add(const ImpactQuestion& question, const SideAnswer& before, const SideAnswer& after) {
   const Invocation& asked = question.invocation;
-  for (const Answer* answer : {&before, &after}) {
+  for (const SideAnswer* answer : {&before, &after}) {
     if (answer->unknown.empty()) continue;
     return AddNotCompared(asked.object.gvk(), asked.op, answer->unknown);
   }

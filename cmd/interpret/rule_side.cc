@@ -71,10 +71,10 @@ std::string RuleSide::WhyUnknown(const Invocation& invocation,
                       "/", hook->client.service->name, ", which only the control plane can reach");
 }
 
-Answer RuleSide::Ask(const Invocation& invocation) {
+SideAnswer RuleSide::Ask(const Invocation& invocation) {
   const std::vector<interpreter::RuleName> rules =
       chain_->RulesFor(invocation.object.gvk(), invocation.op);
-  Answer answer;
+  SideAnswer answer;
   if (rules.empty()) {
     answer.value = WithoutRule(invocation);
     return answer;
@@ -83,15 +83,15 @@ Answer RuleSide::Ask(const Invocation& invocation) {
   answer.unknown = WhyUnknown(invocation, rules.front());
   if (!answer.unknown.empty()) return answer;
   failed_hook_.reset();
-  absl::StatusOr<json::Value> result = Invoke(*chain_, invocation);
+  absl::StatusOr<Answer> asked = Invoke(*chain_, invocation);
   if (failed_hook_.has_value()) {
     answer.unknown = *std::exchange(failed_hook_, std::nullopt);
-  } else if (!result.ok()) {
-    answer.error = std::string(result.status().message());
+  } else if (!asked.ok()) {
+    answer.error = std::string(asked.status().message());
   } else if (invocation.op == Operation::kAggregateStatus) {
-    answer.value = (*result)["status"];
+    answer.value = asked->result["status"];
   } else {
-    answer.value = *std::move(result);
+    answer.value = std::move(asked->result);
   }
   return answer;
 }

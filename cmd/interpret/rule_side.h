@@ -16,14 +16,14 @@
 namespace cmd::interpret {
 
 // What loops would get.
-struct Answer {
+struct SideAnswer {
   json::Value value;  // For AggregateStatus only the status.
   std::string error;  // "" when there is none. An answer with an error has no value.
   std::string rule;   // "customization widgets"; "" when no layer has a rule.
   // Why the answer can only be had inside the control plane, or not now; "" when it was had.
   std::string unknown;
 
-  friend bool operator==(const Answer& a, const Answer& b) {
+  friend bool operator==(const SideAnswer& a, const SideAnswer& b) {
     return a.value == b.value && a.error == b.error;
   }
 };
@@ -36,7 +36,7 @@ class RuleSide {
            const Webhooks& hooks);
   RuleSide(const RuleSide&) = delete;
 
-  Answer Ask(const Invocation& invocation);
+  SideAnswer Ask(const Invocation& invocation);
 
  private:
   // Returns why the hook that has to answer cannot be called from here; "" if it can, or if another

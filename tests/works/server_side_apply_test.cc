@@ -1,5 +1,5 @@
-// Objects that are put into members by server-side apply: which requests are sent, and when none is.
-// The fake server merges what is applied; what a real one makes of it is tested end to end.
+// Objects that are put into members by server-side apply: which requests are sent, and when none
+// is. The fake server merges what is applied; what a real one makes of it is tested end to end.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
