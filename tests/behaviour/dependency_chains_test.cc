@@ -1,5 +1,5 @@
-// With the gate TransitiveDependencies the shipped rules of several kinds follow one another: what a
-// template needs brings along what it needs itself.
+// With the gate TransitiveDependencies the shipped rules of several kinds follow one another: what
+// a template needs brings along what it needs itself.
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -58,7 +58,8 @@ const kube::Gvk kHelmRepository{"source.toolkit.fluxcd.io", "v1", "HelmRepositor
 
 }  // namespace
 
-TEST_CASE("With the gate TransitiveDependencies a HelmRelease brings the Secret of its repository") {
+TEST_CASE(
+    "With the gate TransitiveDependencies a HelmRelease brings the Secret of its repository") {
   ControlPlane plane({.daemon_flags = {"--feature-gates=TransitiveDependencies=true"}});
   const std::string ns = plane.UniqueNamespace("chain");
   plane.Apply("host", In(ns, kNamespaceYaml));
