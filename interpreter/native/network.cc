@@ -36,7 +36,8 @@ absl::Status RetainRolloutPodHash(const kube::Object& observed, kube::Object& re
   return absl::OkStatus();
 }
 
-// Retains the addresses and ports that the member gave the Service, and what a Rollout selects.
+// Retains the addresses and ports that the member gave the Service, the class of load balancer that
+// a webhook of the member chose (it cannot be taken away), and what a Rollout selects.
 absl::StatusOr<kube::Object> RetainService(const kube::Object& desired,
                                            const kube::Object& observed) {
   Fields spec(observed.spec(), "spec");
@@ -47,7 +48,20 @@ absl::StatusOr<kube::Object> RetainService(const kube::Object& desired,
   kube::Object retained = desired;
   if (port > 0) retained.Set({"spec", "healthCheckNodePort"}, port);
   if (!address.empty()) retained.Set({"spec", "clusterIP"}, address);
+  if (desired.spec()["type"] == "LoadBalancer") {
+    RetainFilledIn(observed, "loadBalancerClass", retained);
+  }
   RETURN_IF_ERROR(RetainRolloutPodHash(observed, retained));
+  return retained;
+}
+
+// Retains the class that the member's admission gives an Ingress without one when it is created,
+// and never again: without it no controller would serve the Ingress any more.
+absl::StatusOr<kube::Object> RetainIngress(const kube::Object& desired,
+                                           const kube::Object& observed) {
+  RETURN_IF_ERROR(json::FindObject(desired.root(), {"spec"}).status());
+  kube::Object retained = desired;
+  RetainFilledIn(observed, "ingressClassName", retained);
   return retained;
 }
 
@@ -123,7 +137,8 @@ void RegisterNetwork(HandlerTable& table) {
                                     .aggregate_status = AggregateService,
                                     .reflect_status = ReflectService,
                                     .interpret_health = ServiceHealth});
-  table.Add({"networking.k8s.io", "v1", "Ingress"}, {.aggregate_status = AggregateIngress,
+  table.Add({"networking.k8s.io", "v1", "Ingress"}, {.retain = RetainIngress,
+                                                     .aggregate_status = AggregateIngress,
                                                      .get_dependencies = IngressDependencies,
                                                      .interpret_health = AddressHealth});
   table.Add({"multicluster.x-k8s.io", "v1alpha1", "ServiceImport"},

@@ -142,4 +142,10 @@ bool SameTyped(const json::Value& a, const json::Value& b) {
   return CoveredBy(a, b) && CoveredBy(b, a);
 }
 
+void RetainFilledIn(const kube::Object& observed, absl::string_view field, kube::Object& retained) {
+  const json::Value& filled_in = observed.spec()[field];
+  if (filled_in.is_null() || !retained.spec()[field].is_null()) return;
+  retained.Set({"spec", field}, filled_in);
+}
+
 }  // namespace interpreter::native

@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/json.h"
+#include "kube/meta/object.h"
 
 namespace interpreter::native {
 
@@ -125,6 +126,10 @@ void SetOrOmit(json::Value& object, absl::string_view name, int64_t value);
 // Returns whether two statuses decode to equal structs: members that are absent, null, 0, false or
 // "" are equal. Lists are compared as they are: an empty one differs from an absent one.
 bool SameTyped(const json::Value& a, const json::Value& b);
+
+// Copies a field of the spec that an object's server filled in when the object was created, unless
+// `retained`, whose spec is an object, has one of its own.
+void RetainFilledIn(const kube::Object& observed, absl::string_view field, kube::Object& retained);
 
 }  // namespace interpreter::native
 

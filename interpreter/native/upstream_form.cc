@@ -97,7 +97,11 @@ class UpstreamForm : public Backend {
   }
 
   absl::string_view layer() const override { return native_->layer(); }
-  bool Has(const kube::Gvk& gvk, Operation op) const override { return native_->Has(gvk, op); }
+  // Upstream retains nothing of an Ingress.
+  bool Has(const kube::Gvk& gvk, Operation op) const override {
+    if (op == Operation::kRetain && gvk.kind == "Ingress") return false;
+    return native_->Has(gvk, op);
+  }
   std::string RuleOf(const kube::Gvk& gvk, Operation op) const override {
     return native_->RuleOf(gvk, op);
   }

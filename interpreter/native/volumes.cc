@@ -11,16 +11,18 @@ namespace interpreter::native {
 
 namespace {
 
-// Retains the name of the volume that the member bound.
+// Retains the name of the volume that the member bound, and the class that its admission has given
+// a claim without one; neither can be taken away.
 absl::StatusOr<kube::Object> RetainClaim(const kube::Object& desired,
                                          const kube::Object& observed) {
   Fields spec(observed.spec(), "spec");
   const absl::string_view volume = spec.String("volumeName");
   RETURN_IF_ERROR(spec.error());
-  if (volume.empty()) return desired;
+  if (volume.empty() && observed.spec()["storageClassName"].is_null()) return desired;
   RETURN_IF_ERROR(json::FindObject(desired.root(), {"spec"}).status());
   kube::Object retained = desired;
-  retained.Set({"spec", "volumeName"}, volume);
+  if (!volume.empty()) retained.Set({"spec", "volumeName"}, volume);
+  RetainFilledIn(observed, "storageClassName", retained);
   return retained;
 }
 
