@@ -97,10 +97,11 @@ class UpstreamForm : public Backend {
   }
 
   absl::string_view layer() const override { return native_->layer(); }
-  // Upstream retains nothing of an Ingress.
+  // Of some kinds upstream retains nothing.
   bool Has(const kube::Gvk& gvk, Operation op) const override {
-    if (op == Operation::kRetain && gvk.kind == "Ingress") return false;
-    return native_->Has(gvk, op);
+    const bool ours =
+        gvk.kind == "Ingress" || gvk.kind == "ReplicaSet" || gvk.kind == "StatefulSet";
+    return native_->Has(gvk, op) && !(op == Operation::kRetain && ours);
   }
   std::string RuleOf(const kube::Gvk& gvk, Operation op) const override {
     return native_->RuleOf(gvk, op);

@@ -197,12 +197,14 @@ void RegisterWorkloads(HandlerTable& table) {
                                            .interpret_health = RolloutHealth});
   table.Add({"apps", "v1", "ReplicaSet"}, {.get_replicas = WorkloadReplicas,
                                            .revise_replica = ReviseReplicas,
+                                           .retain = RetainReplicas,
                                            .aggregate_status = AggregateReplicaSet,
                                            .get_dependencies = TemplateDependencies,
                                            .reflect_status = ReflectReplicaSet,
                                            .interpret_health = ReplicaSetHealth});
   table.Add({"apps", "v1", "StatefulSet"}, {.get_replicas = WorkloadReplicas,
                                             .revise_replica = ReviseReplicas,
+                                            .retain = RetainReplicas,
                                             .aggregate_status = AggregateStatefulSet,
                                             .get_dependencies = StatefulSetDependencies,
                                             .reflect_status = ReflectStatefulSet,
