@@ -18,6 +18,7 @@
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/object_source.h"
 #include "cmd/interpret/trial.h"
+#include "interpreter/check/admission_review.h"
 #include "interpreter/customized/customization.h"
 
 namespace cmd::interpret {
@@ -32,6 +33,7 @@ constexpr char kExamples[] = R"(Examples:
   %prog% check widget.yaml
   %prog% check -R customizations/ -o json
   %prog% check ric/widget --kubeconfig ~/.kube/karmada.config
+  %prog% check hooks.yaml   # webhook configurations, too; in directories they are ignored
 
   # Does every function work, and return what it should, on this object?
   %prog% check widget.yaml --against my-widget.yaml
@@ -64,6 +66,7 @@ class Checker {
   tool::ExitCode Finish();
 
  private:
+  void CheckWebhooks(const tool::Document& document, const kube::Object& object);
   void Report(std::vector<Diagnostic> diagnostics);
   // Adds findings about scripts for operations that an earlier customization answers.
   void AddRivals(const tool::Document& document, const Customization& customization,
@@ -76,7 +79,7 @@ class Checker {
   std::map<std::pair<kube::Gvk, Operation>, std::string> answering_;
   kube::Object against_;  // An empty object means that no function is called.
   bool tried_ = false;
-  size_t checked_ = 0, errors_ = 0, warnings_ = 0;
+  size_t checked_ = 0, webhooks_ = 0, errors_ = 0, warnings_ = 0;
 };
 
 std::string OperationsText(const Customization& customization) {
@@ -87,12 +90,29 @@ std::string OperationsText(const Customization& customization) {
   return absl::StrJoin(names, ", ");
 }
 
+// Webhook configurations are looked at as admission does; their problems name their fields.
+void Checker::CheckWebhooks(const tool::Document& document, const kube::Object& object) {
+  ++webhooks_;
+  std::vector<Diagnostic> diagnostics = RepeatedNames(document);
+  for (const std::string& error : interpreter::check::Judge(object, {}).errors) {
+    Finding finding;
+    finding.message = error;
+    diagnostics.push_back(Locate(document, std::move(finding)));
+  }
+  const bool fine = diagnostics.empty();
+  Report(std::move(diagnostics));
+  if (!fine || options_.json || options_.quiet) return;
+  console_.out << console_.out_colours.Green("ok") << " "
+               << tool::OneLine(absl::StrCat(document.Where(), ": ", object.Describe())) << "\n";
+}
+
 void Checker::Check(const tool::Document& document) {
-  ++checked_;
   const kube::Object object(document.value);
+  if (interpreter::check::IsWebhookConfiguration(object)) return CheckWebhooks(document, object);
+  ++checked_;
   const size_t before = errors_ + warnings_;
   const Customization customization = interpreter::customized::ParseCustomization(object);
-  std::vector<Finding> findings = CheckCustomization(object);
+  std::vector<Finding> findings = interpreter::check::CheckCustomization(object);
   AddRivals(document, customization, findings);
   std::vector<Diagnostic> diagnostics = RepeatedNames(document);
   for (Finding& finding : findings) diagnostics.push_back(Locate(document, std::move(finding)));
@@ -174,8 +194,9 @@ tool::ExitCode Checker::Finish() {
     return code;
   }
   const std::string summary =
-      absl::StrCat(tool::Count(checked_, "customization"), ", ", tool::Count(errors_, "error"),
-                   ", ", tool::Count(warnings_, "warning"));
+      absl::StrCat(tool::Count(checked_, "customization"), ", ",
+                   webhooks_ == 0 ? "" : tool::Count(webhooks_, "webhook configuration") + ", ",
+                   tool::Count(errors_, "error"), ", ", tool::Count(warnings_, "warning"));
   console_.out << (errors_ == 0 ? console_.out_colours.Green(summary)
                                 : console_.out_colours.Red(summary))
                << std::endl;

@@ -8,11 +8,13 @@
 
 #include "absl/strings/string_view.h"
 #include "base/json.h"
-#include "cmd/interpret/findings.h"
+#include "interpreter/check/findings.h"
 #include "tool/console.h"
 #include "tool/documents.h"
 
 namespace cmd::interpret {
+
+using interpreter::check::Finding;
 
 struct Diagnostic {
   Finding finding;

@@ -6,56 +6,18 @@
 #include "api/keys.h"
 #include "api/resources.h"
 #include "base/status.h"
-#include "interpreter/customized/customization.h"
+#include "interpreter/check/upstream_admission.h"
 #include "kube/meta/selector.h"
-#include "lua/script.h"
 #include "sandbox/sim/karmada_admission.h"
 
 namespace cmd {
 namespace {
 
-using interpreter::Operation;
-using interpreter::customized::ScriptField;
-
-std::string Webhook() {
-  return absl::StrCat("resourceinterpretercustomization", api::kGroupSuffix);
-}
-
-absl::string_view ScriptOf(const kube::Object& customization, const ScriptField& field) {
-  return customization.spec()["customizations"][field.name]["luaScript"].AsString();
-}
-
-std::string NameOf(const ScriptField& field) {
-  return absl::StrCat("InterpreterOperation(", interpreter::OperationName(field.operation), ")");
-}
-
-// Follows upstream's validateCustomizationRule.
-absl::Status CheckAgainst(const kube::Object& other, const kube::Object& customization) {
-  if (other.spec()["target"] != customization.spec()["target"]) return absl::OkStatus();
-  for (const ScriptField& field : interpreter::customized::ScriptFields()) {
-    if (field.operation == Operation::kInterpretDependency) continue;
-    if (ScriptOf(other, field).empty() || ScriptOf(customization, field).empty()) continue;
-    return sandbox::Denied(
-        Webhook(),
-        {absl::StrCat("conflicting with ", NameOf(field),
-                      " of existing ResourceInterpreterCustomization(", other.name(), ")")});
-  }
-  return absl::OkStatus();
-}
-
-// Follows upstream's checkCustomizationsRule: scripts are compiled and not run.
-absl::Status CheckScripts(const kube::Object& customization) {
-  for (const ScriptField& field : interpreter::customized::ScriptFields()) {
-    const absl::string_view text = ScriptOf(customization, field);
-    if (text.empty()) continue;
-    const auto compiled =
-        lua::Script::Compile(absl::StrCat(customization.name(), "/", field.name), text);
-    if (compiled.ok()) continue;
-    return sandbox::Denied(
-        Webhook(),
-        {absl::StrCat(NameOf(field), " Lua script error: ", compiled.status().message())});
-  }
-  return absl::OkStatus();
+// Returns a denial for this reason; OK for "".
+absl::Status Denial(const std::string& reason) {
+  if (reason.empty()) return absl::OkStatus();
+  return sandbox::Denied(absl::StrCat("resourceinterpretercustomization", api::kGroupSuffix),
+                         {reason});
 }
 
 }  // namespace
@@ -71,9 +33,10 @@ sandbox::AdmissionHook CustomizationAdmission(sandbox::Backend& backend) {
         ASSIGN_OR_RETURN(const auto existing,
                          backend.List(customizations.gvr(), "", kube::LabelSelector()));
         for (const kube::ObjectPtr& other : existing) {
-          if (other->name() != object.name()) RETURN_IF_ERROR(CheckAgainst(*other, object));
+          if (other->name() == object.name()) continue;
+          RETURN_IF_ERROR(Denial(interpreter::check::ConflictWith(*other, object)));
         }
-        return CheckScripts(object);
+        return Denial(interpreter::check::CompileErrorOf(object));
       };
 }
 

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/json.h"
-#include "cmd/interpret/findings.h"
 #include "tests/cmd/interpret/tool.h"
 #include "tests/support/temp_directory.h"
 
@@ -150,6 +149,22 @@ TEST_CASE("Two customizations that answer the same question are found") {
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, Contains("InterpretHealth of Widget is customized by widgets (standard "
                                "input, document 1, line 1) already"));
+}
+
+TEST_CASE("Check looks at webhook configurations as admission does") {
+  const std::string head =
+      "apiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterWebhookConfiguration\n"
+      "metadata: {name: hooks}\nwebhooks:\n- name: w.example.com\n"
+      "  interpreterContextVersions: [v1alpha1]\n  rules:\n"
+      "  - {operations: [Retain], apiGroups: [a], apiVersions: [v1], kinds: [Widget]}\n";
+  const Ran bad = RunTool({"check", "-"}, head);
+  INFO(bad.out << bad.err);
+  CHECK(bad.code == 1);
+  CHECK_THAT(bad.out, Contains("error: webhooks[0].clientConfig"));
+  const Ran fine = RunTool({"check", "-"}, head + "  clientConfig: {url: 'https://h/p'}\n");
+  INFO(fine.out << fine.err);
+  CHECK(fine.code == 0);
+  CHECK_THAT(fine.out, Contains("0 customizations, 1 webhook configuration, 0 errors"));
 }
 
 TEST_CASE("What is not a customization is an error") {

@@ -1,4 +1,4 @@
-#include "cmd/interpret/findings.h"
+#include "interpreter/check/findings.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include "interpreter/interpreter.h"
 #include "kube/meta/selector.h"
 
-namespace cmd::interpret {
+namespace interpreter::check {
 namespace {
 
 using interpreter::customized::CompiledScript;
@@ -176,6 +176,12 @@ absl::StatusOr<std::shared_ptr<const lua::Script>> Compile(const kube::Object& o
 
 }  // namespace
 
+std::string Finding::ToString() const {
+  return absl::StrCat(
+      field, field.empty() ? "" : ": ",
+      script_line == 0 ? "" : absl::StrCat("line ", script_line, " of the script: "), message);
+}
+
 Finding SyntaxFinding(const std::string& field, absl::string_view message, absl::string_view text) {
   CompilerMessage error = Parse(message);
   if (absl::EndsWith(error.what, kNearEnd)) {
@@ -214,4 +220,4 @@ std::vector<Finding> CheckCustomization(const kube::Object& object) {
   return findings;
 }
 
-}  // namespace cmd::interpret
+}  // namespace interpreter::check

@@ -1,4 +1,4 @@
-#include "cmd/interpret/script_probe.h"
+#include "interpreter/check/script_probe.h"
 
 #include <vector>
 
@@ -9,7 +9,7 @@
 #include "interpreter/customized/kube_library.h"
 #include "lua/script_runner.h"
 
-namespace cmd::interpret {
+namespace interpreter::check {
 namespace {
 
 absl::StatusOr<json::Value> RunIn(const lua::Script& script, const std::string& function) {
@@ -106,4 +106,4 @@ absl::StatusOr<LoadedScript> Load(const lua::Script& script, const Questions& qu
   return loaded;
 }
 
-}  // namespace cmd::interpret
+}  // namespace interpreter::check

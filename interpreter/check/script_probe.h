@@ -1,7 +1,7 @@
 // Determines what exists once a script has been loaded. It asks the sandbox that runs the script,
 // so that there is no second list of its functions.
-#ifndef CMD_INTERPRET_SCRIPT_PROBE_H_
-#define CMD_INTERPRET_SCRIPT_PROBE_H_
+#ifndef INTERPRETER_CHECK_SCRIPT_PROBE_H_
+#define INTERPRETER_CHECK_SCRIPT_PROBE_H_
 
 #include <map>
 #include <set>
@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "lua/script.h"
 
-namespace cmd::interpret {
+namespace interpreter::check {
 
 // The standing of a global, or of a member of a library, in the sandbox.
 enum class Standing { kThere, kRefused, kAbsent };
@@ -38,6 +38,6 @@ struct Questions {
 // for a script that leaves no room for the questions.
 absl::StatusOr<LoadedScript> Load(const lua::Script& script, const Questions& questions);
 
-}  // namespace cmd::interpret
+}  // namespace interpreter::check
 
-#endif  // CMD_INTERPRET_SCRIPT_PROBE_H_
+#endif  // INTERPRETER_CHECK_SCRIPT_PROBE_H_

@@ -1,6 +1,6 @@
 // Finds mistakes in a customization without an object to run it on.
-#ifndef CMD_INTERPRET_FINDINGS_H_
-#define CMD_INTERPRET_FINDINGS_H_
+#ifndef INTERPRETER_CHECK_FINDINGS_H_
+#define INTERPRETER_CHECK_FINDINGS_H_
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 #include "kube/meta/object.h"
 #include "lua/script.h"
 
-namespace cmd::interpret {
+namespace interpreter::check {
 
 struct Finding {
   enum class Severity { kError, kWarning } severity = Severity::kError;
@@ -20,6 +20,11 @@ struct Finding {
   int column = 0;       // The column in that line, from 1; 0: search for `token`.
   std::string token;    // The word that the finding is about, as written; may be "".
   std::string message;
+  // False: time or memory ran out while the script was looked at, which need not happen elsewhere.
+  bool certain = true;
+
+  // Returns "<field>: line 2 of the script: <message>", without what is not known.
+  std::string ToString() const;
 };
 
 // Returns all mistakes in one customization: in its fields and target, in the syntax of its
@@ -37,6 +42,6 @@ std::vector<Finding> CheckScript(const interpreter::customized::ScriptField& fie
 // column of the token in `text`.
 Finding SyntaxFinding(const std::string& field, absl::string_view message, absl::string_view text);
 
-}  // namespace cmd::interpret
+}  // namespace interpreter::check
 
-#endif  // CMD_INTERPRET_FINDINGS_H_
+#endif  // INTERPRETER_CHECK_FINDINGS_H_

@@ -14,11 +14,11 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/spelling.h"
-#include "cmd/interpret/findings.h"
-#include "cmd/interpret/script_probe.h"
+#include "interpreter/check/findings.h"
+#include "interpreter/check/script_probe.h"
 #include "interpreter/customized/kube_library.h"
 
-namespace cmd::interpret {
+namespace interpreter::check {
 namespace {
 
 using interpreter::Operation;
@@ -224,6 +224,7 @@ class ScriptCheck {
     }
     Report(Severity::kError, line, "",
            absl::StrCat("every run fails here: ", absl::StripPrefix(what, "in the main chunk: ")));
+    findings_.back().certain = !absl::IsDeadlineExceeded(loaded_.status());
   }
 
   const ScriptField& field_;
@@ -240,8 +241,9 @@ class ScriptCheck {
 std::vector<Finding> CheckScript(const ScriptField& field, const lua::Script& script) {
   const auto facts = lua::Inspect(script);
   if (facts.ok()) return ScriptCheck(field, script, *facts).Run();
+  // The script compiles, so what lacks is memory for the inspection.
   return {{Severity::kError, absl::StrCat("spec.customizations.", field.name, ".luaScript"), 0, 0,
-           "", std::string(facts.status().message())}};
+           "", std::string(facts.status().message()), /*certain=*/false}};
 }
 
-}  // namespace cmd::interpret
+}  // namespace interpreter::check
