@@ -1,6 +1,7 @@
 #include "config/options.h"
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <string>
 #include <type_traits>
@@ -13,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "base/listen_address.h"
 #include "base/status.h"
+#include "config/admission_flags.h"
 #include "config/command_line.h"
 #include "config/flag_types.h"
 #include "config/internal/removed_flags.h"
@@ -81,6 +83,31 @@ absl::Status Validate(const Options& o, const CLI::App& app) {
   RETURN_IF_ERROR(CheckControllers(o.controllers));
   RETURN_IF_ERROR(SkippedApis::Parse(o.skipped_propagating_apis).status());
   return SkippedNamespaces::Create(o.skipped_propagating_namespaces).status();
+}
+
+absl::Status ValidateFile(absl::string_view flag, const std::string& file) {
+  if (std::ifstream(file).good()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(flag, ": ", file, " cannot be read"));
+}
+
+absl::Status ValidateAdmission(const AdmissionFlags& a) {
+  constexpr char kAddress[] = "--interpreter-admission-bind-address";
+  constexpr char kCertificate[] = "--interpreter-admission-tls-cert-file";
+  constexpr char kKey[] = "--interpreter-admission-tls-private-key-file";
+  RETURN_IF_ERROR(CheckAddress(kAddress, a.bind_address));
+  if (!a.IsOn()) {
+    if (a.certificate_file.empty() && a.key_file.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(a.certificate_file.empty() ? kKey : kCertificate, "=",
+                     a.certificate_file.empty() ? a.key_file : a.certificate_file,
+                     " has no effect without ", kAddress));
+  }
+  if (a.certificate_file.empty() || a.key_file.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(kAddress, " needs ", kCertificate, " and ", kKey));
+  }
+  RETURN_IF_ERROR(ValidateFile(kCertificate, a.certificate_file));
+  return ValidateFile(kKey, a.key_file);
 }
 
 // Replaces a number that is too small by `least` and adds a warning.
@@ -208,6 +235,11 @@ bool Options::ControllerEnabled(const std::string& name, bool on_by_default) con
 }
 
 Parsed ParseCommandLine(int argc, const char* const* argv) {
+  AdmissionFlags unused;
+  return ParseCommandLine(argc, argv, unused);
+}
+
+Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admission) {
   Parsed parsed;
   Options& options = parsed.options;
   CLI::App app("The controllers of a Karmada control plane.", "karmada-controller-manager");
@@ -215,6 +247,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   AddHelpAndVersion(app);
   internal::AddUsedFlags(app, options);
+  internal::AddAdmissionFlags(app, admission);
   internal::AddUnusedFlags(app);
   std::vector<std::string> arguments = NormalizedWords(argc, argv);
   const absl::Status known = internal::CheckForRemovedFlags(arguments);
@@ -222,7 +255,8 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
   const absl::StatusOr<std::string> answer = ParseWords(app, std::move(arguments));
   if (!answer.ok()) return Refused(answer.status().message());
   if (!answer->empty()) return Exit(0, *answer);
-  const absl::Status valid = Validate(options, app);
+  absl::Status valid = Validate(options, app);
+  valid.Update(ValidateAdmission(admission));
   if (!valid.ok()) return Refused(valid.message());
   options.warnings = internal::UnusedFlagWarnings(app);
   for (std::string& warning : options.gates.Warnings()) options.warnings.push_back(warning);
@@ -237,7 +271,9 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
 std::vector<FlagSupport> Flags() {
   CLI::App app;
   Options unused;
+  AdmissionFlags unused_admission;
   internal::AddUsedFlags(app, unused);
+  internal::AddAdmissionFlags(app, unused_admission);
   std::map<std::string, FlagSupport> by_name;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/keys.h"
 #include "api/programs.h"
+#include "api/resources.h"
 #include "base/clock.h"
 #include "base/http_server.h"
 #include "base/metrics.h"
@@ -26,6 +27,7 @@
 #include "cmd/controller-manager/missing_features.h"
 #include "cmd/controller-manager/server_check.h"
 #include "config/version.h"
+#include "interpreter/live/admission_server.h"
 #include "interpreter/live/live_interpreter.h"
 #include "kube/client/http_transport.h"
 #include "kube/client/kubeconfig.h"
@@ -137,7 +139,7 @@ class Daemon {
     for (const std::string& name : members_.Names()) members_.Remove(name);
   }
 
-  absl::Status Run(const base::StopToken& stop) {
+  absl::Status Run(const config::AdmissionFlags& admission, const base::StopToken& stop) {
     manager_.UseForElection(election_client_);
     ShowBuild();
     RETURN_IF_ERROR(BuildControllers(context_));
@@ -145,11 +147,17 @@ class Daemon {
     manager_.Add(std::make_unique<ClusterLog>(manager_));
     manager_.Add(std::make_unique<MissingFeatures>(manager_, kinds_));
     RETURN_IF_ERROR(live_.Load(stop));
+    std::unique_ptr<interpreter::live::AdmissionServer> reviews;  // Ends before what it asks.
+    if (admission.IsOn()) {
+      ASSIGN_OR_RETURN(reviews, ServeAdmission(admission));
+    }
     return manager_.Run(stop);
   }
 
  private:
   void ShowBuild();
+  absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> ServeAdmission(
+      const config::AdmissionFlags& admission);
 
   metrics::Registry registry_;
   kube::Client client_;
@@ -185,6 +193,17 @@ void Daemon::ShowBuild() {
   registry_.GetGauge("karmada_build_info", "What this build is.", labels).Set(1);
 }
 
+absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> Daemon::ServeAdmission(
+    const config::AdmissionFlags& admission) {
+  const auto customizations = [this] {
+    const auto informer = informers_.Find(api::InterpreterCustomizations());
+    return informer == nullptr ? std::vector<kube::ObjectPtr>() : informer->store().List();
+  };
+  return interpreter::live::AdmissionServer::Start(
+      {admission.bind_address, admission.certificate_file, admission.key_file}, customizations,
+      &registry_);
+}
+
 // Uses a client of its own, before anything is built that would repeat its requests.
 absl::Status CheckServerOf(const config::Options& options, const Connection& connection,
                            const base::StopToken& stop) {
@@ -214,14 +233,14 @@ absl::StatusOr<Connection> Connect(const config::Options& options) {
   return connection;
 }
 
-absl::Status RunDaemon(const config::Options& options, const Connection& connection,
-                       const base::StopToken& stop) {
+absl::Status RunDaemon(const config::Options& options, const config::AdmissionFlags& admission,
+                       const Connection& connection, const base::StopToken& stop) {
   if (const absl::Status usable = CheckServerOf(options, connection, stop); !usable.ok()) {
     base::EndProcessAfter(kStopLimit, 1);
     return usable;
   }
   auto daemon = std::make_unique<Daemon>(options, connection);
-  const absl::Status result = daemon->Run(stop);
+  const absl::Status result = daemon->Run(admission, stop);
   // The limit applies also when the daemon ended by itself, for example because it lost its lease.
   base::EndProcessAfter(kStopLimit, 1);
   // Threads that outlived the graceful period still use the daemon, and waiting for them would

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/stop_token.h"
+#include "config/admission_flags.h"
 #include "config/options.h"
 #include "kube/client/transport.h"
 
@@ -30,8 +31,8 @@ inline constexpr absl::Duration kStopLimit = absl::Seconds(35);
 
 // Blocks. OK after a stop; otherwise the reason why it cannot go on (API server unreachable at
 // start, CRDs missing, lease lost).
-absl::Status RunDaemon(const config::Options& options, const Connection& connection,
-                       const base::StopToken& stop);
+absl::Status RunDaemon(const config::Options& options, const config::AdmissionFlags& admission,
+                       const Connection& connection, const base::StopToken& stop);
 
 }  // namespace cmd
 

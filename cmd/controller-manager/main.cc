@@ -15,6 +15,7 @@
 #include "base/stop_token.h"
 #include "base/tls.h"
 #include "cmd/controller-manager/daemon.h"
+#include "config/admission_flags.h"
 #include "config/command_line.h"
 #include "config/options.h"
 #include "config/version.h"
@@ -47,14 +48,15 @@ void LogStart(const config::Options& options) {
 }
 
 // Runs until it is stopped; returns the exit code.
-int Run(const config::Options& options, const base::StopToken& stop) {
+int Run(const config::Options& options, const config::AdmissionFlags& admission,
+        const base::StopToken& stop) {
   const absl::StatusOr<cmd::Connection> connection = cmd::Connect(options);
   if (!connection.ok()) {
     base::LogError("the kubeconfig of the Karmada control plane cannot be used",
                    {{"error", connection.status()}});
     return config::kUsageExitCode;
   }
-  const absl::Status result = cmd::RunDaemon(options, *connection, stop);
+  const absl::Status result = cmd::RunDaemon(options, admission, *connection, stop);
   // A stop during the start is not a failure either.
   if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) return 0;
   base::LogError("karmada-controller-manager ends", {{"error", result}});
@@ -75,7 +77,8 @@ int main(int argc, char** argv) {
   mallopt(M_TOP_PAD, 256 << 10);
   // Debian's Abseil searches for lock cycles at every lock unless that is switched off.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  const config::Parsed parsed = config::ParseCommandLine(argc, argv);
+  config::AdmissionFlags admission;
+  const config::Parsed parsed = config::ParseCommandLine(argc, argv, admission);
   if (parsed.outcome == config::Parsed::Outcome::kExit) {
     (parsed.exit_code == 0 ? std::cout : std::cerr) << parsed.output;
     return parsed.exit_code;
@@ -91,7 +94,7 @@ int main(int argc, char** argv) {
   LogStart(parsed.options);
   base::StopSource source;
   WatchSignals(signals, source);
-  const int code = Run(parsed.options, source.get_token());
+  const int code = Run(parsed.options, admission, source.get_token());
   kube::FinishHttp();
   return code;
 }

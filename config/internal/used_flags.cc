@@ -148,6 +148,19 @@ void AddUsedFlags(CLI::App& app, Options& options) {
   AddLoggingFlags(app, options);
 }
 
+void AddAdmissionFlags(CLI::App& app, AdmissionFlags& admission) {
+  AddValue(app, "--interpreter-admission-bind-address", admission.bind_address,
+           "address where API servers have customizations and webhook configurations reviewed; 0 "
+           "for none")
+      ->type_name("HOST:PORT");
+  AddValue(app, "--interpreter-admission-tls-cert-file", admission.certificate_file,
+           "its certificate, read again when it changes")
+      ->type_name("FILE");
+  AddValue(app, "--interpreter-admission-tls-private-key-file", admission.key_file,
+           "the certificate's key")
+      ->type_name("FILE");
+}
+
 absl::Span<const Support> UsedFlagNotes() {
   static constexpr Support kNotes[] = {
       {"--cluster-api-burst", State::kHere, "only with --cluster-api-qps"},
@@ -155,6 +168,9 @@ absl::Span<const Support> UsedFlagNotes() {
       {"--enable-no-execute-taint-eviction", State::kHere, "only with the gate Failover"},
       {"--enable-taint-manager", State::kHere, "only with the gate Failover"},
       {"--health-probe-bind-address", State::kHere, "serves /livez and /readyz as well"},
+      {"--interpreter-admission-bind-address", State::kHere, "of this program only"},
+      {"--interpreter-admission-tls-cert-file", State::kHere, "of this program only"},
+      {"--interpreter-admission-tls-private-key-file", State::kHere, "of this program only"},
       {"--kube-api-burst", State::kHere, "only with --kube-api-qps"},
       {"--kube-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
       {"--lua-memory-mib", State::kHere, "of this program only"},

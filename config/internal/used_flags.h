@@ -3,6 +3,7 @@
 #define CONFIG_INTERNAL_USED_FLAGS_H_
 
 #include "absl/types/span.h"
+#include "config/admission_flags.h"
 #include "config/options.h"
 #include "config/support.h"
 
@@ -14,6 +15,9 @@ namespace config::internal {
 
 // Adds the flags; parsing `app` then fills `options`. REQUIRES: `options` outlives the parsing.
 void AddUsedFlags(CLI::App& app, Options& options);
+
+// Adds the flags of AdmissionFlags. REQUIRES: `admission` outlives the parsing.
+void AddAdmissionFlags(CLI::App& app, AdmissionFlags& admission);
 
 // Returns remarks on some of the flags for docs/support.md.
 absl::Span<const Support> UsedFlagNotes();

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "config/admission_flags.h"
 #include "config/command_line.h"
 #include "config/version.h"
 
@@ -54,6 +55,35 @@ TEST_CASE("malformed values are refused at the start, naming flag and value") {
                            "--health-probe-bind-address=[::]:1", "--vmodule=a=1,b*=2,"}) {
     MustParse({fine});
   }
+}
+
+TEST_CASE("the flags of admission come together, with files that can be read") {
+  const auto refusal = [](const std::vector<std::string>& words) {
+    const std::string text = Refusal(words);
+    INFO(text);
+    return text;
+  };
+  const std::string address = "--interpreter-admission-bind-address=:8443";
+  const std::string certificate = "--interpreter-admission-tls-cert-file=";
+  const std::string key = "--interpreter-admission-tls-private-key-file=";
+  CHECK(absl::StrContains(refusal({address}), "needs --interpreter-admission-tls-cert-file"));
+  CHECK(absl::StrContains(refusal({key + "k"}), "=k has no effect without"));
+  CHECK(absl::StrContains(refusal({address, certificate + "/none", key + "/none"}),
+                          "/none cannot be read"));
+  CHECK(absl::StrContains(refusal({"--interpreter-admission-bind-address=foo"}), "\"foo\""));
+  MustParse({"--interpreter-admission-bind-address=0"});
+  config::AdmissionFlags admission;
+  const std::string file = "docs/support.md";  // Any file.
+  const std::vector<std::string> words = {"karmada-controller-manager", address, certificate + file,
+                                          key + file};
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  const Parsed parsed =
+      config::ParseCommandLine(static_cast<int>(argv.size()), argv.data(), admission);
+  INFO(parsed.output);
+  CHECK(parsed.outcome == Parsed::Outcome::kRun);
+  CHECK(admission.IsOn());
+  CHECK(admission.key_file == file);
 }
 
 TEST_CASE("without flags the defaults are upstream's") {

@@ -170,7 +170,10 @@ TEST_CASE("every flag of upstream is known") {
     INFO(name);
     CHECK(known.erase(name) == 1);
   }
-  CHECK(known == std::set<std::string>{"--lua-memory-mib", "--lua-timeout",
+  CHECK(known == std::set<std::string>{"--interpreter-admission-bind-address",
+                                       "--interpreter-admission-tls-cert-file",
+                                       "--interpreter-admission-tls-private-key-file",
+                                       "--lua-memory-mib", "--lua-timeout",
                                        "--member-server-side-apply", "--success-events"});
 }
 
