@@ -232,16 +232,23 @@ class Handler {
 // Recursion is bounded by the handler's depth limit.
 constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag;
 
-// Looks at eight bytes at a time: one by one, this took a tenth of the reader's instructions.
-bool IsAscii(absl::string_view text) {
-  uint64_t any = 0;
+// Returns whether the reader may decode the text in place: it is ASCII, and has none of the control
+// characters 0x1a to 0x1f, which the reader's version 1.1 lets pass in strings where it looks at 16
+// bytes at a time. Looks at eight bytes itself: one by one, this took a tenth of the reader's
+// instructions.
+bool IsPlain(absl::string_view text) {
+  constexpr uint64_t kHighBits = 0x8080808080808080u;
+  constexpr uint64_t kFrom1a = 0x6666666666666666u;  // Sets the high bit of 0x1a to 0x7f.
+  constexpr uint64_t kFrom20 = 0x6060606060606060u;
+  uint64_t odd = 0;
+  const auto look = [&](uint64_t word) { odd |= word | ((word + kFrom1a) & ~(word + kFrom20)); };
   uint64_t word = 0;
   for (; text.size() >= sizeof(word); text.remove_prefix(sizeof(word))) {
     std::memcpy(&word, text.data(), sizeof(word));
-    any |= word;
+    look(word);
   }
-  for (const char c : text) any |= static_cast<unsigned char>(c);
-  return (any & 0x8080808080808080u) == 0;
+  for (const char c : text) look(static_cast<unsigned char>(c));
+  return (odd & kHighBits) == 0;
 }
 
 // A copy of the text that is decoded in place, since the text itself must not change. Each thread
@@ -276,7 +283,7 @@ struct Reading {
 
 Reading Read(absl::string_view text, Handler& handler) {
   rapidjson::Reader reader;
-  if (IsAscii(text)) {  // This is nearly always the case, and much faster.
+  if (IsPlain(text)) {  // This is nearly always the case, and much faster.
     Scratch scratch(text);
     rapidjson::InsituStringStream stream(scratch.data());
     const auto result = reader.Parse<kFlags | rapidjson::kParseInsituFlag>(stream, handler);

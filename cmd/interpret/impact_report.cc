@@ -33,7 +33,8 @@ json::Value DiffValue(const SideAnswer& answer) {
 
 }  // namespace
 
-void ImpactReport::Add(const ImpactQuestion& question, const SideAnswer& before, const SideAnswer& after) {
+void ImpactReport::Add(const ImpactQuestion& question, const SideAnswer& before,
+                       const SideAnswer& after) {
   const Invocation& asked = question.invocation;
   for (const SideAnswer* answer : {&before, &after}) {
     if (answer->unknown.empty()) continue;

@@ -108,6 +108,18 @@ TEST_CASE("what is not JSON is refused with the place") {
   }
 }
 
+TEST_CASE("a control character in a string is refused, wherever it stands") {
+  for (int control = 0; control < 0x20; ++control) {
+    for (size_t before : {0, 5, 16, 40}) {
+      const std::string text =
+          absl::StrCat("[\"", std::string(before, 'x'), std::string(1, static_cast<char>(control)),
+                       std::string(40, 'y'), "\"]");
+      CAPTURE(control, before);
+      CHECK_FALSE(Parse(text).ok());
+    }
+  }
+}
+
 TEST_CASE("text that is not UTF-8 is refused") {
   for (const absl::string_view broken :
        {"\"\xff\"", "\"\xc3\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "{\"\x80\":1}"}) {
