@@ -27,6 +27,7 @@ HandlerTable AllHandlers() {
   RegisterVolumes(table);
   RegisterCredentials(table);
   RegisterScaling(table);
+  RegisterInjected(table);
   return table;
 }
 

@@ -85,6 +85,8 @@ void RegisterNetwork(HandlerTable& table);      // Service, Ingress, ServiceImpo
 void RegisterVolumes(HandlerTable& table);      // PersistentVolume, PersistentVolumeClaim.
 void RegisterCredentials(HandlerTable& table);  // Secret, ServiceAccount.
 void RegisterScaling(HandlerTable& table);      // PodDisruptionBudget, HorizontalPodAutoscaler.
+// ClusterRole, CustomResourceDefinition, APIService, the configurations of admission webhooks.
+void RegisterInjected(HandlerTable& table);
 
 }  // namespace interpreter::native
 

@@ -1,4 +1,6 @@
 // The layer of built-in handlers with answers in upstream's form.
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -99,9 +101,16 @@ class UpstreamForm : public Backend {
   absl::string_view layer() const override { return native_->layer(); }
   // Of some kinds upstream retains nothing.
   bool Has(const kube::Gvk& gvk, Operation op) const override {
-    const bool ours =
-        gvk.kind == "Ingress" || gvk.kind == "ReplicaSet" || gvk.kind == "StatefulSet";
-    return native_->Has(gvk, op) && !(op == Operation::kRetain && ours);
+    constexpr absl::string_view kOurs[] = {"Ingress",
+                                           "ReplicaSet",
+                                           "StatefulSet",
+                                           "ClusterRole",
+                                           "CustomResourceDefinition",
+                                           "APIService",
+                                           "MutatingWebhookConfiguration",
+                                           "ValidatingWebhookConfiguration"};
+    const bool is_ours = std::find(std::begin(kOurs), std::end(kOurs), gvk.kind) != std::end(kOurs);
+    return native_->Has(gvk, op) && !(op == Operation::kRetain && is_ours);
   }
   std::string RuleOf(const kube::Gvk& gvk, Operation op) const override {
     return native_->RuleOf(gvk, op);
