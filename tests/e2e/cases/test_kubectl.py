@@ -57,6 +57,8 @@ IN_A_MEMBER = [
     ("label deployment web tier-", None, 0, r"deployment\.apps/web unlabeled\n"),
     ("annotate deployment web note=hello", None, 0, r"deployment\.apps/web annotated\n"),
     ('patch deployment web --type=merge -p {"spec":{"minReadySeconds":1}}', None, 0, r"deployment\.apps/web patched\n"),
+    # A status that is written meanwhile would count as a change.
+    ("rollout status deployment web --timeout=60s", None, 0, r"[\s\S]*successfully rolled out\n"),
     ('patch deployment web --type=merge -p {"spec":{"minReadySeconds":1}}', None, 0,
      r"deployment\.apps/web patched \(no change\)\n"),
     ('patch deployment web --type=json -p [{"op":"replace","path":"/spec/replicas","value":1}]', None, 0,
