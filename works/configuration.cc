@@ -72,6 +72,8 @@ bool ContainsItem(const json::Value& list, const json::Value& wanted) {
 }
 
 bool ContainsItems(const json::Value& list, const json::Value& wanted) {
+  // "No rule" is not met by the rules of others: the list may be one that is replaced whole.
+  if (wanted.empty()) return list.empty();
   if (AreNamed(wanted)) {
     return std::all_of(wanted.items().begin(), wanted.items().end(),
                        [&](const json::Value& item) { return ContainsItem(list, item); });

@@ -108,6 +108,17 @@ TEST_CASE_METHOD(Fixture, "Nothing is sent while the member has everything of th
   CHECK_FALSE(IsApplied(Configuration(Manifest(), observed), observed));
 }
 
+TEST_CASE_METHOD(Fixture, "An empty list that somebody has filled is sent again") {
+  kube::Object manifest = Manifest();
+  manifest.Set({"spec", "ingress"}, json::Value::Array());
+  kube::Object observed = Observed();
+  observed.SetAnnotation(api::kAppliedManifestAnnotation,
+                         works::WithDigest(manifest).Annotation(api::kAppliedManifestAnnotation));
+  CHECK(IsApplied(Configuration(manifest, observed), observed));  // The server drops empty lists.
+  observed.Set({"spec", "ingress"}, json::Value::Array({json::Value::Object()}));
+  CHECK_FALSE(IsApplied(Configuration(manifest, observed), observed));
+}
+
 TEST_CASE_METHOD(Fixture, "A manifest that has lost a field is sent although the member has all") {
   kube::Object manifest = Manifest();
   manifest.Erase({"spec", "replicas"});
