@@ -60,7 +60,11 @@ Mirror::~Mirror() {
 
 void Mirror::Synced(const Slice& slice, std::shared_ptr<SliceSource> source) {
   absl::MutexLock lock(&mu_);
-  slices_.Join(slice, std::move(source));
+  SliceState& state = slices_.Join(slice, std::move(source));
+  // What waits was in the scope of the source before, and may not be in that of this one. The
+  // comparison finds everything again.
+  queue_.EraseSlice(state.number);
+  state.live = false;
   wake_ = true;
 }
 

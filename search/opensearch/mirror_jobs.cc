@@ -191,7 +191,8 @@ absl::Status Mirror::CompareLive(const SliceState& slice) {
   const base::SteadyTime now = clock_.SteadyNow();
   absl::MutexLock lock(&mu_);
   SliceState* const state = slices_.Find(slice.number);
-  if (state == nullptr || state->source == nullptr) return absl::OkStatus();
+  // Another source may have another scope, and is compared next.
+  if (state == nullptr || state->source != slice.source) return absl::OkStatus();
   state->epoch = difference.epoch;
   state->error.clear();
   state->postponed = 0;

@@ -20,7 +20,10 @@ class StepMaker {
       // The last state has the version of the deletion, if the watch has reported it. One that a
       // list has revealed after the watch has shown a later state is not told apart; so only the
       // version that ends the step is believed.
-      if (before != nullptr) Add({.before = change.last}, own == versions_.to ? own : -1);
+      // Of objects that took the name one after the other only the first one was ever reported.
+      const bool same = before != nullptr && before->uid() == change.last->uid();
+      if (same) Add({.before = change.last}, own == versions_.to ? own : -1);
+      if (before != nullptr && !same) Add({.before = before}, -1);
     } else if (before == nullptr) {
       Add({.after = change.last}, own);
     } else if (before->uid() != change.last->uid()) {

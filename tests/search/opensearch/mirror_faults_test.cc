@@ -202,6 +202,22 @@ TEST_CASE_METHOD(MirrorFixture, "Overload stops the deletion of a slice that has
   CHECK(Version(pods1_, "a") == "");
 }
 
+TEST_CASE_METHOD(MirrorFixture, "What waits is forgotten when the scope of its slice changes") {
+  mirror_->Synced(pods1_, cache1_);
+  Settle();
+  server_.SetFault([](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+    if (!IsBulk(request)) return std::nullopt;
+    return base::HttpResponse{.code = 503, .body = "busy"};
+  });
+  Put(pods1_, *cache1_, "a", 5);
+  CHECK(Eventually([&] { return !mirror_->Status().last_error.empty(); }));
+  // The new scope has another namespace only.
+  mirror_->Synced(pods1_, cache2_);
+  server_.SetFault(nullptr);
+  Settle();
+  CHECK(Version(pods1_, "a") == "");
+}
+
 TEST_CASE_METHOD(MirrorFixture, "Waits grow while writes fail, although the server answers") {
   server_.SetFault([](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
     if (!IsBulk(request)) return std::nullopt;
