@@ -250,6 +250,7 @@ void Reflector::OnEvent(EventType type, Object object) {
     // A short watch sends no other bookmark: the next CatchUp needs another watch.
     absl::MutexLock lock(&mu_);
     watch_is_short_ = false;
+    sends_bookmarks_ = true;
   }
   if (type == EventType::kBookmark || !Wants(object.ns())) return writer_.Reach(reached);
   ObjectPtr prepared = Prepare(std::move(object));
@@ -321,11 +322,15 @@ void Reflector::OnEnd(absl::Status status) {
     absl::MutexLock lock(&mu_);
     if (std::exchange(watch_is_over_, true)) return;
     watch_is_open_ = false;
-    if (WatchWasHealthy()) backoff_.Reset();
+    // It is as short as it was asked to be, which is no failure.
+    const bool in_time = status.ok() && watch_is_short_;
+    if (in_time) sends_bookmarks_ = false;
+    const bool healthy = in_time || WatchWasHealthy();
+    if (healthy) backoff_.Reset();
     const bool first = backoff_.failures() == 0;
     delay = backoff_.Next();
     if (clean && first) delay = absl::ZeroDuration();
-    if (WatchWasHealthy()) failed_watches_ = 0;
+    if (healthy) failed_watches_ = 0;
     // A server that answers but refuses to watch from this version may accept the version of a new
     // list.
     const int tries = FailureOf(status).code != 0 ? kRefusedWatches : kBrokenWatches;

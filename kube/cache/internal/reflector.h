@@ -149,6 +149,9 @@ class Reflector final : public Informer,
   bool watch_is_open_ ABSL_GUARDED_BY(mu_) = false;  // The server has accepted it.
   // True while a short watch has its bookmark still to come.
   bool watch_is_short_ ABSL_GUARDED_BY(mu_) = false;
+  // False once a short watch has ended in time without one, as those of Events do on most servers;
+  // the next bookmark makes it true.
+  bool sends_bookmarks_ ABSL_GUARDED_BY(mu_) = true;
   bool catch_up_is_due_ ABSL_GUARDED_BY(mu_) = false;  // True while its task waits.
   // Who shares the next request of AskState; its task waits while there are any.
   std::vector<Asker> askers_ ABSL_GUARDED_BY(mu_);

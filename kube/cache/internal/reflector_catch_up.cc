@@ -2,7 +2,8 @@
 // few objects runs beside the watch: what the store learns from both it puts in order by the
 // versions, and the watch goes on. With many objects the watch is replaced by one of three seconds,
 // because API servers send a bookmark about two seconds before a watch has to end; when it has
-// ended, a long one follows as after any other clean end.
+// ended, a long one follows as after any other clean end. Where no bookmark comes (API servers do
+// not cache Events, and send none for them) the next CatchUp lists, however many objects there are.
 //
 // AskState reads one object by a list with a field selector on its name, or on a name that no
 // object has. The server looks up a single key, whatever the number of objects; without a
@@ -45,12 +46,14 @@ void Reflector::CatchUp() {
 }
 
 void Reflector::ListBesideWatch() {
+  bool sends_bookmarks;
   {
     absl::MutexLock lock(&mu_);
     catch_up_is_due_ = false;  // Who asks from now on needs another list.
+    sends_bookmarks = sends_bookmarks_;
   }
   if (!HasWatch()) return;
-  if (store().size() > kListToCatchUp) return RestartWatch(false);
+  if (sends_bookmarks && store().size() > kListToCatchUp) return RestartWatch(false);
   const absl::Status listed = List();
   NoteAsked(listed);
   if (!listed.ok()) {

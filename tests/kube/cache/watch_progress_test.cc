@@ -61,6 +61,31 @@ TEST_CASE_METHOD(WatchCacheFixture,
   CHECK(cache->size() == 502);
 }
 
+TEST_CASE_METHOD(WatchCacheFixture, "where no bookmark comes CatchUp lists many objects, too") {
+  for (int i = 0; i < 501; ++i) server->Put(kPods, PodIn("a", absl::StrCat(i)));
+  Start();
+  cache->CatchUp();
+  REQUIRE(server->AwaitRequests("WATCH", 2));
+  REQUIRE(server->AwaitWatches(1));
+  server->EndWatches(absl::OkStatus());
+  // A watch that was to be short has not failed: the next one begins at once.
+  REQUIRE(server->AwaitRequests("WATCH", 3));
+  REQUIRE(server->AwaitWatches(1));
+  const kube::Resource secrets{{"", "v1", "Secret"}, "secrets", true};
+  server->Put(secrets, Object::Make(secrets.gvk, {"a", "s"}));
+  const int64_t before = cache->progress().version;
+  cache->CatchUp();
+  CHECK(cache->AwaitVersion(before + 1, base::SteadyTime::InfiniteFuture()));
+  CHECK(server->Requests("WATCH").size() == 3);
+  // From the next bookmark on it is as before.
+  server->SendBookmarks();
+  REQUIRE(Eventually([&] {
+    cache->CatchUp();
+    return server->Requests("WATCH").size() > 3;
+  }));
+  CHECK(absl::StrContains(server->Requests("WATCH").back(), "timeoutSeconds=3&"));
+}
+
 struct AskingFixture : WatchCacheFixture {
   // Returns "version object", relative to the version of the server before.
   std::string Ask(const ObjectKey& about) {
