@@ -4,11 +4,13 @@
 // clusters, and publishes a snapshot in which all other clusters are the same pointers as before.
 //
 // Nothing depends on what earlier passes found: the scope follows from the present registries,
-// Clusters and kinds alone. Only a kind that was resolved stays so while discovery itself fails.
+// Clusters and kinds alone. Only a kind that was resolved stays so while discovery itself fails, or
+// until it has denied the kind for a while (see kind_table.cc).
 //
-// The first scope is withheld while discovery fails: without it everything that a kind has in
-// OpenSearch would look like something that nobody wants any more. If some kinds can be resolved,
-// the rest (of an aggregated API whose server is down) is waited for half a minute and no longer.
+// The first scope is withheld while discovery fails or has only just denied a kind: without it
+// everything that a kind has in OpenSearch would look like something that nobody wants any more. If
+// some kinds can be resolved, the rest (of an aggregated API whose server is down) is waited for
+// half a minute and no longer.
 #include "search/registry/scope.h"
 
 #include <algorithm>
@@ -24,6 +26,7 @@ namespace search {
 namespace {
 
 constexpr absl::Duration kResolveAgain = absl::Seconds(30);
+constexpr absl::Duration kResolveDoubted = absl::Seconds(5);
 constexpr absl::Duration kResolveFirst = absl::Seconds(1);  // While the first scope is withheld.
 
 struct RegistryFacts {
@@ -110,7 +113,7 @@ const WantedResource* Scope::Find(absl::string_view cluster, const kube::Gvr& gv
 
 struct CacheScope::Impl {
   Impl(KindResolver given_resolver, const base::Clock& given_clock)
-      : resolver(std::move(given_resolver)), clock(given_clock) {}
+      : clock(given_clock), kinds(std::move(given_resolver), given_clock) {}
 
   using Registries = std::map<std::string, RegistryFactsPtr>;
   using Clusters = std::map<std::string, kube::ObjectPtr>;
@@ -121,7 +124,7 @@ struct CacheScope::Impl {
   };
 
   // Waits for work, or for the time to ask for kinds again. Returns false when stopped.
-  bool Take(base::SteadyTime retry, Work& work, const base::StopToken& stop);
+  bool Take(Work& work, const base::StopToken& stop);
   void Pass(const Work& work, const base::StopToken& stop);
   // Returns whether the first scope has to wait for discovery.
   bool IsWithheld() ABSL_LOCKS_EXCLUDED(mu);
@@ -133,11 +136,11 @@ struct CacheScope::Impl {
   void Compute(const kube::ObjectPtr& cluster, const Registries& all, Scope& scope) const;
   static void DescribeAbsent(const Registries& all, const Clusters& members, Scope& scope);
 
-  const KindResolver resolver;
   const base::Clock& clock;
   std::vector<Listener> listeners;
-  // Used by Run's thread only: what each kind that a registry names was resolved to.
-  std::map<kube::Gvk, absl::StatusOr<kube::Resource>> kinds;
+  // These three are used by Run's thread only.
+  KindTable kinds;
+  base::SteadyTime next_look = base::SteadyTime::InfinitePast();  // When kinds are asked for again.
   base::SteadyTime withheld_since = base::SteadyTime::InfiniteFuture();
 
   mutable absl::Mutex mu;
@@ -149,7 +152,7 @@ struct CacheScope::Impl {
   ScopePtr current ABSL_GUARDED_BY(mu) = std::make_shared<Scope>();
 };
 
-bool CacheScope::Impl::Take(base::SteadyTime retry, Work& work, const base::StopToken& stop) {
+bool CacheScope::Impl::Take(Work& work, const base::StopToken& stop) {
   const base::StopFlag stopped(mu, stop);
   absl::MutexLock lock(&mu);
   // A first scope that is withheld is tried again later, whatever changes meanwhile.
@@ -157,8 +160,9 @@ bool CacheScope::Impl::Take(base::SteadyTime retry, Work& work, const base::Stop
   const auto due = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return stopped.IsSet() || (inputs_synced && !dirty.empty() && !later);
   };
-  if (later) retry = clock.SteadyNow() + kResolveFirst;
-  clock.AwaitUntil(mu, absl::Condition(&due), retry);
+  const base::SteadyTime now = clock.SteadyNow();
+  const base::SteadyTime again = inputs_synced ? next_look : now + kResolveAgain;
+  clock.AwaitUntil(mu, absl::Condition(&due), later ? now + kResolveFirst : again);
   work = inputs_synced ? std::exchange(dirty, Work{}) : Work{};
   return !stopped.IsSet();
 }
@@ -166,34 +170,26 @@ bool CacheScope::Impl::Take(base::SteadyTime retry, Work& work, const base::Stop
 bool CacheScope::Impl::IsWithheld() {
   absl::MutexLock lock(&mu);
   if (synced) return false;
-  const auto fails = [](const auto& kind) {
-    return !kind.second.ok() && !absl::IsNotFound(kind.second.status());
-  };
-  if (std::none_of(kinds.begin(), kinds.end(), fails)) return false;
+  const bool fails = kinds.AnyFails();
+  if (!fails && !kinds.HasDoubts()) return false;
   const base::SteadyTime now = clock.SteadyNow();
   withheld_since = std::min(withheld_since, now);
-  const bool all_fail = std::all_of(kinds.begin(), kinds.end(), fails);
+  const bool all_fail = fails && kinds.AllFail();
   if (!all_fail && now - withheld_since >= kResolveAgain) return false;
   dirty.everything = true;
   return true;
 }
 
 bool CacheScope::Impl::Resolve(const Registries& all, const base::StopToken& stop) {
-  std::map<kube::Gvk, absl::StatusOr<kube::Resource>> next;
+  std::set<kube::Gvk> wanted;
   for (const auto& [name, facts] : all) {
     for (const api::RegistrySelector& selector : facts->selectors) {
-      const kube::Gvk gvk = selector.gvk();
-      if (gvk.empty() || next.contains(gvk)) continue;
-      absl::StatusOr<kube::Resource> resolved = resolver(gvk, stop);
-      const auto known = kinds.find(gvk);
-      const bool failed = !resolved.ok() && !absl::IsNotFound(resolved.status());
-      if (failed && known != kinds.end()) resolved = known->second;
-      next.emplace(gvk, std::move(resolved));
+      if (!selector.gvk().empty()) wanted.insert(selector.gvk());
     }
   }
-  const bool same = next == kinds;
-  kinds = std::move(next);
-  return !same;
+  const bool changed = kinds.Resolve(wanted, stop);
+  next_look = clock.SteadyNow() + (kinds.HasDoubts() ? kResolveDoubted : kResolveAgain);
+  return changed;
 }
 
 void CacheScope::Impl::DescribeRegistries(const Registries& all, Scope& scope) const {
@@ -214,15 +210,15 @@ void CacheScope::Impl::DescribeRegistries(const Registries& all, Scope& scope) c
     if (facts->open_search.has_value()) scope.open_search[name] = *facts->open_search;
     for (const api::RegistrySelector& selector : facts->selectors) {
       const kube::Gvk gvk = selector.gvk();
-      const auto kind = kinds.find(gvk);
-      if (kind == kinds.end()) {
+      const absl::StatusOr<kube::Resource>* kind = kinds.Find(gvk);
+      if (kind == nullptr) {
         scope.unresolved[name][{"", selector.api_version, selector.kind}] =
             "apiVersion or kind is missing or malformed";
-      } else if (!kind->second.ok()) {
-        scope.unresolved[name][gvk] = std::string(kind->second.status().message());
-        if (!absl::IsNotFound(kind->second.status())) scope.undetermined.insert(gvk);
+      } else if (!kind->ok()) {
+        scope.unresolved[name][gvk] = std::string(kind->status().message());
+        if (!absl::IsNotFound(kind->status())) scope.undetermined.insert(gvk);
       } else {
-        scope.registered[kind->second->gvr()] = *kind->second;
+        scope.registered[(*kind)->gvr()] = **kind;
       }
     }
   }
@@ -243,10 +239,10 @@ void CacheScope::Impl::Compute(const kube::ObjectPtr& cluster, const Registries&
     matched = true;
     scope.matches[registry].insert(name);
     for (const api::RegistrySelector& selector : facts->selectors) {
-      const auto kind = kinds.find(selector.gvk());
-      if (kind == kinds.end() || !kind->second.ok()) continue;
+      const absl::StatusOr<kube::Resource>* kind = kinds.Find(selector.gvk());
+      if (kind == nullptr || !kind->ok()) continue;
       if (MayHave(view, selector.gvk())) {
-        Add(selector, *kind->second, registry, computed);
+        Add(selector, **kind, registry, computed);
       } else {
         computed.unserved[registry].insert(selector.gvk());
       }
@@ -285,7 +281,9 @@ void CacheScope::Impl::Pass(const Work& work, const base::StopToken& stop) {
     members = clusters;
     before = current;
   }
-  const bool everything = Resolve(all, stop) || work.everything;
+  // A change of a Cluster does not have to wait for discovery.
+  const bool look = work.everything || clock.SteadyNow() >= next_look;
+  const bool everything = (look && Resolve(all, stop)) || work.everything;
   if (stop.stop_requested()) return;
   if (work.empty() && !everything) return;
   if (IsWithheld()) return;
@@ -372,11 +370,7 @@ void CacheScope::Subscribe(Listener listener) { impl_->listeners.push_back(std::
 
 void CacheScope::Run(const base::StopToken& stop) {
   Impl::Work work;
-  base::SteadyTime retry = impl_->clock.SteadyNow() + kResolveAgain;
-  while (impl_->Take(retry, work, stop)) {
-    impl_->Pass(work, stop);
-    retry = impl_->clock.SteadyNow() + kResolveAgain;
-  }
+  while (impl_->Take(work, stop)) impl_->Pass(work, stop);
 }
 
 }  // namespace search

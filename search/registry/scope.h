@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "api/resource_registry.h"
@@ -29,6 +28,7 @@
 #include "base/stop_token.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
+#include "search/registry/kind_table.h"
 
 namespace search {
 
@@ -92,11 +92,6 @@ struct Scope {
 };
 using ScopePtr = std::shared_ptr<const Scope>;
 
-// Finds the resource of a kind, as kube::RestMapper::ForKind does for the control plane (discovery
-// of members does not count). May block. kNotFound: there is no such kind.
-using KindResolver = std::function<absl::StatusOr<kube::Resource>(const kube::Gvk& gvk,
-                                                                  const base::StopToken& stop)>;
-
 // Thread-safe. Set and Remove functions only note what changed; Run does the work.
 class CacheScope {
  public:
@@ -125,8 +120,8 @@ class CacheScope {
   // The listener gets every later change. REQUIRES: called before Run.
   void Subscribe(Listener listener);
 
-  // Computes until stopped. Kinds that could not be resolved are asked for again every half minute,
-  // and whenever a registry changes. Blocks.
+  // Computes until stopped. Kinds are asked for again every half minute, whenever a registry
+  // changes, and every five seconds while discovery denies one that it has just served. Blocks.
   void Run(const base::StopToken& stop);
 
  private:

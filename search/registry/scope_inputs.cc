@@ -11,7 +11,8 @@ constexpr absl::Duration kSyncRound = absl::Milliseconds(100);
 
 KindResolver ResolverOf(kube::RestMapper& mapper) {
   return [&mapper](const kube::Gvk& gvk, const base::StopToken& stop) {
-    return mapper.ForKind(gvk, stop);
+    // A definition may have been deleted and made anew under another plural.
+    return mapper.ForKindNow(gvk, stop);
   };
 }
 

@@ -82,8 +82,25 @@ class RunningScope {
     return reached;
   }
 
+  // Waits until the scope's thread has nothing to do, moves time, and waits until it has looked.
+  void Look(absl::Duration d) {
+    clock.AwaitWaiters(1);
+    const int before = resolved;
+    clock.Advance(d);
+    REQUIRE(tests::Eventually([&] { return resolved > before; }));
+    clock.AwaitWaiters(1);
+  }
+  // Lets the seconds pass in which a denied kind is waited for.
+  bool AwaitFirst() {
+    return tests::Eventually([&] {
+      clock.Advance(absl::Seconds(1));
+      return scope.HasSynced();
+    });
+  }
+
   tests::FakeClock clock;
   std::atomic<bool> has_widgets = false;
+  std::atomic<bool> plural_changed = false;
   std::atomic<int> failing = 0;  // Discovery fails: 1 for widgets, 2 for everything.
   std::atomic<int> resolved = 0;
   std::atomic<int> changes = 0;
@@ -99,6 +116,7 @@ class RunningScope {
     for (const kube::Resource& resource : {kPods, kNodes}) {
       if (resource.gvk == gvk) return resource;
     }
+    if (gvk == kWidgets.gvk && plural_changed) return kube::Resource{gvk, "gadgets", true};
     if (gvk == kWidgets.gvk && has_widgets) return kWidgets;
     return absl::NotFoundError(absl::StrCat("no matches for kind \"", gvk.kind, "\""));
   }
@@ -109,6 +127,10 @@ class RunningScope {
 
 constexpr char kPodsOfAll[] =
     R"({"targetCluster":{},"resourceSelectors":[{"apiVersion":"v1","kind":"Pod"}]})";
+
+constexpr char kPodsAndWidgets[] =
+    R"({"targetCluster":{},"resourceSelectors":[{"apiVersion":"v1","kind":"Pod"},)"
+    R"({"apiVersion":"example.io/v1","kind":"Widget"}]})";
 
 TEST_CASE("nothing is in the scope before all inputs are known") {
   RunningScope running;
@@ -129,9 +151,7 @@ TEST_CASE("the first scope waits for discovery, and not for ever for one group")
   RunningScope running;
   running.failing = 2;
   running.scope.SetCluster(ClusterOf("m1"));
-  running.scope.SetRegistry(RegistryOf("r", R"({"targetCluster":{},"resourceSelectors":[)"
-                                            R"({"apiVersion":"v1","kind":"Pod"},)"
-                                            R"({"apiVersion":"example.io/v1","kind":"Widget"}]})"));
+  running.scope.SetRegistry(RegistryOf("r", kPodsAndWidgets));
   running.scope.SetSynced();
   REQUIRE(tests::Eventually([&] { return running.resolved >= 2; }));
   running.clock.AwaitWaiters(1);
@@ -286,6 +306,7 @@ TEST_CASE("a kind that the control plane does not serve yet is asked for again")
            R"("Widget"},{"apiVersion":"v1","kind":"Pod"},{"apiVersion":"a/b/c","kind":"X"}]})"));
   running.scope.SetCluster(ClusterOf("m1"));
   running.scope.SetSynced();
+  REQUIRE(running.AwaitFirst());
   REQUIRE(running.Await("m1: pods<r>"));
   const auto unresolved = running.scope.Current()->unresolved.at("r");
   CHECK(unresolved.at(kWidgets.gvk) == "no matches for kind \"Widget\"");
@@ -294,10 +315,68 @@ TEST_CASE("a kind that the control plane does not serve yet is asked for again")
   running.clock.AwaitWaiters(1);
   running.clock.Advance(absl::Minutes(1));
   CHECK(running.Await("m1: pods<r> widgets<r>"));
+}
+
+TEST_CASE("a kind leaves the scope when discovery has denied it for a while, and not before") {
+  RunningScope running;
+  running.has_widgets = true;
+  running.scope.SetRegistry(RegistryOf("r", kPodsAndWidgets));
+  running.scope.SetCluster(ClusterOf("m1"));
+  running.scope.SetSynced();
+  REQUIRE(running.Await("m1: pods<r> widgets<r>"));
   running.has_widgets = false;
+  running.Look(absl::Minutes(1));
+  for (int i = 0; i < 5; ++i) {
+    running.Look(absl::Seconds(5));
+    CHECK(running.changes == 1);
+  }
+  SECTION("it is served again") {
+    running.has_widgets = true;
+    running.Look(absl::Seconds(5));
+    // What was denied before does not count any more.
+    running.has_widgets = false;
+    running.Look(absl::Minutes(1));
+    running.Look(absl::Seconds(5));
+    CHECK(running.changes == 1);
+  }
+  SECTION("discovery fails") {
+    running.failing = 1;
+    running.Look(absl::Minutes(10));
+    running.failing = 0;
+    running.Look(absl::Minutes(1));
+    running.Look(absl::Seconds(5));
+    CHECK(running.changes == 1);
+  }
+  SECTION("it is gone") {
+    running.Look(absl::Seconds(5));
+    CHECK(running.Await("m1: pods<r>"));
+  }
+}
+
+TEST_CASE("the first scope waits some seconds for a kind that is denied at first") {
+  RunningScope running;
+  running.scope.SetRegistry(RegistryOf("r", kPodsAndWidgets));
+  running.scope.SetCluster(ClusterOf("m1"));
+  running.scope.SetSynced();
   running.clock.AwaitWaiters(1);
-  running.clock.Advance(absl::Minutes(1));
-  CHECK(running.Await("m1: pods<r>"));
+  running.Look(absl::Seconds(1));
+  CHECK(running.changes == 0);
+  running.has_widgets = true;
+  running.Look(absl::Seconds(1));
+  CHECK(running.Await("m1: pods<r> widgets<r>"));
+  CHECK(running.changes == 1);
+}
+
+TEST_CASE("a definition that was made anew under another plural is noticed") {
+  RunningScope running;
+  running.has_widgets = true;
+  running.scope.SetRegistry(RegistryOf("r", kPodsAndWidgets));
+  running.scope.SetCluster(ClusterOf("m1"));
+  running.scope.SetSynced();
+  REQUIRE(running.Await("m1: pods<r> widgets<r>"));
+  running.plural_changed = true;
+  running.Look(absl::Seconds(31));
+  CHECK(running.Await("m1: pods<r> gadgets<r>"));
 }
 
 TEST_CASE("the scope has the OpenSearch of each registry that names one") {
