@@ -66,6 +66,9 @@ absl::Status MergedWatch::Add(const std::string& cluster, const CachePtr& cache,
         source.counts = !joins;
         started = Start(source);
       }
+      // The cluster's cache may have been replaced since the caller took this one.
+      auto newer = sources_.extract(cluster);
+      if (!newer.empty()) successors_.try_emplace(cluster, std::move(newer.mapped()));
       sources_[cluster] = std::move(source);
     }
   }

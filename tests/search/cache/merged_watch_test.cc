@@ -183,6 +183,26 @@ TEST_CASE_METHOD(Fixture,
                               absl::StrCat("+m1:b {m1:", b, "}")});
 }
 
+TEST_CASE_METHOD(Fixture, "a cache that is replaced while a watch begins has a successor in it") {
+  Put("m1", "n", "a");
+  const int64_t b = Put("m1", "n", "b");
+  REQUIRE(Cache({"m1"}));
+  const auto old = cache().Find("m1", kPods.gvr());
+  WatchRequest request{.resource_version = Now()};
+  request.gvr = kPods.gvr();
+  const auto watch = std::make_shared<MergedWatch>(request, clock, [this] { ++calls; });
+  cache().SetScope(Scope({}));
+  Server("m1").Erase(kPods, {"n", "a"});
+  REQUIRE(Cache({"m1"}));
+  // The scope's thread is faster than the one that begins the watch with the caches of before.
+  REQUIRE(watch->Add("m1", cache().Find("m1", kPods.gvr()), true).ok());
+  REQUIRE(watch->Add("m1", old, false).ok());
+  watch->Begin();
+  CHECK(Take(*watch) == Lines{absl::StrCat("-m1:a {m1:", b, "}"),
+                              absl::StrCat("-m1:b {m1:", b, "}"),
+                              absl::StrCat("+m1:b {m1:", b, "}")});
+}
+
 TEST_CASE_METHOD(Fixture, "a resource without clusters can be watched until one joins") {
   const int64_t a = Put("m1", "n", "a");
   const auto watch = Open({.initial_events = true, .bookmarks = true});
