@@ -110,7 +110,7 @@ absl::StatusOr<WebhookCost> MeasureWebhook(const std::string& objects, absl::Dur
   options.webhooks.monitor.metrics = &registry;
   options.webhooks.client.transport = [&transport](const kube::ConnectionConfig& config)
       -> absl::StatusOr<std::shared_ptr<kube::Transport>> {
-    ASSIGN_OR_RETURN(auto wire, kube::NewHttpTransport(config));
+    ASSIGN_OR_RETURN(auto wire, kube::NewCpprestTransport(config));
     transport = std::make_shared<RememberingTransport>(std::move(wire));
     return transport;
   };
