@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/impact_report.h"
@@ -121,6 +122,15 @@ void WarnOfProblems(const LiveRules& live, const CustomizationSet& after,
   }
 }
 
+// Says that no object was found to ask about, which a misspelt kind or namespace looks like.
+std::string NothingIsOf(const std::vector<interpreter::customized::KindOperation>& touched,
+                        const std::string& ns) {
+  std::set<std::string> kinds;
+  for (const auto& pair : touched) kinds.insert(pair.gvk.ToString());
+  return absl::StrCat("no binding and no Work", ns.empty() ? "" : " of the namespace ", ns,
+                      " has an object of a kind whose rules change: ", absl::StrJoin(kinds, "; "));
+}
+
 tool::ExitCode CodeOf(const ImpactReport& report, const LiveRules& live) {
   if (report.changed() > 0) return tool::ExitCode::kFailed;
   return report.not_compared() == 0 && live.unread.empty() ? tool::ExitCode::kFine
@@ -150,6 +160,7 @@ absl::StatusOr<tool::ExitCode> Impact(const ImpactOptions& options, tool::Consol
   } else {
     ImpactWalk walk(*live, both, options.members ? &members : nullptr, report);
     RETURN_IF_ERROR(walk.Run(options.input.live.ns, console));
+    if (report.objects() == 0) report.AddRemark(NothingIsOf(both.touched, options.input.live.ns));
   }
   if (options.json) {
     console.out << tool::Formatted(report.ToJson(), tool::Format::kJson);

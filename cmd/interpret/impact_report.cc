@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/cut_text.h"
 #include "tool/table.h"
@@ -17,9 +18,19 @@ constexpr size_t kMostGaps = 100;
 constexpr size_t kMostReasonBytes = 300;
 constexpr size_t kMostErrorBytes = 80;
 
-std::string SideText(const SideAnswer& answer) {
+// Errors begin with the question, "<operation> of <kind> <object> by the <layer> interpreter: ",
+// which the other columns have.
+absl::string_view WithoutQuestion(absl::string_view error, interpreter::Operation op) {
+  constexpr absl::string_view kEnd = " interpreter: ";
+  const size_t end = error.find(kEnd);
+  if (!absl::StartsWith(error, interpreter::OperationName(op)) || end == error.npos) return error;
+  return error.substr(end + kEnd.size());
+}
+
+std::string SideText(const SideAnswer& answer, interpreter::Operation op) {
   if (!answer.error.empty()) {
-    return absl::StrCat("error: ", base::CutText(answer.error, kMostErrorBytes));
+    return absl::StrCat("error: ",
+                        base::CutText(WithoutQuestion(answer.error, op), kMostErrorBytes));
   }
   const std::string text = answer.value.is_null() ? "none" : json::Write(answer.value);
   return base::CutText(text, kMostErrorBytes);
@@ -55,7 +66,7 @@ void ImpactReport::Add(const ImpactQuestion& question, const SideAnswer& before,
     change.fields = ChangesBetween(before.value, after.value);
     change.short_text = ShortText(change.fields);
   } else {
-    change.short_text = absl::StrCat(SideText(before), " → ", SideText(after));
+    change.short_text = absl::StrCat(SideText(before, asked.op), " → ", SideText(after, asked.op));
   }
   if (options_.diff) {
     change.diff = BoundedDiff(DiffValue(before), DiffValue(after), options_.diff_lines);

@@ -42,6 +42,7 @@ class ImpactReport {
   // Adds a remark about the whole, printed once.
   void AddRemark(std::string remark);
 
+  size_t objects() const { return objects_; }
   size_t changed() const { return changed_; }
   size_t compared() const { return compared_; }
   size_t not_compared() const { return not_compared_; }

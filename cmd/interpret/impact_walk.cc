@@ -159,25 +159,51 @@ void ImpactWalk::AskAboutMember(const Placed& placed, const Operations& operatio
 }
 
 void ImpactWalk::AskFromRecord(const Placed& placed, const Operations& operations) {
-  const kube::Gvk gvk = placed.manifest.gvk();
+  kube::Object rebuilt = placed.manifest;
+  if (placed.recorded.has_value() && !placed.recorded->status.is_null()) {
+    rebuilt.Set({"status"}, placed.recorded->status);
+  }
   for (const Operation op : kOfMembers) {
     if (operations.count(op) == 0) continue;
-    if (op == Operation::kRetain) {
-      report_.AddNotCompared(gvk, op, "it needs the member's object, which --members reads");
+    const std::string why = WhyNotFromRecord(placed, rebuilt, op);
+    if (!why.empty()) {
+      report_.AddNotCompared(placed.manifest.gvk(), op, why);
       continue;
     }
-    if (!placed.recorded.has_value()) {
-      report_.AddNotCompared(gvk, op, "the Work records nothing of the member's object");
-      continue;
-    }
-    kube::Object object = placed.manifest;
-    if (!placed.recorded->status.is_null()) object.Set({"status"}, placed.recorded->status);
     report_.AddRemark(
         "status and health were asked about manifests with the status that their Works record; a "
-        "rule that reads other fields of the member's object may answer otherwise there: "
-        "--members asks about that object");
-    Ask({{.op = op, .object = std::move(object)}, placed.cluster});
+        "rule that reads fields which a member's controllers write elsewhere may answer otherwise "
+        "there: --members asks about the members' objects");
+    Ask({{.op = op, .object = rebuilt}, placed.cluster});
   }
+}
+
+std::string ImpactWalk::WhyNotFromRecord(const Placed& placed, const kube::Object& rebuilt,
+                                         Operation op) {
+  if (op == Operation::kRetain) return "it needs the member's object, which --members reads";
+  if (!placed.recorded.has_value()) return "the Work records nothing of the member's object";
+  if (!RecordsWholeStatus(rebuilt)) {
+    return "Works record a part of the status only: --members reads the members' objects";
+  }
+  if (op != Operation::kInterpretHealth || placed.recorded->health.empty()) return "";
+  const SideAnswer old = sides_.before.Ask({.op = op, .object = rebuilt});
+  const std::string expected = !old.error.empty()   ? api::kHealthUnknown
+                               : old.value.AsBool() ? api::kHealthy
+                                                    : api::kUnhealthy;
+  if (!old.unknown.empty() || placed.recorded->health == expected) return "";
+  return "the old rule's answer is not the one that the Work records: --members reads the members' "
+         "objects";
+}
+
+bool ImpactWalk::RecordsWholeStatus(const kube::Object& rebuilt) {
+  constexpr char kProbe[] = "fieldThatNoRuleKnows";
+  if (!rebuilt.status().is_null() && !rebuilt.status().is_object()) return false;
+  kube::Object probed = rebuilt;
+  probed.Set({"status", kProbe}, true);
+  const SideAnswer answer =
+      sides_.before.Ask({.op = Operation::kInterpretStatus, .object = std::move(probed)});
+  // What a webhook records is not known here; its answer about health is not either.
+  return !answer.unknown.empty() || answer.value[kProbe].AsBool();
 }
 
 void ImpactWalk::Ask(ImpactQuestion question) {

@@ -4,8 +4,9 @@
 // requirements, components and dependencies are asked about it, its revision for each target of the
 // binding, and the aggregation of what the binding has recorded of the members. A Work holds a
 // manifest, and the status that was recorded of the member's object. Retention needs the member's
-// object itself, which only a MemberSource has; status and health are asked about that object too,
-// and without a MemberSource about the manifest with the recorded status.
+// object itself, which only a MemberSource has; status and health are asked about that object too.
+// Without a MemberSource they are asked about the manifest with the recorded status, and only if
+// that is the whole status and the old rule answers about it as it did about the member's object.
 //
 // Only operations whose rule differs are asked, because the others have the same answers.
 #ifndef CMD_INTERPRET_IMPACT_WALK_H_
@@ -61,6 +62,12 @@ class ImpactWalk {
   };
   void AskAboutMember(const Placed& placed, const Operations& operations);
   void AskFromRecord(const Placed& placed, const Operations& operations);
+  // Returns why the answer about the manifest with the recorded status would say nothing about the
+  // member's object; "" if it does.
+  std::string WhyNotFromRecord(const Placed& placed, const kube::Object& rebuilt,
+                               interpreter::Operation op);
+  // Returns whether the old rule for InterpretStatus records all fields of a status.
+  bool RecordsWholeStatus(const kube::Object& rebuilt);
   void Ask(ImpactQuestion question);
   void NoteProgress(tool::Console& console, absl::string_view what);
 

@@ -258,6 +258,13 @@ std::map<ConfigurationKey, std::string> UidsOf(const LiveRules& rules) {
   return uids;
 }
 
+// A controller manager that has loaded one configuration has such metrics.
+bool AreOfAnInterpreter(const std::vector<Sample>& samples) {
+  return std::any_of(samples.begin(), samples.end(), [](const Sample& sample) {
+    return absl::StartsWith(sample.name, "karmada_interpreter_");
+  });
+}
+
 std::string LoadedText(const LiveRule& rule) {
   const char* const by = rule.by_event ? " (event)" : "";
   if (!rule.loaded.has_value()) return "unknown";
@@ -274,8 +281,15 @@ std::string MeanText(const RuleCalls& calls) {
 
 absl::StatusOr<LiveList> ReadLiveList(const LiveListQuestion& question) {
   std::optional<std::vector<Sample>> samples;
+  std::string foreign;
   if (!question.metrics_url.empty()) {
     ASSIGN_OR_RETURN(samples, FetchMetrics(question.metrics_url));
+    if (!AreOfAnInterpreter(*samples)) {
+      samples.reset();
+      foreign = absl::StrCat("the metrics of ", question.metrics_url,
+                             " say nothing of an interpreter: is that the controller manager, and "
+                             "has it loaded a configuration?");
+    }
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<tool::LiveConnection> live, tool::Connect(question.live));
   ASSIGN_OR_RETURN(const LiveRules rules, ReadLiveRules(*live));
@@ -288,7 +302,9 @@ absl::StatusOr<LiveList> ReadLiveList(const LiveListQuestion& question) {
     if (events.ok()) loads = *std::move(events);
   }
   LiveList list = Reading(question, rules, samples, loads).Read();
-  if (!unread.empty()) list.warnings.push_back(unread);
+  for (const std::string& warning : {foreign, unread}) {
+    if (!warning.empty()) list.warnings.push_back(warning);
+  }
   return list;
 }
 

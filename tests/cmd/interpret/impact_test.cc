@@ -69,10 +69,19 @@ std::string Rule(const std::string& field, const std::string& script) {
                              {{"example.io/v1", "apps/v1"}, {"kind: Widget", "kind: Deployment"}});
 }
 
+// A rule for the health of Widgets.
 std::string Health(const std::string& expression) {
-  return Rule(
+  return tests::WidgetCustomization(
       "healthInterpretation",
       absl::StrCat("function InterpretHealth(observedObj)\n  return ", expression, "\nend"));
+}
+
+// The Work of a Widget, a kind whose whole status is recorded.
+std::string WidgetWork(const std::string& name) {
+  return absl::StrReplaceAll(Work(name), {{"apps/v1", "example.io/v1"},
+                                          {"kind: Deployment", "kind: Widget"},
+                                          {"group: apps, version: v1, kind: Deployment",
+                                           "group: example.io, version: v1, kind: Widget"}});
 }
 
 constexpr char kRetainReplicas[] = R"(function Retain(desiredObj, observedObj)
@@ -87,45 +96,50 @@ struct OneApp : LiveFleet {
   }
 };
 
+// A control plane with the Work of the Widget "web" in member1 and a rule by which it is healthy.
+struct OneWidget : LiveFleet {
+  explicit OneWidget(const std::string& live_rule = Health("true")) : LiveFleet(1) {
+    Create("karmada", {kShop, kExecution, WidgetWork("web"), live_rule});
+  }
+};
+
 }  // namespace
 
 TEST_CASE(
     "Impact: a rule that answers otherwise ends with 2 and names object, cluster and answers") {
-  OneApp live;
+  OneWidget live;
   const Ran ran = live.Run({"impact", "-f", "-"}, Health("observedObj.status.readyReplicas > 5"));
   INFO(ran.out << ran.err);
   CHECK(ran.code == 2);
   CHECK_THAT(ran.out, Contains("KIND") && Contains("OLD → NEW"));
-  CHECK_THAT(ran.out, Contains("Deployment") && Contains("shop/web") && Contains("member1") &&
+  CHECK_THAT(ran.out, Contains("Widget") && Contains("shop/web") && Contains("member1") &&
                           Contains("InterpretHealth") && Contains("true → false"));
-  CHECK_THAT(ran.out, Contains("1 of 1 answer changes, of 2 objects; 0 not compared"));
+  CHECK_THAT(ran.out, Contains("1 of 1 answer changes, of 1 object; 0 not compared"));
   CHECK_THAT(ran.out, Contains("note: status and health were asked about manifests"));
 }
 
 TEST_CASE("Impact: rules that answer alike end with 0, and so do equal rules") {
-  OneApp live;
+  OneWidget live;
   const Ran alike =
       live.Run({"impact", "-f", "-"}, Health("observedObj.status.readyReplicas == 3"));
   INFO(alike.out << alike.err);
   CHECK(alike.code == 0);
   CHECK_THAT(alike.out, Contains("0 of 1 answer change"));
 
-  live.Create("karmada", {Health("true")});
   const Ran equal = live.Run({"impact", "-f", "-"}, Health("true"));
   CHECK(equal.code == 0);
   CHECK_THAT(equal.out, Contains("have the same rules as the live ones"));
 }
 
 TEST_CASE("Impact: the given customization takes the place of the live one of its name") {
-  OneApp live;
-  live.Create("karmada", {Health("false")});
-  const Ran ran = live.Run({"impact", "-f", "-", "--diff"}, Health("true"));
+  OneWidget live;
+  const Ran ran = live.Run({"impact", "-f", "-", "--diff"}, Health("false"));
   INFO(ran.out << ran.err);
   CHECK(ran.code == 2);
-  CHECK_THAT(ran.out, Contains("false → true"));
-  CHECK_THAT(ran.out, Contains("InterpretHealth of Deployment shop/web in member1 by customization "
+  CHECK_THAT(ran.out, Contains("true → false"));
+  CHECK_THAT(ran.out, Contains("InterpretHealth of Widget shop/web in member1 by customization "
                                "widgets\n") &&
-                          Contains("-false\n+true\n"));
+                          Contains("-true\n+false\n"));
 }
 
 TEST_CASE("Impact: templates are asked about everything that their bindings determine") {
@@ -191,6 +205,28 @@ TEST_CASE("Impact: retention needs the member's object, and without it nothing i
   CHECK_THAT(with.out, Contains("member1") && Contains("spec.replicas: 3 → 7"));
 }
 
+TEST_CASE("Impact: what Works do not record of a member's object decides nothing") {
+  SECTION("a part of the status only") {
+    OneApp live;
+    const std::string rule =
+        absl::StrReplaceAll(Health("observedObj.status.conditions ~= nil"),
+                            {{"example.io/v1", "apps/v1"}, {"kind: Widget", "kind: Deployment"}});
+    const Ran ran = live.Run({"impact", "-f", "-"}, rule);
+    INFO(ran.out << ran.err);
+    CHECK(ran.code == 1);
+    CHECK_THAT(ran.out, Contains("not compared: 1 × InterpretHealth of Deployment: Works record a "
+                                 "part of the status only: --members reads"));
+  }
+  SECTION("a field beside the status") {
+    // Both rules read what a controller has written in the member; the new one misspells its value.
+    OneWidget live(Health("observedObj.spec.phase == 'Bound'"));
+    const Ran ran = live.Run({"impact", "-f", "-"}, Health("observedObj.spec.phase == 'Boud'"));
+    INFO(ran.out << ran.err);
+    CHECK(ran.code == 1);
+    CHECK_THAT(ran.out, Contains("the old rule's answer is not the one that the Work records"));
+  }
+}
+
 TEST_CASE("Impact: a member that cannot be read is named, and decides nothing") {
   OneApp live;
   live.Create("karmada", {"apiVersion: v1\nkind: Namespace\nmetadata: {name: karmada-es-nobody}\n",
@@ -202,14 +238,14 @@ TEST_CASE("Impact: a member that cannot be read is named, and decides nothing") 
 }
 
 TEST_CASE("Impact: the answer of a webhook behind a Service is not guessed") {
-  OneApp live;
+  OneWidget live(tests::kWidgetAggregation);
   live.Create("karmada", {R"(apiVersion: config.karmada.io/v1alpha1
 kind: ResourceInterpreterWebhookConfiguration
 metadata: {name: hooks}
 webhooks:
 - name: w.example.com
   rules:
-  - {operations: [InterpretHealth], apiGroups: [apps], apiVersions: [v1], kinds: [Deployment]}
+  - {operations: [InterpretHealth], apiGroups: [example.io], apiVersions: [v1], kinds: [Widget]}
   clientConfig: {service: {namespace: hooks, name: w}}
   interpreterContextVersions: [v1alpha1]
 )"});
@@ -223,7 +259,8 @@ webhooks:
 TEST_CASE("Impact: lists longer than a page are read to their end, and -n leaves others out") {
   LiveFleet live(0);
   std::vector<std::string> objects = {kShop, kExecution};
-  for (int i = 0; i < 130; ++i) objects.push_back(Work(absl::StrCat("app", i)));
+  for (int i = 0; i < 130; ++i) objects.push_back(WidgetWork(absl::StrCat("app", i)));
+  objects.push_back(Health("true"));
   live.Create("karmada", objects);
   const Ran ran = live.Run({"impact", "-f", "-", "--limit", "7"}, Health("false"));
   INFO(ran.out << ran.err);
@@ -232,15 +269,18 @@ TEST_CASE("Impact: lists longer than a page are read to their end, and -n leaves
   CHECK_THAT(ran.out, Contains("... and 123 changes more (--limit)"));
   const Ran elsewhere = live.Run({"impact", "-f", "-", "-n", "elsewhere"}, Health("false"));
   CHECK(elsewhere.code == 0);
-  CHECK_THAT(elsewhere.out, Contains("0 of 0 answers change, of 0 objects"));
+  CHECK_THAT(elsewhere.out, Contains("0 of 0 answers change, of 0 objects") &&
+                                Contains("note: no binding and no Work of the namespace elsewhere "
+                                         "has an object of a kind whose rules change: "
+                                         "example.io/v1, Kind=Widget"));
 }
 
 TEST_CASE("Impact: a script that fails is an answer, and problems of the rule are warnings") {
-  OneApp live;
+  OneWidget live;
   const Ran failing = live.Run({"impact", "-f", "-"}, Health("observedObj.nothing.more"));
   INFO(failing.out << failing.err);
   CHECK(failing.code == 2);
-  CHECK_THAT(failing.out, Contains("true → error: "));
+  CHECK_THAT(failing.out, Contains("true → error: widgets/healthInterpretation:"));
   const Ran broken = live.Run({"impact", "-f", "-"}, Health("("));
   CHECK(broken.code == 2);
   CHECK_THAT(broken.err, Contains("warning: widgets: spec.customizations.healthInterpretation"));

@@ -125,6 +125,18 @@ TEST_CASE("Live list: metrics say whether a generation is loaded, and what its c
   CHECK_THAT(table.out, Contains("yes") && Contains("no, generation 7") && Contains("333.3 ms"));
 }
 
+TEST_CASE("Live list: metrics of another program are no numbers") {
+  LiveFleet live(0);
+  live.Create("karmada", {tests::kWidgetHealth});
+  MetricsEndpoint other;
+  other.registry.GetGauge("workqueue_depth", "", {}).Set(3);
+  const Ran ran = live.Run({"list", "--metrics-url", other.url()});
+  INFO(ran.out << ran.err);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.err, Contains("say nothing of an interpreter"));
+  CHECK_THAT(ran.out, Contains("unknown") && !Contains(" 0 "));
+}
+
 TEST_CASE("Live list: numbers of kinds that share a name are marked") {
   LiveFleet live(0);
   std::string other = tests::kWidgetHealth;
