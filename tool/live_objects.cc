@@ -65,6 +65,17 @@ LiveConnection::LiveConnection(kube::ConnectionConfig how,
     : config(std::move(how)),
       client(std::move(transport), std::move(options), base::RealClock(), nullptr) {}
 
+namespace {
+
+// Returns "kubeconfig /x, context y", for messages.
+std::string NameOf(const LiveOptions& options) {
+  return absl::StrCat(
+      options.kubeconfig.empty() ? "the default kubeconfig" : "kubeconfig " + options.kubeconfig,
+      ", ", options.context.empty() ? "its current context" : "context " + options.context);
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<LiveConnection>> Connect(const LiveOptions& options) {
   ASSIGN_OR_RETURN(const kube::ConnectionConfig config,
                    kube::LoadConnectionConfig({options.kubeconfig, options.context}));
@@ -76,7 +87,12 @@ absl::StatusOr<std::unique_ptr<LiveConnection>> Connect(const LiveOptions& optio
   }
   auto connection =
       std::make_unique<LiveConnection>(config, std::move(transport), std::move(client));
-  ASSIGN_OR_RETURN(connection->discovery, kube::Discover(connection->client, base::StopToken()));
+  auto discovery = kube::Discover(connection->client, base::StopToken());
+  if (!discovery.ok()) {
+    return base::Annotate(discovery.status(), "asking ", kube::WithoutUserInfo(config.server),
+                          " what it serves, by ", NameOf(options));
+  }
+  connection->discovery = *std::move(discovery);
   connection->ns = !options.ns.empty()                 ? options.ns
                    : !config.default_namespace.empty() ? config.default_namespace
                                                        : "default";

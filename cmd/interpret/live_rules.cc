@@ -64,6 +64,12 @@ std::optional<kube::Resource> FindKind(const kube::Discovery& discovery, const k
 
 absl::StatusOr<LiveRules> ReadLiveRules(tool::LiveConnection& live) {
   LiveRules rules;
+  if (!FindKind(live.discovery, api::InterpreterCustomizations().gvk).has_value()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(kube::WithoutUserInfo(live.config.server), " does not serve ",
+                     api::InterpreterCustomizations().gvk.ApiVersion(),
+                     ": is it the API server of a Karmada control plane?"));
+  }
   ASSIGN_OR_RETURN(rules.customizations, ListAll(live, api::InterpreterCustomizations()));
   std::vector<interpreter::webhook::Hook> hooks;
   AddConfigurations(live, api::InterpreterWebhookConfigurations(), rules, hooks);

@@ -137,6 +137,23 @@ TEST_CASE("Live list: metrics of another program are no numbers") {
   CHECK_THAT(ran.out, Contains("unknown") && !Contains(" 0 "));
 }
 
+TEST_CASE("Live list: a kubeconfig of another cluster is named, and what it lacks") {
+  LiveFleet live(1);
+  const std::string member =
+      live.directory().Write("member1", live.fleet().Kubeconfig("member1").value());
+  const Ran ran = tests::RunTool({"list", "--kubeconfig", member});
+  CHECK(ran.code == 2);
+  CHECK_THAT(ran.err, Contains("does not serve config.karmada.io/v1alpha1: is it the API server of "
+                               "a Karmada control plane?"));
+  const std::string nobody = live.directory().Write(
+      "nobody", R"({"current-context":"c","contexts":[{"name":"c","context":{"cluster":"c"}}],)"
+                R"("clusters":[{"name":"c","cluster":{"server":"http://127.0.0.1:1"}}]})");
+  const Ran silent = tests::RunTool({"list", "--kubeconfig", nobody});
+  CHECK(silent.code == 2);
+  CHECK_THAT(silent.err,
+             Contains("asking http://127.0.0.1:1 what it serves, by kubeconfig " + nobody));
+}
+
 TEST_CASE("Live list: numbers of kinds that share a name are marked") {
   LiveFleet live(0);
   std::string other = tests::kWidgetHealth;
