@@ -50,6 +50,7 @@ class Reader {
     ReadConfiguration();
     ASSIGN_OR_RETURN(Chain chain, Make());
     ReadWorks(chain);
+    ASSIGN_OR_RETURN(chain, Make());  // Whose Works have events depends on what they say.
     ReadDependencies(chain);
     ReadEvents(chain);
     ASSIGN_OR_RETURN(chain, Make());

@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "binding/work_templates.h"
 #include "kube/meta/patch.h"
+#include "works/configuration.h"
 #include "works/retention.h"
 
 namespace lens::why {
@@ -154,11 +155,23 @@ absl::StatusOr<json::Value> DifferenceIn(const Chain& chain, const std::string& 
   const auto index = view.IndexOf(kube::Object::Make(chain.asked.gvk, chain.asked.key));
   if (!index.has_value()) return json::Value::Object();
   const kube::Object& observed = *member->second.object;
-  ASSIGN_OR_RETURN(const json::Value change,
-                   works::ChangeOf(kube::Object(view.Manifests()[*index]), observed,
-                                   chain.rules->WithoutWebhooks()));
+  const kube::Object manifest(view.Manifests()[*index]);
+  const interpreter::Interpreter& rules = chain.rules->WithoutWebhooks();
+  const bool is_applied = !observed.Annotation(api::kAppliedManifestAnnotation).empty();
+  ASSIGN_OR_RETURN(const bool applies, works::UsesServerSideApply(manifest, is_applied));
+  if (applies) {
+    ASSIGN_OR_RETURN(const kube::Object configuration,
+                     works::ConfigurationOf(manifest, observed, rules));
+    if (works::IsApplied(configuration, observed)) return json::Value::Object();
+  }
+  ASSIGN_OR_RETURN(const json::Value change, works::ChangeOf(manifest, observed, rules));
   // What the change sets to the value that is there already is not sent either.
-  return kube::DiffMergePatch(observed.root(), kube::ApplyMergePatch(observed.root(), change));
+  kube::Object wanted(kube::ApplyMergePatch(observed.root(), change));
+  if (applies) {
+    wanted.SetAnnotation(api::kAppliedManifestAnnotation,
+                         observed.Annotation(api::kAppliedManifestAnnotation));
+  }
+  return kube::DiffMergePatch(observed.root(), wanted.root());
 }
 
 std::string PathsOf(const json::Value& patch, size_t limit) {

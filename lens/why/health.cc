@@ -12,8 +12,15 @@ namespace {
 // Returns "" when the last event says that the object is healthy, or gives no reason.
 std::string WhyByEvents(const Chain& chain, const kube::Object& work) {
   const kube::ObjectPtr event =
-      LastEvent(chain, work, {api::reason::kInterpretHealthSucceed, api::reason::kUnhealthy});
-  return event == nullptr ? "" : api::message::WhyUnhealthyIn(event->root()["message"].AsString());
+      LastEvent(chain, work,
+                {api::reason::kInterpretHealthSucceed, api::reason::kUnhealthy,
+                 api::reason::kInterpretHealthFailed});
+  if (event == nullptr) return "";
+  const absl::string_view text = event->root()["message"].AsString();
+  if (event->root()["reason"].AsString() == api::reason::kInterpretHealthFailed) {
+    return std::string(text);
+  }
+  return api::message::WhyUnhealthyIn(text);
 }
 
 // Returns the messages of conditions that say what is wrong. Failures (ReplicaFailure: a quota, an
@@ -41,7 +48,7 @@ std::string WhyUnhealthy(const Chain& chain, const std::string& cluster, const k
   }
   const absl::StatusOr<interpreter::Health> health =
       chain.rules->WithoutWebhooks().InterpretHealth(*answer->second.object);
-  if (!health.ok()) return WhyByEvents(chain, work);
+  if (!health.ok()) return std::string(health.status().message());
   return health->healthy ? "" : health->message;
 }
 

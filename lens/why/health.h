@@ -11,11 +11,12 @@
 namespace lens::why {
 
 // Returns the message of the rule that determines the health of the object in the cluster of this
-// Work: of the object as the member has it now if the rule can be asked from here, else the last
-// one that an event about the Work has. "" when there is none, or when the object is healthy.
+// Work, or its error: of the object as the member has it now if the rule can be asked from here,
+// else the last one that an event about the Work has. "" when there is none, or when the object is
+// healthy.
 std::string WhyUnhealthy(const Chain& chain, const std::string& cluster, const kube::Object& work);
 // Returns that message, and then those of the conditions of the member's object that say what is
-// wrong. REQUIRES: the Work calls the object unhealthy.
+// wrong. REQUIRES: the Work does not call the object healthy.
 std::vector<std::string> ReasonsForBadHealth(const Chain& chain, const std::string& cluster,
                                              const kube::Object& work);
 

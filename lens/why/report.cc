@@ -268,7 +268,7 @@ class Way {
     const std::string health = HealthIn(chain_, *work->second);
     if (health.empty()) return;
     std::string text = absl::StrCat("health: ", health);
-    if (health == api::kUnhealthy) {
+    if (health != api::kHealthy) {
       const std::string why = WhyUnhealthy(chain_, cluster, *work->second);
       if (!why.empty()) absl::StrAppend(&text, ": ", why);
     }

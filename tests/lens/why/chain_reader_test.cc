@@ -2,6 +2,7 @@
 #include "lens/why/chain_reader.h"
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "api/resources.h"
 #include "base/clock.h"
 #include "lens/why/diagnosis.h"
+#include "lens/why/health.h"
 #include "tests/kube/client/scripted_transport.h"
 
 namespace {
@@ -39,11 +41,16 @@ kube::HttpResponse AnswerOf(const std::string& path) {
   return Answer(200, R"({"kind":"List","metadata":{"resourceVersion":"1"},"items":[]})");
 }
 
+using AnswerFn = std::function<const char*(const std::string& path)>;
+
 // Reads the chain of Deployment shop/web from a server that refuses the paths that `refuses` names.
+// What `has` returns, unless it is nullptr, is the server's answer.
 template <class Refuses>
-absl::StatusOr<lens::why::Chain> Read(Refuses refuses) {
+absl::StatusOr<lens::why::Chain> Read(Refuses refuses, const AnswerFn& has = nullptr) {
   const auto transport = std::make_shared<ScriptedTransport>(
       [=](const kube::HttpRequest& request, int) -> absl::StatusOr<kube::HttpResponse> {
+        const char* known = has == nullptr ? nullptr : has(request.path);
+        if (known != nullptr) return Answer(200, known);
         if (!refuses(request.path)) return AnswerOf(request.path);
         return Answer(403, R"({"kind":"Status","reason":"Forbidden","message":"may not list"})");
       });
@@ -79,4 +86,37 @@ TEST_CASE("Lens: policies that may not be listed are not taken for missing") {
   CHECK_FALSE(diagnosis.arrived);
   CHECK(absl::StartsWith(diagnosis.headline,
                          "nothing that could be read stops Deployment shop/web (not everything"));
+}
+
+TEST_CASE("Lens: a health that could not be determined is explained by the event on the Work") {
+  constexpr char kBinding[] = R"({"apiVersion":"work.karmada.io/v1alpha2","kind":"ResourceBinding",
+    "metadata":{"name":"web-deployment","namespace":"shop",
+      "labels":{"resourcebinding.karmada.io/permanent-id":"id"}},
+    "spec":{"resource":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"web"},
+      "clusters":[{"name":"m1"}]}})";
+  constexpr char kWorks[] = R"({"kind":"WorkList","metadata":{"resourceVersion":"1"},"items":[
+    {"apiVersion":"work.karmada.io/v1alpha1","kind":"Work",
+     "metadata":{"name":"web","namespace":"karmada-es-m1",
+       "annotations":{"resourcebinding.karmada.io/namespace":"shop","resourcebinding.karmada.io/name":"web-deployment"}},
+     "spec":{"workload":{"manifests":[{"apiVersion":"apps/v1","kind":"Deployment",
+       "metadata":{"name":"web","namespace":"shop"}}]}},
+     "status":{"conditions":[{"type":"Applied","status":"True"}],"manifestStatuses":[
+       {"identifier":{"group":"apps","version":"v1","kind":"Deployment","namespace":"shop","name":"web"},
+        "health":"Unknown"}]}}]})";
+  constexpr char kEvents[] = R"({"kind":"EventList","metadata":{"resourceVersion":"1"},"items":[
+    {"apiVersion":"v1","kind":"Event","metadata":{"name":"e","namespace":"karmada-es-m1"},
+     "involvedObject":{"kind":"Work","namespace":"karmada-es-m1","name":"web"},
+     "reason":"InterpretHealthFailed","type":"Warning","message":"attempt to index a nil value",
+     "lastTimestamp":"2026-01-01T00:00:00Z"}]})";
+  const auto chain = Read([](const std::string&) { return false; },
+                          [&](const std::string& path) -> const char* {
+                            if (absl::StrContains(path, "/resourcebindings/")) return kBinding;
+                            if (absl::StrContains(path, "/v1alpha1/works?")) return kWorks;
+                            if (absl::StrContains(path, "/karmada-es-m1/events?")) return kEvents;
+                            return nullptr;
+                          });
+  REQUIRE(chain.ok());
+  REQUIRE(chain->works.count("m1") == 1);
+  const kube::ObjectPtr work = chain->works.at("m1");
+  CHECK(lens::why::WhyUnhealthy(*chain, "m1", *work) == "attempt to index a nil value");
 }
