@@ -48,6 +48,8 @@ absl::StatusOr<std::string> HealthReports::Interpret(const Subject& subject) {
   const auto about = kube::InvolvedObject::Of(subject.work);
   const absl::StatusOr<interpreter::Health> health = interpreter_.InterpretHealth(subject.object);
   if (!health.ok()) {
+    // For how long it has been unhealthy is not known any more.
+    Removed(subject);
     recorder_.Warning(about, api::reason::kInterpretHealthFailed,
                       api::message::HealthNotInterpreted(gvk.kind, key, health.status()));
     return base::Annotate(health.status(), "interpreting health of ", subject.object.Describe(),

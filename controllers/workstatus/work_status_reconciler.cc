@@ -5,8 +5,10 @@
 // finds the Work that its annotations name and the manifest in it; puts back what somebody else has
 // changed since our last write, unless the Work is suspended; asks the interpreter for status and
 // health; and submits both to the WorkStatusWriter. Drift that the member refuses to have put back
-// does not keep the status from the Work. A namespace that has come to the member lets the Works
-// that could not be applied in it be tried again at once.
+// does not keep the status from the Work. If it is refused because others own the fields
+// (server-side apply), the execution loop is asked to try, which reports it in the condition
+// Applied. A namespace that has come to the member lets the Works that could not be applied in it
+// be tried again at once.
 //
 // A failure is repeated with back-off while the cluster is ready. Otherwise the pass is not
 // repeated: all objects of the cluster are queued when it is ready again. A script that cannot
@@ -30,6 +32,7 @@
 #include "api/resources.h"
 #include "api/work.h"
 #include "base/status.h"
+#include "kube/client/errors.h"
 #include "works/related.h"
 #include "works/release.h"
 
@@ -58,6 +61,13 @@ api::ManifestStatus Known(const kube::Object& work, const api::ManifestIdentifie
     if (status.identifier == identifier) return std::move(status);
   }
   return {};
+}
+
+// Returns whether the last try to apply the Work is recorded as failed.
+bool HasFailed(const kube::Object& work) {
+  const json::Value* applied =
+      kube::FindCondition(api::WorkView(work).Conditions(), api::kWorkApplied);
+  return applied != nullptr && (*applied)["status"].AsString() == "False";
 }
 
 bool HasInAnotherVersion(const api::WorkView& work, const kube::Object& object) {
@@ -175,6 +185,8 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
   const absl::Status reverted =
       view.IsDispatchingSuspended() ? absl::OkStatus() : RevertDrift(observed, stop);
   if (absl::IsCancelled(reverted)) return reverted;
+  // The condition Applied is the execution loop's: its own try reports who owns what would change.
+  if (kube::IsFieldConflict(reverted) && view.IsApplied()) deps_.rechecks.Publish(*observed.work);
   // What the object reports counts even while the member refuses to have its drift put back.
   const absl::Status collected = Collect(observed);
   RETURN_IF_ERROR(reverted);
@@ -195,7 +207,8 @@ absl::Status WorkStatusReconciler::RevertDrift(Observed& observed, const base::S
   // The execution loop may have compared a newer Work with the object as it was before this write,
   // and found nothing to do. A Work that changes from now on finds the written object.
   const kube::ObjectPtr work = deps_.manager.cluster().Find(api::Works(), observed.work->key());
-  if (work != nullptr && work->spec() != observed.work->spec()) deps_.rechecks.Publish(*work);
+  if (work == nullptr) return absl::OkStatus();
+  if (work->spec() != observed.work->spec() || HasFailed(*work)) deps_.rechecks.Publish(*work);
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding_scope.h"
 #include "tests/support/members_fixture.h"
@@ -126,6 +127,26 @@ TEST_CASE_METHOD(Fixture, "what was unhealthy before the start is not reported")
   clock.Advance(2 * kLongUnhealthy);
   CHECK(reports->ReportLong().delay() == absl::ZeroDuration());
   CHECK(recorded->All().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "for how long an object is unhealthy is unknown after its rule failed") {
+  Pass(Unhealthy("0 of 2"), "");
+  clock.Advance(kLongUnhealthy / 2);
+  scripted.healthy = absl::InvalidArgumentError("broken");
+  const kube::Object object = kube::Object::Make(tests::kConfigMaps.gvk, {"ns", "app"});
+  CHECK_FALSE(reports->Interpret({"m1", object, work, "Unhealthy"}).ok());
+  const size_t events = recorded->All().size();
+  clock.Advance(kLongUnhealthy);
+  reports->ReportLong();
+  CHECK(recorded->All().size() == events);
+
+  Pass(Unhealthy("1 of 2"), "Unknown");
+  clock.Advance(kLongUnhealthy / 2);
+  reports->ReportLong();
+  CHECK_FALSE(absl::StrContains(recorded->All().back(), kLasting));
+  clock.Advance(kLongUnhealthy / 2);
+  reports->ReportLong();
+  CHECK(absl::StrContains(recorded->All().back(), kLasting + "5m: 1 of 2"));
 }
 
 TEST_CASE_METHOD(Fixture, "what is gone is not reported") {

@@ -86,6 +86,20 @@ class ServerSideApplyTest(DaemonCase):
                        == "nginx:1.26")
         self.wait("applied", lambda: self.is_applied()[0])
 
+    def test_drift_that_others_own_is_a_conflict_at_once(self):
+        self.propagate(**{ANNOTATION: "true"})
+        self.wait("applied", lambda: self.is_applied()[0])
+        self.member.merge(self.path, {"spec": {"replicas": 5}})
+
+        def refused():
+            applied, message = self.is_applied()
+            assert not applied and 'conflict with "rig"' in message and ".spec.replicas" in message, message
+            return True
+        self.wait("the conflict to be reported", refused)
+        self.assertEqual(self.member.get(self.path)["spec"]["replicas"], 5)
+        self.member.merge(self.path, {"spec": {"replicas": self.host.get(self.path)["spec"]["replicas"]}})
+        self.wait("applied", lambda: self.is_applied()[0])
+
     def test_what_was_written_by_updates_is_taken_over_unchanged(self):
         self.propagate()
         self.change(replicas=3)
