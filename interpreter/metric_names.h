@@ -11,6 +11,8 @@ inline constexpr char kWebhookDurationMetric[] = "karmada_interpreter_webhook_du
 // A gauge: kind, name.
 inline constexpr char kLoadedGenerationMetric[] =
     "karmada_interpreter_configuration_loaded_generation";
+// A gauge: kind, name.
+inline constexpr char kConfigurationProblemsMetric[] = "karmada_interpreter_configuration_problems";
 
 // The reason of the event on a configuration whose rules answer from now on. Its message begins
 // with "Generation <n> ".

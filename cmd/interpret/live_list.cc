@@ -42,6 +42,7 @@ struct Loads {
   bool known = false;     // True: what is not in the map is not loaded.
   bool by_event = false;  // True: it is from events.
   std::map<ConfigurationKey, int64_t> generations;
+  std::map<ConfigurationKey, int64_t> problems;  // Without those that have none, or are unknown.
 };
 
 bool HasLabels(const Sample& sample, const std::map<std::string, std::string>& labels) {
@@ -68,11 +69,14 @@ void AddCalls(const std::vector<Sample>& samples, const std::string& histogram,
 Loads LoadsFrom(const std::vector<Sample>& samples) {
   Loads loads;
   for (const Sample& sample : samples) {
-    if (sample.name != interpreter::kLoadedGenerationMetric) continue;
-    loads.known = true;
+    const bool is_generation = sample.name == interpreter::kLoadedGenerationMetric;
+    const bool is_problems = sample.name == interpreter::kConfigurationProblemsMetric;
+    if (!is_generation && !is_problems) continue;
+    if (is_generation) loads.known = true;
     const auto kind = sample.labels.find("kind"), name = sample.labels.find("name");
     if (kind == sample.labels.end() || name == sample.labels.end()) continue;
-    loads.generations[{kind->second, name->second}] = static_cast<int64_t>(sample.value);
+    auto& values = is_generation ? loads.generations : loads.problems;
+    values[{kind->second, name->second}] = static_cast<int64_t>(sample.value);
   }
   return loads;
 }
@@ -140,6 +144,8 @@ void Reading::SetLoad(LiveRule& rule, const ConfigurationKey& key) const {
   } else if (loads_.known) {
     rule.loaded = 0;
   }
+  const auto problems = loads_.problems.find(key);
+  if (problems != loads_.problems.end()) rule.problems = problems->second;
   rule.by_event = loads_.by_event && rule.loaded.has_value();
 }
 
@@ -268,7 +274,11 @@ bool AreOfAnInterpreter(const std::vector<Sample>& samples) {
 std::string LoadedText(const LiveRule& rule) {
   const char* const by = rule.by_event ? " (event)" : "";
   if (!rule.loaded.has_value()) return "unknown";
-  if (*rule.loaded == rule.generation) return absl::StrCat("yes", by);
+  if (*rule.loaded == rule.generation) {
+    const std::string but =
+        rule.problems == 0 ? "" : absl::StrCat(", ", tool::Count(rule.problems, "problem"));
+    return absl::StrCat("yes", but, by);
+  }
   return *rule.loaded == 0 ? "no" : absl::StrCat("no, generation ", *rule.loaded, by);
 }
 
@@ -341,6 +351,7 @@ json::Value JsonOf(const LiveList& list) {
     if (rule.loaded.has_value()) {
       out.Set("loaded", *rule.loaded == rule.generation);
       out.Set("loadedGeneration", *rule.loaded);
+      out.Set("problems", rule.problems);
       out.Set("loadedBy", rule.by_event ? "event" : "metrics");
     }
     if (rule.calls.has_value()) {

@@ -42,6 +42,7 @@ struct LiveRule {
   // The generation that is known to be loaded; 0 when it is known that none is, nullopt when
   // nothing is known.
   std::optional<int64_t> loaded;
+  int64_t problems = 0;            // Those that the daemon's metrics name; events do not.
   bool by_event = false;           // True: `loaded` is from an event, not from the daemon itself.
   std::optional<RuleCalls> calls;  // nullopt without metrics.
 };

@@ -86,7 +86,8 @@ bool HasInAnotherVersion(const api::WorkView& work, const kube::Object& object) 
 WorkStatusReconciler::WorkStatusReconciler(WorkStatusDeps deps)
     : deps_(deps),
       recorder_(deps.manager.events(), api::kWorkStatusController),
-      health_(deps.manager, deps.interpreter, recorder_) {}
+      health_(deps.manager, deps.interpreter, recorder_),
+      drifts_(deps.manager, recorder_) {}
 
 absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request& request,
                                                              const base::StopToken& stop) {
@@ -97,6 +98,7 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
   if (cluster == nullptr || !api::ClusterView(*cluster).IsPush()) {
     recorder_.ForgetAll(FailurePrefix(request.cluster));
     health_.ForgetCluster(request.cluster);
+    drifts_.ForgetCluster(request.cluster);
     absl::MutexLock lock(&mu_);
     const auto is_there = [&](const auto& entry) { return entry.first.cluster == request.cluster; };
     absl::erase_if(deletions_, is_there);
@@ -197,12 +199,16 @@ absl::Status WorkStatusReconciler::RevertDrift(Observed& observed, const base::S
   if (!deps_.objects.NeedsUpdate(observed.cluster, observed.manifest, *observed.object)) {
     return absl::OkStatus();
   }
-  RETURN_IF_ERROR(base::Annotate(
-      deps_.objects.Update(observed.cluster, observed.manifest, observed.object, stop).status(),
-      "putting back ", observed.object->Describe(), " in cluster ", observed.cluster));
+  const auto updated =
+      deps_.objects.Update(observed.cluster, observed.manifest, observed.object, stop);
+  RETURN_IF_ERROR(base::Annotate(updated.status(), "putting back ", observed.object->Describe(),
+                                 " in cluster ", observed.cluster));
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> informer,
                    deps_.objects.InformerFor(observed.cluster, observed.object->gvk(), stop));
   const kube::ObjectPtr now = informer->store().Find(observed.object->key());
+  if (now != nullptr && *updated == works::ApplyResult::kUpdated) {
+    drifts_.Note({observed.cluster, *observed.object, *now, *observed.work});
+  }
   if (now != nullptr) observed.object = now;
   // The execution loop may have compared a newer Work with the object as it was before this write,
   // and found nothing to do. A Work that changes from now on finds the written object.

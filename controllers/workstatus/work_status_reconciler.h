@@ -16,6 +16,7 @@
 #include "absl/synchronization/mutex.h"
 #include "api/blocked_deletion.h"
 #include "base/stop_token.h"
+#include "controllers/workstatus/drift_reports.h"
 #include "controllers/workstatus/health_reports.h"
 #include "interpreter/interpreter.h"
 #include "kube/runtime/event_recorder.h"
@@ -108,6 +109,7 @@ class WorkStatusReconciler : public kube::Reconciler {
   const WorkStatusDeps deps_;
   kube::EventRecorder recorder_;  // Remembers outcomes by the request for their object.
   HealthReports health_;
+  DriftReports drifts_;
   absl::Mutex mu_;
   // The deletions that were reported.
   absl::flat_hash_map<kube::Request, api::BlockedDeletion> deletions_ ABSL_GUARDED_BY(mu_);

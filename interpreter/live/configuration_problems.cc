@@ -3,6 +3,7 @@
 #include "absl/strings/str_join.h"
 #include "api/reasons.h"
 #include "base/log.h"
+#include "interpreter/metric_names.h"
 #include "kube/runtime/events.h"
 
 namespace interpreter::live {
@@ -53,8 +54,8 @@ metrics::Labels ConfigurationProblems::LabelsOf(const Key& key) {
 void ConfigurationProblems::SetGauge(const Key& key, size_t problems) {
   gauged_.insert(key);
   manager_.registry()
-      .GetGauge("karmada_interpreter_configuration_problems",
-                "Problems of an interpreter configuration.", LabelsOf(key))
+      .GetGauge(kConfigurationProblemsMetric, "Problems of an interpreter configuration.",
+                LabelsOf(key))
       .Set(static_cast<double>(problems));
 }
 

@@ -21,7 +21,7 @@ void LoadedConfigurations::Report(const std::vector<ConfigurationProblems::Findi
                   "The generation of an interpreter configuration that answers.", LabelsOf(key))
         .Set(static_cast<double>(state.generation));
     const auto known = before.find(key);
-    if (started_ && (known == before.end() || known->second != state)) ReportLoad(object);
+    if (started_ && (known == before.end() || known->second != state)) ReportLoad(finding);
     if (known != before.end()) before.erase(known);
     loaded_[key] = state;
   }
@@ -29,14 +29,21 @@ void LoadedConfigurations::Report(const std::vector<ConfigurationProblems::Findi
   started_ = true;
 }
 
-void LoadedConfigurations::ReportLoad(const kube::Object& object) {
+void LoadedConfigurations::ReportLoad(const ConfigurationProblems::Finding& finding) {
   if (!manager_.IsLeader()) return;
-  base::LogInfo("an interpreter configuration is loaded",
-                {{"object", object.Describe()}, {"generation", object.generation()}});
-  manager_.events().Record(
-      api::kInterpreterSource, kube::InvolvedObject::Of(object), kube::EventType::kNormal,
-      kConfigurationLoadedReason,
-      absl::StrCat("Generation ", object.generation(), " is loaded and answers from now on."));
+  const kube::Object& object = *finding.object;
+  const size_t problems = finding.problems.size();
+  base::LogInfo(
+      "an interpreter configuration is loaded",
+      {{"object", object.Describe()}, {"generation", object.generation()}, {"problems", problems}});
+  const std::string how =
+      problems == 0
+          ? " is loaded and answers from now on."
+          : absl::StrCat(" is loaded with ", problems, problems == 1 ? " problem" : " problems",
+                         ", which a warning names; what is right answers from now on.");
+  manager_.events().Record(api::kInterpreterSource, kube::InvolvedObject::Of(object),
+                           kube::EventType::kNormal, kConfigurationLoadedReason,
+                           absl::StrCat("Generation ", object.generation(), how));
 }
 
 metrics::Labels LoadedConfigurations::LabelsOf(const Key& key) {

@@ -35,7 +35,7 @@ class LoadedConfigurations {
     friend bool operator==(const State&, const State&) = default;
   };
 
-  void ReportLoad(const kube::Object& object);
+  void ReportLoad(const ConfigurationProblems::Finding& finding);
   static metrics::Labels LabelsOf(const Key& key);
 
   kube::Manager& manager_;

@@ -131,16 +131,6 @@ class Filing {
   const Objects& all_;
 };
 
-// Returns the time of the event that counts; it may be repeated, or of the newer API.
-absl::Time TimeOf(const kube::Object& event) {
-  absl::Time latest = absl::InfinitePast();
-  for (const absl::string_view field : {"eventTime", "firstTimestamp", "lastTimestamp"}) {
-    const auto time = kube::ParseTime(event.root()[field].AsString());
-    if (time.ok()) latest = std::max(latest, *time);
-  }
-  return latest;
-}
-
 // An earlier object of the same name has another uid; some clients leave the uid out.
 bool IsAbout(const json::Value& involved, const kube::Object& object) {
   const absl::string_view uid = involved["uid"].AsString();
@@ -245,6 +235,15 @@ std::string HealthIn(const Chain& chain, const kube::Object& work) {
   return "";
 }
 
+absl::Time EventTime(const kube::Object& event) {
+  absl::Time latest = absl::InfinitePast();
+  for (const absl::string_view field : {"eventTime", "firstTimestamp", "lastTimestamp"}) {
+    const auto time = kube::ParseTime(event.root()[field].AsString());
+    if (time.ok()) latest = std::max(latest, *time);
+  }
+  return latest;
+}
+
 kube::ObjectPtr LastEvent(const Chain& chain, const kube::Object& object,
                           std::initializer_list<absl::string_view> reasons) {
   kube::ObjectPtr last;
@@ -253,7 +252,7 @@ kube::ObjectPtr LastEvent(const Chain& chain, const kube::Object& object,
     const absl::string_view reason = event->root()["reason"].AsString();
     const bool wanted = std::find(reasons.begin(), reasons.end(), reason) != reasons.end();
     if (!wanted && reasons.size() > 0) continue;
-    if (last == nullptr || TimeOf(*event) >= TimeOf(*last)) last = event;
+    if (last == nullptr || EventTime(*event) >= EventTime(*last)) last = event;
   }
   return last;
 }
@@ -262,7 +261,7 @@ std::string StandingFailure(const Chain& chain, const kube::Object& about, absl:
                             absl::string_view succeeded) {
   const kube::ObjectPtr last = LastEvent(chain, about, {failed, succeeded});
   if (last == nullptr || last->root()["reason"].AsString() != failed) return "";
-  const absl::Time time = TimeOf(*last);
+  const absl::Time time = EventTime(*last);
   if (time != absl::InfinitePast() && time < DaemonStart(chain)) return "";
   return last->root()["message"].ToString();
 }

@@ -118,6 +118,8 @@ absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl:
 // Returns the health of the asked object that the Work reports; "" when it reports none.
 std::string HealthIn(const Chain& chain, const kube::Object& work);
 
+// Returns the time of the event that counts; it may be repeated, or of the newer API.
+absl::Time EventTime(const kube::Object& event);
 // The last event about the object with one of the reasons; nullptr when there is none. Events about
 // an earlier object of the same name do not count; empty reasons stand for any.
 kube::ObjectPtr LastEvent(const Chain& chain, const kube::Object& object,

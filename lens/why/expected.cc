@@ -30,17 +30,6 @@ absl::Status NeedsWebhook(const Chain& chain, Operation op) {
       chain.rules->RuleFor(chain.asked.gvk, op).name, ", which is not called from here"));
 }
 
-void AddPaths(const json::Value& patch, const std::string& path, std::vector<std::string>& paths) {
-  if (!patch.is_object() || patch.empty()) {
-    paths.push_back(path);
-    return;
-  }
-  for (const json::Member& m : patch.members()) {
-    AddPaths(m.value, path.empty() ? std::string(m.name()) : absl::StrCat(path, ".", m.name()),
-             paths);
-  }
-}
-
 // Names of labels and annotations that decide whether a Work is right.
 struct MetadataNames {
   std::set<std::string> labels, annotations;
@@ -172,14 +161,6 @@ absl::StatusOr<json::Value> DifferenceIn(const Chain& chain, const std::string& 
                          observed.Annotation(api::kAppliedManifestAnnotation));
   }
   return kube::DiffMergePatch(observed.root(), wanted.root());
-}
-
-std::string PathsOf(const json::Value& patch, size_t limit) {
-  std::vector<std::string> paths;
-  for (const json::Member& m : patch.members()) AddPaths(m.value, std::string(m.name()), paths);
-  const bool cut = paths.size() > limit;
-  if (cut) paths.resize(limit);
-  return absl::StrCat(absl::StrJoin(paths, ", "), cut ? ", ..." : "");
 }
 
 }  // namespace lens::why

@@ -37,10 +37,6 @@ absl::StatusOr<json::Value> MissingInWork(const Chain& chain, const api::TargetC
 // object when it does not. kUnavailable when a webhook would have to be asked.
 absl::StatusOr<json::Value> DifferenceIn(const Chain& chain, const std::string& cluster);
 
-// Returns the paths that a merge patch changes: "spec.replicas, metadata.labels.app"; at most
-// `limit`, then "...".
-std::string PathsOf(const json::Value& patch, size_t limit);
-
 }  // namespace lens::why
 
 #endif  // LENS_WHY_EXPECTED_H_

@@ -12,8 +12,10 @@
 #include "api/keys.h"
 #include "api/programs.h"
 #include "api/reasons.h"
+#include "api/repeated_drift.h"
 #include "api/resources.h"
 #include "api/work.h"
+#include "kube/meta/patch_paths.h"
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
 #include "lens/why/health.h"
@@ -265,17 +267,6 @@ Findings MemberObjectIsForeign(const Chain& chain) {
   });
 }
 
-// Returns whether the manager of these fields (metadata.managedFields) has set one that the merge
-// patch changes.
-bool Owns(const json::Value& fields, const json::Value& patch) {
-  for (const json::Member& m : patch.members()) {
-    const json::Value& owned = fields[absl::StrCat("f:", m.name())];
-    if (owned.is_null()) continue;
-    if (!m.value.is_object() || owned.empty() || Owns(owned, m.value)) return true;
-  }
-  return false;
-}
-
 // Returns whether the difference shows that somebody changed the object after Karmada, so that the
 // daemon acts. It looks at the generation and at labels; a value that the member's API server
 // writes in another form stays as it is.
@@ -288,7 +279,7 @@ bool WillBePutBack(const kube::Object& observed, const json::Value& difference) 
     if (!time.ok()) continue;
     if (absl::StartsWith(entry["manager"].AsString(), "karmada-")) {
       ours = std::max(ours, *time);
-    } else if (Owns(entry["fieldsV1"], difference)) {
+    } else if (kube::OwnsChanged(entry["fieldsV1"], difference)) {
       others = std::max(others, *time);
     }
   }
@@ -304,16 +295,27 @@ Findings MemberObjectDiffers(const Chain& chain) {
     return {kStep,
             acts ? Grade::kWaiting : Grade::kNote,
             absl::StrCat(chain.Name(), " in ", place.cluster, " differs from its Work in ",
-                         PathsOf(*difference, kPathsShown)),
+                         kube::PathsOf(*difference, kPathsShown)),
             acts ? "karmada-controller-manager puts it back at once; if it does not last, somebody "
                    "else in the member changes it (see retention in the interpreter)"
                  : "nothing shows that somebody changed it after Karmada; the member may write the "
                    "value in another form, and it is compared again when the object changes there",
             "",
             // The values may be a Secret's.
-            {PathsOf(*difference, kPathsInEvidence)},
+            {kube::PathsOf(*difference, kPathsInEvidence)},
             Program::kControllerManager};
   });
+}
+
+// How long an event about a fight over fields is worth showing.
+constexpr absl::Duration kDriftIsNews = absl::Minutes(20);
+
+Findings MemberObjectIsFoughtOver(const Chain& chain) {
+  if (chain.binding == nullptr) return {};
+  const kube::ObjectPtr event = LastEvent(chain, *chain.binding, {api::reason::kRepeatedDrift});
+  if (event == nullptr || chain.now - EventTime(*event) > kDriftIsNews) return {};
+  return {{kStep, Grade::kNote, event->root()["message"].ToString(),
+           "find out what changes it; the interpreter's documentation shows how a field is kept"}};
 }
 
 Findings MemberObjectIsUnhealthy(const Chain& chain) {
@@ -373,6 +375,8 @@ constexpr Check kChecks[] = {
     {"member-leaving", "Has every other member lost the object?", MemberObjectIsLeaving},
     {"member-foreign", "Is the member's object Karmada's?", MemberObjectIsForeign},
     {"member-differs", "Is the member's object what the Work says?", MemberObjectDiffers},
+    {"member-fought-over", "Does somebody in a member change it again and again?",
+     MemberObjectIsFoughtOver},
     {"member-unhealthy", "Is the member's object healthy?", MemberObjectIsUnhealthy},
     {"status-not-interpreted", "Is its status understood?", StatusIsNotInterpreted},
     {"status-not-aggregated", "Does its status come back?", StatusIsNotAggregated},

@@ -10,6 +10,7 @@
 #include "api/keys.h"
 #include "api/policy.h"
 #include "api/work.h"
+#include "kube/meta/patch_paths.h"
 #include "lens/why/expected.h"
 #include "lens/why/health.h"
 #include "lens/why/matching.h"
@@ -256,7 +257,7 @@ class Way {
       node.children.push_back({Mark::kNone, std::string(difference.status().message())});
     } else if (!difference->empty()) {
       node.children.push_back(
-          {Mark::kNone, absl::StrCat("differs in ", PathsOf(*difference, kPathsShown))});
+          {Mark::kNone, absl::StrCat("differs in ", kube::PathsOf(*difference, kPathsShown))});
     }
     AddHealth(cluster, node);
     return node;

@@ -123,6 +123,13 @@ TEST_CASE("Live list: metrics say whether a generation is loaded, and what its c
   CHECK(rules().At(0)["loaded"].AsBool());
   const Ran table = live.Run({"list", "--metrics-url", daemon.url()});
   CHECK_THAT(table.out, Contains("yes") && Contains("no, generation 7") && Contains("333.3 ms"));
+
+  daemon.registry
+      .GetGauge(interpreter::kConfigurationProblemsMetric, "",
+                {{"kind", "ResourceInterpreterCustomization"}, {"name", "widgets"}})
+      .Set(2);
+  CHECK(rules().At(0)["problems"].AsInt() == 2);
+  CHECK_THAT(live.Run({"list", "--metrics-url", daemon.url()}).out, Contains("yes, 2 problems"));
 }
 
 TEST_CASE("Live list: metrics of another program are no numbers") {

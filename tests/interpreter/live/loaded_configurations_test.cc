@@ -91,7 +91,8 @@ TEST_CASE_METHOD(Fixture, "a generation that is loaded is an event once, before 
   server->Put(api::InterpreterCustomizations(), labelled);
   server->Put(api::InterpreterCustomizations(), Customization(2, "("));
   REQUIRE(EventuallyAfterSettling([&] { return recorded->All().size() == 3; }));
-  CHECK_THAT(recorded->All()[1], Contains("Generation 2 is loaded"));
+  CHECK_THAT(recorded->All()[1],
+             Contains("Generation 2 is loaded with 1 problem, which a warning names"));
   CHECK_THAT(recorded->All()[2], Contains("Warning InvalidConfiguration"));
   CHECK_THAT(registry.Expose(), Contains(Gauge(2)));
 }

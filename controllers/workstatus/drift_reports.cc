@@ -1,0 +1,96 @@
+// Each object that is put back has an account: how often since its window began. The window begins
+// with the first time, and anew with the first one after its end. At kDriftsToReport the event is
+// written and the object is silent for a while. Accounts whose window and silence are over are
+// removed, once in a window at most.
+#include "controllers/workstatus/drift_reports.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "api/binding_scope.h"
+#include "api/programs.h"
+#include "kube/cache/cluster_client.h"
+#include "kube/meta/patch.h"
+#include "kube/meta/patch_paths.h"
+
+namespace controllers {
+namespace {
+
+constexpr size_t kPathsShown = 5;
+
+// Returns the object without what its API server and its status writers change.
+json::Value Wanted(const kube::Object& object) {
+  json::Value wanted = object.root();
+  wanted.Erase("status");
+  wanted.Set("metadata", json::Value::Object(
+                             {{"labels", object.labels()}, {"annotations", object.annotations()}}));
+  return wanted;
+}
+
+// Returns the manager, other than Karmada, that has last set one of these fields; "" if none has.
+std::string ManagerOf(const kube::Object& drifted, const json::Value& patch) {
+  std::string manager;
+  absl::Time last = absl::InfinitePast();
+  for (const json::Value& entry : drifted.metadata()["managedFields"].items()) {
+    const absl::string_view name = entry["manager"].AsString();
+    if (absl::StartsWith(name, "karmada") || entry["subresource"].AsString() == "status") continue;
+    if (!kube::OwnsChanged(entry["fieldsV1"], patch)) continue;
+    const absl::Time at = kube::ParseTime(entry["time"].AsString()).value_or(absl::UnixEpoch());
+    if (at < last) continue;
+    last = at;
+    manager = std::string(name);
+  }
+  return manager;
+}
+
+template <class Scope>
+kube::ObjectPtr BindingIn(kube::ClusterClient& cluster, const kube::Object& work) {
+  const kube::ObjectKey key = Scope::BindingOf(work);
+  return key.name.empty() ? nullptr : cluster.Find(Scope::Bindings(), key);
+}
+
+}  // namespace
+
+int DriftReports::Count(const kube::Request& object) {
+  const base::SteadyTime now = manager_.clock().SteadyNow();
+  absl::MutexLock lock(&mu_);
+  if (now >= next_cleaning_) {
+    next_cleaning_ = now + kDriftWindow;
+    absl::erase_if(accounts_, [&](const auto& entry) {
+      const Account& account = entry.second;
+      return now - account.began >= kDriftWindow && now >= account.silent_until;
+    });
+  }
+  Account& account = accounts_[object];
+  if (now - account.began >= kDriftWindow) {
+    account.began = now;
+    account.times = 0;
+  }
+  if (++account.times < kDriftsToReport || now < account.silent_until) return 0;
+  account.silent_until = now + kBetweenDriftReports;
+  return account.times;
+}
+
+void DriftReports::Note(const PutBack& put_back) {
+  const kube::Object& drifted = put_back.drifted;
+  const int times =
+      Count({.key = drifted.key(), .gvk = drifted.gvk(), .cluster = put_back.cluster});
+  if (times == 0) return;
+  const json::Value patch = kube::DiffMergePatch(Wanted(drifted), Wanted(put_back.now));
+  const api::RepeatedDrift drift{kube::PathsOf(patch, kPathsShown), ManagerOf(drifted, patch),
+                                 times};
+  const std::string text = api::message::DriftsAgainAndAgain(drifted, put_back.cluster, drift);
+  recorder_.Warning(kube::InvolvedObject::Of(put_back.work), api::reason::kRepeatedDrift, text);
+  kube::ClusterClient& cluster = manager_.cluster();
+  kube::ObjectPtr binding = BindingIn<api::scope::Namespaced>(cluster, put_back.work);
+  if (binding == nullptr) binding = BindingIn<api::scope::Cluster>(cluster, put_back.work);
+  if (binding == nullptr) return;
+  recorder_.Warning(kube::InvolvedObject::Of(*binding), api::reason::kRepeatedDrift, text);
+}
+
+void DriftReports::ForgetCluster(absl::string_view cluster) {
+  absl::MutexLock lock(&mu_);
+  absl::erase_if(accounts_, [&](const auto& entry) { return entry.first.cluster == cluster; });
+}
+
+}  // namespace controllers
