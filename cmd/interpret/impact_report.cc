@@ -36,6 +36,27 @@ std::string SideText(const SideAnswer& answer, interpreter::Operation op) {
   return base::CutText(text, kMostErrorBytes);
 }
 
+// Replaces the values of a Secret, which must not get into logs of CI, by their lengths.
+void HideValues(json::Value& object, absl::string_view field) {
+  if (!object[field].is_object()) return;
+  json::Value hidden = json::Value::Object();
+  for (const json::Member& m : object[field].members()) {
+    hidden.Set(m.name(), absl::StrCat("(hidden, ", m.value.ToString().size(), " bytes)"));
+  }
+  object.Set(field, std::move(hidden));
+}
+
+// Returns the answer as it may be shown. Only answers that are objects (Retain, ReviseReplica) can
+// have values of a Secret.
+SideAnswer Shown(SideAnswer answer, const kube::Gvk& gvk) {
+  if (gvk.group != "" || gvk.kind != "Secret" || !answer.value.is_object()) return answer;
+  for (const char* field : {"data", "stringData"}) HideValues(answer.value, field);
+  kube::Object object(std::move(answer.value));
+  object.EraseAnnotation("kubectl.kubernetes.io/last-applied-configuration");
+  answer.value = object.root();
+  return answer;
+}
+
 // Returns what an answer with an error is in a diff.
 json::Value DiffValue(const SideAnswer& answer) {
   if (answer.error.empty()) return answer.value;
@@ -44,16 +65,18 @@ json::Value DiffValue(const SideAnswer& answer) {
 
 }  // namespace
 
-void ImpactReport::Add(const ImpactQuestion& question, const SideAnswer& before,
-                       const SideAnswer& after) {
+void ImpactReport::Add(const ImpactQuestion& question, const SideAnswer& old_answer,
+                       const SideAnswer& new_answer) {
   const Invocation& asked = question.invocation;
-  for (const SideAnswer* answer : {&before, &after}) {
+  for (const SideAnswer* answer : {&old_answer, &new_answer}) {
     if (answer->unknown.empty()) continue;
     return AddNotCompared(asked.object.gvk(), asked.op, answer->unknown);
   }
   ++compared_;
-  if (before == after) return;
+  if (old_answer == new_answer) return;
   if (++changed_ > options_.most_changes) return;
+  const SideAnswer before = Shown(old_answer, asked.object.gvk());
+  const SideAnswer after = Shown(new_answer, asked.object.gvk());
   Change change{.gvk = asked.object.gvk(),
                 .object = asked.object.key().ToString(),
                 .cluster = question.cluster,
@@ -64,7 +87,7 @@ void ImpactReport::Add(const ImpactQuestion& question, const SideAnswer& before,
                 .after_rule = after.rule};
   if (before.error.empty() && after.error.empty()) {
     change.fields = ChangesBetween(before.value, after.value);
-    change.short_text = ShortText(change.fields);
+    change.short_text = change.fields.count > 0 ? ShortText(change.fields) : "values of the Secret";
   } else {
     change.short_text = absl::StrCat(SideText(before, asked.op), " → ", SideText(after, asked.op));
   }

@@ -35,8 +35,10 @@ class ImpactReport {
 
   // Counts an object that is looked at: a template, or a manifest of a Work.
   void AddObject() { ++objects_; }
-  // Adds both answers to a question. An answer that is unknown counts as not compared.
-  void Add(const ImpactQuestion& question, const SideAnswer& before, const SideAnswer& after);
+  // Adds both answers to a question. An answer that is unknown counts as not compared. Values of
+  // Secrets are not kept.
+  void Add(const ImpactQuestion& question, const SideAnswer& old_answer,
+           const SideAnswer& new_answer);
   // Adds `count` questions of one operation and kind that could not be asked, and why.
   void AddNotCompared(const kube::Gvk& gvk, interpreter::Operation op, const std::string& reason);
   // Adds a remark about the whole, printed once.

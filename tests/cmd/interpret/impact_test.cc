@@ -227,6 +227,35 @@ TEST_CASE("Impact: what Works do not record of a member's object decides nothing
   }
 }
 
+TEST_CASE("Impact: values of Secrets are not shown") {
+  LiveFleet live(1);
+  constexpr char kSecret[] =
+      "apiVersion: v1\nkind: Secret\nmetadata: {name: key, namespace: shop}\n"
+      "data: {password: aHVudGVyMg==}\n";
+  live.Create("karmada", {kShop, kExecution, R"(apiVersion: work.karmada.io/v1alpha1
+kind: Work
+metadata: {name: key, namespace: karmada-es-member1}
+spec:
+  workload:
+    manifests:
+    - {apiVersion: v1, kind: Secret, metadata: {name: key, namespace: shop}, data: {password: b3Blbg==}}
+)"});
+  live.Create("member1", {kShop, kSecret});
+  const std::string rule = absl::StrReplaceAll(
+      tests::WidgetCustomization("retention", R"(function Retain(desiredObj, observedObj)
+  desiredObj.data = observedObj.data
+  return desiredObj
+end)"),
+      {{"example.io/v1", "v1"}, {"kind: Widget", "kind: Secret"}});
+  for (const char* form : {"text", "json"}) {
+    const Ran ran = live.Run({"impact", "-f", "-", "--members", "--diff", "-o", form}, rule);
+    INFO(ran.out << ran.err);
+    CHECK(ran.code == 2);
+    CHECK_THAT(ran.out, Contains("shop/key") && Contains("(hidden, 12 bytes)"));
+    CHECK_THAT(ran.out, !Contains("aHVudGVyMg") && !Contains("b3Blbg"));
+  }
+}
+
 TEST_CASE("Impact: a member that cannot be read is named, and decides nothing") {
   OneApp live;
   live.Create("karmada", {"apiVersion: v1\nkind: Namespace\nmetadata: {name: karmada-es-nobody}\n",
