@@ -151,7 +151,11 @@ class Daemon {
     if (admission.IsOn()) {
       ASSIGN_OR_RETURN(reviews, ServeAdmission(admission));
     }
-    return manager_.Run(stop);
+    const absl::Status result = manager_.Run(stop);
+    // The limit applies also when the daemon ended by itself, for example because it lost its
+    // lease, and while reviews that are under way end.
+    base::EndProcessAfter(kStopLimit, 1);
+    return result;
   }
 
  private:
@@ -241,8 +245,7 @@ absl::Status RunDaemon(const config::Options& options, const config::AdmissionFl
   }
   auto daemon = std::make_unique<Daemon>(options, connection);
   const absl::Status result = daemon->Run(admission, stop);
-  // The limit applies also when the daemon ended by itself, for example because it lost its lease.
-  base::EndProcessAfter(kStopLimit, 1);
+  base::EndProcessAfter(kStopLimit, 1);  // Also if it could not begin.
   // Threads that outlived the graceful period still use the daemon, and waiting for them would
   // exceed the period further: the process ends without destroying it.
   if (absl::IsDeadlineExceeded(result)) static_cast<void>(daemon.release());

@@ -19,6 +19,8 @@ constexpr size_t kMaxMessageBytes = 8192;
 // Clients show warnings of up to 256 bytes, and servers drop them beyond 4096 bytes together.
 constexpr size_t kMaxWarningBytes = 256;
 constexpr size_t kMostWarnings = 16;
+// The scripts of one object may keep a thread for so long; API servers wait ten seconds.
+constexpr absl::Duration kPatience = absl::Seconds(2);
 
 bool IsCustomization(const kube::Object& object) {
   return object.gvk() == api::InterpreterCustomizations().gvk;
@@ -27,7 +29,7 @@ bool IsCustomization(const kube::Object& object) {
 Verdict JudgeCustomization(const kube::Object& object,
                            const std::vector<kube::ObjectPtr>& customizations) {
   Verdict verdict;
-  for (const Finding& finding : CheckCustomization(object)) {
+  for (const Finding& finding : CheckCustomization(object, kPatience)) {
     const bool refused = finding.severity == Finding::Severity::kError && finding.certain;
     (refused ? verdict.errors : verdict.warnings).push_back(finding.ToString());
   }

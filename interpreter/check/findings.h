@@ -28,8 +28,10 @@ struct Finding {
 };
 
 // Returns all mistakes in one customization: in its fields and target, in the syntax of its
-// scripts, and those that CheckScript finds in scripts that compile.
-std::vector<Finding> CheckCustomization(const kube::Object& object);
+// scripts, and those that CheckScript finds in scripts that compile. Scripts whose turn comes after
+// `patience` are not run, which is a warning.
+std::vector<Finding> CheckCustomization(const kube::Object& object,
+                                        absl::Duration patience = absl::InfiniteDuration());
 
 // Checks that the function which the operation calls exists and has the right parameters, that the
 // script uses no globals, modules or members that the sandbox refuses or lacks, and that it assigns

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/resources.h"
+#include "interpreter/customized/customization.h"
 
 namespace {
 
@@ -128,6 +129,28 @@ TEST_CASE("Admission: messages and warnings are bounded") {
   CHECK_FALSE(response["allowed"].AsBool(true));
   CHECK(response["status"]["message"].AsString().size() <= 8192);
   CHECK(response["warnings"].size() == 16);
+}
+
+TEST_CASE("Admission: scripts that are much work do not keep a thread for long") {
+  SECTION("the token of a mistake stands in its line again and again") {
+    std::string script;
+    while (script.size() < 1'000'000) script += "a=1 ";
+    const json::Value response = Response(Review("CREATE", Customization("w", script + "a a")));
+    CHECK_THAT(response["status"]["message"].ToString(), Contains("line 1 of the script"));
+  }
+  SECTION("many scripts do not end") {
+    kube::Object endless = Customization("w", "while true do end");
+    for (const interpreter::customized::ScriptField& field :
+         interpreter::customized::ScriptFields()) {
+      endless.Set({"spec", "customizations", field.name, "luaScript"}, "while true do end");
+    }
+    std::string warnings;
+    const json::Value response = Response(Review("CREATE", endless));
+    for (const json::Value& warning : response["warnings"].items()) {
+      warnings += warning.ToString();
+    }
+    CHECK_THAT(warnings, Contains("not checked, because the other scripts have taken too long"));
+  }
 }
 
 TEST_CASE("Admission: what is no review is an error, not an answer") {
