@@ -79,6 +79,8 @@ constexpr Spec kSpecs[] = {
      kOutside, "scheduler and estimator read it"},
     {Gate::kTransitiveDependencies, "TransitiveDependencies", false, Stage::kOwn, kHere,
      "of this program only: what dependencies depend on follows, too"},
+    {Gate::kCombinedCustomizations, "CombinedCustomizations", false, Stage::kOwn, kHere,
+     "of this program only: customizations of several kinds, and several that retain"},
 };
 
 constexpr size_t kShortestPart = 5;

@@ -30,6 +30,7 @@ enum class Gate {
   kWorkloadAffinity,
   kSchedulingOvercommitProtection,
   kTransitiveDependencies,
+  kCombinedCustomizations,
 };
 
 // Not thread-safe while it is being set; afterwards it may be read from any thread.

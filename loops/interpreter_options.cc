@@ -9,6 +9,7 @@ interpreter::live::LiveOptions InterpreterOptions(const config::Options& options
   live.script_budget.time = options.scripts.timeout;
   live.script_budget.memory = static_cast<size_t>(options.scripts.memory_mib) << 20;
   live.requirements.priority_class = options.gates.Enabled(config::Gate::kResourceQuotaEstimate);
+  live.merge.combined = options.gates.Enabled(config::Gate::kCombinedCustomizations);
   return live;
 }
 

@@ -204,8 +204,11 @@ absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> Daemon::Serv
     return informer == nullptr ? std::vector<kube::ObjectPtr>() : informer->store().List();
   };
   return interpreter::live::AdmissionServer::Start(
-      {admission.bind_address, admission.certificate_file, admission.key_file}, customizations,
-      &registry_);
+      {.address = admission.bind_address,
+       .certificate_file = admission.certificate_file,
+       .key_file = admission.key_file,
+       .merge = loops::InterpreterOptions(context_.options).merge},
+      customizations, &registry_);
 }
 
 // Uses a client of its own, before anything is built that would repeat its requests.

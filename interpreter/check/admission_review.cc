@@ -26,16 +26,28 @@ bool IsCustomization(const kube::Object& object) {
   return object.gvk() == api::InterpreterCustomizations().gvk;
 }
 
+using customized::MergeOptions;
+
+// Returns the customization without scripts that may stand beside others when customizations are
+// combined.
+kube::Object WithoutShared(const kube::Object& customization, const MergeOptions& merge) {
+  kube::Object rest = customization;
+  if (merge.combined) rest.Erase({"spec", "customizations", "retention"});
+  return rest;
+}
+
 Verdict JudgeCustomization(const kube::Object& object,
-                           const std::vector<kube::ObjectPtr>& customizations) {
+                           const std::vector<kube::ObjectPtr>& customizations,
+                           const MergeOptions& merge) {
   Verdict verdict;
-  for (const Finding& finding : CheckCustomization(object, kPatience)) {
+  for (const Finding& finding : CheckCustomization(object, merge, kPatience)) {
     const bool refused = finding.severity == Finding::Severity::kError && finding.certain;
     (refused ? verdict.errors : verdict.warnings).push_back(finding.ToString());
   }
+  const kube::Object rivalling = WithoutShared(object, merge);
   for (const kube::ObjectPtr& other : customizations) {
     if (other->name() == object.name()) continue;
-    std::string conflict = ConflictWith(*other, object);
+    std::string conflict = ConflictWith(*other, rivalling);
     if (!conflict.empty()) verdict.warnings.push_back(std::move(conflict));
   }
   return verdict;
@@ -55,7 +67,8 @@ bool HasSameRules(const kube::Object& before, const kube::Object& now) {
          before.root()["webhooks"] == now.root()["webhooks"];
 }
 
-Verdict VerdictOn(const json::Value& request, const std::vector<kube::ObjectPtr>& customizations) {
+Verdict VerdictOn(const json::Value& request, const std::vector<kube::ObjectPtr>& customizations,
+                  const MergeOptions& merge) {
   const absl::string_view operation = request["operation"].AsString();
   const bool writes = operation == "CREATE" || operation == "UPDATE";
   if (!writes || !request["subResource"].AsString().empty()) return {};
@@ -65,7 +78,7 @@ Verdict VerdictOn(const json::Value& request, const std::vector<kube::ObjectPtr>
   const kube::Object before(request["oldObject"]);
   if (operation == "UPDATE" && HasSameRules(before, object)) return {};
   FillName(object);
-  return Judge(object, customizations);
+  return Judge(object, customizations, merge);
 }
 
 json::Value ResponseOf(const Verdict& verdict, const json::Value& uid) {
@@ -92,14 +105,16 @@ bool IsWebhookConfiguration(const kube::Object& object) {
          object.gvk() == api::ExploringWebhookConfigurations().gvk;
 }
 
-Verdict Judge(const kube::Object& object, const std::vector<kube::ObjectPtr>& customizations) {
-  if (IsCustomization(object)) return JudgeCustomization(object, customizations);
+Verdict Judge(const kube::Object& object, const std::vector<kube::ObjectPtr>& customizations,
+              const MergeOptions& merge) {
+  if (IsCustomization(object)) return JudgeCustomization(object, customizations, merge);
   if (!IsWebhookConfiguration(object)) return {};
   return {webhook::ReadConfiguration(object).problems, {}};
 }
 
 absl::StatusOr<json::Value> ReviewAdmission(const json::Value& review,
-                                            const std::vector<kube::ObjectPtr>& customizations) {
+                                            const std::vector<kube::ObjectPtr>& customizations,
+                                            const MergeOptions& merge) {
   if (review["kind"].AsString() != kReviewKind ||
       review["apiVersion"].AsString() != kReviewVersion) {
     return absl::InvalidArgumentError(
@@ -112,7 +127,7 @@ absl::StatusOr<json::Value> ReviewAdmission(const json::Value& review,
   return json::Value::Object(
       {{"apiVersion", kReviewVersion},
        {"kind", kReviewKind},
-       {"response", ResponseOf(VerdictOn(request, customizations), request["uid"])}});
+       {"response", ResponseOf(VerdictOn(request, customizations, merge), request["uid"])}});
 }
 
 }  // namespace interpreter::check

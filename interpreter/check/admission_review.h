@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/json.h"
+#include "interpreter/customized/customization_set.h"
 #include "kube/meta/object.h"
 
 namespace interpreter::check {
@@ -26,8 +27,10 @@ struct Verdict {
 };
 
 // Judges a customization among others (one of the same name is left out), or a webhook
-// configuration of either kind; nothing is wrong with other objects.
-Verdict Judge(const kube::Object& object, const std::vector<kube::ObjectPtr>& customizations);
+// configuration of either kind; nothing is wrong with other objects. `merge`: how the
+// customizations are put together.
+Verdict Judge(const kube::Object& object, const std::vector<kube::ObjectPtr>& customizations,
+              const customized::MergeOptions& merge = {});
 
 // Returns whether this is a configuration of webhooks, of either kind.
 bool IsWebhookConfiguration(const kube::Object& object);
@@ -35,7 +38,8 @@ bool IsWebhookConfiguration(const kube::Object& object);
 // Returns the AdmissionReview with the response. kInvalidArgument if `review` is none, or has no
 // request. `customizations` are those that exist.
 absl::StatusOr<json::Value> ReviewAdmission(const json::Value& review,
-                                            const std::vector<kube::ObjectPtr>& customizations);
+                                            const std::vector<kube::ObjectPtr>& customizations,
+                                            const customized::MergeOptions& merge = {});
 
 }  // namespace interpreter::check
 

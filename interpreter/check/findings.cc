@@ -20,6 +20,8 @@ namespace {
 
 using interpreter::customized::CompiledScript;
 using interpreter::customized::Customization;
+using interpreter::customized::kNotCombined;
+using interpreter::customized::MergeOptions;
 using interpreter::customized::ScriptField;
 using Severity = Finding::Severity;
 
@@ -119,36 +121,75 @@ std::string UnservedText(const kube::Gvk& target, const std::vector<kube::Gvk>& 
                       same == known.end() ? "apps/v1" : same->ApiVersion());
 }
 
-// Adds findings about a target that has wildcards, matches nothing, or is probably a misspelt known
-// kind.
-void CheckTarget(const kube::Gvk& target, std::vector<Finding>& findings) {
-  const auto warn = [&](const char* field, const std::string& message) {
-    findings.push_back({Severity::kWarning, field, 0, 0, "", message});
+// Adds findings about a target that matches nothing, or is probably a misspelt known kind. They are
+// about members of the object `where`.
+void CheckKind(const kube::Gvk& target, const std::string& where, std::vector<Finding>& findings) {
+  const auto add = [&](Severity severity, const char* member, const std::string& message) {
+    findings.push_back({severity, absl::StrCat(where, member), 0, 0, "", message});
   };
+  const std::vector<kube::Gvk>& known = KnownKinds();
+  if (!CanBeServed(target)) {
+    return add(Severity::kError, ".apiVersion", UnservedText(target, known));
+  }
+  if (std::find(known.begin(), known.end(), target) != known.end()) return;
+  for (const kube::Gvk& kind : known) {
+    if (kind.group == target.group && kind.kind == target.kind) {
+      return add(Severity::kWarning, ".apiVersion",
+                 absl::StrCat("what Karmada knows of ", kind.kind, " is for ", kind.ApiVersion(),
+                              "; a target matches its own version only"));
+    }
+    if (absl::EqualsIgnoreCase(kind.kind, target.kind) && kind.kind != target.kind) {
+      return add(Severity::kWarning, ".kind", absl::StrCat("did you mean ", kind.kind, "?"));
+    }
+  }
+  if (!absl::ascii_isupper(target.kind[0])) {
+    add(Severity::kWarning, ".kind", "kinds begin with a capital letter, like Deployment");
+  }
+}
+
+void CheckTarget(const kube::Gvk& target, std::vector<Finding>& findings) {
   if (absl::StrContains(target.ApiVersion(), "*") || target.kind == "*") {
     findings.push_back({Severity::kError, "spec.target", 0, 0, "",
                         "a target has no wildcards: it is one version of one kind"});
     return;
   }
+  CheckKind(target, "spec.target", findings);
+}
+
+// Warns that a target with wildcards takes kinds from the rules that Karmada has for them.
+void CheckCovered(const kube::Gvk& target, const std::string& where,
+                  std::vector<Finding>& findings) {
   const std::vector<kube::Gvk>& known = KnownKinds();
-  if (!CanBeServed(target)) {
-    findings.push_back(
-        {Severity::kError, "spec.target.apiVersion", 0, 0, "", UnservedText(target, known)});
-    return;
+  const auto found = std::find_if(known.begin(), known.end(), [&](const kube::Gvk& kind) {
+    return interpreter::customized::Covers(target, kind);
+  });
+  if (found == known.end()) return;
+  findings.push_back(
+      {Severity::kWarning, where, 0, 0, "",
+       absl::StrCat("includes kinds that Karmada knows, such as ", found->ApiVersion(), " ",
+                    found->kind, ": its own rules for the same operations are not asked")});
+}
+
+// Adds findings about additional targets beyond those that were reported when they were read.
+void CheckAdditionalTargets(const kube::Object& object, const Customization& customization,
+                            const MergeOptions& merge, std::vector<Finding>& findings) {
+  constexpr char kWhere[] = "spec.additionalTargets";
+  const json::Value& list = object.spec()["additionalTargets"];
+  if (list.is_null()) return;
+  if (!merge.combined) {
+    findings.push_back({Severity::kWarning, kWhere, 0, 0, "", std::string(kNotCombined)});
   }
-  if (std::find(known.begin(), known.end(), target) != known.end()) return;
-  for (const kube::Gvk& kind : known) {
-    if (kind.group == target.group && kind.kind == target.kind) {
-      return warn("spec.target.apiVersion",
-                  absl::StrCat("what Karmada knows of ", kind.kind, " is for ", kind.ApiVersion(),
-                               "; a target matches its own version only"));
+  size_t index = 0;
+  for (const json::Value& item : list.items()) {
+    const std::string where = absl::StrCat(kWhere, "[", index++, "]");
+    const auto kind = kube::ParseGvk(item["apiVersion"].AsString(), item["kind"].AsString());
+    const auto& used = customization.additional_targets;
+    if (!kind.ok() || std::find(used.begin(), used.end(), *kind) == used.end()) continue;
+    if (!interpreter::customized::HasWildcard(*kind)) {
+      CheckKind(*kind, where, findings);
+    } else if (merge.combined) {
+      CheckCovered(*kind, where, findings);
     }
-    if (absl::EqualsIgnoreCase(kind.kind, target.kind) && kind.kind != target.kind) {
-      return warn("spec.target.kind", absl::StrCat("did you mean ", kind.kind, "?"));
-    }
-  }
-  if (!absl::ascii_isupper(target.kind[0])) {
-    warn("spec.target.kind", "kinds begin with a capital letter, like Deployment");
   }
 }
 
@@ -200,7 +241,8 @@ Finding SyntaxFinding(const std::string& field, absl::string_view message, absl:
           std::move(error.what)};
 }
 
-std::vector<Finding> CheckCustomization(const kube::Object& object, absl::Duration patience) {
+std::vector<Finding> CheckCustomization(const kube::Object& object, const MergeOptions& merge,
+                                        absl::Duration patience) {
   const base::SteadyTime end = base::RealClock().SteadyNow() + patience;
   const Customization customization = interpreter::customized::ParseCustomization(object);
   std::vector<Finding> findings;
@@ -215,6 +257,7 @@ std::vector<Finding> CheckCustomization(const kube::Object& object, absl::Durati
   }
   CheckName(object.name(), findings);
   if (!customization.target.empty()) CheckTarget(customization.target, findings);
+  CheckAdditionalTargets(object, customization, merge, findings);
   for (const ScriptField& field : interpreter::customized::ScriptFields()) {
     const absl::StatusOr<std::shared_ptr<const lua::Script>> script = Compile(object, field);
     if (!script.ok()) continue;

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "interpreter/customized/customization.h"
+#include "interpreter/customized/customization_set.h"
 #include "kube/meta/object.h"
 #include "lua/script.h"
 
@@ -28,9 +29,11 @@ struct Finding {
 };
 
 // Returns all mistakes in one customization: in its fields and target, in the syntax of its
-// scripts, and those that CheckScript finds in scripts that compile. Scripts whose turn comes after
-// `patience` are not run, which is a warning.
+// scripts, and those that CheckScript finds in scripts that compile. Additional targets are a
+// warning where customizations are not combined. Scripts whose turn comes after `patience` are not
+// run, which is a warning, too.
 std::vector<Finding> CheckCustomization(const kube::Object& object,
+                                        const customized::MergeOptions& merge = {},
                                         absl::Duration patience = absl::InfiniteDuration());
 
 // Checks that the function which the operation calls exists and has the right parameters, that the

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -26,6 +27,22 @@ constexpr ScriptField kScriptFields[] = {
 };
 
 constexpr absl::string_view kScriptMember = "luaScript";
+constexpr char kAny[] = "*";
+
+// Returns what is wrong with the wildcards of an additional target; "" when nothing is.
+absl::string_view WildcardMistake(const kube::Gvk& target) {
+  const auto partial = [](absl::string_view text) {
+    return text != kAny && absl::StrContains(text, kAny);
+  };
+  if (partial(target.kind)) return "a wildcard is the whole kind: \"*\"";
+  if (absl::StrContains(target.group, kAny) || partial(target.version)) {
+    return "a wildcard is the whole version: GROUP/*";
+  }
+  if (target.group.empty() && target.version == kAny) {
+    return "a wildcard is a version of a group, GROUP/*; the core group has v1 only";
+  }
+  return "";
+}
 
 // Reads one object and collects its problems in the customization.
 class Reader {
@@ -83,23 +100,47 @@ class Reader {
 
   void ReadSpec() {
     const json::Value& spec = object_.spec();
-    ReportUnknown(spec, "spec", {"target", "customizations"});
-    if (IsObject(spec, "spec", "target")) ReadTarget(spec["target"]);
+    ReportUnknown(spec, "spec", {"target", "additionalTargets", "customizations"});
+    if (IsObject(spec, "spec", "target")) {
+      out_.target = ReadTarget(spec["target"], "spec.target").value_or(kube::Gvk());
+    }
+    if (!spec["additionalTargets"].is_null()) ReadAdditionalTargets(spec["additionalTargets"]);
     if (IsObject(spec, "spec", "customizations")) ReadScripts(spec["customizations"]);
   }
 
-  void ReadTarget(const json::Value& target) {
-    constexpr absl::string_view kWhere = "spec.target";
-    ReportUnknown(target, kWhere, {"apiVersion", "kind"});
-    const std::string api_version = ReadString(target, kWhere, "apiVersion");
-    const std::string kind = ReadString(target, kWhere, "kind");
-    if (api_version.empty() || kind.empty()) return;
+  // Reports what is wrong and returns nullopt when that leaves no target.
+  std::optional<kube::Gvk> ReadTarget(const json::Value& target, absl::string_view where) {
+    ReportUnknown(target, where, {"apiVersion", "kind"});
+    const std::string api_version = ReadString(target, where, "apiVersion");
+    const std::string kind = ReadString(target, where, "kind");
+    if (api_version.empty() || kind.empty()) return std::nullopt;
     absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(api_version, kind);
-    if (gvk.ok()) {
-      out_.target = *std::move(gvk);
-    } else {
-      Report("spec.target.apiVersion", std::string(gvk.status().message()));
+    if (gvk.ok()) return *std::move(gvk);
+    Report(Join(where, "apiVersion"), std::string(gvk.status().message()));
+    return std::nullopt;
+  }
+
+  void ReadAdditionalTargets(const json::Value& list) {
+    constexpr absl::string_view kWhere = "spec.additionalTargets";
+    if (!list.is_array()) return Report(std::string(kWhere), "must be a list");
+    if (list.size() > kMaxAdditionalTargets) {
+      Report(std::string(kWhere), absl::StrCat("has ", list.size(), " entries, of which the first ",
+                                               kMaxAdditionalTargets, " are used"));
     }
+    size_t index = 0;
+    for (const json::Value& item : list.items()) {
+      if (index == kMaxAdditionalTargets) break;
+      ReadAdditionalTarget(item, absl::StrCat(kWhere, "[", index++, "]"));
+    }
+  }
+
+  void ReadAdditionalTarget(const json::Value& item, const std::string& where) {
+    if (!item.is_object()) return Report(where, "must be an object");
+    std::optional<kube::Gvk> target = ReadTarget(item, where);
+    if (!target.has_value()) return;
+    const absl::string_view mistake = WildcardMistake(*target);
+    if (!mistake.empty()) return Report(where, std::string(mistake));
+    out_.additional_targets.push_back(*std::move(target));
   }
 
   void ReadScripts(const json::Value& customizations) {
@@ -181,6 +222,13 @@ const ScriptField* ScriptFieldOf(Operation op) {
 
 std::string Problem::ToString() const {
   return field.empty() ? message : absl::StrCat(field, ": ", message);
+}
+
+bool HasWildcard(const kube::Gvk& target) { return target.version == kAny || target.kind == kAny; }
+
+bool Covers(const kube::Gvk& target, const kube::Gvk& kind) {
+  return target.group == kind.group && (target.version == kAny || target.version == kind.version) &&
+         (target.kind == kAny || target.kind == kind.kind);
 }
 
 Customization ParseCustomization(const kube::Object& object) { return Reader(object).Read(); }

@@ -1,4 +1,5 @@
-// A ResourceInterpreterCustomization: for one kind, a Lua script for each operation it customizes.
+// A ResourceInterpreterCustomization: for one kind, or several, a Lua script for each operation it
+// customizes.
 //
 // Reading one never fails as a whole: each mistake is listed, and the correct parts work. A script
 // that cannot answer is kept with the reason, so that its operation fails with that reason instead
@@ -6,6 +7,7 @@
 #ifndef INTERPRETER_CUSTOMIZED_CUSTOMIZATION_H_
 #define INTERPRETER_CUSTOMIZED_CUSTOMIZATION_H_
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -50,11 +52,22 @@ using CompiledScript = absl::StatusOr<std::shared_ptr<const lua::Script>>;
 
 struct Customization {
   std::string name;  // metadata.name
-  kube::Gvk target;  // empty() when the object names none; its scripts are then not used.
+  kube::Gvk target;  // empty() when the object names none; its scripts are then not used for it.
+  // The further kinds of spec.additionalTargets, a field that Karmada does not have; "*" as version
+  // or kind stands for every one. They count only when customizations are combined (MergeOptions).
+  std::vector<kube::Gvk> additional_targets;
   // The operations whose script is not empty, usable or not.
   std::map<Operation, CompiledScript> scripts;
   std::vector<Problem> problems;  // In the order of the fields.
 };
+
+// At most so many additional targets of a customization are used; further ones are a problem.
+inline constexpr size_t kMaxAdditionalTargets = 64;
+// Returns whether an additional target has a wildcard.
+bool HasWildcard(const kube::Gvk& target);
+// Returns whether an additional target includes the kind. `kind` may have wildcards, too: then it
+// returns whether the target includes every kind that these stand for.
+bool Covers(const kube::Gvk& target, const kube::Gvk& kind);
 
 // Compiles all scripts (some ten microseconds each): keep the result as long as the object does
 // not change.

@@ -1,6 +1,7 @@
 #include "interpreter/customized/customization_set.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -12,7 +13,7 @@ namespace {
 
 bool SameScript(const ScriptRule& a, const ScriptRule& b) {
   if (a.script.ok() != b.script.ok()) return false;
-  return a.script.ok() ? (*a.script)->text() == (*b.script)->text()
+  return a.script.ok() ? *a.script == *b.script || (*a.script)->text() == (*b.script)->text()
                        : a.script.status() == b.script.status();
 }
 
@@ -24,38 +25,115 @@ bool SameScripts(absl::Span<const ScriptRule> a, absl::Span<const ScriptRule> b)
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameScript);
 }
 
+constexpr char kAny[] = "*";
+
+// See ScriptRule.
+int Generality(const kube::Gvk& target) {
+  return (target.version == kAny ? 1 : 0) + (target.kind == kAny ? 2 : 0);
+}
+
+// Returns the targets with wildcards that cover a kind if somebody has them, the most exact first.
+std::array<kube::Gvk, 3> PatternsOf(const kube::Gvk& gvk) {
+  return {kube::Gvk{gvk.group, kAny, gvk.kind}, kube::Gvk{gvk.group, gvk.version, kAny},
+          kube::Gvk{gvk.group, kAny, kAny}};
+}
+
+// Adds the kinds at which two targets with wildcards meet and neither includes the other: "any
+// version of Widget" and "any kind of v1" meet at Widget of v1.
+void AddMeetings(std::set<kube::Gvk>& places) {
+  std::vector<kube::Gvk> meetings;
+  for (const kube::Gvk& of_kind : places) {
+    if (of_kind.version != kAny || of_kind.kind == kAny) continue;
+    for (const kube::Gvk& of_version : places) {
+      if (of_version.group != of_kind.group || of_version.kind != kAny) continue;
+      if (of_version.version != kAny) {
+        meetings.push_back({of_kind.group, of_version.version, of_kind.kind});
+      }
+    }
+  }
+  places.insert(meetings.begin(), meetings.end());
+}
+
+bool AnswersBetter(const ScriptRule& a, const ScriptRule& b) {
+  return a.script.ok() == b.script.ok() ? a.generality < b.generality : a.script.ok();
+}
+
 }  // namespace
 
+std::vector<kube::Gvk> TargetsOf(const Customization& customization, const MergeOptions& options) {
+  std::vector<kube::Gvk> targets;
+  const auto add = [&](const kube::Gvk& target) {
+    if (!target.empty() && std::find(targets.begin(), targets.end(), target) == targets.end()) {
+      targets.push_back(target);
+    }
+  };
+  // Wildcards in spec.target mean nothing, as upstream has it.
+  if (!options.combined || !HasWildcard(customization.target)) add(customization.target);
+  if (!options.combined) return targets;
+  for (const kube::Gvk& target : customization.additional_targets) add(target);
+  return targets;
+}
+
 std::shared_ptr<const CustomizationSet> CustomizationSet::Merge(
-    std::vector<std::shared_ptr<const Customization>> customizations) {
+    std::vector<std::shared_ptr<const Customization>> customizations, const MergeOptions& options) {
   std::stable_sort(customizations.begin(), customizations.end(),
                    [](const auto& a, const auto& b) { return a->name < b->name; });
-  std::shared_ptr<CustomizationSet> set(new CustomizationSet);
-  for (const auto& customization : customizations) set->Add(*customization);
+  std::shared_ptr<CustomizationSet> set(new CustomizationSet(options));
+  std::set<kube::Gvk> places;
+  if (options.combined) {
+    for (const auto& customization : customizations) {
+      for (const kube::Gvk& target : TargetsOf(*customization, options)) {
+        places.insert(target);
+        if (HasWildcard(target)) set->wildcard_groups_.insert(target.group);
+      }
+    }
+    AddMeetings(places);
+  }
+  for (const auto& customization : customizations) set->Add(*customization, places);
   return set;
 }
 
 std::shared_ptr<const CustomizationSet> CustomizationSet::Merge(
-    std::vector<Customization> customizations) {
+    std::vector<Customization> customizations, const MergeOptions& options) {
   std::vector<std::shared_ptr<const Customization>> shared;
   shared.reserve(customizations.size());
   for (Customization& customization : customizations) {
     shared.push_back(std::make_shared<const Customization>(std::move(customization)));
   }
-  return Merge(std::move(shared));
+  return Merge(std::move(shared), options);
+}
+
+void CustomizationSet::AddProblems(const Customization& customization) {
+  std::vector<Problem> problems = customization.problems;
+  if (!options_.combined && !customization.additional_targets.empty()) {
+    problems.push_back({"spec.additionalTargets", std::string(kNotCombined)});
+  }
+  if (problems.empty()) return;
+  std::vector<Problem>& kept = problems_[customization.name];
+  kept.insert(kept.end(), problems.begin(), problems.end());
 }
 
 // REQUIRES: customizations come in the order of their names.
-void CustomizationSet::Add(const Customization& customization) {
+void CustomizationSet::Add(const Customization& customization, const std::set<kube::Gvk>& places) {
   ++size_;
-  if (!customization.problems.empty()) {
-    std::vector<Problem>& kept = problems_[customization.name];
-    kept.insert(kept.end(), customization.problems.begin(), customization.problems.end());
+  AddProblems(customization);
+  std::map<kube::Gvk, int> covered;  // With the least generality of the targets that cover it.
+  for (const kube::Gvk& target : TargetsOf(customization, options_)) {
+    const int generality = options_.combined ? Generality(target) : 0;
+    if (generality == 0) {
+      covered[target] = 0;
+      continue;
+    }
+    for (const kube::Gvk& place : places) {
+      if (!Covers(target, place)) continue;
+      int& least = covered.try_emplace(place, generality).first->second;
+      least = std::min(least, generality);
+    }
   }
-  if (customization.target.empty()) return;
-  for (const auto& [op, script] : customization.scripts) {
-    Compete(rules_[customization.target][op], {customization.name, script},
-            {customization.target, op});
+  for (const auto& [place, generality] : covered) {
+    for (const auto& [op, script] : customization.scripts) {
+      Compete(rules_[place][op], {customization.name, script, generality}, {place, op});
+    }
   }
 }
 
@@ -66,15 +144,26 @@ void CustomizationSet::Compete(std::vector<ScriptRule>& rules, const ScriptRule&
     return;
   }
   ScriptRule& first = rules.front();
-  const bool late_answers = !first.script.ok() && late.script.ok();
-  const ScriptRule& loser = late_answers ? first : late;
-  problems_[loser.customization].push_back(
-      {absl::StrCat("spec.customizations.", ScriptFieldOf(what.operation)->name),
-       late_answers ? absl::StrCat("not used, it cannot answer and ", late.customization,
-                                   " answers instead for ", what.gvk.ToString())
-                    : absl::StrCat("not used, ", first.customization, " comes first for ",
-                                   what.gvk.ToString())});
-  if (late_answers) first = late;
+  const bool all_retain = options_.combined && what.operation == Operation::kRetain;
+  if (all_retain && first.script.ok() && late.script.ok()) {
+    rules.push_back(late);
+    return;
+  }
+  const bool late_wins = AnswersBetter(late, first);
+  const ScriptRule& winner = late_wins ? late : first;
+  const ScriptRule& loser = late_wins ? first : late;
+  // That a more exact target wins is no problem, and is not reported at the other places of a
+  // target with wildcards.
+  if (loser.generality == (options_.combined ? Generality(what.gvk) : 0)) {
+    problems_[loser.customization].push_back(
+        {absl::StrCat("spec.customizations.", ScriptFieldOf(what.operation)->name),
+         late_wins || (all_retain && winner.script.ok())
+             ? absl::StrCat("not used, it cannot answer and ", winner.customization,
+                            " answers instead for ", what.gvk.ToString())
+             : absl::StrCat("not used, ", winner.customization, " comes first for ",
+                            what.gvk.ToString())});
+  }
+  if (late_wins) first = late;
 }
 
 bool operator==(const CustomizationSet& a, const CustomizationSet& b) {
@@ -88,11 +177,22 @@ bool operator==(const CustomizationSet& a, const CustomizationSet& b) {
 }
 
 absl::Span<const ScriptRule> CustomizationSet::RulesFor(const kube::Gvk& gvk, Operation op) const {
-  const auto of_kind = rules_.find(gvk);
-  if (of_kind == rules_.end()) return {};
-  const auto found = of_kind->second.find(op);
-  if (found == of_kind->second.end()) return {};
+  const KindRules* const of_kind = Find(gvk);
+  if (of_kind == nullptr) return {};
+  const auto found = of_kind->find(op);
+  if (found == of_kind->end()) return {};
   return found->second;
+}
+
+const CustomizationSet::KindRules* CustomizationSet::Find(const kube::Gvk& gvk) const {
+  const auto own = rules_.find(gvk);
+  if (own != rules_.end()) return &own->second;
+  if (wildcard_groups_.empty() || !wildcard_groups_.contains(gvk.group)) return nullptr;
+  for (const kube::Gvk& pattern : PatternsOf(gvk)) {
+    const auto found = rules_.find(pattern);
+    if (found != rules_.end()) return &found->second;
+  }
+  return nullptr;
 }
 
 std::vector<KindOperation> CustomizationSet::Covered() const {
@@ -102,6 +202,15 @@ std::vector<KindOperation> CustomizationSet::Covered() const {
   }
   std::sort(covered.begin(), covered.end());
   return covered;
+}
+
+bool AnswersDiffer(const CustomizationSet* before, const CustomizationSet* after,
+                   const KindOperation& what) {
+  const auto rules = [&](const CustomizationSet* set) {
+    return set == nullptr ? absl::Span<const ScriptRule>()
+                          : set->RulesFor(what.gvk, what.operation);
+  };
+  return !SameScripts(rules(before), rules(after));
 }
 
 std::vector<KindOperation> ChangedRules(const CustomizationSet* before,
@@ -115,14 +224,9 @@ std::vector<KindOperation> ChangedRules(const CustomizationSet* before,
   std::sort(either.begin(), either.end());
   either.erase(std::unique(either.begin(), either.end()), either.end());
 
-  const auto rules = [](const CustomizationSet* set, const KindOperation& pair) {
-    return set == nullptr ? absl::Span<const ScriptRule>()
-                          : set->RulesFor(pair.gvk, pair.operation);
-  };
   std::vector<KindOperation> changed;
-  std::copy_if(either.begin(), either.end(), std::back_inserter(changed), [&](const auto& pair) {
-    return !SameScripts(rules(before, pair), rules(after, pair));
-  });
+  std::copy_if(either.begin(), either.end(), std::back_inserter(changed),
+               [&](const auto& pair) { return AnswersDiffer(before, after, pair); });
   return changed;
 }
 

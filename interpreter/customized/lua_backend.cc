@@ -2,8 +2,10 @@
 // may put another one in its place; it finds the rules for kind and operation; a rule whose script
 // cannot answer gives its error; the probation admits the run or refuses it (Begin), and gets its
 // outcome (End); the runner runs the script within the budget; and the results are read into the
-// type of the answer. All rules answer for dependencies, and an error of one of them fails the
-// whole answer; otherwise the first rule answers alone. Nothing is locked while a script runs.
+// type of the answer. All rules answer for dependencies, and all rules of the set retain, each what
+// the one before has returned (a set has several when customizations are combined); an error of one
+// of them fails the whole answer. Otherwise the first rule answers alone. Nothing is locked while a
+// script runs.
 #include "interpreter/customized/lua_backend.h"
 
 #include <utility>
@@ -131,7 +133,16 @@ absl::StatusOr<kube::Object> LuaBackend::ReviseReplica(const kube::Object& objec
 
 absl::StatusOr<kube::Object> LuaBackend::Retain(const kube::Object& desired,
                                                 const kube::Object& observed) const {
-  return Answer(desired, {Operation::kRetain, {desired.root(), observed.root()}}, ObjectIn);
+  const auto ask = [&](const ScriptRule& rule, const kube::Object& wanted) {
+    return AnswerOf(rule, {Operation::kRetain, {wanted.root(), observed.root()}}, ObjectIn);
+  };
+  ASSIGN_OR_RETURN(const Rules rules, Find(desired.gvk(), Operation::kRetain));
+  absl::StatusOr<kube::Object> retained = ask(rules.list.front(), desired);
+  for (const ScriptRule& rule : rules.list.subspan(1)) {
+    if (!retained.ok()) break;
+    retained = ask(rule, *retained);
+  }
+  return retained;
 }
 
 absl::StatusOr<kube::Object> LuaBackend::AggregateStatus(const kube::Object& object,

@@ -58,7 +58,7 @@ class LuaBackend : public Backend {
 
   absl::string_view layer() const override { return layer_; }
   bool Has(const kube::Gvk& gvk, Operation op) const override;
-  // Returns the name of the customization; for dependencies those of several, joined by ",".
+  // Returns the name of the customization; where several answer, all of them, joined by ",".
   std::string RuleOf(const kube::Gvk& gvk, Operation op) const override;
 
   // Arguments, accepted results and messages are those of upstream's luavm. Errors of a script name
@@ -68,6 +68,8 @@ class LuaBackend : public Backend {
   absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override;
   absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
                                              int64_t replicas) const override;
+  // If the set has several scripts for it, each gets what the one before returns as the desired
+  // object. It fails when one of them fails.
   absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
                                       const kube::Object& observed) const override;
   // Returns `object` with the status of the script's result; the rest of the result is not used.

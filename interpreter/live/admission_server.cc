@@ -33,7 +33,8 @@ absl::StatusOr<std::unique_ptr<AdmissionServer>> AdmissionServer::Start(
   http.threads = kThreads;
   http.max_connections = kMaxConnections;
   http.max_body_bytes = kMaxBodyBytes;
-  std::unique_ptr<AdmissionServer> admission(new AdmissionServer(std::move(lister), registry));
+  std::unique_ptr<AdmissionServer> admission(
+      new AdmissionServer(std::move(lister), options.merge, registry));
   auto server = base::HttpServer::Start(
       std::move(http),
       [self = admission.get()](const base::HttpRequest& request,
@@ -51,9 +52,9 @@ base::HttpResponse AdmissionServer::Answer(const base::HttpRequest& request) con
   if (request.path != kPath) return Text(404, absl::StrCat("only ", kPath, " is served"));
   if (request.method != "POST") return Text(405, "only POST is answered");
   const absl::StatusOr<json::Value> review = json::Parse(request.body);
-  const absl::StatusOr<json::Value> answer = review.ok()
-                                                 ? check::ReviewAdmission(*review, lister_())
-                                                 : absl::StatusOr<json::Value>(review.status());
+  const absl::StatusOr<json::Value> answer =
+      review.ok() ? check::ReviewAdmission(*review, lister_(), merge_)
+                  : absl::StatusOr<json::Value>(review.status());
   if (!answer.ok()) {
     Count("invalid");
     return Text(400, answer.status().message());

@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "base/http_server.h"
 #include "base/metrics.h"
+#include "interpreter/customized/customization_set.h"
 #include "kube/meta/object.h"
 
 namespace interpreter::live {
@@ -24,6 +25,7 @@ struct AdmissionOptions {
   std::string address;                        // host:port; port 0 picks a free one.
   std::string certificate_file, key_file;     // PEM, read again when they change.
   absl::Duration reload = absl::Seconds(10);  // How often the files are read.
+  customized::MergeOptions merge;             // As the interpreter has it.
 };
 
 class AdmissionServer {
@@ -42,14 +44,15 @@ class AdmissionServer {
   int port() const { return server_->port(); }
 
  private:
-  AdmissionServer(Lister lister, metrics::Registry* registry)
-      : lister_(std::move(lister)), registry_(registry) {}
+  AdmissionServer(Lister lister, const customized::MergeOptions& merge, metrics::Registry* registry)
+      : lister_(std::move(lister)), merge_(merge), registry_(registry) {}
 
   base::HttpResponse Answer(const base::HttpRequest& request) const;
   // Counts a review with this result: "allowed", "refused" or "invalid".
   void Count(const char* result) const;
 
   const Lister lister_;
+  const customized::MergeOptions merge_;
   metrics::Registry* const registry_;
   std::unique_ptr<base::HttpServer> server_;  // Declared last: its threads use what is above.
 };

@@ -43,6 +43,17 @@ std::vector<std::string> ProblemsOf(const CustomizationSet& set, const kube::Obj
 
 }  // namespace
 
+std::vector<std::pair<std::string, kube::Gvk>> Configurations::NamedKinds(
+    const customized::Customization& read) const {
+  std::vector<std::pair<std::string, kube::Gvk>> kinds = {{"spec.target", read.target}};
+  if (!merge_.combined) return kinds;
+  for (const kube::Gvk& target : read.additional_targets) {
+    // What a wildcard stands for may be served later, and may be nothing.
+    if (!customized::HasWildcard(target)) kinds.push_back({"spec.additionalTargets", target});
+  }
+  return kinds;
+}
+
 std::shared_ptr<const CustomizationSet> Configurations::Customizations(Findings& findings) {
   auto before = std::exchange(customizations_, {});
   std::vector<Customization> all;
@@ -54,11 +65,13 @@ std::shared_ptr<const CustomizationSet> Configurations::Customizations(Findings&
                                  customized::ParseCustomization(changed));
                            }));
   }
-  const auto set = CustomizationSet::Merge(all);
+  const auto set = CustomizationSet::Merge(all, merge_);
   for (size_t i = 0; i < objects.size(); ++i) {
     std::vector<std::string> problems = ProblemsOf(*set, *objects[i]);
-    std::string unserved = unserved_.ProblemOf(all[i]->target);
-    if (!unserved.empty()) problems.push_back(std::move(unserved));
+    for (const auto& [field, kind] : NamedKinds(*all[i])) {
+      std::string unserved = unserved_.ProblemOf(kind, field);
+      if (!unserved.empty()) problems.push_back(std::move(unserved));
+    }
     findings.push_back({objects[i], std::move(problems)});
   }
   return set;
@@ -66,7 +79,9 @@ std::shared_ptr<const CustomizationSet> Configurations::Customizations(Findings&
 
 bool Configurations::LookForTargets(const base::StopToken& stop) {
   std::set<kube::Gvk> targets;
-  for (const auto& [name, known] : customizations_) targets.insert(known.read->target);
+  for (const auto& [name, known] : customizations_) {
+    for (const auto& [field, kind] : NamedKinds(*known.read)) targets.insert(kind);
+  }
   return unserved_.Look(targets, stop);
 }
 

@@ -26,8 +26,9 @@ class Configurations {
   using Findings = std::vector<ConfigurationProblems::Finding>;
 
   // REQUIRES: all of them outlive this object and the sets that it returns.
-  Configurations(kube::InformerSet& informers, UnknownKinds& unknown, UnservedTargets& unserved)
-      : informers_(informers), unknown_(unknown), unserved_(unserved) {}
+  Configurations(kube::InformerSet& informers, UnknownKinds& unknown, UnservedTargets& unserved,
+                 const customized::MergeOptions& merge)
+      : informers_(informers), unknown_(unknown), unserved_(unserved), merge_(merge) {}
 
   // Return the rules in the caches now; a resource that is not watched counts as empty. A finding
   // for each object is appended to `findings`.
@@ -45,11 +46,16 @@ class Configurations {
     Read read;
   };
   using Customization = std::shared_ptr<const customized::Customization>;
+  // Returns the targets that the control plane should serve, by the field that names them.
+  std::vector<std::pair<std::string, kube::Gvk>> NamedKinds(
+      const customized::Customization& read) const;
+
   using WebhookKey = std::pair<std::string, std::string>;  // Kind and name.
 
   kube::InformerSet& informers_;
   UnknownKinds& unknown_;
   UnservedTargets& unserved_;
+  const customized::MergeOptions merge_;
   std::map<std::string, Known<Customization>> customizations_;
   std::map<WebhookKey, Known<webhook::Configuration>> webhooks_;
 };

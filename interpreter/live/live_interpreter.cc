@@ -52,7 +52,8 @@ constexpr absl::Duration kServicesWait = absl::Seconds(10);
 
 // The differences between two states of both configurable layers.
 struct Difference {
-  std::vector<customized::KindOperation> scripts;  // Sorted.
+  std::vector<customized::KindOperation> scripts;
+  std::shared_ptr<const customized::CustomizationSet> before, after;  // nullptr before the first.
   std::vector<webhook::RuleDifference> hooks;
   // Questions that hooks may answer now and did not answer before.
   std::set<webhook::KindQuestion> waiting;
@@ -147,7 +148,7 @@ LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
     : manager_(manager),
       unknown_(manager.cluster().mapper()),
       unserved_(manager.cluster().mapper(), manager.clock()),
-      configurations_(manager.cluster().informers(), unknown_, unserved_),
+      configurations_(manager.cluster().informers(), unknown_, unserved_, options.merge),
       services_(manager.cluster().informers(),
                 [this](const kube::ObjectKey& service) { hooks_->ServiceChanged(service); }) {
   customized::LuaBackendOptions lua;
@@ -322,12 +323,13 @@ void LiveInterpreter::Impl::LookForTargets(const base::StopToken& stop) {
 
 void LiveInterpreter::Impl::ReloadScripts(Configurations::Findings& findings,
                                           Difference& difference) {
-  const auto before = users_->set();
-  const auto scripts = configurations_.Customizations(findings);
-  difference.scripts = customized::ChangedRules(before.get(), scripts.get());
+  difference.before = users_->set();
+  difference.after = configurations_.Customizations(findings);
+  difference.scripts = customized::ChangedRules(difference.before.get(), difference.after.get());
   // Scripts are also replaced when the answers stay the same: errors, metrics and events contain
   // customizations' names.
-  if (before == nullptr || *before != *scripts) users_->Replace(scripts);
+  const bool same = difference.before != nullptr && *difference.before == *difference.after;
+  if (!same) users_->Replace(difference.after);
 }
 
 void LiveInterpreter::Impl::ReloadHooks(Configurations::Findings& findings, Difference& difference,
@@ -343,11 +345,10 @@ void LiveInterpreter::Impl::ReloadHooks(Configurations::Findings& findings, Diff
 
 bool LiveInterpreter::Impl::Touches(const Difference& difference, const kube::Gvk& gvk,
                                     Operation op) const {
-  if (std::binary_search(difference.scripts.begin(), difference.scripts.end(),
-                         customized::KindOperation{gvk, op})) {
-    return true;
-  }
-  if (difference.waiting.count({gvk, op}) > 0) return true;
+  const bool scripts_differ =
+      !difference.scripts.empty() &&
+      customized::AnswersDiffer(difference.before.get(), difference.after.get(), {gvk, op});
+  if (scripts_differ || difference.waiting.count({gvk, op}) > 0) return true;
   if (difference.learnt.count(gvk) > 0 && hooks_->Has(gvk, op)) return true;
   return std::any_of(
       difference.hooks.begin(), difference.hooks.end(), [&](const webhook::RuleDifference& hook) {

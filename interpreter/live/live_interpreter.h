@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "base/stop_token.h"
+#include "interpreter/customized/customization_set.h"
 #include "interpreter/interpreter.h"
 #include "interpreter/webhook/hook_client.h"
 #include "kube/runtime/manager.h"
@@ -22,6 +23,7 @@ namespace interpreter::live {
 struct LiveOptions {
   lua::Budget script_budget;                 // Bounds each run of a script.
   RequirementRules requirements;             // For requirements of pods.
+  customized::MergeOptions merge;            // How users' customizations are put together.
   webhook::TransportFactory hook_transport;  // Empty: real connections.
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "kube/client/failed_groups.h"
@@ -14,11 +13,12 @@ namespace {
 
 std::string NameOf(const kube::Gvk& gvk) { return absl::StrCat(gvk.ApiVersion(), " ", gvk.kind); }
 
-std::string ProblemText(const kube::Gvk& target, const std::set<kube::Gvk>& served) {
+constexpr absl::string_view kTarget = "spec.target";
+
+// Returns the end of the problem's text.
+std::string Hint(const kube::Gvk& target, const std::set<kube::Gvk>& served) {
   const std::optional<kube::Gvk> meant = kube::NearestKind(target, served);
-  return absl::StrCat("spec.target: the control plane does not serve ", NameOf(target),
-                      "; the customization has no effect until it does",
-                      meant ? absl::StrCat("; did you mean ", NameOf(*meant), "?") : "");
+  return meant ? absl::StrCat("; did you mean ", NameOf(*meant), "?") : "";
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ void UnservedTargets::Judge(const std::set<kube::Gvk>& unknown, const base::Stop
     }
     if (kube::IsUnread((*found)->failed_groups, target.ApiVersion())) continue;
     Missing& missing = missing_.try_emplace(target, Missing{.since = now}).first->second;
-    if (now >= missing.since + kPatience) missing.problem = ProblemText(target, served);
+    if (now >= missing.since + kPatience) missing.problem = Hint(target, served);
   }
 }
 
@@ -57,7 +57,7 @@ void UnservedTargets::PlanNextLook() {
   const base::SteadyTime now = clock_.SteadyNow();
   next_look_ = base::SteadyTime::InfiniteFuture();
   for (const auto& [target, missing] : missing_) {
-    if (!missing.problem.empty()) continue;
+    if (missing.problem.has_value()) continue;
     const base::SteadyTime over = missing.since + kPatience;
     // When the patience is over and there is no problem, the look has failed.
     next_look_ = std::min(next_look_, over > now ? over : now + kPatience);
@@ -67,14 +67,21 @@ void UnservedTargets::PlanNextLook() {
 std::map<kube::Gvk, std::string> UnservedTargets::Problems() const {
   std::map<kube::Gvk, std::string> problems;
   for (const auto& [target, missing] : missing_) {
-    if (!missing.problem.empty()) problems.emplace(target, missing.problem);
+    if (missing.problem.has_value()) problems.emplace(target, *missing.problem);
   }
   return problems;
 }
 
 std::string UnservedTargets::ProblemOf(const kube::Gvk& target) const {
+  return ProblemOf(target, kTarget);
+}
+
+std::string UnservedTargets::ProblemOf(const kube::Gvk& target, absl::string_view field) const {
   const auto found = missing_.find(target);
-  return found == missing_.end() ? "" : found->second.problem;
+  if (found == missing_.end() || !found->second.problem.has_value()) return "";
+  return absl::StrCat(field, ": the control plane does not serve ", NameOf(target), "; ",
+                      field == kTarget ? "the customization" : "the entry",
+                      " has no effect until it does", *found->second.problem);
 }
 
 }  // namespace interpreter::live

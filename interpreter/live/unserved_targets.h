@@ -4,9 +4,11 @@
 #define INTERPRETER_LIVE_UNSERVED_TARGETS_H_
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "base/clock.h"
 #include "base/stop_token.h"
 #include "kube/client/rest_mapper.h"
@@ -30,9 +32,10 @@ class UnservedTargets {
   // whether the result of ProblemOf has changed for a kind. It takes as long as the server takes
   // for a discovery of all groups.
   bool Look(const std::set<kube::Gvk>& targets, const base::StopToken& stop);
-  // Returns what is to be said about a customization of this kind; "" when the kind is served or
-  // may be.
+  // Returns what is to be said about a customization whose spec.target, or whose given field, names
+  // this kind; "" when the kind is served or may be.
   std::string ProblemOf(const kube::Gvk& target) const;
+  std::string ProblemOf(const kube::Gvk& target, absl::string_view field) const;
   // Returns when to look again because a kind was missing and is no problem yet;
   // base::SteadyTime::InfiniteFuture() when there is no such kind.
   base::SteadyTime NextLook() const { return next_look_; }
@@ -40,7 +43,8 @@ class UnservedTargets {
  private:
   struct Missing {
     base::SteadyTime since;
-    std::string problem;  // "" until the patience is over.
+    // The end of the problem's text, which may be ""; nullopt until the patience is over.
+    std::optional<std::string> problem;
   };
 
   // Asks the server about these kinds, which are all that are not known.

@@ -32,7 +32,9 @@ TEST_CASE("the defaults are upstream's") {
 TEST_CASE("gates of this program alone are not switched by stage") {
   const FeatureGates gates = Set("AllAlpha=true,AllBeta=true");
   CHECK_FALSE(gates.Enabled(Gate::kTransitiveDependencies));
+  CHECK_FALSE(gates.Enabled(Gate::kCombinedCustomizations));
   CHECK(Set("TransitiveDependencies=true").Enabled(Gate::kTransitiveDependencies));
+  CHECK(Set("CombinedCustomizations=true").Enabled(Gate::kCombinedCustomizations));
 }
 
 TEST_CASE("gates are switched by name, one or many, with any of Go's words for a boolean") {

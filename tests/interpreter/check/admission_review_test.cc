@@ -121,6 +121,38 @@ TEST_CASE("Admission: another customization of the operation is a warning, and s
   CHECK_THAT(hint["warnings"].At(0).ToString(), Contains("write local x"));
 }
 
+TEST_CASE("Admission: additional targets are a warning where customizations are not combined") {
+  kube::Object wide = Customization("w", kFine);
+  wide.Set({"spec", "additionalTargets"},
+           json::Parse(R"([{"apiVersion": "example.io/*", "kind": "*"}])").value());
+  const json::Value response = Response(Review("CREATE", wide));
+  CHECK(response["allowed"].AsBool());
+  REQUIRE(response["warnings"].size() == 1);
+  CHECK(response["warnings"].At(0).AsString() ==
+        "spec.additionalTargets: has no effect without the feature gate CombinedCustomizations");
+  const auto combined = ReviewAdmission(Review("CREATE", wide), {}, {.combined = true});
+  CHECK((*combined)["response"]["allowed"].AsBool());
+  CHECK_FALSE((*combined)["response"].Has("warnings"));
+  wide.Set({"spec", "additionalTargets"},
+           json::Parse(R"([{"apiVersion": "example.io/v1", "kind": "W*"}])").value());
+  CHECK_FALSE(Allows(Review("CREATE", wide)));
+}
+
+TEST_CASE("Admission: several that retain are a warning only where they are not combined") {
+  const auto retaining = [](const std::string& name) {
+    kube::Object object = Customization(name, kFine);
+    object.Erase({"spec", "customizations", "healthInterpretation"});
+    object.Set({"spec", "customizations", "retention", "luaScript"},
+               "function Retain(desiredObj, observedObj) return desiredObj end");
+    return object;
+  };
+  const std::vector<kube::ObjectPtr> others = {kube::Share(retaining("a"))};
+  const json::Value review = Review("CREATE", retaining("w"));
+  CHECK(Response(review, others)["warnings"].size() == 1);
+  const auto combined = ReviewAdmission(review, others, {.combined = true});
+  CHECK_FALSE((*combined)["response"].Has("warnings"));
+}
+
 TEST_CASE("Admission: messages and warnings are bounded") {
   std::string script = "function InterpretHealth(observedObj)\n";
   for (int i = 0; i < 1000; ++i) absl::StrAppend(&script, "  x", i, " = y", i, ".z\n");

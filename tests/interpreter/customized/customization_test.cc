@@ -110,6 +110,11 @@ TEST_CASE("what is wrong is reported with its field") {
        "spec.customizations.retention.luaScript: must be a string"},
       {"{target: {apiVersion: v1, kind: A}, customizations: {retention: {luaScript: '', lua: ''}}}",
        "spec.customizations.retention.lua: unknown field"},
+      {"{target: {apiVersion: v1, kind: A}, additionalTargets: {}, customizations: {}}",
+       "spec.additionalTargets: must be a list"},
+      {"{target: {apiVersion: v1, kind: A}, additionalTargets: [1, {kind: B}], customizations: {}}",
+       "spec.additionalTargets[0]: must be an object; "
+       "spec.additionalTargets[1].apiVersion: is required"},
   }));
   CHECK(Problems(ParseSpec(spec)) == problems);
 }
@@ -120,6 +125,36 @@ TEST_CASE("an apiVersion that is none leaves no target") {
   CHECK(read.target.empty());
   REQUIRE(read.problems.size() == 1);
   CHECK(read.problems[0].field == "spec.target.apiVersion");
+}
+
+TEST_CASE("additional targets may have a whole version or kind as wildcard, and no other") {
+  const auto read = [](const std::string& targets) {
+    return ParseSpec(absl::StrCat("{target: {apiVersion: v1, kind: A}, customizations: {}, ",
+                                  "additionalTargets: [", targets, "]}"));
+  };
+  const Customization good = read(
+      "{apiVersion: apps/v1, kind: B}, {apiVersion: apps/*, kind: B}, {apiVersion: v1, kind: '*'}, "
+      "{apiVersion: apps/*, kind: '*'}");
+  CHECK(Problems(good) == "");
+  CHECK(good.additional_targets ==
+        std::vector<kube::Gvk>{
+            {"apps", "v1", "B"}, {"apps", "*", "B"}, {"", "v1", "*"}, {"apps", "*", "*"}});
+  for (const char* bad : {"{apiVersion: apps/v1, kind: B*}", "{apiVersion: apps/v*, kind: B}",
+                          "{apiVersion: '*', kind: B}", "{apiVersion: '*/v1', kind: B}"}) {
+    const Customization refused = read(bad);
+    CHECK_THAT(Problems(refused), Catch::StartsWith("spec.additionalTargets[0]: a wildcard is "));
+    CHECK(refused.additional_targets.empty());
+  }
+}
+
+TEST_CASE("additional targets beyond the 64th are reported and left out") {
+  std::string many;
+  for (int i = 0; i < 65; ++i) absl::StrAppend(&many, "{apiVersion: v1, kind: K", i, "},");
+  const Customization read =
+      ParseSpec(absl::StrCat("{target: {apiVersion: v1, kind: A}, customizations: {}, ",
+                             "additionalTargets: [", many, "]}"));
+  CHECK(Problems(read) == "spec.additionalTargets: has 65 entries, of which the first 64 are used");
+  CHECK(read.additional_targets.size() == 64);
 }
 
 TEST_CASE("another kind of object is not a customization") {

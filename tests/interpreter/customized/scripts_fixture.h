@@ -38,6 +38,22 @@ std::shared_ptr<const interpreter::customized::CustomizationSet> SetOf(
   return interpreter::customized::CustomizationSet::Merge(std::move(all));
 }
 
+// Returns the customization with additional targets.
+inline interpreter::customized::Customization Also(
+    interpreter::customized::Customization customization, std::vector<kube::Gvk> targets) {
+  customization.additional_targets = std::move(targets);
+  return customization;
+}
+
+// As SetOf, with customizations that are combined.
+template <class... Customizations>
+std::shared_ptr<const interpreter::customized::CustomizationSet> CombinedSetOf(
+    Customizations... customizations) {
+  std::vector<interpreter::customized::Customization> all;
+  (all.push_back(std::move(customizations)), ...);
+  return interpreter::customized::CustomizationSet::Merge(std::move(all), {.combined = true});
+}
+
 inline kube::Object Widget(absl::string_view rest = "{}") {
   kube::Object widget(json::Parse(rest).value());
   widget.Set({"apiVersion"}, kWidget.ApiVersion());

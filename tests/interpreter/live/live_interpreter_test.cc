@@ -66,6 +66,7 @@ struct Fixture : tests::ManagerFixture {
   tests::ScriptedHooks hooks{tests::Failing(absl::UnavailableError("connection refused"))};
   std::optional<interpreter::live::LiveInterpreter> live;
   interpreter::RequirementRules requirements;
+  interpreter::customized::MergeOptions merge;
 
   Fixture() {
     auto recording = std::make_unique<tests::RecordingEvents>();
@@ -81,6 +82,7 @@ struct Fixture : tests::ManagerFixture {
   // after they were made.
   void Begin() {
     live.emplace(Make(), interpreter::live::LiveOptions{.requirements = requirements,
+                                                        .merge = merge,
                                                         .hook_transport = hooks.Factory()});
   }
   absl::Status Load() {
@@ -237,6 +239,65 @@ TEST_CASE_METHOD(Fixture,
   server->Serve({kWidgets, gadgets});
   REQUIRE(EventuallyAfterSettling([&] { return recorded->All().size() == 2; }));
   CHECK_THAT(recorded->All().at(1), Catch::StartsWith("Normal ValidConfiguration "));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "additional targets answer with the gate, and changes reach their kinds") {
+  merge.combined = true;
+  kube::Object wide = Customization("wide", "false");
+  wide.Set({"spec", "additionalTargets"},
+           tests::Json(R"([{"apiVersion": "example.io/*", "kind": "*"}])"));
+  wide.Set({"spec", "target", "kind"}, "Gadget");
+  server->Put(api::InterpreterCustomizations(), wide);
+  REQUIRE(Load().ok());
+  std::atomic<int> health = 0, other = 0;
+  interpreter().rule_changes().Subscribe([&](const interpreter::RuleChange& change) {
+    if (change(kWidget, Operation::kInterpretHealth)) ++health;
+    if (change(kWidget, Operation::kRetain)) ++other;
+    if (change({"other.io", "v1", "Widget"}, Operation::kInterpretHealth)) ++other;
+  });
+  Lead();
+  CHECK(Health().value() == false);
+  server->Put(api::InterpreterCustomizations(), Customization("exact", "true"));
+  REQUIRE(EventuallyAfterSettling([&] { return health == 1; }));
+  CHECK(Health().value() == true);
+  server->Erase(api::InterpreterCustomizations(), {"", "exact"});
+  REQUIRE(EventuallyAfterSettling([&] { return health == 2; }));
+  CHECK(Health().value() == false);
+  CHECK(other == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "without the gate additional targets are reported and do not answer") {
+  kube::Object wide = Customization("wide", "false");
+  wide.Set({"spec", "additionalTargets"},
+           tests::Json(R"([{"apiVersion": "example.io/v1", "kind": "Gadget"}])"));
+  server->Put(api::InterpreterCustomizations(), wide);
+  REQUIRE(Load().ok());
+  Lead();
+  REQUIRE(EventuallyAfterSettling([&] { return !recorded->All().empty(); }));
+  CHECK_THAT(recorded->All().at(0),
+             Catch::StartsWith("Warning InvalidConfiguration ResourceInterpreterCustomization: "
+                               "spec.additionalTargets: has no effect without the feature gate "
+                               "CombinedCustomizations"));
+  CHECK_FALSE(
+      interpreter().HookEnabled({"example.io", "v1", "Gadget"}, Operation::kInterpretHealth));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "an additional target that is not served is reported, a wildcard is not") {
+  merge.combined = true;
+  kube::Object wide = Customization("wide", "false");
+  wide.Set({"spec", "additionalTargets"},
+           tests::Json(R"([{"apiVersion": "nobody.io/*", "kind": "*"},
+                           {"apiVersion": "example.io/v1", "kind": "Gadget"}])"));
+  server->Put(api::InterpreterCustomizations(), wide);
+  REQUIRE(Load().ok());
+  Lead();
+  REQUIRE(EventuallyAfterSettling([&] { return !recorded->All().empty(); }));
+  CHECK_THAT(recorded->All().at(0),
+             Catch::Contains("spec.additionalTargets: the control plane does not serve "
+                             "example.io/v1 Gadget; the entry has no effect until it does") &&
+                 !Catch::Contains("nobody.io"));
 }
 
 TEST_CASE_METHOD(Fixture, "a customization is used although the server does not list its kinds") {
