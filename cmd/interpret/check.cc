@@ -67,16 +67,27 @@ class Checker {
 
  private:
   void CheckWebhooks(const tool::Document& document, const kube::Object& object);
+  bool IsAbout(const Customization& customization, const kube::Gvk& gvk) const;
   void Report(std::vector<Diagnostic> diagnostics);
   // Adds findings about scripts for operations that an earlier customization answers.
   void AddRivals(const tool::Document& document, const Customization& customization,
                  std::vector<Finding>& findings);
+  // `refused`: the first one names the target in spec.target, too, so that Karmada's admission
+  // refuses the second.
+  void AddRival(const ScriptField& field, const kube::Gvk& target, bool refused,
+                std::vector<Finding>& findings) const;
+
+  // A customization that answers.
+  struct Rival {
+    std::string name;      // With the place of the document.
+    bool is_main = false;  // The kind is its spec.target.
+  };
 
   const CheckOptions& options_;
   tool::Console& console_;
   json::Value list_ = json::Value::Array();
   // Who answers an operation of a kind; for dependencies all customizations do.
-  std::map<std::pair<kube::Gvk, Operation>, std::string> answering_;
+  std::map<std::pair<kube::Gvk, Operation>, Rival> answering_;
   kube::Object against_;  // An empty object means that no function is called.
   bool tried_ = false;
   size_t checked_ = 0, webhooks_ = 0, errors_ = 0, warnings_ = 0;
@@ -112,14 +123,15 @@ void Checker::Check(const tool::Document& document) {
   ++checked_;
   const size_t before = errors_ + warnings_;
   const Customization customization = interpreter::customized::ParseCustomization(object);
-  std::vector<Finding> findings = interpreter::check::CheckCustomization(object);
+  std::vector<Finding> findings =
+      interpreter::check::CheckCustomization(object, options_.input.merge);
   AddRivals(document, customization, findings);
   std::vector<Diagnostic> diagnostics = RepeatedNames(document);
   for (Finding& finding : findings) diagnostics.push_back(Locate(document, std::move(finding)));
   std::vector<std::string> results;
-  if (!against_.empty() && customization.target == against_.gvk()) {
+  if (!against_.empty() && IsAbout(customization, against_.gvk())) {
     tried_ = true;
-    Trial trial = TryOn(document, against_);
+    Trial trial = TryOn(document, against_, options_.input.merge);
     std::move(trial.diagnostics.begin(), trial.diagnostics.end(), std::back_inserter(diagnostics));
     results = std::move(trial.results);
   }
@@ -136,6 +148,14 @@ void Checker::Check(const tool::Document& document) {
     console_.out << console_.out_colours.Green("ok") << " " << tool::OneLine(about)
                  << OperationsText(customization) << "\n";
   }
+}
+
+bool Checker::IsAbout(const Customization& customization, const kube::Gvk& gvk) const {
+  const auto targets = interpreter::customized::TargetsOf(customization, options_.input.merge);
+  return std::any_of(targets.begin(), targets.end(), [&](const kube::Gvk& target) {
+    return target == gvk ||
+           (options_.input.merge.combined && interpreter::customized::Covers(target, gvk));
+  });
 }
 
 absl::Status Checker::CheckTried() const {
@@ -172,19 +192,39 @@ void Checker::Report(std::vector<Diagnostic> diagnostics) {
 
 void Checker::AddRivals(const tool::Document& document, const Customization& customization,
                         std::vector<Finding>& findings) {
-  if (customization.target.empty()) return;
-  for (const ScriptField& field : interpreter::customized::ScriptFields()) {
-    const Operation op = field.operation;
-    if (op == Operation::kInterpretDependency || customization.scripts.count(op) == 0) continue;
-    const auto [first, is_new] = answering_.try_emplace(
-        {customization.target, op}, absl::StrCat(customization.name, " (", document.Where(), ")"));
-    if (is_new) continue;
-    findings.push_back({Severity::kError, absl::StrCat("spec.customizations.", field.name), 0, 0,
-                        "",
-                        absl::StrCat(interpreter::OperationName(op), " of ",
-                                     customization.target.kind, " is customized by ", first->second,
-                                     " already; Karmada refuses the second")});
+  for (const kube::Gvk& target :
+       interpreter::customized::TargetsOf(customization, options_.input.merge)) {
+    const Rival rival{absl::StrCat(customization.name, " (", document.Where(), ")"),
+                      target == customization.target};
+    for (const ScriptField& field : interpreter::customized::ScriptFields()) {
+      const Operation op = field.operation;
+      if (op == Operation::kInterpretDependency || customization.scripts.count(op) == 0) continue;
+      const auto [first, is_new] = answering_.try_emplace({target, op}, rival);
+      if (!is_new) {
+        AddRival(field, target, first->second.is_main && rival.is_main, findings);
+      }
+    }
   }
+}
+
+void Checker::AddRival(const ScriptField& field, const kube::Gvk& target, bool refused,
+                       std::vector<Finding>& findings) const {
+  const bool both_answer = field.operation == Operation::kRetain && options_.input.merge.combined;
+  if (both_answer && !refused) return;
+  Finding finding;
+  finding.severity = refused && !both_answer ? Severity::kError : Severity::kWarning;
+  finding.field = absl::StrCat("spec.customizations.", field.name);
+  finding.message = absl::StrCat(interpreter::OperationName(field.operation), " of ", target.kind,
+                                 " is customized by ",
+                                 answering_.at({target, field.operation}).name, " already; ");
+  if (both_answer) {
+    absl::StrAppend(&finding.message, "both retain, but Karmada's admission refuses the second");
+  } else if (refused) {
+    absl::StrAppend(&finding.message, "Karmada refuses the second");
+  } else {
+    absl::StrAppend(&finding.message, "of the two, the first name answers");
+  }
+  findings.push_back(std::move(finding));
 }
 
 tool::ExitCode Checker::Finish() {

@@ -52,7 +52,8 @@ absl::string_view LineAt(const std::vector<absl::string_view>& lines, int line) 
 std::optional<yaml::Place> FindNearest(const tool::Document& document, const std::string& field) {
   std::vector<absl::string_view> path(document.path.begin(), document.path.end());
   const size_t least = path.size();
-  for (const absl::string_view name : absl::StrSplit(field, '.', absl::SkipEmpty())) {
+  for (const absl::string_view name :
+       absl::StrSplit(field, absl::ByAnyChar(".[]"), absl::SkipEmpty())) {
     path.push_back(name);
   }
   for (; path.size() > least; path.pop_back()) {

@@ -16,6 +16,10 @@ void AddInputFlags(CLI::App& app, LayerOptions& options) {
       "TYPE/NAME of a live one; may be repeated")
       ->type_name("FILE");
   app.add_flag("-R,--recursive", options.recursive, "also read directories below directories");
+  app.add_flag("--combined-customizations", options.merge.combined,
+               "answer as the controller manager does with the feature gate "
+               "CombinedCustomizations: spec.additionalTargets counts, and all customizations of a "
+               "kind retain");
   tool::AddLiveFlags(app, options.live);
 }
 

@@ -12,8 +12,8 @@ class Option;
 
 namespace cmd::interpret {
 
-// Adds -f/--filename/--customization, -R/--recursive, and for live objects --kubeconfig, --context,
-// -n/--namespace.
+// Adds -f/--filename/--customization, -R/--recursive, --combined-customizations, and for live
+// objects --kubeconfig, --context, -n/--namespace.
 void AddInputFlags(CLI::App& app, LayerOptions& options);
 // Adds the input flags, --webhook, --no-shipped and --no-native.
 void AddLayerFlags(CLI::App& app, LayerOptions& options);

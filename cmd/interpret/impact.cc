@@ -26,6 +26,7 @@ namespace {
 
 using interpreter::customized::Customization;
 using interpreter::customized::CustomizationSet;
+using interpreter::customized::MergeOptions;
 
 constexpr char kExamples[] = R"(Examples:
   %prog% impact -f widget.yaml --kubeconfig ~/.kube/karmada.config
@@ -55,10 +56,11 @@ struct ImpactOptions {
 
 using Customizations = std::map<std::string, std::shared_ptr<const Customization>>;
 
-std::shared_ptr<const CustomizationSet> Merged(const Customizations& customizations) {
+std::shared_ptr<const CustomizationSet> Merged(const Customizations& customizations,
+                                               const MergeOptions& merge) {
   std::vector<std::shared_ptr<const Customization>> all;
   for (const auto& [name, customization] : customizations) all.push_back(customization);
-  return CustomizationSet::Merge(std::move(all));
+  return CustomizationSet::Merge(std::move(all), merge);
 }
 
 // Reads the given customizations. kInvalidArgument for one without a name, or with the name of
@@ -94,16 +96,16 @@ struct Sides {
   std::shared_ptr<const CustomizationSet> before, after;
 };
 
-Sides SidesOf(const LiveRules& live, const Customizations& given) {
+Sides SidesOf(const LiveRules& live, const Customizations& given, const MergeOptions& merge) {
   Customizations all;
   for (const kube::Object& object : live.customizations) {
     all[std::string(object.name())] =
         std::make_shared<const Customization>(interpreter::customized::ParseCustomization(object));
   }
   Sides sides;
-  sides.before = Merged(all);
+  sides.before = Merged(all, merge);
   for (const auto& [name, customization] : given) all[name] = customization;
-  sides.after = Merged(all);
+  sides.after = Merged(all, merge);
   return sides;
 }
 
@@ -148,14 +150,16 @@ absl::StatusOr<tool::ExitCode> Impact(const ImpactOptions& options, tool::Consol
   ASSIGN_OR_RETURN(const std::unique_ptr<tool::LiveConnection> live,
                    tool::Connect(options.input.live));
   ASSIGN_OR_RETURN(const LiveRules rules, ReadLiveRules(*live));
-  const Sides sides = SidesOf(rules, given);
+  const Sides sides = SidesOf(rules, given, options.input.merge);
   WarnOfProblems(rules, *sides.after, given, console);
   RuleSide before(sides.before, rules.webhooks), after(sides.after, rules.webhooks);
-  const ImpactSides both{
-      before, after, interpreter::customized::ChangedRules(sides.before.get(), sides.after.get())};
+  const ImpactSides both{before, after, [&](const kube::Gvk& gvk, interpreter::Operation op) {
+                           return interpreter::customized::AnswersDiffer(
+                               sides.before.get(), sides.after.get(), {gvk, op});
+                         }};
   ImpactReport report(options.report);
   MemberSource members(*live);
-  if (both.touched.empty()) {
+  if (interpreter::customized::ChangedRules(sides.before.get(), sides.after.get()).empty()) {
     report.AddRemark("the given customizations have the same rules as the live ones");
   } else {
     ImpactWalk walk(*live, both, options.members ? &members : nullptr, report);

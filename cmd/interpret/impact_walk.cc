@@ -41,13 +41,16 @@ std::optional<api::ManifestStatus> RecordedOf(const api::WorkView& work,
 
 ImpactWalk::ImpactWalk(tool::LiveConnection& live, const ImpactSides& sides, MemberSource* members,
                        ImpactReport& report)
-    : live_(live), sides_(sides), members_(members), report_(report) {
-  for (const auto& pair : sides.touched) touched_[pair.gvk].insert(pair.operation);
-}
+    : live_(live), sides_(sides), members_(members), report_(report) {}
 
-const ImpactWalk::Operations* ImpactWalk::TouchedOf(const kube::Gvk& gvk) const {
-  const auto found = touched_.find(gvk);
-  return found == touched_.end() ? nullptr : &found->second;
+const ImpactWalk::Operations* ImpactWalk::TouchedOf(const kube::Gvk& gvk) {
+  const auto [found, is_new] = touched_.try_emplace(gvk);
+  if (is_new) {
+    for (const Operation op : interpreter::kAllOperations) {
+      if (sides_.differ(gvk, op)) found->second.insert(op);
+    }
+  }
+  return found->second.empty() ? nullptr : &found->second;
 }
 
 void ImpactWalk::NoteProgress(tool::Console& console, absl::string_view what) {

@@ -16,14 +16,13 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "api/work.h"
 #include "cmd/interpret/impact_report.h"
 #include "cmd/interpret/member_source.h"
 #include "cmd/interpret/rule_side.h"
-#include "interpreter/customized/customization_set.h"
+#include "interpreter/rule_changes.h"
 #include "tool/console.h"
 #include "tool/live_objects.h"
 
@@ -32,7 +31,7 @@ namespace cmd::interpret {
 struct ImpactSides {
   RuleSide& before;
   RuleSide& after;
-  std::vector<interpreter::customized::KindOperation> touched;  // Whose rules differ.
+  interpreter::RuleChange differ;  // Returns whether the rules do.
 };
 
 class ImpactWalk {
@@ -49,7 +48,7 @@ class ImpactWalk {
   using Operations = std::set<interpreter::Operation>;
 
   // Returns nullptr for kinds that are not touched.
-  const Operations* TouchedOf(const kube::Gvk& gvk) const;
+  const Operations* TouchedOf(const kube::Gvk& gvk);
   void LookAtBinding(const kube::Object& binding);
   void AskAboutTemplate(const kube::Object& object, const kube::Object& binding,
                         const Operations& operations);
@@ -75,8 +74,8 @@ class ImpactWalk {
   const ImpactSides& sides_;
   MemberSource* const members_;
   ImpactReport& report_;
-  std::map<kube::Gvk, Operations> touched_;
-  size_t visited_ = 0;  // Bindings and Works.
+  std::map<kube::Gvk, Operations> touched_;  // Of the kinds that were met.
+  size_t visited_ = 0;                       // Bindings and Works.
 };
 
 }  // namespace cmd::interpret

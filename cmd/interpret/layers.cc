@@ -40,8 +40,8 @@ void NameByPlace(tool::Document& document, Customization& customization) {
 // Returns a reason for not answering: which operations of the kind the set has rules for.
 std::string WithoutRule(const CustomizationSet& set, const kube::Gvk& gvk) {
   std::vector<absl::string_view> names;
-  for (const KindOperation& pair : set.Covered()) {
-    if (pair.gvk == gvk) names.push_back(interpreter::OperationName(pair.operation));
+  for (const Operation op : interpreter::kAllOperations) {
+    if (!set.RulesFor(gvk, op).empty()) names.push_back(interpreter::OperationName(op));
   }
   if (names.empty()) return absl::StrCat("no customization for ", KindText(gvk));
   return absl::StrCat("customizes only ", absl::StrJoin(names, ", "), " of ", KindText(gvk));
@@ -106,8 +106,8 @@ absl::Status Layers::AddCustomizations(const LayerOptions& options, ObjectSource
   if (given.empty()) {
     slots_.push_back({interpreter::kCustomizationLayer, nullptr, "none given (-f)"});
   } else {
-    backends.push_back(
-        NewScripts(interpreter::kCustomizationLayer, CustomizationSet::Merge(std::move(given))));
+    backends.push_back(NewScripts(interpreter::kCustomizationLayer,
+                                  CustomizationSet::Merge(std::move(given), options.merge)));
   }
   return absl::OkStatus();
 }

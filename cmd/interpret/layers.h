@@ -31,6 +31,7 @@ struct LayerOptions {
   std::vector<std::string> customizations;  // Files, directories, "-", TYPE/NAME.
   std::vector<std::string> webhooks;        // Likewise, with webhook configurations.
   bool recursive = false;                   // True: directories below directories are read, too.
+  interpreter::customized::MergeOptions merge;  // As the controller manager has it.
   bool no_shipped = false;
   bool no_native = false;
   bool upstream_form = false;  // True: built-in answers have upstream's form.

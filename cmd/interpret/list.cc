@@ -173,8 +173,8 @@ absl::Status CheckSurplus(const ListOptions& options) {
 
 absl::StatusOr<tool::ExitCode> ListLive(const ListOptions& options, std::optional<Operation> only,
                                         tool::Console& console) {
-  ASSIGN_OR_RETURN(const LiveList list,
-                   ReadLiveList({options.layers.live, options.metrics_url, options.kind, only}));
+  ASSIGN_OR_RETURN(const LiveList list, ReadLiveList({options.layers.live, options.metrics_url,
+                                                      options.kind, only, options.layers.merge}));
   for (const std::string& warning : list.warnings) {
     console.err << console.err_colours.Yellow("warning:") << " " << tool::Printable(warning)
                 << "\n";

@@ -35,6 +35,8 @@ using interpreter::webhook::Hook;
 // Events of objects without a namespace are there.
 constexpr char kEventNamespace[] = "default";
 
+constexpr char kAnyKind[] = "*";
+
 using ConfigurationKey = std::pair<std::string, std::string>;  // Kind and name.
 
 // What is known of loaded generations.
@@ -126,6 +128,9 @@ class Reading {
   // Sets what does not depend on the sort of rule.
   void SetLoad(LiveRule& rule, const ConfigurationKey& key) const;
   RuleCalls CallsOf(const Customization& read) const;
+  // Adds the calls of an operation of all customizations about kinds of this name, "*" for any.
+  void AddCallsOf(Operation op, const std::string& kind, RuleCalls& calls) const;
+  bool Answers(const Customization& read, const kube::Gvk& target, Operation op) const;
   bool IsWanted(Operation op) const { return !question_.operation || *question_.operation == op; }
   bool IsWanted(const interpreter::webhook::Rule& rule) const;
 
@@ -149,35 +154,55 @@ void Reading::SetLoad(LiveRule& rule, const ConfigurationKey& key) const {
   rule.by_event = loads_.by_event && rule.loaded.has_value();
 }
 
+bool Reading::Answers(const Customization& read, const kube::Gvk& target, Operation op) const {
+  const auto used = set_->RulesFor(target, op);
+  return std::any_of(used.begin(), used.end(),
+                     [&](const auto& rule) { return rule.customization == read.name; });
+}
+
+void Reading::AddCallsOf(Operation op, const std::string& kind, RuleCalls& calls) const {
+  const auto covered = set_->Covered();
+  const auto alike = std::count_if(covered.begin(), covered.end(), [&](const auto& pair) {
+    return pair.operation == op && (pair.gvk.kind == kind || kind == kAnyKind);
+  });
+  calls.shared = calls.shared || alike > 1 || kind == kAnyKind;
+  std::map<std::string, std::string> labels = {
+      {"layer", std::string(interpreter::kCustomizationLayer)},
+      {"operation", std::string(interpreter::OperationName(op))}};
+  if (kind != kAnyKind) labels["kind"] = kind;
+  AddCalls(*samples_, interpreter::kOperationDurationMetric, labels, calls);
+}
+
 RuleCalls Reading::CallsOf(const Customization& read) const {
   RuleCalls calls;
   for (const auto& [op, script] : read.scripts) {
     if (!IsWanted(op)) continue;
-    const auto used = set_->RulesFor(read.target, op);
-    const bool answers = std::any_of(used.begin(), used.end(), [&](const auto& rule) {
-      return rule.customization == read.name;
-    });
-    if (!answers) continue;
-    const auto covered = set_->Covered();
-    const auto alike = std::count_if(covered.begin(), covered.end(), [&](const auto& pair) {
-      return pair.operation == op && pair.gvk.kind == read.target.kind;
-    });
-    calls.shared = calls.shared || used.size() > 1 || alike > 1;
-    AddCalls(*samples_, interpreter::kOperationDurationMetric,
-             {{"layer", std::string(interpreter::kCustomizationLayer)},
-              {"kind", read.target.kind},
-              {"operation", std::string(interpreter::OperationName(op))}},
-             calls);
+    std::set<std::string> kinds;
+    for (const kube::Gvk& target : TargetsOf(read, question_.merge)) {
+      if (!Answers(read, target, op)) continue;
+      kinds.insert(target.kind);
+      calls.shared = calls.shared || set_->RulesFor(target, op).size() > 1;
+    }
+    if (kinds.contains(kAnyKind)) kinds = {kAnyKind};
+    for (const std::string& kind : kinds) AddCallsOf(op, kind, calls);
   }
   return calls;
 }
 
 void Reading::AddCustomization(const kube::Object& object, const Customization& read) {
-  if (!question_.kind.empty() && !absl::EqualsIgnoreCase(read.target.kind, question_.kind)) return;
+  const std::vector<kube::Gvk> targets = TargetsOf(read, question_.merge);
+  const bool of_kind = question_.kind.empty() ||
+                       std::any_of(targets.begin(), targets.end(), [&](const kube::Gvk& target) {
+                         return absl::EqualsIgnoreCase(target.kind, question_.kind) ||
+                                (question_.merge.combined && target.kind == kAnyKind);
+                       });
+  if (!of_kind) return;
   LiveRule rule{.configuration = std::string(object.kind()),
                 .name = read.name,
-                .targets = {absl::StrCat(read.target.ApiVersion(), " ", read.target.kind)},
                 .generation = object.generation()};
+  for (const kube::Gvk& target : targets) {
+    rule.targets.push_back(absl::StrCat(target.ApiVersion(), " ", target.kind));
+  }
   for (const auto& [op, script] : read.scripts) {
     if (IsWanted(op)) rule.operations.emplace_back(interpreter::OperationName(op));
   }
@@ -241,7 +266,7 @@ LiveList Reading::Read() {
     read.push_back(
         std::make_shared<const Customization>(interpreter::customized::ParseCustomization(object)));
   }
-  set_ = CustomizationSet::Merge(read);
+  set_ = CustomizationSet::Merge(read, question_.merge);
   for (size_t i = 0; i < read.size(); ++i) AddCustomization(rules_.customizations[i], *read[i]);
   for (const Hook& hook : rules_.webhooks.hooks->hooks()) AddHook(hook);
   list_.warnings = rules_.unread;

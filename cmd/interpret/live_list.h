@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/json.h"
+#include "interpreter/customized/customization_set.h"
 #include "interpreter/interpreter.h"
 #include "tool/console.h"
 #include "tool/live_objects.h"
@@ -21,6 +22,7 @@ struct LiveListQuestion {
   std::string metrics_url;                          // "" for none.
   std::string kind;                                 // Only rules for this kind; "" for all.
   std::optional<interpreter::Operation> operation;  // Only rules for it; nullopt for all.
+  interpreter::customized::MergeOptions merge;      // As the controller manager has it.
 };
 
 // The calls since the daemon was started.
@@ -28,7 +30,8 @@ struct RuleCalls {
   uint64_t calls = 0, errors = 0;
   double seconds = 0;  // Of all calls together.
   // True if the numbers include calls of another customization of the same kind and operation, or
-  // of the same kind in another group, which the daemon's metrics do not tell apart.
+  // of the same kind in another group, which the daemon's metrics do not tell apart. With a
+  // wildcard they are those of all kinds.
   bool shared = false;
 };
 

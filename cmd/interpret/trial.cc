@@ -54,7 +54,8 @@ Diagnostic Place(const tool::Document& document, const ScriptField& field, Sever
 
 }  // namespace
 
-Trial TryOn(const tool::Document& document, const kube::Object& object) {
+Trial TryOn(const tool::Document& document, const kube::Object& object,
+            const interpreter::customized::MergeOptions& merge) {
   Trial trial;
   std::vector<std::string> slips;  // Probable mistakes in results of the present run.
   LuaBackend backend({.on_results = [&](const lua::Script& script, Operation op, auto results) {
@@ -66,7 +67,7 @@ Trial TryOn(const tool::Document& document, const kube::Object& object) {
       interpreter::customized::ParseCustomization(kube::Object(document.value));
   std::vector<Customization> one;
   one.push_back(std::move(customization));
-  const auto set = CustomizationSet::Merge(std::move(one));
+  const auto set = CustomizationSet::Merge(std::move(one), merge);
   backend.Replace(set);
   for (const ScriptField& field : interpreter::customized::ScriptFields()) {
     const auto rules = set->RulesFor(object.gvk(), field.operation);

@@ -22,7 +22,8 @@ struct Trial {
 // `document` is a customization for the object's kind. The object is the template and the member's
 // object alike; ReviseReplica gets 2 replicas, and AggregateStatus is given one cluster that
 // reports the object's status. Scripts that do not compile are ignored, because check reports them.
-Trial TryOn(const tool::Document& document, const kube::Object& object);
+Trial TryOn(const tool::Document& document, const kube::Object& object,
+            const interpreter::customized::MergeOptions& merge = {});
 
 }  // namespace cmd::interpret
 
