@@ -18,6 +18,11 @@ void AddSkipFlags(CLI::App& app, std::string& apis, std::vector<std::string>& na
       ->type_name("PATTERNS");
 }
 
+void AddCombinedFlag(CLI::App& app, interpreter::customized::MergeOptions& merge) {
+  app.add_flag("--combined-customizations", merge.combined,
+               "karmada-controller-manager has the feature gate CombinedCustomizations");
+}
+
 void AddOutputFlag(CLI::App& app, Output& output) {
   app.add_option_function<std::string>(
          "-o,--output",

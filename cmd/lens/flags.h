@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "interpreter/customized/customization_set.h"
 #include "tool/flags.h"
 
 namespace cmd::lens {
@@ -14,6 +15,9 @@ enum class Output { kText, kJson };
 // Adds the daemon's flags --skipped-propagating-apis and --skipped-propagating-namespaces, which no
 // object of the control plane records.
 void AddSkipFlags(CLI::App& app, std::string& apis, std::vector<std::string>& namespaces);
+
+// Adds --combined-customizations, which stands for the daemon's feature gate of that name.
+void AddCombinedFlag(CLI::App& app, interpreter::customized::MergeOptions& merge);
 
 // Adds -o/--output text|json.
 void AddOutputFlag(CLI::App& app, Output& output);

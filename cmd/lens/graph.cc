@@ -13,6 +13,7 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "cmd/lens/files.h"
+#include "cmd/lens/flags.h"
 #include "lens/graph/disk.h"
 #include "lens/graph/live.h"
 #include "lens/graph/render.h"
@@ -37,6 +38,7 @@ struct GraphOptions {
   FileOptions files;
   std::string reference;  // KIND/NAME, or "".
   tool::LiveOptions live{.program = "karmada-lens"};
+  interpreter::customized::MergeOptions merge;  // Of a live control plane.
   std::string format = "text";
 };
 
@@ -94,6 +96,11 @@ absl::StatusOr<graph::Graph> OfFiles(const GraphOptions& options, tool::Console&
     return absl::InvalidArgumentError(
         absl::StrCat("--namespace=", options.live.ns, " has no effect without KIND/NAME"));
   }
+  if (options.merge.combined) {
+    return absl::InvalidArgumentError(
+        "--combined-customizations is about a live control plane: with files give "
+        "--feature-gates=CombinedCustomizations=true");
+  }
   ASSIGN_OR_RETURN(const auto request, ReadFiles(options.files, console));
   tool::ShowProgress(console, "simulating");
   ASSIGN_OR_RETURN(const graph::Graph whole, graph::GraphOfFiles(request, {}));
@@ -113,7 +120,7 @@ absl::StatusOr<graph::Graph> OfControlPlane(const GraphOptions& options, tool::C
     ASSIGN_OR_RETURN(reference, tool::ParseLiveReference(options.reference));
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<tool::LiveConnection> live, tool::Connect(options.live));
-  graph::LiveQuestion question{.ns = live->ns};
+  graph::LiveQuestion question{.ns = live->ns, .merge = options.merge};
   if (!options.reference.empty()) {
     ASSIGN_OR_RETURN(question.resource, tool::FindResource(live->discovery, reference.type));
     question.key = {question.resource.namespaced ? live->ns : "", reference.name};
@@ -164,6 +171,7 @@ void AddGraph(tool::CommandLine& line) {
   app.add_option("KIND/NAME", options->reference, "show only what has to do with this object");
   AddFileFlags(app, options->files)->required(false);
   tool::AddLiveFlags(app, options->live);
+  AddCombinedFlag(app, options->merge);
   app.add_option("-o,--output", options->format, "how to print the graph")
       ->check(CLI::IsMember({"text", "dot", "svg", "json"}))
       ->default_str("text")

@@ -96,6 +96,7 @@ void AddWhy(tool::CommandLine& line) {
           "")
       ->type_name("NAME");
   AddSkipFlags(app, options->question.skipped_apis, options->question.skipped_namespaces);
+  AddCombinedFlag(app, options->question.merge);
   AddOutputFlag(app, options->output);
   tool::AddLiveFlags(app, options->live);
   line.OnRun(app, [options](tool::Console& console) { return Why(*options, console); });

@@ -63,7 +63,7 @@ class LiveGraph {
             const base::StopToken& stop)
       : question_(question),
         reading_(client, discovery, question.ns, stop),
-        needs_(reading_, objects_.bindings) {}
+        needs_(reading_, objects_.bindings, question.merge) {}
 
   absl::StatusOr<Graph> Build() {
     if (reading_.ResourceOf(api::ResourceBindings().gvk).gvk.empty()) {

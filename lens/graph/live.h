@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
+#include "interpreter/customized/customization_set.h"
 #include "kube/client/client.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/names.h"
@@ -18,6 +19,7 @@ struct LiveQuestion {
   kube::Resource resource;
   kube::ObjectKey key;
   std::string ns;  // What may not be read of all namespaces is read of this one, unless it is "".
+  interpreter::customized::MergeOptions merge;  // As the daemon puts customizations together.
 };
 
 // Reads policies, bindings, Works, clusters and templates, and never writes. What templates need is

@@ -26,8 +26,9 @@ std::vector<kube::ObjectPtr> Configurations(Reading& reading) {
 
 }  // namespace
 
-Needs::Needs(Reading& reading, const std::map<plan::ObjectId, kube::ObjectPtr>& bindings)
-    : reading_(reading), bindings_(bindings), rules_(Configurations(reading)) {}
+Needs::Needs(Reading& reading, const std::map<plan::ObjectId, kube::ObjectPtr>& bindings,
+             const interpreter::customized::MergeOptions& merge)
+    : reading_(reading), bindings_(bindings), rules_(Configurations(reading), merge) {}
 
 bool Needs::AreAskedOf(const kube::Gvk& gvk) const {
   return rules_.WithoutWebhooks().HookEnabled(gvk, kOp) && !rules_.IsAnsweredByWebhook(gvk, kOp);

@@ -20,7 +20,8 @@ class Needs {
  public:
   // Reads the rules. REQUIRES: `reading` and `bindings`, those by template that have been read so
   // far, outlive this object.
-  Needs(Reading& reading, const std::map<plan::ObjectId, kube::ObjectPtr>& bindings);
+  Needs(Reading& reading, const std::map<plan::ObjectId, kube::ObjectPtr>& bindings,
+        const interpreter::customized::MergeOptions& merge);
 
   // Returns whether the rules say what objects of the kind need, so that their content matters.
   bool AreAskedOf(const kube::Gvk& gvk) const;

@@ -16,6 +16,7 @@
 #include "api/policy_scope.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "interpreter/customized/customization_set.h"
 #include "kube/client/errors.h"
 #include "sandbox/sim/kinds.h"
 
@@ -120,9 +121,9 @@ absl::Status LiveReader::Touch(const kube::Object& file, const base::StopToken& 
     return TouchSelected(file, stop);
   }
   if (IsOf(file, api::InterpreterCustomizations())) {
-    const json::Value& target = file.spec()["target"];
-    const auto gvk = kube::ParseGvk(target["apiVersion"].AsString(), target["kind"].AsString());
-    if (gvk.ok()) TouchKind(*gvk);
+    // Where additional targets do not count, their templates are read in vain.
+    const auto read = interpreter::customized::ParseCustomization(file);
+    for (const kube::Gvk& target : TargetsOf(read, {.combined = true})) TouchKind(target);
     return absl::OkStatus();
   }
   const kube::Resource resource = ResourceOf(file.gvk());
@@ -173,10 +174,12 @@ void LiveReader::TouchClaimed(const kube::Object& policy) {
   }
 }
 
-void LiveReader::TouchKind(const kube::Gvk& gvk) {
+void LiveReader::TouchKind(const kube::Gvk& target) {
   for (const auto& [key, binding] : bindings_) {
     const api::ObjectReference reference = api::BindingView(binding).Resource();
-    if (reference.gvk() == gvk) Add(gvk, reference.key());
+    if (interpreter::customized::Covers(target, reference.gvk())) {
+      Add(reference.gvk(), reference.key());
+    }
   }
 }
 

@@ -63,7 +63,7 @@ class LiveReader {
   absl::Status TouchMatching(const api::ResourceSelector& selector, const std::string& ns,
                              const base::StopToken& stop);
   void TouchClaimed(const kube::Object& policy);
-  void TouchKind(const kube::Gvk& gvk);
+  void TouchKind(const kube::Gvk& target);
   absl::Status TouchReference(const api::DependentReference& reference,
                               const base::StopToken& stop);
   void Add(const kube::Gvk& gvk, const kube::ObjectKey& key);

@@ -218,7 +218,7 @@ absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl:
       detector::TemplateFilter filter,
       detector::TemplateFilter::Create(question.skipped_apis, question.skipped_namespaces));
   Chain chain{std::move(question), now, std::move(filter)};
-  chain.rules = std::make_shared<const Rules>(objects);
+  chain.rules = std::make_shared<const Rules>(objects, chain.asked.merge);
   Filing filing(chain, objects);
   for (const kube::ObjectPtr& object : objects) filing.File(object);
   filing.FindDependencies();

@@ -37,6 +37,8 @@ struct Question {
   std::string skipped_apis;
   std::vector<std::string> skipped_namespaces = config::Options().skipped_propagating_namespaces;
 
+  interpreter::customized::MergeOptions merge;  // As the daemon puts customizations together.
+
   // Returns "Deployment shop/web".
   std::string Describe() const;
 };

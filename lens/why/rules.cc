@@ -4,7 +4,6 @@
 
 #include "api/resources.h"
 #include "interpreter/customized/customization.h"
-#include "interpreter/customized/customization_set.h"
 #include "interpreter/customized/lua_backend.h"
 #include "interpreter/customized/shipped.h"
 #include "interpreter/webhook/configuration.h"
@@ -36,7 +35,8 @@ std::shared_ptr<const CustomizationSet> Shipped() {
 
 }  // namespace
 
-Rules::Rules(const std::vector<kube::ObjectPtr>& configurations) {
+Rules::Rules(const std::vector<kube::ObjectPtr>& configurations,
+             const interpreter::customized::MergeOptions& merge) {
   std::vector<Customization> customizations;
   std::vector<Hook> hooks;
   for (const kube::ObjectPtr& object : configurations) {
@@ -51,7 +51,7 @@ Rules::Rules(const std::vector<kube::ObjectPtr>& configurations) {
   }
   std::vector<std::unique_ptr<interpreter::Backend>> layers;
   layers.push_back(Scripts(interpreter::kCustomizationLayer,
-                           CustomizationSet::Merge(std::move(customizations))));
+                           CustomizationSet::Merge(std::move(customizations), merge)));
   layers.push_back(Scripts(interpreter::kShippedLayer, Shipped()));
   layers.push_back(interpreter::NewNativeBackend());
   chain_ = interpreter::NewChain(std::move(layers));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "interpreter/customized/customization_set.h"
 #include "interpreter/interpreter.h"
 #include "interpreter/webhook/hook_set.h"
 #include "kube/meta/object.h"
@@ -16,8 +17,9 @@ namespace lens::why {
 class Rules {
  public:
   // `configurations` are ResourceInterpreterCustomizations and webhook configurations of both
-  // kinds; other objects are ignored.
-  explicit Rules(const std::vector<kube::ObjectPtr>& configurations);
+  // kinds; other objects are ignored. `merge`: as the daemon puts customizations together.
+  explicit Rules(const std::vector<kube::ObjectPtr>& configurations,
+                 const interpreter::customized::MergeOptions& merge = {});
 
   // Returns the rule that the daemon asks first; its layer is "" when there is none.
   interpreter::RuleName RuleFor(const kube::Gvk& gvk, interpreter::Operation op) const;

@@ -85,6 +85,7 @@ struct Fixture {
     PlanRequest request;
     request.objects = *ObjectsOf(*tool::ParseDocuments("f.yaml", files));
     request.live = &reader;
+    request.daemon = daemon;
     const auto plan = MakePlan(request, {});
     INFO(plan.status().ToString());
     REQUIRE(plan.ok());
@@ -100,6 +101,7 @@ struct Fixture {
     return text;
   }
   std::string last_diff;
+  config::Options daemon;  // The daemon's flags.
 };
 
 }  // namespace
@@ -160,6 +162,24 @@ spec:
     overriders:
       imageOverrider: [{component: Registry, operator: add, value: edge.local}]
 )") == "Deployment shop/other m1 change\nDeployment shop/web m1 change\n");
+}
+
+TEST_CASE_METHOD(Fixture, "Plan: additional targets change the live templates that they cover") {
+  constexpr char kWide[] = R"(
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: wide}
+spec:
+  target: {apiVersion: example.io/v1, kind: Gadget}
+  additionalTargets: [{apiVersion: apps/*, kind: "*"}]
+  customizations:
+    replicaResource: {luaScript: "function GetReplicas(desiredObj) return 8 end"}
+)";
+  CHECK(Differences(kWide) == "");
+  REQUIRE(daemon.gates.Set("CombinedCustomizations=true").ok());
+  const std::string differences = Differences(kWide);
+  CHECK_THAT(differences, Catch::Contains("Deployment shop/web m1 ") &&
+                              Catch::Contains("Deployment shop/other m1 "));
 }
 
 TEST_CASE_METHOD(Fixture, "Plan: a dependency that only the live control plane has follows") {
