@@ -67,6 +67,16 @@ spec:
   pod: {spec: {containers: [{name: c, resources: {requests: {cpu: 100m}}}]}}
 )";
 
+// Returns the health that a binding has recorded for a cluster.
+std::string HealthIn(ControlPlane& plane, const kube::ObjectKey& key, const std::string& cluster) {
+  const auto binding = plane.Get("host", kBinding, key);
+  if (!binding) return "no binding";
+  for (const json::Value& item : binding->Get({"status", "aggregatedStatus"}).items()) {
+    if (item["clusterName"].AsString() == cluster) return item["health"].ToString();
+  }
+  return "no status";
+}
+
 struct Machines {
   ControlPlane plane;
   std::string ns = plane.UniqueNamespace("machine");
@@ -95,16 +105,75 @@ struct Machines {
     plane.Patch(cluster, gvk, key, absl::StrCat(R"({"status":{"ready":)", ready, "}}"), "status");
   }
   std::string Health(const std::string& cluster) {
-    const auto binding = plane.Get("host", kBinding, {ns, "one-machine"});
-    if (!binding) return "no binding";
-    for (const json::Value& item : binding->Get({"status", "aggregatedStatus"}).items()) {
-      if (item["clusterName"].AsString() == cluster) return item["health"].ToString();
-    }
-    return "no status";
+    return HealthIn(plane, {ns, "one-machine"}, cluster);
   }
 };
 
+constexpr char kCombined[] = R"(
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: $NS-exact}
+spec:
+  target: {apiVersion: $NS.example.io/v1, kind: Robot}
+  customizations:
+    retention:
+      luaScript: |
+        function Retain(desired, observed)
+          desired.spec.port = observed.spec.port
+          return desired
+        end
+---
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: $NS-wide}
+spec:
+  target: {apiVersion: $NS.example.io/v1, kind: Vehicle}
+  additionalTargets: [{apiVersion: $NS.example.io/*, kind: "*"}]
+  customizations:
+    retention:
+      luaScript: |
+        function Retain(desired, observed)
+          desired.spec.owner = observed.spec.owner
+          desired.spec.seen = desired.spec.port
+          return desired
+        end
+    healthInterpretation:
+      luaScript: |
+        function InterpretHealth(obj) return obj.spec.port ~= nil end
+---
+apiVersion: $NS.example.io/v1
+kind: Robot
+metadata: {name: one, namespace: $NS}
+spec: {count: 1}
+)";
+
 }  // namespace
+
+TEST_CASE("With the gate CombinedCustomizations two customizations retain, one by a wildcard") {
+  ControlPlane plane({.daemon_flags = {"--feature-gates=CombinedCustomizations=true"}});
+  if (plane.fleet() == nullptr) return;  // Karmada's own definition drops additionalTargets.
+  const std::string ns = plane.UniqueNamespace("robot");
+  const kube::Gvk gvk = DefinedKind(ns, "Robot");
+  const kube::ObjectKey key{ns, "one"};
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.ApplyEverywhere(In(ns, Definition("Robot", "robots", StatusPlace::kSubresource)));
+  plane.Apply("host", In(ns, kCombined));
+  plane.Apply("host", In(ns, DividedPolicy("{apiVersion: $NS.example.io/v1, kind: Robot}", 1, 1)));
+  const auto health = [&] { return HealthIn(plane, {ns, "one-robot"}, "member1"); };
+  REQUIRE(plane.Eventually([&] { return health() == "Unhealthy"; }));
+
+  plane.Patch("member1", gvk, key, R"({"spec":{"port":80,"owner":"member"}})");
+  plane.Patch("host", gvk, key, R"({"spec":{"count":6}})");
+  CHECK(plane.Eventually([&] {
+    const auto one = plane.Get("member1", gvk, key);
+    return one && one->Get({"spec", "count"}).AsInt() == 6;
+  }));
+  CHECK(plane.Eventually([&] { return health() == "Healthy"; }));
+  const auto one = plane.Get("member1", gvk, key);
+  CHECK(one->Get({"spec", "port"}).AsInt() == 80);
+  CHECK(one->Get({"spec", "owner"}).AsString() == "member");
+  CHECK(one->Get({"spec", "seen"}).AsInt() == 80);  // The second one got the first one's result.
+}
 
 TEST_CASE("A customized kind is divided, revised, read and added up") {
   Machines machines;

@@ -1,5 +1,6 @@
 // Loads any text as customizations: mistakes are listed, correct scripts answer or fail within
-// their budget, answers can be written, and loading the text again changes no rule.
+// their budget, answers can be written, and loading the text again changes no rule; with
+// customizations that are combined and without.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +16,7 @@ using interpreter::Operation;
 using interpreter::customized::ChangedRules;
 using interpreter::customized::CustomizationSet;
 using interpreter::customized::LuaBackend;
+using interpreter::customized::MergeOptions;
 using interpreter::customized::ParseCustomizations;
 
 kube::Object Sample(const kube::Gvk& gvk) {
@@ -70,10 +72,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static auto& backend =
       *new LuaBackend({.budget = {.time = absl::Milliseconds(20), .memory = size_t{8} << 20}});
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto set = CustomizationSet::Merge(ParseCustomizations("input", text));
-  const auto again = CustomizationSet::Merge(ParseCustomizations("input", text));
-  if (!ChangedRules(set.get(), again.get()).empty()) std::abort();
-  backend.Replace(set);
-  for (const auto& [gvk, op] : set->Covered()) Ask(backend, gvk, op);
+  for (const bool combined : {false, true}) {
+    const MergeOptions options{combined};
+    const auto set = CustomizationSet::Merge(ParseCustomizations("input", text), options);
+    const auto again = CustomizationSet::Merge(ParseCustomizations("input", text), options);
+    if (!ChangedRules(set.get(), again.get()).empty()) std::abort();
+    backend.Replace(set);
+    for (const auto& [gvk, op] : set->Covered()) Ask(backend, gvk, op);
+  }
   return 0;
 }
