@@ -159,12 +159,14 @@ absl::StatusOr<tool::ExitCode> Impact(const ImpactOptions& options, tool::Consol
                          }};
   ImpactReport report(options.report);
   MemberSource members(*live);
-  if (interpreter::customized::ChangedRules(sides.before.get(), sides.after.get()).empty()) {
+  const std::vector<interpreter::customized::KindOperation> changed =
+      interpreter::customized::ChangedRules(sides.before.get(), sides.after.get());
+  if (changed.empty()) {
     report.AddRemark("the given customizations have the same rules as the live ones");
   } else {
     ImpactWalk walk(*live, both, options.members ? &members : nullptr, report);
     RETURN_IF_ERROR(walk.Run(options.input.live.ns, console));
-    if (report.objects() == 0) report.AddRemark(NothingIsOf(both.touched, options.input.live.ns));
+    if (report.objects() == 0) report.AddRemark(NothingIsOf(changed, options.input.live.ns));
   }
   if (options.json) {
     console.out << tool::Formatted(report.ToJson(), tool::Format::kJson);

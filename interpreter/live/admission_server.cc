@@ -13,9 +13,13 @@ namespace {
 constexpr char kPath[] = "/validate";
 // A review of a script that takes as long as it may keeps one thread from answering others.
 constexpr int kThreads = 2;
-constexpr size_t kMaxConnections = 256;
-// A review has the object twice, and API servers accept objects of up to 3 MiB.
-constexpr size_t kMaxBodyBytes = 8 << 20;
+// Clients are not authenticated, so this times the size of a body is what they can make the process
+// hold. Beyond it the connection that has waited longest is closed for a new one.
+constexpr size_t kMaxConnections = 16;
+// A review has the object twice, and API servers accept requests of up to 3 MiB.
+constexpr size_t kMaxBodyBytes = 6 << 20;
+// API servers wait no longer for an answer, unless a webhook configuration says so.
+constexpr absl::Duration kRequestTimeout = absl::Seconds(10);
 
 base::HttpResponse Text(int code, absl::string_view text) {
   return {code, "text/plain", {}, absl::StrCat(text, "\n")};
@@ -33,6 +37,7 @@ absl::StatusOr<std::unique_ptr<AdmissionServer>> AdmissionServer::Start(
   http.threads = kThreads;
   http.max_connections = kMaxConnections;
   http.max_body_bytes = kMaxBodyBytes;
+  http.request_timeout = kRequestTimeout;
   std::unique_ptr<AdmissionServer> admission(
       new AdmissionServer(std::move(lister), options.merge, registry));
   auto server = base::HttpServer::Start(

@@ -16,14 +16,17 @@ namespace {
 constexpr absl::string_view kBundle = "caBundle";
 
 // Retains the rules that the member's controller manager adds up where a role has an
-// aggregationRule: it overwrites all others.
+// aggregationRule: it overwrites all others. None are rules, too: those of the template would be
+// rights that no role of the member gives.
 absl::StatusOr<kube::Object> RetainAggregatedRules(const kube::Object& desired,
                                                    const kube::Object& observed) {
-  if (desired.root()["aggregationRule"].is_null() || observed.root()["rules"].is_null()) {
-    return desired;
-  }
+  if (desired.root()["aggregationRule"].is_null()) return desired;
   kube::Object retained = desired;
-  retained.Set({"rules"}, observed.root()["rules"]);
+  if (observed.root()["rules"].is_null()) {
+    retained.Erase({"rules"});
+  } else {
+    retained.Set({"rules"}, observed.root()["rules"]);
+  }
   return retained;
 }
 
