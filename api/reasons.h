@@ -36,6 +36,8 @@ inline constexpr char kClusterTaintPolicyController[] = "cluster-taint-policy-co
 inline constexpr char kTaintManager[] = "taint-manager";
 inline constexpr char kDependenciesDistributor[] = "dependencies-distributor";
 inline constexpr char kWorkloadRebalancer[] = "workload-rebalancer";
+inline constexpr char kDeploymentReplicasSyncer[] = "deployment-replicas-syncer";
+inline constexpr char kHpaScaleTargetMarker[] = "hpa-scale-target-marker";
 inline constexpr char kControllerManagerSource[] = "karmada-controller-manager";
 inline constexpr char kOverrideManagerSource[] = "override-manager";
 

@@ -80,6 +80,18 @@ const kube::Resource& Works() {
   return resource;
 }
 
+const kube::Resource& Deployments() {
+  static const auto& resource =
+      *new kube::Resource(Make({"apps", "v1", "Deployment"}, "deployments"));
+  return resource;
+}
+
+const kube::Resource& HorizontalPodAutoscalers() {
+  static const auto& resource = *new kube::Resource(
+      Make({"autoscaling", "v2", "HorizontalPodAutoscaler"}, "horizontalpodautoscalers"));
+  return resource;
+}
+
 const kube::Resource& WorkloadRebalancers() {
   static const auto& resource =
       *new kube::Resource(Make({"apps.karmada.io", "v1alpha1", "WorkloadRebalancer"},

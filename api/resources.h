@@ -22,6 +22,8 @@ const kube::Resource& ResourceBindings();
 const kube::Resource& ClusterResourceBindings();
 const kube::Resource& Works();
 const kube::Resource& WorkloadRebalancers();
+const kube::Resource& Deployments();
+const kube::Resource& HorizontalPodAutoscalers();
 const kube::Resource& Clusters();
 const kube::Resource& InterpreterCustomizations();
 const kube::Resource& InterpreterWebhookConfigurations();

@@ -14,10 +14,12 @@
 #include "controllers/cluster_taint_policy/cluster_taint_policy_reconciler.h"
 #include "controllers/clusterstatus/cluster_status_reconciler.h"
 #include "controllers/dependencies/dependencies_reconciler.h"
+#include "controllers/deployment_replicas/deployment_replicas_reconciler.h"
 #include "controllers/execution/execution_reconciler.h"
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
 #include "controllers/members/member_reconciler.h"
 #include "controllers/namespace/namespace_sync_reconciler.h"
+#include "controllers/scale_target/scale_target_reconciler.h"
 #include "controllers/taint_manager/tainted_cluster_reconciler.h"
 #include "controllers/unified_auth/unified_auth_reconciler.h"
 #include "controllers/workload_rebalancer/workload_rebalancer_reconciler.h"
@@ -50,9 +52,11 @@ constexpr ControllerEntry kTable[] = {
     {"clusterStatus", kByFlag, &Concurrency::cluster, controllers::RegisterClusterStatus},
     {"clustertaintpolicy", kByFlag, &Concurrency::cluster, controllers::RegisterClusterTaintPolicy,
      Gate::kFailover},
+    {"deploymentReplicasSyncer", kByFlag, kOneWorker, controllers::RegisterDeploymentReplicas},
     {"execution", kByFlag, &Concurrency::work, controllers::RegisterExecution},
     {"gracefulEviction", kByFlag, kOneWorker, RegisterGracefulEviction<Namespaced>},
     {"gracefulEviction", kByFlag, kOneWorker, RegisterGracefulEviction<Cluster>},
+    {"hpaScaleTargetMarker", kByFlag, kOneWorker, controllers::RegisterScaleTarget},
     {"namespace", kByFlag, &Concurrency::namespace_, controllers::RegisterNamespaceSync},
     {"unifiedAuth", kByFlag, &Concurrency::cluster, controllers::RegisterUnifiedAuth},
     {"workStatus", kByFlag, &Concurrency::work, controllers::RegisterWorkStatus},

@@ -146,9 +146,9 @@ TEST_CASE("an unknown controller is refused with the list and the one that was m
   CHECK(absl::StrContains(typo, "workStatus, workloadRebalancer;"));
   const std::string foo = Refusal({"--controllers=fooooooo"});
   CHECK(absl::StrContains(foo, "there is no controller \"fooooooo\"\n"));
-  const auto missing = Warnings({"--controllers=*,hpaScaleTargetMarker"});
+  const auto missing = Warnings({"--controllers=*,remedy"});
   REQUIRE(missing.size() == 1);
-  CHECK(absl::StrContains(missing[0], "hpaScaleTargetMarker is not part of this program yet"));
+  CHECK(absl::StrContains(missing[0], "remedy is not part of this program yet"));
 }
 
 TEST_CASE("flags of earlier releases are refused with what takes their place") {
