@@ -65,6 +65,20 @@ Slices SlicesOf(const search::Scope& scope) {
   return slices;
 }
 
+// Adds the slices of kinds of which discovery could not determine whether they are served. Nothing
+// is cached of them, so nothing is written, and what is there of them is not taken for something
+// that nobody wants any more.
+void AddUndetermined(const search::Scope& scope, const std::string& registry,
+                     std::vector<search::Slice>& slices) {
+  const auto unresolved = scope.unresolved.find(registry);
+  const auto matches = scope.matches.find(registry);
+  if (unresolved == scope.unresolved.end() || matches == scope.matches.end()) return;
+  for (const auto& [gvk, why] : unresolved->second) {
+    if (!scope.undetermined.contains(gvk)) continue;
+    for (const std::string& cluster : matches->second) slices.push_back({cluster, gvk});
+  }
+}
+
 std::vector<search::MirrorSet::Target> TargetsOf(const search::Scope& scope) {
   std::vector<search::MirrorSet::Target> targets;
   for (const auto& [registry, where] : scope.open_search) {
@@ -77,6 +91,7 @@ std::vector<search::MirrorSet::Target> TargetsOf(const search::Scope& scope) {
         if (some != wanted.narrowed.end()) target.narrowed[target.slices.back()] = some->second;
       }
     }
+    AddUndetermined(scope, registry, target.slices);
     targets.push_back(std::move(target));
   }
   return targets;

@@ -13,6 +13,7 @@
 #include "search/opensearch/document_version.h"
 #include "tests/cmd/search/search_plane.h"
 #include "tests/search/opensearch/fake_opensearch.h"
+#include "tests/search/opensearch/mirror_fixture.h"
 #include "tests/support/eventually.h"
 
 namespace tests {
@@ -111,6 +112,57 @@ TEST_CASE("More namespaces and another mirror write nothing that is there, and b
   CHECK(has_own_version(there));
   CHECK(has_own_version(old));
   CHECK(plane.open_search().Requests("_bulk") == writes);
+}
+
+// Documents of a Pod and a Deployment of member1 are there, from an earlier process.
+struct DocumentsThere : MirrorFixture {
+  const std::shared_ptr<FakeSlice> pods = std::make_shared<FakeSlice>();
+  const std::shared_ptr<FakeSlice> deployments = std::make_shared<FakeSlice>();
+  search::MirrorSet::Options set;
+
+  DocumentsThere() {
+    mirror_ = nullptr;
+    set.mirror = options_;
+    pods->Put("a", 5, Pod("a", 5));
+    deployments->Put("d", 6, Pod("d", 6));
+    search::MirrorSet before(set, base::RealClock(), &metrics_);
+    before.Synced(pods1_, pods);
+    before.Synced(deployments1_, deployments);
+    before.SetTargets({{{{server_.url()}, {}}, {pods1_, deployments1_}}});
+    REQUIRE(Eventually(
+        [&] { return !Version(pods1_, "a").empty() && !Version(deployments1_, "d").empty(); }));
+  }
+  // A registry names Pods, which no server can be asked about, and no Deployments.
+  search::Scope WithoutDiscovery() const {
+    search::Scope scope;
+    scope.open_search["r"] = {{server_.url()}, {}};
+    scope.matches["r"] = {"member1"};
+    scope.unresolved["r"][pods1_.kind] = "discovery is incomplete";
+    scope.undetermined = {pods1_.kind};
+    return scope;
+  }
+};
+
+TEST_CASE_METHOD(DocumentsThere,
+                 "Documents stay while it is not known whether their kind is served") {
+  cmd::MirrorWiring wiring(set, base::RealClock(), &metrics_);
+  const search::Scope first = WithoutDiscovery();
+  wiring.OnScope({}, first);
+  // What nobody asks for goes, so everything has been looked at.
+  CHECK(Eventually([&] { return Version(deployments1_, "d").empty(); }));
+  CHECK(Version(pods1_, "a") == "5");
+
+  search::Scope then = first;
+  SECTION("it is not served") {
+    then.undetermined.clear();
+    wiring.OnScope(first, then);
+    CHECK(Eventually([&] { return Version(pods1_, "a").empty(); }));
+  }
+  SECTION("no registry names it any more") {
+    then.unresolved.clear();
+    wiring.OnScope(first, then);
+    CHECK(Eventually([&] { return Version(pods1_, "a").empty(); }));
+  }
 }
 
 }  // namespace
