@@ -231,8 +231,11 @@ void WatchCache::Close() {
     // These are for watchers that follow now; nobody can find a closed cache to continue.
     for (const ObjectPtr& object : impl_->objects.All()) {
       const int64_t version = impl_->progress.version;
-      events.push_back(
-          {.before = object, .version = version, .resume_version = version, .belated = true});
+      events.push_back({.before = object,
+                        .version = version,
+                        .resume_version = version,
+                        .belated = true,
+                        .by_close = true});
     }
     impl_->Apply(events, true);
   }

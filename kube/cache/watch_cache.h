@@ -51,10 +51,13 @@ class WatchCache {
     // True if even a reader that has seen everything up to `version` may have missed the event: the
     // contents have changed while the version stayed the same.
     bool belated = false;
+    // The cache was closed: the deletion is not one of the server's history, and nobody has seen
+    // it, whatever version of the server he has reached elsewhere.
+    bool by_close = false;
 
     // Returns whether a watcher that continues after this version has seen the event before.
     bool IsSeenAt(int64_t reached) const {
-      return version < reached || (version == reached && !belated);
+      return !by_close && (version < reached || (version == reached && !belated));
     }
   };
 

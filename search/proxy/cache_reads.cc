@@ -244,13 +244,39 @@ absl::StatusOr<std::vector<MissingCluster>> CacheReads::Await(const Reading& rea
   return missing;
 }
 
+// The scope is published before the caches follow it. So what is asked after a read, and is as it
+// was before, held during the read.
+std::vector<MissingCluster> CacheReads::NotBegun(const Reading& reading) const {
+  const kube::Gvr gvr = reading.read.resource.gvr();
+  const std::string& only = reading.read.cluster;
+  std::vector<MissingCluster> missing;
+  for (const std::string& cluster : options_.clusters(gvr)) {
+    if (!only.empty() && cluster != only) continue;
+    if (options_.cache.Find(cluster, gvr) != nullptr) continue;
+    missing.push_back({.cluster = cluster, .reason = "its cache begins", .being_read = true});
+  }
+  return missing;
+}
+
+absl::Status CacheReads::StillServed(const Reading& reading) const {
+  const kube::Resource& resource = reading.read.resource;
+  if (options_.resource(resource.gvr()).has_value()) return absl::OkStatus();
+  return kube::server::ServiceUnavailable(
+      absl::StrCat(NameOf(resource).ToString(),
+                   " have just left the caches of the members: no ResourceRegistry names them"),
+      absl::Seconds(1));
+}
+
 absl::Status CacheReads::Get(const Reading& reading) {
   const ReadRequest& read = reading.read;
   base::HttpResponder& responder = *reading.responder;
   ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(reading));
   const absl::StatusOr<CachedObject> found =
       options_.cache.Get({.gvr = read.resource.gvr(), .key = read.key, .cluster = read.cluster});
-  if (absl::IsNotFound(found.status())) return NothingFound(reading, std::move(missing));
+  if (absl::IsNotFound(found.status())) {
+    RETURN_IF_ERROR(StillServed(reading));
+    return NothingFound(reading, std::move(missing));
+  }
   if (absl::IsAborted(found.status())) {
     return kube::server::Conflict(NameOf(read.resource), read.key.name, found.status().message());
   }
@@ -283,7 +309,8 @@ absl::Status CacheReads::Get(const Reading& reading) {
 absl::Status CacheReads::NothingFound(const Reading& reading, std::vector<MissingCluster> missing) {
   const ReadRequest& read = reading.read;
   const kube::Gvr gvr = read.resource.gvr();
-  std::vector<MissingCluster> unread = options_.cache.Unread(gvr, read.cluster);
+  std::vector<MissingCluster> unread =
+      Joined(NotBegun(reading), options_.cache.Unread(gvr, read.cluster));
   const size_t asked = read.cluster.empty() ? options_.clusters(gvr).size() : 1;
   const auto unknown = static_cast<size_t>(
       std::count_if(unread.begin(), unread.end(), [](const auto& m) { return !m.stale; }));
@@ -323,7 +350,8 @@ absl::Status CacheReads::List(const Reading& reading) {
   ASSIGN_OR_RETURN(ListAnswer answer, read.sort.empty()
                                           ? options_.cache.List(list)
                                           : ListSorted(options_.cache, list, read.sort));
-  missing = Joined(std::move(missing), answer.missing);
+  RETURN_IF_ERROR(StillServed(reading));
+  missing = Joined(Joined(NotBegun(reading), missing), answer.missing);
   SendList(read, std::move(answer), missing, pool_, responder);
   return absl::OkStatus();
 }

@@ -72,6 +72,10 @@ class CacheReads : public CachedReads {
   // Returns whether the caches may have to be waited for.
   bool MayWait(const Reading& reading) const;
   absl::Status Get(const Reading& reading);
+  // Returns the clusters of the scope that have no cache yet, because it has just been published.
+  std::vector<MissingCluster> NotBegun(const Reading& reading) const;
+  // 503 when the resource has left the scope since the read began: its caches are being emptied.
+  absl::Status StillServed(const Reading& reading) const;
   // Answers a get that has found nothing.
   absl::Status NothingFound(const Reading& reading, std::vector<MissingCluster> missing);
   absl::Status List(const Reading& reading);

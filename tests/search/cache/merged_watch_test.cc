@@ -183,6 +183,17 @@ TEST_CASE_METHOD(Fixture,
                               absl::StrCat("+m1:b {m1:", b, "}")});
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a client that is ahead of this cache is told that the objects of a cluster go") {
+  const int64_t a = Put("m1", "n", "a");
+  REQUIRE(Cache({"m1"}));
+  // Another replica had reached a later version.
+  const auto watch = Open({.resource_version = V(a + 7)});
+  CHECK(Take(*watch).empty());
+  cache().SetScope(Scope({}));
+  CHECK(Take(*watch) == Lines{absl::StrCat("-m1:a {m1:", a + 7, "}")});
+}
+
 TEST_CASE_METHOD(Fixture, "a cache that is replaced while a watch begins has a successor in it") {
   Put("m1", "n", "a");
   const int64_t b = Put("m1", "n", "b");

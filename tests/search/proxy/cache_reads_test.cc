@@ -112,6 +112,7 @@ TEST_CASE("an object is found in its member, with a composite version") {
         "Operation cannot be fulfilled on pods \"x\": ambiguous objects in clusters [m1, m2]; "
         "choose one with the query parameter \"cluster\" or the header X-Karmada-Cluster");
   CHECK(f.Send("/api/v1/namespaces/a/pods/x?cluster=m1")->answer().code == 200);
+  f.connecting = "m3";
   const Holders holders = f.reads.HoldersOf(kPods.gvr(), {"a", "x"});
   CHECK(holders.clusters == std::vector<std::string>{"m1", "m2"});
   // The third one is in the scope, and nothing is known of it.

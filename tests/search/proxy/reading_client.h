@@ -2,6 +2,7 @@
 #ifndef TESTS_SEARCH_PROXY_READING_CLIENT_H_
 #define TESTS_SEARCH_PROXY_READING_CLIENT_H_
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -157,17 +158,26 @@ struct CacheReadsFixture : tests::SearchMembers {
     from.Answer(std::move(request), inner.cluster, client);
   }
   CacheReads::Options Options(absl::Duration patience) {
-    return {
-        .cache = cache(),
-        .clock = clock,
-        .resource = [](const kube::Gvr&) { return std::optional<kube::Resource>(tests::kPods); },
-        .clusters =
-            [](const kube::Gvr&) {
-              return std::vector<std::string>{"m1", "m2", "m3"};
-            },
-        .patience = patience};
+    return {.cache = cache(),
+            .clock = clock,
+            .resource =
+                [this](const kube::Gvr&) {
+                  return registered ? std::optional<kube::Resource>(tests::kPods) : std::nullopt;
+                },
+            .clusters =
+                [this](const kube::Gvr& gvr) {
+                  std::vector<std::string> clusters;
+                  for (const char* name : {"m1", "m2", "m3"}) {
+                    const bool is_cached = cache().Find(name, gvr) != nullptr;
+                    if (is_cached || name == connecting) clusters.emplace_back(name);
+                  }
+                  return clusters;
+                },
+            .patience = patience};
   }
 
+  std::atomic<bool> registered = true;  // Whether the scope has Pods.
+  std::string connecting;               // A cluster of the scope that has no cache yet.
   base::StopSource stop;
   CacheReads reads{Options(absl::Seconds(3))};
 };

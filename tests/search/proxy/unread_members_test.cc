@@ -43,6 +43,37 @@ TEST_CASE("who finds no object learns which members could not be read") {
   CHECK_THAT(client->Warnings()[0], Catch::StartsWith("299 - \"cluster m2 is missing: "));
 }
 
+TEST_CASE("a cluster that has just come into the scope is missing until its cache begins") {
+  Fixture f;
+  f.Begin();
+  f.connecting = "m3";
+  CHECK_THAT(f.Ask(kPod), Catch::StartsWith("503 ") && Catch::Contains("m3"));
+  const auto list = f.Send("/api/v1/pods?resourceVersion=0");
+  REQUIRE(list->Warnings().size() == 1);
+  CHECK_THAT(list->Warnings()[0], Catch::Contains("cluster m3 is missing: its cache begins"));
+}
+
+TEST_CASE("nothing is said of objects whose caches are being emptied") {
+  Fixture f;
+  f.Begin();
+  std::atomic<int> asked = 0;
+  CacheReads::Options options = f.Options(absl::Seconds(3));
+  // The registry goes between the beginning of the read and its end.
+  options.resource = [&](const kube::Gvr&) {
+    return asked++ == 0 ? std::optional<kube::Resource>(kPods) : std::nullopt;
+  };
+  CacheReads reads(std::move(options));
+  for (const char* target : {kPod, "/api/v1/pods?resourceVersion=0"}) {
+    asked = 0;
+    const auto client = ReadingClient::Make();
+    f.Start(reads, target, "", client);
+    REQUIRE(Eventually([&] { return client->answered(); }));
+    const json::Value error = client->Body();
+    CHECK(error["code"].AsInt() == 503);
+    CHECK(error["details"]["retryAfterSeconds"].AsInt() == 1);
+  }
+}
+
 TEST_CASE("of many clusters those that are missing are named first, and all are counted") {
   std::vector<MissingCluster> clusters;
   for (int i = 0; i < 12; ++i) clusters.push_back({absl::StrCat("old", i), "slow", true});
