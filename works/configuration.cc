@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -104,9 +105,10 @@ absl::StatusOr<bool> UsesServerSideApply(const kube::Object& manifest, bool by_d
   const absl::string_view wish = manifest.Annotation(api::kServerSideApplyAnnotation);
   if (wish.empty()) return by_default;
   if (wish == "true" || wish == "false") return wish == "true";
-  return absl::InvalidArgumentError(absl::StrCat("annotation ", api::kServerSideApplyAnnotation,
-                                                 ": \"", wish,
-                                                 "\" is neither \"true\" nor \"false\""));
+  // Only a changed manifest mends it.
+  return base::Terminal(absl::InvalidArgumentError(
+      absl::StrCat("annotation ", api::kServerSideApplyAnnotation, ": \"", wish,
+                   "\" is neither \"true\" nor \"false\"")));
 }
 
 absl::StatusOr<kube::Object> ConfigurationOf(const kube::Object& manifest,
@@ -123,6 +125,13 @@ absl::StatusOr<kube::Object> ConfigurationOf(const kube::Object& manifest,
 
 bool IsApplied(const kube::Object& configuration, const kube::Object& observed) {
   return Contains(observed.root(), configuration.root());
+}
+
+size_t ContentOf(const kube::Object& observed) {
+  json::Value content = observed.root();
+  content.Erase("metadata");
+  content.Erase("status");
+  return absl::Hash<std::string>()(json::Write(content));
 }
 
 kube::Object WithDigest(kube::Object manifest) {

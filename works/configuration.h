@@ -7,6 +7,7 @@
 #ifndef WORKS_CONFIGURATION_H_
 #define WORKS_CONFIGURATION_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -27,8 +28,14 @@ absl::StatusOr<kube::Object> ConfigurationOf(const kube::Object& manifest,
                                              const interpreter::Interpreter& interpreter);
 
 // Returns whether nothing has to be sent: the object has every field of the configuration, and the
-// configuration is made of the manifest that was put there last.
+// configuration is made of the manifest that was put there last. Which lists and maps others may
+// add to, only the server knows (by its schema): what they add anywhere is not noticed here, nor is
+// an empty object that was replaced by something else.
 bool IsApplied(const kube::Object& configuration, const kube::Object& observed);
+
+// Returns a number for everything but metadata and status, by which this process notices that
+// somebody has changed an object that it has applied.
+size_t ContentOf(const kube::Object& observed);
 
 // Returns the manifest as it is created: with the annotation.
 kube::Object WithDigest(kube::Object manifest);

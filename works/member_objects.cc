@@ -20,7 +20,9 @@
 //
 // versions_ holds what each object was after our last write, so that our own writes are not taken
 // for drift. It may be lost at any moment: NeedsUpdate then says yes, and the update finds no
-// difference.
+// difference. Of an object that is applied, a change of its content since our last write is
+// answered with an apply, which changes nothing if the change was somebody's right; without that
+// memory what the object has is compared with the configuration.
 #include "works/member_objects.h"
 
 #include <set>
@@ -201,7 +203,7 @@ absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const std::string& clus
   const absl::StatusOr<kube::ObjectPtr> created =
       member->client().Create(resource, applies ? WithDigest(manifest) : manifest, stop);
   if (created.ok()) {
-    Record(cluster, **created);
+    applies ? RecordApplied(cluster, **created) : Record(cluster, **created);
     return ApplyResult::kCreated;
   }
   if (!kube::AlreadyExists(created.status())) return created.status();
@@ -248,8 +250,9 @@ absl::StatusOr<ApplyResult> MemberObjects::SendConfiguration(const std::string& 
                                                              const base::StopToken& stop) {
   ASSIGN_OR_RETURN(kube::Object configuration,
                    ConfigurationOf(manifest, *observed, deps_.interpreter));
-  if (IsApplied(configuration, *observed)) {
-    Record(cluster, *observed);
+  // What has changed since our last write is for the server to judge, which knows the schema.
+  if (IsApplied(configuration, *observed) && !HasOtherContent(cluster, *observed)) {
+    RecordApplied(cluster, *observed);
     return ApplyResult::kNone;
   }
   const Refusals::Object object{cluster, observed->gvk(), observed->key()};
@@ -265,19 +268,38 @@ absl::StatusOr<ApplyResult> MemberObjects::SendConfiguration(const std::string& 
   const absl::Status refused = ExplainConflict(cluster, applied.status());
   refusals_.Note(object, configuration.root(), refused);
   RETURN_IF_ERROR(refused);
-  Record(cluster, **applied);
+  RecordApplied(cluster, **applied);
   return (*applied)->resource_version() == ours->resource_version() ? ApplyResult::kUnchanged
                                                                     : ApplyResult::kUpdated;
+}
+
+absl::StatusOr<json::Value> MemberObjects::ReleaseOf(const kube::Object& manifest,
+                                                     const kube::Object& observed) {
+  ASSIGN_OR_RETURN(const json::Value change, ChangeOf(manifest, observed, deps_.interpreter));
+  json::Value metadata = json::Value::Object();
+  for (const char* map : {"labels", "annotations"}) {
+    const json::Value& entries = change["metadata"][map];
+    if (entries.is_object()) metadata.Set(map, entries);
+  }
+  json::Value patch = json::Value::Object({{"metadata", std::move(metadata)}});
+  patch.Set({"metadata", "annotations", api::kAppliedManifestAnnotation}, json::Value());
+  return patch;
 }
 
 absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster,
                                                       const kube::Object& manifest,
                                                       const kube::ObjectPtr& observed,
                                                       const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const bool applies, UsesServerSideApply(manifest, deps_.server_side_apply));
-  // An object that is released is not Karmada's any more.
-  if (applies && IsManaged(manifest)) return SendConfiguration(cluster, manifest, observed, stop);
-  ASSIGN_OR_RETURN(const json::Value patch, ChangeOf(manifest, *observed, deps_.interpreter));
+  // A manifest without Karmada's label is that of an object that is released.
+  const bool releases = !IsManaged(manifest);
+  if (!releases) {
+    ASSIGN_OR_RETURN(const bool applies, UsesServerSideApply(manifest, deps_.server_side_apply));
+    if (applies) return SendConfiguration(cluster, manifest, observed, stop);
+  }
+  const bool was_applied = !observed->Annotation(api::kAppliedManifestAnnotation).empty();
+  ASSIGN_OR_RETURN(const json::Value patch, releases&& was_applied
+                                                ? ReleaseOf(manifest, *observed)
+                                                : ChangeOf(manifest, *observed, deps_.interpreter));
   const Refusals::Object object{cluster, observed->gvk(), observed->key()};
   RETURN_IF_ERROR(refusals_.Check(object, patch));
   const kube::Object after(kube::ApplyMergePatch(observed->root(), patch));
@@ -319,7 +341,7 @@ bool MemberObjects::NeedsUpdate(const std::string& cluster, const kube::Object& 
   {
     absl::MutexLock lock(&mu_);
     const auto known = versions_.find({cluster, observed.gvk(), observed.key()});
-    if (known == versions_.end() || known->second != version) return true;
+    if (known == versions_.end() || known->second.version != version) return true;
   }
   // A change of labels does not change the generation.
   return version[0] == 'g' && manifest.labels() != observed.labels();
@@ -341,7 +363,21 @@ void MemberObjects::Forget(const std::string& cluster, const kube::Gvk& gvk,
 
 void MemberObjects::Record(const std::string& cluster, const kube::Object& written) {
   absl::MutexLock lock(&mu_);
-  versions_[{cluster, written.gvk(), written.key()}] = VersionOf(written);
+  versions_[{cluster, written.gvk(), written.key()}] = {.version = VersionOf(written)};
+}
+
+void MemberObjects::RecordApplied(const std::string& cluster, const kube::Object& written) {
+  const size_t content = ContentOf(written);
+  absl::MutexLock lock(&mu_);
+  versions_[{cluster, written.gvk(), written.key()}] = {VersionOf(written), content};
+}
+
+bool MemberObjects::HasOtherContent(const std::string& cluster,
+                                    const kube::Object& observed) const {
+  const size_t content = ContentOf(observed);
+  absl::MutexLock lock(&mu_);
+  const auto known = versions_.find({cluster, observed.gvk(), observed.key()});
+  return known != versions_.end() && known->second.content != 0 && known->second.content != content;
 }
 
 void MemberObjects::Count(const char* name, const std::string& cluster,

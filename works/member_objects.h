@@ -117,14 +117,26 @@ class MemberObjects {
                                                 const kube::ObjectPtr& observed,
                                                 const base::StopToken& stop);
   void Record(const std::string& cluster, const kube::Object& written);
+  // As Record, for an object that is put there by server-side apply.
+  void RecordApplied(const std::string& cluster, const kube::Object& written);
+  // Returns whether somebody has changed more than metadata and status since RecordApplied. False
+  // when nothing is recorded.
+  bool HasOtherContent(const std::string& cluster, const kube::Object& observed) const;
+  // Takes Karmada's marks off an object that is applied, and changes nothing else.
+  absl::StatusOr<json::Value> ReleaseOf(const kube::Object& manifest, const kube::Object& observed);
   void Count(const char* name, const std::string& cluster, const kube::Object& manifest,
              metrics::Labels labels);
 
   const Deps deps_;
   Refusals refusals_;
   mutable absl::Mutex mu_;
-  // Describes each object after our last write to it: "gen:<generation>" or "rv:<resourceVersion>".
-  absl::flat_hash_map<VersionKey, std::string> versions_ ABSL_GUARDED_BY(mu_);
+  // What each object was after our last write to it; its version is "gen:<generation>" or
+  // "rv:<resourceVersion>".
+  struct Written {
+    std::string version;
+    size_t content = 0;  // ContentOf(); 0 unless it was applied.
+  };
+  absl::flat_hash_map<VersionKey, Written> versions_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace works

@@ -120,10 +120,12 @@ absl::StatusOr<ObjectPtr> ClusterClient::Apply(const Resource& r, const ObjectPt
                                                Object configuration, const ApplyOptions& options,
                                                const base::StopToken& stop) {
   configuration.Set({"metadata", "resourceVersion"}, before->resource_version());
+  // An apply creates what is not there, whatever the resourceVersion; with a uid it does not.
+  if (!before->uid().empty()) configuration.Set({"metadata", "uid"}, before->uid());
   const WriteOptions write{.field_manager = options.field_manager, .force = options.force};
   absl::StatusOr<Object> written =
       client_.Patch(r, configuration.key(), PatchType::kApply, configuration.root(), write, stop);
-  if (IsConflict(written.status())) ReadLive(r, *before, stop);
+  if (IsConflict(written.status()) || IsGone(written.status())) ReadLive(r, *before, stop);
   RETURN_IF_ERROR(written.status());
   Remember(r, *written);
   return Share(*std::move(written));
@@ -133,15 +135,17 @@ absl::StatusOr<ObjectPtr> ClusterClient::HandOverFields(const Resource& r, const
                                                         const std::set<std::string>& from,
                                                         const std::string& to,
                                                         const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const json::Value owners, client_.GetManagedFields(r, before->key(), stop));
-  std::optional<json::Value> after = kube::HandOverFields(owners, from, to);
+  const absl::StatusOr<json::Value> owners = client_.GetManagedFields(r, before->key(), stop);
+  if (IsGone(owners.status())) ReadLive(r, *before, stop);
+  RETURN_IF_ERROR(owners.status());
+  std::optional<json::Value> after = kube::HandOverFields(*owners, from, to);
   if (!after.has_value()) return before;
   json::Value patch = json::Value::Object();
   patch.Set({"metadata", "managedFields"}, *std::move(after));
   patch.Set({"metadata", "resourceVersion"}, before->resource_version());
   absl::StatusOr<Object> written =
       client_.Patch(r, before->key(), PatchType::kMerge, patch, {}, stop);
-  if (IsConflict(written.status())) ReadLive(r, *before, stop);
+  if (IsConflict(written.status()) || IsGone(written.status())) ReadLive(r, *before, stop);
   RETURN_IF_ERROR(written.status());
   Remember(r, *written);
   return Share(*std::move(written));

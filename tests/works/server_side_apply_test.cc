@@ -6,8 +6,10 @@
 
 #include "absl/strings/match.h"
 #include "api/keys.h"
+#include "base/status.h"
 #include "tests/support/members_fixture.h"
 #include "works/member_objects.h"
+#include "works/release.h"
 
 namespace {
 
@@ -71,17 +73,32 @@ TEST_CASE_METHOD(Fixture, "a changed manifest is applied with the version that w
   const std::string version(Held().resource_version());
   CHECK(Apply(ConfigMap(R"({"k": "w"})")) == ApplyResult::kUpdated);
   CHECK(LastPatch() == std::string("PATCH ") + kPath + "?fieldManager=karmada");
-  CHECK(json::Parse(m1.last_body())->Get({"metadata", "resourceVersion"}).AsString() == version);
+  const json::Value sent = json::Parse(m1.last_body()).value();
+  CHECK(sent.Get({"metadata", "resourceVersion"}).AsString() == version);
+  // Without it an apply would create an object that was deleted meanwhile.
+  CHECK(sent.Get({"metadata", "uid"}).AsString() == Held().uid());
   CHECK(Held().Get({"data", "k"}).AsString() == "w");
 }
 
-TEST_CASE_METHOD(Fixture, "fields of others are neither sent nor a reason to send") {
+TEST_CASE_METHOD(Fixture, "fields of others are not sent, and looked at once") {
   Apply(ConfigMap());
   kube::Object theirs = Held();
-  theirs.Set({"data", "theirs"}, "x");
   theirs.SetLabel("theirs", "x");
   ChangeThere(theirs);
+  const size_t patches = m1.Requests("PATCH").size();
   CHECK(Apply(ConfigMap()) == ApplyResult::kNone);
+  CHECK(m1.Requests("PATCH").size() == patches);
+  // Only the server knows whether this is somebody's right.
+  theirs = Held();
+  theirs.Set({"data", "theirs"}, "x");
+  ChangeThere(theirs);
+  Apply(ConfigMap());
+  CHECK(m1.Requests("PATCH").size() == patches + 1);
+  CHECK(Apply(ConfigMap()) == ApplyResult::kNone);
+  CHECK(m1.Requests("PATCH").size() == patches + 1);
+  // A process that does not know what was there compares.
+  works::MemberObjects restarted{{mapper, members, *chain, clock, registry}};
+  CHECK(ApplyBy(restarted, ConfigMap()) == ApplyResult::kNone);
   Apply(ConfigMap(R"({"k": "w"})"));
   CHECK_FALSE(absl::StrContains(m1.last_body(), "theirs"));
   CHECK(Held().Get({"data", "theirs"}).AsString() == "x");
@@ -122,11 +139,32 @@ TEST_CASE_METHOD(Fixture, "an object that is not to be applied any more loses th
   CHECK(Held().Annotation(api::kAppliedManifestAnnotation).empty());
 }
 
+TEST_CASE_METHOD(Fixture, "an object that is released loses Karmada's marks, and nothing else") {
+  std::string wish = "true";
+  SECTION("it is applied") {}
+  SECTION("its annotation is wrong by now") { wish = "yes"; }
+  kube::Object manifest = ConfigMap();
+  manifest.SetAnnotation(api::kManagedLabelsAnnotation, api::kManagedLabel);
+  Apply(manifest);
+  kube::Object theirs = Held();
+  theirs.Set({"data", "theirs"}, "x");
+  theirs.SetLabel("theirs", "x");
+  ChangeThere(theirs);
+  manifest.SetAnnotation(api::kServerSideApplyAnnotation, wish);
+  REQUIRE(works::Release(objects, "m1", manifest, {}).ok());
+  const kube::Object left = Held();
+  CHECK(left.Label(api::kManagedLabel).empty());
+  CHECK(left.Annotation(api::kAppliedManifestAnnotation).empty());
+  CHECK(left.Label("theirs") == "x");
+  CHECK(left.root()["data"] == theirs.root()["data"]);
+}
+
 TEST_CASE_METHOD(Fixture, "an annotation that says neither yes nor no is an error") {
   kube::Object manifest = ConfigMap();
   manifest.SetAnnotation(api::kServerSideApplyAnnotation, "maybe");
   const auto result = objects.Apply("m1", manifest, {});
   CHECK(absl::IsInvalidArgument(result.status()));
+  CHECK(base::IsTerminal(result.status()));
   CHECK(absl::StrContains(result.status().message(), "is neither \"true\" nor \"false\""));
 }
 
