@@ -2,8 +2,11 @@
 // the union of two sets is the union of the trees.
 #include "kube/meta/managed_fields.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "kube/meta/object.h"
 
 namespace kube {
 namespace {
@@ -20,6 +23,13 @@ void AddFields(const json::Value& more, json::Value& fields) {
 
 bool IsOf(const json::Value& entry, const char* operation) {
   return entry["operation"].AsString() == operation && entry["subresource"].AsString().empty();
+}
+
+bool WasBefore(const json::Value* a, const json::Value* b) {
+  const auto time = [](const json::Value& entry) {
+    return kube::ParseTime(entry["time"].AsString()).value_or(absl::InfinitePast());
+  };
+  return time(*a) < time(*b);
 }
 
 }  // namespace
@@ -42,12 +52,17 @@ std::optional<json::Value> HandOverFields(const json::Value& managed_fields,
   }
   if (updated.empty()) return std::nullopt;
   if (applied.is_null()) {
-    applied = *updated.front();
+    applied = **std::max_element(updated.begin(), updated.end(), WasBefore);
     applied.Set("manager", to);
     applied.Set("operation", "Apply");
   }
   for (const json::Value* entry : updated) {
+    // Paths of another version may lead nowhere in this one.
+    if ((*entry)["apiVersion"] != applied["apiVersion"]) continue;
     AddFields((*entry)["fieldsV1"], applied.Mutable("fieldsV1"));
+  }
+  for (const char* field : {"f:finalizers", "f:ownerReferences"}) {
+    applied.Erase({"fieldsV1", "f:metadata", field});
   }
   others.Append(std::move(applied));
   return others;

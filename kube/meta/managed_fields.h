@@ -15,6 +15,11 @@ namespace kube {
 // entries become part of its own one. What they own of subresources stays theirs. Returns nullopt
 // when they own nothing.
 //
+// Entries of several versions of the API cannot be united: that which `to` has applied, or the
+// latest one of `from`, determines the version, and those of other versions go (as with client-go's
+// csaupgrade). Finalizers and owners, which an apply of a manifest does not have, are nobody's
+// then.
+//
 // From then on a field that `to` does not apply any more is removed. While the entries of updates
 // are there, it would stay.
 std::optional<json::Value> HandOverFields(const json::Value& managed_fields,

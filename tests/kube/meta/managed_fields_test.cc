@@ -44,6 +44,17 @@ TEST_CASE("What is handed over joins what the manager has applied before") {
                   "f:spec":{"f:paused":{},"f:replicas":{},"f:strategy":{"f:type":{}}}})"));
 }
 
+TEST_CASE("What was updated through several versions is handed over in the latest") {
+  const json::Value after = HandOver(Parse(R"([
+    {"manager":"karmada-controller-manager","operation":"Update","apiVersion":"autoscaling/v1",
+     "time":"2026-01-01T00:00:00Z","fieldsV1":{"f:spec":{"f:targetCPUUtilizationPercentage":{}}}},
+    {"manager":"karmada-controller-manager","operation":"Update","apiVersion":"autoscaling/v2",
+     "time":"2026-01-02T00:00:00Z","fieldsV1":{"f:metadata":{"f:finalizers":{"v:\"a\"":{}}},"f:spec":{"f:behavior":{}}}}])"));
+  REQUIRE(after.size() == 1);
+  CHECK(after.At(0)["apiVersion"].AsString() == "autoscaling/v2");
+  CHECK(after.At(0)["fieldsV1"] == Parse(R"({"f:metadata":{},"f:spec":{"f:behavior":{}}})"));
+}
+
 TEST_CASE("Managers of other names, of subresources and those that apply keep what they own") {
   CHECK(HandOver({}).is_null());
   CHECK(HandOver(json::Value::Array()).is_null());
