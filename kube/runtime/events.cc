@@ -93,6 +93,20 @@ BackgroundEventSink::~BackgroundEventSink() {
   writer_.join();
 }
 
+namespace {
+
+// Messages contain what scripts, webhooks and members say, and people print them on terminals.
+std::string Printable(absl::string_view message) {
+  std::string text(message);
+  for (char& c : text) {
+    const bool is_space = c == '\n' || c == '\t';
+    if ((static_cast<unsigned char>(c) < 0x20 && !is_space) || c == 0x7f) c = '?';
+  }
+  return text;
+}
+
+}  // namespace
+
 void BackgroundEventSink::Record(absl::string_view source, const InvolvedObject& about,
                                  EventType type, absl::string_view reason,
                                  absl::string_view message) {
@@ -100,7 +114,7 @@ void BackgroundEventSink::Record(absl::string_view source, const InvolvedObject&
                  .about = about,
                  .type = type,
                  .reason = std::string(reason),
-                 .message = std::string(message),
+                 .message = Printable(message),
                  .time = clock_.Now(),
                  .at = clock_.SteadyNow()};
   absl::MutexLock lock(&mu_);

@@ -181,6 +181,12 @@ struct Fixture {
   }
 };
 
+TEST_CASE_METHOD(Fixture, "a message has no control characters for terminals") {
+  Record(Pod("a", 5, "u"), std::string("\x1b[2J\0x\x7f\tis\nfine", 15));
+  REQUIRE(Written().size() == 1);
+  CHECK(Written()[0].root()["message"].AsString() == "?[2J?x?\tis\nfine");
+}
+
 TEST_CASE_METHOD(Fixture, "an event names source, object, reason and times") {
   Record(Pod("a", 5, "u"), "m");
   const std::vector<Object> written = Written();
