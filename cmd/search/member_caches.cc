@@ -123,9 +123,10 @@ absl::Status MemberCaches::AllSynced() const {
   if (!scope_.HasSynced()) return absl::UnavailableError("the registries have not been read yet");
   const search::ScopePtr scope = scope_.Current();
   for (const auto& [cluster, part] : scope->clusters) {
+    if (!part->ready) continue;
     for (const auto& [gvr, wanted] : part->resources) {
       const auto cache = cache_->Find(cluster, gvr);
-      if (cache != nullptr && cache->HasSynced()) continue;
+      if (cache != nullptr && (cache->HasSynced() || !cache->last_error().ok())) continue;
       return absl::UnavailableError(
           absl::StrCat(gvr.ToString(), " of cluster ", cluster, " has not been listed yet"));
     }

@@ -42,7 +42,8 @@ class MemberCaches {
   MirrorWiring* mirrors() { return mirrors_.get(); }
   static const char* IndexPrefix();
 
-  // OK when every cache that the scope asks for has listed.
+  // OK when every cache that the scope asks for has listed, or has failed to. Clusters that are not
+  // ready are not waited for.
   absl::Status AllSynced() const;
   // Follows Clusters and Secrets until stopped; `left` is called for Clusters that are gone.
   // Blocks.
