@@ -79,7 +79,7 @@ absl::StatusOr<ScriptProbation::Ticket> ScriptProbation::Begin(const Run& run) {
     early = now < suspect.next_try;
     const bool changed = suspect.generation != GenerationOf(run.arguments);
     if (suspect.being_tried || (early && (!changed || suspect.tried_early))) {
-      return Refuse(run, suspect, /*whole_script=*/false);
+      return Refuse(run, /*whole_script=*/false);
     }
     ticket.tries_object = true;
   }
@@ -87,7 +87,7 @@ absl::StatusOr<ScriptProbation::Ticket> ScriptProbation::Begin(const Run& run) {
   if (script != scripts_.end() && script->second.suspected()) {
     SuspectScript& suspect = script->second;
     if (suspect.being_tried || now < suspect.next_try) {
-      return Refuse(run, suspect, /*whole_script=*/true);
+      return Refuse(run, /*whole_script=*/true);
     }
     suspect.being_tried = ticket.tries_script = true;
   }
@@ -98,16 +98,14 @@ absl::StatusOr<ScriptProbation::Ticket> ScriptProbation::Begin(const Run& run) {
   return ticket;
 }
 
-absl::Status ScriptProbation::Refuse(const Run& run, const Suspect& suspect,
-                                     bool whole_script) const {
+// The text has no number that changes from call to call, so that events about it are counted as one.
+absl::Status ScriptProbation::Refuse(const Run& run, bool whole_script) {
   const kube::Object object(run.arguments.empty() ? json::Value() : run.arguments.front());
   return absl::UnavailableError(absl::StrCat(
       OperationName(run.operation), " of customization ", run.customization,
-      " ran out of time or memory ", suspect.ends, " times in a row ",
-      whole_script ? "on several objects, so it is not run for " : "for ", object.Describe(), "; ",
-      suspect.being_tried
-          ? "another call is trying it again"
-          : absl::StrCat("it is tried again at ", kube::FormatTime(suspect.next_try_wall))));
+      " ran out of time or memory several times in a row ",
+      whole_script ? "on several objects, so it is not run for " : "for ", object.Describe(),
+      "; it is tried again after pauses, which grow to five minutes"));
 }
 
 void ScriptProbation::End(const Run& run, Ticket ticket, const absl::Status& outcome) {
@@ -132,7 +130,6 @@ void ScriptProbation::Fail(const Run& run, Ticket ticket, uint64_t object) {
   SuspectPair& pair = pairs_[key];
   pair.generation = GenerationOf(run.arguments);
   pair.Fail(ticket.tries_object, pair.ends + 1 >= kEndsBeforeSuspicion, now);
-  pair.next_try_wall = clock_.Now() + (pair.next_try - now);
 
   SuspectScript& script = scripts_[key.first];
   std::vector<uint64_t>& objects = script.objects;
@@ -141,7 +138,6 @@ void ScriptProbation::Fail(const Run& run, Ticket ticket, uint64_t object) {
     objects.push_back(object);
   }
   script.Fail(ticket.tries_script, objects.size() >= kEndsBeforeSuspicion, now);
-  script.next_try_wall = clock_.Now() + (script.next_try - now);
 }
 
 void ScriptProbation::Suspect::Fail(bool was_try, bool enough, base::SteadyTime now) {

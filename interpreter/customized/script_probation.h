@@ -95,7 +95,6 @@ class ScriptProbation {
     int ends = 0;         // Runs in a row that the budget ended.
     absl::Duration wait;  // Zero: not a suspect.
     base::SteadyTime next_try;
-    absl::Time next_try_wall;  // next_try by the wall clock, for messages.
     base::SteadyTime last_end;
     bool being_tried = false;
 
@@ -129,7 +128,7 @@ class ScriptProbation {
     std::array<std::atomic<bool>, kBuckets> buckets_ = {};
   };
 
-  absl::Status Refuse(const Run& run, const Suspect& suspect, bool whole_script) const;
+  static absl::Status Refuse(const Run& run, bool whole_script);
   void Fail(const Run& run, Ticket ticket, uint64_t object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void MakeRoom(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DropOld(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
