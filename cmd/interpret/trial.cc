@@ -52,6 +52,31 @@ Diagnostic Place(const tool::Document& document, const ScriptField& field, Sever
                            std::string(message)});
 }
 
+// Returns what is wrong with the identity of an object that an operation returns; "" when it is
+// that of the object that was given. Karmada sends it under the given name.
+std::string OtherIdentity(Operation op, const kube::Object& object, const json::Value& result) {
+  if (op != Operation::kRetain && op != Operation::kReviseReplica &&
+      op != Operation::kAggregateStatus) {
+    return "";
+  }
+  const kube::Object returned(result);
+  if (returned.gvk() == object.gvk() && returned.key() == object.key()) return "";
+  return absl::StrCat("the result is ", returned.api_version(), " ", returned.Describe(),
+                      " and not ", object.api_version(), " ", object.Describe(),
+                      ": API servers refuse an object under the name of another");
+}
+
+// Returns whether Retain loses what only the template has, as a script does that returns
+// observedObj: no change of the template would reach a member.
+bool LosesTheTemplate(const LuaBackend& backend, const kube::Object& object) {
+  constexpr char kProbe[] = "fieldThatOnlyTheTemplateHas";
+  if (!object.spec().is_object()) return false;
+  Invocation invocation = InvocationOf(Operation::kRetain, object);
+  invocation.object.Set({"spec", kProbe}, true);
+  const auto answer = Invoke(backend, invocation);
+  return answer.ok() && !answer->result["spec"][kProbe].AsBool();
+}
+
 }  // namespace
 
 Trial TryOn(const tool::Document& document, const kube::Object& object,
@@ -78,6 +103,14 @@ Trial TryOn(const tool::Document& document, const kube::Object& object,
       trial.diagnostics.push_back(
           Place(document, field, Severity::kError, answer.status().message()));
       continue;
+    }
+    const std::string other = OtherIdentity(field.operation, object, answer->result);
+    if (!other.empty())
+      trial.diagnostics.push_back(Place(document, field, Severity::kError, other));
+    if (field.operation == Operation::kRetain && LosesTheTemplate(backend, object)) {
+      slips.push_back(
+          "a field of the template that the member's object lacks is not in the result: changes of "
+          "the template would not reach members");
     }
     for (const std::string& slip : slips) {
       trial.diagnostics.push_back(Place(document, field, Severity::kWarning, slip));

@@ -98,7 +98,8 @@ absl::StatusOr<ScriptProbation::Ticket> ScriptProbation::Begin(const Run& run) {
   return ticket;
 }
 
-// The text has no number that changes from call to call, so that events about it are counted as one.
+// The text has no number that changes from call to call, so that events about it are counted as
+// one.
 absl::Status ScriptProbation::Refuse(const Run& run, bool whole_script) {
   const kube::Object object(run.arguments.empty() ? json::Value() : run.arguments.front());
   return absl::UnavailableError(absl::StrCat(

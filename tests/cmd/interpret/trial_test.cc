@@ -71,6 +71,28 @@ TEST_CASE_METHOD(Files, "probable mistakes in a result are warnings, with a sugg
   CHECK_THAT(ran.out, Contains("1 customization, 0 errors, 2 warnings"));
 }
 
+TEST_CASE_METHOD(Files, "a Retain that gives another object, or loses the template, is found out") {
+  widget = directory.Write("widget.yaml", absl::StrCat(tests::kReadyWidget, "\nspec: {size: 1}\n"));
+  const Ran other = Against("retention", R"(function Retain(desiredObj, observedObj)
+  desiredObj.metadata.name = "other"
+  return desiredObj
+end)");
+  CHECK(other.code == 1);
+  CHECK_THAT(other.out,
+             Contains("the result is example.io/v1 Widget shop/other and not example.io/v1 "
+                      "Widget shop/w"));
+  const Ran lost = Against("retention", R"(function Retain(desiredObj, observedObj)
+  return observedObj
+end)");
+  CHECK(lost.code == 0);
+  CHECK_THAT(lost.out, Contains("warning:") && Contains("changes of the template would not reach"));
+  const Ran fine = Against("retention", R"(function Retain(desiredObj, observedObj)
+  desiredObj.spec.size = observedObj.spec.size
+  return desiredObj
+end)");
+  CHECK_THAT(fine.out, Contains("0 errors, 0 warnings"));
+}
+
 TEST_CASE_METHOD(Files, "an object that no customization is about is refused") {
   const std::string web = directory.Write("web.yaml", tests::kDeployment);
   const Ran ran = RunTool(
