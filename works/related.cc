@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/binding_scope.h"
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
@@ -132,6 +133,21 @@ kube::InvolvedObject TemplateOf(const kube::Object& manifest) {
   ref.uid = std::string(manifest.Annotation(api::kTemplateUidAnnotation));
   ref.resource_version.clear();
   return ref;
+}
+
+namespace {
+
+template <class Scope>
+kube::ObjectPtr BindingIn(kube::ClusterClient& control_plane, const kube::Object& work) {
+  const kube::ObjectKey key = Scope::BindingOf(work);
+  return key.name.empty() ? nullptr : control_plane.Find(Scope::Bindings(), key);
+}
+
+}  // namespace
+
+kube::ObjectPtr BindingOfWork(kube::ClusterClient& control_plane, const kube::Object& work) {
+  kube::ObjectPtr binding = BindingIn<api::scope::Namespaced>(control_plane, work);
+  return binding != nullptr ? binding : BindingIn<api::scope::Cluster>(control_plane, work);
 }
 
 }  // namespace works

@@ -63,6 +63,10 @@ kube::MapFn ObjectsOf(std::shared_ptr<kube::Informer> works);
 // manifest does not record one.
 kube::InvolvedObject TemplateOf(const kube::Object& manifest);
 
+// Returns the binding that a Work names, of either scope; nullptr when it names none, or one that
+// is gone. REQUIRES: the caller reads ResourceBindings and ClusterResourceBindings.
+kube::ObjectPtr BindingOfWork(kube::ClusterClient& control_plane, const kube::Object& work);
+
 }  // namespace works
 
 #endif  // WORKS_RELATED_H_

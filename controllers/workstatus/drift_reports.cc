@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "api/binding_scope.h"
 #include "api/programs.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/meta/patch.h"
 #include "kube/meta/patch_paths.h"
+#include "works/related.h"
 
 namespace controllers {
 namespace {
@@ -41,12 +41,6 @@ std::string ManagerOf(const kube::Object& drifted, const json::Value& patch) {
     manager = std::string(name);
   }
   return manager;
-}
-
-template <class Scope>
-kube::ObjectPtr BindingIn(kube::ClusterClient& cluster, const kube::Object& work) {
-  const kube::ObjectKey key = Scope::BindingOf(work);
-  return key.name.empty() ? nullptr : cluster.Find(Scope::Bindings(), key);
 }
 
 }  // namespace
@@ -81,9 +75,7 @@ void DriftReports::Note(const PutBack& put_back) {
                                  times};
   const std::string text = api::message::DriftsAgainAndAgain(drifted, put_back.cluster, drift);
   recorder_.Warning(kube::InvolvedObject::Of(put_back.work), api::reason::kRepeatedDrift, text);
-  kube::ClusterClient& cluster = manager_.cluster();
-  kube::ObjectPtr binding = BindingIn<api::scope::Namespaced>(cluster, put_back.work);
-  if (binding == nullptr) binding = BindingIn<api::scope::Cluster>(cluster, put_back.work);
+  const kube::ObjectPtr binding = works::BindingOfWork(manager_.cluster(), put_back.work);
   if (binding == nullptr) return;
   recorder_.Warning(kube::InvolvedObject::Of(*binding), api::reason::kRepeatedDrift, text);
 }

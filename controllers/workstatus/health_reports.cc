@@ -12,24 +12,17 @@
 #include <utility>
 
 #include "api/binding.h"
-#include "api/binding_scope.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "kube/cache/cluster_client.h"
+#include "works/related.h"
 
 namespace controllers {
 namespace {
 
 kube::Request ObjectOf(const HealthReports::Subject& subject) {
   return {.key = subject.object.key(), .gvk = subject.object.gvk(), .cluster = subject.cluster};
-}
-
-// Returns nullptr when the Work names no binding of this scope, or one that is gone.
-template <class Scope>
-kube::ObjectPtr BindingIn(kube::ClusterClient& cluster, const kube::Object& work) {
-  const kube::ObjectKey key = Scope::BindingOf(work);
-  return key.name.empty() ? nullptr : cluster.Find(Scope::Bindings(), key);
 }
 
 }  // namespace
@@ -149,8 +142,7 @@ void HealthReports::ReportOne(const kube::Request& object, const Unhealthy& unhe
       kube::Object::Make(object.gvk, object.key).Describe(), object.cluster,
       absl::Trunc(lasted, absl::Seconds(1)), unhealthy.message);
   recorder_.Warning(kube::InvolvedObject::Of(*work), api::reason::kUnhealthy, text);
-  kube::ObjectPtr binding = BindingIn<api::scope::Namespaced>(manager_.cluster(), *work);
-  if (binding == nullptr) binding = BindingIn<api::scope::Cluster>(manager_.cluster(), *work);
+  const kube::ObjectPtr binding = works::BindingOfWork(manager_.cluster(), *work);
   if (binding == nullptr) return;
   recorder_.Warning(kube::InvolvedObject::Of(*binding), api::reason::kUnhealthy, text);
 }
