@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -36,6 +37,30 @@ void PruneJob(kube::Object& job) {
   for (const absl::string_view label : {"controller-uid", "batch.kubernetes.io/controller-uid",
                                         "job-name", "batch.kubernetes.io/job-name"}) {
     EraseIfThere(job, {"spec", "template", "metadata", "labels", label});
+  }
+}
+
+// What lets a member delete an object by itself when it has finished: Karmada would make it again,
+// and it would run again.
+struct TimeToLive {
+  absl::string_view group, kind;
+  std::array<absl::string_view, 3> path;  // Ends with "" if it is shorter.
+};
+constexpr TimeToLive kTimesToLive[] = {
+    {"apps.kruise.io", "BroadcastJob", {"spec", "completionPolicy", "ttlSecondsAfterFinished"}},
+    {"argoproj.io", "Workflow", {"spec", "ttlStrategy"}},
+    {"jobset.x-k8s.io", "JobSet", {"spec", "ttlSecondsAfterFinished"}},
+    {"kubeflow.org", "PyTorchJob", {"spec", "runPolicy", "ttlSecondsAfterFinished"}},
+    {"kubeflow.org", "TFJob", {"spec", "runPolicy", "ttlSecondsAfterFinished"}},
+    {"sparkoperator.k8s.io", "SparkApplication", {"spec", "timeToLiveSeconds"}},
+};
+
+void PruneTimeToLive(kube::Object& manifest) {
+  for (const TimeToLive& entry : kTimesToLive) {
+    if (manifest.kind() != entry.kind || manifest.gvk().group != entry.group) continue;
+    const auto& [top, middle, last] = entry.path;
+    if (last.empty()) return EraseIfThere(manifest, {top, middle});
+    return EraseIfThere(manifest, {top, middle, last});
   }
 }
 
@@ -82,6 +107,7 @@ void Prune(kube::Object& manifest) {
   if (kind == "PersistentVolumeClaim") {
     manifest.EraseAnnotation("volume.kubernetes.io/selected-node");
   }
+  PruneTimeToLive(manifest);
 }
 
 }  // namespace interpreter

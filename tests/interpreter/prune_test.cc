@@ -71,3 +71,20 @@ TEST_CASE("pruning changes no copy of the manifest") {
   CHECK(before.uid() == "u");
   CHECK(copy.uid().empty());
 }
+
+TEST_CASE("what lets a member delete a finished object is pruned, from these kinds alone") {
+  CHECK(Pruned(R"({"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow",
+                   "spec":{"entrypoint":"m","ttlStrategy":{"secondsAfterCompletion":9}}})") ==
+        R"({"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","spec":{"entrypoint":"m"}})");
+  CHECK(
+      Pruned(R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob",
+                   "spec":{"runPolicy":{"suspend":true,"ttlSecondsAfterFinished":9}}})") ==
+      R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","spec":{"runPolicy":{"suspend":true}}})");
+  CHECK(
+      Pruned(R"({"apiVersion":"sparkoperator.k8s.io/v1beta2","kind":"SparkApplication",
+                   "spec":{"timeToLiveSeconds":9,"type":"Scala"}})") ==
+      R"({"apiVersion":"sparkoperator.k8s.io/v1beta2","kind":"SparkApplication","spec":{"type":"Scala"}})");
+  const char kOther[] =
+      R"({"apiVersion":"example.io/v1","kind":"Workflow","spec":{"ttlStrategy":{"x":1}}})";
+  CHECK(Pruned(kOther) == kOther);
+}
