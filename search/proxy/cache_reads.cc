@@ -41,9 +41,7 @@ bool IsText(const AnswerForm& form) {
 // Returns the API error for an error of the cache.
 absl::Status ApiErrorOf(const absl::Status& status) {
   if (absl::IsOutOfRange(status)) return kube::server::Expired(status.message());
-  if (absl::IsDeadlineExceeded(status)) {
-    return kube::server::FutureVersion(status.message());
-  }
+  if (absl::IsDeadlineExceeded(status)) return kube::server::FutureVersion(status.message());
   if (absl::IsInvalidArgument(status) && !kube::server::IsApiError(status)) {
     return kube::server::BadRequest(status.message());
   }
@@ -244,18 +242,23 @@ absl::StatusOr<std::vector<MissingCluster>> CacheReads::Await(const Reading& rea
   return missing;
 }
 
-// The scope is published before the caches follow it. So what is asked after a read, and is as it
-// was before, held during the read.
+// The scope is published before the caches follow it. So a read may miss the caches that are not
+// there before it (NotBegun), and shows all of a resource that is still registered after it.
 std::vector<MissingCluster> CacheReads::NotBegun(const Reading& reading) const {
   const kube::Gvr gvr = reading.read.resource.gvr();
   const std::string& only = reading.read.cluster;
   std::vector<MissingCluster> missing;
   for (const std::string& cluster : options_.clusters(gvr)) {
-    if (!only.empty() && cluster != only) continue;
-    if (options_.cache.Find(cluster, gvr) != nullptr) continue;
+    const bool is_asked = only.empty() || cluster == only;
+    if (!is_asked || options_.cache.Find(cluster, gvr) != nullptr) continue;
     missing.push_back({.cluster = cluster, .reason = "its cache begins", .being_read = true});
   }
   return missing;
+}
+
+std::vector<MissingCluster> CacheReads::Unread(const Reading& reading) const {
+  const ReadRequest& read = reading.read;
+  return Joined(NotBegun(reading), options_.cache.Unread(read.resource.gvr(), read.cluster));
 }
 
 absl::Status CacheReads::StillServed(const Reading& reading) const {
@@ -263,7 +266,7 @@ absl::Status CacheReads::StillServed(const Reading& reading) const {
   if (options_.resource(resource.gvr()).has_value()) return absl::OkStatus();
   return kube::server::ServiceUnavailable(
       absl::StrCat(NameOf(resource).ToString(),
-                   " have just left the caches of the members: no ResourceRegistry names them"),
+                   " have left the caches of the members: no ResourceRegistry names them any more"),
       absl::Seconds(1));
 }
 
@@ -271,11 +274,13 @@ absl::Status CacheReads::Get(const Reading& reading) {
   const ReadRequest& read = reading.read;
   base::HttpResponder& responder = *reading.responder;
   ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(reading));
-  const absl::StatusOr<CachedObject> found =
-      options_.cache.Get({.gvr = read.resource.gvr(), .key = read.key, .cluster = read.cluster});
+  const GetRequest get{.gvr = read.resource.gvr(), .key = read.key, .cluster = read.cluster};
+  absl::StatusOr<CachedObject> found = options_.cache.Get(get);
   if (absl::IsNotFound(found.status())) {
-    RETURN_IF_ERROR(StillServed(reading));
-    return NothingFound(reading, std::move(missing));
+    // Looked for once more: a cluster that was unread the first time may have been read since.
+    std::vector<MissingCluster> unread = Unread(reading);
+    found = options_.cache.Get(get);
+    if (absl::IsNotFound(found.status())) return NothingFound(reading, std::move(unread), missing);
   }
   if (absl::IsAborted(found.status())) {
     return kube::server::Conflict(NameOf(read.resource), read.key.name, found.status().message());
@@ -306,18 +311,18 @@ absl::Status CacheReads::Get(const Reading& reading) {
 // so that one broken member does not fail each get of a name that nobody has. But 404 makes clients
 // act (create the object, take it for deleted), so it is not said while a first list, which is
 // about to end, may bring the object, nor when none of the clusters that were asked for is known.
-absl::Status CacheReads::NothingFound(const Reading& reading, std::vector<MissingCluster> missing) {
+absl::Status CacheReads::NothingFound(const Reading& reading, std::vector<MissingCluster> unread,
+                                      const std::vector<MissingCluster>& behind) {
+  RETURN_IF_ERROR(StillServed(reading));
   const ReadRequest& read = reading.read;
   const kube::Gvr gvr = read.resource.gvr();
-  std::vector<MissingCluster> unread =
-      Joined(NotBegun(reading), options_.cache.Unread(gvr, read.cluster));
   const size_t asked = read.cluster.empty() ? options_.clusters(gvr).size() : 1;
   const auto unknown = static_cast<size_t>(
       std::count_if(unread.begin(), unread.end(), [](const auto& m) { return !m.stale; }));
   const bool is_open =
       std::any_of(unread.begin(), unread.end(), [](const auto& m) { return m.being_read; }) ||
       (asked > 0 && unknown >= asked);
-  missing = Joined(std::move(unread), missing);
+  const std::vector<MissingCluster> missing = Joined(std::move(unread), behind);
   const kube::server::GroupName name = NameOf(read.resource);
   if (is_open) {
     return kube::server::ServiceUnavailable(
@@ -347,11 +352,12 @@ absl::Status CacheReads::List(const Reading& reading) {
       .continue_token = options.continue_token,
       .resource_version = options.resource_version,
       .exact = options.resource_version_match == kube::server::ListOptions::Match::kExact};
+  missing = Joined(NotBegun(reading), missing);
   ASSIGN_OR_RETURN(ListAnswer answer, read.sort.empty()
                                           ? options_.cache.List(list)
                                           : ListSorted(options_.cache, list, read.sort));
   RETURN_IF_ERROR(StillServed(reading));
-  missing = Joined(Joined(NotBegun(reading), missing), answer.missing);
+  missing = Joined(std::move(missing), answer.missing);
   SendList(read, std::move(answer), missing, pool_, responder);
   return absl::OkStatus();
 }
@@ -362,13 +368,13 @@ absl::Status CacheReads::Watch(const Reading& reading) {
   const kube::server::ListOptions& options = read.options;
   const bool initial = options.send_initial_events.value_or(false);
   ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(reading));
-  missing = Joined(std::move(missing), options_.cache.Unread(read.resource.gvr(), read.cluster));
+  missing = Joined(std::move(missing), Unread(reading));
   const absl::Duration timeout =
       options.timeout.value_or(base::Jitter(options_.min_watch_timeout, 1));
   if (!initial && IsOfAnotherServer(options.resource_version)) {
-    SendWatchError(read, missing,
-                   absl::OutOfRangeError("too old resource version: it is not one of this cache"),
-                   responder);
+    const auto gone =
+        absl::OutOfRangeError("too old resource version: it is not one of this cache");
+    SendWatchError(read, missing, gone, responder);
     return absl::OkStatus();
   }
   const auto pump = std::make_shared<WatchPump>(read, pool_);
@@ -381,6 +387,7 @@ absl::Status CacheReads::Watch(const Reading& reading) {
                                      .bookmarks = options.allow_watch_bookmarks,
                                      .timeout = timeout},
                                     pump->OnReady());
+  RETURN_IF_ERROR(StillServed(reading));
   if (absl::IsOutOfRange(watch.status())) {
     SendWatchError(read, missing, watch.status(), responder);
     return absl::OkStatus();

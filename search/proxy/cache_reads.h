@@ -73,11 +73,17 @@ class CacheReads : public CachedReads {
   bool MayWait(const Reading& reading) const;
   absl::Status Get(const Reading& reading);
   // Returns the clusters of the scope that have no cache yet, because it has just been published.
+  // To be asked before the caches are read.
   std::vector<MissingCluster> NotBegun(const Reading& reading) const;
+  // Returns these and MultiClusterCache::Unread.
+  std::vector<MissingCluster> Unread(const Reading& reading) const;
   // 503 when the resource has left the scope since the read began: its caches are being emptied.
+  // To be asked after the caches have been read.
   absl::Status StillServed(const Reading& reading) const;
-  // Answers a get that has found nothing.
-  absl::Status NothingFound(const Reading& reading, std::vector<MissingCluster> missing);
+  // Answers a get that has found nothing. `unread`: what was unread before the caches were;
+  // `behind`: which of them may not be as new as demanded.
+  absl::Status NothingFound(const Reading& reading, std::vector<MissingCluster> unread,
+                            const std::vector<MissingCluster>& behind);
   absl::Status List(const Reading& reading);
   absl::Status Watch(const Reading& reading);
   // Waits as the request's resourceVersion demands. 504 when the caches have not seen the version

@@ -51,6 +51,41 @@ TEST_CASE("a cluster that has just come into the scope is missing until its cach
   const auto list = f.Send("/api/v1/pods?resourceVersion=0");
   REQUIRE(list->Warnings().size() == 1);
   CHECK_THAT(list->Warnings()[0], Catch::Contains("cluster m3 is missing: its cache begins"));
+  const auto watch = f.Send("/api/v1/pods?watch=1&resourceVersion=0");
+  REQUIRE(watch->Warnings().size() == 1);
+  CHECK_THAT(watch->Warnings()[0], Catch::Contains("cluster m3 is missing: its cache begins"));
+}
+
+// The cache of a cluster begins, and lists, at each moment of a read at which the scope is asked.
+TEST_CASE("whenever a cluster's cache begins, its objects are shown or the cluster is missing") {
+  for (const int moment : {1, 2, 3, 4}) {
+    CAPTURE(moment);
+    Fixture f;
+    f.Begin();
+    f.Put("m3", "a", "x");
+    std::atomic<int> asked = 0;
+    CacheReads::Options options = f.Options(absl::Seconds(3));
+    options.clusters = [&](const kube::Gvr& gvr) {
+      if (++asked == moment) {
+        f.cache().SetScope(Fixture::Scope({"m1", "m2", "m3"}));
+        (void)Eventually([&] { return f.cache().Find("m3", gvr)->HasSynced(); });
+      }
+      return std::vector<std::string>{"m1", "m2", "m3"};
+    };
+    CacheReads reads(std::move(options));
+    const auto ask = [&](const std::string& target) {
+      f.cache().SetScope(Fixture::Scope({"m1", "m2"}));
+      asked = 0;
+      const auto client = ReadingClient::Make();
+      f.Start(reads, target, "", client);
+      REQUIRE(Eventually([&] { return client->closed(); }));
+      return client;
+    };
+    const int code = ask(kPod)->answer().code;
+    CHECK((code == 200 || code == 503));
+    const auto list = ask("/api/v1/pods?resourceVersion=0");
+    CHECK((list->Body()["items"].size() == 1 || list->Warnings().size() == 1));
+  }
 }
 
 TEST_CASE("nothing is said of objects whose caches are being emptied") {
@@ -63,7 +98,10 @@ TEST_CASE("nothing is said of objects whose caches are being emptied") {
     return asked++ == 0 ? std::optional<kube::Resource>(kPods) : std::nullopt;
   };
   CacheReads reads(std::move(options));
-  for (const char* target : {kPod, "/api/v1/pods?resourceVersion=0"}) {
+  for (const char* target :
+       {kPod, "/api/v1/pods?resourceVersion=0", "/api/v1/pods?watch=1",
+        "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"}) {
+    CAPTURE(target);
     asked = 0;
     const auto client = ReadingClient::Make();
     f.Start(reads, target, "", client);
