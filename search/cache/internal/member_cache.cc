@@ -18,12 +18,15 @@ void MemberCache::Connect(kube::ClusterSet& clusters, const kube::InformerOption
   {
     absl::MutexLock lock(&mu_);
     not_connected_ = member.status();
+    if (!member.ok()) was_tried_ = true;
   }
   if (!member.ok()) return;
   RemoveInformer();
   member_ = *std::move(member);
   member_->unfiltered().SetDefaultOptions(resource_, options);
   cache_->Attach(member_->unfiltered().Get(resource_));
+  absl::MutexLock lock(&mu_);
+  was_tried_ = true;
 }
 
 // The cache lets go first, because removing waits for handlers.
@@ -53,11 +56,18 @@ absl::Status MemberCache::error() const {
   return cache_->last_error();
 }
 
+bool MemberCache::WasTried() const {
+  absl::MutexLock lock(&mu_);
+  return was_tried_;
+}
+
 MissingCluster MemberCache::Missing() const {
+  // Asked first: an error that is read afterwards is one of the connection.
+  const bool was_tried = WasTried();
   const absl::Status why = error();
   MissingCluster missing{cluster_, ReasonForCallers(why)};
-  missing.being_read = why.ok();
-  if (why.ok()) missing.reason = "its objects are still being read";
+  missing.being_read = why.ok() || !was_tried;
+  if (missing.being_read) missing.reason = "its objects are still being read";
   return missing;
 }
 

@@ -39,7 +39,8 @@ class MemberCache {
   bool IsConnected(const kube::ClusterSet& clusters) const;
   // Why the cluster cannot be followed at the moment; OK if it is.
   absl::Status error() const;
-  // The cluster as one that is missing from answers. REQUIRES: it has not been listed yet.
+  // The cluster as one that is missing from answers. It counts as being read until Connect has
+  // failed or returned once. REQUIRES: it has not been listed yet.
   MissingCluster Missing() const;
   // Whether the cluster answered the list by saying that it does not serve the resource.
   bool IsUnserved() const { return absl::IsNotFound(cache_->last_error()); }
@@ -54,6 +55,7 @@ class MemberCache {
   static constexpr absl::Duration kStaleTerm = absl::Seconds(5);
 
   void RemoveInformer();
+  bool WasTried() const;
 
   const std::string cluster_;
   const kube::Resource resource_;
@@ -65,6 +67,7 @@ class MemberCache {
   // Of a cluster that was late; until then nobody waits.
   std::optional<base::SteadyTime> stale_until_ ABSL_GUARDED_BY(mu_);
   absl::Status not_connected_ ABSL_GUARDED_BY(mu_);
+  bool was_tried_ ABSL_GUARDED_BY(mu_) = false;  // Whether Connect has failed or returned.
 };
 
 using MemberCachePtr = std::shared_ptr<MemberCache>;

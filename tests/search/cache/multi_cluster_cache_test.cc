@@ -68,6 +68,28 @@ TEST_CASE_METHOD(Fixture, "an object is found in whichever cluster has it") {
   CHECK(absl::IsNotFound(cache().Get({kPods.gvr(), {"a", "x"}, "m2"}).status()));
 }
 
+// Looks at the cache while a cluster is being connected for the first time.
+struct LookingFixture : Fixture {
+  absl::StatusOr<kube::ConnectionConfig> ConfigFor(const std::string& cluster) override {
+    const auto before = cache().Unread(kPods.gvr(), cluster);
+    if (seen.empty()) seen = before;
+    return Fixture::ConfigFor(cluster);
+  }
+  std::vector<MissingCluster> seen;
+};
+
+TEST_CASE_METHOD(LookingFixture, "a cluster counts as being read until it could not be connected") {
+  Lock("m1");
+  cache().SetScope(Scope({"m1"}));
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].being_read);
+  CHECK(seen[0].reason == "its objects are still being read");
+  const auto after = cache().Unread(kPods.gvr(), "m1");
+  REQUIRE(after.size() == 1);
+  CHECK_FALSE(after[0].being_read);
+  CHECK(after[0].reason == "cluster m1 does not have a secret");
+}
+
 TEST_CASE_METHOD(Fixture, "a list has the objects of all clusters and one version of each") {
   Put("m2", "a", "y");
   Put("m1", "b", "x");
