@@ -181,33 +181,31 @@ void Encoder::ChargeShared(lua_State* state, const json::Value& part) {
 
 Encoder::Piece Encoder::EncodeTable(lua_State* state, int index) {
   const Sources::Source source = host_.sources().Of(state, index);
-  if (source.json != nullptr && !source.filled) {
-    // A part is charged because the script may repeat it in the result. The whole argument is free:
-    // it is shared, and no larger than what came in. (A library that makes something of it charges
-    // that.)
-    if (!path_.empty()) ChargeShared(state, *source.json);
-    return {source.json};
-  }
+  // A part is charged because the script may repeat it in the result. The whole argument is free:
+  // it is shared, and no larger than what came in. (A library that makes something of it charges
+  // that.)
+  if (!source.filled && !path_.empty()) ChargeShared(state, *source.json);
+  if (!source.filled && !source.touched) return {source.json};
   host_.meter().ChargeResult(state, kBytesOfTable);
   Enter(state, lua_topointer(state, index));
-  const Piece piece = EncodeFilled(state, index, source.json);
+  const Piece piece = EncodeTouched(state, index, source);
   path_.pop_back();
   return piece;
 }
 
-Encoder::Piece Encoder::EncodeFilled(lua_State* state, int index, const json::Value* source) {
+Encoder::Piece Encoder::EncodeTouched(lua_State* state, int index, const Sources::Source& source) {
   const Keys keys = CountKeys(state, index);
-  if (keys.strings + keys.numbers == 0) return EncodeEmpty(source);
-  if (keys.strings != 0 && keys.numbers != 0) {
+  if (!source.filled && keys.numbers == 0) return EncodeObject(state, index, source);
+  if (keys.strings + keys.numbers == 0) return EncodeEmpty(source.json);
+  if (!source.filled || (keys.strings != 0 && keys.numbers != 0)) {
     Raise(state, "cannot encode mixed or invalid key types");
   }
-  if (keys.strings != 0) {
-    return EncodeObject(state, index, source != nullptr && source->is_object() ? source : nullptr);
-  }
+  if (keys.strings != 0) return EncodeObject(state, index, source);
   if (!keys.only_indexes || keys.largest != static_cast<double>(keys.numbers)) {
     Raise(state, "cannot encode sparse array");
   }
-  return EncodeArray(state, index, source != nullptr && source->is_array() ? source : nullptr);
+  const bool was_array = source.json != nullptr && source.json->is_array();
+  return EncodeArray(state, index, was_array ? source.json : nullptr);
 }
 
 Encoder::Keys Encoder::CountKeys(lua_State* state, int index) {
@@ -254,15 +252,26 @@ Encoder::Piece Encoder::EncodeEmpty(const json::Value* source) {
   return {nullptr, true};
 }
 
-Encoder::Piece Encoder::EncodeObject(lua_State* state, int index, const json::Value* source) {
+Encoder::Piece Encoder::EncodeObject(lua_State* state, int index, const Sources::Source& source) {
+  const bool was_object = source.json != nullptr && source.json->is_object();
+  const json::Value* before = was_object ? source.json : nullptr;
   const size_t fields = fields_.size();
   const size_t seen = seen_.size();
   lua_pushnil(state);
   while (lua_next(state, index) != 0) {
-    if (!IsSourceKey(state, -2)) EncodeMember(state, source);
+    if (!IsSourceKey(state, -2)) EncodeMember(state, before);
     lua_pop(state, 1);
   }
-  return FinishObject(source, fields, seen);
+  if (!source.filled) KeepUntaken(source);
+  return FinishObject(before, fields, seen);
+}
+
+// What a table has not taken is as it was.
+void Encoder::KeepUntaken(const Sources::Source& source) {
+  const absl::Span<const json::Member> members = source.json->members();
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (!source.HasTaken(i)) seen_.push_back(&members[i].value);
+  }
 }
 
 // Encodes the member whose key and value are on top of the stack.

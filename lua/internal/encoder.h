@@ -64,9 +64,10 @@ class Encoder {
   Piece EncodeNumber(lua_State* state, double number, const json::Value* expected);
   Piece EncodeTable(lua_State* state, int index);
   void ChargeShared(lua_State* state, const json::Value& part);
-  Piece EncodeFilled(lua_State* state, int index, const json::Value* source);
+  Piece EncodeTouched(lua_State* state, int index, const Sources::Source& source);
   Piece EncodeEmpty(const json::Value* source);
-  Piece EncodeObject(lua_State* state, int index, const json::Value* source);
+  Piece EncodeObject(lua_State* state, int index, const Sources::Source& source);
+  void KeepUntaken(const Sources::Source& source);
   void EncodeMember(lua_State* state, const json::Value* source);
   Piece FinishObject(const json::Value* source, size_t fields, size_t seen);
   Piece EncodeArray(lua_State* state, int index, const json::Value* source);

@@ -1,11 +1,13 @@
 #include "lua/internal/sources.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "absl/base/casts.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "lua/internal/state.h"
 
 namespace lua::internal {
@@ -18,6 +20,27 @@ constexpr size_t kMaxIdle = 4096;
 // on.
 void* AsPointer(size_t number) {
   return reinterpret_cast<void*>(number);  // NOLINT(performance-no-int-to-ptr)
+}
+
+// The bits of Source::taken. An object with more members is filled when the first one is taken.
+constexpr size_t kMaxNoted = 64;
+
+// Bytes of a string whose reading counts as one step.
+constexpr size_t kBytesOfStep = 256;
+
+bool IsContainer(const json::Value& value) { return value.is_object() || value.is_array(); }
+
+// Returns which of the object's members has the name at 2; -1: none.
+int FindMember(lua_State* state, const json::Value& object) {
+  if (lua_type(state, 2) != LUA_TSTRING) return -1;  // The members of JSON have names.
+  size_t size = 0;
+  const char* text = lua_tolstring(state, 2, &size);
+  const json::Value* value = object.Find({text, size});
+  if (value == nullptr) return -1;
+  const json::Member* first = object.members().data();
+  const auto* start = reinterpret_cast<const char*>(&first->value);
+  const auto offset = reinterpret_cast<const char*>(value) - start;
+  return static_cast<int>(offset / static_cast<std::ptrdiff_t>(sizeof(json::Member)));
 }
 
 }  // namespace
@@ -39,8 +62,8 @@ const json::Value& Sources::Keep(json::Value value) {
 }
 
 void Sources::Clear() {
-  values_.clear();
-  if (values_.capacity() > kMaxIdle) std::vector<const json::Value*>().swap(values_);
+  sources_.clear();
+  if (sources_.capacity() > kMaxIdle) std::vector<Source>().swap(sources_);
   kept_.clear();
   exact_.clear();
 }
@@ -91,16 +114,16 @@ const int64_t* Sources::ExactInteger(double number, absl::string_view name) cons
 }
 
 void Sources::PushSourced(lua_State* state, const json::Value& value) {
-  values_.push_back(&value);
+  sources_.push_back({.json = &value});
   PushSourceKey(state);
-  lua_pushlightuserdata(state, AsPointer(values_.size()));
+  lua_pushlightuserdata(state, AsPointer(sources_.size()));
   lua_rawset(state, -3);
 }
 
 void Sources::PushObject(lua_State* state, const json::Value& value) {
-  lua_createtable(state, 0, static_cast<int>(value.size()) + 1);
+  lua_createtable(state, 0, 1);
   PushSourced(state, value);
-  if (value.empty()) return;  // There is nothing to fill in.
+  if (value.empty()) return;  // There is nothing to read.
   lua_rawgeti(state, LUA_REGISTRYINDEX, unfilled_);
   lua_setmetatable(state, -2);
 }
@@ -118,29 +141,38 @@ void Sources::PushArray(lua_State* state, const json::Value& value) {
   }
 }
 
-Sources::Source Sources::Of(lua_State* state, int index) const {
+int Sources::PlaceOf(lua_State* state, int index) const {
   PushSourceKey(state);
   lua_rawget(state, index);
   const auto number = reinterpret_cast<size_t>(lua_touserdata(state, -1));
   lua_pop(state, 1);
-  if (number == 0 || number > values_.size()) return {};
-  const bool unfilled = lua_getmetatable(state, index) != 0;
-  if (unfilled) lua_pop(state, 1);
-  return {values_[number - 1], !unfilled};
+  return number > sources_.size() ? -1 : static_cast<int>(number) - 1;
+}
+
+Sources::Source Sources::Of(lua_State* state, int index) const {
+  const int place = PlaceOf(state, index);
+  if (place < 0) return {};
+  Source source = sources_[static_cast<size_t>(place)];
+  source.filled = lua_getmetatable(state, index) == 0;
+  if (!source.filled) lua_pop(state, 1);
+  return source;
 }
 
 void Sources::Fill(lua_State* state, int index) {
   if (lua_getmetatable(state, index) == 0) return;
   lua_pop(state, 1);
-  const Source source = Of(state, index);
-  if (source.json != nullptr) FillFrom(state, index, *source.json);
+  const int place = PlaceOf(state, index);
+  if (place >= 0) FillFrom(state, index, sources_[static_cast<size_t>(place)]);
 }
 
-void Sources::FillFrom(lua_State* state, int index, const json::Value& value) {
-  State::Of(state).meter().Charge(state, value.size());
+// The source is a copy because those of the members are added to the list that it is from.
+void Sources::FillFrom(lua_State* state, int index, Source source) {
+  const absl::Span<const json::Member> members = source.json->members();
+  State::Of(state).meter().Charge(state, members.size());
   luaL_checkstack(state, 8, nullptr);
-  for (const json::Member& member : value.members()) {
-    if (member.value.is_null()) continue;
+  for (size_t i = 0; i < members.size(); ++i) {
+    const json::Member& member = members[i];
+    if (member.value.is_null() || source.HasTaken(i)) continue;
     const absl::string_view name = member.name();
     lua_pushlstring(state, name.data(), name.size());
     PushMember(state, member.value, name);
@@ -150,16 +182,57 @@ void Sources::FillFrom(lua_State* state, int index, const json::Value& value) {
   lua_setmetatable(state, index);
 }
 
-int Sources::Index(lua_State* state) {
-  State::Of(state).sources().Fill(state, 1);
-  lua_settop(state, 2);
+// Pushes the member, named at 2, that the unfilled table at 1 has not taken; nil if there is none.
+void Sources::PushUntaken(lua_State* state) {
+  const auto place = static_cast<size_t>(PlaceOf(state, 1));
+  const Source source = sources_[place];
+  const int number = FindMember(state, *source.json);
+  if (number < 0 || source.HasTaken(static_cast<size_t>(number))) return lua_pushnil(state);
+  const json::Member& member = source.json->members()[static_cast<size_t>(number)];
+  if (!IsContainer(member.value)) return PushScalar(state, member);
+  if (source.json->size() > kMaxNoted) {
+    FillFrom(state, 1, source);
+  } else {
+    lua_pushvalue(state, 2);
+    PushMember(state, member.value, member.name());
+    lua_rawset(state, 1);
+    sources_[place].touched = true;
+    sources_[place].taken |= uint64_t{1} << number;
+  }
+  lua_pushvalue(state, 2);
   lua_rawget(state, 1);
+}
+
+void Sources::PushScalar(lua_State* state, const json::Member& member) {
+  if (member.value.is_string()) {
+    State::Of(state).meter().Charge(state, member.value.AsString().size() / kBytesOfStep);
+  }
+  PushMember(state, member.value, member.name());
+}
+
+// Notes that the script writes to the member, named at 2, of the unfilled table at 1.
+void Sources::Take(lua_State* state) {
+  Source& source = sources_[static_cast<size_t>(PlaceOf(state, 1))];
+  source.touched = true;
+  const int number = FindMember(state, *source.json);
+  if (number < 0) return;
+  if (source.json->size() > kMaxNoted) return FillFrom(state, 1, source);
+  source.taken |= uint64_t{1} << number;
+}
+
+int Sources::Index(lua_State* state) {
+  State& host = State::Of(state);
+  host.meter().Charge(state, 1);
+  lua_settop(state, 2);
+  host.sources().PushUntaken(state);
   return 1;
 }
 
 int Sources::NewIndex(lua_State* state) {
-  State::Of(state).sources().Fill(state, 1);
+  State& host = State::Of(state);
+  host.meter().Charge(state, 1);
   lua_settop(state, 3);
+  host.sources().Take(state);
   lua_rawset(state, 1);
   return 0;
 }

@@ -1,7 +1,10 @@
-// Converts JSON to Lua: tables are filled when a script first accesses them.
+// Converts JSON to Lua: what a script does not read is not converted.
 //
-// An object becomes an empty table that refers, under a key no script can make, to its JSON; the
-// first access fills in its members, which are such tables again. Arrays are filled at once,
+// An object becomes a table that refers, under a key no script can make, to its JSON. Members are
+// looked up there when they are read. A scalar is looked up anew each time. A member that is an
+// object or an array, or that the script writes, is kept in the table itself from then on, and the
+// source notes that it has been taken: what the table holds counts for it, even if that is nothing.
+// A walk over all members fills the table: it takes the rest of them. Arrays are filled at once,
 // because Lua 5.1 has no hook for # on a table. A table keeps the reference to its JSON, so that
 // the Encoder sees what a script has changed.
 #ifndef LUA_INTERNAL_SOURCES_H_
@@ -41,6 +44,12 @@ class Sources {
   struct Source {
     const json::Value* json = nullptr;  // nullptr: the script made this table.
     bool filled = true;
+    // Of a table that is not filled: whether it may differ from the JSON, and which members of the
+    // JSON it has taken, the first one in the lowest bit.
+    bool touched = false;
+    uint64_t taken = 0;
+
+    bool HasTaken(size_t member) const { return member < 64 && (taken >> member & 1) != 0; }
   };
   // Returns the source of the table at `index`. Does not raise.
   Source Of(lua_State* state, int index) const;
@@ -61,16 +70,22 @@ class Sources {
 
   static int Index(lua_State* state);
   static int NewIndex(lua_State* state);
+  // Returns the place in sources_ of the source of the table at `index`; -1: it has none.
+  int PlaceOf(lua_State* state, int index) const;
+  void PushUntaken(lua_State* state);
+  void PushScalar(lua_State* state, const json::Member& member);
+  void Take(lua_State* state);
   // `name` is the name of the member with the value; empty for items.
   void PushMember(lua_State* state, const json::Value& value, absl::string_view name);
   void NoteNumber(const json::Value& value, absl::string_view name);
   void PushObject(lua_State* state, const json::Value& value);
   void PushArray(lua_State* state, const json::Value& value);
   void PushSourced(lua_State* state, const json::Value& value);
-  void FillFrom(lua_State* state, int index, const json::Value& value);
+  void FillFrom(lua_State* state, int index, Source source);
 
   int unfilled_ = 0;  // The metatable of unfilled tables, in the registry.
-  std::vector<const json::Value*> values_;
+  // `filled` has no meaning here: a table is filled once it has no metatable.
+  std::vector<Source> sources_;
   std::deque<json::Value> kept_;
   // The key is the bits of the double and the member's name. The name "" stands for all members.
   absl::flat_hash_map<std::pair<uint64_t, absl::string_view>, Exact> exact_;

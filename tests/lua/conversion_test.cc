@@ -2,6 +2,7 @@
 // upstream's rules.
 #include <catch2/catch.hpp>
 
+#include "absl/strings/str_cat.h"
 #include "tests/lua/lua_fixture.h"
 
 namespace lua {
@@ -87,6 +88,70 @@ TEST_CASE(
   CHECK_THAT(Eval(runner, "return {a}", {object}), Catch::StartsWith(too_large));
   CHECK_THAT(Eval(runner, "return {a.spec, a.spec, a.spec}", {object}),
              Catch::StartsWith(too_large));
+}
+
+// An object whose members are looked up as they are read, and one larger than what is noted of it.
+json::Value Small() {
+  return MustParse(
+      R"({"gone":null,"list":[1,{"x":2}],"name":"n","sub":{"deep":{"v":1},"w":2},"z":0})");
+}
+
+json::Value Large() {
+  json::Value large = Small();
+  for (int i = 0; i < 100; ++i) large.Set(absl::StrCat("member-", i), json::Value(int64_t{i}));
+  return large;
+}
+
+TEST_CASE("it makes no difference which members were read before, or how") {
+  const std::vector<std::string> scripts = {
+      "a.name = nil return {a.name or 'none', a}",
+      "local x = a.sub a.sub = nil return {a.sub or 'none', a}",
+      "local x = a.sub a.sub = nil for k in pairs(a) do x[k] = true end return {x, a}",
+      "local x = a.sub a.sub = nil a.sub = x return {a.sub == x, a}",
+      "local x = a.sub a.sub = {} a.sub.w = x.w return a",
+      "a.name = nil a.name = 'other' return {a.name, a}",
+      "a.new = 1 return {a.new, a}",
+      "a.new = 1 a.new = nil return {a.new == nil, a}",
+      "a.new = 1 local n = 0 for k in pairs(a) do n = n + 1 end return {n, a}",
+      "a.gone = 1 return a",
+      "a.gone = 1 a.gone = nil return a",
+      "a.list = nil a.sub = nil a.name = nil a.z = nil return a",
+      "local l, s = a.list, a.sub for k in pairs(a) do a[k] = nil end return {l, s, a}",
+      "a.sub.deep.v = 2 return {a, a.sub, a.sub.deep, a.sub.w}",
+      "a.sub.deep.v = 2 a.sub.deep.v = 1 return a",
+      "a.list[2].x = 3 return a",
+      "a.list[2].y = a.sub return a",
+      "return {a.sub == a.sub, a.list == a.list, a.sub.deep == a.sub.deep}",
+      "return {a[1] == nil, a[true] == nil, a.nothing == nil, #a}",
+      "a[1] = 2 return a",
+      "a[1] = 2 a[1] = nil return a",
+      "for k in pairs(a) do a[k] = nil end a[1] = 'only' return a",
+      "a.sub.self = a.sub.deep a.sub.deep = nil return a",
+      "a.sub.loop = a return a",
+      "local k = next(a) return {k, next(a, k)}",
+  };
+  for (const json::Value& object : {Small(), Large()}) {
+    for (const std::string& script : scripts) {
+      CAPTURE(script, object.size());
+      const std::string read = "local _ = {a.name, a.list, a.sub.deep, a.z, a.gone} ";
+      const std::string walked =
+          "for _, v in pairs(a) do if type(v) == 'table' then next(v) end end ";
+      const std::string expected = Eval(walked + script, {object});
+      CHECK(Eval(script, {object}) == expected);
+      CHECK(Eval(read + script, {object}) == expected);
+    }
+  }
+}
+
+TEST_CASE("members that a script does not read are shared with the argument") {
+  const ScriptRunner runner(Patient());
+  const auto script = MustCompile("function F(o) o.sub.w = 3 return o end");
+  const json::Value object = Small();
+  const json::Value changed = runner.Run(*script, {"F", {object}})->results[0].json;
+  CHECK(changed["list"].SharesWith(object["list"]));
+  CHECK(changed["sub"]["deep"].SharesWith(object["sub"]["deep"]));
+  CHECK(changed["sub"]["w"].AsInt() == 3);
+  CHECK(json::Write(object) == json::Write(Small()));
 }
 
 TEST_CASE("changes are made to the JSON that was there") {
