@@ -43,12 +43,11 @@ std::string WhyReplicasAreMissing(const kube::Object& workload, const ReplicaCou
   if (workload.status()["observedGeneration"].AsInt() != workload.generation()) {
     return absl::StrCat("its controller has not seen generation ", workload.generation(), " yet");
   }
-  const std::string of_wanted = absl::StrCat(" of ", counts.wanted);
-  if (counts.updated < counts.wanted) {
-    return absl::StrCat(counts.updated, of_wanted, " replicas are updated, ", counts.available,
-                        " available");
+  if (counts.updated < counts.to_update) {
+    return absl::StrCat(counts.updated, " of ", counts.to_update, " replicas are updated, ",
+                        counts.available, " available");
   }
-  return absl::StrCat(counts.available, of_wanted, " replicas are available");
+  return absl::StrCat(counts.available, " of ", counts.wanted, " replicas are available");
 }
 
 std::string WhyPodIsNotReady(const kube::Object& pod) {

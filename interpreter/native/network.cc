@@ -1,6 +1,10 @@
 // Service, Ingress, ServiceImport.
+#include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "interpreter/native/handler_table.h"
@@ -55,13 +59,62 @@ absl::StatusOr<kube::Object> RetainService(const kube::Object& desired,
   return retained;
 }
 
-// Retains the class that the member's admission gives an Ingress without one when it is created,
-// and never again: without it no controller would serve the Ingress any more.
+// Returns whether cert-manager has put the path there, to answer a challenge of an ACME server
+// (ingressPath in its pkg/issuer/acme/http/ingress.go, v1.18).
+bool IsOfChallenge(const json::Value& path) {
+  const absl::string_view service = path.Get({"backend", "service", "name"}).AsString();
+  return absl::StartsWith(path["path"].AsString(), "/.well-known/acme-challenge/") &&
+         absl::StartsWith(service, "cm-acme-http-solver-");
+}
+
+// Returns the rule with those paths of challenges before its own that it does not have.
+json::Value WithChallenges(const json::Value& rule, const std::vector<json::Value>& challenges) {
+  std::vector<json::Value> paths = challenges;
+  for (const json::Value& path : rule.Get({"http", "paths"}).items()) {
+    const auto same = [&](const json::Value& other) { return other["path"] == path["path"]; };
+    if (std::none_of(challenges.begin(), challenges.end(), same)) paths.push_back(path);
+  }
+  json::Value out = rule;
+  out.Set({"http", "paths"}, json::Value::OfItems(std::move(paths)));
+  return out;
+}
+
+// Retains the paths by which cert-manager answers challenges in an Ingress that exists (its
+// annotation http01-edit-in-place, or a solver with the name of the Ingress), for as long as they
+// are there.
+void RetainChallenges(const kube::Object& observed, kube::Object& retained) {
+  absl::flat_hash_map<absl::string_view, std::vector<json::Value>> by_host;
+  for (const json::Value& rule : observed.spec()["rules"].items()) {
+    for (const json::Value& path : rule.Get({"http", "paths"}).items()) {
+      if (IsOfChallenge(path)) by_host[rule["host"].AsString()].push_back(path);
+    }
+  }
+  if (by_host.empty()) return;
+  std::vector<json::Value> rules;
+  for (const json::Value& rule : retained.spec()["rules"].items()) {
+    const auto found = by_host.find(rule["host"].AsString());
+    rules.push_back(found == by_host.end() ? rule : WithChallenges(rule, found->second));
+    if (found != by_host.end()) by_host.erase(found);
+  }
+  for (const json::Value& rule : observed.spec()["rules"].items()) {
+    const auto found = by_host.find(rule["host"].AsString());
+    if (found == by_host.end()) continue;
+    const json::Value host = json::Value::Object({{"host", rule["host"]}});
+    rules.push_back(WithChallenges(host, found->second));
+    by_host.erase(found);
+  }
+  retained.Set({"spec", "rules"}, json::Value::OfItems(std::move(rules)));
+}
+
+// Others write into an Ingress in a member: the admission of IngressClasses gives one without a
+// class the default one when it is created, and never again, and without it no controller would
+// serve the Ingress any more; cert-manager adds and removes paths of challenges.
 absl::StatusOr<kube::Object> RetainIngress(const kube::Object& desired,
                                            const kube::Object& observed) {
   RETURN_IF_ERROR(json::FindObject(desired.root(), {"spec"}).status());
   kube::Object retained = desired;
   RetainFilledIn(observed, "ingressClassName", retained);
+  RetainChallenges(observed, retained);
   return retained;
 }
 

@@ -8,6 +8,7 @@
 #include "interpreter/native/handler_table.h"
 #include "interpreter/native/health_messages.h"
 #include "interpreter/native/pod_dependencies.h"
+#include "interpreter/native/pod_retention.h"
 #include "interpreter/native/replicas.h"
 #include "interpreter/native/typed_fields.h"
 
@@ -22,66 +23,6 @@ absl::StatusOr<Replicas> PodReplicas(const kube::Object& object, const Requireme
   out.requirements = RequirementsOf(spec, rules);
   RETURN_IF_ERROR(spec.error());
   return out;
-}
-
-// Copies a member, or removes it from `to` when it is empty in `from`.
-void CopyOrErase(const json::Value& from, absl::string_view name, json::Value& to) {
-  const json::Value& held = from[name];
-  if (!held.empty() || !held.AsString().empty()) {
-    to.Set(name, held);
-  } else if (to.Has(name)) {
-    to.Erase(name);
-  }
-}
-
-const json::Value* FindNamed(absl::Span<const json::Value> list, absl::string_view name) {
-  const auto it = std::find_if(list.begin(), list.end(), [&](const json::Value& item) {
-    return item["name"].AsString() == name;
-  });
-  return it == list.end() ? nullptr : &*it;
-}
-
-void RetainMounts(const json::Value& observed, json::Value& desired) {
-  for (size_t i = 0; i < desired.size(); ++i) {
-    const json::Value* match = FindNamed(observed.items(), desired.At(i)["name"].AsString());
-    if (match != nullptr) CopyOrErase(*match, "volumeMounts", desired.MutableAt(i));
-  }
-}
-
-// Checks the types of the members that RetainPod copies, and of those by which it finds their
-// places.
-absl::Status CheckRetainable(const kube::Object& pod) {
-  Fields spec(pod.spec(), "spec");
-  spec.String("nodeName");
-  spec.String("serviceAccountName");
-  spec.Each("volumes", [](Fields&) {});
-  for (const char* containers : {"containers", "initContainers"}) {
-    spec.Each(containers, [](Fields& container) {
-      container.String("name");
-      container.Each("volumeMounts", [](Fields&) {});
-    });
-  }
-  return spec.error();
-}
-
-// Retains what the member's admission and scheduler have put into the pod, whose spec cannot change
-// any more. Unlike upstream's, the result is not rewritten into a typed Pod's canonical form.
-absl::StatusOr<kube::Object> RetainPod(const kube::Object& desired, const kube::Object& observed) {
-  for (const kube::Object* pod : {&desired, &observed}) {
-    RETURN_IF_ERROR(json::FindObject(pod->root(), {"spec"}).status());
-    RETURN_IF_ERROR(CheckRetainable(*pod));
-  }
-  kube::Object retained = desired;
-  json::Value& spec = retained.mutable_root().Mutable("spec");
-  for (const char* field : {"nodeName", "serviceAccountName", "volumes"}) {
-    CopyOrErase(observed.spec(), field, spec);
-  }
-  for (const char* containers : {"containers", "initContainers"}) {
-    if (spec[containers].is_array()) {
-      RetainMounts(observed.spec()[containers], spec.Mutable(containers));
-    }
-  }
-  return retained;
 }
 
 // Returns a member of a state as its typed struct writes it: these times are always present.

@@ -1,5 +1,6 @@
 // PodDisruptionBudget, HorizontalPodAutoscaler.
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -53,12 +54,14 @@ absl::StatusOr<kube::Object> AggregateBudget(const kube::Object& object,
   return out;
 }
 
+// A budget that guards no pods (their workload is scaled to zero) has nothing to miss.
 absl::StatusOr<Health> BudgetHealth(const kube::Object& object) {
   Fields status(object.status(), "status");
+  const std::optional<int64_t> guarded = status.OptionalInt("expectedPods");
   const int64_t healthy = status.Int("currentHealthy");
   const int64_t desired = status.Int("desiredHealthy");
   RETURN_IF_ERROR(status.error());
-  if (healthy >= desired) return true;
+  if (healthy >= desired || guarded == 0) return true;
   return Health(false, absl::StrCat(healthy, " of at least ", desired, " pods are healthy"));
 }
 

@@ -18,6 +18,8 @@ namespace {
 
 constexpr bool kAlways = true;
 
+constexpr absl::string_view kOnDelete = "OnDelete";  // A type of updateStrategy.
+
 constexpr Counter kDeploymentSums[] = {{"replicas"},
                                        {"readyReplicas"},
                                        {"updatedReplicas"},
@@ -123,50 +125,88 @@ absl::StatusOr<kube::Object> AggregateDaemonSet(const kube::Object& object,
   return AggregateCounters(object, items, kDaemonSetSums, GenerationGate::kTemplate);
 }
 
-Health Missing(const kube::Object& object, const ReplicaCounts& counts) {
+bool IsObserved(Fields& root, Fields& status) {
+  return status.Int64("observedGeneration") == root.In("metadata").Int64("generation");
+}
+
+// Returns whether as many replicas as have to run the current template do, and all that are wanted
+// are available.
+Health HealthOf(const kube::Object& object, bool observed, const ReplicaCounts& counts) {
+  const bool complete = counts.updated >= counts.to_update && counts.available >= counts.wanted;
+  if (observed && complete) return true;
   return {false, WhyReplicasAreMissing(object, counts)};
 }
 
-// Returns whether all wanted replicas of a Deployment or StatefulSet run the current template and
-// are available.
-absl::StatusOr<Health> RolloutHealth(const kube::Object& object) {
+// Returns the counts of an ordinary rollout, after which all wanted replicas run the current
+// template. Those that are updated beyond the wanted ones have to be available, too.
+ReplicaCounts RolloutCounts(Fields& spec, Fields& status) {
+  const int64_t updated = status.Int("updatedReplicas");
+  const int64_t to_update = spec.OptionalInt("replicas").value_or(updated);
+  return {std::max(to_update, updated), to_update, updated, status.Int("availableReplicas")};
+}
+
+// While a Deployment is paused, none of its pods has to run the current template, and its own
+// controller knows how many may be unavailable: a rollout that is paused half-way leaves it so.
+absl::StatusOr<Health> DeploymentHealth(const kube::Object& object) {
   Fields root(object.root(), "");
   Fields spec = root.In("spec");
   Fields status = root.In("status");
-  const bool observed =
-      status.Int64("observedGeneration") == root.In("metadata").Int64("generation");
-  const std::optional<int64_t> wanted = spec.OptionalInt("replicas");
-  const int64_t updated = status.Int("updatedReplicas");
-  const int64_t available = status.Int("availableReplicas");
+  const bool observed = IsObserved(root, status);
+  ReplicaCounts counts = RolloutCounts(spec, status);
+  const bool paused = spec.Bool("paused");
   RETURN_IF_ERROR(root.error());
-  if (observed && updated >= wanted.value_or(updated) && available >= updated) return true;
-  return Missing(object, {wanted.value_or(updated), updated, available});
+  if (paused) {
+    const json::Value* available = kube::FindCondition(object.status()["conditions"], "Available");
+    if (observed && available != nullptr && (*available)["status"] == "True") return true;
+    counts.to_update = 0;
+  }
+  return HealthOf(object, observed, counts);
+}
+
+// Pods below the partition, and with OnDelete all, keep their template until somebody lets them go.
+absl::StatusOr<Health> StatefulSetHealth(const kube::Object& object) {
+  Fields root(object.root(), "");
+  Fields spec = root.In("spec");
+  Fields status = root.In("status");
+  const bool observed = IsObserved(root, status);
+  ReplicaCounts counts = RolloutCounts(spec, status);
+  Fields strategy = spec.In("updateStrategy");
+  const bool by_hand = strategy.String("type") == kOnDelete;
+  Fields rolling = strategy.In("rollingUpdate");
+  const int64_t partition = rolling.Int("partition");
+  RETURN_IF_ERROR(root.error());
+  if (by_hand) {
+    counts.to_update = 0;
+  } else if (partition > 0) {
+    counts.to_update = std::max<int64_t>(0, counts.to_update - partition);
+  }
+  return HealthOf(object, observed, counts);
 }
 
 absl::StatusOr<Health> ReplicaSetHealth(const kube::Object& object) {
   Fields root(object.root(), "");
   Fields spec = root.In("spec");
   Fields status = root.In("status");
-  const bool observed =
-      status.Int64("observedGeneration") == root.In("metadata").Int64("generation");
+  const bool observed = IsObserved(root, status);
   const std::optional<int64_t> wanted = spec.OptionalInt("replicas");
   const int64_t available = status.Int("availableReplicas");
   RETURN_IF_ERROR(root.error());
-  if (observed && available >= wanted.value_or(available)) return true;
-  return Missing(object, {wanted.value_or(available), wanted.value_or(available), available});
+  return HealthOf(object, observed, {wanted.value_or(available), 0, 0, available});
 }
 
 absl::StatusOr<Health> DaemonSetHealth(const kube::Object& object) {
   Fields root(object.root(), "");
   Fields status = root.In("status");
-  const bool observed =
-      status.Int64("observedGeneration") == root.In("metadata").Int64("generation");
+  const bool observed = IsObserved(root, status);
   const int64_t updated = status.Int("updatedNumberScheduled");
   const int64_t wanted = status.Int("desiredNumberScheduled");
   const int64_t available = status.Int("numberAvailable");
+  Fields spec = root.In("spec");
+  Fields strategy = spec.In("updateStrategy");
+  const bool by_hand = strategy.String("type") == kOnDelete;
   RETURN_IF_ERROR(root.error());
-  if (observed && updated >= wanted && available >= updated) return true;
-  return Missing(object, {wanted, updated, available});
+  const int64_t to_update = by_hand ? 0 : wanted;
+  return HealthOf(object, observed, {std::max(wanted, updated), to_update, updated, available});
 }
 
 // Leaves out claims made from the set's own claim templates: the set's controller makes them in
@@ -194,7 +234,7 @@ void RegisterWorkloads(HandlerTable& table) {
                                            .aggregate_status = AggregateDeployment,
                                            .get_dependencies = TemplateDependencies,
                                            .reflect_status = ReflectDeployment,
-                                           .interpret_health = RolloutHealth});
+                                           .interpret_health = DeploymentHealth});
   table.Add({"apps", "v1", "ReplicaSet"}, {.get_replicas = WorkloadReplicas,
                                            .revise_replica = ReviseReplicas,
                                            .retain = RetainReplicas,
@@ -208,7 +248,7 @@ void RegisterWorkloads(HandlerTable& table) {
                                             .aggregate_status = AggregateStatefulSet,
                                             .get_dependencies = StatefulSetDependencies,
                                             .reflect_status = ReflectStatefulSet,
-                                            .interpret_health = RolloutHealth});
+                                            .interpret_health = StatefulSetHealth});
   table.Add({"apps", "v1", "DaemonSet"}, {.aggregate_status = AggregateDaemonSet,
                                           .get_dependencies = TemplateDependencies,
                                           .reflect_status = ReflectDaemonSet,
