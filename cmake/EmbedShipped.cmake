@@ -1,4 +1,4 @@
-# Writes the source that holds the shipped customizations: cmake -DROOT=... -DFILES=a,b -DOUT=... -P this.
+# Writes the source that holds the shipped customizations and the library of their scripts: cmake -DROOT=... -DFILES=a,b -DOUT=... -P this.
 # FILES are paths below ROOT.
 
 # Text that no customization contains, so that any text can stand between two of it.
@@ -16,6 +16,8 @@ if(FILES)
   endforeach()
 endif()
 
+file(READ "${ROOT}/karmada.lua" library)
+
 file(WRITE "${OUT}" "// Made by cmake/EmbedShipped.cmake from lua/scripts.
 #include \"interpreter/customized/shipped.h\"
 
@@ -26,6 +28,8 @@ const std::vector<ShippedFile>& ShippedFiles() {
 ${entries}  };
   return files;
 }
+
+absl::string_view KarmadaLibrarySource() { return R\"${mark}(${library})${mark}\"; }
 
 }  // namespace interpreter::customized
 ")

@@ -1,4 +1,4 @@
-// Functions in C++ that scripts reach with `local name = require("name")`.
+// Functions that scripts reach with `local name = require("name")`.
 #ifndef LUA_LIBRARY_H_
 #define LUA_LIBRARY_H_
 
@@ -24,6 +24,10 @@ struct Library {
     LibraryFunction function;
   };
   std::vector<Entry> functions;
+  // Lua that returns a table with further functions; "" for none. It runs once for each state, which
+  // scripts then share one after the other: it must not define globals, and its functions must keep
+  // nothing from one call to the next and hand out no table of their own.
+  std::string source;
 };
 
 }  // namespace lua

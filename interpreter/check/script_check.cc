@@ -16,7 +16,7 @@
 #include "base/spelling.h"
 #include "interpreter/check/findings.h"
 #include "interpreter/check/script_probe.h"
-#include "interpreter/customized/kube_library.h"
+#include "interpreter/customized/script_libraries.h"
 
 namespace interpreter::check {
 namespace {
@@ -203,14 +203,11 @@ class ScriptCheck {
   static std::string AbsentText(const ScriptFacts::ModuleUse& use) {
     if (use.member.empty()) {
       return absl::StrCat("there is no module \"", use.module,
-                          "\": scripts can require \"kube\" and what they put into "
+                          "\": scripts can require \"kube\", \"karmada\" and what they put into "
                           "package.preload");
     }
-    std::vector<std::string> names;
-    const lua::Library library = interpreter::customized::KubeLibrary();
-    for (const auto& entry : library.functions) names.push_back(entry.name);
-    const auto nearest =
-        use.module == library.name ? base::NearestName(use.member, names) : std::nullopt;
+    const auto names = interpreter::customized::FunctionsOf(use.module);
+    const auto nearest = base::NearestName(use.member, names);
     return absl::StrCat(use.module, " has no ", use.member, ": it is nil",
                         nearest ? absl::StrCat("; is it ", names[*nearest], "?") : "");
   }

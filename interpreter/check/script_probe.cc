@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/json.h"
 #include "base/status.h"
-#include "interpreter/customized/kube_library.h"
+#include "interpreter/customized/script_libraries.h"
 #include "lua/script_runner.h"
 
 namespace interpreter::check {
@@ -14,7 +14,7 @@ namespace {
 
 absl::StatusOr<json::Value> RunIn(const lua::Script& script, const std::string& function) {
   lua::ScriptRunner::Options options;
-  options.libraries.push_back(interpreter::customized::KubeLibrary());
+  options.libraries = interpreter::customized::ScriptLibraries();
   const lua::ScriptRunner runner(std::move(options));
   lua::Call call;
   call.function = function;

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status.h"
-#include "interpreter/customized/kube_library.h"
+#include "interpreter/customized/script_libraries.h"
 #include "interpreter/customized/script_results.h"
 
 namespace interpreter::customized {
@@ -22,7 +22,7 @@ namespace {
 
 lua::ScriptRunner::Options RunnerOptions(const LuaBackendOptions& options) {
   lua::ScriptRunner::Options runner;
-  runner.libraries.push_back(KubeLibrary(options.requirements));
+  runner.libraries = ScriptLibraries(options.requirements);
   runner.budget = options.budget;
   runner.clock = options.clock;
   runner.metrics = options.metrics;

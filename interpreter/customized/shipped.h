@@ -18,6 +18,9 @@ struct ShippedFile {
 // Returns the embedded files, sorted by path.
 const std::vector<ShippedFile>& ShippedFiles();
 
+// Returns the embedded source of the library "karmada" (lua/scripts/karmada.lua).
+absl::string_view KarmadaLibrarySource();
+
 // Merges the customizations of the files. A file that cannot be read is among the set's problems
 // under its path; the other files are used.
 std::shared_ptr<const CustomizationSet> LoadShipped(absl::Span<const ShippedFile> files);

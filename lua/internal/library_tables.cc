@@ -1,11 +1,16 @@
 #include "lua/internal/library_tables.h"
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "lua/internal/key_walks.h"
 #include "lua/internal/libraries.h"
 #include "lua/internal/state.h"
 
 namespace lua::internal {
 namespace {
+
+// Begins the names of chunks that are sources of libraries. LuaJIT shows what follows the sign.
+constexpr absl::string_view kLibraryChunk = "=library ";
 
 // Stack indexes of the tables that MakeLibraryTables builds.
 constexpr int kBase = 1;       // The base functions.
@@ -79,6 +84,26 @@ void AddGlobalLibrary(lua_State* state, const char* name,
   lua_setfield(state, kBase, name);
 }
 
+// Adds to the table on top of the stack the functions that the library's source returns. Their
+// globals are the base functions.
+void AddSourceFunctions(lua_State* state, const Library& library) {
+  if (library.source.empty()) return;
+  const std::string name = LibraryChunkName(library.name);
+  const std::string& text = library.source;
+  if (luaL_loadbuffer(state, text.data(), text.size(), name.c_str()) != 0) lua_error(state);
+  lua_pushvalue(state, kBase);
+  lua_setfenv(state, -2);
+  lua_call(state, 0, 1);
+  luaL_checktype(state, -1, LUA_TTABLE);
+  lua_pushnil(state);
+  while (lua_next(state, -2) != 0) {
+    lua_pushvalue(state, -2);
+    lua_insert(state, -2);
+    lua_rawset(state, -5);
+  }
+  lua_pop(state, 1);
+}
+
 int MakeStringMetatable(lua_State* state) {
   lua_pushliteral(state, "");
   lua_createtable(state, 0, 1);
@@ -92,6 +117,14 @@ int MakeStringMetatable(lua_State* state) {
 }
 
 }  // namespace
+
+std::string LibraryChunkName(const std::string& library) {
+  return absl::StrCat(kLibraryChunk, library);
+}
+
+bool IsLibraryChunk(absl::string_view chunk_name) {
+  return absl::StartsWith(chunk_name, kLibraryChunk);
+}
 
 void TakeNative(lua_State* state, const char* from, const char* name) {
   lua_getfield(state, LUA_GLOBALSINDEX, from);
@@ -115,6 +148,7 @@ LibraryTables MakeLibraryTables(lua_State* state, const std::vector<Library>& li
   for (const Library& library : libraries) {
     lua_newtable(state);
     AddBoundFunctions(state, library);
+    AddSourceFunctions(state, library);
     AddLibrary(state, kPreloaded, library.name.c_str());
     lua_pop(state, 1);
   }

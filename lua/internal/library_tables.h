@@ -7,8 +7,10 @@
 #define LUA_INTERNAL_LIBRARY_TABLES_H_
 
 #include <lua.hpp>
+#include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "lua/library.h"
 
 namespace lua::internal {
@@ -22,6 +24,10 @@ struct LibraryTables {
 
 // Opens LuaJIT's libraries, takes from them what scripts may use, and drops the rest. May raise.
 LibraryTables MakeLibraryTables(lua_State* state, const std::vector<Library>& libraries);
+
+// The name of the chunk that is a library's source; and whether a chunk with that name is one.
+std::string LibraryChunkName(const std::string& library);
+bool IsLibraryChunk(absl::string_view chunk_name);
 
 // Removes what scripts have assigned to the stand-ins. May raise.
 void EmptyLibraryTables(lua_State* state, int libraries);

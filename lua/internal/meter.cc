@@ -14,6 +14,7 @@
 #include <ctime>
 
 #include "absl/base/optimization.h"
+#include "lua/internal/library_tables.h"
 #include "lua/internal/state.h"
 
 namespace lua::internal {
@@ -175,7 +176,8 @@ void Meter::NotePosition(lua_State* state) {
   lua_Debug activation;
   for (int level = 0; level < 100 && lua_getstack(state, level, &activation) != 0; ++level) {
     lua_getinfo(state, "Sl", &activation);
-    if (activation.currentline <= 0) continue;
+    // What a script gives to a library is the script's fault.
+    if (activation.currentline <= 0 || IsLibraryChunk(activation.source)) continue;
     position_.line = activation.currentline;
     const bool main = std::strcmp(activation.what, "main") == 0;
     lua_getinfo(state, "n", &activation);

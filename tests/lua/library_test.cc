@@ -260,5 +260,60 @@ TEST_CASE("libraries of the host are required by name") {
         "ERROR: test:1: in F: cannot encode function to JSON (at .x)");
 }
 
+ScriptRunner::Options WithSource(std::string source) {
+  ScriptRunner::Options options;
+  Library library;
+  library.name = "tool";
+  library.source = std::move(source);
+  options.libraries.push_back(std::move(library));
+  options.max_idle_states = 1;
+  return options;
+}
+
+TEST_CASE("a library can be written in Lua, with the base functions as its globals") {
+  const ScriptRunner runner(WithSource(R"(
+local tool = {}
+function tool.kinds(list)
+  local kinds = {}
+  for i, each in ipairs(list) do kinds[i] = type(each) end
+  return table.concat(kinds, ",")
+end
+function tool.twice(f) return f(f(1)) end
+function tool.fail(x)
+  return x.y
+end
+return tool)"));
+  const std::string tool = "local tool = require('tool') ";
+  CHECK(Eval(runner, tool + "return tool.kinds(a)", {MustParse(R"([1,"x",{}])")}) ==
+        R"("number,string,table")");
+  CHECK(Eval(runner, tool + "return tool.twice(function(x) return x + 2 end)") == "5");
+  // The script is to blame for what it gives to a library.
+  CHECK(Eval(runner, tool + "\nlocal x = tool.fail(nil) return x") ==
+        "ERROR: test:2: in F: library tool:10: attempt to index local 'x' (a nil value)");
+  CHECK(Eval(runner, tool + "return tool.none == nil") == "true");
+}
+
+TEST_CASE("what a script does to a library in Lua ends with its run") {
+  const ScriptRunner runner(WithSource("local tool = {} function tool.one() return #'x' end return tool"));
+  const std::string tool = "local tool = require('tool') ";
+  CHECK(Eval(runner, tool + "tool.one = function() return 2 end return tool.one()") == "2");
+  CHECK(Eval(runner, tool + "return tool.one()") == "1");
+  CHECK(Eval(runner, tool + "tool.more = 3 ipairs = nil return tool.more") == "3");
+  CHECK(Eval(runner, tool + "return {tool.one(), tool.more == nil}") == "[1,true]");
+}
+
+TEST_CASE("a library in Lua is inside the bounds of the script's run") {
+  ScriptRunner::Options options = WithSource(
+      "local tool = {} function tool.spin() while true do end end "
+      "function tool.eat() local t = {} while true do t[#t + 1] = {} end end return tool");
+  options.budget = SmallBudget().budget;
+  const ScriptRunner runner(std::move(options));
+  const std::string tool = "local tool = require('tool') ";
+  CHECK_THAT(Eval(runner, tool + "tool.spin() return 1"),
+             Catch::Contains("in F: ran longer than 100ms"));
+  CHECK_THAT(Eval(runner, tool + "pcall(tool.eat) return 1"),
+             Catch::Contains("needs more memory than") || Catch::Contains("string or table larger"));
+}
+
 }  // namespace
 }  // namespace lua

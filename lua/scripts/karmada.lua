@@ -1,0 +1,263 @@
+-- The library "karmada": what customizations of many kinds need. Scripts reach it with
+--   local karmada = require("karmada")
+-- It comes with this control plane; upstream's does not have it. docs/customizing.md describes each function.
+--
+-- It is read once for a Lua state, which scripts share one after the other. So its functions keep nothing from
+-- one call to the next, and every table that they return is new.
+--
+-- `items` are those of AggregateStatus, with clusterName and status; nil counts as none.
+local karmada = {}
+
+local MAX_MESSAGE = 32768 -- what the API server lets the message of a condition have
+
+-- Returns the statuses of the items that have one.
+function karmada.reported(items)
+  local statuses = {}
+  for _, item in ipairs(items or {}) do
+    if item.status ~= nil then
+      statuses[#statuses + 1] = item.status
+    end
+  end
+  return statuses
+end
+
+-- Returns the sum of a field of the statuses; nil when no status has it.
+function karmada.total(items, field)
+  local total
+  for _, item in ipairs(items or {}) do
+    local value = (item.status or {})[field]
+    if value ~= nil then
+      total = (total or 0) + value
+    end
+  end
+  return total
+end
+
+-- As total, but 0 when no status has it.
+function karmada.sum(items, field)
+  return karmada.total(items, field) or 0
+end
+
+-- Returns a field of the first status in which it is neither nil nor ""; nil when none has it.
+function karmada.first(items, field)
+  for _, item in ipairs(items or {}) do
+    local value = (item.status or {})[field]
+    if value ~= nil and value ~= "" then
+      return value
+    end
+  end
+  return nil
+end
+
+-- As first, of the last such status.
+function karmada.last(items, field)
+  local last
+  for _, item in ipairs(items or {}) do
+    local value = (item.status or {})[field]
+    if value ~= nil and value ~= "" then
+      last = value
+    end
+  end
+  return last
+end
+
+-- Returns whether the status is one of this generation of the template: the member has been given it, and its
+-- controller has seen what it was given. ReflectStatus has to add `generation` and
+-- `resourceTemplateGeneration` to the status for it.
+function karmada.isCurrent(status, generation)
+  return (status.resourceTemplateGeneration or 0) == (generation or 0)
+    and (status.observedGeneration or 0) == (status.generation or 0)
+end
+
+-- Returns whether isCurrent is true of all items. One without status is not current.
+function karmada.upToDate(items, generation)
+  for _, item in ipairs(items or {}) do
+    if item.status == nil or not karmada.isCurrent(item.status, generation) then
+      return false
+    end
+  end
+  return true
+end
+
+-- Returns the texts with ", " between them, as many whole ones as the message of a condition can have.
+function karmada.joined(texts)
+  local result = ""
+  for i, text in ipairs(texts) do
+    local longer = i == 1 and text or result .. ", " .. text
+    if #longer > MAX_MESSAGE then
+      break
+    end
+    result = longer
+  end
+  return result
+end
+
+-- Returns how bad the condition is: 0 good, 1 unknown, 2 a status that no standard knows, 3 bad.
+local function badness(condition, rule)
+  if condition.status == "Unknown" then
+    return 1
+  end
+  local true_is_bad = (rule.bad or {})[condition.type] == true
+    or (rule.good ~= nil and rule.good[condition.type] ~= true)
+  if condition.status ~= "True" and condition.status ~= "False" then
+    return 2
+  end
+  return (condition.status == "True") == true_is_bad and 3 or 0
+end
+
+-- Returns which generation of the template the condition is about; 0 when that is not known.
+local function generationOf(condition, status)
+  local current = condition.observedGeneration ~= nil and condition.observedGeneration == status.generation
+  return current and status.resourceTemplateGeneration or 0
+end
+
+-- Returns what one condition and those of other clusters that say the same have in common.
+local function merge(known, cluster, condition)
+  for _, time in ipairs({ "lastTransitionTime", "lastUpdateTime" }) do
+    if (condition[time] or "") > (known[time] or "") then
+      known[time] = condition[time]
+    end
+  end
+  if (condition.message or "") ~= "" then
+    table.insert(known.message, (cluster or "") .. "=" .. condition.message)
+  end
+end
+
+-- Returns the conditions of several clusters as one condition for each type, in the order in which types first
+-- come up; nil for none. The worst status wins: False over Unknown over True, the other way round for types of
+-- which True is bad. Messages are those of all clusters with that status, as cluster=message. Of a type that
+-- should be True, and that is True wherever a cluster reports, it is Unknown with the reason NotReported as long
+-- as a cluster is silent.
+--
+-- reports   items, or tables with clusterName and conditions (and status, for generations)
+-- rule      a table, or nil:
+--   bad       types of which True is bad: { Stalled = true }
+--   good      types of which True is good, if it is bad of all others: { Ready = true }
+--   required  the type without which a cluster counts as silent; without it one that has no condition does
+--   fields    further fields that the merged condition has from the worst one: { "severity" }
+--   generations  true: observedGeneration is the oldest generation of the template that a cluster is about
+--   no_reason    true: the kind's conditions have no reason
+function karmada.mergeConditions(reports, rule)
+  rule = rule or {}
+  local order, worst, oldest, silent = {}, {}, {}, {}
+  for _, report in ipairs(reports or {}) do
+    local reported = false
+    for _, condition in ipairs(report.conditions or (report.status or {}).conditions or {}) do
+      local name = condition.type or ""
+      local known = worst[name]
+      if known == nil then
+        order[#order + 1] = name
+      end
+      if known == nil or badness(condition, rule) > badness(known, rule) then
+        known = { type = name, status = condition.status, reason = condition.reason, message = {} }
+        for _, field in ipairs(rule.fields or {}) do
+          known[field] = condition[field]
+        end
+        worst[name] = known
+      end
+      if condition.status == known.status then
+        merge(known, report.clusterName, condition)
+      end
+      if rule.generations then
+        local generation = generationOf(condition, report.status or {})
+        oldest[name] = math.min(oldest[name] or generation, generation)
+      end
+      reported = reported or rule.required == nil or name == rule.required
+    end
+    if not reported then
+      silent[#silent + 1] = (#silent == 0 and "no report of " or "") .. (report.clusterName or "")
+    end
+  end
+  local merged = {}
+  for i, name in ipairs(order) do
+    local condition = worst[name]
+    condition.message = karmada.joined(condition.message)
+    condition.observedGeneration = (oldest[name] or 0) > 0 and oldest[name] or nil
+    if #silent > 0 and condition.status == "True" and badness(condition, rule) == 0 then
+      condition.status, condition.message = "Unknown", karmada.joined(silent)
+      condition.reason = not rule.no_reason and "NotReported" or nil
+      condition.observedGeneration = nil
+    end
+    merged[i] = condition
+  end
+  return #merged > 0 and merged or nil
+end
+
+-- Returns the first condition of this type; nil for none.
+function karmada.condition(object, type)
+  for _, condition in ipairs(((object or {}).status or {}).conditions or {}) do
+    if condition.type == type then
+      return condition
+    end
+  end
+  return nil
+end
+
+-- Returns whether the object's condition of this type (Ready if nil) is True, and if not, why: what InterpretHealth
+-- returns of a kind that says its health so.
+function karmada.conditionHealth(object, type)
+  type = type or "Ready"
+  local condition = karmada.condition(object, type)
+  if condition == nil then
+    return false, "it has no condition " .. type .. " yet"
+  end
+  if condition.status == "True" then
+    return true
+  end
+  local text = condition.message or ""
+  if text == "" then
+    text = condition.reason or ""
+  end
+  return false, text ~= "" and text or ("its condition " .. type .. " is " .. tostring(condition.status))
+end
+
+-- Returns whether the object's controller has seen its present generation, and if not, a text that says so. Of a
+-- kind whose controller does not record generations it is true.
+function karmada.observed(object)
+  local generation = (object.metadata or {}).generation
+  local seen = (object.status or {}).observedGeneration
+  if generation == nil or seen == generation then
+    return true
+  end
+  return false, "its controller has not seen generation " .. generation .. " yet"
+end
+
+-- Returns a list of dependencies, empty at first, and the function that adds to it a reference to an object:
+-- add(apiVersion, kind, name, namespace). It leaves out references without apiVersion, kind or name, and those that
+-- the list has.
+function karmada.dependencies()
+  local dependencies, seen = {}, {}
+  local function add(apiVersion, kind, name, namespace)
+    for _, part in ipairs({ apiVersion or "", kind or "", name or "" }) do
+      if type(part) ~= "string" or part == "" then
+        return
+      end
+    end
+    local key = table.concat({ apiVersion, kind, namespace or "", name }, "|")
+    if not seen[key] then
+      seen[key] = true
+      dependencies[#dependencies + 1] = { apiVersion = apiVersion, kind = kind, namespace = namespace, name = name }
+    end
+  end
+  return dependencies, add
+end
+
+-- Sorts the dependencies by kind and name, and returns them.
+function karmada.sorted(dependencies)
+  table.sort(dependencies, function(a, b)
+    return a.kind .. "/" .. a.name < b.kind .. "/" .. b.name
+  end)
+  return dependencies
+end
+
+-- Returns whether the object waits in a queue of Kueue, which writes its `suspend` then.
+function karmada.isQueued(object)
+  return ((object.metadata or {}).labels or {})["kueue.x-k8s.io/queue-name"] ~= nil
+end
+
+-- Returns whether the template's user leaves replicas to somebody in the member, an autoscaler for example.
+function karmada.retainsReplicas(template)
+  return ((template.metadata or {}).labels or {})["resourcetemplate.karmada.io/retain-replicas"] == "true"
+end
+
+return karmada
