@@ -111,7 +111,27 @@ local function generationOf(condition, status)
   return current and status.resourceTemplateGeneration or 0
 end
 
--- Returns what one condition and those of other clusters that say the same have in common.
+-- Returns the conditions, and in addition those that follow from others of them: see `opposite`.
+local function withOpposites(conditions, opposite)
+  if opposite == nil then
+    return conditions
+  end
+  local all = {}
+  for i, condition in ipairs(conditions) do
+    all[i] = condition
+  end
+  for _, condition in ipairs(conditions) do
+    if opposite[condition.type] ~= nil and condition.status == "True" then
+      all[#all + 1] = {
+        type = opposite[condition.type], status = "False", reason = condition.reason, message = condition.message,
+        lastTransitionTime = condition.lastTransitionTime,
+      }
+    end
+  end
+  return all
+end
+
+-- Adds a cluster's condition to the merged one, which has the same status.
 local function merge(known, cluster, condition)
   for _, time in ipairs({ "lastTransitionTime", "lastUpdateTime" }) do
     if (condition[time] or "") > (known[time] or "") then
@@ -127,12 +147,13 @@ end
 -- come up; nil for none. The worst status wins: False over Unknown over True, the other way round for types of
 -- which True is bad. Messages are those of all clusters with that status, as cluster=message. Of a type that
 -- should be True, and that is True wherever a cluster reports, it is Unknown with the reason NotReported as long
--- as a cluster is silent.
+-- as a cluster is silent. A cluster where the object is healthy without any condition is not silent.
 --
 -- reports   items, or tables with clusterName and conditions (and status, for generations)
 -- rule      a table, or nil:
 --   bad       types of which True is bad: { Stalled = true }
 --   good      types of which True is good, if it is bad of all others: { Ready = true }
+--   opposite  types that are True instead of another being False: { NotReady = "Ready" }
 --   required  the type without which a cluster counts as silent; without it one that has no condition does
 --   fields    further fields that the merged condition has from the worst one: { "severity" }
 --   generations  true: observedGeneration is the oldest generation of the template that a cluster is about
@@ -141,8 +162,9 @@ function karmada.mergeConditions(reports, rule)
   rule = rule or {}
   local order, worst, oldest, silent = {}, {}, {}, {}
   for _, report in ipairs(reports or {}) do
-    local reported = false
-    for _, condition in ipairs(report.conditions or (report.status or {}).conditions or {}) do
+    local conditions = report.conditions or (report.status or {}).conditions or {}
+    local reported = #conditions == 0 and report.health == "Healthy"
+    for _, condition in ipairs(withOpposites(conditions, rule.opposite)) do
       local name = condition.type or ""
       local known = worst[name]
       if known == nil then
