@@ -205,43 +205,75 @@ function karmada.mergeConditions(reports, rule)
   return #merged > 0 and merged or nil
 end
 
--- Returns the first condition of this type; nil for none.
-function karmada.condition(object, type)
-  for _, condition in ipairs(((object or {}).status or {}).conditions or {}) do
-    if condition.type == type then
-      return condition
+-- Types of which True is bad, whatever the kind.
+local BAD = {
+  Failed = true, Stalled = true, Degraded = true, NotReady = true, InvalidSpec = true, ReplicaFailure = true,
+}
+
+-- Returns how much the condition says about why the object is not healthy; 0: nothing.
+local function weightOf(condition)
+  if BAD[condition.type or ""] then
+    return condition.status == "True" and 4 or 0
+  end
+  if condition.status == "False" then
+    return condition.type == "Ready" and 3 or 2
+  end
+  return condition.status == "Unknown" and 1 or 0
+end
+
+-- Returns the first of the fields that is a text, and its name; nil for none.
+local function textIn(value, fields)
+  for _, field in ipairs(fields) do
+    if type(value) == "table" and type(value[field]) == "string" and value[field] ~= "" then
+      return value[field], field
     end
   end
   return nil
 end
 
--- Returns whether the object's condition of this type (Ready if nil) is True, and if not, why: what InterpretHealth
--- returns of a kind that says its health so.
-function karmada.conditionHealth(object, type)
-  type = type or "Ready"
-  local condition = karmada.condition(object, type)
-  if condition == nil then
-    return false, "it has no condition " .. type .. " yet"
+-- Returns the text of the condition that says most; nil when none says anything.
+local function worstText(status)
+  local lists = { status.conditions or {} }
+  for _, parent in ipairs(status.parents or {}) do -- of a route
+    lists[#lists + 1] = parent.conditions or {}
   end
-  if condition.status == "True" then
-    return true
+  local text, weight = nil, 0
+  for _, conditions in ipairs(lists) do
+    for _, condition in ipairs(conditions) do
+      local own = textIn(condition, { "message", "reason" })
+      if own ~= nil and weightOf(condition) > weight then
+        text, weight = own, weightOf(condition)
+      end
+    end
   end
-  local text = condition.message or ""
-  if text == "" then
-    text = condition.reason or ""
-  end
-  return false, text ~= "" and text or ("its condition " .. type .. " is " .. tostring(condition.status))
+  return text
 end
 
--- Returns whether the object's controller has seen its present generation, and if not, a text that says so. Of a
--- kind whose controller does not record generations it is true.
-function karmada.observed(object)
-  local generation = (object.metadata or {}).generation
-  local seen = (object.status or {}).observedGeneration
-  if generation == nil or seen == generation then
-    return true
+-- Returns why an object that is not healthy is not, in the words of its own controller if it has some: for the
+-- second result of InterpretHealth.
+function karmada.reason(object)
+  local status = object.status
+  if status == nil or next(status) == nil then
+    return "its controller has reported nothing yet"
   end
-  return false, "its controller has not seen generation " .. generation .. " yet"
+  local generation, seen = (object.metadata or {}).generation, status.observedGeneration
+  if type(generation) == "number" and type(seen) == "number" and seen < generation then
+    return "its controller has not seen generation " .. generation .. " yet"
+  end
+  local text = worstText(status)
+  for _, place in ipairs({ status, status.state or {}, status.applicationState or {}, status.jobStatus or {} }) do
+    text = text or textIn(place, { "message", "errorMessage", "error" })
+  end
+  if text ~= nil then
+    return text
+  end
+  for _, place in ipairs({ status, status.state or {}, status.applicationState or {}, status.jobStatus or {} }) do
+    local value, field = textIn(place, { "phase", "state", "health" })
+    if value ~= nil then
+      return "its " .. field .. " is " .. value
+    end
+  end
+  return "its status does not say that it is ready"
 end
 
 -- Returns a list of dependencies, empty at first, and the function that adds to it a reference to an object:
