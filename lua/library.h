@@ -24,9 +24,9 @@ struct Library {
     LibraryFunction function;
   };
   std::vector<Entry> functions;
-  // Lua that returns a table with further functions; "" for none. It runs once for each state, which
-  // scripts then share one after the other: it must not define globals, and its functions must keep
-  // nothing from one call to the next and hand out no table of their own.
+  // Lua that returns a table with further functions; "" for none. It runs once for each state,
+  // which scripts then share one after the other: it must not define globals, and its functions
+  // must keep nothing from one call to the next and hand out no table of their own.
   std::string source;
 };
 

@@ -138,8 +138,10 @@ local function merge(known, cluster, condition)
       known[time] = condition[time]
     end
   end
-  if (condition.message or "") ~= "" then
-    table.insert(known.message, (cluster or "") .. "=" .. condition.message)
+  local message = condition.message or ""
+  if message ~= "" then
+    local named = (cluster or "") .. "=" .. message
+    table.insert(known.message, #named <= MAX_MESSAGE and named or message)
   end
 end
 
@@ -250,8 +252,11 @@ local function worstText(status)
 end
 
 -- Returns why an object that is not healthy is not, in the words of its own controller if it has some: for the
--- second result of InterpretHealth.
-function karmada.reason(object)
+-- second result of InterpretHealth. `known`, if it is neither nil nor "", is the reason.
+function karmada.reason(object, known)
+  if (known or "") ~= "" then
+    return known
+  end
   local status = object.status
   if status == nil or next(status) == nil then
     return "its controller has reported nothing yet"

@@ -105,8 +105,8 @@ void RemoveHolds(json::Value& object) {
   if (object["status"].Has("expectedPods")) object.Mutable("status").Erase("expectedPods");
 }
 
-// Reduces the member's Pod to what upstream reads of it: more is retained here, and nothing else may
-// come out then.
+// Reduces the member's Pod to what upstream reads of it: more is retained here, and nothing else
+// may come out then.
 void ReducePod(const json::Value& desired, json::Value& observed) {
   const json::Value held = observed["spec"];
   if (!held.is_object()) return;

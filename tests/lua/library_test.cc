@@ -294,7 +294,8 @@ return tool)"));
 }
 
 TEST_CASE("what a script does to a library in Lua ends with its run") {
-  const ScriptRunner runner(WithSource("local tool = {} function tool.one() return #'x' end return tool"));
+  const ScriptRunner runner(
+      WithSource("local tool = {} function tool.one() return #'x' end return tool"));
   const std::string tool = "local tool = require('tool') ";
   CHECK(Eval(runner, tool + "tool.one = function() return 2 end return tool.one()") == "2");
   CHECK(Eval(runner, tool + "return tool.one()") == "1");
@@ -311,8 +312,9 @@ TEST_CASE("a library in Lua is inside the bounds of the script's run") {
   const std::string tool = "local tool = require('tool') ";
   CHECK_THAT(Eval(runner, tool + "tool.spin() return 1"),
              Catch::Contains("in F: ran longer than 100ms"));
-  CHECK_THAT(Eval(runner, tool + "pcall(tool.eat) return 1"),
-             Catch::Contains("needs more memory than") || Catch::Contains("string or table larger"));
+  CHECK_THAT(
+      Eval(runner, tool + "pcall(tool.eat) return 1"),
+      Catch::Contains("needs more memory than") || Catch::Contains("string or table larger"));
 }
 
 }  // namespace
