@@ -207,6 +207,16 @@ function karmada.mergeConditions(reports, rule)
   return #merged > 0 and merged or nil
 end
 
+-- Returns the object's condition of this type; nil when it has none.
+function karmada.condition(object, type)
+  for _, condition in ipairs((object.status or {}).conditions or {}) do
+    if condition.type == type then
+      return condition
+    end
+  end
+  return nil
+end
+
 -- Types of which True is bad, whatever the kind.
 local BAD = {
   Failed = true, Stalled = true, Degraded = true, NotReady = true, InvalidSpec = true, ReplicaFailure = true,
