@@ -31,6 +31,10 @@ inline constexpr char kRetainReplicasValue[] = "true";
 inline constexpr char kDeletionProtectedLabel[] = "resourcetemplate.karmada.io/deletion-protected";
 inline constexpr char kDeletionProtectedValue[] = "Always";
 
+// On the Works of a FederatedResourceQuota.
+inline constexpr char kQuotaNamespaceLabel[] = "federatedresourcequota.karmada.io/namespace";
+inline constexpr char kQuotaNameLabel[] = "federatedresourcequota.karmada.io/name";
+
 // DependedByHash(binding) follows; the label names a binding that needs the labelled one.
 inline constexpr char kDependedByLabelPrefix[] = "resourcebinding.karmada.io/depended-by-";
 

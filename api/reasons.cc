@@ -96,6 +96,14 @@ std::string BindingStatusAggregated(absl::string_view binding) {
   return absl::StrCat("Update ", binding, " with AggregatedStatus successfully.");
 }
 
+std::string QuotaSynced(const kube::ObjectKey& quota) {
+  return absl::StrCat("Sync works for FederatedResourceQuota(", quota.ToString(), ") succeed.");
+}
+
+std::string QuotaStatusCollected(const kube::ObjectKey& quota) {
+  return absl::StrCat("Collect status of FederatedResourceQuota(", quota.ToString(), ") succeed.");
+}
+
 std::string WorkSynced(const kube::ObjectKey& work, absl::string_view cluster) {
   return absl::StrCat("Sync work(", Slashed(work), ") to cluster(", cluster, ") successful.");
 }

@@ -38,6 +38,13 @@ inline constexpr char kDependenciesDistributor[] = "dependencies-distributor";
 inline constexpr char kWorkloadRebalancer[] = "workload-rebalancer";
 inline constexpr char kDeploymentReplicasSyncer[] = "deployment-replicas-syncer";
 inline constexpr char kHpaScaleTargetMarker[] = "hpa-scale-target-marker";
+inline constexpr char kQuotaSyncController[] = "federated-resource-quota-sync-controller";
+inline constexpr char kQuotaStatusController[] = "federated-resource-quota-status-controller";
+// The enforcement controller has another name in metrics than in events.
+inline constexpr char kQuotaEnforcementController[] = "federatedresourcequota";
+inline constexpr char kQuotaEnforcementSource[] = "federated-resource-quota-enforcement-controller";
+inline constexpr char kRemedyController[] = "remedy-controller";
+inline constexpr char kAgentCsrApprovingController[] = "agent-csr-approving-controller";
 inline constexpr char kControllerManagerSource[] = "karmada-controller-manager";
 inline constexpr char kOverrideManagerSource[] = "override-manager";
 
@@ -85,6 +92,11 @@ inline constexpr char kSyncWorkFailed[] = "SyncWorkFailed";
 inline constexpr char kCleanupWorkFailed[] = "CleanupWorkFailed";
 inline constexpr char kAggregateStatusSucceed[] = "AggregateStatusSucceed";
 inline constexpr char kAggregateStatusFailed[] = "AggregateStatusFailed";
+
+// Reasons of the enforcement controller's events on FederatedResourceQuotas. The other two
+// controllers of quotas use kSyncWork... and kAggregateStatus...
+inline constexpr char kCollectOverallStatusSucceed[] = "CollectOverallStatusSucceed";
+inline constexpr char kCollectOverallStatusFailed[] = "CollectOverallStatusFailed";
 
 // Reasons of events on templates and namespaces about override policies.
 inline constexpr char kApplyOverridePolicySucceed[] = "ApplyOverridePolicySucceed";
@@ -209,6 +221,11 @@ std::string OverridePolicyNotApplied(absl::string_view policy, absl::string_view
                                      const absl::Status& why);
 // "Update ResourceBinding(ns/n) with AggregatedStatus successfully."
 std::string BindingStatusAggregated(absl::string_view binding);
+
+// "Sync works for FederatedResourceQuota(ns/n) succeed."
+std::string QuotaSynced(const kube::ObjectKey& quota);
+// "Collect status of FederatedResourceQuota(ns/n) succeed."
+std::string QuotaStatusCollected(const kube::ObjectKey& quota);
 
 // The messages of events on the Work; `work` is its key.
 std::string WorkSynced(const kube::ObjectKey& work, absl::string_view cluster);

@@ -61,6 +61,18 @@ const kube::Resource& ClusterTaintPolicies() {
   return resource;
 }
 
+const kube::Resource& FederatedResourceQuotas() {
+  static const auto& resource = *new kube::Resource(
+      Make({"policy.karmada.io", "v1alpha1", "FederatedResourceQuota"}, "federatedresourcequotas"));
+  return resource;
+}
+
+const kube::Resource& Remedies() {
+  static const auto& resource = *new kube::Resource(
+      Make({"remedy.karmada.io", "v1alpha1", "Remedy"}, "remedies", kClusterScoped));
+  return resource;
+}
+
 const kube::Resource& ResourceBindings() {
   static const auto& resource = *new kube::Resource(
       Make({"work.karmada.io", "v1alpha2", "ResourceBinding"}, "resourcebindings"));
@@ -96,6 +108,13 @@ const kube::Resource& WorkloadRebalancers() {
   static const auto& resource =
       *new kube::Resource(Make({"apps.karmada.io", "v1alpha1", "WorkloadRebalancer"},
                                "workloadrebalancers", kClusterScoped));
+  return resource;
+}
+
+const kube::Resource& CertificateSigningRequests() {
+  static const auto& resource =
+      *new kube::Resource(Make({"certificates.k8s.io", "v1", "CertificateSigningRequest"},
+                               "certificatesigningrequests", kClusterScoped));
   return resource;
 }
 

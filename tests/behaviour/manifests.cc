@@ -85,15 +85,15 @@ spec:
                       kind, "}\n  customizations:\n", scripts);
 }
 
-void DefineQuotas(ControlPlane& plane) {
+void DefineUnsupported(ControlPlane& plane) {
   if (plane.fleet() == nullptr) return;  // A real Karmada has the kind.
   plane.Apply("host", R"(
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: federatedresourcequotas.policy.karmada.io}
+metadata: {name: cronfederatedhpas.autoscaling.karmada.io}
 spec:
-  group: policy.karmada.io
-  names: {kind: FederatedResourceQuota, plural: federatedresourcequotas}
+  group: autoscaling.karmada.io
+  names: {kind: CronFederatedHPA, plural: cronfederatedhpas}
   scope: Namespaced
   versions:
   - name: v1alpha1

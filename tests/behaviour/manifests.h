@@ -84,15 +84,17 @@ spec: {arms: 2}
 // lines of YAML, indented by four.
 std::string Customization(const std::string& kind, const std::string& scripts);
 
-// A kind of Karmada's that this program does nothing with. DefineQuotas lets the control plane
+// A kind of Karmada's that this program does nothing with. DefineUnsupported lets the control plane
 // serve it, if it does not anyway.
-inline const kube::Gvk kQuota{"policy.karmada.io", "v1alpha1", "FederatedResourceQuota"};
-void DefineQuotas(ControlPlane& plane);
-inline constexpr char kQuotaYaml[] = R"(
-apiVersion: policy.karmada.io/v1alpha1
-kind: FederatedResourceQuota
-metadata: {name: quota, namespace: $NS}
-spec: {overall: {pods: "1"}}
+inline const kube::Gvk kUnsupported{"autoscaling.karmada.io", "v1alpha1", "CronFederatedHPA"};
+void DefineUnsupported(ControlPlane& plane);
+inline constexpr char kUnsupportedYaml[] = R"(
+apiVersion: autoscaling.karmada.io/v1alpha1
+kind: CronFederatedHPA
+metadata: {name: nightly, namespace: $NS}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  rules: [{name: down, schedule: "0 3 * * *", targetReplicas: 1}]
 )";
 
 // Returns a policy "divided" for the selector, in YAML's flow style; it divides replicas between

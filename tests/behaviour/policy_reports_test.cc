@@ -41,30 +41,29 @@ bool RobotArrives(ControlPlane& plane, const std::string& ns) {
 TEST_CASE("What has no effect yet is reported when it comes or changes, and not at a start") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("unsupported");
-  const auto quota_events = [&] { return plane.EventsOn(kQuota, "quota"); };
+  const auto events = [&] { return plane.EventsOn(kUnsupported, "nightly"); };
   plane.Apply("host", In(ns, kNamespaceYaml));
   REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
 
-  DefineQuotas(plane);
-  plane.Apply("host", In(ns, kQuotaYaml));
+  DefineUnsupported(plane);
+  plane.Apply("host", In(ns, kUnsupportedYaml));
   int edits = 0;
   REQUIRE(plane.Eventually([&] {
     // An object that was created before the watch began is noticed when it changes.
-    plane.Patch("host", kQuota, {ns, "quota"},
-                absl::StrCat(R"({"spec":{"overall":{"cpu":")", ++edits, R"("}}})"));
+    plane.Patch("host", kUnsupported, {ns, "nightly"},
+                absl::StrCat(R"({"spec":{"scaleTargetRef":{"name":"web)", ++edits, R"("}}})"));
     return StrContains(
-        quota_events(),
-        "Warning NotSupportedYet: FederatedResourceQuota has no effect yet: quotas are neither");
+        events(), "Warning NotSupportedYet: CronFederatedHPA has no effect yet: nothing is scaled");
   }));
-  CHECK(StrContains(plane.DaemonLog(), absl::StrCat("FederatedResourceQuota ", ns, "/quota")));
+  CHECK(StrContains(plane.DaemonLog(), absl::StrCat("CronFederatedHPA ", ns, "/nightly")));
 
   plane.StopDaemon();
-  const std::string before = quota_events();
+  const std::string before = events();
   plane.StartDaemon();
   CHECK(plane.Eventually([&] {
-    return StrContains(plane.DaemonLog(), "federatedresourcequotas.policy.karmada.io (quotas");
+    return StrContains(plane.DaemonLog(), "cronfederatedhpas.autoscaling.karmada.io (nothing");
   }));
-  CHECK(plane.Always([&] { return quota_events() == before; }));
+  CHECK(plane.Always([&] { return events() == before; }));
 }
 
 TEST_CASE("A policy that names a kind or a cluster in vain gets a warning") {

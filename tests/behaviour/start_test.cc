@@ -148,13 +148,12 @@ TEST_CASE("Flags without effect and objects of missing features are named in the
   }
   CHECK_FALSE(absl::StrContains(plane.DaemonLog(), "objects of features"));
 
-  DefineQuotas(plane);
-  plane.Apply("host", In("default", kQuotaYaml));
+  DefineUnsupported(plane);
+  plane.Apply("host", In("default", kUnsupportedYaml));
   plane.StartDaemon();
   CHECK(Logs(plane,
              "objects of features that this program does not have yet kinds="
-             "\"federatedresourcequotas.policy.karmada.io (quotas are neither brought to clusters "
-             "nor added up)\""));
+             "\"cronfederatedhpas.autoscaling.karmada.io (nothing is scaled)\""));
 }
 
 TEST_CASE("Clusters that come, go and fail are one line each", "[sandbox]") {

@@ -1,0 +1,170 @@
+// A pass is about one quota: it deletes those of its Works whose cluster is not assigned any more,
+// or all of them when the quota is gone, and then writes a Work for each cluster that has an
+// assignment and takes Works. What is right already is not sent, and a cluster that fails does not
+// hold up the others.
+//
+// A quota comes back when its assignments change, when an assigned cluster gets its execution
+// namespace, and when somebody changes or deletes one of its Works. The Works of the first list
+// queue their quotas as well: so a quota that was deleted while no controller manager ran is
+// cleaned up after. Limits that no member would accept (negative, or no quantity at all) are not
+// sent; only a change of the quota mends them, so nothing is tried again.
+#include "controllers/federated_quota/quota_sync_reconciler.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "api/absent_clusters.h"
+#include "api/federated_resource_quota.h"
+#include "api/names.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "controllers/federated_quota/quota_works.h"
+#include "kube/client/errors.h"
+#include "kube/runtime/controller.h"
+#include "loops/execution_namespace.h"
+#include "loops/new_specs.h"
+#include "works/related.h"
+
+namespace controllers {
+namespace {
+
+constexpr char kResourceQuota[] = "ResourceQuota";
+
+bool OtherAssignments(const kube::Object& before, const kube::Object& after) {
+  return before.spec()["staticAssignments"] != after.spec()["staticAssignments"];
+}
+
+// A deletion is not a change of the content; the end of the Work queues its quota.
+bool OtherContent(const kube::Object& before, const kube::Object& after) {
+  return !after.IsDeleting() &&
+         (kube::GenerationChanged(before, after) || api::QuotaOf(before) != api::QuotaOf(after));
+}
+
+kube::Object ResourceQuota(const kube::ObjectKey& key, const api::ResourceList& hard) {
+  kube::Object quota = kube::Object::Make({"", "v1", kResourceQuota}, key);
+  const json::Value limits = hard.ToJson();
+  quota.Set({"spec"},
+            limits.is_null() ? json::Value::Object() : json::Value::Object({{"hard", limits}}));
+  return quota;
+}
+
+}  // namespace
+
+QuotaSyncReconciler::QuotaSyncReconciler(kube::Manager& manager)
+    : manager_(manager),
+      writer_(manager.cluster()),
+      recorder_(manager.events(), api::kQuotaSyncController) {}
+
+absl::StatusOr<kube::Action> QuotaSyncReconciler::Reconcile(const kube::Request& request,
+                                                            const base::StopToken& stop) {
+  const kube::ObjectPtr quota =
+      manager_.cluster().Find(api::FederatedResourceQuotas(), request.key);
+  if (request.variant == kReportAbsent) {
+    if (quota != nullptr) ReportAbsentClusters(*quota);
+    return kube::Action::Done();
+  }
+  const std::string name = request.key.ToString();
+  const Synced synced = Sync(request.key, quota.get(), stop);
+  const absl::Status result = conflicts_.Judge(name, synced.status);
+  if (quota == nullptr) {
+    recorder_.Forget(name);
+    if (result.ok()) conflicts_.Forget(name);
+    RETURN_IF_ERROR(result);
+    return kube::Action::Done();
+  }
+  recorder_.Outcome(
+      {.what = name,
+       .about = {kube::InvolvedObject::Of(*quota)},
+       .success = {api::reason::kSyncWorkSucceed, api::message::QuotaSynced(request.key)},
+       .failure = {api::reason::kSyncWorkFailed, ""},
+       .routine = synced.changed},
+      result);
+  RETURN_IF_ERROR(result);
+  return kube::Action::Done();
+}
+
+QuotaSyncReconciler::Synced QuotaSyncReconciler::Sync(const kube::ObjectKey& key,
+                                                      const kube::Object* quota,
+                                                      const base::StopToken& stop) {
+  kube::ClusterClient& client = manager_.cluster();
+  base::ErrorList errors;
+  bool changed = false;
+  for (const kube::ObjectPtr& work : client.ByIndex(api::Works(), kWorksByQuota, key.ToString())) {
+    const auto cluster = api::ClusterOfExecutionNamespace(work->ns());
+    const bool wanted = quota != nullptr && cluster.ok() &&
+                        api::FederatedResourceQuotaView(*quota).IsAssigned(*cluster);
+    if (wanted || work->IsDeleting()) continue;
+    changed = true;
+    errors.Add(base::Annotate(
+        client.Delete(api::Works(), work->key(), {.uid = std::string(work->uid())}, stop),
+        "deleting Work ", work->key().ToString()));
+  }
+  if (quota == nullptr) return {errors.Join(), changed};
+  for (const kube::ObjectPtr& cluster : client.List(api::Clusters())) {
+    const absl::StatusOr<bool> written = WriteFor(*quota, *cluster, stop);
+    errors.Add(base::Annotate(written.status(), "cluster ", cluster->name()));
+    changed = changed || (written.ok() && *written);
+  }
+  return {errors.Join(), changed};
+}
+
+absl::StatusOr<bool> QuotaSyncReconciler::WriteFor(const kube::Object& quota,
+                                                   const kube::Object& cluster,
+                                                   const base::StopToken& stop) {
+  const std::string name(cluster.name());
+  const json::Value& limits = api::FederatedResourceQuotaView(quota).HardFor(name);
+  // The cluster comes back with its execution namespace.
+  if (limits.is_null() || !works::TakesWorks(manager_.cluster(), cluster)) return false;
+  const absl::StatusOr<api::ResourceList> hard = api::ResourceList::FromLimits(limits);
+  if (!hard.ok()) {
+    return base::Terminal(base::Annotate(hard.status(), "spec.staticAssignments.hard"));
+  }
+  works::WorkTemplate work;
+  work.key = {api::ExecutionNamespace(name),
+              api::WorkName(kResourceQuota, quota.name(), quota.ns())};
+  work.manifest = ResourceQuota(quota.key(), *hard);
+  work.labels = api::QuotaLabels(quota.key());
+  const absl::StatusOr<works::WorkWriter::Result> result = writer_.CreateOrUpdate(work, stop);
+  if (!result.ok()) return works::ExplainedByCluster(manager_.cluster(), name, result.status());
+  return result->written;
+}
+
+void QuotaSyncReconciler::ReportAbsentClusters(const kube::Object& quota) {
+  const std::vector<std::string> absent =
+      api::FederatedResourceQuotaView(quota).AbsentClusters([this](absl::string_view name) {
+        return manager_.cluster().Find(api::Clusters(), {"", std::string(name)}) != nullptr;
+      });
+  if (absent.empty()) return;
+  recorder_.Warning(kube::InvolvedObject::Of(quota), api::reason::kClusterNotFound,
+                    api::message::ClustersAreAbsent(absent));
+}
+
+absl::Status RegisterQuotaSync(const loops::Context& context, int workers) {
+  const std::shared_ptr<kube::Informer> quotas = context.InformerOf(api::FederatedResourceQuotas());
+  kube::Controller& controller =
+      context.NewController(api::kQuotaSyncController, workers)
+          .Watches(quotas, {.when = {.update = OtherAssignments}})
+          .Watches(api::Works(), {.when = {.update = OtherContent}, .map = RequestForQuotaOf})
+          .Reads(api::Works(), kWorksByQuota, QuotaIndexValues)
+          .Reads(api::Clusters())
+          .Reads(api::Namespaces())
+          .Build(std::make_unique<QuotaSyncReconciler>(context.manager));
+  kube::WorkQueue& queue = controller.queue();
+  loops::QueueNewSpecs(context, controller,
+                       {.resource = api::FederatedResourceQuotas(),
+                        .differs = OtherAssignments,
+                        .variant = QuotaSyncReconciler::kReportAbsent});
+  loops::OnExecutionNamespace(context, controller, [&queue, quotas](const std::string& cluster) {
+    for (const kube::ObjectPtr& quota : quotas->store().List()) {
+      if (!api::FederatedResourceQuotaView(*quota).IsAssigned(cluster)) continue;
+      queue.Add({.key = quota->key()});
+    }
+  });
+  return absl::OkStatus();
+}
+
+}  // namespace controllers
