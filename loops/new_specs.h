@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "kube/meta/object.h"
 #include "kube/meta/names.h"
+#include "kube/meta/object.h"
 #include "kube/runtime/controller.h"
 #include "loops/context.h"
 

@@ -21,6 +21,7 @@
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
 #include "controllers/members/member_reconciler.h"
 #include "controllers/namespace/namespace_sync_reconciler.h"
+#include "controllers/remedy/remedy_reconciler.h"
 #include "controllers/scale_target/scale_target_reconciler.h"
 #include "controllers/taint_manager/tainted_cluster_reconciler.h"
 #include "controllers/unified_auth/unified_auth_reconciler.h"
@@ -62,6 +63,7 @@ constexpr ControllerEntry kTable[] = {
     {"gracefulEviction", kByFlag, kOneWorker, RegisterGracefulEviction<Cluster>},
     {"hpaScaleTargetMarker", kByFlag, kOneWorker, controllers::RegisterScaleTarget},
     {"namespace", kByFlag, &Concurrency::namespace_, controllers::RegisterNamespaceSync},
+    {"remedy", kByFlag, kOneWorker, controllers::RegisterRemedy},
     {"unifiedAuth", kByFlag, &Concurrency::cluster, controllers::RegisterUnifiedAuth},
     {"workStatus", kByFlag, &Concurrency::work, controllers::RegisterWorkStatus},
     {"workloadRebalancer", kByFlag, kOneWorker, controllers::RegisterWorkloadRebalancer},

@@ -31,7 +31,7 @@ std::set<std::string> KarmadaApis() {
   std::set<std::string> versions;
   for (const kube::Resource& resource :
        {api::PropagationPolicies(), api::ResourceBindings(), api::Works(), api::Clusters(),
-        api::InterpreterCustomizations(), api::WorkloadRebalancers()}) {
+        api::InterpreterCustomizations(), api::WorkloadRebalancers(), api::Remedies()}) {
     versions.insert(resource.gvk.ApiVersion());
   }
   return versions;

@@ -63,7 +63,8 @@ TEST_CASE("settings that ask for the fixed behaviour need no warning") {
   CHECK(Warnings({}).empty());
   CHECK(Warnings({"--enable-taint-manager=false", "--logtostderr", "--enable-pprof=false",
                   "--resync-period=0", "--feature-gates=Failover=false,ContextualLogging=true",
-                  "--controllers=*,-remedy", "--cluster-api-kubeconfig="})
+                  "--controllers=*,-cronFederatedHorizontalPodAutoscaler",
+                  "--cluster-api-kubeconfig="})
             .empty());
   CHECK(Warnings({"--concurrent-work-syncs=20", "--kube-api-qps=100", "--kube-api-burst=200"})
             .empty());
@@ -146,9 +147,10 @@ TEST_CASE("an unknown controller is refused with the list and the one that was m
   CHECK(absl::StrContains(typo, "workStatus, workloadRebalancer;"));
   const std::string foo = Refusal({"--controllers=fooooooo"});
   CHECK(absl::StrContains(foo, "there is no controller \"fooooooo\"\n"));
-  const auto missing = Warnings({"--controllers=*,remedy"});
+  const auto missing = Warnings({"--controllers=*,cronFederatedHorizontalPodAutoscaler"});
   REQUIRE(missing.size() == 1);
-  CHECK(absl::StrContains(missing[0], "remedy is not part of this program yet"));
+  CHECK(absl::StrContains(missing[0],
+                          "cronFederatedHorizontalPodAutoscaler is not part of this program yet"));
 }
 
 TEST_CASE("flags of earlier releases are refused with what takes their place") {
