@@ -175,7 +175,7 @@ std::string UnhealthyBecause(absl::string_view kind, const kube::ObjectKey& obje
 std::string UnhealthyFor(absl::string_view object, absl::string_view cluster,
                          absl::Duration duration, absl::string_view why) {
   return absl::StrCat(object, " in cluster ", cluster, " has been unhealthy for ",
-                      absl::FormatDuration(duration), kBecause, why);
+                      absl::FormatDuration(duration), why.empty() ? "" : kBecause, why);
 }
 
 std::string WhyUnhealthyIn(absl::string_view message) {

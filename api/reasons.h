@@ -257,7 +257,7 @@ std::string HealthInterpreted(absl::string_view kind, const kube::ObjectKey& obj
 // "Interpret health of object(Kind/ns/n) as unhealthy: <why>"; as above when `why` is "".
 std::string UnhealthyBecause(absl::string_view kind, const kube::ObjectKey& object,
                              absl::string_view why);
-// The message of the reason Unhealthy: "Kind ns/n in cluster m has been unhealthy for 5m: <why>".
+// The message of the reason Unhealthy: "Kind ns/n in cluster m has been unhealthy for 5m[: <why>]".
 std::string UnhealthyFor(absl::string_view object, absl::string_view cluster,
                          absl::Duration duration, absl::string_view why);
 // Returns the <why> of the two above; "" when the message of an event has none.

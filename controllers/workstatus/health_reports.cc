@@ -82,7 +82,6 @@ bool HealthReports::Added(const Subject& subject, std::string message) {
     unhealthy.message = std::move(message);
     if (is_new) {
       unhealthy.since = now;
-      unhealthy.due = now + kLongUnhealthy;
       unhealthy.is_reported = subject.known == api::kUnhealthy;
     }
     queues_look = !unhealthy.is_reported && !look_is_queued_;
@@ -114,14 +113,13 @@ HealthReports::Due HealthReports::TakeDue() {
   absl::MutexLock lock(&mu_);
   for (auto& [object, unhealthy] : unhealthy_) {
     if (unhealthy.is_reported) continue;
-    // A rule that gives no reason may give one later.
-    if (unhealthy.due <= now && unhealthy.message.empty()) unhealthy.due = now + kLongUnhealthy;
-    if (unhealthy.due <= now && due.objects.size() < kMostReportedAtOnce) {
+    const base::SteadyTime at = unhealthy.since + kLongUnhealthy;
+    if (at <= now && due.objects.size() < kMostReportedAtOnce) {
       due.objects.emplace_back(object, unhealthy);
       unhealthy.is_reported = true;
       continue;
     }
-    const absl::Duration wait = std::max(unhealthy.due - now, kBetweenReports);
+    const absl::Duration wait = std::max(at - now, kBetweenReports);
     due.next = std::min(due.next.value_or(wait), wait);
   }
   look_is_queued_ = due.next.has_value();

@@ -2,8 +2,8 @@
 //
 // Nothing but `health` is stored of it: the API has no place for a message. So the message goes
 // into the event by which a Work says that its object's health has changed, and, when an object has
-// been unhealthy for kLongUnhealthy, into one Warning on the Work and one on its binding. A message
-// that changes while the health stays causes no write.
+// been unhealthy for kLongUnhealthy, into one Warning on the Work and one on its binding, whether
+// its rule says why or not. A message that changes while the health stays causes no write.
 #ifndef CONTROLLERS_WORKSTATUS_HEALTH_REPORTS_H_
 #define CONTROLLERS_WORKSTATUS_HEALTH_REPORTS_H_
 
@@ -70,7 +70,6 @@ class HealthReports {
     kube::ObjectKey work;
     std::string message;  // The one of the last pass.
     base::SteadyTime since;
-    base::SteadyTime due;  // When it is to be reported.
     bool is_reported = false;
   };
   using Entry = std::pair<const kube::Request, Unhealthy>;

@@ -71,6 +71,9 @@ TEST_CASE("messages about an unhealthy object say why, and are understood") {
       message::UnhealthyFor("Deployment ns/web", "m1", absl::Minutes(5), "0 of 3");
   CHECK(lasting == "Deployment ns/web in cluster m1 has been unhealthy for 5m: 0 of 3");
   CHECK(message::WhyUnhealthyIn(lasting) == "0 of 3");
+  const std::string silent = message::UnhealthyFor("Deployment ns/web", "m1", absl::Minutes(5), "");
+  CHECK(silent == "Deployment ns/web in cluster m1 has been unhealthy for 5m");
+  CHECK(message::WhyUnhealthyIn(silent).empty());
   CHECK(message::WhyUnhealthyIn(message::HealthInterpreted("Pod", {"ns", "a"}, false)).empty());
   CHECK(message::WhyUnhealthyIn(message::HealthInterpreted("Pod", {"ns", "a"}, true)).empty());
 }

@@ -77,18 +77,19 @@ TEST_CASE_METHOD(Fixture, "the event of a health that turns bad says why, once f
   CHECK(recorded->All()[2] == kTurned + ": 2 of 2 are ill");
 }
 
-TEST_CASE_METHOD(Fixture, "without a message the events are those of before") {
+TEST_CASE_METHOD(Fixture, "what is unhealthy for long is reported without a message, too") {
   Pass(false, "Healthy");
   CHECK(recorded->All() == Events{kTurned + "."});
-  clock.Advance(2 * kLongUnhealthy);
-  CHECK(reports->ReportLong().delay() <= kLongUnhealthy);
-  CHECK(recorded->All().size() == 1);
-
-  Pass(Unhealthy("at last a reason"), "Unhealthy");
   clock.Advance(kLongUnhealthy);
   CHECK(reports->ReportLong().delay() == absl::ZeroDuration());
-  REQUIRE(recorded->All().size() == 3);
-  CHECK(recorded->All()[1] == "Warning Unhealthy Work" + kLasting + "15m: at last a reason");
+  const Events once = {kTurned + ".", "Warning Unhealthy Work" + kLasting + "5m",
+                       "Warning Unhealthy ResourceBinding" + kLasting + "5m"};
+  CHECK(recorded->All() == once);
+
+  Pass(Unhealthy("at last a reason"), "Unhealthy");
+  clock.Advance(10 * kLongUnhealthy);
+  reports->ReportLong();
+  CHECK(recorded->All() == once);
 }
 
 TEST_CASE_METHOD(Fixture, "a rollout that goes well brings no event, whatever is said on the way") {
