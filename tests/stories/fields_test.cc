@@ -81,6 +81,14 @@ phases: [{name: created, expct: {}}]
   CHECK(story.status().message() == "a/B.yaml: phase created has an unknown field expct");
 }
 
+TEST_CASE("A story whose controllers delete in an unknown member is refused") {
+  const auto story = ParseStory("a/B.yaml", R"(
+template: {apiVersion: v1, kind: ConfigMap, metadata: {name: one}}
+phases: [{name: created, deletes: [member2, member3]}]
+)");
+  CHECK(story.status().message() == "a/B.yaml: phase created deletes in no member: member3");
+}
+
 TEST_CASE("A story's steps for one member add to those for all") {
   const auto story = ParseStory("a.b/C-d.yaml", R"(
 template: {apiVersion: v1, kind: ConfigMap, metadata: {name: one}, data: {ns: $NS}}

@@ -1,6 +1,7 @@
 // All stories go through their phases at the same time. In each phase the stage
 // 1. makes the user's change in the control plane, and waits until it has come to the members;
-// 2. writes what the members' controllers write;
+// 2. writes what the members' controllers write, and deletes what they delete, which the control
+//    plane has to make again;
 // 3. waits until healths, templates and members' objects are as the phase expects them, while the
 //    chronicle watches for healths that nobody expects;
 // 4. waits until the controller manager is at rest, and looks once more.
@@ -105,7 +106,9 @@ void Stage::PlayPhase(size_t number) {
   for (const Story* story : stories) BeginPhase(*story, number);
   Await(stories, [&](const Story& s) { return MissingArrival(s, s.phases[number]); });
   for (const Story* story : InPhase(number)) {
-    for (const char* member : kMembers) PlayMember(*story, story->phases[number], member);
+    const Phase& phase = story->phases[number];
+    for (const char* member : kMembers) PlayMember(*story, phase, member);
+    for (const std::string& member : phase.deletes) DeleteIn(member, *story);
   }
   const auto missing = [&](const Story& s) { return MissingResult(s, s.phases[number]); };
   Await(InPhase(number), missing);
@@ -152,6 +155,15 @@ void Stage::PlayMember(const Story& story, const Phase& phase, const std::string
   } else {
     Patch(member, story, found->second);
   }
+}
+
+void Stage::DeleteIn(const std::string& member, const Story& story) {
+  const kube::ObjectPtr object = FindSubject(member, story);
+  if (object == nullptr) return chronicle_->Report(story, member + ": nothing is there to delete");
+  deleted_[{&story, member}] = std::string(object->uid());
+  const auto gone = BackendOf(member).Delete(BackendOf(member).Find(object->gvk()).gvr(),
+                                             object->key(), {.propagation = "Background"});
+  if (!gone.ok()) chronicle_->Report(story, absl::StrCat(member, ": ", gone.status().message()));
 }
 
 void Stage::Restart() {
@@ -212,6 +224,12 @@ std::vector<std::string> Stage::MissingArrival(const Story& story, const Phase& 
 
 std::vector<std::string> Stage::MissingResult(const Story& story, const Phase& phase) {
   std::vector<std::string> all = MissingInBinding(story, phase);
+  for (const std::string& member : phase.deletes) {
+    const kube::ObjectPtr object = FindSubject(member, story);
+    if (object == nullptr || object->uid() == deleted_[{&story, member}]) {
+      all.push_back(absl::StrCat(member, ": what its controller has deleted is not made again"));
+    }
+  }
   for (const auto& [member, expected] : phase.expected_member) {
     const kube::ObjectPtr object = FindSubject(member, story);
     if (object == nullptr) {

@@ -3,9 +3,11 @@
 #define TESTS_STORIES_STAGE_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/stories/chronicle.h"
@@ -32,6 +34,7 @@ class Stage {
   void BeginPhase(const Story& story, size_t number);
   void MakeTemplates(const Story& story);
   void PlayMember(const Story& story, const Phase& phase, const std::string& member);
+  void DeleteIn(const std::string& member, const Story& story);
   void Restart();
   void DeleteTemplates();
   // Waits until no story waits for anything; reports what is still missing after a minute, and
@@ -63,6 +66,8 @@ class Stage {
   const std::shared_ptr<Chronicle> chronicle_;
   const std::string probes_ns_;
   std::set<const Story*> failed_;
+  // By story and member: the uid of the object that the member's controller has deleted last.
+  std::map<std::pair<const Story*, std::string>, std::string> deleted_;
 };
 
 }  // namespace tests

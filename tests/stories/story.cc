@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -55,10 +56,10 @@ std::set<std::string> TextsOf(const json::Value& list) {
 
 absl::StatusOr<Phase> ParsePhase(const json::Value& given) {
   const std::string where = absl::StrCat("phase ", given["name"].AsString());
-  RETURN_IF_ERROR(CheckNames(
-      given,
-      {"name", "user", "arrived", "member", "member1", "member2", "expect", "meanwhile", "left"},
-      where));
+  RETURN_IF_ERROR(CheckNames(given,
+                             {"name", "user", "arrived", "member", "member1", "member2", "deletes",
+                              "expect", "meanwhile", "left"},
+                             where));
   const json::Value& expect = given["expect"];
   RETURN_IF_ERROR(
       CheckNames(expect, {"health", "template", "member", "member1", "member2"}, where));
@@ -68,6 +69,12 @@ absl::StatusOr<Phase> ParsePhase(const json::Value& given) {
   phase.user = given["user"];
   phase.arrived = given.Has("arrived") ? given["arrived"] : given["user"];
   phase.member = ByMember(given);
+  phase.deletes = TextsOf(given["deletes"]);
+  for (const std::string& member : phase.deletes) {
+    if (std::find(std::begin(kMembers), std::end(kMembers), member) == std::end(kMembers)) {
+      return absl::InvalidArgumentError(absl::StrCat(where, " deletes in no member: ", member));
+    }
+  }
   phase.health = HealthOf(expect["health"]);
   phase.meanwhile = TextsOf(given["meanwhile"]);
   phase.left = TextsOf(given["left"]);

@@ -19,6 +19,7 @@ struct Phase {
   json::Value user;     // A merge patch for the template; null: none.
   json::Value arrived;  // What members' objects have when the user's change has come to them.
   std::map<std::string, json::Value> member;  // By member: a merge patch for its object.
+  std::set<std::string> deletes;              // The members whose controller deletes the object.
   std::map<std::string, std::string> health;  // By member; no entry: any.
   std::set<std::string> left;       // Fields that the members' side leaves to the control plane.
   std::set<std::string> meanwhile;  // Healths that may also show on the way.
