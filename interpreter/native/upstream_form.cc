@@ -101,7 +101,8 @@ class UpstreamForm : public Backend {
   absl::string_view layer() const override { return native_->layer(); }
   // Of some kinds upstream retains nothing.
   bool Has(const kube::Gvk& gvk, Operation op) const override {
-    constexpr absl::string_view kOurs[] = {"Ingress",
+    constexpr absl::string_view kOurs[] = {"DaemonSet",
+                                           "Ingress",
                                            "ReplicaSet",
                                            "StatefulSet",
                                            "ClusterRole",

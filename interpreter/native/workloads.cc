@@ -62,8 +62,8 @@ absl::StatusOr<kube::Object> ReviseReplicas(const kube::Object& object, int64_t 
   return ReviseSpecField(object, "replicas", replicas);
 }
 
-// Retains the member's replica count (set by an autoscaler, for example) when the template asks for
-// it by label.
+// Others write into the spec of a Deployment, ReplicaSet or StatefulSet in a member:
+//   replicas   autoscalers, Argo Rollouts, Flagger; it stays when the template asks for it by label
 absl::StatusOr<kube::Object> RetainReplicas(const kube::Object& desired,
                                             const kube::Object& observed) {
   Fields metadata(desired.metadata(), "metadata");
@@ -80,6 +80,27 @@ absl::StatusOr<kube::Object> RetainReplicas(const kube::Object& desired,
   RETURN_IF_ERROR(json::FindObject(desired.root(), {"spec"}).status());
   kube::Object retained = desired;
   retained.Set({"spec", "replicas"}, *replicas);
+  return retained;
+}
+
+// Flagger writes it between two releases into the pod template of a DaemonSet that a Canary names,
+// so that no node runs it, and takes it away for a release (pkg/canary/daemonset_controller.go of
+// its v1.44). No node has such a label.
+constexpr char kScaledToZero[] = "flagger.app/scale-to-zero";
+
+// Others write into the spec of a DaemonSet in a member:
+//   template.spec.nodeSelector   Flagger: the label above
+absl::StatusOr<kube::Object> RetainDaemonSet(const kube::Object& desired,
+                                             const kube::Object& observed) {
+  Fields spec(observed.spec(), "spec");
+  Fields pod_template = spec.In("template");
+  Fields pod_spec = pod_template.In("spec");
+  const absl::string_view scaled = pod_spec.StringMap("nodeSelector")[kScaledToZero].AsString();
+  RETURN_IF_ERROR(spec.error());
+  if (scaled.empty()) return desired;
+  RETURN_IF_ERROR(json::FindObject(desired.root(), {"spec", "template", "spec"}).status());
+  kube::Object retained = desired;
+  retained.Set({"spec", "template", "spec", "nodeSelector", kScaledToZero}, scaled);
   return retained;
 }
 
@@ -249,7 +270,8 @@ void RegisterWorkloads(HandlerTable& table) {
                                             .get_dependencies = StatefulSetDependencies,
                                             .reflect_status = ReflectStatefulSet,
                                             .interpret_health = StatefulSetHealth});
-  table.Add({"apps", "v1", "DaemonSet"}, {.aggregate_status = AggregateDaemonSet,
+  table.Add({"apps", "v1", "DaemonSet"}, {.retain = RetainDaemonSet,
+                                          .aggregate_status = AggregateDaemonSet,
                                           .get_dependencies = TemplateDependencies,
                                           .reflect_status = ReflectDaemonSet,
                                           .interpret_health = DaemonSetHealth});
