@@ -12,7 +12,9 @@ namespace interpreter::native {
 
 namespace {
 
-// Retains the token that the member made for its own service account.
+// Others write into a Secret in a member:
+//   data   the token controller, for the type kubernetes.io/service-account-token: the token of the
+//          member's own service account
 absl::StatusOr<kube::Object> RetainSecret(const kube::Object& desired,
                                           const kube::Object& observed) {
   if (desired.root()["type"].AsString() != "kubernetes.io/service-account-token") return desired;
@@ -47,7 +49,10 @@ absl::Status MergeReferences(absl::string_view field, const kube::Object& observ
   return absl::OkStatus();
 }
 
-// Adds the references that the member's controllers added. (Where neither side has any, upstream
+// Others write into a ServiceAccount in a member:
+//   secrets            the token controller of clusters before Kubernetes 1.24, and OpenShift's
+//   imagePullSecrets   controllers of registries, such as OpenShift's
+// They are added to those of the template. (Where neither side has any, upstream
 // writes an explicit null; here the field stays as it is.)
 absl::StatusOr<kube::Object> RetainServiceAccount(const kube::Object& desired,
                                                   const kube::Object& observed) {

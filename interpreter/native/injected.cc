@@ -15,9 +15,10 @@ namespace {
 
 constexpr absl::string_view kBundle = "caBundle";
 
-// Retains the rules that the member's controller manager adds up where a role has an
-// aggregationRule: it overwrites all others. None are rules, too: those of the template would be
-// rights that no role of the member gives.
+// Others write into a ClusterRole in a member:
+//   rules   the member's controller manager, where the role has an aggregationRule: it adds them up
+//           and overwrites all others
+// None are rules, too: those of the template would be rights that no role of the member gives.
 absl::StatusOr<kube::Object> RetainAggregatedRules(const kube::Object& desired,
                                                    const kube::Object& observed) {
   if (desired.root()["aggregationRule"].is_null()) return desired;
@@ -38,6 +39,8 @@ void KeepBundle(const json::Value& observed, json::Value& config) {
   config.Set(kBundle, injected);
 }
 
+// Others write into the configuration of an admission webhook in a member:
+//   webhooks[].clientConfig.caBundle   cert-manager's injector, or the webhook itself
 absl::StatusOr<kube::Object> RetainBundlesOfWebhooks(const kube::Object& desired,
                                                      const kube::Object& observed) {
   if (!desired.root()["webhooks"].is_array()) return desired;
@@ -55,6 +58,8 @@ absl::StatusOr<kube::Object> RetainBundlesOfWebhooks(const kube::Object& desired
   return retained;
 }
 
+// Others write into a CustomResourceDefinition in a member:
+//   spec.conversion.webhook.clientConfig.caBundle   cert-manager's injector, or the webhook itself
 absl::StatusOr<kube::Object> RetainBundleOfConversion(const kube::Object& desired,
                                                       const kube::Object& observed) {
   const auto config_of = [](const kube::Object& definition) {
@@ -68,6 +73,8 @@ absl::StatusOr<kube::Object> RetainBundleOfConversion(const kube::Object& desire
   return retained;
 }
 
+// Others write into an APIService in a member:
+//   spec.caBundle   cert-manager's injector, or the server itself
 absl::StatusOr<kube::Object> RetainBundleOfService(const kube::Object& desired,
                                                    const kube::Object& observed) {
   json::Value spec = desired.spec();

@@ -87,8 +87,12 @@ absl::Status RetainAdmission(const kube::Object& observed, kube::Object& retaine
   return absl::OkStatus();
 }
 
-// Retains the labels by which the member's job controller recognizes the pods, and where a queue
-// lets them run.
+// Others write into the spec of a Job in a member:
+//   selector.matchLabels, template.metadata.labels   the API server, when the Job is created: the
+//                       labels by which the job controller recognizes the pods
+//   suspend             Kueue, for a Job with its label queue-name
+//   template            Kueue, when it admits the Job: where the pods run
+//   parallelism, completions   Kueue, when it admits a part of the Job
 absl::StatusOr<kube::Object> RetainJob(const kube::Object& desired, const kube::Object& observed) {
   kube::Object retained = desired;
   RETURN_IF_ERROR(CopyLabels(observed, {"spec", "selector", "matchLabels"}, retained));

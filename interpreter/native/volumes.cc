@@ -11,8 +11,11 @@ namespace interpreter::native {
 
 namespace {
 
-// Retains the name of the volume that the member bound, and the class that its admission has given
-// a claim without one; neither can be taken away.
+// Others write into the spec of a PersistentVolumeClaim in a member:
+//   volumeName         the controller that binds volumes
+//   storageClassName   the admission of default classes, or that controller later, where the claim
+//                      has none
+// Neither can be taken away.
 absl::StatusOr<kube::Object> RetainClaim(const kube::Object& desired,
                                          const kube::Object& observed) {
   Fields spec(observed.spec(), "spec");
@@ -26,7 +29,8 @@ absl::StatusOr<kube::Object> RetainClaim(const kube::Object& desired,
   return retained;
 }
 
-// Retains the claim that the member bound.
+// Others write into the spec of a PersistentVolume in a member:
+//   claimRef   the controller that binds volumes
 absl::StatusOr<kube::Object> RetainVolume(const kube::Object& desired,
                                           const kube::Object& observed) {
   ASSIGN_OR_RETURN(const json::Value* claim,
