@@ -43,8 +43,9 @@ std::string WhyReplicasAreMissing(const kube::Object& workload, const ReplicaCou
   if (workload.status()["observedGeneration"].AsInt() != workload.generation()) {
     return absl::StrCat("its controller has not seen generation ", workload.generation(), " yet");
   }
-  if (counts.updated < counts.to_update) {
-    return absl::StrCat(counts.updated, " of ", counts.to_update, " replicas are updated, ",
+  const int64_t to_update = counts.wanted - counts.held;
+  if (counts.updated < to_update) {
+    return absl::StrCat(counts.updated, " of ", to_update, " replicas are updated, ",
                         counts.available, " available");
   }
   return absl::StrCat(counts.available, " of ", counts.wanted, " replicas are available");

@@ -17,10 +17,9 @@ namespace interpreter::native {
 // The replicas of a workload.
 struct ReplicaCounts {
   int64_t wanted = 0;
-  int64_t to_update = 0;  // How many must run the current template; fewer than `wanted` while a
-                          // release is held.
-  int64_t updated = 0;    // How many do.
+  int64_t updated = 0;  // Equals `wanted` for kinds that do not update replicas themselves.
   int64_t available = 0;
+  int64_t held = 0;  // So many of `wanted` keep an older template because the user asked for it.
 };
 
 // Returns the reason that the workload's own controller gives in a condition (a quota that refuses

@@ -1,9 +1,10 @@
 // Service, Ingress, ServiceImport.
-#include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
@@ -40,8 +41,11 @@ absl::Status RetainRolloutPodHash(const kube::Object& observed, kube::Object& re
   return absl::OkStatus();
 }
 
-// Retains the addresses and ports that the member gave the Service, the class of load balancer that
-// a webhook of the member chose (it cannot be taken away), and what a Rollout selects.
+// Others write into the spec of a Service in a member:
+//   clusterIP             the API server, which cannot change it any more
+//   healthCheckNodePort   the API server, as long as externalTrafficPolicy is Local
+//   loadBalancerClass     a webhook, when the Service is created; it cannot be taken away
+//   selector              Argo Rollouts: the hash of the ReplicaSet that gets the traffic
 absl::StatusOr<kube::Object> RetainService(const kube::Object& desired,
                                            const kube::Object& observed) {
   Fields spec(observed.spec(), "spec");
@@ -59,56 +63,64 @@ absl::StatusOr<kube::Object> RetainService(const kube::Object& desired,
   return retained;
 }
 
-// Returns whether cert-manager has put the path there, to answer a challenge of an ACME server
-// (ingressPath in its pkg/issuer/acme/http/ingress.go, v1.18).
+using Paths = std::vector<json::Value>;
+
+// Returns whether cert-manager has put the path into the Ingress to answer a challenge, as it does
+// with the annotation acme.cert-manager.io/http01-edit-in-place or a solver that names the Ingress
+// (pkg/issuer/acme/http/ingress.go of its v1.20).
 bool IsOfChallenge(const json::Value& path) {
   const absl::string_view service = path.Get({"backend", "service", "name"}).AsString();
   return absl::StartsWith(path["path"].AsString(), "/.well-known/acme-challenge/") &&
          absl::StartsWith(service, "cm-acme-http-solver-");
 }
 
-// Returns the rule with those paths of challenges before its own that it does not have.
-json::Value WithChallenges(const json::Value& rule, const std::vector<json::Value>& challenges) {
-  std::vector<json::Value> paths = challenges;
+// Returns the rule with the paths of challenges before its own, as cert-manager writes them; they
+// take the place of its own with the same path.
+json::Value WithChallenges(const json::Value& rule, Paths paths) {
+  absl::flat_hash_set<std::string> taken;
+  for (const json::Value& path : paths) taken.insert(path["path"].ToString());
   for (const json::Value& path : rule.Get({"http", "paths"}).items()) {
-    const auto same = [&](const json::Value& other) { return other["path"] == path["path"]; };
-    if (std::none_of(challenges.begin(), challenges.end(), same)) paths.push_back(path);
+    if (!taken.contains(path["path"].ToString())) paths.push_back(path);
   }
   json::Value out = rule;
   out.Set({"http", "paths"}, json::Value::OfItems(std::move(paths)));
   return out;
 }
 
-// Retains the paths by which cert-manager answers challenges in an Ingress that exists (its
-// annotation http01-edit-in-place, or a solver with the name of the Ingress), for as long as they
-// are there.
+// Retains the paths of challenges until cert-manager takes them away: in the first rule of their
+// host, or in a rule of their own.
 void RetainChallenges(const kube::Object& observed, kube::Object& retained) {
-  absl::flat_hash_map<absl::string_view, std::vector<json::Value>> by_host;
+  absl::flat_hash_map<std::string, Paths> by_host;
+  std::vector<std::string> hosts;  // In the order in which the member has them.
   for (const json::Value& rule : observed.spec()["rules"].items()) {
     for (const json::Value& path : rule.Get({"http", "paths"}).items()) {
-      if (IsOfChallenge(path)) by_host[rule["host"].AsString()].push_back(path);
+      if (!IsOfChallenge(path)) continue;
+      Paths& paths = by_host[rule["host"].ToString()];
+      if (paths.empty()) hosts.push_back(rule["host"].ToString());
+      paths.push_back(path);
     }
   }
   if (by_host.empty()) return;
   std::vector<json::Value> rules;
   for (const json::Value& rule : retained.spec()["rules"].items()) {
-    const auto found = by_host.find(rule["host"].AsString());
-    rules.push_back(found == by_host.end() ? rule : WithChallenges(rule, found->second));
-    if (found != by_host.end()) by_host.erase(found);
+    auto challenges = by_host.extract(rule["host"].ToString());
+    rules.push_back(challenges.empty() ? rule
+                                       : WithChallenges(rule, std::move(challenges.mapped())));
   }
-  for (const json::Value& rule : observed.spec()["rules"].items()) {
-    const auto found = by_host.find(rule["host"].AsString());
-    if (found == by_host.end()) continue;
-    const json::Value host = json::Value::Object({{"host", rule["host"]}});
-    rules.push_back(WithChallenges(host, found->second));
-    by_host.erase(found);
+  for (const std::string& host : hosts) {
+    auto challenges = by_host.extract(host);
+    if (challenges.empty()) continue;
+    json::Value rule = json::Value::Object();
+    if (!host.empty()) rule.Set("host", host);
+    rules.push_back(WithChallenges(rule, std::move(challenges.mapped())));
   }
   retained.Set({"spec", "rules"}, json::Value::OfItems(std::move(rules)));
 }
 
-// Others write into an Ingress in a member: the admission of IngressClasses gives one without a
-// class the default one when it is created, and never again, and without it no controller would
-// serve the Ingress any more; cert-manager adds and removes paths of challenges.
+// Others write into the spec of an Ingress in a member:
+//   ingressClassName   the admission of default classes, when the Ingress is created and never
+//                      again: without it no controller would serve the Ingress any more
+//   rules              cert-manager, as long as a challenge lasts
 absl::StatusOr<kube::Object> RetainIngress(const kube::Object& desired,
                                            const kube::Object& observed) {
   RETURN_IF_ERROR(json::FindObject(desired.root(), {"spec"}).status());

@@ -1,59 +1,149 @@
-// Others write into the spec of a Pod in a member, nearly all of them while it is created:
+// The spec of a Pod begins with that of the member's Pod, because nobody may take anything out of
+// one that runs. Others write there
+//   when it is created   defaults (API server); serviceAccountName, imagePullSecrets, the volume
+//   and
+//                        mounts of the token (ServiceAccount admission); resources (LimitRanger);
+//                        priority, preemptionPolicy, tolerations (other plugins); sidecars, their
+//                        volumes, changed probes and environments, scheduling gates (webhooks)
+//   later                nodeName (scheduler); nodeSelector, tolerations, and fewer schedulingGates
+//                        (Kueue and whoever else has set a gate); ephemeralContainers (kubectl
+//                        debug)
 //
-// - the scheduler: nodeName; the admission for service accounts: serviceAccountName, a volume with
-// its
-//   token and the mounts of it, imagePullSecrets; LimitRanger: resources of containers; the
-//   admissions for priorities, runtime classes and tolerations; the defaults of the API server;
-// - Kueue: a scheduling gate, which it takes away when it admits the Pod, and nodeSelector then;
-// - webhooks (service meshes, agents): containers, init containers, environment variables, volumes;
-// - `kubectl debug`: ephemeral containers.
+// What the template determines is laid over it:
+// 1. the fields that Kubernetes lets change (ValidatePodUpdate in pkg/apis/core/validation):
+//    images, activeDeadlineSeconds, further tolerations, fewer scheduling gates, and
+//    terminationGracePeriodSeconds from a negative number to 1;
+// 2. when the template is not the one that the member's Pod was given (the annotation
+//    resourcetemplate.karmada.io/generation differs, or has no meaning), every field that it names.
+//    If one cannot change, the member refuses the update, and the user sees it in the condition
+//    Applied. What a webhook has changed of such a field is refused then, too: nothing shows who
+//    changed it.
+// What a template names no more stays, because it looks like what others have put in.
 //
-// A Pod that exists can lose nothing of it, nor anything else: Kubernetes refuses every change but
-// that of an image, a shorter activeDeadlineSeconds, a further toleration, and a gate that goes
-// (ValidatePodUpdate). So what the template does not name stays as it is in the member, member by
-// member and, in lists of named items, item by item. What it does name is applied; where Kubernetes
-// does not allow that, its answer is reported. What the template loses stays in the Pod.
+// A gate that the template names is never put back. One that it does not name goes with a changed
+// template, by which a user opens a gate of the template; except Kueue's, which its webhook has
+// set.
 #include "interpreter/native/pod_retention.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
+#include "api/keys.h"
 #include "base/status.h"
 #include "interpreter/native/typed_fields.h"
+#include "kube/meta/three_way_merge.h"
 
 namespace interpreter::native {
 
 namespace {
 
-// Gates with this prefix are put into Pods by a webhook of Kueue; other gates are the template's.
-constexpr absl::string_view kKueueGates = "kueue.x-k8s.io/";
+constexpr const char* kContainerLists[] = {"containers", "initContainers"};
+constexpr char kGates[] = "schedulingGates";
+constexpr char kKueueGates[] = "kueue.x-k8s.io/";
 
-constexpr absl::string_view kContainers[] = {"containers", "initContainers"};
-// Of these the member's value counts, even if it has none.
-constexpr absl::string_view kOfTheMember[] = {"nodeName", "serviceAccountName", "volumes"};
-constexpr absl::string_view kTolerations = "tolerations";
-constexpr absl::string_view kGates = "schedulingGates";
+using ByText = absl::flat_hash_map<std::string, const json::Value*>;
 
-// Checks the types of the members whose place the retention has to find.
+// Checks the types of the fields that retention reads.
 absl::Status CheckRetainable(const kube::Object& pod) {
+  RETURN_IF_ERROR(json::FindObject(pod.root(), {"spec"}).status());
   Fields spec(pod.spec(), "spec");
   spec.String("nodeName");
   spec.String("serviceAccountName");
   spec.Each("volumes", [](Fields&) {});
-  for (const absl::string_view containers : kContainers) {
+  spec.Each("tolerations", [](Fields&) {});
+  spec.Each(kGates, [](Fields& gate) { gate.String("name"); });
+  for (const char* containers : kContainerLists) {
     spec.Each(containers, [](Fields& container) {
       container.String("name");
+      container.String("image");
       container.Each("volumeMounts", [](Fields&) {});
     });
   }
-  spec.Each(kTolerations, [](Fields&) {});
-  spec.Each(kGates, [](Fields& gate) { gate.String("name"); });
   return spec.error();
+}
+
+// Returns whether the member's Pod was given this very template.
+bool HasTemplate(const kube::Object& observed, const kube::Object& desired) {
+  const absl::string_view generation = desired.Annotation(api::kTemplateGenerationAnnotation);
+  // Control planes before Kubernetes 1.33 count no generations of Pods.
+  if (generation.empty() || generation == "0") return false;
+  return observed.Annotation(api::kTemplateGenerationAnnotation) == generation;
+}
+
+// Returns the items by their names; the first of several with one name.
+ByText ByName(const json::Value& list) {
+  ByText items;
+  for (const json::Value& item : list.items()) items.emplace(item["name"].ToString(), &item);
+  return items;
+}
+
+// Returns the text by which two tolerations are the same: Kubernetes lets the time change.
+std::string KeyOf(json::Value toleration) {
+  toleration.Erase("tolerationSeconds");
+  return json::Write(toleration);
+}
+
+void LayImages(const json::Value& ours, json::Value& containers) {
+  const ByText wanted = ByName(ours);
+  for (size_t i = 0; i < containers.size(); ++i) {
+    const auto found = wanted.find(containers.At(i)["name"].ToString());
+    if (found == wanted.end()) continue;
+    const json::Value& image = (*found->second)["image"];
+    if (!image.AsString().empty()) containers.MutableAt(i).Set("image", image);
+  }
+}
+
+// Returns the member's tolerations, and after them those that only the template has.
+json::Value Tolerations(const json::Value& ours, const json::Value& theirs) {
+  ByText wanted;
+  for (const json::Value& toleration : ours.items()) wanted.emplace(KeyOf(toleration), &toleration);
+  json::Value all = json::Value::Array();
+  for (const json::Value& toleration : theirs.items()) {
+    const auto found = wanted.find(KeyOf(toleration));
+    all.Append(found == wanted.end() ? toleration : *found->second);
+    if (found != wanted.end()) wanted.erase(found);
+  }
+  for (const json::Value& toleration : ours.items()) {
+    if (wanted.erase(KeyOf(toleration)) > 0) all.Append(toleration);
+  }
+  return all;
+}
+
+// Returns those of the member's gates that stay.
+json::Value Gates(const json::Value& ours, const json::Value& theirs, bool is_same) {
+  const ByText named = ByName(ours);
+  json::Value gates = json::Value::Array();
+  for (const json::Value& gate : theirs.items()) {
+    const std::string name = gate["name"].ToString();
+    const bool stays = is_same || named.contains(name) || absl::StartsWith(name, kKueueGates);
+    if (stays) gates.Append(gate);
+  }
+  return gates;
+}
+
+// Lays the fields that Kubernetes lets change over a spec that has the member's parts.
+void LayMutableFields(const json::Value& ours, const json::Value& theirs, json::Value& spec) {
+  for (const char* list : kContainerLists) {
+    if (spec[list].is_array()) LayImages(ours[list], spec.Mutable(list));
+  }
+  const json::Value& deadline = ours["activeDeadlineSeconds"];
+  if (!deadline.is_null()) spec.Set("activeDeadlineSeconds", deadline);
+  if (!ours["tolerations"].empty()) {
+    spec.Set("tolerations", Tolerations(ours["tolerations"], theirs["tolerations"]));
+  }
+  const json::Value& grace = ours["terminationGracePeriodSeconds"];
+  if (grace.AsInt() == 1 && theirs["terminationGracePeriodSeconds"].AsInt() < 0) {
+    spec.Set("terminationGracePeriodSeconds", grace);
+  }
+}
+
+// Returns the member's spec with every field that the template names.
+json::Value Merged(const kube::Object& desired, const kube::Object& observed) {
+  json::Value merged = kube::ThreeWayMerge(json::Value(), desired.root(), observed.root());
+  return merged["spec"];
 }
 
 // Copies a member, or removes it from `to` when it is empty in `from`.
@@ -61,117 +151,53 @@ void CopyOrErase(const json::Value& from, absl::string_view name, json::Value& t
   const json::Value& held = from[name];
   if (!held.empty() || !held.AsString().empty()) {
     to.Set(name, held);
-  } else if (to.Has(name)) {
+  } else {
     to.Erase(name);
   }
 }
 
-bool IsNamedList(const json::Value& list) {
-  return !list.empty() && list.is_array() &&
-         std::all_of(list.items().begin(), list.items().end(),
-                     [](const json::Value& item) { return !item["name"].AsString().empty(); });
-}
-
-json::Value Filled(const json::Value& desired, const json::Value& observed);
-
-// Returns the observed items, each filled into the desired one of its name, then the other desired
-// ones.
-json::Value FilledByName(const json::Value& desired, const json::Value& observed) {
-  absl::flat_hash_map<absl::string_view, const json::Value*> wanted;
-  for (const json::Value& item : desired.items()) wanted.emplace(item["name"].AsString(), &item);
-  std::vector<json::Value> out;
-  absl::flat_hash_set<const json::Value*> placed;
-  for (const json::Value& item : observed.items()) {
-    const auto found = wanted.find(item["name"].AsString());
-    if (found == wanted.end()) {
-      out.push_back(item);
-    } else if (placed.insert(found->second).second) {
-      out.push_back(Filled(*found->second, item));
-    }
-  }
-  for (const json::Value& item : desired.items()) {
-    if (placed.count(&item) == 0) out.push_back(item);
-  }
-  return json::Value::OfItems(std::move(out));
-}
-
-// Returns `desired` with the members that only `observed` has.
-json::Value Filled(const json::Value& desired, const json::Value& observed) {
-  if (desired.is_null()) return observed;
-  if (IsNamedList(desired) && IsNamedList(observed)) return FilledByName(desired, observed);
-  if (!desired.is_object() || !observed.is_object()) return desired;
-  std::vector<json::Member> members;
-  for (const json::Member& member : desired.members()) {
-    members.emplace_back(json::Value(member.name()), Filled(member.value, observed[member.name()]));
-  }
-  for (const json::Member& member : observed.members()) {
-    if (!desired.Has(member.name())) members.push_back(member);
-  }
-  return json::Value::OfMembers(std::move(members));
-}
-
 void RetainMounts(const json::Value& observed, json::Value& containers) {
-  absl::flat_hash_map<absl::string_view, const json::Value*> by_name;
-  for (const json::Value& container : observed.items()) {
-    by_name.emplace(container["name"].AsString(), &container);
-  }
+  const ByText theirs = ByName(observed);
   for (size_t i = 0; i < containers.size(); ++i) {
-    const auto found = by_name.find(containers.At(i)["name"].AsString());
-    if (found != by_name.end()) {
-      CopyOrErase(*found->second, "volumeMounts", containers.MutableAt(i));
-    }
+    const auto found = theirs.find(containers.At(i)["name"].ToString());
+    if (found == theirs.end()) continue;
+    CopyOrErase(*found->second, "volumeMounts", containers.MutableAt(i));
   }
-}
-
-// Tolerations can be added, and not taken away.
-json::Value RetainedTolerations(const json::Value& desired, const json::Value& observed) {
-  absl::flat_hash_set<std::string> held;
-  for (const json::Value& toleration : observed.items()) held.insert(json::Write(toleration));
-  json::Value out = observed;
-  for (const json::Value& toleration : desired.items()) {
-    if (!held.contains(json::Write(toleration))) out.Append(toleration);
-  }
-  return out;
-}
-
-// Gates can be taken away, and not added: by those in the member who have done what they were to
-// wait for, by the template, and those of Kueue by Kueue alone.
-json::Value RetainedGates(const json::Value& desired, const json::Value& observed) {
-  absl::flat_hash_set<absl::string_view> wanted;
-  for (const json::Value& gate : desired.items()) wanted.insert(gate["name"].AsString());
-  json::Value out = json::Value::Array();
-  for (const json::Value& gate : observed.items()) {
-    const absl::string_view name = gate["name"].AsString();
-    if (wanted.contains(name) || absl::StartsWith(name, kKueueGates)) out.Append(gate);
-  }
-  return out;
 }
 
 }  // namespace
 
-// Unlike upstream's, the result is not rewritten into a typed Pod's canonical form.
 absl::StatusOr<kube::Object> RetainPod(const kube::Object& desired, const kube::Object& observed) {
-  for (const kube::Object* pod : {&desired, &observed}) {
-    RETURN_IF_ERROR(json::FindObject(pod->root(), {"spec"}).status());
-    RETURN_IF_ERROR(CheckRetainable(*pod));
-  }
-  const json::Value& held = observed.spec();
-  json::Value spec = Filled(desired.spec(), held);
-  for (const absl::string_view field : kOfTheMember) CopyOrErase(held, field, spec);
-  for (const absl::string_view containers : kContainers) {
-    if (spec[containers].is_array()) RetainMounts(held[containers], spec.Mutable(containers));
-  }
-  if (held[kTolerations].is_array()) {
-    spec.Set(kTolerations, RetainedTolerations(desired.spec()[kTolerations], held[kTolerations]));
-  }
-  const json::Value gates = RetainedGates(desired.spec()[kGates], held[kGates]);
-  if (!gates.empty()) {
-    spec.Set(kGates, gates);
-  } else if (spec.Has(kGates)) {
+  RETURN_IF_ERROR(CheckRetainable(desired));
+  RETURN_IF_ERROR(CheckRetainable(observed));
+  const bool is_same = HasTemplate(observed, desired);
+  json::Value spec = is_same ? observed.spec() : Merged(desired, observed);
+  LayMutableFields(desired.spec(), observed.spec(), spec);
+  json::Value gates = Gates(desired.spec()[kGates], observed.spec()[kGates], is_same);
+  if (gates.empty()) {
     spec.Erase(kGates);
+  } else {
+    spec.Set(kGates, std::move(gates));
   }
   kube::Object retained = desired;
   retained.Set({"spec"}, std::move(spec));
+  return retained;
+}
+
+absl::StatusOr<kube::Object> RetainPodAsUpstream(const kube::Object& desired,
+                                                 const kube::Object& observed) {
+  RETURN_IF_ERROR(CheckRetainable(desired));
+  RETURN_IF_ERROR(CheckRetainable(observed));
+  kube::Object retained = desired;
+  json::Value& spec = retained.mutable_root().Mutable("spec");
+  for (const char* field : {"nodeName", "serviceAccountName", "volumes"}) {
+    CopyOrErase(observed.spec(), field, spec);
+  }
+  for (const char* containers : kContainerLists) {
+    if (spec[containers].is_array()) {
+      RetainMounts(observed.spec()[containers], spec.Mutable(containers));
+    }
+  }
   return retained;
 }
 

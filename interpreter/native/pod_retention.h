@@ -1,4 +1,4 @@
-// What a Pod in a member keeps of its spec when its template is applied again.
+// What a Pod keeps of the member's object when its template is written again.
 #ifndef INTERPRETER_NATIVE_POD_RETENTION_H_
 #define INTERPRETER_NATIVE_POD_RETENTION_H_
 
@@ -7,11 +7,14 @@
 
 namespace interpreter::native {
 
-// Returns `desired` with what the member has put into the Pod, which cannot be taken away from a
-// Pod that exists; the head of pod_retention.cc lists it, and who writes it. Further than
-// upstream's retainPodFields (nodeName, serviceAccountName, volumes and mounts). An error: a member
-// that is read has the wrong type.
+// Returns `desired` with the spec that is to be written over that of `observed`. kInvalidArgument
+// when a field that it reads is of a wrong type.
 absl::StatusOr<kube::Object> RetainPod(const kube::Object& desired, const kube::Object& observed);
+
+// As RetainPod, by upstream's rule: node, service account, volumes and mounts are the member's, all
+// else is the template's.
+absl::StatusOr<kube::Object> RetainPodAsUpstream(const kube::Object& desired,
+                                                 const kube::Object& observed);
 
 }  // namespace interpreter::native
 

@@ -54,14 +54,15 @@ absl::StatusOr<kube::Object> AggregateBudget(const kube::Object& object,
   return out;
 }
 
-// A budget that guards no pods (their workload is scaled to zero) has nothing to miss.
+// A budget whose workloads are scaled to zero is kept. The disruption controller then still reports
+// an integer minAvailable as desiredHealthy (getExpectedPodCount of Kubernetes).
 absl::StatusOr<Health> BudgetHealth(const kube::Object& object) {
   Fields status(object.status(), "status");
-  const std::optional<int64_t> guarded = status.OptionalInt("expectedPods");
+  const std::optional<int64_t> expected = status.OptionalInt("expectedPods");
   const int64_t healthy = status.Int("currentHealthy");
   const int64_t desired = status.Int("desiredHealthy");
   RETURN_IF_ERROR(status.error());
-  if (healthy >= desired || guarded == 0) return true;
+  if (expected == 0 || healthy >= desired) return true;
   return Health(false, absl::StrCat(healthy, " of at least ", desired, " pods are healthy"));
 }
 

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "interpreter/interpreter.h"
 #include "interpreter/native/go_encoding.h"
+#include "interpreter/native/pod_retention.h"
 #include "interpreter/native/type_table.h"
 
 namespace interpreter {
@@ -74,7 +75,9 @@ class UpstreamForm : public Backend {
 
   absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
                                       const kube::Object& observed) const override {
-    ASSIGN_OR_RETURN(kube::Object retained, native_->Retain(desired, observed));
+    const bool is_pod = desired.gvk() == kube::Gvk{"", "v1", "Pod"};
+    ASSIGN_OR_RETURN(kube::Object retained, is_pod ? native::RetainPodAsUpstream(desired, observed)
+                                                   : native_->Retain(desired, observed));
     const Type* type = TypeOf(desired);
     if (type == nullptr) return retained;
     if (desired.kind() == "ServiceAccount") {
@@ -82,7 +85,7 @@ class UpstreamForm : public Backend {
         if (retained.root()[references].empty()) retained.Set({references}, nullptr);
       }
     }
-    if (desired.kind() != "Pod") return retained;
+    if (!is_pod) return retained;
     RETURN_IF_ERROR(base::Annotate(EncodeAsGo(*type, observed.root()).status(), "observed"));
     return Rewritten(*type, retained);
   }
@@ -132,8 +135,13 @@ class UpstreamForm : public Backend {
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
     return native_->ReflectStatus(object);
   }
+  // To upstream no replica is held back, and a budget of nothing is not kept.
   absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const override {
-    return native_->InterpretHealth(object);
+    kube::Object seen = object;
+    seen.Erase({"spec", "updateStrategy"});
+    seen.Erase({"spec", "paused"});
+    seen.Erase({"status", "expectedPods"});
+    return native_->InterpretHealth(seen);
   }
   absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override {
     return native_->Prune(object);

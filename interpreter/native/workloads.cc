@@ -18,8 +18,6 @@ namespace {
 
 constexpr bool kAlways = true;
 
-constexpr absl::string_view kOnDelete = "OnDelete";  // A type of updateStrategy.
-
 constexpr Counter kDeploymentSums[] = {{"replicas"},
                                        {"readyReplicas"},
                                        {"updatedReplicas"},
@@ -146,88 +144,75 @@ absl::StatusOr<kube::Object> AggregateDaemonSet(const kube::Object& object,
   return AggregateCounters(object, items, kDaemonSetSums, GenerationGate::kTemplate);
 }
 
-bool IsObserved(Fields& root, Fields& status) {
-  return status.Int64("observedGeneration") == root.In("metadata").Int64("generation");
-}
-
-// Returns whether as many replicas as have to run the current template do, and all that are wanted
-// are available.
-Health HealthOf(const kube::Object& object, bool observed, const ReplicaCounts& counts) {
-  const bool complete = counts.updated >= counts.to_update && counts.available >= counts.wanted;
-  if (observed && complete) return true;
-  return {false, WhyReplicasAreMissing(object, counts)};
-}
-
-// Returns the counts of an ordinary rollout, after which all wanted replicas run the current
-// template. Those that are updated beyond the wanted ones have to be available, too.
-ReplicaCounts RolloutCounts(Fields& spec, Fields& status) {
-  const int64_t updated = status.Int("updatedReplicas");
-  const int64_t to_update = spec.OptionalInt("replicas").value_or(updated);
-  return {std::max(to_update, updated), to_update, updated, status.Int("availableReplicas")};
-}
-
-// While a Deployment is paused, none of its pods has to run the current template, and its own
-// controller knows how many may be unavailable: a rollout that is paused half-way leaves it so.
-absl::StatusOr<Health> DeploymentHealth(const kube::Object& object) {
-  Fields root(object.root(), "");
-  Fields spec = root.In("spec");
-  Fields status = root.In("status");
-  const bool observed = IsObserved(root, status);
-  ReplicaCounts counts = RolloutCounts(spec, status);
+// Returns how many of the wanted replicas keep an older template because the user asked for it: by
+// a partition or OnDelete of a StatefulSet or DaemonSet, or by pausing a Deployment.
+int64_t HeldBack(Fields& spec, int64_t wanted) {
   const bool paused = spec.Bool("paused");
-  RETURN_IF_ERROR(root.error());
-  if (paused) {
-    const json::Value* available = kube::FindCondition(object.status()["conditions"], "Available");
-    if (observed && available != nullptr && (*available)["status"] == "True") return true;
-    counts.to_update = 0;
-  }
-  return HealthOf(object, observed, counts);
+  Fields strategy = spec.In("updateStrategy");
+  const bool on_delete = strategy.String("type") == "OnDelete";
+  Fields rolling_update = strategy.In("rollingUpdate");
+  const int64_t partition = std::max<int64_t>(rolling_update.Int("partition"), 0);
+  return paused || on_delete ? wanted : std::min(partition, wanted);
 }
 
-// Pods below the partition, and with OnDelete all, keep their template until somebody lets them go.
-absl::StatusOr<Health> StatefulSetHealth(const kube::Object& object) {
+// Returns whether the workload's controller has seen its present generation, what is to be updated
+// is, and what is to be available is: with replicas held back all of them, else those that are
+// updated.
+absl::StatusOr<Health> HealthWith(Fields& root, const kube::Object& object,
+                                  const ReplicaCounts& counts) {
+  const bool observed =
+      root.In("status").Int64("observedGeneration") == root.In("metadata").Int64("generation");
+  RETURN_IF_ERROR(root.error());
+  const int64_t needed = counts.held > 0 ? counts.wanted : counts.updated;
+  if (observed && counts.updated >= counts.wanted - counts.held && counts.available >= needed) {
+    return true;
+  }
+  return Health(false, WhyReplicasAreMissing(object, counts));
+}
+
+bool IsAvailable(const kube::Object& deployment) {
+  const json::Value* condition =
+      kube::FindCondition(deployment.status()["conditions"], "Available");
+  return condition != nullptr && (*condition)["status"] == "True";
+}
+
+// Returns the health of a Deployment or StatefulSet.
+absl::StatusOr<Health> RolloutHealth(const kube::Object& object) {
   Fields root(object.root(), "");
   Fields spec = root.In("spec");
   Fields status = root.In("status");
-  const bool observed = IsObserved(root, status);
-  ReplicaCounts counts = RolloutCounts(spec, status);
-  Fields strategy = spec.In("updateStrategy");
-  const bool by_hand = strategy.String("type") == kOnDelete;
-  Fields rolling = strategy.In("rollingUpdate");
-  const int64_t partition = rolling.Int("partition");
-  RETURN_IF_ERROR(root.error());
-  if (by_hand) {
-    counts.to_update = 0;
-  } else if (partition > 0) {
-    counts.to_update = std::max<int64_t>(0, counts.to_update - partition);
-  }
-  return HealthOf(object, observed, counts);
+  ReplicaCounts counts;
+  counts.updated = status.Int("updatedReplicas");
+  counts.available = status.Int("availableReplicas");
+  counts.wanted = spec.OptionalInt("replicas").value_or(counts.updated);
+  counts.held = HeldBack(spec, counts.wanted);
+  // A rollout that is paused half-way leaves as many replicas unavailable as it may; the Deployment's
+  // own controller knows how many these are.
+  if (spec.Bool("paused") && IsAvailable(object)) counts.available = counts.wanted;
+  return HealthWith(root, object, counts);
 }
 
 absl::StatusOr<Health> ReplicaSetHealth(const kube::Object& object) {
   Fields root(object.root(), "");
   Fields spec = root.In("spec");
   Fields status = root.In("status");
-  const bool observed = IsObserved(root, status);
-  const std::optional<int64_t> wanted = spec.OptionalInt("replicas");
-  const int64_t available = status.Int("availableReplicas");
-  RETURN_IF_ERROR(root.error());
-  return HealthOf(object, observed, {wanted.value_or(available), 0, 0, available});
+  ReplicaCounts counts;
+  counts.available = status.Int("availableReplicas");
+  counts.wanted = spec.OptionalInt("replicas").value_or(counts.available);
+  counts.updated = counts.wanted;
+  return HealthWith(root, object, counts);
 }
 
 absl::StatusOr<Health> DaemonSetHealth(const kube::Object& object) {
   Fields root(object.root(), "");
-  Fields status = root.In("status");
-  const bool observed = IsObserved(root, status);
-  const int64_t updated = status.Int("updatedNumberScheduled");
-  const int64_t wanted = status.Int("desiredNumberScheduled");
-  const int64_t available = status.Int("numberAvailable");
   Fields spec = root.In("spec");
-  Fields strategy = spec.In("updateStrategy");
-  const bool by_hand = strategy.String("type") == kOnDelete;
-  RETURN_IF_ERROR(root.error());
-  const int64_t to_update = by_hand ? 0 : wanted;
-  return HealthOf(object, observed, {std::max(wanted, updated), to_update, updated, available});
+  Fields status = root.In("status");
+  ReplicaCounts counts;
+  counts.updated = status.Int("updatedNumberScheduled");
+  counts.wanted = status.Int("desiredNumberScheduled");
+  counts.available = status.Int("numberAvailable");
+  counts.held = HeldBack(spec, counts.wanted);
+  return HealthWith(root, object, counts);
 }
 
 // Leaves out claims made from the set's own claim templates: the set's controller makes them in
@@ -255,7 +240,7 @@ void RegisterWorkloads(HandlerTable& table) {
                                            .aggregate_status = AggregateDeployment,
                                            .get_dependencies = TemplateDependencies,
                                            .reflect_status = ReflectDeployment,
-                                           .interpret_health = DeploymentHealth});
+                                           .interpret_health = RolloutHealth});
   table.Add({"apps", "v1", "ReplicaSet"}, {.get_replicas = WorkloadReplicas,
                                            .revise_replica = ReviseReplicas,
                                            .retain = RetainReplicas,
@@ -269,7 +254,7 @@ void RegisterWorkloads(HandlerTable& table) {
                                             .aggregate_status = AggregateStatefulSet,
                                             .get_dependencies = StatefulSetDependencies,
                                             .reflect_status = ReflectStatefulSet,
-                                            .interpret_health = StatefulSetHealth});
+                                            .interpret_health = RolloutHealth});
   table.Add({"apps", "v1", "DaemonSet"}, {.retain = RetainDaemonSet,
                                           .aggregate_status = AggregateDaemonSet,
                                           .get_dependencies = TemplateDependencies,

@@ -67,6 +67,22 @@ TEST_CASE("other workloads count, too") {
                                "numberAvailable":1}})") == "1 of 4 replicas are available");
 }
 
+TEST_CASE("replicas that the user holds back are not missing") {
+  const auto set = [](absl::string_view strategy, absl::string_view status) {
+    return HealthOf("apps/v1", "StatefulSet",
+                    absl::StrCat(R"({"spec":{"replicas":10,"updateStrategy":)", strategy,
+                                 R"(},"status":)", status, "}"));
+  };
+  const char partition[] = R"({"rollingUpdate":{"partition":7}})";
+  CHECK(set(partition, R"({"updatedReplicas":3,"availableReplicas":10})") == "healthy");
+  CHECK(set(partition, R"({"updatedReplicas":2,"availableReplicas":9})") ==
+        "2 of 3 replicas are updated, 9 available");
+  CHECK(set(partition, R"({"updatedReplicas":3,"availableReplicas":9})") ==
+        "9 of 10 replicas are available");
+  CHECK(set(R"({"type":"OnDelete"})", R"({"availableReplicas":9})") ==
+        "9 of 10 replicas are available");
+}
+
 TEST_CASE("a Pod says which container waits, or why it is not scheduled") {
   CHECK(HealthOf("v1", "Pod", R"({"status":{"phase":"Pending","containerStatuses":[
       {"name":"a","state":{"running":{}}},
