@@ -128,9 +128,6 @@ class Reading {
   // Sets what does not depend on the sort of rule.
   void SetLoad(LiveRule& rule, const ConfigurationKey& key) const;
   RuleCalls CallsOf(const Customization& read) const;
-  // Adds the calls of an operation of all customizations about kinds of this name, "*" for any.
-  void AddCallsOf(Operation op, const std::string& kind, RuleCalls& calls) const;
-  bool Answers(const Customization& read, const kube::Gvk& target, Operation op) const;
   bool IsWanted(Operation op) const { return !question_.operation || *question_.operation == op; }
   bool IsWanted(const interpreter::webhook::Rule& rule) const;
 
@@ -154,37 +151,14 @@ void Reading::SetLoad(LiveRule& rule, const ConfigurationKey& key) const {
   rule.by_event = loads_.by_event && rule.loaded.has_value();
 }
 
-bool Reading::Answers(const Customization& read, const kube::Gvk& target, Operation op) const {
-  const auto used = set_->RulesFor(target, op);
-  return std::any_of(used.begin(), used.end(),
-                     [&](const auto& rule) { return rule.customization == read.name; });
-}
-
-void Reading::AddCallsOf(Operation op, const std::string& kind, RuleCalls& calls) const {
-  const auto covered = set_->Covered();
-  const auto alike = std::count_if(covered.begin(), covered.end(), [&](const auto& pair) {
-    return pair.operation == op && (pair.gvk.kind == kind || kind == kAnyKind);
-  });
-  calls.shared = calls.shared || alike > 1 || kind == kAnyKind;
-  std::map<std::string, std::string> labels = {
-      {"layer", std::string(interpreter::kCustomizationLayer)},
-      {"operation", std::string(interpreter::OperationName(op))}};
-  if (kind != kAnyKind) labels["kind"] = kind;
-  AddCalls(*samples_, interpreter::kOperationDurationMetric, labels, calls);
-}
-
 RuleCalls Reading::CallsOf(const Customization& read) const {
   RuleCalls calls;
   for (const auto& [op, script] : read.scripts) {
     if (!IsWanted(op)) continue;
-    std::set<std::string> kinds;
-    for (const kube::Gvk& target : TargetsOf(read, question_.merge)) {
-      if (!Answers(read, target, op)) continue;
-      kinds.insert(target.kind);
-      calls.shared = calls.shared || set_->RulesFor(target, op).size() > 1;
-    }
-    if (kinds.contains(kAnyKind)) kinds = {kAnyKind};
-    for (const std::string& kind : kinds) AddCallsOf(op, kind, calls);
+    AddCalls(
+        *samples_, interpreter::kScriptDurationMetric,
+        {{"customization", read.name}, {"operation", std::string(interpreter::OperationName(op))}},
+        calls);
   }
   return calls;
 }
@@ -354,7 +328,7 @@ std::string TableOf(const LiveList& list, const tool::Colours& colours) {
                                     absl::StrCat(rule.generation),
                                     LoadedText(rule)};
     if (rule.calls.has_value()) {
-      row.push_back(absl::StrCat(rule.calls->calls, rule.calls->shared ? "*" : ""));
+      row.push_back(absl::StrCat(rule.calls->calls));
       row.push_back(absl::StrCat(rule.calls->errors));
       row.push_back(MeanText(*rule.calls));
     } else {
@@ -383,7 +357,6 @@ json::Value JsonOf(const LiveList& list) {
       out.Set("calls", static_cast<int64_t>(rule.calls->calls));
       out.Set("errors", static_cast<int64_t>(rule.calls->errors));
       out.Set("seconds", rule.calls->seconds);
-      out.Set("sharedCalls", rule.calls->shared);
     }
     rules.Append(std::move(out));
   }

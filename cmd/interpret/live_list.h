@@ -25,14 +25,10 @@ struct LiveListQuestion {
   interpreter::customized::MergeOptions merge;      // As the controller manager has it.
 };
 
-// The calls since the daemon was started.
+// The calls since the daemon was started; of a script, since it was loaded.
 struct RuleCalls {
   uint64_t calls = 0, errors = 0;
   double seconds = 0;  // Of all calls together.
-  // True if the numbers include calls of another customization of the same kind and operation, or
-  // of the same kind in another group, which the daemon's metrics do not tell apart. With a
-  // wildcard they are those of all kinds.
-  bool shared = false;
 };
 
 // A customization, or one webhook of a configuration.

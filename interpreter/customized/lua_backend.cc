@@ -52,10 +52,14 @@ LuaBackend::LuaBackend(const LuaBackendOptions& options)
       runner_(RunnerOptions(options)),
       on_run_(options.on_run),
       on_results_(options.on_results),
-      probation_(options.clock == nullptr ? base::RealClock() : *options.clock, options.metrics) {}
+      probation_(options.clock == nullptr ? base::RealClock() : *options.clock, options.metrics),
+      timed_(options.layer == kCustomizationLayer ? options.metrics : nullptr) {}
 
 void LuaBackend::Replace(std::shared_ptr<const CustomizationSet> set) {
   probation_.KeepOnly(*set);
+  if (timed_ != nullptr) {
+    timings_.Set(std::make_shared<const ScriptTimings>(*timed_, *set, timings_.Get().get()));
+  }
   set_.Set(std::move(set));
 }
 
@@ -105,8 +109,18 @@ absl::StatusOr<LuaBackend::Results> LuaBackend::Run(const ScriptRule& rule,
 template <class Read>
 auto LuaBackend::AnswerOf(const ScriptRule& rule, const ScriptCall& call, Read read) const
     -> decltype(read(Results())) {
-  ASSIGN_OR_RETURN(const Results results, Run(rule, call));
-  auto answer = read(results);
+  const auto timings = timings_.Get();
+  const absl::Time begin = timings == nullptr ? absl::Time() : absl::Now();
+  const auto observe = [&](bool ok) {
+    if (timings != nullptr) timings->Observe(rule, call.operation, ok, absl::Now() - begin);
+  };
+  const absl::StatusOr<Results> results = Run(rule, call);
+  if (!results.ok()) {
+    observe(false);
+    return results.status();
+  }
+  auto answer = read(*results);
+  observe(answer.ok());
   if (answer.ok()) return answer;
   return base::Annotate(answer.status(), PlaceOf(**rule.script, call.operation));
 }

@@ -26,6 +26,7 @@
 #include "base/snapshot.h"
 #include "interpreter/customized/customization_set.h"
 #include "interpreter/customized/script_probation.h"
+#include "interpreter/customized/script_timings.h"
 #include "interpreter/interpreter.h"
 #include "lua/script_runner.h"
 
@@ -115,7 +116,9 @@ class LuaBackend : public Backend {
   const std::function<void(const lua::Script&, Operation, absl::Span<const lua::Value>)>
       on_results_;
   mutable ScriptProbation probation_;
+  metrics::Registry* const timed_;  // nullptr: scripts are not timed.
   base::Snapshot<CustomizationSet> set_;
+  base::Snapshot<ScriptTimings> timings_;
 };
 
 }  // namespace interpreter::customized

@@ -186,8 +186,8 @@ absl::StatusOr<Health> RolloutHealth(const kube::Object& object) {
   counts.available = status.Int("availableReplicas");
   counts.wanted = spec.OptionalInt("replicas").value_or(counts.updated);
   counts.held = HeldBack(spec, counts.wanted);
-  // A rollout that is paused half-way leaves as many replicas unavailable as it may; the Deployment's
-  // own controller knows how many these are.
+  // A rollout that is paused half-way leaves as many replicas unavailable as it may; the
+  // Deployment's own controller knows how many these are.
   if (spec.Bool("paused") && IsAvailable(object)) counts.available = counts.wanted;
   return HealthWith(root, object, counts);
 }

@@ -53,14 +53,12 @@ class MetricsEndpoint {
   std::unique_ptr<base::HttpServer> server_;
 };
 
-void Observe(metrics::Registry& registry, const std::string& kind, const std::string& result,
-             double seconds) {
+void Observe(metrics::Registry& registry, const std::string& customization,
+             const std::string& result, double seconds) {
   registry
-      .GetHistogram(interpreter::kOperationDurationMetric, "", metrics::DefaultBuckets(),
-                    {{"layer", "customization"},
-                     {"kind", kind},
-                     {"operation", "InterpretHealth"},
-                     {"result", result}})
+      .GetHistogram(
+          interpreter::kScriptDurationMetric, "", metrics::DefaultBuckets(),
+          {{"customization", customization}, {"operation", "InterpretHealth"}, {"result", result}})
       .Observe(seconds);
 }
 
@@ -100,10 +98,10 @@ TEST_CASE("Live list: metrics say whether a generation is loaded, and what its c
     return json::Parse(ran.out).value();
   };
   SetLoaded(daemon.registry, "ResourceInterpreterWebhookConfiguration", "hooks", 7);
-  Observe(daemon.registry, "Widget", "success", 0.5);
-  Observe(daemon.registry, "Widget", "success", 0.25);
-  Observe(daemon.registry, "Widget", "error", 0.25);
-  Observe(daemon.registry, "Gadget", "error", 9);
+  Observe(daemon.registry, "widgets", "success", 0.5);
+  Observe(daemon.registry, "widgets", "success", 0.25);
+  Observe(daemon.registry, "widgets", "error", 0.25);
+  Observe(daemon.registry, "gadgets", "error", 9);
   const json::Value before = rules();
   REQUIRE(before.size() == 2);
   const json::Value& widgets = before.At(0);
@@ -113,7 +111,6 @@ TEST_CASE("Live list: metrics say whether a generation is loaded, and what its c
   CHECK(widgets["calls"].AsInt() == 3);
   CHECK(widgets["errors"].AsInt() == 1);
   CHECK(widgets["seconds"].AsDouble() == 1);
-  CHECK_FALSE(widgets["sharedCalls"].AsBool());
   const json::Value& hook = before.At(1);
   CHECK(hook["loadedGeneration"].AsInt() == 7);
   CHECK(hook["loaded"].AsBool(true) == false);
@@ -161,17 +158,19 @@ TEST_CASE("Live list: a kubeconfig of another cluster is named, and what it lack
              Contains("asking http://127.0.0.1:1 what it serves, by kubeconfig " + nobody));
 }
 
-TEST_CASE("Live list: numbers of kinds that share a name are marked") {
+TEST_CASE("Live list: each customization has its own numbers, also of one kind and operation") {
   LiveFleet live(0);
   std::string other = tests::kWidgetHealth;
   other.replace(other.find("widgets"), 7, "gadgets");
-  other.replace(other.find("example.io"), 10, "another.io");
   live.Create("karmada", {tests::kWidgetHealth, other});
   MetricsEndpoint daemon;
-  Observe(daemon.registry, "Widget", "success", 1);
-  const Ran ran = live.Run({"list", "--metrics-url", daemon.url()});
+  Observe(daemon.registry, "widgets", "success", 1);
+  const Ran ran = live.Run({"list", "-o", "json", "--metrics-url", daemon.url()});
   INFO(ran.out);
-  CHECK_THAT(ran.out, Contains("another.io/v1 Widget") && Contains("1*"));
+  const json::Value rules = json::Parse(ran.out).value();
+  REQUIRE(rules.size() == 2);
+  CHECK(rules.At(0)["calls"].AsInt(-1) == 0);
+  CHECK(rules.At(1)["calls"].AsInt(-1) == 1);
 }
 
 TEST_CASE("Live list: an event says which generation was loaded, unless the object was made anew") {
