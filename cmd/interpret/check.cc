@@ -20,6 +20,8 @@
 #include "cmd/interpret/trial.h"
 #include "interpreter/check/admission_review.h"
 #include "interpreter/customized/customization.h"
+#include "interpreter/customized/lua_backend.h"
+#include "interpreter/customized/shipped.h"
 
 namespace cmd::interpret {
 namespace {
@@ -51,6 +53,13 @@ struct CheckOptions {
   bool quiet = false;
 };
 
+std::unique_ptr<interpreter::Backend> ShippedLayer() {
+  auto layer = std::make_unique<interpreter::customized::LuaBackend>(
+      interpreter::customized::LuaBackendOptions{.layer = interpreter::kShippedLayer});
+  layer->Replace(interpreter::customized::LoadShipped(interpreter::customized::ShippedFiles()));
+  return layer;
+}
+
 // One run over all customizations.
 class Checker {
  public:
@@ -77,6 +86,8 @@ class Checker {
   void AddRival(const ScriptField& field, const kube::Gvk& target, bool refused,
                 std::vector<Finding>& findings) const;
 
+  std::string ReplacedText(const Customization& customization) const;
+
   // A customization that answers.
   struct Rival {
     std::string name;      // With the place of the document.
@@ -88,6 +99,8 @@ class Checker {
   json::Value list_ = json::Value::Array();
   // Who answers an operation of a kind; for dependencies all customizations do.
   std::map<std::pair<kube::Gvk, Operation>, Rival> answering_;
+  const std::unique_ptr<interpreter::Backend> shipped_ = ShippedLayer();
+  const std::unique_ptr<interpreter::Backend> built_in_ = interpreter::NewNativeBackend();
   kube::Object against_;  // An empty object means that no function is called.
   bool tried_ = false;
   size_t checked_ = 0, webhooks_ = 0, errors_ = 0, warnings_ = 0;
@@ -99,6 +112,30 @@ std::string OperationsText(const Customization& customization) {
     names.push_back(interpreter::OperationName(op));
   }
   return absl::StrJoin(names, ", ");
+}
+
+// Returns the operations that a layer answers as well, and would not be asked any more; "" for
+// none.
+std::string OperationsOf(const interpreter::Backend& layer, const Customization& customization) {
+  std::vector<absl::string_view> names;
+  for (const auto& [op, script] : customization.scripts) {
+    // Dependencies of lower layers are replaced, too: only those of customizations add up.
+    if (layer.Has(customization.target, op)) names.push_back(interpreter::OperationName(op));
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+// Returns a line for each lower layer some of whose rules the customization replaces.
+std::string Checker::ReplacedText(const Customization& customization) const {
+  std::string text;
+  for (const auto& [what, layer] :
+       {std::pair("shipped", shipped_.get()), std::pair("built-in", built_in_.get())}) {
+    const std::string names = OperationsOf(*layer, customization);
+    if (!names.empty()) {
+      absl::StrAppend(&text, "   answers instead of the ", what, " rules for ", names, "\n");
+    }
+  }
+  return text;
 }
 
 // Webhook configurations are looked at as admission does; their problems name their fields.
@@ -146,7 +183,8 @@ void Checker::Check(const tool::Document& document) {
         absl::StrCat(document.Where(), ": ", customization.name, " (",
                      customization.target.ApiVersion(), " ", customization.target.kind, "): ");
     console_.out << console_.out_colours.Green("ok") << " " << tool::OneLine(about)
-                 << OperationsText(customization) << "\n";
+                 << OperationsText(customization) << "\n"
+                 << ReplacedText(customization);
   }
 }
 

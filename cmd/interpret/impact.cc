@@ -20,6 +20,7 @@
 #include "cmd/interpret/member_source.h"
 #include "cmd/interpret/object_source.h"
 #include "cmd/interpret/rule_side.h"
+#include "interpreter/check/upstream_admission.h"
 
 namespace cmd::interpret {
 namespace {
@@ -63,10 +64,15 @@ std::shared_ptr<const CustomizationSet> Merged(const Customizations& customizati
   return CustomizationSet::Merge(std::move(all), merge);
 }
 
+struct Given {
+  Customizations rules;
+  std::vector<kube::Object> objects;
+};
+
 // Reads the given customizations. kInvalidArgument for one without a name, or with the name of
 // another: which live one it replaces would not be known.
-absl::StatusOr<Customizations> ReadGiven(const LayerOptions& input, ObjectSource& source) {
-  Customizations given;
+absl::StatusOr<Given> ReadGiven(const LayerOptions& input, ObjectSource& source) {
+  Given given;
   for (const std::string& argument : input.customizations) {
     ASSIGN_OR_RETURN(const std::vector<tool::Document> documents,
                      source.Customizations(argument, input.recursive));
@@ -83,7 +89,8 @@ absl::StatusOr<Customizations> ReadGiven(const LayerOptions& input, ObjectSource
         return absl::InvalidArgumentError(absl::StrCat(document.Where(), ": it has no name"));
       }
       auto shared = std::make_shared<const Customization>(std::move(read));
-      if (given.emplace(name, std::move(shared)).second) continue;
+      given.objects.push_back(object);
+      if (given.rules.emplace(name, std::move(shared)).second) continue;
       return absl::InvalidArgumentError(
           absl::StrCat(document.Where(), ": ", name, " is given twice"));
     }
@@ -124,6 +131,28 @@ void WarnOfProblems(const LiveRules& live, const CustomizationSet& after,
   }
 }
 
+// Reports which customizations Karmada's admission would refuse because another one customizes the
+// same operation of the same target. Returns whether there are any.
+bool ReportRefused(const LiveRules& live, const Given& given, tool::Console& console) {
+  std::vector<kube::Object> others;
+  for (const kube::Object& object : live.customizations) {
+    if (given.rules.count(std::string(object.name())) == 0) others.push_back(object);
+  }
+  bool refused = false;
+  for (const kube::Object& object : given.objects) {
+    for (const kube::Object& other : others) {
+      const std::string conflict = interpreter::check::ConflictWith(other, object);
+      if (conflict.empty()) continue;
+      refused = true;
+      console.err << console.err_colours.Red("error:") << " "
+                  << tool::Printable(absl::StrCat(object.name(), " would be refused: ", conflict))
+                  << "\n";
+    }
+    others.push_back(object);
+  }
+  return refused;
+}
+
 // Says that no object was found to ask about, which a misspelt kind or namespace looks like.
 std::string NothingIsOf(const std::vector<interpreter::customized::KindOperation>& touched,
                         const std::string& ns) {
@@ -146,12 +175,13 @@ absl::StatusOr<tool::ExitCode> Impact(const ImpactOptions& options, tool::Consol
   tool::DocumentReader reader(console.in);
   tool::LiveObjects live_objects(options.input.live);
   ObjectSource source(reader, live_objects);
-  ASSIGN_OR_RETURN(const Customizations given, ReadGiven(options.input, source));
+  ASSIGN_OR_RETURN(const Given given, ReadGiven(options.input, source));
   ASSIGN_OR_RETURN(const std::unique_ptr<tool::LiveConnection> live,
                    tool::Connect(options.input.live));
   ASSIGN_OR_RETURN(const LiveRules rules, ReadLiveRules(*live));
-  const Sides sides = SidesOf(rules, given, options.input.merge);
-  WarnOfProblems(rules, *sides.after, given, console);
+  const Sides sides = SidesOf(rules, given.rules, options.input.merge);
+  WarnOfProblems(rules, *sides.after, given.rules, console);
+  const bool refused = ReportRefused(rules, given, console);
   RuleSide before(sides.before, rules.webhooks), after(sides.after, rules.webhooks);
   const ImpactSides both{before, after, [&](const kube::Gvk& gvk, interpreter::Operation op) {
                            return interpreter::customized::AnswersDiffer(
@@ -173,7 +203,9 @@ absl::StatusOr<tool::ExitCode> Impact(const ImpactOptions& options, tool::Consol
   } else {
     report.Print(console);
   }
-  return CodeOf(report, rules);
+  const tool::ExitCode code = CodeOf(report, rules);
+  // That nothing changes is no good news of a customization that does not get in.
+  return refused && code == tool::ExitCode::kFine ? tool::ExitCode::kUnusable : code;
 }
 
 }  // namespace

@@ -182,7 +182,8 @@ absl::StatusOr<tool::ExitCode> ListLive(const ListOptions& options, std::optiona
   if (options.format != ListFormat::kTable) {
     console.out << tool::Formatted(JsonOf(list), FormatOf(options));
   } else if (list.rules.empty()) {
-    console.err << "No rules found.\n";
+    const std::string meant = base::DidYouMean(options.kind, list.kinds);
+    console.err << "No rules found" << (meant.empty() ? "." : meant) << "\n";
   } else {
     console.out << TableOf(list, console.out_colours);
     if (options.metrics_url.empty()) {

@@ -241,6 +241,11 @@ LiveList Reading::Read() {
         std::make_shared<const Customization>(interpreter::customized::ParseCustomization(object)));
   }
   set_ = CustomizationSet::Merge(read, question_.merge);
+  for (const auto& customization : read) {
+    for (const kube::Gvk& target : TargetsOf(*customization, question_.merge)) {
+      list_.kinds.push_back(target.kind);
+    }
+  }
   for (size_t i = 0; i < read.size(); ++i) AddCustomization(rules_.customizations[i], *read[i]);
   for (const Hook& hook : rules_.webhooks.hooks->hooks()) AddHook(hook);
   list_.warnings = rules_.unread;

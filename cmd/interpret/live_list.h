@@ -49,6 +49,7 @@ struct LiveRule {
 struct LiveList {
   std::vector<LiveRule> rules;
   std::vector<std::string> warnings;  // What could not be read; problems of configurations.
+  std::vector<std::string> kinds;     // Those that customizations are about, wanted or not.
 };
 
 // Reads the rules from the control plane, and from the daemon's metrics if there is an URL: then

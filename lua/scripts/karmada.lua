@@ -207,6 +207,45 @@ function karmada.mergeConditions(reports, rule)
   return #merged > 0 and merged or nil
 end
 
+-- Returns the conditions of several clusters side by side, as upstream's customizations of Flux and Kyverno do, in the
+-- order of clusters: those equal in type, status and reason are one, with the messages as cluster=message. While a
+-- cluster has no condition, and the object is not healthy there, a Ready that is Unknown with the reason NotReported
+-- stands before the first Ready that is True: `kubectl get` shows the first condition of a type.
+function karmada.listConditions(items)
+  local listed, silent = {}, {}
+  for _, item in ipairs(items or {}) do
+    local conditions = (item.status or {}).conditions or {}
+    if #conditions == 0 and item.health ~= "Healthy" then
+      silent[#silent + 1] = (#silent == 0 and "no report of " or "") .. (item.clusterName or "")
+    end
+    for _, condition in ipairs(conditions) do
+      local message = (item.clusterName or "") .. "=" .. (condition.message or "")
+      local same
+      for _, other in ipairs(listed) do
+        if other.type == condition.type and other.status == condition.status and other.reason == condition.reason then
+          same = other
+        end
+      end
+      if same == nil then
+        condition.message = #message <= MAX_MESSAGE and message or condition.message
+        listed[#listed + 1] = condition
+      elseif #same.message + #message + 2 <= MAX_MESSAGE then
+        same.message = same.message .. ", " .. message
+      end
+    end
+  end
+  for i, condition in ipairs(listed) do
+    if #silent > 0 and condition.type == "Ready" and condition.status == "True" then
+      table.insert(listed, i, {
+        type = "Ready", status = "Unknown", reason = "NotReported", message = karmada.joined(silent),
+        lastTransitionTime = condition.lastTransitionTime,
+      })
+      break
+    end
+  end
+  return listed
+end
+
 -- Returns the object's condition of this type; nil when it has none.
 function karmada.condition(object, type)
   for _, condition in ipairs((object.status or {}).conditions or {}) do

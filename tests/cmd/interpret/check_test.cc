@@ -31,6 +31,17 @@ TEST_CASE("A customization without mistakes is fine") {
         "1 customization, 0 errors, 0 warnings\n");
 }
 
+TEST_CASE("What a customization takes away from shipped and built-in rules is named") {
+  const auto about = [](const char* api_version, const char* kind) {
+    return Check(absl::StrReplaceAll(tests::kWidgetHealth,
+                                     {{"example.io/v1", api_version}, {"Widget", kind}}));
+  };
+  CHECK_THAT(about("apps/v1", "Deployment").out,
+             Contains("\n   answers instead of the built-in rules for InterpretHealth\n"));
+  CHECK_THAT(about("apps.kruise.io/v1alpha1", "CloneSet").out,
+             Contains("\n   answers instead of the shipped rules for InterpretHealth\n"));
+}
+
 TEST_CASE("A syntax error is shown at its line in the file, with a caret below its column") {
   const Ran ran = CheckHealth("function InterpretHealth(o)\n  local x = = 1\n  return x\nend");
   CHECK(ran.code == 1);

@@ -142,6 +142,16 @@ TEST_CASE("Impact: the given customization takes the place of the live one of it
                           Contains("-true\n+false\n"));
 }
 
+TEST_CASE("Impact: a second customization of one operation would be refused, and ends with 1") {
+  OneWidget live;
+  std::string second = Health("false");
+  second.replace(second.find("widgets"), 7, "widgets-2");
+  const Ran ran = live.Run({"impact", "-f", "-"}, second);
+  INFO(ran.out << ran.err);
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.err, Contains("error: widgets-2 would be refused: "));
+}
+
 TEST_CASE("Impact: templates are asked about everything that their bindings determine") {
   OneApp live;
   const std::string all = Rule("replicaResource", R"(function GetReplicas(obj)

@@ -83,7 +83,8 @@ TEST_CASE("Live list: without metrics it says what is there, and what is not kno
   CHECK_THAT(ran.err, Contains("known with --metrics-url only"));
   CHECK_THAT(live.Run({"list", "Widget", "--operation", "Retain"}).out,
              !Contains("InterpretHealth"));
-  CHECK(live.Run({"list", "Gadget"}).err == "No rules found.\n");
+  CHECK(live.Run({"list", "Gizmo"}).err == "No rules found.\n");
+  CHECK(live.Run({"list", "Widgt"}).err == "No rules found; did you mean Widget?\n");
 }
 
 TEST_CASE("Live list: metrics say whether a generation is loaded, and what its calls cost") {
