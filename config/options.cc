@@ -64,8 +64,7 @@ absl::Status ValidateEviction(const TaintEviction& e) {
   return absl::OkStatus();
 }
 
-absl::Status Validate(const Options& o, const CLI::App& app) {
-  RETURN_IF_ERROR(internal::ValidateUnusedFlags(app));
+absl::Status Validate(const Options& o) {
   RETURN_IF_ERROR(ValidateElection(o.leader_election));
   RETURN_IF_ERROR(ValidateEviction(o.taint_eviction));
   RETURN_IF_ERROR(CheckAddress("--metrics-bind-address", o.metrics_bind_address));
@@ -76,6 +75,7 @@ absl::Status Validate(const Options& o, const CLI::App& app) {
   RETURN_IF_ERROR(Positive("--cluster-monitor-period", o.clusters.monitor_period));
   RETURN_IF_ERROR(Positive("--cluster-monitor-grace-period", o.clusters.monitor_grace_period));
   RETURN_IF_ERROR(Positive("--cluster-startup-grace-period", o.clusters.startup_grace_period));
+  RETURN_IF_ERROR(Positive("--federated-resource-quota-sync-period", o.quota_sync_period));
   RETURN_IF_ERROR(Positive("--lua-timeout", o.scripts.timeout));
   if (o.scripts.memory_mib < 1) {
     return absl::InvalidArgumentError("--lua-memory-mib: must be greater than 0");
@@ -176,11 +176,29 @@ void WarnOfControllers(Options& o) {
 
 // Upstream does nothing in these cases either, without saying so.
 void WarnOfGates(Options& o) {
-  const bool named = std::find(o.controllers.begin(), o.controllers.end(), "clustertaintpolicy") !=
-                     o.controllers.end();
-  if (named && !o.gates.Enabled(Gate::kFailover)) {
+  struct Gated {
+    const char* controller;
+    Gate gate;
+    const char* gate_name;
+  };
+  constexpr Gated kGated[] = {
+      {"clustertaintpolicy", Gate::kFailover, "Failover"},
+      {"federatedResourceQuotaEnforcement", Gate::kFederatedQuotaEnforcement,
+       "FederatedQuotaEnforcement"},
+  };
+  for (const Gated& gated : kGated) {
+    const bool named = std::find(o.controllers.begin(), o.controllers.end(), gated.controller) !=
+                       o.controllers.end();
+    if (!named || o.gates.Enabled(gated.gate)) continue;
+    o.warnings.push_back(absl::StrCat("--controllers: ", gated.controller,
+                                      " has no effect without --feature-gates=", gated.gate_name,
+                                      "=true"));
+  }
+  if (o.quota_sync_period != Options().quota_sync_period &&
+      !o.gates.Enabled(Gate::kFederatedQuotaEnforcement)) {
     o.warnings.push_back(
-        "--controllers: clustertaintpolicy has no effect without --feature-gates=Failover=true");
+        "--federated-resource-quota-sync-period has no effect without "
+        "--feature-gates=FederatedQuotaEnforcement=true");
   }
   if (o.gates.Enabled(Gate::kTransitiveDependencies) && !o.gates.Enabled(Gate::kPropagateDeps)) {
     o.warnings.push_back("the gate TransitiveDependencies has no effect without PropagateDeps");
@@ -255,7 +273,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   const absl::StatusOr<std::string> answer = ParseWords(app, std::move(arguments));
   if (!answer.ok()) return Refused(answer.status().message());
   if (!answer->empty()) return Exit(0, *answer);
-  absl::Status valid = Validate(options, app);
+  absl::Status valid = Validate(options);
   valid.Update(ValidateAdmission(admission));
   if (!valid.ok()) return Refused(valid.message());
   options.warnings = internal::UnusedFlagWarnings(app);

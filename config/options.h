@@ -77,6 +77,9 @@ struct Options {
   LeaderElection leader_election;
   std::string metrics_bind_address = ":8080";
   std::string health_probe_bind_address = ":10357";
+  // Leads to the management cluster of Cluster API; "" for none.
+  std::string cluster_api_kubeconfig;
+  std::string cluster_api_context;  // "" for the current one.
   // Fixed rate limits; 0 (not given) leaves only the adaptive one.
   double kube_api_qps = 0;
   int kube_api_burst = 0;
@@ -88,6 +91,8 @@ struct Options {
   ClusterMonitoring clusters;
   // After this time an eviction task without a grace period of its own ends.
   absl::Duration graceful_eviction_timeout = absl::Minutes(10);
+  // After this time FederatedResourceQuotas are added up anew.
+  absl::Duration quota_sync_period = absl::Minutes(5);
   RateLimits rate_limits;
   TaintEviction taint_eviction;
   Scripts scripts;

@@ -24,6 +24,7 @@
 #include "sandbox/sim/cluster_controllers.h"
 #include "sandbox/sim/event_loop.h"
 #include "sandbox/sim/karmada_admission.h"
+#include "sandbox/sim/quota_admission.h"
 
 namespace sandbox {
 namespace {
@@ -124,6 +125,7 @@ class FleetImpl : public Fleet {
     ASSIGN_OR_RETURN(control_plane_, StartCluster(kControlPlane, options_.first_port));
     Backend& backend = control_plane_.server->backend();
     backend.AddAdmission(KarmadaAdmission(base::RealClock()));
+    if (options_.enforce_quotas) backend.AddAdmission(QuotaAdmission(backend));
     if (options_.with_crds) {
       ASSIGN_OR_RETURN(const std::string directory,
                        FindManifests({options_.crd_directory, "crds", "--crds"}));

@@ -24,6 +24,9 @@ struct FleetOptions {
   std::string crd_directory;  // Empty stands for the definitions that came with the program.
   // True: members are joined at the start (Cluster objects and secrets).
   bool join_members = true;
+  // True: FederatedResourceQuotas limit bindings, as with karmada-webhook's feature gate
+  // FederatedQuotaEnforcement.
+  bool enforce_quotas = false;
 };
 
 class Fleet {

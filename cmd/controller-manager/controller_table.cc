@@ -16,6 +16,7 @@
 #include "controllers/dependencies/dependencies_reconciler.h"
 #include "controllers/deployment_replicas/deployment_replicas_reconciler.h"
 #include "controllers/execution/execution_reconciler.h"
+#include "controllers/federated_quota/quota_enforcement_reconciler.h"
 #include "controllers/federated_quota/quota_status_reconciler.h"
 #include "controllers/federated_quota/quota_sync_reconciler.h"
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
@@ -57,6 +58,8 @@ constexpr ControllerEntry kTable[] = {
      Gate::kFailover},
     {"deploymentReplicasSyncer", kByFlag, kOneWorker, controllers::RegisterDeploymentReplicas},
     {"execution", kByFlag, &Concurrency::work, controllers::RegisterExecution},
+    {"federatedResourceQuotaEnforcement", kByFlag, kOneWorker,
+     controllers::RegisterQuotaEnforcement, Gate::kFederatedQuotaEnforcement},
     {"federatedResourceQuotaStatus", kByFlag, kOneWorker, controllers::RegisterQuotaStatus},
     {"federatedResourceQuotaSync", kByFlag, kOneWorker, controllers::RegisterQuotaSync},
     {"gracefulEviction", kByFlag, kOneWorker, RegisterGracefulEviction<Namespaced>},

@@ -41,8 +41,6 @@ constexpr Flag kFlags[] = {
      "events of dependencies need no workers; their bindings are made by those of "
      "--concurrent-resourcebinding-syncs"},
     {"--enable-pprof", Type::kSwitch, kNoSense, kProfiles, "false"},
-    {"--federated-resource-quota-sync-period", Type::kDuration, kNotYet,
-     "add up FederatedResourceQuotas anew after this time"},
     {"--horizontal-pod-autoscaler-cpu-initialization-period", Type::kDuration, kNotYet, kScale},
     {"--horizontal-pod-autoscaler-downscale-delay", Type::kDuration, kOutside, kNeverRead},
     {"--horizontal-pod-autoscaler-downscale-stabilization", Type::kDuration, kNotYet, kScale},
@@ -69,10 +67,6 @@ constexpr Flag kFlags[] = {
     {"--stderrthreshold", Type::kText, kNoSense, kStderr},
 };
 
-absl::Status Refused(absl::string_view flag, absl::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat(flag, ": ", why));
-}
-
 }  // namespace
 
 void AddUnusedFlags(CLI::App& app) {
@@ -81,14 +75,6 @@ void AddUnusedFlags(CLI::App& app) {
     AddCheckedFlag(app, flag.name, flag.type, absl::StrCat(planned ? "would " : "", flag.note))
         ->group(planned ? "Accepted, but without effect yet" : "");
   }
-}
-
-absl::Status ValidateUnusedFlags(const CLI::App& app) {
-  absl::Duration period = absl::InfiniteDuration();
-  constexpr absl::string_view kPeriod = "--federated-resource-quota-sync-period";
-  if (IsGiven(app, kPeriod)) RETURN_IF_ERROR(ParseGoDuration(GivenValue(app, kPeriod), period));
-  if (period <= absl::ZeroDuration()) return Refused(kPeriod, "must be greater than 0");
-  return absl::OkStatus();
 }
 
 std::vector<std::string> UnusedFlagWarnings(const CLI::App& app) {

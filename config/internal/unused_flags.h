@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "config/support.h"
 
 namespace CLI {
@@ -17,8 +16,6 @@ namespace config::internal {
 
 void AddUnusedFlags(CLI::App& app);
 
-// Checks a parsed `app`. kInvalidArgument for values that upstream refuses.
-absl::Status ValidateUnusedFlags(const CLI::App& app);
 // Returns, for a parsed `app`, a sentence for each flag that was given and has no effect. A flag
 // whose value asks for this program's behaviour (--enable-pprof=false) gets none.
 std::vector<std::string> UnusedFlagWarnings(const CLI::App& app);

@@ -96,6 +96,8 @@ void AddClusterFlags(CLI::App& app, Options& o) {
               "how long informers may take to sync");
   AddDuration(app, "--graceful-eviction-timeout", o.graceful_eviction_timeout,
               "how long a workload that is moved stays in its old cluster at most");
+  AddDuration(app, "--federated-resource-quota-sync-period", o.quota_sync_period,
+              "how often FederatedResourceQuotas are added up anew");
   AddSwitch(app, "--member-server-side-apply", o.server_side_apply,
             "put objects into members by server-side apply, where the template's annotation "
             "resourcetemplate.karmada.io/server-side-apply does not say otherwise");
@@ -167,6 +169,8 @@ absl::Span<const Support> UsedFlagNotes() {
       {"--cluster-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
       {"--enable-no-execute-taint-eviction", State::kHere, "only with the gate Failover"},
       {"--enable-taint-manager", State::kHere, "only with the gate Failover"},
+      {"--federated-resource-quota-sync-period", State::kHere,
+       "only with the gate FederatedQuotaEnforcement"},
       {"--health-probe-bind-address", State::kHere, "serves /livez and /readyz as well"},
       {"--interpreter-admission-bind-address", State::kHere, "of this program only"},
       {"--interpreter-admission-tls-cert-file", State::kHere, "of this program only"},

@@ -25,7 +25,9 @@
 #include "base/status.h"
 #include "kube/meta/patch.h"
 #include "kube/meta/selector.h"
+#include "sandbox/kinds/api_errors.h"
 #include "sandbox/sim/event_records.h"
+#include "sandbox/sim/quota_admission.h"
 #include "sandbox/sim/writes.h"
 
 namespace sandbox {
@@ -109,6 +111,8 @@ const char* ReasonOf(Outcome outcome) {
       return "NoClusterFit";
     case Outcome::kUnschedulable:
       return "Unschedulable";
+    case Outcome::kQuotaExceeded:
+      return kQuotaExceededReason;
     case Outcome::kSchedulerError:
       break;
   }
@@ -215,12 +219,21 @@ absl::Status BindingScheduler::Schedule(const kube::Object& binding) {
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> clusters,
                    backend_.List(api::Clusters().gvr(), "", kube::LabelSelector()));
   const bool fresh = ReasonToSchedule(binding) == ScheduleReason::kRescheduled;
-  const Placement placement = Place(binding, clusters, fresh);
+  Placement placement = Place(binding, clusters, fresh);
   kube::ObjectPtr written = kube::Share(binding);
-  const bool decided =
+  bool decided =
       placement.outcome == Outcome::kSuccess || placement.outcome == Outcome::kNoClusterFit;
   if (decided) {
-    ASSIGN_OR_RETURN(written, WriteResult(binding, placement));
+    const absl::StatusOr<kube::ObjectPtr> result = WriteResult(binding, placement);
+    decided = result.ok();
+    if (result.ok()) {
+      written = *result;
+    } else if (ErrorOf(result.status()).reason == kQuotaExceededReason) {
+      placement.outcome = Outcome::kQuotaExceeded;
+      placement.message = ErrorOf(result.status()).message;
+    } else {
+      return result.status();
+    }
   }
   // What has been decided is not decided again, so a conflict must not lose its status.
   absl::Status reported = WriteStatusOf(*written, binding.generation(), placement);

@@ -16,7 +16,13 @@ namespace sandbox {
 // The chosen clusters, or why none was chosen.
 struct Placement {
   // The reasons of the Scheduled condition.
-  enum class Outcome { kSuccess, kNoClusterFit, kUnschedulable, kSchedulerError };
+  enum class Outcome {
+    kSuccess,
+    kNoClusterFit,
+    kUnschedulable,
+    kSchedulerError,
+    kQuotaExceeded  // The API server refused to store the result.
+  };
   Outcome outcome = Outcome::kSuccess;
   std::string message;
   std::vector<api::TargetCluster> clusters;

@@ -129,14 +129,15 @@ TEST_CASE("Readiness is lost with the API server and comes back with it", "[sand
 
 TEST_CASE("Flags without effect and objects of missing features are named in the log",
           "[sandbox]") {
-  ControlPlane plane({.daemon_flags = {"--federated-resource-quota-sync-period=3m",
+  ControlPlane plane({.daemon_flags = {"--horizontal-pod-autoscaler-sync-period=3m",
                                        "--controllers=*,-bindingStatus",
                                        "--feature-gates=MultiClusterService=true"}});
   CHECK(Logs(plane, "karmada-controller-manager starts version="));
   CHECK(Logs(plane, " commit="));
   CHECK(Logs(plane, "flags=\"--kubeconfig="));
   CHECK(Logs(plane, "gates=\"MultiClusterService=true\""));
-  CHECK(Logs(plane, "--federated-resource-quota-sync-period=3m has no effect yet; it would add"));
+  CHECK(
+      Logs(plane, "--horizontal-pod-autoscaler-sync-period=3m has no effect yet; it would scale"));
   CHECK(Logs(plane, "MultiClusterService=true has no effect yet"));
   CHECK(Logs(plane, " off=bindingStatus "));
   plane.StopDaemon();

@@ -139,6 +139,12 @@ TEST_CASE("the flags of evictions are read and checked") {
   CHECK(Warnings({"--controllers=clustertaintpolicy"}).size() == 1);
   CHECK(Warnings({"--controllers=clustertaintpolicy", gate}).empty());
   CHECK(Warnings({"--feature-gates=TransitiveDependencies=true,PropagateDeps=false"}).size() == 1);
+  const std::string enforced = "--feature-gates=FederatedQuotaEnforcement=true";
+  CHECK(Warnings({"--controllers=*,federatedResourceQuotaEnforcement"}).size() == 1);
+  CHECK(Warnings({"--federated-resource-quota-sync-period=1m"}).size() == 1);
+  CHECK(Warnings({"--controllers=*,federatedResourceQuotaEnforcement",
+                  "--federated-resource-quota-sync-period=1m", enforced})
+            .empty());
 }
 
 TEST_CASE("an unknown controller is refused with the list and the one that was meant") {

@@ -66,6 +66,7 @@ ControlPlane::ControlPlane(Options options)
   } else {
     sandbox::FleetOptions fleet;
     fleet.members = options_.members;
+    fleet.enforce_quotas = options_.enforce_quotas;
     fleet.ready_delay = absl::Milliseconds(100);
     fleet.job_duration = absl::Milliseconds(200);
     absl::StatusOr<std::unique_ptr<sandbox::Fleet>> started = sandbox::Fleet::Start(fleet);

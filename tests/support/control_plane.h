@@ -36,6 +36,7 @@ class ControlPlane {
     int members = 2;  // The sandbox has so many; real planes have their own.
     std::vector<std::string> daemon_flags;
     std::vector<std::string> daemon_environment = {};  // "NAME=value" beside the test's own.
+    bool enforce_quotas = false;  // Of the sandbox; real planes have their own webhook.
   };
   ControlPlane();
   explicit ControlPlane(Options options);

@@ -25,6 +25,7 @@ constexpr char kKarmada[] = R"({"kind": "APIGroupList", "groups": [
     {"versions": [{"groupVersion": "cluster.karmada.io/v1alpha1"}]},
     {"versions": [{"groupVersion": "config.karmada.io/v1alpha1"}]},
     {"versions": [{"groupVersion": "policy.karmada.io/v1alpha1"}]},
+    {"versions": [{"groupVersion": "remedy.karmada.io/v1alpha1"}]},
     {"versions": [{"groupVersion": "work.karmada.io/v1alpha1"},
                   {"groupVersion": "work.karmada.io/v1alpha2"}]}]})";
 

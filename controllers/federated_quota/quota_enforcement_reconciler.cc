@@ -1,0 +1,213 @@
+// Two parties write status.overallUsed. Karmada's webhook books what a binding is going to use
+// before the API server stores the binding, and refuses it when the limit would be exceeded. This
+// loop adds up what the stored bindings use, and puts right what the webhook cannot know: bindings
+// that were deleted, bookings of requests that failed afterwards, limits that were edited.
+//
+// A pass reads the quota first and the bindings after it, and its patch is refused when the quota
+// has changed since: so no booking is overwritten that it has not seen. But it may have seen the
+// booking of a binding that the API server has not stored yet, and would take it back. Therefore
+// less than the quota says is written only when the quota has stayed as it is for kSettled, which
+// is far longer than the time between booking and storing; and after kLongestWait in any case, lest
+// a busy namespace never gets anything back. More is written at once.
+//
+// A pass follows each change of the quota, and of what a binding of its namespace uses; so the sum
+// is exact once requests have come to rest, whatever happened on the way. The times are memory of
+// this process; when it is lost the waiting begins anew.
+#include "controllers/federated_quota/quota_enforcement_reconciler.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/binding_usage.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "base/log.h"
+#include "kube/client/errors.h"
+#include "kube/meta/scheduled_resources.h"
+#include "kube/runtime/controller.h"
+#include "loops/new_specs.h"
+
+namespace controllers {
+namespace {
+
+constexpr char kResourceNotCounted[] = "ResourceNotCounted";
+constexpr char kPods[] = "pods";
+
+bool OtherLimits(const kube::Object& before, const kube::Object& after) {
+  return api::FederatedResourceQuotaView(before).Overall() !=
+         api::FederatedResourceQuotaView(after).Overall();
+}
+
+bool OtherLimitsOrUse(const kube::Object& before, const kube::Object& after) {
+  return OtherLimits(before, after) || before.status()["overall"] != after.status()["overall"] ||
+         before.status()["overallUsed"] != after.status()["overallUsed"];
+}
+
+// Returns whether `wanted` has less of a resource than `held`, or lacks it.
+bool IsLess(const api::ResourceList& wanted, const json::Value& held) {
+  const absl::StatusOr<api::ResourceList> before = api::ResourceList::FromJson(held);
+  if (!before.ok()) return false;  // Nobody has booked that.
+  for (const auto& [name, amount] : before->amounts()) {
+    const auto found = wanted.amounts().find(name);
+    if (found == wanted.amounts().end() ? !amount.IsZero() : found->second < amount) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+QuotaEnforcementReconciler::QuotaEnforcementReconciler(kube::Manager& manager,
+                                                       absl::Duration period)
+    : manager_(manager),
+      period_(period),
+      recorder_(manager.events(), api::kQuotaEnforcementSource) {}
+
+absl::StatusOr<kube::Action> QuotaEnforcementReconciler::Reconcile(const kube::Request& request,
+                                                                   const base::StopToken& stop) {
+  const std::string name = request.key.ToString();
+  const kube::ObjectPtr quota =
+      manager_.cluster().Find(api::FederatedResourceQuotas(), request.key);
+  if (quota == nullptr || quota->IsDeleting()) {
+    recorder_.Forget(name);
+    conflicts_.Forget(name);
+    absl::MutexLock lock(&mu_);
+    lowerings_.erase(name);
+    return kube::Action::Done();
+  }
+  if (request.variant == kReportUncounted) {
+    ReportUncounted(*quota);
+    return kube::Action::Done();
+  }
+  const Pass pass = AddUp(quota, stop);
+  const absl::Status result = conflicts_.Judge(name, pass.status);
+  recorder_.Outcome({.what = name,
+                     .about = {kube::InvolvedObject::Of(*quota)},
+                     .success = {api::reason::kCollectOverallStatusSucceed,
+                                 api::message::QuotaStatusCollected(request.key)},
+                     .failure = {api::reason::kCollectOverallStatusFailed, ""},
+                     .routine = pass.changed},
+                    result);
+  if (!result.ok() && !base::IsTerminal(result)) return result;
+  // What only an edit mends must not keep the rest from being added up again.
+  if (!result.ok()) {
+    base::LogWarning("a quota does not count everything", {{"quota", name}, {"error", result}});
+  }
+  return kube::Action::After(pass.wait);
+}
+
+QuotaEnforcementReconciler::Pass QuotaEnforcementReconciler::AddUp(const kube::ObjectPtr& quota,
+                                                                   const base::StopToken& stop) {
+  const api::FederatedResourceQuotaView view(*quota);
+  Pass pass{.wait = period_};
+  const absl::StatusOr<api::ResourceList> overall = api::ResourceList::FromLimits(view.Overall());
+  if (!overall.ok()) {
+    pass.status = base::Terminal(base::Annotate(overall.status(), "spec.overall"));
+    return pass;
+  }
+  base::ErrorList errors;
+  api::ResourceList used = UsedIn(quota->ns(), errors);
+  used.KeepOnly(view.Overall());
+  const absl::Duration rest =
+      IsLess(used, view.OverallUsed()) ? UntilLowered(*quota) : absl::ZeroDuration();
+  if (rest > absl::ZeroDuration()) {
+    pass.wait = rest;
+  } else {
+    kube::Object after = *quota;
+    api::SetOverall(after, *overall, used);
+    const absl::StatusOr<bool> written = Write(quota, after, stop);
+    pass.changed = written.ok() && *written;
+    errors.Add(written.status());
+  }
+  pass.status = errors.Join();
+  return pass;
+}
+
+absl::StatusOr<bool> QuotaEnforcementReconciler::Write(const kube::ObjectPtr& quota,
+                                                       const kube::Object& after,
+                                                       const base::StopToken& stop) {
+  {
+    absl::MutexLock lock(&mu_);
+    lowerings_.erase(quota->key().ToString());
+  }
+  kube::UpdateOptions options;
+  options.subresource = "status";
+  options.precondition = kube::UpdateOptions::Precondition::kAlways;
+  const absl::StatusOr<kube::ObjectPtr> written =
+      manager_.cluster().Update(api::FederatedResourceQuotas(), quota, after, options, stop);
+  RETURN_IF_ERROR(kube::IgnoreGone(written.status()));
+  return written.ok() && *written != quota;
+}
+
+api::ResourceList QuotaEnforcementReconciler::UsedIn(absl::string_view ns,
+                                                     base::ErrorList& errors) {
+  api::ResourceList used;
+  for (const kube::ObjectPtr& binding : manager_.cluster().List(api::ResourceBindings(), ns)) {
+    const absl::StatusOr<api::ResourceList> usage = api::UsageOf(api::BindingView(*binding));
+    if (usage.ok()) {
+      used.Add(*usage);
+    } else {
+      errors.Add(base::Terminal(base::Annotate(usage.status(), binding->Describe())));
+    }
+  }
+  return used;
+}
+
+absl::Duration QuotaEnforcementReconciler::UntilLowered(const kube::Object& quota) {
+  const base::SteadyTime now = manager_.clock().SteadyNow();
+  const std::string version(quota.resource_version());
+  absl::MutexLock lock(&mu_);
+  const auto [entry, is_new] =
+      lowerings_.try_emplace(quota.key().ToString(), Lowering{version, now, now});
+  Lowering& lowering = entry->second;
+  if (!is_new && lowering.version != version) {
+    lowering.version = version;
+    lowering.seen = now;
+  }
+  const absl::Duration settled = kSettled - (now - lowering.seen);
+  const absl::Duration latest = kLongestWait - (now - lowering.begun);
+  return std::max(std::min(settled, latest), absl::ZeroDuration());
+}
+
+void QuotaEnforcementReconciler::ReportUncounted(const kube::Object& quota) {
+  std::vector<std::string> uncounted;
+  for (const json::Member& limit : api::FederatedResourceQuotaView(quota).Overall().members()) {
+    if (kube::IsScheduledResource(limit.name()) && limit.name() != kPods) continue;
+    uncounted.emplace_back(limit.name());
+  }
+  if (uncounted.empty()) return;
+  recorder_.Warning(
+      kube::InvolvedObject::Of(quota), kResourceNotCounted,
+      absl::StrCat("spec.overall limits ", absl::StrJoin(uncounted, ", "),
+                   ", of which no workload ever counts as using anything: only what containers "
+                   "request is added up, such as cpu, memory, ephemeral-storage and extended "
+                   "resources. Take it out, or limit it by spec.staticAssignments"));
+}
+
+absl::Status RegisterQuotaEnforcement(const loops::Context& context, int workers) {
+  const std::shared_ptr<kube::Informer> quotas = context.InformerOf(api::FederatedResourceQuotas());
+  const kube::MapFn in_namespace = [quotas](const kube::Object& binding) {
+    std::vector<kube::Request> requests;
+    for (const kube::ObjectPtr& quota : quotas->store().List(binding.ns(), {})) {
+      requests.push_back({.key = quota->key()});
+    }
+    return requests;
+  };
+  kube::Controller& controller =
+      context.NewController(api::kQuotaEnforcementController, workers)
+          .Watches(quotas, {.when = {.update = OtherLimitsOrUse}})
+          .Watches(api::ResourceBindings(),
+                   {.when = {.update = api::MayUseOther}, .map = in_namespace})
+          .Build(std::make_unique<QuotaEnforcementReconciler>(context.manager,
+                                                              context.options.quota_sync_period));
+  loops::QueueNewSpecs(context, controller,
+                       {.resource = api::FederatedResourceQuotas(),
+                        .differs = OtherLimits,
+                        .variant = QuotaEnforcementReconciler::kReportUncounted});
+  return absl::OkStatus();
+}
+
+}  // namespace controllers

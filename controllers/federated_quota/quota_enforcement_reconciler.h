@@ -1,0 +1,81 @@
+// The quota enforcement loop: what the bindings of a namespace use of its FederatedResourceQuotas
+// (upstream's federated-resource-quota-enforcement-controller).
+#ifndef CONTROLLERS_FEDERATED_QUOTA_QUOTA_ENFORCEMENT_RECONCILER_H_
+#define CONTROLLERS_FEDERATED_QUOTA_QUOTA_ENFORCEMENT_RECONCILER_H_
+
+#include <map>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "api/federated_resource_quota.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/stop_token.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/conflict_streak.h"
+#include "kube/runtime/event_recorder.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "loops/context.h"
+
+namespace controllers {
+
+// status.overall is spec.overall, and status.overallUsed the sum of what all ResourceBindings of
+// the namespace use of it. Thread-safe.
+class QuotaEnforcementReconciler : public kube::Reconciler {
+ public:
+  // `period` is the time after which a quota is added up anew without any event.
+  // REQUIRES: `manager` outlives the reconciler.
+  QuotaEnforcementReconciler(kube::Manager& manager, absl::Duration period);
+
+  // The request names a FederatedResourceQuota; with `variant` kReportUncounted, one whose limits
+  // are new: resources that are never counted are reported, and nothing else is done.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+  static constexpr int kReportUncounted = 1;
+  // How long the quota has to stay as it is before less than it says is written, and how long this
+  // can be put off.
+  static constexpr absl::Duration kSettled = absl::Seconds(2);
+  static constexpr absl::Duration kLongestWait = absl::Seconds(30);
+
+ private:
+  struct Lowering {
+    std::string version;     // The resourceVersion of the quota that is to be lowered,
+    base::SteadyTime seen;   // when it was seen first,
+    base::SteadyTime begun;  // and when the first of these versions was.
+  };
+
+  struct Pass {
+    absl::Status status;
+    bool changed = false;
+    absl::Duration wait;  // Until the next one.
+  };
+
+  Pass AddUp(const kube::ObjectPtr& quota, const base::StopToken& stop);
+  absl::StatusOr<bool> Write(const kube::ObjectPtr& quota, const kube::Object& after,
+                             const base::StopToken& stop);
+  // Bindings whose requests cannot be read are left out, and are errors.
+  api::ResourceList UsedIn(absl::string_view ns, base::ErrorList& errors);
+  // Returns how long to wait before the quota may be lowered; 0: it may.
+  absl::Duration UntilLowered(const kube::Object& quota);
+  void ReportUncounted(const kube::Object& quota);
+
+  kube::Manager& manager_;
+  const absl::Duration period_;
+  kube::EventRecorder recorder_;
+  kube::ConflictStreak conflicts_;
+  absl::Mutex mu_;
+  std::map<std::string, Lowering> lowerings_ ABSL_GUARDED_BY(mu_);  // By the quota's key.
+};
+
+// Builds the loop.
+absl::Status RegisterQuotaEnforcement(const loops::Context& context, int workers);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_FEDERATED_QUOTA_QUOTA_ENFORCEMENT_RECONCILER_H_
