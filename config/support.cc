@@ -13,7 +13,7 @@ namespace {
 using enum State;
 
 constexpr ControllerSupport kControllers[] = {
-    {"agentcsrapproving", true, kNotYet, "approve the certificate requests of agents"},
+    {"agentcsrapproving", true, kHere},
     {"applicationFailover", true, kHere},
     {"binding", true, kHere},
     {"bindingStatus", true, kHere},

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "binding/binding_reconciler.h"
 #include "config/support.h"
+#include "controllers/agent_csr/agent_csr_reconciler.h"
 #include "controllers/application_failover/application_failover_reconciler.h"
 #include "controllers/bindingstatus/binding_status_reconciler.h"
 #include "controllers/cluster/cluster_reconciler.h"
@@ -44,6 +45,7 @@ using controllers::RegisterGracefulEviction;
 using enum Switch;
 
 constexpr ControllerEntry kTable[] = {
+    {"agentcsrapproving", kByFlag, kOneWorker, controllers::RegisterAgentCsr},
     {"applicationFailover", kByFlag, kOneWorker, RegisterApplicationFailover<Namespaced>},
     {"applicationFailover", kByFlag, kOneWorker, RegisterApplicationFailover<Cluster>},
     {"binding", kByFlag, &Concurrency::resource_binding, RegisterBinding<Namespaced>},

@@ -11,6 +11,7 @@
 #include "kube/server/openapi.h"
 #include "kube/server/wire/builtin_schemas.h"
 #include "kube/server/wire/wire_schema.h"
+#include "sandbox/kinds/approval.h"
 #include "sandbox/kinds/namespace_rules.h"
 #include "sandbox/kinds/scale.h"
 #include "sandbox/kinds/schema.h"
@@ -27,6 +28,7 @@ namespace {
 std::vector<Subresource> SubresourcesOf(const ResourceInfo& info) {
   const std::vector<std::string> verbs = {"get", "patch", "update"};
   std::vector<Subresource> out;
+  if (HasApproval(info)) out.push_back({"approval", info.resource.gvk, verbs});
   if (IsNamespaceKind(info)) out.push_back({"finalize", info.resource.gvk, {"update"}});
   if (info.scale.has_value()) out.push_back({"scale", ScaleKind(), verbs});
   if (info.status_subresource) out.push_back({"status", info.resource.gvk, verbs});

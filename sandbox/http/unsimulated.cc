@@ -21,7 +21,6 @@ constexpr absl::string_view kNoContainers =
     "karmada-sandbox simulates pods, it does not run containers";
 constexpr absl::string_view kNoTokens =
     "karmada-sandbox issues no tokens, clients use the certificates of its kubeconfigs";
-constexpr absl::string_view kNoSigner = "karmada-sandbox signs no certificates";
 
 constexpr Unsimulated kUnsimulated[] = {
     {"", "pods", "log", "pod", "has no logs", kNoContainers},
@@ -35,8 +34,6 @@ constexpr Unsimulated kUnsimulated[] = {
     {"", "services", "proxy", "service", "cannot be reached", kNoContainers},
     {"", "nodes", "proxy", "node", "cannot be reached", kNoContainers},
     {"", "serviceaccounts", "token", "service account", "cannot get a token", kNoTokens},
-    {"certificates.k8s.io", "certificatesigningrequests", "approval", "signing request",
-     "cannot be approved or denied", kNoSigner},
 };
 
 }  // namespace

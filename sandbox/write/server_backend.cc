@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "sandbox/kinds/approval.h"
 #include "sandbox/kinds/namespace_rules.h"
 #include "sandbox/kinds/scale.h"
 
@@ -55,6 +56,7 @@ absl::Status ServerBackend::CheckSubresource(const ResourceInfo& info,
   if (subresource == "status" && info.status_subresource) return absl::OkStatus();
   if (subresource == "scale" && info.scale.has_value()) return absl::OkStatus();
   if (subresource == "finalize" && IsNamespaceKind(info)) return absl::OkStatus();
+  if (subresource == "approval" && HasApproval(info)) return absl::OkStatus();
   return NoSuchResource();
 }
 

@@ -42,6 +42,12 @@ void OnlyFinalizers(const kube::Object& current, kube::Object& wanted) {
   wanted = std::move(result);
 }
 
+void OnlyConditions(const kube::Object& current, kube::Object& wanted) {
+  kube::Object result = current;
+  CopyMember(wanted, {"status", "conditions"}, result);
+  wanted = std::move(result);
+}
+
 }  // namespace
 
 absl::Status CheckWritePreconditions(const ResourceInfo& info, const kube::Object& current,
@@ -63,6 +69,10 @@ void RestrictToSubresource(const ResourceInfo& info, absl::string_view subresour
   }
   if (subresource == "finalize") {
     OnlyFinalizers(current, wanted);
+    return;
+  }
+  if (subresource == "approval") {
+    OnlyConditions(current, wanted);
     return;
   }
   if (info.status_subresource) CopyMember(current, {"status"}, wanted);

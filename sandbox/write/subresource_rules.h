@@ -16,7 +16,8 @@ absl::Status CheckWritePreconditions(const ResourceInfo& info, const kube::Objec
 
 // Restores in `wanted` the parts that this subresource must not change: the main resource leaves
 // status alone when the kind has the status subresource, /status leaves everything else alone
-// (metadata too for custom resources), /finalize changes only a namespace's spec.finalizers.
+// (metadata too for custom resources), /finalize changes only a namespace's spec.finalizers,
+// /approval only the conditions of a CertificateSigningRequest.
 void RestrictToSubresource(const ResourceInfo& info, absl::string_view subresource,
                            const kube::Object& current, kube::Object& wanted);
 

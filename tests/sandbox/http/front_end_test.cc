@@ -129,20 +129,24 @@ TEST_CASE("requests that need real containers are refused with a sentence that g
   }
 }
 
-TEST_CASE("a signing request cannot be approved, and the answer says why") {
+TEST_CASE("a signing request can be approved, and nothing else of it changes") {
   FrontEndFixture f;
   const std::string requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
-  const kube::Object request(*json::Parse(R"({"apiVersion": "certificates.k8s.io/v1",
+  kube::Object request(*json::Parse(R"({"apiVersion": "certificates.k8s.io/v1",
       "kind": "CertificateSigningRequest", "metadata": {"name": "robot"},
       "spec": {"request": "eA==", "signerName": "example.io/signer", "usages": ["client auth"]}})"));
   REQUIRE(f.Post(requests, request).code == 201);
-  const Reply refused = f.Send({.method = "PUT",
-                                .target = requests + "/robot/approval",
-                                .body = json::Write(request.root())});
-  CHECK(refused.code == 501);
-  CHECK(refused.body["message"].AsString() ==
-        "signing request \"robot\" cannot be approved or denied: karmada-sandbox signs no "
-        "certificates");
+  request = kube::Object(f.Get(requests + "/robot/approval").body);
+  request.Set({"spec", "signerName"}, "example.io/other");
+  request.Set({"status"}, *json::Parse(R"({"certificate": "eA==", "conditions": [
+      {"type": "Approved", "status": "True", "reason": "Test", "message": "yes"}]})"));
+  const Reply approved = f.Send({.method = "PUT",
+                                 .target = requests + "/robot/approval",
+                                 .body = json::Write(request.root())});
+  CHECK(approved.code == 200);
+  CHECK(approved.body["spec"]["signerName"].AsString() == "example.io/signer");
+  CHECK(approved.body["status"]["conditions"].At(0)["type"].AsString() == "Approved");
+  CHECK_FALSE(approved.body["status"].Has("certificate"));
 }
 
 TEST_CASE("a table is what kubectl gets") {
