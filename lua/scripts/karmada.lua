@@ -145,64 +145,85 @@ local function merge(known, cluster, condition)
   end
 end
 
+-- Returns what is said of a type of which clusters are silent: "no report of a, b"; "" when all report it.
+local function silence(reports, reporters)
+  local silent = {}
+  for _, report in ipairs(reports) do
+    if not reporters[report] then
+      silent[#silent + 1] = (#silent == 0 and "no report of " or "") .. (report.clusterName or "")
+    end
+  end
+  return karmada.joined(silent)
+end
+
+-- Adds one cluster's condition to what is known of its type.
+local function addTo(votes, report, condition, rule)
+  local known = votes.worst
+  if known == nil or badness(condition, rule) > badness(known, rule) then
+    known = { type = condition.type or "", status = condition.status, reason = condition.reason, message = {} }
+    for _, field in ipairs(rule.fields or {}) do
+      known[field] = condition[field]
+    end
+    votes.worst = known
+  end
+  if condition.status == known.status then
+    merge(known, report.clusterName, condition)
+  end
+  votes.reporters[report] = true
+  local generation = rule.generations and generationOf(condition, report.status or {}) or 0
+  votes.oldest = math.min(votes.oldest or generation, generation)
+end
+
+-- Returns the condition that clusters have together, of all votes on one type.
+local function verdict(votes, reports, rule)
+  local condition = votes.worst
+  condition.message = karmada.joined(condition.message)
+  condition.observedGeneration = votes.oldest > 0 and votes.oldest or nil
+  if condition.status == "True" and badness(condition, rule) == 0 then
+    local silent = silence(reports, votes.reporters)
+    if silent ~= "" then
+      condition.status, condition.message = "Unknown", silent
+      condition.reason = not rule.no_reason and "NotReported" or nil
+      condition.observedGeneration = nil
+    end
+  end
+  return condition
+end
+
 -- Returns the conditions of several clusters as one condition for each type, in the order in which types first
 -- come up; nil for none. The worst status wins: False over Unknown over True, the other way round for types of
--- which True is bad. Messages are those of all clusters with that status, as cluster=message. Of a type that
--- should be True, and that is True wherever a cluster reports, it is Unknown with the reason NotReported as long
--- as a cluster is silent. A cluster where the object is healthy without any condition is not silent.
+-- which True is bad. Messages are those of all clusters with that status, as cluster=message. A type that should
+-- be True, and is wherever a cluster reports it, is Unknown with the reason NotReported as long as a cluster does
+-- not report it. A cluster where the object is healthy without any condition has none to report.
 --
 -- reports   items, or tables with clusterName and conditions (and status, for generations)
 -- rule      a table, or nil:
 --   bad       types of which True is bad: { Stalled = true }
 --   good      types of which True is good, if it is bad of all others: { Ready = true }
 --   opposite  types that are True instead of another being False: { NotReady = "Ready" }
---   required  the type without which a cluster counts as silent; without it one that has no condition does
 --   fields    further fields that the merged condition has from the worst one: { "severity" }
 --   generations  true: observedGeneration is the oldest generation of the template that a cluster is about
 --   no_reason    true: the kind's conditions have no reason
 function karmada.mergeConditions(reports, rule)
   rule = rule or {}
-  local order, worst, oldest, silent = {}, {}, {}, {}
+  local order, votes, counted = {}, {}, {}
   for _, report in ipairs(reports or {}) do
     local conditions = report.conditions or (report.status or {}).conditions or {}
-    local reported = #conditions == 0 and report.health == "Healthy"
+    if #conditions > 0 or report.health ~= "Healthy" then
+      counted[#counted + 1] = report
+    end
     for _, condition in ipairs(withOpposites(conditions, rule.opposite)) do
       local name = condition.type or ""
-      local known = worst[name]
-      if known == nil then
+      if votes[name] == nil then
+        votes[name] = { reporters = {} }
         order[#order + 1] = name
       end
-      if known == nil or badness(condition, rule) > badness(known, rule) then
-        known = { type = name, status = condition.status, reason = condition.reason, message = {} }
-        for _, field in ipairs(rule.fields or {}) do
-          known[field] = condition[field]
-        end
-        worst[name] = known
-      end
-      if condition.status == known.status then
-        merge(known, report.clusterName, condition)
-      end
-      if rule.generations then
-        local generation = generationOf(condition, report.status or {})
-        oldest[name] = math.min(oldest[name] or generation, generation)
-      end
-      reported = reported or rule.required == nil or name == rule.required
-    end
-    if not reported then
-      silent[#silent + 1] = (#silent == 0 and "no report of " or "") .. (report.clusterName or "")
+      addTo(votes[name], report, condition, rule)
     end
   end
   local merged = {}
   for i, name in ipairs(order) do
-    local condition = worst[name]
-    condition.message = karmada.joined(condition.message)
-    condition.observedGeneration = (oldest[name] or 0) > 0 and oldest[name] or nil
-    if #silent > 0 and condition.status == "True" and badness(condition, rule) == 0 then
-      condition.status, condition.message = "Unknown", karmada.joined(silent)
-      condition.reason = not rule.no_reason and "NotReported" or nil
-      condition.observedGeneration = nil
-    end
-    merged[i] = condition
+    merged[i] = verdict(votes[name], counted, rule)
   end
   return #merged > 0 and merged or nil
 end
@@ -254,6 +275,64 @@ function karmada.condition(object, type)
     end
   end
   return nil
+end
+
+-- Why an object whose controller has not seen its generation is not healthy.
+local function unseen(generation)
+  return "its controller has not seen generation " .. generation .. " yet"
+end
+
+-- Returns why the object's status is not about its present spec; nil if it is, or does not say.
+function karmada.behind(object)
+  local generation = (object.metadata or {}).generation or 0
+  local observed = tonumber((object.status or {}).observedGeneration)
+  if observed ~= nil and observed < generation then
+    return unseen(generation)
+  end
+  return nil
+end
+
+-- Returns "its phase is Failed: why", without the last part where there is none (nil or ""), or "it has no phase yet".
+function karmada.describe(what, value, why)
+  if value == nil or value == "" then
+    return "it has no " .. what .. " yet"
+  end
+  local message = "its " .. what .. " is " .. value
+  return (why or "") ~= "" and message .. ": " .. why or message
+end
+
+-- Returns what a condition says of itself, or else its status and reason.
+function karmada.messageOf(condition)
+  if (condition.message or "") ~= "" then
+    return condition.message
+  end
+  return karmada.describe("condition " .. (condition.type or ""), condition.status or "not set", condition.reason)
+end
+
+-- Returns true if the object's condition of this type is True, else false and why not. With a generation the
+-- condition has to be about it, if it says which one it is about.
+function karmada.holds(object, name, generation)
+  local condition = karmada.condition(object, name)
+  if condition == nil then
+    return false, "it has no condition " .. name .. " yet"
+  end
+  if condition.status ~= "True" then
+    return false, karmada.messageOf(condition)
+  end
+  if generation ~= nil and (condition.observedGeneration or generation) < generation then
+    return false, unseen(generation)
+  end
+  return true
+end
+
+-- Returns true if the object's condition of this type is True and its status about its present spec, else false and
+-- why not.
+function karmada.healthBy(object, name)
+  local behind = karmada.behind(object)
+  if behind ~= nil and karmada.condition(object, name) ~= nil then
+    return false, behind
+  end
+  return karmada.holds(object, name)
 end
 
 -- Types of which True is bad, whatever the kind.
