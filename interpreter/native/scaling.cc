@@ -1,6 +1,5 @@
 // PodDisruptionBudget, HorizontalPodAutoscaler.
 #include <array>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -54,15 +53,12 @@ absl::StatusOr<kube::Object> AggregateBudget(const kube::Object& object,
   return out;
 }
 
-// A budget whose workloads are scaled to zero is kept. The disruption controller then still reports
-// an integer minAvailable as desiredHealthy (getExpectedPodCount of Kubernetes).
 absl::StatusOr<Health> BudgetHealth(const kube::Object& object) {
   Fields status(object.status(), "status");
-  const std::optional<int64_t> expected = status.OptionalInt("expectedPods");
   const int64_t healthy = status.Int("currentHealthy");
   const int64_t desired = status.Int("desiredHealthy");
   RETURN_IF_ERROR(status.error());
-  if (expected == 0 || healthy >= desired) return true;
+  if (healthy >= desired) return true;
   return Health(false, absl::StrCat(healthy, " of at least ", desired, " pods are healthy"));
 }
 

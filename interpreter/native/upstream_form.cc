@@ -135,12 +135,11 @@ class UpstreamForm : public Backend {
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
     return native_->ReflectStatus(object);
   }
-  // To upstream no replica is held back, and a budget of nothing is not kept.
+  // To upstream no replica is held back.
   absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const override {
     kube::Object seen = object;
     seen.Erase({"spec", "updateStrategy"});
     seen.Erase({"spec", "paused"});
-    seen.Erase({"status", "expectedPods"});
     return native_->InterpretHealth(seen);
   }
   absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override {
