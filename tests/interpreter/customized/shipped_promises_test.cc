@@ -111,6 +111,19 @@ TEST_CASE("every shipped customization says who else writes the objects, or that
   }
 }
 
+TEST_CASE("every shipped kind has a life story") {
+  for (const ShippedFile& file : ShippedFiles()) {
+    const std::vector<std::string> parts = absl::StrSplit(file.path, '/');
+    size_t stories = 0;
+    for (const auto& path : tests::YamlFilesBelow("tests/stories/" + parts[0])) {
+      const std::string name = path.stem().string();
+      stories += name == parts[2] || absl::StartsWith(name, parts[2] + "-");
+    }
+    INFO(file.path);
+    CHECK(stories > 0);
+  }
+}
+
 TEST_CASE("every shipped health rule says why an object is not healthy") {
   size_t unhealthy = 0;
   for (const LocatedCase& c : AllCases()) {
