@@ -114,12 +114,16 @@ std::string OperationsText(const Customization& customization) {
   return absl::StrJoin(names, ", ");
 }
 
+// A kind that no layer knows.
+const kube::Gvk kNobodys{"nobody.invalid", "v1", "Nobody"};
+
 // Returns the operations that a layer answers as well, and would not be asked any more; "" for
-// none.
+// none. What it answers in the same way for every kind does not count.
 std::string OperationsOf(const interpreter::Backend& layer, const Customization& customization) {
   std::vector<absl::string_view> names;
   for (const auto& [op, script] : customization.scripts) {
     // Dependencies of lower layers are replaced, too: only those of customizations add up.
+    if (layer.Has(kNobodys, op)) continue;
     if (layer.Has(customization.target, op)) names.push_back(interpreter::OperationName(op));
   }
   return absl::StrJoin(names, ", ");
