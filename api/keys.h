@@ -35,6 +35,26 @@ inline constexpr char kDeletionProtectedValue[] = "Always";
 inline constexpr char kQuotaNamespaceLabel[] = "federatedresourcequota.karmada.io/namespace";
 inline constexpr char kQuotaNameLabel[] = "federatedresourcequota.karmada.io/name";
 
+// Of Services across clusters. On a Work that carries an EndpointSlice of a provider cluster: the
+// Service that the slice belongs to, and which collectors want the Work as a list
+// joined with ".".
+inline constexpr char kEndpointSliceNamespaceLabel[] = "endpointslice.karmada.io/namespace";
+inline constexpr char kEndpointSliceNameLabel[] = "endpointslice.karmada.io/name";
+inline constexpr char kEndpointSliceManagedByLabel[] = "endpointslice.karmada.io/managed-by";
+inline constexpr char kManagedByServiceExport[] = "ServiceExport";
+inline constexpr char kManagedByMultiClusterService[] = "MultiClusterService";
+// On Works, on the Service and on the binding of a MultiClusterService; name and namespace are
+// annotations, too.
+inline constexpr char kMultiClusterServiceIdLabel[] = "multiclusterservice.karmada.io/permanent-id";
+inline constexpr char kMultiClusterServiceNamespaceLabel[] =
+    "multiclusterservice.karmada.io/namespace";
+inline constexpr char kMultiClusterServiceNameLabel[] = "multiclusterservice.karmada.io/name";
+// Kubernetes' own labels of EndpointSlices, and who Karmada's slices are managed by.
+inline constexpr char kServiceNameLabel[] = "kubernetes.io/service-name";
+inline constexpr char kSliceManagedByLabel[] = "endpointslice.kubernetes.io/managed-by";
+inline constexpr char kSliceManagedByImport[] = "endpointslice-controller.karmada.io";
+inline constexpr char kSliceManagedByDispatch[] = "endpointslice-dispatch-controller.karmada.io";
+
 // DependedByHash(binding) follows; the label names a binding that needs the labelled one.
 inline constexpr char kDependedByLabelPrefix[] = "resourcebinding.karmada.io/depended-by-";
 
@@ -74,6 +94,9 @@ inline constexpr char kAppliedClusterOverridesAnnotation[] =
 // JSON list of the dependencies of a binding's template.
 inline constexpr char kDependenciesAnnotation[] = "resourcebinding.karmada.io/dependencies";
 
+// The cluster that an EndpointSlice comes from, on slices and Works in consumer clusters.
+inline constexpr char kProvisionClusterAnnotation[] = "endpointslice.karmada.io/provision-cluster";
+
 // Finalizers.
 inline constexpr char kClusterFinalizer[] = "karmada.io/cluster-controller";
 inline constexpr char kExecutionFinalizer[] = "karmada.io/execution-controller";
@@ -83,6 +106,10 @@ inline constexpr char kDependenciesFinalizer[] = "karmada.io/binding-dependencie
 inline constexpr char kPropagationPolicyFinalizer[] = "karmada.io/propagation-policy-controller";
 inline constexpr char kClusterPropagationPolicyFinalizer[] =
     "karmada.io/cluster-propagation-policy-controller";
+inline constexpr char kMultiClusterServiceFinalizer[] = "karmada.io/multiclusterservice-controller";
+inline constexpr char kEndpointSliceFinalizer[] = "karmada.io/endpointslice-controller";
+inline constexpr char kEndpointSliceDispatchFinalizer[] =
+    "karmada.io/mcs-endpointslice-dispatch-controller";
 
 // Taints.
 inline constexpr char kNotReadyTaint[] = "cluster.karmada.io/not-ready";

@@ -45,6 +45,17 @@ inline constexpr char kQuotaEnforcementController[] = "federatedresourcequota";
 inline constexpr char kQuotaEnforcementSource[] = "federated-resource-quota-enforcement-controller";
 inline constexpr char kRemedyController[] = "remedy-controller";
 inline constexpr char kAgentCsrApprovingController[] = "agent-csr-approving-controller";
+inline constexpr char kServiceExportController[] = "service-export-controller";
+inline constexpr char kServiceExportQueue[] = "service-export";
+inline constexpr char kEndpointSliceController[] = "endpointslice-controller";
+inline constexpr char kServiceImportController[] = "service-import-controller";
+inline constexpr char kMultiClusterServiceController[] = "multiclusterservice-controller";
+inline constexpr char kEndpointSliceCollectController[] = "endpointslice-collect-controller";
+inline constexpr char kEndpointSliceCollectQueue[] = "endpointslice-collect";
+inline constexpr char kEndpointSliceDispatchController[] = "endpointslice-dispatch-controller";
+inline constexpr char kFederatedHpaController[] = "federatedHPA-controller";
+inline constexpr char kCronFederatedHpaController[] = "cronfederatedhpa-controller";
+inline constexpr char kClusterApiDetector[] = "cluster-api-detector";
 inline constexpr char kControllerManagerSource[] = "karmada-controller-manager";
 inline constexpr char kOverrideManagerSource[] = "override-manager";
 

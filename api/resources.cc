@@ -92,6 +92,42 @@ const kube::Resource& Works() {
   return resource;
 }
 
+const kube::Resource& FederatedHpas() {
+  static const auto& resource = *new kube::Resource(
+      Make({"autoscaling.karmada.io", "v1alpha1", "FederatedHPA"}, "federatedhpas"));
+  return resource;
+}
+
+const kube::Resource& CronFederatedHpas() {
+  static const auto& resource = *new kube::Resource(
+      Make({"autoscaling.karmada.io", "v1alpha1", "CronFederatedHPA"}, "cronfederatedhpas"));
+  return resource;
+}
+
+const kube::Resource& MultiClusterServices() {
+  static const auto& resource = *new kube::Resource(
+      Make({"networking.karmada.io", "v1alpha1", "MultiClusterService"}, "multiclusterservices"));
+  return resource;
+}
+
+const kube::Resource& ServiceExports() {
+  static const auto& resource = *new kube::Resource(
+      Make({"multicluster.x-k8s.io", "v1alpha1", "ServiceExport"}, "serviceexports"));
+  return resource;
+}
+
+const kube::Resource& ServiceImports() {
+  static const auto& resource = *new kube::Resource(
+      Make({"multicluster.x-k8s.io", "v1alpha1", "ServiceImport"}, "serviceimports"));
+  return resource;
+}
+
+const kube::Resource& EndpointSlices() {
+  static const auto& resource =
+      *new kube::Resource(Make({"discovery.k8s.io", "v1", "EndpointSlice"}, "endpointslices"));
+  return resource;
+}
+
 const kube::Resource& Deployments() {
   static const auto& resource =
       *new kube::Resource(Make({"apps", "v1", "Deployment"}, "deployments"));
