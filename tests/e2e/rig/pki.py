@@ -41,6 +41,13 @@ class Pki:
         must(["openssl", "x509", "-req", "-days", "3650", "-in", request, "-CA", self.crt(authority),
               "-CAkey", self.key(authority), "-CAcreateserial", "-extfile", extensions, "-out", self.crt(name)])
 
+    def request(self, name, common_name, group):
+        """A certificate request of a user, with a new key, for somebody else to sign. Returns its path."""
+        request = self.folder / f"{name}.csr"
+        must(["openssl", "req", *_KEY, "-subj", f"/O={group}/CN={common_name}", "-keyout", self.key(name),
+              "-out", request])
+        return request
+
     def service_account_key(self):
         must(["openssl", "genrsa", "-out", self.folder / "sa.key", "2048"])
         must(["openssl", "rsa", "-in", self.folder / "sa.key", "-pubout", "-out", self.folder / "sa.pub"])

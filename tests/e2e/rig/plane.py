@@ -95,6 +95,21 @@ class Plane:
         self.kube(name).wait_ready()
         return self.kube(name)
 
+    def add_cluster(self, name):
+        """One more cluster with nodes, apart from the control plane. Returns its client."""
+        kube = self.add_apiserver(name)
+        self._start_controller_manager(name)
+        self._start_nodes(name)
+        return kube
+
+    def remove_cluster(self, name):
+        """Ends the processes of such a cluster, whose names begin with its own."""
+        gone = [p for p in self.processes if p.name.startswith(f"{name}-")]
+        for process in sorted(gone, key=lambda p: p.name.endswith("-apiserver")):
+            process.stop(timeout=5)
+            self.processes.remove(process)
+        self._kubes.pop(name)
+
     def join(self, member):
         """Makes a member known to the control plane, as its operator does."""
         self._away.add(member)
