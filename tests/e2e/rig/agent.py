@@ -88,10 +88,8 @@ class PullCluster:
 
     def _rights(self):
         """Those of karmadactl register for the agent, and of karmadactl init for who registers it."""
-        space, read = f"karmada-es-{self.name}", ["get", "list", "watch"]
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
+        read = ["get", "list", "watch"]
         return [
-            namespace,
             *_role("e2e-agent-bootstrap", _BOOTSTRAPPER, None, [
                 _rule("certificates.k8s.io", ["certificatesigningrequests"], ["create", "get"]),
                 _rule("certificates.k8s.io", ["certificatesigningrequests/clusteragent"], ["create"])]),
@@ -102,12 +100,12 @@ class PullCluster:
                 _rule("", ["namespaces"], ["get"]), _rule("", ["services"], ["list", "watch"]),
                 _rule("", ["events"], ["create", "patch", "update"]),
                 _rule("coordination.k8s.io", ["leases"], ["get", "create", "update"]),
-                _rule("certificates.k8s.io", ["certificatesigningrequests"], ["get", "create"])]),
-            *_role(f"e2e-{self.name}", self.user, "karmada-cluster", [
-                _rule("", ["secrets"], ["get", "create", "patch"])]),
-            *_role(f"e2e-{self.name}", self.user, space, [
+                _rule("certificates.k8s.io", ["certificatesigningrequests"], ["get", "create"]),
+                # A role in the execution namespace would go with it, before the agent has let go of its Works.
                 _rule("work.karmada.io", ["works"], [*read, "create", "update", "delete"]),
-                _rule("work.karmada.io", ["works/status"], ["patch", "update"])])]
+                _rule("work.karmada.io", ["works/status"], ["patch", "update"])]),
+            *_role(f"e2e-{self.name}", self.user, "karmada-cluster", [
+                _rule("", ["secrets"], ["get", "create", "patch"])])]
 
 
 def _rule(group, resources, verbs):

@@ -14,15 +14,21 @@ class Daemon:
     def __init__(self, plane, exe=paths.DAEMON, name="controller-manager", flags=(), kubeconfig=None):
         self.plane, self.exe, self.name = plane, exe, name
         self.metrics_port, self.health_port = free_port(), free_port()
-        if kubeconfig is None:
-            kubeconfig = plane.folder / "controller-manager.kubeconfig"
-            if not kubeconfig.exists():
-                plane.user("controller-manager", USER)
+        kubeconfig = kubeconfig or self._kubeconfig()
         self.process = plane.start(name, [
             exe, f"--kubeconfig={kubeconfig}", "--cluster-status-update-frequency=10s",
             f"--metrics-bind-address=127.0.0.1:{self.metrics_port}",
             f"--health-probe-bind-address=127.0.0.1:{self.health_port}", "--v=2",
             *([] if any(f.startswith("--leader-elect=") for f in flags) else ["--leader-elect=false"]), *flags])
+
+    def _kubeconfig(self):
+        """Of the same user for both: ours has the rights of config/rbac alone, upstream's everything."""
+        whose, group = ("our", None) if self.exe == paths.DAEMON else ("upstream", "system:masters")
+        kubeconfig = self.plane.folder / f"{whose}-controller-manager.kubeconfig"
+        if not kubeconfig.exists():
+            self.plane.host.apply(paths.RIGHTS.read_text())
+            self.plane.user(f"{whose}-controller-manager", USER, group=group)
+        return kubeconfig
 
     def __enter__(self):
         self.wait_healthy()

@@ -295,6 +295,9 @@ class Plane:
         host.kubectl("create", "namespace", "karmada-system")
         host.kubectl("create", "namespace", "karmada-cluster")
         host.apply(self._addressed(crds), "--server-side")
+        for member in self.members:  # As the documentation of Services across clusters asks for.
+            self.kube(member).apply("\n---\n".join(
+                file.read_text() for file in sorted(self.testbed.karmada_crds.glob("bases/multicluster/*.yaml"))))
         host.apply(manifests.aggregated_api(aggregated_port))
         self._start_aggregated_apiserver(aggregated_port)
         self._start_webhook()

@@ -35,6 +35,10 @@ KINDS = {
     "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
     "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
     "PriorityClass": "/apis/scheduling.k8s.io/v1/priorityclasses",
+    "ResourceQuota": "/api/v1/resourcequotas",
+    "EndpointSlice": "/apis/discovery.k8s.io/v1/endpointslices",
+    "ServiceExport": "/apis/multicluster.x-k8s.io/v1alpha1/serviceexports",
+    "ServiceImport": "/apis/multicluster.x-k8s.io/v1alpha1/serviceimports",
 }
 _POLICY, _WORK = "/apis/policy.karmada.io/v1alpha1", "/apis/work.karmada.io"
 KINDS_OF_HOST = {
@@ -45,7 +49,15 @@ KINDS_OF_HOST = {
     "ResourceBinding": f"{_WORK}/v1alpha2/resourcebindings",
     "ClusterResourceBinding": f"{_WORK}/v1alpha2/clusterresourcebindings",
     "Work": f"{_WORK}/v1alpha1/works",
+    "FederatedResourceQuota": f"{_POLICY}/federatedresourcequotas",
+    "Remedy": "/apis/remedy.karmada.io/v1alpha1/remedies",
+    "WorkloadRebalancer": "/apis/apps.karmada.io/v1alpha1/workloadrebalancers",
+    "MultiClusterService": "/apis/networking.karmada.io/v1alpha1/multiclusterservices",
+    "FederatedHPA": "/apis/autoscaling.karmada.io/v1alpha1/federatedhpas",
+    "CronFederatedHPA": "/apis/autoscaling.karmada.io/v1alpha1/cronfederatedhpas",
 }
+# EndpointSlices of Kubernetes' own controller have random names; those of scenarios are written by a step.
+_SLICE_MANAGED_BY, _KUBERNETES = "endpointslice.kubernetes.io/managed-by", "endpointslice-controller.k8s.io"
 CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _OWN_CRD_GROUP_SUFFIX = "scenario.test"
@@ -92,7 +104,7 @@ def read(plane, also=()):
         for objects in pool.map(read_cluster, [HOST, *plane.members]):
             found.update(objects)
     clusters = {f"{HOST}/Cluster//{c['metadata']['name']}": c for c in plane.host.items(CLUSTERS)}
-    found.update({key: _taints_of(item) for key, item in clusters.items() if key in also})
+    found.update({key: _decided_of(item) for key, item in clusters.items() if key in also})
     return dict(sorted(found.items()))
 
 
@@ -101,10 +113,12 @@ def key_of(cluster, item):
     return f"{cluster}/{item['kind']}/{metadata.get('namespace', '')}/{metadata['name']}"
 
 
-def _taints_of(cluster):
-    """The rest of a Cluster changes with the machine."""
-    return {"metadata": {key: cluster["metadata"][key] for key in ("name", "uid", "resourceVersion")},
-            "spec": {"taints": cluster["spec"].get("taints", [])}}
+def _decided_of(cluster):
+    """Taints and actions; the rest of a Cluster changes with the machine."""
+    decided = {"metadata": {key: cluster["metadata"][key] for key in ("name", "uid", "resourceVersion")},
+               "spec": {"taints": cluster["spec"].get("taints", [])}}
+    actions = cluster.get("status", {}).get("remedyActions")
+    return {**decided, "status": {"remedyActions": actions}} if actions else decided
 
 
 def names_of(item):
@@ -118,8 +132,9 @@ def names_of(item):
 
 
 def may_be_of_a_scenario(item):
-    return (any(name.startswith(PREFIX) for name in names_of(item))
-            and item["metadata"]["name"] != "kube-root-ca.crt")
+    metadata = item["metadata"]
+    return (any(name.startswith(PREFIX) for name in names_of(item)) and metadata["name"] != "kube-root-ca.crt"
+            and metadata.get("labels", {}).get(_SLICE_MANAGED_BY) != _KUBERNETES)
 
 
 PREFIX = "s-"

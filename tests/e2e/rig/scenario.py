@@ -2,7 +2,8 @@
 
 A scenario is a YAML list of steps, or a mapping with that list as `steps` and
     alone: true    it changes clusters, so nothing else runs at the same time
-    also:  [...]   keys of further objects that are recorded ("member1/ClusterRole//name"; of a Cluster, its taints)
+    also:  [...]   keys of further objects that are recorded ("member1/ClusterRole//name"; of a Cluster, its taints and
+                   remedy actions)
     define: ...    anything, for YAML anchors
 A step has a `name`, and one or more of
     apply:  [object, ...]                          kubectl apply
@@ -34,7 +35,7 @@ _POLL_SECONDS = 0.7
 # Scenarios use features that are off by default.
 FLAGS = [
     "--feature-gates=Failover=true,PropagationPolicyPreemption=true,PriorityBasedScheduling=true,"
-    "WorkloadAffinity=true,StatefulFailoverInjection=true",
+    "WorkloadAffinity=true,StatefulFailoverInjection=true,MultiClusterService=true,FederatedQuotaEnforcement=true",
     "--enable-no-execute-taint-eviction=true", "--resource-eviction-rate=10"]
 
 # So that upstream settles as fast as two cores let it; it changes nothing that it leaves behind.
@@ -258,7 +259,8 @@ def _target(text):
 
 _OF_CLUSTERS = ["Namespace", "ClusterRole", "ClusterRoleBinding", "PriorityClass"]
 _POLICIES_OF_CLUSTERS = ["clusterpropagationpolicies", "clusteroverridepolicies", "clustertaintpolicies"]
-_INTERPRETER_CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
+_KINDS_WITHOUT_NAMESPACE = ["/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations",
+                            recording.KINDS_OF_HOST["Remedy"], recording.KINDS_OF_HOST["WorkloadRebalancer"]]
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 _FINALIZERS_OF_STEPS = "example.io/"
 _RULES_OF_MEMBERS = [f"{_ADMISSION}/validatingadmissionpolicybindings", f"{_ADMISSION}/validatingadmissionpolicies"]
@@ -285,7 +287,8 @@ def _remove_objects(plane, timeout):
             _delete_ours(plane.kube(cluster), recording.KINDS[kind])
         for crd in recording.own_crds(plane.kube(cluster)):
             plane.kube(cluster).delete(f"{recording.CRDS}/{crd['metadata']['name']}")
-    _delete_ours(plane.host, _INTERPRETER_CUSTOMIZATIONS)
+    for path in _KINDS_WITHOUT_NAMESPACE:
+        _delete_ours(plane.host, path)
     for path in _applied_in_foreign_namespaces(plane):
         plane.host.delete(path)
     _let_go(plane)
