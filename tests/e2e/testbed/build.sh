@@ -2,7 +2,7 @@
 # Builds the real servers that the end-to-end tests and the benchmarks run on, as ordinary Go modules, and
 # prints the folder they are in. The folder is named after the versions, so a second run has nothing to do.
 #
-#   build.sh             etcd, the Kubernetes servers and kubectl, kwok, Karmada's servers, agent and karmadactl
+#   build.sh             etcd, the Kubernetes servers and kubectl, kwok, helm, Karmada's servers, agent and karmadactl
 #   build.sh --upstream  the same and upstream's karmada-controller-manager and karmada-search, to compare with
 #
 # TESTBED_HOME overrides where the folder is made (default: ~/.cache/karmada-testbed).
@@ -67,6 +67,16 @@ build_kubernetes() {
     k8s.io/kubernetes/cmd/kubectl=kubectl
 }
 
+# Helm takes its own version, and the version of Kubernetes that it lints and renders for, from the linker.
+build_helm() {
+  local minor module=helm.sh/helm/v3
+  minor=$(version_of helm k8s.io/client-go | cut -d. -f2)
+  build helm "-X $module/internal/version.version=$(version_of helm $module) \
+    -X $module/pkg/chartutil.k8sVersionMajor=1 -X $module/pkg/chartutil.k8sVersionMinor=$minor \
+    -X $module/pkg/lint/rules.k8sVersionMajor=1 -X $module/pkg/lint/rules.k8sVersionMinor=$minor" \
+    $module/cmd/helm=helm
+}
+
 build_karmada() {
   local flags
   flags="-X $karmada_module/pkg/version.gitVersion=$(version_of karmada $karmada_module)"
@@ -105,6 +115,7 @@ flock -n 9 || { say "another build is running, waiting for it"; flock 9; }
 [[ -x $out/bin/karmadactl ]] || say "building the servers into $out (about 12 minutes on two cores the first time)"
 build etcd "" go.etcd.io/etcd/server/v3=etcd
 build kwok "" sigs.k8s.io/kwok/cmd/kwok=kwok
+build_helm
 build_kubernetes
 build_karmada
 copy_manifests
