@@ -1,0 +1,1 @@
+../../shared/_control_plane.tpl

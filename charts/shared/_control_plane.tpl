@@ -1,0 +1,41 @@
+{{/*
+What belongs into the control plane and not into the cluster that hosts its containers. The manifests are those of the
+repository (files/), which a package of the chart contains.
+*/}}
+
+{{/* Rights: the documents of a file, with `user` as the subject of the bindings. Takes root, file and user. */}}
+{{- define "shared.rights" -}}
+{{- $root := .root -}}
+{{- $user := .user -}}
+{{- range $document := splitList "\n---\n" ($root.Files.Get .file | required (printf "the chart lacks %s: package it with 'make charts'" .file)) }}
+{{- $object := fromYaml $document }}
+{{- range $object.subjects }}
+{{- if eq .kind "User" }}{{ $_ := set . "name" $user }}{{ end }}
+{{- end }}
+{{- $_ := set $object.metadata "labels" (dict "app.kubernetes.io/name" $root.Chart.Name "app.kubernetes.io/managed-by" $root.Release.Service) }}
+---
+{{ toYaml $object }}
+{{- end }}
+{{- end -}}
+
+{{/* CustomResourceDefinitions, which stay when the release goes: with them all their objects would. Takes root, glob, only and except. */}}
+{{- define "shared.crds" -}}
+{{- $only := .only -}}
+{{- $except := .except -}}
+{{- $found := .root.Files.Glob .glob -}}
+{{- if not $found }}{{ fail (printf "the chart lacks %s: package it with 'make charts'" .glob) }}{{ end }}
+{{- range $path, $_ := $found }}
+{{- $object := fromYaml (toString $_) }}
+{{- $name := $object.metadata.name }}
+{{- if and (or (not $only) (has $name $only)) (not (has $name $except)) }}
+{{- $annotations := $object.metadata.annotations | default dict }}
+{{- $_ := set $object.metadata "annotations" (merge (dict "helm.sh/resource-policy" "keep") $annotations) }}
+---
+{{ toYaml $object }}
+{{- end }}
+{{- end }}
+{{- range $only }}
+{{- $file := printf "%s_%s.yaml" (splitList "." . | rest | join ".") (splitList "." . | first) }}
+{{- if not (hasKey $found (printf "%s/%s" (dir $.glob) $file)) }}{{ fail (printf "there is no CustomResourceDefinition %s in the chart" .) }}{{ end }}
+{{- end }}
+{{- end -}}
