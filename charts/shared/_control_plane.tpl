@@ -24,18 +24,18 @@ repository (files/), which a package of the chart contains.
 {{- $except := .except -}}
 {{- $found := .root.Files.Glob .glob -}}
 {{- if not $found }}{{ fail (printf "the chart lacks %s: package it with 'make charts'" .glob) }}{{ end }}
-{{- range $path, $_ := $found }}
-{{- $object := fromYaml (toString $_) }}
+{{- $names := list }}
+{{- range $path, $content := $found }}
+{{- $object := fromYaml (toString $content) }}
 {{- $name := $object.metadata.name }}
+{{- $names = append $names $name }}
 {{- if and (or (not $only) (has $name $only)) (not (has $name $except)) }}
-{{- $annotations := $object.metadata.annotations | default dict }}
-{{- $_ := set $object.metadata "annotations" (merge (dict "helm.sh/resource-policy" "keep") $annotations) }}
+{{- $_ := set $object.metadata "annotations" (merge (dict "helm.sh/resource-policy" "keep") ($object.metadata.annotations | default dict)) }}
 ---
 {{ toYaml $object }}
 {{- end }}
 {{- end }}
 {{- range $only }}
-{{- $file := printf "%s_%s.yaml" (splitList "." . | rest | join ".") (splitList "." . | first) }}
-{{- if not (hasKey $found (printf "%s/%s" (dir $.glob) $file)) }}{{ fail (printf "there is no CustomResourceDefinition %s in the chart" .) }}{{ end }}
+{{- if not (has . $names) }}{{ fail (printf "there is no CustomResourceDefinition %s in the chart" .) }}{{ end }}
 {{- end }}
 {{- end -}}

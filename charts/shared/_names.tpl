@@ -103,10 +103,12 @@ imagePullSecrets:
 {{- end -}}
 
 {{/*
-A command line of a dictionary of flags, sorted. Numbers are written as they are in the values file, lists with commas.
+A command line: `flags`, and `extra`, which win. Sorted; numbers are written as they are in the values file, lists with commas.
 */}}
 {{- define "shared.args" -}}
-{{- range $flag, $value := . }}
+{{- $flags := .flags -}}
+{{- range $flag, $value := .extra }}{{ $_ := set $flags $flag $value }}{{ end -}}
+{{- range $flag, $value := $flags }}
 {{- if kindIs "slice" $value }}
 {{- $value = join "," $value }}
 {{- else if and (kindIs "float64" $value) (eq (floor $value) $value) }}

@@ -18,5 +18,5 @@
 {{- if not (empty (toString $on)) -}}{{- $gates = append $gates (printf "%s=%v" $gate $on) -}}{{- end -}}
 {{- end -}}
 {{- if $gates -}}{{- $_ := set $flags "feature-gates" $gates -}}{{- end -}}
-{{- include "shared.args" (merge (dict) ($own.extraCommandArgs | default dict) $flags) -}}
+{{- include "shared.args" (dict "flags" $flags "extra" $own.extraCommandArgs) -}}
 {{- end -}}

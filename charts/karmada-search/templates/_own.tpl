@@ -37,9 +37,11 @@ files are, by who has installed the control plane, and what the values name inst
 {{- $_ := set $files.serving "secret" .Values.search.certs -}}
 {{- end -}}
 {{- if eq .Values.etcd.mode "external" -}}
-{{- $external := .Values.etcd.external -}}
-{{- $_ := set $files "etcd" (merge (dict "servers" $external.servers "prefix" $external.registryPrefix) (eq .Values.kubeconfig.layout "helm" | ternary
-  (merge (dict "secret" (printf "%s-external-etcd-cert" $instance) "ca" "ca.crt") $tls) dict) $files.etcd) -}}
+{{- if eq .Values.kubeconfig.layout "helm" -}}
+{{- $_ := set $files "etcd" (merge (dict "secret" (printf "%s-external-etcd-cert" $instance) "ca" "ca.crt") $tls $files.etcd) -}}
+{{- end -}}
+{{- $_ := set $files.etcd "servers" .Values.etcd.external.servers -}}
+{{- $_ := set $files.etcd "prefix" .Values.etcd.external.registryPrefix -}}
 {{- end -}}
 {{- range $part, $given := dict "serving" .Values.serving "etcd" .Values.etcdClient -}}
 {{- range $key, $value := $given -}}
@@ -74,5 +76,5 @@ files are, by who has installed the control plane, and what the values name inst
   "etcd-keyfile" (printf "%s/%s" $etcd.directory $etcd.key)) -}}
 {{- if $etcd.prefix -}}{{- $_ := set $flags "etcd-prefix" $etcd.prefix -}}{{- end -}}
 {{- end -}}
-{{- include "shared.args" (merge (dict) ($.Values.search.extraCommandArgs | default dict) $flags) -}}
+{{- include "shared.args" (dict "flags" $flags "extra" .Values.search.extraCommandArgs) -}}
 {{- end -}}

@@ -18,6 +18,7 @@ CRDS = ROOT / "config" / "crds"
 RIGHTS = ROOT / "config" / "rbac" / "karmada-controller-manager.yaml"
 SAMPLES = ROOT / "config" / "samples"
 SEARCH_MANIFESTS = ROOT / "examples" / "karmada-search"
+CHARTS = ROOT / "charts"
 SCENARIOS = ROOT / "tests" / "data" / "scenarios"
 
 

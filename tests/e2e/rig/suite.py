@@ -156,6 +156,11 @@ def wait_quiet(audit, seconds=5.0, timeout=90, user=None):
     raise AssertionError(f"still writing after {timeout} s: {dict(last)}")
 
 
+def testbed_exe(name):
+    """A program of the testbed; there need not be a plane."""
+    return (_plane.testbed if _plane is not None else paths.Testbed.build()).exe(name)
+
+
 def kubectl():
     """The kubectl of the testbed's Kubernetes version; there need not be a plane."""
-    return (_plane.testbed if _plane is not None else paths.Testbed.build()).exe("kubectl")
+    return testbed_exe("kubectl")

@@ -1,0 +1,210 @@
+"""What the charts render to, and what they refuse. No servers."""
+
+import json
+import os
+import re
+import unittest
+
+import yaml
+
+from rig import paths
+from rig.helm import NAMES, Helm, container, flags, objects, the
+
+RENDERINGS = paths.ROOT / "tests" / "data" / "charts"
+MANAGER, SEARCH = NAMES
+UPSTREAM_KEY = {MANAGER: "controllerManager", SEARCH: "search"}
+EVERYTHING = {
+    "antiAffinity": "hard", "waitForControlPlane": True, "karmadaImageVersion": "v1.18.2",
+    "image": {"registry": "registry.example.com", "repository": "team/program", "digest": "sha256:" + "0" * 64},
+    "global": {"imagePullSecrets": ["pull"], "commonLabels": {"team": "infra"}},
+    "networkPolicy": {"enabled": True, "egress": [{"ports": [{"port": 443}]}]},
+    "podMonitor": {"enabled": True, "labels": {"release": "prometheus"}},
+    "extraEnv": [{"name": "TZ", "value": "UTC"}], "extraVolumes": [{"name": "more", "emptyDir": {}}],
+    "extraVolumeMounts": [{"name": "more", "mountPath": "/more"}]}
+OWN = {
+    "replicaCount": 3, "logVerbosity": 4, "podAnnotations": {"a": "b"}, "podLabels": {"c": "d"},
+    "nodeSelector": {"disk": "ssd"}, "tolerations": [{"operator": "Exists"}], "podDisruptionBudget": {"minAvailable": 2}}
+CASES = {
+    "default": {MANAGER: {}, SEARCH: {}},
+    "upstream-values": {MANAGER: {}, SEARCH: {}},
+    "artifacts": {name: {"kubeconfig": {"layout": "artifacts"}} for name in NAMES},
+    "operator": {name: {"kubeconfig": {"layout": "operator", "instance": "demo"}} for name in NAMES},
+    "karmadactl": {name: {"kubeconfig": {"layout": "karmadactl"}} for name in NAMES},
+    "everything": {
+        MANAGER: {**EVERYTHING, "controllerManager": {
+            **OWN, "controllers": "*,-namespace", "featureGates": {"Failover": True, "PropagateDeps": False},
+            "extraCommandArgs": {"enable-no-execute-taint-eviction": True, "kube-api-burst": 1000000}}},
+        SEARCH: {**EVERYTHING, "search": {**OWN, "extraCommandArgs": {"authorize-cached-reads": True}},
+                 "etcd": {"mode": "external", "external": {"servers": "https://a:2379,https://b:2379",
+                                                           "registryPrefix": "/registry"}}}},
+}
+# (chart, values, pattern of the message)
+REFUSED = [
+    (MANAGER, {"controllerManger": {}}, "additional properties 'controllerManger' not allowed"),
+    (MANAGER, {"replicaCount": 2}, "additional properties 'replicaCount' not allowed"),
+    (MANAGER, {"controllerManager": {"replicas": 2}}, "'/controllerManager': additional properties 'replicas' not allowed"),
+    (MANAGER, {"controllerManager": {"replicaCount": "2"}}, "'/controllerManager/replicaCount': got string, want integer"),
+    (MANAGER, {"controllerManager": {"resources": {"request": {}}}}, "additional properties 'request' not allowed"),
+    (MANAGER, {"controllerManager": {"extraCommandArgs": {"--v": 4}}}, "invalid propertyName '--v'"),
+    (MANAGER, {"controllerManager": {"featureGates": {"Failover": "yes"}}}, "'/controllerManager/featureGates/Failover'"),
+    (MANAGER, {"controllerManager": {"podDisruptionBudget": {"minAvailable": 1, "maxUnavailable": 1}}},
+     "controllerManager.podDisruptionBudget: give either minAvailable or maxUnavailable"),
+    (MANAGER, {"kubeconfig": {"layout": "other"}}, "'/kubeconfig/layout': value must be one of 'helm', 'operator'"),
+    (MANAGER, {"image": {"digest": "latest"}}, "'/image/digest'"),
+    (MANAGER, {"part": "controlPlane", "controlPlane": {"crds": {"install": True, "only": ["lions.example.com"]}}},
+     "there is no CustomResourceDefinition lions.example.com in the chart"),
+    (SEARCH, {"search": {"featureGates": {}}}, "'/search': additional properties 'featureGates' not allowed"),
+    (SEARCH, {"registryStorage": "mysql"}, "'/registryStorage': value must be one of 'etcd', 'custom-resources'"),
+    (SEARCH, {"etcd": {"mode": "external"}}, "etcd.mode is external: name the servers in etcd.external.servers"),
+    (SEARCH, {"part": "controlPlane"}, "controlPlane.apiService.caBundle is empty"),
+]
+
+
+def upstream_values():
+    return paths.upstream_module() / "charts" / "karmada" / "values.yaml"
+
+
+class ChartCase(unittest.TestCase):
+    needs_plane = False
+    maxDiff = 4000
+
+    @classmethod
+    def setUpClass(cls):
+        cls.helm = Helm()
+
+    def render(self, chart, values=None, files=()):
+        return objects(self.helm.template(chart, values, files))
+
+
+class RenderingsTest(ChartCase):
+    def test_they_are_those_of_the_repository(self):
+        for case, values in CASES.items():
+            for chart in NAMES:
+                with self.subTest(f"{chart} {case}"):
+                    files = [upstream_values()] if case == "upstream-values" else []
+                    have, file = self.helm.template(chart, values[chart], files), RENDERINGS / f"{chart}.{case}.yaml"
+                    if os.environ.get("UPDATE_CHARTS"):
+                        file.write_text(have)
+                    self.assertEqual(file.read_text(), have)
+
+    def test_the_lint_of_helm_passes(self):
+        for case, values in CASES.items():
+            for chart in NAMES:
+                with self.subTest(f"{chart} {case}"):
+                    self.helm("lint", "--strict", paths.CHARTS / chart, *Helm.given(values[chart]),
+                              text=json.dumps(values[chart]))
+
+    def test_the_chart_has_the_version_of_the_program(self):
+        text = (paths.ROOT / "CMakeLists.txt").read_text()
+        version = re.search(r"project\(.* VERSION ([0-9.]+)\)", text).group(1)
+        for chart in NAMES:
+            self.assertEqual(yaml.safe_load((paths.CHARTS / chart / "Chart.yaml").read_text())["appVersion"], version)
+
+    def test_a_package_renders_to_the_same_without_the_repository(self):
+        for chart in NAMES:
+            out = paths.BUILD / "e2e-helm" / "packages"
+            self.helm("package", paths.CHARTS / chart, "--destination", out)
+            package = next(out.glob(f"{chart}-*.tgz"))
+            rendered = self.helm("template", "karmada", package, "--namespace", "karmada-system")
+            self.assertEqual(objects(rendered), self.render(chart))
+
+
+class UpstreamValuesTest(ChartCase):
+    """A values file of upstream's chart does here what it does there."""
+
+    def test_a_default_file_changes_what_upstream_has_set_otherwise_and_nothing_else(self):
+        ours, theirs = self.render(MANAGER), self.render(MANAGER, files=[upstream_values()])
+        the("Deployment", ours)["spec"]["replicas"] = 1
+        container(ours)["args"].append("--feature-gates=PropagateDeps=false")
+        for rendered in (ours, theirs):
+            container(rendered)["args"].sort()
+        self.assertEqual(theirs, ours)
+        self.assertEqual(self.render(SEARCH, files=[upstream_values()]), self.render(SEARCH))
+
+    def test_each_key_of_upstreams_component_is_known(self):
+        values = yaml.safe_load(upstream_values().read_text())
+        for chart in NAMES:
+            ours = yaml.safe_load((paths.CHARTS / chart / "values.yaml").read_text())
+            key = UPSTREAM_KEY[chart]
+            self.assertLessEqual(set(values[key]), set(ours[key]), chart)
+
+    def test_upstreams_image_is_not_started_and_another_one_is(self):
+        for chart in NAMES:
+            def image(values, chart=chart, key=UPSTREAM_KEY[chart]):
+                own = {"image": values.pop("own")} if "own" in values else {}
+                return container(self.render(chart, {**values, key: own}))["image"]
+            upstream = {"registry": "docker.io", "repository": f"karmada/{chart}", "tag": "v1.18.2"}
+            ours = container(self.render(chart))["image"]
+            self.assertEqual(image({"own": upstream}), ours)
+            self.assertEqual(image({"own": {**upstream, "registry": ""}}), ours)
+            self.assertEqual(image({"own": {**upstream, "registry": "mirror.example.com"}}),
+                             f"mirror.example.com/karmada/{chart}:v1.18.2")
+            self.assertEqual(image({"own": {"tag": "mine"}}), f"{chart}:mine")
+            self.assertEqual(image({"own": upstream, "image": {"registry": "r.example.com", "tag": "x"}}),
+                             f"r.example.com/{chart}:x")
+            self.assertEqual(image({"global": {"imageRegistry": "g.example.com"}}), f"g.example.com/{ours}")
+
+    def test_propagate_deps_is_on_unless_the_values_turn_it_off(self):
+        self.assertNotIn("feature-gates", flags(self.render(MANAGER)))
+        given = self.render(MANAGER, {"controllerManager": {"featureGates": {"PropagateDeps": False, "Failover": ""}}})
+        self.assertEqual(flags(given)["feature-gates"], "PropagateDeps=false")
+
+    def test_extra_arguments_win_over_those_of_the_chart(self):
+        given = flags(self.render(MANAGER, {"controllerManager": {"extraCommandArgs": {
+            "cluster-status-update-frequency": "30s", "v": 0, "skipped-propagating-namespaces": ["a", "b"]}}}))
+        self.assertEqual((given["cluster-status-update-frequency"], given["v"], given["skipped-propagating-namespaces"]),
+                         ("30s", "0", "a,b"))
+        self.assertEqual(flags(self.render(SEARCH, {"search": {"extraCommandArgs": {"audit-log-path": ""}}}))["audit-log-path"], "")
+
+
+class RefusedTest(ChartCase):
+    def test_values_that_mean_nothing_are_refused_and_named(self):
+        for chart, values, pattern in REFUSED:
+            with self.subTest(json.dumps(values)):
+                done = self.helm.attempt("template", "karmada", paths.CHARTS / chart, "--values", "-",
+                                         text=json.dumps(values))
+                self.assertNotEqual(done.returncode, 0)
+                self.assertRegex(done.stderr, pattern)
+
+
+class ControlPlaneTest(ChartCase):
+    def test_the_rights_are_those_of_the_repository_for_the_user_given(self):
+        files = {MANAGER: [paths.RIGHTS], SEARCH: [paths.SEARCH_MANIFESTS / name for name in ("rbac.yaml", "rbac-records.yaml")]}
+        for chart in NAMES:
+            values = {"part": "controlPlane", "controlPlane": {"rights": {"user": "somebody"}}}
+            if chart == SEARCH:
+                values["controlPlane"]["apiService"] = {"install": False}
+                values |= {"registryStorage": "custom-resources"}
+                values["controlPlane"]["crds"] = {"install": False}
+            rendered = self.render(chart, values)
+            for each in rendered.values():
+                del each["metadata"]["labels"]
+            text = "\n---\n".join(file.read_text() for file in files[chart])
+            want = objects(text.replace(f"name: system:karmada:{chart}\n", "name: somebody\n"))
+            self.assertEqual(len(rendered), len(want))
+            self.assertEqual(rendered, want)
+
+    def test_the_definitions_are_those_of_the_repository_and_stay(self):
+        def names(crds):
+            rendered = self.render(MANAGER, {"part": "controlPlane", "controlPlane": {
+                "rights": {"install": False}, "crds": {"install": True, **crds}}})
+            for each in rendered.values():
+                self.assertEqual(each["metadata"]["annotations"].pop("helm.sh/resource-policy"), "keep")
+                have = objects((paths.CRDS / "{1}_{0}.yaml".format(*each["metadata"]["name"].split(".", 1))).read_text())
+                if not each["metadata"]["annotations"]:
+                    del each["metadata"]["annotations"]
+                self.assertEqual([each], list(have.values()))
+            return {name for _, name in rendered}
+        everything = {"{1}.{0}".format(*file.stem.split("_")) for file in paths.CRDS.glob("*.yaml")}
+        apart = {"clusters.cluster.karmada.io", "resourceexploringwebhookconfigurations.config.karmada.io"}
+        self.assertEqual(names({}), everything - apart)
+        one = "resourceinterpretercustomizations.config.karmada.io"
+        self.assertEqual(names({"only": [one]}), {one})
+
+    def test_the_api_service_is_that_of_the_repository(self):
+        text = (paths.SEARCH_MANIFESTS / "apiservice.yaml").read_text().replace("{{caBundle}}", "eHg=")
+        rendered = self.render(SEARCH, {"part": "controlPlane", "controlPlane": {
+            "rights": {"install": False}, "apiService": {"caBundle": "eHg="}}})
+        for each in rendered.values():
+            del each["metadata"]["labels"]
+        self.assertEqual(rendered, objects(text))
