@@ -1,0 +1,199 @@
+"""Alerts and dashboards of the charts: every query is answered by a Prometheus that scrapes our programs under load."""
+
+import re
+import unittest
+
+from rig import installers, paths, prometheus
+from rig.daemon import Daemon
+from rig.helm import NAMES, Helm, objects
+from rig.hosting import Hosting
+from rig.process import wait_until
+from rig.search import REGISTRIES, VIEW
+from rig.search_case import registry
+from rig.suite import PlaneCase, deployment, divided_policy, require_binary, settled_deployments
+
+MANAGER, SEARCH = NAMES
+NAMESPACE = "e2e-monitoring"
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/karmada-system/leases/"
+SECONDS = 150
+# (alert or panel, why it has no data while all is well)
+ONLY_WHEN_BROKEN = {
+    "KarmadaAPIServerRefuses": "no API server refuses requests with 429 or 5xx here",
+    "KarmadaSearchErrors": "karmada-search answers no request with 5xx here",
+}
+_LUA = "function InterpretHealth(obj) error('as the test wants it') end"
+_LACKING = "function SomethingElse(obj) return true end"
+
+
+def customization(name, api_version, kind, script):
+    return {"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterCustomization", "metadata": {"name": name},
+            "spec": {"target": {"apiVersion": api_version, "kind": kind},
+                     "customizations": {"healthInterpretation": {"luaScript": script}}}}
+
+
+def policy(name, api_version, kind, members, **more):
+    return {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy", "metadata": {"namespace": NAMESPACE, "name": name},
+            "spec": {"resourceSelectors": [{"apiVersion": api_version, "kind": kind}],
+                     "placement": {"clusterAffinity": {"clusterNames": members}}, **more}}
+
+
+class FilesTest(unittest.TestCase):
+    needs_plane = False
+
+    def test_promtool_finds_nothing_wrong_with_the_rules(self):
+        for chart in NAMES:
+            with self.subTest(chart):
+                rendered = objects(Helm().template(chart, {"prometheusRule": {"enabled": True, "runbooks": "https://docs.example.com/ops"}}))
+                spec = next(each["spec"] for (kind, _), each in rendered.items() if kind == "PrometheusRule")
+                file = paths.BUILD / "e2e-helm" / f"{chart}-rules.yaml"
+                file.write_text(prometheus.yaml.safe_dump(spec))
+                for each in (file, paths.CHARTS / chart / "files" / "alerts.yaml"):
+                    done = prometheus.check_rules(each)
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertEqual(len(spec["groups"][0]["rules"]), len(prometheus.alerts(chart)))
+                self.assertTrue(spec["groups"][0]["rules"][0]["annotations"]["runbook_url"].startswith("https://docs.example.com/ops#karmada"))
+
+    def test_each_alert_has_its_section_in_the_runbook(self):
+        headings = {line.strip("# ").lower() for line in (paths.ROOT / "docs/operations.md").read_text().splitlines()
+                    if line.startswith("### ")}
+        for chart in NAMES:
+            for alert, rule in prometheus.alerts(chart).items():
+                with self.subTest(alert):
+                    self.assertEqual(rule["annotations"]["runbook_url"], f"docs/operations.md#{alert.lower()}")
+                    self.assertIn(alert.lower(), headings)
+
+    def test_each_metric_is_documented(self):
+        documented = (paths.ROOT / "docs/metrics.md").read_text()
+        for chart in NAMES:
+            queries = [rule["expr"] for rule in prometheus.alerts(chart).values()] + [each[2] for each in prometheus.panels(chart)]
+            for metric in set(re.findall(r"\b([a-z_]+)\{|\b((?:karmada|cluster)_\w+)\b", " ".join(queries))):
+                name = re.sub("_(bucket|count|sum)$", "", "".join(metric))
+                if name in ("member_cluster", "process_open_fds") or name.startswith("process_"):
+                    continue
+                with self.subTest(name):
+                    self.assertIn(f"`{name}`", documented)
+
+    def test_each_dashboard_has_a_name_of_its_own(self):
+        boards = [prometheus.json.loads(file.read_text()) for chart in NAMES
+                  for file in (paths.CHARTS / chart / "files" / "dashboards").glob("*.json")]
+        self.assertEqual(len({board["uid"] for board in boards}), len(boards))
+        for board in boards:
+            ids = [panel["id"] for panel in board["panels"]]
+            self.assertEqual(len(set(ids)), len(ids), board["title"])
+
+
+class MonitoringTest(PlaneCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        require_binary(paths.SEARCH)
+        cls.host.delete(LEASE + MANAGER)
+        cls.daemon = Daemon(cls.plane, name="monitored", flags=["--leader-elect=true", "--feature-gates=Failover=true"])
+        cls.addClassCleanup(cls.daemon.stop)
+        cls.daemon.wait_healthy()
+        cls.hosting = Hosting(cls.plane)
+        cls.addClassCleanup(cls.hosting.close)
+        cls.host.delete(LEASE + SEARCH)
+        cls.search = cls.hosting.run("monitored-search", installers.deployments(SEARCH)["helm"])
+        cls.search.wait("livenessProbe")
+        cls.client = cls.hosting.client(cls.search, 443)
+        cls.plane.wait_members_ready()
+        cls.prometheus = prometheus.Prometheus(cls.plane, cls.targets())
+        cls.addClassCleanup(cls.prometheus.stop)
+
+    @classmethod
+    def targets(cls):
+        pki = cls.plane.pki
+        return {MANAGER: {"static_configs": [{"targets": [f"127.0.0.1:{cls.daemon.metrics_port}"]}]},
+                SEARCH: {"static_configs": [{"targets": [f"{cls.search.address}:443"]}], "scheme": "https", "tls_config": {
+                    "ca_file": str(pki.crt("ca")), "cert_file": str(pki.crt("admin")), "key_file": str(pki.key("admin"))}}}
+
+    def test_every_query_has_an_answer(self):
+        self.load()
+        end = self.work_until_answered()
+        missing = {name: query for name, query in self.queries() if not self.prometheus.values(query)}
+        self.assertEqual({name: query for name, query in missing.items() if name not in ONLY_WHEN_BROKEN}, {}, f"after {end}")
+        rules = self.prometheus.rules()
+        wanted = {alert for chart in NAMES for alert in prometheus.alerts(chart)}
+        self.assertEqual(set(rules), wanted)
+        self.assertEqual({name: rule.get("lastError") for name, rule in rules.items() if rule["health"] != "ok"}, {})
+
+    def queries(self):
+        for chart in NAMES:
+            for alert, rule in prometheus.alerts(chart).items():
+                yield alert, prometheus.without_comparison(rule["expr"])
+            for file, panel, query in prometheus.panels(chart):
+                yield f"{file}: {panel}: {query}", query
+
+    def work_until_answered(self):
+        """Changes something again and again, until every query has an answer or time is up."""
+        rounds = iter(range(10**6))
+
+        def answered():
+            self.change(next(rounds))
+            missing = [name for name, query in self.queries()
+                       if name not in ONLY_WHEN_BROKEN and not self.prometheus.values(query)]
+            assert not missing, f"{len(missing)} without an answer: {missing[:5]}"
+            return True
+        try:
+            wait_until("answers", answered, SECONDS, every=2)
+        except AssertionError as error:
+            return str(error)
+        return "all have been answered"
+
+    def load(self):
+        """Apps, a Work that fails, scripts that fail, a webhook that does not answer, a registry with a mirror that is down."""
+        host, members = self.host, self.plane.members
+        self.make_namespace(NAMESPACE)
+        for member in members:
+            self.wait("the namespace in the members", lambda m=member: self.plane.kube(m).find(f"/api/v1/namespaces/{NAMESPACE}"))
+        self.plane.kube(members[0]).apply([self.configmap("taken")])
+        host.apply([customization("e2e-failing", "apps/v1", "StatefulSet", _LUA),
+                    customization("e2e-lacking", "batch/v1", "CronJob", _LACKING), self.webhook()])
+        for kind, name in (("resourceinterpretercustomizations", "e2e-failing"), ("resourceinterpretercustomizations", "e2e-lacking"),
+                           ("resourceinterpreterwebhookconfigurations", "e2e-silent")):
+            self.addCleanup(host.delete, f"/apis/config.karmada.io/v1alpha1/{kind}/{name}")
+        workload = deployment(NAMESPACE, "stateful")
+        workload |= {"kind": "StatefulSet", "spec": {**workload["spec"], "serviceName": "none"}}
+        host.apply([divided_policy(NAMESPACE, members), policy("configmaps", "v1", "ConfigMap", members),
+                    policy("statefulsets", "apps/v1", "StatefulSet", members), policy("jobs", "batch/v1", "Job", members),
+                    *(deployment(NAMESPACE, f"app-{i}") for i in range(5)), workload, self.configmap("taken"), self.job()])
+        self.wait("the apps", lambda: settled_deployments(host, NAMESPACE, members) >= 5, 90)
+        mirrored = registry("e2e-monitored", [("v1", "ConfigMap", ""), ("apps/v1", "Deployment", "")])
+        mirrored["spec"]["backendStore"] = {"openSearch": {"addresses": ["http://127.0.0.1:1"], "secretRef": {
+            "namespace": "karmada-cluster", "name": "e2e-monitored"}}}
+        host.apply([{"apiVersion": "v1", "kind": "Secret", "stringData": {"username": "u", "password": "p"},
+                     "metadata": {"namespace": "karmada-cluster", "name": "e2e-monitored"}}])
+        self.addCleanup(host.delete, "/api/v1/namespaces/karmada-cluster/secrets/e2e-monitored")
+        self.client.create(REGISTRIES, mirrored)
+        self.addCleanup(self.client.delete, f"{REGISTRIES}/e2e-monitored")
+
+    def change(self, number):
+        """Something of everything that has a rate."""
+        host = self.host
+        host.merge(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/app-0", {"metadata": {"labels": {"round": str(number)}},
+                   "spec": {"replicas": 2 + number % 2}})
+        host.merge(f"/apis/apps/v1/namespaces/{NAMESPACE}/statefulsets/stateful", {"spec": {"replicas": 2 + number % 2}})
+        host.merge(f"/api/v1/namespaces/{NAMESPACE}/configmaps/taken", {"data": {"round": str(number)}})
+        host.apply([self.configmap(f"round-{number}")])
+        if number:
+            host.delete(f"/api/v1/namespaces/{NAMESPACE}/configmaps/round-{number - 1}")
+        self.client.get(f"{VIEW}/api/v1/configmaps")
+        self.client.get(REGISTRIES)
+
+    @staticmethod
+    def configmap(name):
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": NAMESPACE, "name": name}, "data": {"k": "v"}}
+
+    @staticmethod
+    def job():
+        container = {"name": "main", "image": "nginx:1.25"}
+        return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"namespace": NAMESPACE, "name": "job"},
+                "spec": {"template": {"spec": {"containers": [container], "restartPolicy": "Never"}}}}
+
+    def webhook(self):
+        return {"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterWebhookConfiguration",
+                "metadata": {"name": "e2e-silent"}, "webhooks": [{
+                    "name": "silent.example.com", "interpreterContextVersions": ["v1alpha1"], "timeoutSeconds": 1,
+                    "clientConfig": {"url": "https://127.0.0.1:1/interpret", "caBundle": self.plane.pki.base64(self.plane.pki.crt("ca"))},
+                    "rules": [{"operations": ["InterpretReplica"], "apiGroups": ["batch"], "apiVersions": ["v1"], "kinds": ["Job"]}]}]}

@@ -1,0 +1,122 @@
+"""A container of a pod as a process of this machine, with the command, environment, user and files that the pod gives it.
+
+Its root is a folder with nothing but the program, the libraries of this machine, and what is mounted, read-only; its
+network is that of this machine, and its address one of loopback's. Needs root, or Linux' user namespaces.
+"""
+
+import base64
+import itertools
+import os
+import pathlib
+import re
+import shutil
+import ssl
+import urllib.error
+import urllib.request
+
+from .process import wait_until
+
+_ENTER = """
+set -eu
+root=$1; shift
+mount --bind "$root" "$root"
+for each in usr proc dev; do mount --rbind "/$each" "$root/$each"; done
+mount -o remount,bind,ro "$root"
+exec chroot "$root" "$@"
+"""
+_numbers = itertools.count(10)
+
+
+def new_address():
+    """An address of loopback that no other pod has."""
+    number = next(_numbers)
+    return f"127.{77 + os.getpid() % 100}.{number // 250}.{number % 250 + 1}"
+
+
+def secret(namespace, name, data):
+    """The object of a Secret; `data` are texts by key."""
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": namespace, "name": name},
+            "data": {key: base64.b64encode(text.encode()).decode() for key, text in data.items()}}
+
+
+class Pod:
+    """A running container. stop() it."""
+
+    def __init__(self, plane, name, spec, program, secrets, hosts=(), address=None):
+        """`spec` is the pod's, with one container, `program` what lies at the path of its command; `secrets` are
+        {name: {key: text}}, `hosts` pairs of an address and a name."""
+        self.address = address or new_address()
+        self._container = spec["containers"][0]
+        self._root = plane.folder / "pods" / name
+        shutil.rmtree(self._root, ignore_errors=True)
+        self._furnish(program, hosts)
+        self._mount(spec["volumes"], secrets)
+        inside = os.getuid() == 0
+        user = (spec.get("securityContext") or {}).get("runAsUser", 0) if inside else 0
+        self.process = plane.start(name, [
+            "unshare", "--mount", *([] if inside else ["--map-root-user"]), "sh", "-c", _ENTER, "pod", self._root,
+            *(_as_user(user) if user else []), *self.words()], env={"POD_IP": self.address})
+
+    def words(self):
+        """The command line, with its references to the environment resolved."""
+        words = [*self._container["command"], *self._container.get("args", [])]
+        return [re.sub(r"\$\(POD_IP\)", self.address, word) for word in words]
+
+    def _furnish(self, program, hosts):
+        for folder in ("usr", "proc", "dev", "etc", "bin"):
+            (self._root / folder).mkdir(parents=True)
+        for link in ("lib", "lib64"):
+            (self._root / link).symlink_to(f"usr/{link}")
+        shutil.copy(program, self._inside(self._container["command"][0]))
+        lines = [("127.0.0.1", "localhost"), *hosts]
+        (self._root / "etc" / "hosts").write_text("".join(f"{address} {name}\n" for address, name in lines))
+        (self._root / "etc" / "nsswitch.conf").write_text("hosts: files\n")
+
+    def _mount(self, volumes, secrets):
+        names = {volume["name"]: volume["secret"]["secretName"] for volume in volumes}
+        for mount in self._container["volumeMounts"]:
+            data, place = secrets[names[mount["name"]]], self._inside(mount["mountPath"])
+            if "subPath" in mount:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(data[mount["subPath"]])
+                continue
+            place.mkdir(parents=True, exist_ok=True)
+            for key, text in data.items():
+                (place / key).write_text(text)
+
+    def _inside(self, path):
+        return self._root / pathlib.Path(path).relative_to("/")
+
+    def probe(self, kind):
+        """Whether a probe of the container succeeds now."""
+        get = self._container[kind]["httpGet"]
+        ports = {port["name"]: port["containerPort"] for port in self._container.get("ports", []) if "name" in port}
+        port = ports.get(get["port"], get["port"])
+        return self.get(f"{get.get('scheme', 'HTTP').lower()}://{self.address}:{port}{get['path']}") is not None
+
+    @staticmethod
+    def get(url):
+        """The text at an address of the pod; None unless it is answered with success."""
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        try:
+            with urllib.request.urlopen(url, timeout=5, context=context) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError:
+            return None
+
+    def wait(self, kind="readinessProbe", timeout=90):
+        """Waits until a probe succeeds."""
+        def succeeds():
+            self.process.check_alive()
+            return self.probe(kind)
+        wait_until(f"{kind} of {self.process.name}", succeeds, timeout)
+
+    def stop(self, timeout=60):
+        """Ends it as a kubelet does; the exit code."""
+        return self.process.stop(timeout)
+
+
+def _as_user(user):
+    return ["/usr/bin/setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--no-new-privs",
+            "--bounding-set=-all", "--pdeathsig=KILL"]

@@ -1,0 +1,74 @@
+"""A real Prometheus with rule files, and what the charts' files ask it."""
+
+import json
+import re
+import shutil
+import urllib.parse
+import urllib.request
+
+import yaml
+
+from . import paths
+from .process import free_port, must, run, wait_until
+
+
+def alerts(chart):
+    """{alert: rule} of a chart."""
+    groups = yaml.safe_load((paths.CHARTS / chart / "files" / "alerts.yaml").read_text())["groups"]
+    return {rule["alert"]: rule for group in groups for rule in group["rules"]}
+
+
+def without_comparison(expression):
+    """What an alert watches: its expression without the comparisons with numbers, and without the default of what is absent."""
+    return re.sub(r" or vector\(0\)", "", re.sub(r"\s(==|!=|<=|>=|<|>) [0-9.]+", "", expression))
+
+
+def panels(chart):
+    """(dashboard, panel, query) of all dashboards of a chart, for all members, with the job of the chart."""
+    for file in sorted((paths.CHARTS / chart / "files" / "dashboards").glob("*.json")):
+        for panel in json.loads(file.read_text())["panels"]:
+            for target in panel.get("targets", []):
+                query = target["expr"].replace("$job", chart).replace("$member", ".*").replace("$__rate_interval", "1m")
+                yield file.name, panel["title"], query
+
+
+def check_rules(file):
+    """What promtool says of a rule file: subprocess.CompletedProcess."""
+    return run(["promtool", "check", "rules", file])
+
+
+class Prometheus:
+    """Scrapes every second. `targets` are {job: scrape configuration}; stop() it."""
+
+    def __init__(self, plane, targets):
+        folder, port = plane.folder / "prometheus", free_port()
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        self._url = f"http://127.0.0.1:{port}"
+        config = folder / "prometheus.yaml"
+        config.write_text(yaml.safe_dump({
+            "global": {"scrape_interval": "1s", "evaluation_interval": "5s"},
+            "rule_files": [str(paths.CHARTS / job / "files" / "alerts.yaml") for job in targets],
+            "scrape_configs": [{"job_name": job, **target} for job, target in targets.items()]}))
+        must(["promtool", "check", "config", config])
+        self._process = plane.start("prometheus", [
+            "prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{port}",
+            "--log.level=warn"])
+        wait_until("Prometheus", lambda: self._get("/-/ready"), 60)
+
+    def stop(self):
+        self._process.stop()
+
+    def values(self, query):
+        """The numbers that a query is answered with now; what is no number is left out."""
+        answer = json.loads(self._get(f"/api/v1/query?query={urllib.parse.quote(query)}"))["data"]["result"]
+        return [number for number in (float(each["value"][1]) for each in answer) if number == number]
+
+    def rules(self):
+        """{alert: rule} as Prometheus has loaded and evaluated it."""
+        groups = json.loads(self._get("/api/v1/rules"))["data"]["groups"]
+        return {rule["name"]: rule for group in groups for rule in group["rules"]}
+
+    def _get(self, path):
+        with urllib.request.urlopen(self._url + path, timeout=10) as answer:
+            return answer.read().decode()
