@@ -16,6 +16,9 @@ BINARIES := karmada-controller-manager karmada-sandbox karmada-interpret karmada
 WEBHOOK_EXAMPLE := karmada-webhook-example
 # For make run-webhook-example: flags of the program, such as --host=10.0.0.7 (it prints them with --help).
 WEBHOOK_FLAGS ?=
+CHARTS := karmada-controller-manager karmada-search
+# The version that the end-to-end tests pin.
+HELM ?= go -C tests/e2e/testbed/helm tool helm
 CTEST := ctest --output-on-failure --timeout 300 --no-tests=error -j $(JOBS)
 empty :=
 export NINJA_STATUS := [%f/%t, %es] $(empty)
@@ -164,6 +167,11 @@ install: setup ## Install the programs, the kubectl plugins, CRDs and the demo u
 	install -m 644 config/search/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/search/
 	install -m 644 config/samples/demo/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/samples/demo/
 	install -m 644 config/samples/dependencies/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/samples/dependencies/
+
+.PHONY: charts
+charts: ## Package the Helm charts, with the definitions and rights that they install, into build/charts (needs Go; HELM=helm: yours)
+	@mkdir -p build/charts
+	@for chart in $(CHARTS); do $(HELM) package $(CURDIR)/charts/$$chart --destination $(CURDIR)/build/charts; done 2> >(grep -v "found symbolic link" >&2)
 
 .PHONY: clean
 clean: ## Remove everything that was built

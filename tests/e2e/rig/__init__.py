@@ -6,6 +6,11 @@
     kube.py       a small client of one API server
     plane.py      etcd, API servers, controller managers, kwok, Karmada's servers; joined members
     daemon.py     a controller manager, ours or upstream's, on a plane
+    hosting.py    Secrets and an etcd for pods of our programs
+    pod.py        a container of a pod as a process: command, user, files
+    helm.py       the real Helm, and what our charts render to
+    installers.py the pods that upstream's installers make of both programs
+    prometheus.py a real Prometheus with the rules of the charts
     metrics.py    Prometheus text and what we count in it
     audit.py      who wrote what at an API server
     snapshot.py   every object of control plane and members, and what has changed
