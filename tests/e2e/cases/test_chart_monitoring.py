@@ -88,7 +88,8 @@ class MonitoringTest(PlaneCase):
         super().setUpClass()
         require_binary(paths.SEARCH)
         cls.host.delete(LEASE + MANAGER)
-        cls.daemon = Daemon(cls.plane, name="monitored", flags=["--leader-elect=true", "--feature-gates=Failover=true"])
+        cls.daemon = Daemon(cls.plane, name="monitored", flags=[
+            "--leader-elect=true", "--feature-gates=Failover=true", "--enable-no-execute-taint-eviction=true"])
         cls.addClassCleanup(cls.daemon.stop)
         cls.daemon.wait_healthy()
         cls.hosting = Hosting(cls.plane)
