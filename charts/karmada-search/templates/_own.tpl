@@ -63,7 +63,6 @@ files are, by who has installed the control plane, and what the values name inst
   "tls-min-version" "VersionTLS13"
   "secure-port" 5443
   "shutdown-delay-duration" "10s"
-  "audit-log-path" "-" "audit-log-maxage" 0 "audit-log-maxbackup" 0
   "v" .Values.search.logVerbosity -}}
 {{- if eq .Values.registryStorage "custom-resources" -}}
 {{- $_ := set $flags "registry-storage" "custom-resources" -}}

@@ -154,7 +154,6 @@ class UpstreamValuesTest(ChartCase):
             "cluster-status-update-frequency": "30s", "v": 0, "skipped-propagating-namespaces": ["a", "b"]}}}))
         self.assertEqual((given["cluster-status-update-frequency"], given["v"], given["skipped-propagating-namespaces"]),
                          ("30s", "0", "a,b"))
-        self.assertEqual(flags(self.render(SEARCH, {"search": {"extraCommandArgs": {"audit-log-path": ""}}}))["audit-log-path"], "")
 
 
 class RefusedTest(ChartCase):
