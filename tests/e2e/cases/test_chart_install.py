@@ -41,6 +41,7 @@ class ChartInstallTest(PlaneCase):
         cls.helm = Helm(cls.plane.kubeconfigs[CLUSTER])
         cls.control_plane = Helm(cls.plane.kubeconfigs[HOST])
         cls.cluster.kubectl("create", "namespace", NAMESPACE)
+        cls.cluster.kubectl("label", "namespace", NAMESPACE, "pod-security.kubernetes.io/enforce=restricted")
         cls.cluster.apply((paths.E2E / "cases" / "data" / "monitoring-crds.yaml").read_text())
         cls.cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
         cls.cluster.apply([secret(NAMESPACE, name, data) for name, data in cls.hosting.secrets().items()])

@@ -1,5 +1,6 @@
 """Alerts and dashboards of the charts: every query is answered by a Prometheus that scrapes our programs under load."""
 
+import contextlib
 import re
 import unittest
 
@@ -7,6 +8,7 @@ from rig import installers, paths, prometheus
 from rig.daemon import Daemon
 from rig.helm import NAMES, Helm, objects
 from rig.hosting import Hosting
+from rig.kube import ApiError
 from rig.process import wait_until
 from rig.search import REGISTRIES, VIEW
 from rig.search_case import registry
@@ -102,6 +104,8 @@ class MonitoringTest(PlaneCase):
         cls.search = cls.hosting.run("monitored-search", installers.deployments(SEARCH)["helm"])
         cls.search.wait("livenessProbe")
         cls.client = cls.hosting.client(cls.search, 443)
+        cls.plane.pki.certificate("stranger", "e2e-stranger")
+        cls.stranger = cls.hosting.client(cls.search, 443, "stranger")
         cls.plane.wait_members_ready()
         cls.prometheus = prometheus.Prometheus(cls.plane, cls.targets())
         cls.addClassCleanup(cls.prometheus.stop)
@@ -188,6 +192,8 @@ class MonitoringTest(PlaneCase):
             host.delete(f"/api/v1/namespaces/{NAMESPACE}/configmaps/round-{number - 1}")
         self.client.get(f"{VIEW}/api/v1/configmaps")
         self.client.get(REGISTRIES)
+        with contextlib.suppress(ApiError):  # Whether that is allowed is asked about; an administrator may do everything.
+            self.stranger.get(REGISTRIES)
 
     @staticmethod
     def configmap(name):

@@ -48,10 +48,10 @@ class Hosting:
         self._pods.append(pod)
         return pod
 
-    def client(self, pod, port):
-        """An administrator at a port of a pod."""
-        file = self.plane.folder / "pods" / f"{pod.process.name}.kubeconfig"
-        return Kube(self.plane.pki.kubeconfig(file, f"https://{pod.address}:{port}", "admin"), self.plane.testbed.exe("kubectl"))
+    def client(self, pod, port, user="admin"):
+        """An administrator, or the owner of another certificate, at a port of a pod."""
+        file = self.plane.folder / "pods" / f"{pod.process.name}-{user}.kubeconfig"
+        return Kube(self.plane.pki.kubeconfig(file, f"https://{pod.address}:{port}", user), self.plane.testbed.exe("kubectl"))
 
     def close(self):
         for pod in self._pods:
