@@ -17,6 +17,8 @@ WEBHOOK_EXAMPLE := karmada-webhook-example
 # For make run-webhook-example: flags of the program, such as --host=10.0.0.7 (it prints them with --help).
 WEBHOOK_FLAGS ?=
 CHARTS := karmada-controller-manager karmada-search
+# Packages have the version of the images.
+CHART_VERSION = $(if $(wildcard scripts/version.sh),$(patsubst %,--%=$(shell scripts/version.sh semver),version app-version))
 # The version that the end-to-end tests pin.
 HELM ?= go -C tests/e2e/testbed/helm tool helm
 CTEST := ctest --output-on-failure --timeout 300 --no-tests=error -j $(JOBS)
@@ -171,7 +173,7 @@ install: setup ## Install the programs, the kubectl plugins, CRDs and the demo u
 .PHONY: charts
 charts: ## Package the Helm charts, with the definitions and rights that they install, into build/charts (needs Go; HELM=helm: yours)
 	@mkdir -p build/charts
-	@for chart in $(CHARTS); do $(HELM) package $(CURDIR)/charts/$$chart --destination $(CURDIR)/build/charts; done 2> >(grep -v "found symbolic link" >&2)
+	@for chart in $(CHARTS); do $(HELM) package $(CURDIR)/charts/$$chart $(CHART_VERSION) --destination $(CURDIR)/build/charts; done 2> >(grep -v "found symbolic link" >&2)
 
 .PHONY: clean
 clean: ## Remove everything that was built
