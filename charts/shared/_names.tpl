@@ -64,8 +64,9 @@ file of upstream's chart names: with it this chart would start another program.
 {{/* The image with kubectl and a shell that the wait for the control plane needs. */}}
 {{- define "shared.kubectlImage" -}}
 {{- $image := .Values.kubectl.image -}}
+{{- $repository := $image.repository | required "waitForControlPlane needs an image with kubectl and a shell: name it in kubectl.image" -}}
 {{- $registry := .Values.global.imageRegistry | default $image.registry -}}
-{{- printf "%s:%s" (empty $registry | ternary $image.repository (printf "%s/%s" $registry $image.repository)) $image.tag -}}
+{{- printf "%s:%s" (empty $registry | ternary $repository (printf "%s/%s" $registry $repository)) $image.tag -}}
 {{- end -}}
 
 {{- define "shared.pullSecrets" -}}

@@ -22,7 +22,8 @@ LAYOUTS = ("helm", "operator", "karmadactl", "artifacts")
 # Upstream's addresses, which leave room for other programs on this machine.
 AT_THE_POD = {"metrics-bind-address": "$(POD_IP):8080", "health-probe-bind-address": "$(POD_IP):10357"}
 EVERYTHING = {"networkPolicy": {"enabled": True}, "podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True},
-              "dashboards": {"enabled": True}, "waitForControlPlane": True}
+              "dashboards": {"enabled": True}, "waitForControlPlane": True,
+              "kubectl": {"image": {"repository": "kubectl"}}}
 OWN_KEY = {MANAGER: "controllerManager", SEARCH: "search"}
 KINDS = ("deployments,poddisruptionbudgets,serviceaccounts,services,networkpolicies,configmaps,"
          "podmonitors,prometheusrules")
@@ -114,7 +115,7 @@ class ChartInstallTest(PlaneCase):
 
     def test_the_wait_for_the_control_plane_ends_with_its_version(self):
         """The init container's own script, with the kubectl of the testbed."""
-        values = {"waitForControlPlane": True, "karmadaImageVersion": "v1.18.2"}
+        values = {"waitForControlPlane": True, "karmadaImageVersion": "v1.18.2", "kubectl": {"image": {"repository": "kubectl"}}}
         rendered = yaml.safe_load_all(self.helm.template(MANAGER, values))
         spec = next(each for each in rendered if each["kind"] == "Deployment")["spec"]["template"]["spec"]
         command = spec["initContainers"][0]["command"]
@@ -163,4 +164,10 @@ class ChartInstallTest(PlaneCase):
         self.do("install", MANAGER, values, "definitions")
         self.cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd/works.work.karmada.io")
         self.helm("uninstall", "definitions", "--namespace", NAMESPACE)
-        self.assertIsNotNone(self.cluster.find("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/works.work.karmada.io"))
+        one = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/works.work.karmada.io"
+        self.assertIsNotNone(self.cluster.find(one))
+        again = ("install", "again", paths.CHARTS / MANAGER, "--namespace", NAMESPACE, *Helm.given(values))
+        self.assertIn("invalid ownership metadata", self.helm.attempt(*again, text=json.dumps(values)).stderr)
+        self.addCleanup(self.helm.attempt, "uninstall", "again", "--namespace", NAMESPACE)
+        self.helm(*again, "--take-ownership", text=json.dumps(values))
+        self.assertEqual(self.cluster.get(one)["metadata"]["annotations"]["meta.helm.sh/release-name"], "again")

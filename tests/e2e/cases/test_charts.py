@@ -15,6 +15,7 @@ MANAGER, SEARCH = NAMES
 UPSTREAM_KEY = {MANAGER: "controllerManager", SEARCH: "search"}
 EVERYTHING = {
     "antiAffinity": "hard", "waitForControlPlane": True, "karmadaImageVersion": "v1.18.2",
+    "kubectl": {"image": {"registry": "registry.example.com", "repository": "tools/kubectl", "tag": "v1.35"}},
     "image": {"registry": "registry.example.com", "repository": "team/program", "digest": "sha256:" + "0" * 64},
     "global": {"imagePullSecrets": ["pull"], "commonLabels": {"team": "infra"}},
     "networkPolicy": {"enabled": True, "egress": [{"ports": [{"port": 443}]}]},
@@ -53,6 +54,7 @@ REFUSED = [
     (MANAGER, {"image": {"digest": "latest"}}, "'/image/digest'"),
     (MANAGER, {"part": "controlPlane", "controlPlane": {"crds": {"install": True, "only": ["lions.example.com"]}}},
      "there is no CustomResourceDefinition lions.example.com in the chart"),
+    (MANAGER, {"waitForControlPlane": True}, "needs an image with kubectl and a shell: name it in kubectl.image"),
     (SEARCH, {"search": {"featureGates": {}}}, "'/search': additional properties 'featureGates' not allowed"),
     (SEARCH, {"registryStorage": "mysql"}, "'/registryStorage': value must be one of 'etcd', 'custom-resources'"),
     (SEARCH, {"etcd": {"mode": "external"}}, "etcd.mode is external: name the servers in etcd.external.servers"),
@@ -199,6 +201,12 @@ class ControlPlaneTest(ChartCase):
         self.assertEqual(names({}), everything - apart)
         one = "resourceinterpretercustomizations.config.karmada.io"
         self.assertEqual(names({"only": [one]}), {one})
+
+    def test_the_wait_takes_the_image_of_upstreams_values(self):
+        rendered = self.render(MANAGER, {"waitForControlPlane": True}, [upstream_values()])
+        wait = the("Deployment", rendered)["spec"]["template"]["spec"]["initContainers"][0]
+        self.assertRegex(wait["image"], "^docker.io/.*/kubectl:latest$")
+        self.assertIn("want='latest'", wait["command"][2])
 
     def test_the_api_service_is_that_of_the_repository(self):
         text = (paths.SEARCH_MANIFESTS / "apiservice.yaml").read_text().replace("{{caBundle}}", "eHg=")
