@@ -59,7 +59,8 @@ class ChartInstallTest(PlaneCase):
         self.cluster.kubectl("-n", NAMESPACE, "rollout", "status", "deployment", name, "--timeout=120s", timeout=130)
 
     def objects(self, release):
-        return self.cluster.kubectl("-n", NAMESPACE, "get", KINDS, "-o", "name", "-l", f"app.kubernetes.io/instance={release}").split()
+        return self.cluster.kubectl("-n", NAMESPACE, "get", KINDS, "-o", "name",
+                                    "-l", f"app.kubernetes.io/instance={release}").split()
 
     def test_install_upgrade_and_uninstall(self):
         for chart in NAMES:
@@ -77,8 +78,8 @@ class ChartInstallTest(PlaneCase):
                 notes = self.do("upgrade", chart, {**EVERYTHING, OWN_KEY[chart]: {"logVerbosity": 4, "replicaCount": 3}})
                 self.wait_rollout(name)
                 have = self.deployment(name)
-                self.assertEqual((have["status"]["readyReplicas"], have["metadata"]["annotations"]["deployment.kubernetes.io/revision"]),
-                                 (3, "2"))
+                revision = have["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
+                self.assertEqual((have["status"]["readyReplicas"], revision), (3, "2"))
                 self.assertIn("--v=4", have["spec"]["template"]["spec"]["containers"][0]["args"])
                 self.helm("rollback", "e2e", "1", "--namespace", NAMESPACE)
                 self.wait_rollout(name)

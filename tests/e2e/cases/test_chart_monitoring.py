@@ -1,12 +1,15 @@
 """Alerts and dashboards of the charts: every query is answered by a Prometheus that scrapes our programs under load."""
 
 import contextlib
+import json
 import re
 import unittest
 
+import yaml
+
 from rig import installers, paths, prometheus
 from rig.daemon import Daemon
-from rig.helm import NAMES, Helm, objects
+from rig.helm import NAMES, Helm, objects, the
 from rig.hosting import Hosting
 from rig.kube import ApiError
 from rig.process import wait_until
@@ -25,8 +28,9 @@ ONLY_WHEN_BROKEN = {
 }
 # What the load provokes, and what nothing provokes. The rest may go either way.
 RAISED = {"KarmadaScriptsFail", "KarmadaInterpreterConfigurationBroken", "KarmadaSearchOpenSearchDown"}
-QUIET = {"KarmadaNoLeader", "KarmadaControllerManagerMemory", "KarmadaClusterNotReady", "KarmadaReconcilePanics", "KarmadaQueueDeep",
-         "KarmadaAPIServerRefuses", "KarmadaSearchNoWriter", "KarmadaSearchNameNotFound", "KarmadaSearchMemory"}
+QUIET = {"KarmadaNoLeader", "KarmadaControllerManagerMemory", "KarmadaClusterNotReady", "KarmadaReconcilePanics",
+         "KarmadaQueueDeep", "KarmadaAPIServerRefuses", "KarmadaSearchNoWriter", "KarmadaSearchNameNotFound",
+         "KarmadaSearchMemory"}
 _LUA = "function InterpretHealth(obj) error('as the test wants it') end"
 _LACKING = "function SomethingElse(obj) return true end"
 
@@ -38,7 +42,8 @@ def customization(name, api_version, kind, script):
 
 
 def policy(name, api_version, kind, members, **more):
-    return {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy", "metadata": {"namespace": NAMESPACE, "name": name},
+    return {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
+            "metadata": {"namespace": NAMESPACE, "name": name},
             "spec": {"resourceSelectors": [{"apiVersion": api_version, "kind": kind}],
                      "placement": {"clusterAffinity": {"clusterNames": members}}, **more}}
 
@@ -49,15 +54,16 @@ class FilesTest(unittest.TestCase):
     def test_promtool_finds_nothing_wrong_with_the_rules(self):
         for chart in NAMES:
             with self.subTest(chart):
-                rendered = objects(Helm().template(chart, {"prometheusRule": {"enabled": True, "runbooks": "https://docs.example.com/ops"}}))
-                spec = next(each["spec"] for (kind, _), each in rendered.items() if kind == "PrometheusRule")
+                values = {"enabled": True, "runbooks": "https://docs.example.com/ops"}
+                spec = the("PrometheusRule", objects(Helm().template(chart, {"prometheusRule": values})))["spec"]
                 file = paths.BUILD / "e2e-helm" / f"{chart}-rules.yaml"
-                file.write_text(prometheus.yaml.safe_dump(spec))
+                file.write_text(yaml.safe_dump(spec))
                 for each in (file, paths.CHARTS / chart / "files" / "alerts.yaml"):
                     done = prometheus.check_rules(each)
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 self.assertEqual(len(spec["groups"][0]["rules"]), len(prometheus.alerts(chart)))
-                self.assertTrue(spec["groups"][0]["rules"][0]["annotations"]["runbook_url"].startswith("https://docs.example.com/ops#karmada"))
+                runbook = spec["groups"][0]["rules"][0]["annotations"]["runbook_url"]
+                self.assertTrue(runbook.startswith("https://docs.example.com/ops#karmada"), runbook)
 
     def test_each_alert_has_its_section_in_the_runbook(self):
         headings = {line.strip("# ").lower() for line in (paths.ROOT / "docs/operations.md").read_text().splitlines()
@@ -71,16 +77,17 @@ class FilesTest(unittest.TestCase):
     def test_each_metric_is_documented(self):
         documented = (paths.ROOT / "docs/metrics.md").read_text()
         for chart in NAMES:
-            queries = [rule["expr"] for rule in prometheus.alerts(chart).values()] + [each[2] for each in prometheus.panels(chart)]
+            queries = [rule["expr"] for rule in prometheus.alerts(chart).values()]
+            queries += [query for _, _, query in prometheus.panels(chart)]
             for metric in set(re.findall(r"\b([a-z_]+)\{|\b((?:karmada|cluster)_\w+)\b", " ".join(queries))):
                 name = re.sub("_(bucket|count|sum)$", "", "".join(metric))
-                if name in ("member_cluster", "process_open_fds") or name.startswith("process_"):
+                if name == "member_cluster" or name.startswith("process_"):
                     continue
                 with self.subTest(name):
                     self.assertIn(f"`{name}`", documented)
 
     def test_each_dashboard_has_a_name_of_its_own(self):
-        boards = [prometheus.json.loads(file.read_text()) for chart in NAMES
+        boards = [json.loads(file.read_text()) for chart in NAMES
                   for file in (paths.CHARTS / chart / "files" / "dashboards").glob("*.json")]
         self.assertEqual(len({board["uid"] for board in boards}), len(boards))
         for board in boards:
@@ -162,9 +169,8 @@ class MonitoringTest(PlaneCase):
         self.plane.kube(members[0]).apply([self.configmap("taken")])
         host.apply([customization("e2e-failing", "apps/v1", "StatefulSet", _LUA),
                     customization("e2e-lacking", "batch/v1", "CronJob", _LACKING), self.webhook()])
-        for kind, name in (("resourceinterpretercustomizations", "e2e-failing"), ("resourceinterpretercustomizations", "e2e-lacking"),
-                           ("resourceinterpreterwebhookconfigurations", "e2e-silent")):
-            self.addCleanup(host.delete, f"/apis/config.karmada.io/v1alpha1/{kind}/{name}")
+        for path in ("customizations/e2e-failing", "customizations/e2e-lacking", "webhookconfigurations/e2e-silent"):
+            self.addCleanup(host.delete, f"/apis/config.karmada.io/v1alpha1/resourceinterpreter{path}")
         workload = deployment(NAMESPACE, "stateful")
         workload |= {"kind": "StatefulSet", "spec": {**workload["spec"], "serviceName": "none"}}
         host.apply([divided_policy(NAMESPACE, members), policy("configmaps", "v1", "ConfigMap", members),
@@ -183,8 +189,8 @@ class MonitoringTest(PlaneCase):
     def change(self, number):
         """Something of everything that has a rate."""
         host = self.host
-        host.merge(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/app-0", {"metadata": {"labels": {"round": str(number)}},
-                   "spec": {"replicas": 2 + number % 2}})
+        host.merge(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/app-0", {
+            "metadata": {"labels": {"round": str(number)}}, "spec": {"replicas": 2 + number % 2}})
         host.merge(f"/apis/apps/v1/namespaces/{NAMESPACE}/statefulsets/stateful", {"spec": {"replicas": 2 + number % 2}})
         host.merge(f"/api/v1/namespaces/{NAMESPACE}/configmaps/taken", {"data": {"round": str(number)}})
         host.apply([self.configmap(f"round-{number}")])
@@ -206,8 +212,9 @@ class MonitoringTest(PlaneCase):
                 "spec": {"template": {"spec": {"containers": [container], "restartPolicy": "Never"}}}}
 
     def webhook(self):
+        authority = self.plane.pki.base64(self.plane.pki.crt("ca"))
+        rule = {"operations": ["InterpretReplica"], "apiGroups": ["batch"], "apiVersions": ["v1"], "kinds": ["Job"]}
         return {"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterWebhookConfiguration",
                 "metadata": {"name": "e2e-silent"}, "webhooks": [{
                     "name": "silent.example.com", "interpreterContextVersions": ["v1alpha1"], "timeoutSeconds": 1,
-                    "clientConfig": {"url": "https://127.0.0.1:1/interpret", "caBundle": self.plane.pki.base64(self.plane.pki.crt("ca"))},
-                    "rules": [{"operations": ["InterpretReplica"], "apiGroups": ["batch"], "apiVersions": ["v1"], "kinds": ["Job"]}]}]}
+                    "clientConfig": {"url": "https://127.0.0.1:1/interpret", "caBundle": authority}, "rules": [rule]}]}

@@ -1,11 +1,10 @@
 """Only the image changes: our programs with the command lines, files and probes of upstream's four installers, unchanged."""
 
-from rig import installers, metrics
+from rig import installers, metrics, paths
 from rig.hosting import Hosting
 from rig.search import REGISTRIES
 from rig.search_case import registry
 from rig.suite import PlaneCase, deployment, divided_policy, require_binary, settled_deployments
-from rig import paths
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/karmada-system/leases/"
 

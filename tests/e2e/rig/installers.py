@@ -55,7 +55,8 @@ def _constant(file, name):
     """A manifest in a Go source, with its placeholders filled in."""
     text = re.search(name + r" = `(.*?)`", file.read_text(), re.DOTALL).group(1)
     text = re.sub(r"\{\{- if .*?\{\{- end \}\}", "", text, flags=re.DOTALL)
-    return lambda **values: yaml.safe_load(re.sub(r"\{\{ \.(\w+) \}\}", lambda m: {**_VALUES, **values}[m.group(1)], text))
+    return lambda **values: yaml.safe_load(
+        re.sub(r"\{\{ \.(\w+) \}\}", lambda placeholder: {**_VALUES, **values}[placeholder.group(1)], text))
 
 
 def _operator(module, program):
@@ -67,7 +68,8 @@ def _operator(module, program):
     pod, folder = deployment["spec"]["template"]["spec"], "/etc/karmada/pki/etcd-client"
     pod["containers"][0]["command"] += [
         f"--etcd-cafile={folder}/etcd-ca.crt", f"--etcd-certfile={folder}/etcd-client.crt",
-        f"--etcd-keyfile={folder}/etcd-client.key", f"--etcd-servers=https://karmada-etcd-client.{NAMESPACE}.svc.cluster.local:2379"]
+        f"--etcd-keyfile={folder}/etcd-client.key",
+        f"--etcd-servers=https://karmada-etcd-client.{NAMESPACE}.svc.cluster.local:2379"]
     pod["containers"][0]["volumeMounts"].append({"name": "etcd-client-cred", "mountPath": folder, "readOnly": True})
     pod["volumes"].append({"name": "etcd-client-cred", "secret": {"secretName": "karmada-etcd-cert"}})
     return deployment

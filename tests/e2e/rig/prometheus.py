@@ -52,8 +52,8 @@ class Prometheus:
             "scrape_configs": [{"job_name": job, **target} for job, target in targets.items()]}))
         must(["promtool", "check", "config", config])
         self._process = plane.start("prometheus", [
-            "prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{port}",
-            "--log.level=warn"])
+            "prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data",
+            f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn"])
         wait_until("Prometheus", lambda: self._get("/-/ready"), 60)
 
     def stop(self):
