@@ -123,6 +123,12 @@ class UpstreamValuesTest(ChartCase):
         self.assertEqual(theirs, ours)
         self.assertEqual(self.render(SEARCH, files=[upstream_values()]), self.render(SEARCH))
 
+    def test_all_values_of_a_release_of_upstreams_are_taken(self):
+        """As `helm get values --all` prints them: with those of the chart that upstream's depends on."""
+        values = {**yaml.safe_load(upstream_values().read_text()), "common": {"exampleValue": "common-chart", "global": {}}}
+        for chart in NAMES:
+            self.assertEqual(self.render(chart, values), self.render(chart, files=[upstream_values()]))
+
     def test_each_key_of_upstreams_component_is_known(self):
         values = yaml.safe_load(upstream_values().read_text())
         for chart in NAMES:
