@@ -136,6 +136,31 @@ class UpstreamValuesTest(ChartCase):
             key = UPSTREAM_KEY[chart]
             self.assertLessEqual(set(values[key]), set(ours[key]), chart)
 
+    def test_the_mode_component_has_the_secrets_that_its_values_name(self):
+        rendered = self.render(SEARCH, {"installMode": "component", "search": {"kubeconfig": "mine", "certs": "my-cert"}})
+        volumes = the("Deployment", rendered)["spec"]["template"]["spec"]["volumes"]
+        self.assertEqual({each["name"]: each["secret"]["secretName"] for each in volumes},
+                         {"kubeconfig": "mine", "serving": "my-cert", "etcd-client": "karmada-cert"})
+
+    def test_records_in_the_control_plane_need_no_etcd(self):
+        rendered = self.render(SEARCH, {"registryStorage": "custom-resources"})
+        self.assertEqual(flags(rendered)["registry-storage"], "custom-resources")
+        self.assertFalse([flag for flag in flags(rendered) if flag.startswith("etcd")])
+        self.assertEqual(len(container(rendered)["volumeMounts"]), 2)
+
+    def test_files_may_be_others_than_those_of_the_layout(self):
+        rendered = self.render(SEARCH, {
+            "kubeconfig": {"layout": "artifacts", "secretName": "config", "key": "config.yaml"},
+            "serving": {"secretName": "cert", "certificate": "a.crt", "key": "a.key"},
+            "etcdClient": {"secretName": "etcd", "servers": "https://e:2379", "ca": "e-ca", "prefix": "/here"}})
+        have = flags(rendered)
+        self.assertEqual({flag: have[flag] for flag in ("kubeconfig", "tls-cert-file", "tls-private-key-file", "etcd-servers",
+                                                        "etcd-cafile", "etcd-certfile", "etcd-prefix")},
+                         {"kubeconfig": "/etc/karmada/config/config.yaml", "tls-cert-file": "/etc/karmada/pki/server/a.crt",
+                          "tls-private-key-file": "/etc/karmada/pki/server/a.key", "etcd-servers": "https://e:2379",
+                          "etcd-cafile": "/etc/karmada/pki/etcd-client/e-ca",
+                          "etcd-certfile": "/etc/karmada/pki/etcd-client/tls.crt", "etcd-prefix": "/here"})
+
     def test_upstreams_image_is_not_started_and_another_one_is(self):
         for chart in NAMES:
             def image(values, chart=chart, key=UPSTREAM_KEY[chart]):
