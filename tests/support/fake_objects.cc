@@ -103,6 +103,9 @@ kube::HttpResponse FakeObjects::Answer(const std::string& method, const RequestP
 
 kube::HttpResponse FakeObjects::Scale(const RequestPath& path, const kube::Object& held,
                                       const json::Value& patch) {
+  if (held.kind() == "ConfigMap") return Missing(path.key.name);
+  const absl::string_view version = patch.Get({"metadata", "resourceVersion"}).AsString();
+  if (!version.empty() && version != held.resource_version()) return Failure(409, "Conflict");
   kube::Object object = held;
   if (patch.Get({"spec"}).Has("replicas")) {
     object.Set({"spec", "replicas"}, patch.Get({"spec", "replicas"}));
@@ -111,6 +114,11 @@ kube::HttpResponse FakeObjects::Scale(const RequestPath& path, const kube::Objec
   kube::Object scale = kube::Object::Make({"autoscaling", "v1", "Scale"}, path.key);
   scale.Set({"metadata", "resourceVersion"}, object.resource_version());
   scale.Set({"spec", "replicas"}, object.Get({"spec", "replicas"}).AsInt());
+  scale.Set({"status", "replicas"}, object.Get({"status", "replicas"}).AsInt());
+  const auto selector = kube::LabelSelector::FromJson(object.Get({"spec", "selector"}));
+  if (selector.ok() && object.spec().Has("selector")) {
+    scale.Set({"status", "selector"}, selector->ToString());
+  }
   return Success(200, scale);
 }
 

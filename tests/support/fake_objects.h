@@ -55,7 +55,7 @@ class FakeObjects {
 
  private:
   kube::HttpResponse Create(const RequestPath& path, kube::Object object);
-  // Handles a read, or a write when `patch` has replicas.
+  // Handles a read, or a write when `patch` has replicas. ConfigMaps have no scale.
   kube::HttpResponse Scale(const RequestPath& path, const kube::Object& held,
                            const json::Value& patch);
   kube::HttpResponse Update(const RequestPath& path, const kube::Object& held, kube::Object after);

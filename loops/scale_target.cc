@@ -1,0 +1,58 @@
+#include "loops/scale_target.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "kube/client/errors.h"
+
+namespace loops {
+namespace {
+
+constexpr char kScale[] = "scale";
+
+// Determines what a 404 for the scale subresource means. API servers answer it for objects that do
+// not exist and for kinds without the subresource alike, so the object itself is asked for.
+absl::Status MeaningOfNotFound(kube::ClusterClient& client, const kube::Resource& resource,
+                               const ScaleTarget& target, const base::StopToken& stop) {
+  RETURN_IF_ERROR(client.raw().Get(resource, target.key, stop).status());
+  return absl::FailedPreconditionError(
+      absl::StrCat(target.Describe(), " cannot be scaled: objects of kind ", target.gvk.kind, " (",
+                   target.gvk.ApiVersion(), ") have no scale subresource"));
+}
+
+}  // namespace
+
+std::string ScaleTarget::Describe() const { return absl::StrCat(gvk.kind, " ", key.ToString()); }
+
+absl::StatusOr<ScaleTarget> ScaleTargetOf(const kube::Object& autoscaler) {
+  const json::Value& reference = autoscaler.spec()["scaleTargetRef"];
+  ASSIGN_OR_RETURN(kube::Gvk gvk, kube::ParseGvk(reference["apiVersion"].AsString(),
+                                                 reference["kind"].AsString()));
+  const std::string name(reference["name"].AsString());
+  if (gvk.empty() || name.empty()) {
+    return absl::InvalidArgumentError("spec.scaleTargetRef needs a kind and a name");
+  }
+  return ScaleTarget{std::move(gvk), {std::string(autoscaler.ns()), name}};
+}
+
+absl::StatusOr<kube::ObjectPtr> GetScale(kube::ClusterClient& client, const ScaleTarget& target,
+                                         const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const kube::Resource resource, client.mapper().ForKind(target.gvk, stop));
+  absl::StatusOr<kube::ObjectPtr> scale = client.GetSubresource(resource, target.key, kScale, stop);
+  if (!absl::IsNotFound(scale.status())) return scale;
+  return MeaningOfNotFound(client, resource, target, stop);
+}
+
+absl::Status SetReplicas(kube::ClusterClient& client, const ScaleOf& scale, int64_t replicas,
+                         const base::StopToken& stop) {
+  if (ScaleView(*scale.scale).Replicas() == replicas) return absl::OkStatus();
+  const ScaleTarget& target = scale.target;
+  ASSIGN_OR_RETURN(const kube::Resource resource, client.mapper().ForKind(target.gvk, stop));
+  kube::Object after = *scale.scale;
+  after.Set({"spec", "replicas"}, replicas);
+  kube::UpdateOptions options;
+  options.subresource = kScale;
+  options.precondition = kube::UpdateOptions::Precondition::kAlways;
+  return client.Update(resource, scale.scale, after, options, stop).status();
+}
+
+}  // namespace loops
