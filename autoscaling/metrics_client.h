@@ -1,0 +1,57 @@
+// Asks the control plane for metrics: metrics.k8s.io, custom.metrics.k8s.io and
+// external.metrics.k8s.io, which karmada-metrics-adapter, or whatever else is registered there with
+// an APIService, serves for all clusters together.
+#ifndef AUTOSCALING_METRICS_CLIENT_H_
+#define AUTOSCALING_METRICS_CLIENT_H_
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "autoscaling/metrics_source.h"
+#include "base/metrics.h"
+#include "kube/client/client.h"
+#include "kube/client/document.h"
+#include "kube/client/rest_mapper.h"
+
+namespace autoscaling {
+
+// What is in an answer and cannot be read (no name, no quantity, a use below zero) counts as not
+// being there. Each request is observed in federatedhpa_pull_metrics_duration_seconds. Thread-safe.
+class MetricsClient : public MetricsSource {
+ public:
+  // A metrics API that does not answer must not hold up the others.
+  static constexpr absl::Duration kDeadline = absl::Seconds(10);
+
+  // `mapper` gives the resource of a described object. REQUIRES: the arguments outlive the client.
+  MetricsClient(kube::Client& client, kube::RestMapper& mapper, metrics::Registry& registry)
+      : client_(client), mapper_(mapper), registry_(registry) {}
+
+  absl::StatusOr<Samples> Resource(const PodSelection& pods, const api::MetricSpec& spec,
+                                   const base::StopToken& stop) override;
+  absl::StatusOr<Samples> Pods(const PodSelection& pods, const api::MetricSpec& spec,
+                               const base::StopToken& stop) override;
+  absl::StatusOr<int64_t> Object(const std::string& ns, const api::MetricSpec& spec,
+                                 const base::StopToken& stop) override;
+  absl::StatusOr<int64_t> External(const std::string& ns, const api::MetricSpec& spec,
+                                   const base::StopToken& stop) override;
+
+ private:
+  using Parameters = std::vector<std::pair<std::string, std::string>>;
+  // Sends a request and observes it as this type of metric.
+  absl::StatusOr<json::Value> Ask(const char* type, const kube::DocumentPath& path,
+                                  const base::StopToken& stop);
+  // Asks the custom metrics API in the version that it serves. `segments` follow the version.
+  absl::StatusOr<json::Value> AskCustom(const char* type, const std::vector<std::string>& segments,
+                                        const Parameters& query, const base::StopToken& stop);
+
+  kube::Client& client_;
+  kube::RestMapper& mapper_;
+  metrics::Registry& registry_;
+  // The API has answered in its older version. If this is forgotten, the newer one is tried first.
+  std::atomic<bool> is_older_{false};
+};
+
+}  // namespace autoscaling
+
+#endif  // AUTOSCALING_METRICS_CLIENT_H_
