@@ -46,11 +46,11 @@ inline constexpr char kTargetsAverageValue[] = "AverageValue";
 // An item of spec.metrics. Which fields are set depends on the type.
 struct MetricSpec {
   std::string type;
-  std::string resource;              // Resource, ContainerResource: "cpu".
-  std::string container;             // ContainerResource.
-  std::string metric;                // Pods, Object, External: the name of the metric.
-  json::Value metric_selector;       // The same: a metav1.LabelSelector; null without one.
-  json::Value described_object;      // Object: {apiVersion, kind, name}.
+  std::string resource;          // Resource, ContainerResource: "cpu".
+  std::string container;         // ContainerResource.
+  std::string metric;            // Pods, Object, External: the name of the metric.
+  json::Value metric_selector;   // The same: a metav1.LabelSelector; null without one.
+  json::Value described_object;  // Object: {apiVersion, kind, name}.
   MetricTarget target;
 
   static MetricSpec FromJson(const json::Value& item);

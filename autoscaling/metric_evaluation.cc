@@ -57,8 +57,8 @@ absl::StatusOr<Result> EvaluateResource(const Inputs& in, const MetricSpec& spec
   const auto compute = [&]() -> absl::StatusOr<Proposal> {
     RETURN_IF_ERROR(CheckPositive(aim));
     auto samples = in.source.Resource(in.pods, spec, in.stop);
-    RETURN_IF_ERROR(WithContext(samples.status(), absl::StrCat("unable to get metrics for resource ",
-                                                               spec.resource)));
+    RETURN_IF_ERROR(WithContext(
+        samples.status(), absl::StrCat("unable to get metrics for resource ", spec.resource)));
     const ResourceUse use = {spec.resource, spec.container, *samples};
     return is_average ? ReplicasForAverage(in.state, use, aim)
                       : ReplicasForUtilization(in.state, use, aim);
@@ -67,9 +67,8 @@ absl::StatusOr<Result> EvaluateResource(const Inputs& in, const MetricSpec& spec
   RETURN_IF_ERROR(WithContext(proposal.status(),
                               absl::StrCat("failed to get ", spec.resource, " utilization")));
   if (is_average) return Result{*proposal, absl::StrCat(spec.resource, " resource")};
-  return Result{*proposal,
-                absl::StrCat(spec.resource, spec.container.empty() ? "" : " container",
-                             " resource utilization (percentage of request)")};
+  return Result{*proposal, absl::StrCat(spec.resource, spec.container.empty() ? "" : " container",
+                                        " resource utilization (percentage of request)")};
 }
 
 absl::StatusOr<Result> EvaluatePods(const Inputs& in, const MetricSpec& spec) {
@@ -139,8 +138,8 @@ absl::StatusOr<Result> EvaluateObject(const Inputs& in, const MetricSpec& spec) 
   if (target.type == api::kTargetsAverageValue && target.average_value.has_value()) {
     RETURN_IF_ERROR(CheckPositive(target.average_value->MilliValue()));
     const absl::StatusOr<int64_t> milli = ObjectValue(in, spec);
-    RETURN_IF_ERROR(WithContext(milli.status(),
-                                absl::StrCat("failed to get ", spec.metric, " object metric")));
+    RETURN_IF_ERROR(
+        WithContext(milli.status(), absl::StrCat("failed to get ", spec.metric, " object metric")));
     return Result{ReplicasForValuePerPod(in.state, {*milli, target.average_value->MilliValue()}),
                   ExternalName(spec)};
   }
@@ -153,15 +152,13 @@ absl::StatusOr<Result> EvaluateExternal(const Inputs& in, const MetricSpec& spec
   if (!is_average && !target.value.has_value()) {
     return InvalidSource("external", "a value target nor an average value target");
   }
-  const int64_t aim =
-      is_average ? target.average_value->MilliValue() : target.value->MilliValue();
+  const int64_t aim = is_average ? target.average_value->MilliValue() : target.value->MilliValue();
   RETURN_IF_ERROR(CheckPositive(aim));
   const auto compute = [&]() -> absl::StatusOr<Proposal> {
     const absl::StatusOr<int64_t> milli = in.source.External(in.pods.ns, spec, in.stop);
     RETURN_IF_ERROR(WithContext(
-        milli.status(),
-        absl::Substitute("unable to get external metric $0/$1/$2", in.pods.ns, spec.metric,
-                         SelectorText(spec.metric_selector))));
+        milli.status(), absl::Substitute("unable to get external metric $0/$1/$2", in.pods.ns,
+                                         spec.metric, SelectorText(spec.metric_selector))));
     if (is_average) return ReplicasForValuePerPod(in.state, {*milli, aim});
     return ReplicasForValue(in.state, {*milli, aim});
   };

@@ -18,7 +18,7 @@ namespace autoscaling {
 
 // A metric that could not be evaluated: the text of the event about it.
 struct MetricFailure {
-  std::string reason;   // FailedGetResourceMetric, ...
+  std::string reason;  // FailedGetResourceMetric, ...
   std::string message;
 };
 

@@ -74,10 +74,10 @@ absl::StatusOr<std::optional<int64_t>> UseOfContainer(const json::Value& pod,
     if (container["name"].AsString() == spec.container) return UseOf(container, spec.resource);
   }
   const json::Value& metadata = pod["metadata"];
-  return absl::NotFoundError(absl::StrCat(
-      "failed to get container metrics: container ", spec.container,
-      " not present in metrics for pod ", metadata["namespace"].AsString(), "/",
-      metadata["name"].AsString()));
+  return absl::NotFoundError(absl::StrCat("failed to get container metrics: container ",
+                                          spec.container, " not present in metrics for pod ",
+                                          metadata["namespace"].AsString(), "/",
+                                          metadata["name"].AsString()));
 }
 
 absl::StatusOr<Samples> SamplesOfPods(const json::Value& list, const api::MetricSpec& spec) {
@@ -165,10 +165,11 @@ absl::StatusOr<json::Value> MetricsClient::AskCustom(const char* type,
 absl::StatusOr<Samples> MetricsClient::Resource(const PodSelection& pods,
                                                 const api::MetricSpec& spec,
                                                 const base::StopToken& stop) {
-  const auto list = Ask("ResourceMetric",
-                        {{"apis", api::kResourceMetricsGroup, kBeta1, "namespaces", pods.ns, "pods"},
-                         {{"labelSelector", pods.selector}}},
-                        stop);
+  const auto list =
+      Ask("ResourceMetric",
+          {{"apis", api::kResourceMetricsGroup, kBeta1, "namespaces", pods.ns, "pods"},
+           {{"labelSelector", pods.selector}}},
+          stop);
   RETURN_IF_ERROR(base::Annotate(list.status(), kResourceFailed));
   if ((*list)["items"].empty()) return NoMetrics("resource");
   return SamplesOfPods(*list, spec);
@@ -189,8 +190,8 @@ absl::StatusOr<int64_t> MetricsClient::Object(const std::string& ns, const api::
                                               const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::string selector, SelectorOf(spec.metric_selector));
   const json::Value& object = spec.described_object;
-  ASSIGN_OR_RETURN(const kube::Gvk gvk, kube::ParseGvk(object["apiVersion"].AsString(),
-                                                       object["kind"].AsString()));
+  ASSIGN_OR_RETURN(const kube::Gvk gvk,
+                   kube::ParseGvk(object["apiVersion"].AsString(), object["kind"].AsString()));
   std::vector<std::string> segments = {"namespaces", ns};
   if (gvk.group.empty() && gvk.kind == "Namespace") {
     // Its own namespace, whatever the name: an autoscaler has no business in others.

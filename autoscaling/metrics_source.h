@@ -1,4 +1,5 @@
-// Where the values of metrics come from. MetricsClient asks the control plane; tests have their own.
+// Where the values of metrics come from. MetricsClient asks the control plane; tests have their
+// own.
 #ifndef AUTOSCALING_METRICS_SOURCE_H_
 #define AUTOSCALING_METRICS_SOURCE_H_
 

@@ -54,7 +54,8 @@ Stabilized Stabilize(const NormalizationRequest& request, const ScalingBehavior&
   }
   history.Recommend(request.desired, request.now, std::min(up, down));
   const int64_t replicas = std::min(std::max(request.current, lowest), highest);
-  if (request.desired >= request.current) return {replicas, scaling::kScaleUpStabilized, message::kScaleUpStabilized};
+  if (request.desired >= request.current)
+    return {replicas, scaling::kScaleUpStabilized, message::kScaleUpStabilized};
   return {replicas, scaling::kScaleDownStabilized, message::kScaleDownStabilized};
 }
 
@@ -64,7 +65,8 @@ int64_t Allowed(const ScalingPolicy& policy, int64_t start, bool up) {
   const double replicas = static_cast<double>(start);
   if (policy.type == api::kPodsPolicy) return up ? start + policy.value : start - policy.value;
   // Rounded up, so that a small number rises at all.
-  const double limit = up ? std::ceil(replicas * (1 + change)) : std::trunc(replicas * (1 - change));
+  const double limit =
+      up ? std::ceil(replicas * (1 + change)) : std::trunc(replicas * (1 - change));
   return static_cast<int64_t>(std::clamp(limit, -1.0 * kMost, 1.0 * kMost));
 }
 

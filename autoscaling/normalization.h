@@ -1,6 +1,6 @@
 // What becomes of the number of replicas that the metrics ask for: stabilisation windows, rates and
-// bounds hold it back (upstream's normalizeDesiredReplicas and normalizeDesiredReplicasWithBehaviors,
-// which are those of Kubernetes' autoscaler).
+// bounds hold it back (upstream's normalizeDesiredReplicas and
+// normalizeDesiredReplicasWithBehaviors, which are those of Kubernetes' autoscaler).
 //
 //   History& history = memory[key];
 //   history.Begin(current, now);
@@ -21,9 +21,9 @@
 
 namespace autoscaling {
 
-// What has been asked for and done lately. It is memory of one process. When it is lost, Begin makes
-// the present number the first recommendation, so that nothing is scaled down before a window has
-// passed; and rates begin anew, as if nothing had been scaled in the running period.
+// What has been asked for and done lately. It is memory of one process. When it is lost, Begin
+// makes the present number the first recommendation, so that nothing is scaled down before a window
+// has passed; and rates begin anew, as if nothing had been scaled in the running period.
 class History {
  public:
   struct Recommendation {

@@ -121,12 +121,12 @@ absl::StatusOr<std::vector<int64_t>> PodRequests(absl::Span<const Pod> pods,
     for (const json::Value& item : pod.object->spec()["containers"].items()) {
       if (!container.empty() && item["name"].AsString() != container) continue;
       const json::Value& text = item["resources"]["requests"][resource];
-      const auto request = kube::Quantity::Parse(
-          text.is_int() ? absl::StrCat(text.AsInt()) : std::string(text.AsString()));
+      const auto request = kube::Quantity::Parse(text.is_int() ? absl::StrCat(text.AsInt())
+                                                               : std::string(text.AsString()));
       if (!request.ok()) {
-        return absl::FailedPreconditionError(
-            absl::StrCat("missing request for ", resource, " in container ",
-                         item["name"].AsString(), " of Pod ", pod.object->name()));
+        return absl::FailedPreconditionError(absl::StrCat("missing request for ", resource,
+                                                          " in container ", item["name"].AsString(),
+                                                          " of Pod ", pod.object->name()));
       }
       sum += request->MilliValue();
     }

@@ -64,7 +64,7 @@ struct PodGroups {
   std::vector<size_t> missing;  // Without a measurement.
 };
 struct Initialization {
-  bool is_cpu = false;  // Only the CPU use of starting pods is distrusted.
+  bool is_cpu = false;             // Only the CPU use of starting pods is distrusted.
   absl::Duration cpu_period;       // --horizontal-pod-autoscaler-cpu-initialization-period
   absl::Duration readiness_delay;  // --horizontal-pod-autoscaler-initial-readiness-delay
   absl::Time now;

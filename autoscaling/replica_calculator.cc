@@ -87,7 +87,8 @@ absl::StatusOr<int64_t> Replicas(const TargetState& state, const PodGroups& grou
   Assume(groups, first.value, uses);
   const absl::StatusOr<Ratio> second = RatioOf(uses);
   if (!second.ok()) return second.status();
-  const bool turns = (first.value < 1 && second->value > 1) || (first.value > 1 && second->value < 1);
+  const bool turns =
+      (first.value < 1 && second->value > 1) || (first.value > 1 && second->value < 1);
   if (state.tolerance.Covers(second->value) || turns) return state.replicas;
   const int64_t wanted =
       RoundUp(second->value * static_cast<double>(second->count) / state.calibration);

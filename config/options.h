@@ -58,6 +58,15 @@ struct TaintEviction {
   double rate = 0.5;                      // Evictions per second and worker; 0: one in 1800 s.
 };
 
+// How FederatedHPAs scale; the fields have the names of the flags --horizontal-pod-autoscaler-*.
+struct PodAutoscaling {
+  absl::Duration sync_period = absl::Seconds(15);
+  double tolerance = 0.1;
+  absl::Duration downscale_stabilization = absl::Minutes(5);
+  absl::Duration cpu_initialization_period = absl::Minutes(5);
+  absl::Duration initial_readiness_delay = absl::Seconds(30);
+};
+
 // The limits of one run of a customization's script.
 struct Scripts {
   absl::Duration timeout = absl::Seconds(1);
@@ -95,6 +104,7 @@ struct Options {
   absl::Duration quota_sync_period = absl::Minutes(5);
   RateLimits rate_limits;
   TaintEviction taint_eviction;
+  PodAutoscaling pod_autoscaling;
   Scripts scripts;
   // Objects whose template does not say otherwise are put into members by server-side apply.
   bool server_side_apply = false;

@@ -5,6 +5,12 @@
 #include "base/status.h"
 
 namespace loops {
+namespace {
+
+constexpr absl::Duration kInventoryWait = absl::Seconds(30);
+constexpr absl::Duration kInventoryPoll = absl::Milliseconds(20);
+
+}  // namespace
 
 void MemberInventory::Reads(const kube::Resource& resource,
                             const std::vector<std::string>& fields) {
@@ -26,6 +32,17 @@ kube::InformerOptions MemberInventory::OptionsFor(const kube::Resource& resource
   const auto found = fields_.find(resource.gvr());
   if (found == fields_.end()) return {};
   return {.fields = {found->second.begin(), found->second.end()}};
+}
+
+absl::Status AwaitInventory(const kube::Informer& informer, const base::Clock& clock,
+                            const base::StopToken& stop) {
+  const base::SteadyTime deadline = clock.SteadyNow() + kInventoryWait;
+  while (!informer.HasSynced()) {
+    RETURN_IF_ERROR(informer.last_error());
+    if (clock.SteadyNow() >= deadline) return absl::DeadlineExceededError("still listing");
+    if (!clock.SleepFor(kInventoryPoll, stop)) return absl::CancelledError("stopping");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace loops

@@ -16,8 +16,11 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/stop_token.h"
 #include "kube/cache/informer.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
@@ -50,6 +53,12 @@ class MemberInventory {
   mutable absl::Mutex mu_;
   std::map<kube::Gvr, std::set<std::string>> fields_ ABSL_GUARDED_BY(mu_);
 };
+
+// Waits until the informer has synced. An error, kDeadlineExceeded after half a minute, means that
+// it has not: there is no point in waiting longer after a list has failed, since the member may be
+// gone.
+absl::Status AwaitInventory(const kube::Informer& informer, const base::Clock& clock,
+                            const base::StopToken& stop);
 
 }  // namespace loops
 

@@ -18,6 +18,7 @@
 #include "base/http_server.h"
 #include "base/status.h"
 #include "base/timers.h"
+#include "sandbox/delegation.h"
 #include "sandbox/http/authentication.h"
 #include "sandbox/http/fault_injection.h"
 #include "sandbox/http/front_end.h"
@@ -60,6 +61,9 @@ class ServerImpl : public ApiServer {
   }
   std::string url() const override { return absl::StrCat("https://127.0.0.1:", port()); }
   std::vector<RequestCount> Requests() const override { return counts_.All(); }
+  void Delegate(std::string path, base::HttpHandler handler) {
+    front_end_.Delegate(std::move(path), std::move(handler));
+  }
   void AddToken(std::string token, std::string user) override {
     authentication_.AddToken(std::move(token), std::move(user));
   }
@@ -149,6 +153,11 @@ absl::StatusOr<std::unique_ptr<ApiServer>> ApiServer::Start(ApiServerOptions opt
   auto server = std::make_unique<ServerImpl>(std::move(options));
   RETURN_IF_ERROR(base::Annotate(server->Open(), "starting API server ", name));
   return server;
+}
+
+void Delegate(ApiServer& server, std::string path, base::HttpHandler handler) {
+  // There is no other kind of ApiServer.
+  static_cast<ServerImpl&>(server).Delegate(std::move(path), std::move(handler));
 }
 
 }  // namespace sandbox

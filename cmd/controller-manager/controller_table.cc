@@ -17,6 +17,7 @@
 #include "controllers/dependencies/dependencies_reconciler.h"
 #include "controllers/deployment_replicas/deployment_replicas_reconciler.h"
 #include "controllers/execution/execution_reconciler.h"
+#include "controllers/federated_hpa/federated_hpa_reconciler.h"
 #include "controllers/federated_quota/quota_enforcement_reconciler.h"
 #include "controllers/federated_quota/quota_status_reconciler.h"
 #include "controllers/federated_quota/quota_sync_reconciler.h"
@@ -60,6 +61,7 @@ constexpr ControllerEntry kTable[] = {
      Gate::kFailover},
     {"deploymentReplicasSyncer", kByFlag, kOneWorker, controllers::RegisterDeploymentReplicas},
     {"execution", kByFlag, &Concurrency::work, controllers::RegisterExecution},
+    {"federatedHorizontalPodAutoscaler", kByFlag, kOneWorker, controllers::RegisterFederatedHpa},
     {"federatedResourceQuotaEnforcement", kByFlag, kOneWorker,
      controllers::RegisterQuotaEnforcement, Gate::kFederatedQuotaEnforcement},
     {"federatedResourceQuotaStatus", kByFlag, kOneWorker, controllers::RegisterQuotaStatus},

@@ -31,7 +31,8 @@ std::set<std::string> KarmadaApis() {
   std::set<std::string> versions;
   for (const kube::Resource& resource :
        {api::PropagationPolicies(), api::ResourceBindings(), api::Works(), api::Clusters(),
-        api::InterpreterCustomizations(), api::WorkloadRebalancers(), api::Remedies()}) {
+        api::InterpreterCustomizations(), api::WorkloadRebalancers(), api::Remedies(),
+        api::FederatedHpas()}) {
     versions.insert(resource.gvk.ApiVersion());
   }
   return versions;

@@ -24,7 +24,6 @@ struct Flag {
   absl::string_view as_here = "\n";
 };
 
-constexpr absl::string_view kScale = "scale by FederatedHPAs";
 constexpr absl::string_view kStderr = "every line is written to standard error at once";
 constexpr absl::string_view kNeverRead = "upstream never reads it either";
 constexpr absl::string_view kProfiles = "there are no Go profiles; use perf";
@@ -41,12 +40,7 @@ constexpr Flag kFlags[] = {
      "events of dependencies need no workers; their bindings are made by those of "
      "--concurrent-resourcebinding-syncs"},
     {"--enable-pprof", Type::kSwitch, kNoSense, kProfiles, "false"},
-    {"--horizontal-pod-autoscaler-cpu-initialization-period", Type::kDuration, kNotYet, kScale},
     {"--horizontal-pod-autoscaler-downscale-delay", Type::kDuration, kOutside, kNeverRead},
-    {"--horizontal-pod-autoscaler-downscale-stabilization", Type::kDuration, kNotYet, kScale},
-    {"--horizontal-pod-autoscaler-initial-readiness-delay", Type::kDuration, kNotYet, kScale},
-    {"--horizontal-pod-autoscaler-sync-period", Type::kDuration, kNotYet, kScale},
-    {"--horizontal-pod-autoscaler-tolerance", Type::kNumber, kNotYet, kScale},
     {"--horizontal-pod-autoscaler-upscale-delay", Type::kDuration, kOutside, kNeverRead},
     {"--log-backtrace-at", Type::kText, kNoSense, "lines carry no backtrace", ":0"},
     {"--log-dir", Type::kText, kNoSense, kStderr, ""},

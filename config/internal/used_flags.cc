@@ -124,6 +124,21 @@ void AddEvictionFlags(CLI::App& app, Options& o) {
            "evictions per second of each of its workers; 0: one in 1800 s");
 }
 
+void AddAutoscalingFlags(CLI::App& app, Options& o) {
+  PodAutoscaling& a = o.pod_autoscaling;
+  AddDuration(app, "--horizontal-pod-autoscaler-sync-period", a.sync_period,
+              "how often the target of each FederatedHPA is scaled anew");
+  AddValue(app, "--horizontal-pod-autoscaler-tolerance", a.tolerance,
+           "by how much a metric may differ from its target without a change: 0.1 is ten percent");
+  AddDuration(app, "--horizontal-pod-autoscaler-downscale-stabilization", a.downscale_stabilization,
+              "for how long a higher number that was asked for holds back a lower one");
+  AddDuration(app, "--horizontal-pod-autoscaler-cpu-initialization-period",
+              a.cpu_initialization_period,
+              "for how long after its start the CPU use of a pod may count for nothing");
+  AddDuration(app, "--horizontal-pod-autoscaler-initial-readiness-delay", a.initial_readiness_delay,
+              "a pod that is unready since so soon after its start has never been ready");
+}
+
 void AddLoggingFlags(CLI::App& app, Options& o) {
   AddValue(app, "-v,--v", o.logging.verbosity, "log verbosity");
   AddValue(app, "--vmodule", o.logging.vmodule, "verbosity per file: pattern=N,...")
@@ -147,6 +162,7 @@ void AddUsedFlags(CLI::App& app, Options& options) {
   AddLimitFlags(app, options);
   AddClusterFlags(app, options);
   AddEvictionFlags(app, options);
+  AddAutoscalingFlags(app, options);
   AddLoggingFlags(app, options);
 }
 

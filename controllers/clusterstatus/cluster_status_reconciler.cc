@@ -43,10 +43,6 @@
 namespace controllers {
 namespace {
 
-// The longest time for which the first list of a large cluster's nodes or pods delays its status.
-constexpr absl::Duration kInventoryWait = absl::Seconds(30);
-constexpr absl::Duration kInventoryPoll = absl::Milliseconds(20);
-
 kube::Condition Ready(bool ready, const char* reason, std::string message) {
   return api::ConditionOf(api::kClusterReady, ready, reason, std::move(message));
 }
@@ -275,27 +271,13 @@ absl::Status ClusterStatusReconciler::AddResources(const kube::Object& cluster, 
                                                    const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const InventoryTotals::Followed inventory,
                    totals_.Follow(std::string(cluster.name())));
-  RETURN_IF_ERROR(AwaitInventory(*inventory.nodes, stop));
-  RETURN_IF_ERROR(AwaitInventory(*inventory.pods, stop));
+  RETURN_IF_ERROR(loops::AwaitInventory(*inventory.nodes, deps_.manager.clock(), stop));
+  RETURN_IF_ERROR(loops::AwaitInventory(*inventory.pods, deps_.manager.clock(), stop));
   status.Set("nodeSummary", inventory.totals->NodeSummary());
   status.Set("resourceSummary",
              inventory.totals->ResourceSummary(options_.resource_models
                                                    ? cluster.Get({"spec", "resourceModels"})
                                                    : json::Value()));
-  return absl::OkStatus();
-}
-
-absl::Status ClusterStatusReconciler::AwaitInventory(kube::Informer& informer,
-                                                     const base::StopToken& stop) {
-  const base::Clock& clock = deps_.manager.clock();
-  const base::SteadyTime deadline = clock.SteadyNow() + kInventoryWait;
-  while (!informer.HasSynced()) {
-    // There is no point in waiting after a list has failed: the next probe may find the cluster
-    // gone.
-    RETURN_IF_ERROR(informer.last_error());
-    if (clock.SteadyNow() >= deadline) return absl::DeadlineExceededError("still listing");
-    if (!clock.SleepFor(kInventoryPoll, stop)) return absl::CancelledError("stopping");
-  }
   return absl::OkStatus();
 }
 

@@ -58,8 +58,6 @@ class ClusterStatusReconciler : public kube::Reconciler {
                                       const base::StopToken& stop);
   absl::Status AddResources(const kube::Object& cluster, json::Value& status,
                             const base::StopToken& stop);
-  // Waits for the first list; returns its error when it has failed.
-  absl::Status AwaitInventory(kube::Informer& informer, const base::StopToken& stop);
   void ExportMetrics(const kube::Object& cluster);
 
   const ClusterStatusDeps deps_;

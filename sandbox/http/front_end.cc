@@ -1,7 +1,8 @@
 // A request goes through these steps. Before its body is read, CheckHead refuses clients that it
 // does not know. Handle then waits for the injected latency, on a timer and not on a thread of the
 // server; an injected failure or the authentication may end the request; a path of a resource goes
-// to ResourceHandler, and others are answered here. Each answer is counted when it is sent.
+// to ResourceHandler, and others are answered here. Each answer is counted when it is sent. What is
+// below a delegated path goes to its handler instead, and is not counted.
 //
 // A watch is answered with a stream, which its session feeds from then on. A timer finishes it
 // after the time that the client asked for. watches_, under mu_, has a weak reference to each
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status.h"
@@ -112,12 +114,29 @@ void FrontEnd::Serve(const ExchangePtr& exchange) {
     Answer(*exchange, ErrorAnswer(admitted));
     return;
   }
+  if (const base::HttpHandler delegate = DelegateFor(exchange->request.path)) {
+    delegate(exchange->request, exchange->responder);
+    return;
+  }
   if (exchange->info.is_resource) {
     ServeResource(exchange);
     return;
   }
   auto response = ServeOther(*exchange);
   Answer(*exchange, response.ok() ? *std::move(response) : ErrorAnswer(response.status()));
+}
+
+void FrontEnd::Delegate(std::string path, base::HttpHandler handler) {
+  absl::MutexLock lock(&mu_);
+  delegates_[std::move(path)] = std::move(handler);
+}
+
+base::HttpHandler FrontEnd::DelegateFor(const std::string& path) const {
+  absl::MutexLock lock(&mu_);
+  for (const auto& [prefix, handler] : delegates_) {
+    if (absl::StartsWith(path, prefix)) return handler;
+  }
+  return nullptr;
 }
 
 void FrontEnd::ServeResource(const ExchangePtr& exchange) {

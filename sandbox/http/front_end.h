@@ -2,6 +2,7 @@
 #ifndef SANDBOX_HTTP_FRONT_END_H_
 #define SANDBOX_HTTP_FRONT_END_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ class FrontEnd {
   void Handle(base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder);
   // Cuts every running watch.
   void DropWatches();
+  // Has the handler answer what is below this path, see sandbox/delegation.h.
+  void Delegate(std::string path, base::HttpHandler handler);
 
  private:
   // A request that is being answered; shared with timers.
@@ -45,6 +48,8 @@ class FrontEnd {
   using ExchangePtr = std::shared_ptr<Exchange>;
 
   std::optional<base::HttpResponse> CheckHead(const base::HttpRequest& head);
+  // Returns an empty function if the path is not delegated.
+  base::HttpHandler DelegateFor(const std::string& path) const;
   void Serve(const ExchangePtr& exchange);
   absl::Status Admit(Exchange& exchange) const;
   void ServeResource(const ExchangePtr& exchange);
@@ -56,8 +61,9 @@ class FrontEnd {
 
   const Parts parts_;
   ResourceHandler resources_;
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
   std::vector<std::weak_ptr<WatchSession>> watches_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, base::HttpHandler> delegates_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace sandbox

@@ -75,6 +75,7 @@ AdmissionHook KarmadaAdmission(const base::Clock& clock) {
     if (!request.subresource.empty()) return absl::OkStatus();
     if (gvk.group == api::Works().gvk.group) return AdmitWorkGroup(request, object);
     if (gvk.group == api::PropagationPolicies().gvk.group) return AdmitPolicyGroup(request, object);
+    if (gvk == api::FederatedHpas().gvk) AdmitFederatedHpa(object);
     return absl::OkStatus();
   };
 }

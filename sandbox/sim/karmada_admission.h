@@ -26,6 +26,9 @@ absl::Status AdmitPolicy(const AdmissionRequest& request, kube::Object& policy);
 // before.
 void AdmitWork(kube::Object& work);
 
+// For FederatedHPA: sets minReplicas, a metric and the rules of a behavior that lack.
+void AdmitFederatedHpa(kube::Object& hpa);
+
 // For Cluster: sets zones, taint times and resource models.
 void AdmitCluster(const AdmissionRequest& request, kube::Object& cluster, absl::Time now);
 

@@ -50,7 +50,7 @@ std::string Read(const std::string& path) {
 }
 
 TEST_CASE("a flag without effect is accepted with one warning that says what it would do") {
-  CHECK(Warnings({"--horizontal-pod-autoscaler-sync-period=5m"}).size() == 1);
+  CHECK(Warnings({"--resync-period=5m"}).size() == 1);
   CHECK(Warnings({"--log-flush-frequency", "3s"}) ==
         std::vector<std::string>{"--log-flush-frequency=3s has no effect: every line is written "
                                  "to standard error at once"});

@@ -22,6 +22,7 @@ constexpr char kPlain[] = R"({"kind": "APIGroupList", "groups": [
     {"name": "apps", "versions": [{"groupVersion": "apps/v1"}]}]})";
 constexpr char kKarmada[] = R"({"kind": "APIGroupList", "groups": [
     {"versions": [{"groupVersion": "apps.karmada.io/v1alpha1"}]},
+    {"versions": [{"groupVersion": "autoscaling.karmada.io/v1alpha1"}]},
     {"versions": [{"groupVersion": "cluster.karmada.io/v1alpha1"}]},
     {"versions": [{"groupVersion": "config.karmada.io/v1alpha1"}]},
     {"versions": [{"groupVersion": "policy.karmada.io/v1alpha1"}]},

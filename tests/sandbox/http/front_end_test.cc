@@ -295,6 +295,22 @@ TEST_CASE("an autoscaler is the same in both versions of its API") {
   CHECK_FALSE(v2.body["spec"].Has("targetCPUUtilizationPercentage"));
 }
 
+TEST_CASE("what is below a delegated path is answered by its handler, for known clients") {
+  FrontEndFixture f;
+  f.front_end.Delegate("/apis/metrics.example/",
+                       [](base::HttpRequest request, std::shared_ptr<base::HttpResponder> out) {
+                         base::HttpResponse response;
+                         response.body = "\"" + request.path + "\"";
+                         out->Send(std::move(response));
+                       });
+  const Reply reply = f.Get("/apis/metrics.example/v1/namespaces/ns/pods");
+  CHECK(reply.code == 200);
+  CHECK(reply.body.AsString() == "/apis/metrics.example/v1/namespaces/ns/pods");
+  CHECK(f.Get("/apis/metrics.other/v1").code == 404);
+  CHECK(f.Send({.target = "/apis/metrics.example/v1", .headers = {{"authorization", "Bearer x"}}})
+            .code == 401);
+}
+
 TEST_CASE("objects can be created from protobuf") {
   // The message is runtime.Unknown: type (apiVersion, kind), then the ConfigMap.
   const std::string body(

@@ -238,6 +238,25 @@ TEST_CASE("clusters get resource models, zones and taint times") {
         "9223372036854775807");
 }
 
+TEST_CASE("a FederatedHPA gets a minimum, a metric, and all rules of its behavior") {
+  kube::Object hpa = kube::Object::Make({"autoscaling.karmada.io", "v1alpha1", "FederatedHPA"},
+                                        {"default", "web"});
+  hpa.Set({"spec"}, Json(R"({"maxReplicas": 9})"));
+  REQUIRE(Admit(hpa).ok());
+  CHECK(hpa.spec() == Json(R"({"maxReplicas": 9, "minReplicas": 1, "metrics": [
+      {"type": "Resource", "resource": {"name": "cpu",
+       "target": {"type": "Utilization", "averageUtilization": 80}}}]})"));
+  hpa.Set({"spec", "behavior"},
+          Json(R"({"scaleDown": {"selectPolicy": "Min", "tolerance": "10m"}})"));
+  REQUIRE(Admit(hpa, Verbs::kUpdate).ok());
+  CHECK(hpa.spec()["behavior"] == Json(R"({
+      "scaleUp": {"stabilizationWindowSeconds": 0, "selectPolicy": "Max", "policies": [
+          {"type": "Pods", "value": 4, "periodSeconds": 15},
+          {"type": "Percent", "value": 100, "periodSeconds": 15}]},
+      "scaleDown": {"selectPolicy": "Min", "policies": [
+          {"type": "Percent", "value": 100, "periodSeconds": 15}]}})"));
+}
+
 TEST_CASE("protected objects of any kind are not deleted") {
   kube::Object object = kube::Object::Make({"", "v1", "Namespace"}, {"", "prod"});
   CHECK(Admit(object, Verbs::kDelete).ok());

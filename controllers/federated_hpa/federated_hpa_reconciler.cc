@@ -1,0 +1,220 @@
+// A pass over a FederatedHPA reads the Scale of its target on the control plane, then what the
+// ready clusters of the target's binding say about it; decides, by the bounds alone or by the
+// metrics; and writes the number into the target's Scale. The Scale that was read is the
+// precondition, so that nobody's newer number is overwritten. At last the status is written, if it
+// has changed.
+//
+// A step that fails sets a condition and writes an event with upstream's reason. The pass comes
+// again after the sync period, as with Kubernetes' own autoscaler: what is missing, such as a
+// metric, may be there by then, and nothing announces it. Only failures to write are errors for the
+// queue.
+#include "controllers/federated_hpa/federated_hpa_reconciler.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "api/binding.h"
+#include "api/binding_address.h"
+#include "api/cluster.h"
+#include "api/condition.h"
+#include "api/federated_hpa.h"
+#include "api/keys.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "api/scaling_reasons.h"
+#include "autoscaling/metrics_client.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "kube/client/errors.h"
+#include "kube/runtime/controller.h"
+
+namespace controllers {
+namespace {
+
+namespace scaling = api::scaling;
+namespace message = api::scaling::message;
+
+// Returns why a template has no binding, in upstream's words.
+std::string WhyNoBinding(const kube::ObjectPtr& target) {
+  if (target == nullptr || target->labels().empty()) return "target resource has no label";
+  const bool is_claimed = target->labels().Has(api::kPropagationPolicyIdLabel) ||
+                          target->labels().Has(api::kClusterPropagationPolicyIdLabel);
+  return is_claimed ? "no binding matches the target resource"
+                    : "no label of policy permanent-id found";
+}
+
+}  // namespace
+
+FederatedHpaReconciler::FederatedHpaReconciler(Deps deps)
+    : manager_(deps.manager),
+      period_(deps.flags.sync_period),
+      members_(deps.members),
+      recorder_(deps.manager.events(), api::kFederatedHpaController),
+      decider_(deps.manager, memory_, deps.flags, std::move(deps.metrics)) {}
+
+absl::StatusOr<kube::Action> FederatedHpaReconciler::Reconcile(const kube::Request& request,
+                                                               const base::StopToken& stop) {
+  const kube::ObjectPtr hpa = manager_.cluster().Find(api::FederatedHpas(), request.key);
+  if (hpa == nullptr || hpa->IsDeleting()) {
+    memory_.Forget(request.key);
+    return kube::Action::Done();
+  }
+  const base::SteadyTime start = manager_.clock().SteadyNow();
+  ScalingPass pass(hpa, manager_.clock().Now(), recorder_);
+  const absl::Status scaled = Scale(pass, stop);
+  if (stop.stop_requested()) return absl::CancelledError("stopping");
+  if (kube::IsNoOutcome(scaled)) return scaled;
+  const absl::Status written = WriteStatus(pass, stop);
+  Observe(start, scaled.ok() ? written : scaled);
+  RETURN_IF_ERROR(kube::IgnoreGone(written));
+  if (period_ <= absl::ZeroDuration()) return kube::Action::Done();
+  return kube::Action::After(period_);
+}
+
+absl::Status FederatedHpaReconciler::Scale(ScalingPass& pass, const base::StopToken& stop) {
+  RETURN_IF_ERROR(FindTarget(pass, stop));
+  ASSIGN_OR_RETURN(const std::vector<std::string> clusters, ReadyClusters(pass, stop));
+  const MemberScaleSum sum = members_.Sum(pass.target, clusters, stop);
+  if (stop.stop_requested()) return absl::CancelledError("stopping");
+  if (sum.replicas == 0 && pass.current() != 0) {
+    return pass.Fail(
+        {scaling::kFailedGetScale, scaling::kFailedGetScale, message::kUnableToGetScale},
+        absl::UnavailableError("failed to get replicas in any of clusters, possibly because "
+                               "all of clusters are not ready"));
+  }
+  pass.Set(api::ConditionOf(api::kAbleToScale, true, scaling::kSucceededGetScale,
+                            message::kSucceededGetScale));
+  pass.memory->history.Begin(pass.current(), manager_.clock().SteadyNow());
+  ASSIGN_OR_RETURN(const ScalingDecision decision, decider_.Decide(pass, sum, stop));
+  RETURN_IF_ERROR(Rescale(pass, decision, stop));
+  api::SetScalingStatus(pass.after, {.current_replicas = pass.current(),
+                                     .desired_replicas = decision.replicas,
+                                     .metrics = decision.metrics});
+  return absl::OkStatus();
+}
+
+absl::Status FederatedHpaReconciler::FindTarget(ScalingPass& pass, const base::StopToken& stop) {
+  constexpr ScalingFailure kNoScale = {scaling::kFailedGetScale, scaling::kFailedGetScale,
+                                       message::kUnableToGetScale};
+  constexpr ScalingFailure kNoTarget = {scaling::kFailedGetScaleTargetRef,
+                                        scaling::kFailedGetScaleTargetRef,
+                                        message::kUnableToGetTarget};
+  absl::StatusOr<loops::ScaleTarget> target = loops::ScaleTargetOf(*pass.hpa);
+  if (!target.ok()) return pass.Fail(kNoScale, target.status());
+  pass.target = *std::move(target);
+  pass.memory = memory_.Of(*pass.hpa, pass.target);
+  absl::StatusOr<kube::ObjectPtr> scale = loops::GetScale(manager_.cluster(), pass.target, stop);
+  if (!scale.ok()) {
+    return pass.Fail(absl::IsNotFound(scale.status()) ? kNoTarget : kNoScale, scale.status());
+  }
+  pass.scale = *std::move(scale);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> FederatedHpaReconciler::ReadyClusters(
+    ScalingPass& pass, const base::StopToken& stop) {
+  kube::ClusterClient& client = manager_.cluster();
+  const api::BindingAddress address = api::BindingOf(pass.target.gvk.kind, pass.target.key);
+  const kube::ObjectPtr binding = client.Find(address.resource, address.key);
+  const bool matches = binding != nullptr &&
+                       api::BindingView(*binding).Resource().gvk() == pass.target.gvk &&
+                       api::BindingView(*binding).Resource().key() == pass.target.key;
+  if (!matches) {
+    const auto resource = client.mapper().ForKind(pass.target.gvk, stop);
+    RETURN_IF_ERROR(resource.status());
+    const absl::StatusOr<kube::ObjectPtr> target = client.Get(*resource, pass.target.key, stop);
+    return pass.Fail(
+        {scaling::kFailedGetBindings, scaling::kFailedGetBinding, message::kUnableToGetBinding},
+        absl::NotFoundError(WhyNoBinding(target.ok() ? *target : nullptr)));
+  }
+  std::vector<std::string> ready;
+  const std::vector<api::TargetCluster> clusters = api::BindingView(*binding).Clusters();
+  for (const api::TargetCluster& chosen : clusters) {
+    const kube::ObjectPtr cluster = client.Find(api::Clusters(), {"", chosen.name});
+    if (cluster != nullptr && api::ClusterView(*cluster).IsReady()) ready.push_back(chosen.name);
+  }
+  if (!clusters.empty()) return ready;
+  return pass.Fail({scaling::kFailedGetTargetClusters, scaling::kFailedGetTargetClusters,
+                    message::kUnableToGetClusters},
+                   absl::FailedPreconditionError("binding has no schedulable clusters"));
+}
+
+absl::Status FederatedHpaReconciler::Rescale(ScalingPass& pass, const ScalingDecision& decision,
+                                             const base::StopToken& stop) {
+  const int64_t current = pass.current();
+  if (decision.replicas == current) return absl::OkStatus();
+  const absl::Status set =
+      loops::SetReplicas(manager_.cluster(), {pass.target, pass.scale}, decision.replicas, stop);
+  if (kube::IsNoOutcome(set)) return set;
+  if (!set.ok()) {
+    pass.Warn(scaling::kFailedRescale,
+              absl::Substitute("New size: $0; reason: $1; error: $2", decision.replicas,
+                               decision.cause, set.message()));
+    pass.Set(api::ConditionOf(api::kAbleToScale, false, scaling::kFailedUpdateScale,
+                              absl::StrCat(message::kUnableToUpdateScale, set.message())));
+    api::SetScalingStatus(pass.after, {.current_replicas = current});
+    return set;
+  }
+  pass.memory->history.Scaled(current, decision.replicas, pass.view().Behavior(),
+                              manager_.clock().SteadyNow());
+  pass.memory->unreported_scale = pass.now;
+  pass.Set(
+      api::ConditionOf(api::kAbleToScale, true, scaling::kSucceededRescale,
+                       absl::StrCat("the HPA controller was able to update the target scale to ",
+                                    decision.replicas)));
+  recorder_.Normal(kube::InvolvedObject::Of(*pass.hpa), scaling::kSuccessfulRescale,
+                   absl::Substitute("New size: $0; reason: $1", decision.replicas, decision.cause));
+  base::LogInfo("a FederatedHPA has scaled its target",
+                {{"federatedHPA", pass.hpa->key().ToString()},
+                 {"target", pass.target.Describe()},
+                 {"before", current},
+                 {"now", decision.replicas},
+                 {"reason", decision.cause}});
+  return absl::OkStatus();
+}
+
+absl::Status FederatedHpaReconciler::WriteStatus(ScalingPass& pass, const base::StopToken& stop) {
+  if (pass.memory != nullptr && pass.memory->unreported_scale.has_value()) {
+    pass.after.Set({"status", "lastScaleTime"}, kube::FormatTime(*pass.memory->unreported_scale));
+  }
+  const absl::Status written =
+      manager_.cluster()
+          .Update(api::FederatedHpas(), pass.hpa, pass.after, {.subresource = "status"}, stop)
+          .status();
+  if (written.ok() && pass.memory != nullptr) pass.memory->unreported_scale.reset();
+  if (written.ok() || kube::IsNoOutcome(written) || kube::IsGone(written)) return written;
+  pass.Warn(scaling::kFailedUpdateStatus, written.message());
+  return base::Annotate(written, "writing the status of ", pass.hpa->Describe());
+}
+
+void FederatedHpaReconciler::Observe(base::SteadyTime start, const absl::Status& result) {
+  if (kube::IsNoOutcome(result)) return;
+  manager_.registry()
+      .GetHistogram(
+          "federatedhpa_process_duration_seconds", "Duration in seconds to process a FederatedHPA.",
+          metrics::ExponentialBuckets(0.01, 2, 12), {{"result", result.ok() ? "success" : "error"}})
+      .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
+}
+
+absl::Status RegisterFederatedHpa(const loops::Context& context, int workers) {
+  context.inventory.Reads(api::Pods(), autoscaling::PodFields());
+  kube::ClusterClient& plane = context.manager.cluster();
+  FederatedHpaReconciler::Deps deps = {
+      context.manager,
+      {context.objects, context.inventory, context.members, context.clock()},
+      context.options.pod_autoscaling,
+      std::make_unique<autoscaling::MetricsClient>(plane.raw(), plane.mapper(),
+                                                   context.manager.registry())};
+  kube::ControllerBuilder builder = context.NewController(api::kFederatedHpaController, workers);
+  loops::ReadsCredentials(builder)
+      .Watches(api::FederatedHpas(), {.when = {.update = kube::GenerationChanged}})
+      .Reads(api::ResourceBindings())
+      .ReadsWatchedKinds()
+      // One whose servers are slow delays only itself.
+      .WithLanes([](const kube::Request& request) { return request.key.ToString(); })
+      .Build(std::make_unique<FederatedHpaReconciler>(std::move(deps)));
+  return absl::OkStatus();
+}
+
+}  // namespace controllers

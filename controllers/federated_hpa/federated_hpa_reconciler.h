@@ -1,0 +1,66 @@
+// The FederatedHPA loop: scales templates by metrics of their pods in all clusters (upstream's
+// federatedHPA-controller).
+#ifndef CONTROLLERS_FEDERATED_HPA_FEDERATED_HPA_RECONCILER_H_
+#define CONTROLLERS_FEDERATED_HPA_FEDERATED_HPA_RECONCILER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "autoscaling/metrics_source.h"
+#include "base/stop_token.h"
+#include "config/options.h"
+#include "controllers/federated_hpa/member_scales.h"
+#include "controllers/federated_hpa/scaling_decision.h"
+#include "controllers/federated_hpa/scaling_memory.h"
+#include "controllers/federated_hpa/scaling_pass.h"
+#include "kube/runtime/event_recorder.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "loops/context.h"
+
+namespace controllers {
+
+class FederatedHpaReconciler : public kube::Reconciler {
+ public:
+  struct Deps {
+    kube::Manager& manager;
+    MemberScales::Deps members;
+    const config::PodAutoscaling& flags;
+    std::unique_ptr<autoscaling::MetricsSource> metrics;
+  };
+  // REQUIRES: what `deps` refers to outlives the reconciler.
+  explicit FederatedHpaReconciler(Deps deps);
+
+  // The request's key names a FederatedHPA, which is looked at again after the sync period, also
+  // when it failed: its conditions and an event say why.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  // Each step returns an error after it has reported it (ScalingPass::Fail).
+  absl::Status Scale(ScalingPass& pass, const base::StopToken& stop);
+  absl::Status FindTarget(ScalingPass& pass, const base::StopToken& stop);
+  absl::StatusOr<std::vector<std::string>> ReadyClusters(ScalingPass& pass,
+                                                         const base::StopToken& stop);
+  absl::Status Rescale(ScalingPass& pass, const ScalingDecision& decision,
+                       const base::StopToken& stop);
+  absl::Status WriteStatus(ScalingPass& pass, const base::StopToken& stop);
+  void Observe(base::SteadyTime start, const absl::Status& result);
+
+  kube::Manager& manager_;
+  const absl::Duration period_;
+  MemberScales members_;
+  kube::EventRecorder recorder_;
+  ScalingMemory memory_;
+  ScalingDecider decider_;
+};
+
+// Builds the loop.
+absl::Status RegisterFederatedHpa(const loops::Context& context, int workers);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_FEDERATED_HPA_FEDERATED_HPA_RECONCILER_H_

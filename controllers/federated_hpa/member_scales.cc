@@ -1,0 +1,109 @@
+#include "controllers/federated_hpa/member_scales.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/resources.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "kube/client/errors.h"
+#include "kube/meta/selector.h"
+
+namespace controllers {
+namespace {
+
+// Returns whether an object of the kind says itself what its Scale would.
+bool IsWorkloadOfKubernetes(const kube::Gvk& gvk) {
+  return gvk.group == "apps" &&
+         (gvk.kind == "Deployment" || gvk.kind == "StatefulSet" || gvk.kind == "ReplicaSet");
+}
+
+kube::Object ScaleOfWorkload(const kube::Object& workload) {
+  constexpr int64_t kDefaultReplicas = 1;
+  kube::Object scale = kube::Object::Make({"autoscaling", "v1", "Scale"}, workload.key());
+  scale.Set({"spec", "replicas"}, workload.spec()["replicas"].AsInt(kDefaultReplicas));
+  scale.Set({"status", "replicas"}, workload.status()["replicas"].AsInt());
+  const auto selector = kube::LabelSelector::FromJson(workload.spec()["selector"]);
+  if (selector.ok() && !selector->MatchesNothing()) {
+    scale.Set({"status", "selector"}, selector->ToString());
+  }
+  return scale;
+}
+
+}  // namespace
+
+MemberScaleSum MemberScales::Sum(const loops::ScaleTarget& target,
+                                 const std::vector<std::string>& clusters,
+                                 const base::StopToken& stop) {
+  MemberScaleSum sum;
+  for (const std::string& cluster : clusters) {
+    const absl::Status added = Add(cluster, target, sum, stop);
+    if (!added.ok() && !absl::IsCancelled(added)) Report(cluster, target, added);
+  }
+  return sum;
+}
+
+absl::Status MemberScales::Add(const std::string& cluster, const loops::ScaleTarget& target,
+                               MemberScaleSum& sum, const base::StopToken& stop) {
+  // The pods come first: replicas without their pods would look like a metric that is missing.
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> pods, PodsIn(cluster, stop));
+  ASSIGN_OR_RETURN(const kube::ObjectPtr object, ScaleIn(cluster, target, stop));
+  const loops::ScaleView scale(*object);
+  sum.replicas += scale.Replicas();
+  sum.status_replicas += scale.StatusReplicas();
+  const std::string text(scale.Selector());
+  if (text.empty()) {
+    sum.lacks_selector = true;
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<kube::LabelSelector> selector = kube::LabelSelector::Parse(text);
+  if (!selector.ok()) {
+    sum.selector_error = std::string(selector.status().message());
+    return absl::OkStatus();
+  }
+  if (sum.selector.empty()) sum.selector = text;
+  for (kube::ObjectPtr& pod : pods->store().List(target.key.ns, *selector)) {
+    sum.pods.push_back({cluster, std::move(pod)});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<kube::ObjectPtr> MemberScales::ScaleIn(const std::string& cluster,
+                                                      const loops::ScaleTarget& target,
+                                                      const base::StopToken& stop) {
+  if (!IsWorkloadOfKubernetes(target.gvk)) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.members.Get(cluster));
+    return loops::GetScale(member->client(), target, stop);
+  }
+  ASSIGN_OR_RETURN(const kube::ObjectPtr workload,
+                   deps_.objects.Find(cluster, kube::Object::Make(target.gvk, target.key), stop));
+  if (workload == nullptr) {
+    return absl::NotFoundError(absl::StrCat(target.Describe(), " is not there"));
+  }
+  return kube::Share(ScaleOfWorkload(*workload));
+}
+
+absl::StatusOr<std::shared_ptr<kube::Informer>> MemberScales::PodsIn(const std::string& cluster,
+                                                                     const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::Informer> pods,
+                   deps_.inventory.InformerFor(cluster, api::Pods()));
+  RETURN_IF_ERROR(
+      base::Annotate(loops::AwaitInventory(*pods, deps_.clock, stop), "listing its pods"));
+  return pods;
+}
+
+void MemberScales::Report(const std::string& cluster, const loops::ScaleTarget& target,
+                          const absl::Status& failed) {
+  const auto verdict =
+      errors_.Note(absl::StrCat(cluster, " ", target.Describe(), " ", failed.message()),
+                   deps_.clock.SteadyNow());
+  if (!verdict.log) return;
+  base::LogWarning("a cluster is left out when replicas are computed",
+                   {{"cluster", cluster},
+                    {"target", target.Describe()},
+                    {"error", failed},
+                    {"more", verdict.More()}});
+}
+
+}  // namespace controllers

@@ -1,0 +1,68 @@
+// What member clusters say about a scale target: how many replicas they want and have, and which
+// pods those are.
+#ifndef CONTROLLERS_FEDERATED_HPA_MEMBER_SCALES_H_
+#define CONTROLLERS_FEDERATED_HPA_MEMBER_SCALES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "autoscaling/pod_metrics.h"
+#include "base/clock.h"
+#include "base/repeated_errors.h"
+#include "base/stop_token.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/cluster_set.h"
+#include "loops/member_inventory.h"
+#include "loops/scale_target.h"
+#include "works/member_objects.h"
+
+namespace controllers {
+
+// The sum over the clusters that could be read.
+struct MemberScaleSum {
+  int64_t replicas = 0;         // spec.replicas
+  int64_t status_replicas = 0;  // status.replicas
+  std::string selector;         // The first one; "" if there is none.
+  std::vector<autoscaling::Pod> pods;
+  bool lacks_selector = false;  // In at least one cluster.
+  std::string selector_error;   // Why a selector cannot be read; "" if all can.
+};
+
+// Reads members. Thread-safe.
+class MemberScales {
+ public:
+  struct Deps {
+    works::MemberObjects& objects;
+    loops::MemberInventory& inventory;
+    kube::ClusterSet& members;
+    const base::Clock& clock;
+  };
+  explicit MemberScales(const Deps& deps) : deps_(deps) {}
+
+  // Clusters that cannot be read are left out and logged. Deployments, StatefulSets and ReplicaSets
+  // are taken from the cache, other kinds from the scale subresource.
+  MemberScaleSum Sum(const loops::ScaleTarget& target, const std::vector<std::string>& clusters,
+                     const base::StopToken& stop);
+
+ private:
+  // Returns the target's Scale in the cluster.
+  absl::StatusOr<kube::ObjectPtr> ScaleIn(const std::string& cluster,
+                                          const loops::ScaleTarget& target,
+                                          const base::StopToken& stop);
+  // Returns the pods of the namespace in the cluster, once they have been listed.
+  absl::StatusOr<std::shared_ptr<kube::Informer>> PodsIn(const std::string& cluster,
+                                                         const base::StopToken& stop);
+  absl::Status Add(const std::string& cluster, const loops::ScaleTarget& target,
+                   MemberScaleSum& sum, const base::StopToken& stop);
+  void Report(const std::string& cluster, const loops::ScaleTarget& target,
+              const absl::Status& failed);
+
+  const Deps deps_;
+  base::RepeatedErrors errors_;
+};
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_FEDERATED_HPA_MEMBER_SCALES_H_

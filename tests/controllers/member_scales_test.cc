@@ -1,0 +1,95 @@
+#include "controllers/federated_hpa/member_scales.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/controllers/federated_hpa_fixture.h"
+
+namespace {
+
+using controllers::MemberScales;
+using controllers::MemberScaleSum;
+using tests::kDeployments;
+using tests::Parse;
+
+const kube::Resource kSets{{"example.io", "v1", "GameServerSet"}, "gameserversets", true};
+
+struct Fixture : tests::FederatedHpaFixture {
+  MemberScales scales{{objects, inventory, members, clock}};
+
+  MemberScaleSum Sum(const std::vector<std::string>& clusters, const kube::Gvk& gvk) {
+    return scales.Sum({gvk, key}, clusters, never);
+  }
+  size_t Gets(const std::string& cluster) { return member(cluster).Requests("GET").size(); }
+};
+
+TEST_CASE_METHOD(Fixture, "replicas and pods of clusters are added up, from the cache") {
+  Sum({"m1", "m2"}, kDeployments.gvk);
+  const size_t before = Gets("m1");
+  const MemberScaleSum sum = Sum({"m1", "m2"}, kDeployments.gvk);
+  CHECK(Gets("m1") == before);
+  CHECK(sum.replicas == 4);
+  CHECK(sum.status_replicas == 4);
+  CHECK(sum.selector == "app=web");
+  REQUIRE(sum.pods.size() == 4);
+  CHECK(sum.pods[0].cluster == "m1");
+  CHECK(sum.pods[3].cluster == "m2");
+}
+
+TEST_CASE_METHOD(Fixture, "only the fields of pods that count are held") {
+  const MemberScaleSum sum = Sum({"m1"}, kDeployments.gvk);
+  REQUIRE_FALSE(sum.pods.empty());
+  const kube::Object& pod = *sum.pods[0].object;
+  CHECK(pod.spec()["containers"].At(0).Has("resources"));
+  CHECK(pod.status()["conditions"].At(0).size() == 3);
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster without the object, or that is not there, is left out") {
+  member("m2").Erase(kDeployments, key);
+  REQUIRE(tests::Eventually(
+      [&] { return (*objects.InformerFor("m2", kDeployments.gvk, never))->store().size() == 0; }));
+  const MemberScaleSum sum = Sum({"m1", "m2", "m3"}, kDeployments.gvk);
+  CHECK(sum.replicas == 2);
+  CHECK(sum.pods.size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "pods are those of the selector, in the namespace") {
+  kube::Object other = Parse(R"({"metadata": {"namespace": "ns", "name": "other",
+                                              "labels": {"app": "other"}}})");
+  Await(*inventory.InformerFor("m1", tests::kPods), member("m1").Put(tests::kPods, other));
+  other.SetLabel("app", "web");
+  other.Set({"metadata", "namespace"}, "elsewhere");
+  Await(*inventory.InformerFor("m1", tests::kPods), member("m1").Put(tests::kPods, other));
+  CHECK(Sum({"m1"}, kDeployments.gvk).pods.size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "other kinds are read from their scale subresource") {
+  kube::Discovery discovery;
+  discovery.resources.push_back({.resource = kSets, .verbs = {}, .preferred = true});
+  (*members.Get("m1"))->client().mapper().Update(discovery);
+  member("m1").Put(kSets, Parse(R"({"apiVersion": "example.io/v1", "kind": "GameServerSet",
+      "metadata": {"namespace": "ns", "name": "web"}, "spec": {"replicas": 7,
+      "selector": {"matchLabels": {"app": "web"}}}, "status": {"replicas": 6}})"));
+  const MemberScaleSum sum = Sum({"m1"}, kSets.gvk);
+  CHECK(sum.replicas == 7);
+  CHECK(sum.status_replicas == 6);
+  CHECK(sum.pods.size() == 2);
+  CHECK(member("m1").Requests("GET").back() ==
+        "GET /apis/example.io/v1/namespaces/ns/gameserversets/web/scale");
+}
+
+TEST_CASE_METHOD(Fixture, "that a selector is missing, or cannot be read, is reported") {
+  kube::Object deployment = DeploymentOf(2);
+  deployment.SetLabel(api::kManagedLabel, api::kManagedValue);
+  deployment.Erase({"spec", "selector"});
+  Await(*objects.InformerFor("m1", kDeployments.gvk, never),
+        member("m1").Put(kDeployments, deployment));
+  const MemberScaleSum sum = Sum({"m1", "m2"}, kDeployments.gvk);
+  CHECK(sum.replicas == 4);
+  CHECK(sum.lacks_selector);
+  CHECK(sum.selector == "app=web");
+  CHECK(sum.pods.size() == 2);
+}
+
+}  // namespace
