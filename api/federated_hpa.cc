@@ -143,9 +143,10 @@ void SetScalingStatus(kube::Object& hpa, const ScalingStatus& status) {
     const bool has_none = list.empty() && hpa.status()["currentMetrics"].empty();
     if (!has_none) hpa.Set({"status", "currentMetrics"}, std::move(list));
   }
-  if (status.scaled_at.has_value()) {
-    hpa.Set({"status", "lastScaleTime"}, kube::FormatTime(*status.scaled_at));
-  }
+}
+
+void SetLastScaleTime(kube::Object& hpa, absl::Time time) {
+  hpa.Set({"status", "lastScaleTime"}, kube::FormatTime(time));
 }
 
 void SetScalingCondition(kube::Object& hpa, const kube::Condition& condition, absl::Time now) {

@@ -118,10 +118,11 @@ struct ScalingStatus {
   // nullopt: the field stays as it is.
   std::optional<int64_t> desired_replicas;
   std::optional<std::vector<MetricStatus>> metrics;
-  std::optional<absl::Time> scaled_at;
 };
 // Sets fields of the status; conditions are set by SetScalingCondition.
 void SetScalingStatus(kube::Object& hpa, const ScalingStatus& status);
+// Sets status.lastScaleTime.
+void SetLastScaleTime(kube::Object& hpa, absl::Time time);
 // Sets a condition; status.desiredReplicas, which the definition requires, becomes 0 if it is
 // absent.
 void SetScalingCondition(kube::Object& hpa, const kube::Condition& condition, absl::Time now);

@@ -176,7 +176,7 @@ absl::Status FederatedHpaReconciler::Rescale(ScalingPass& pass, const ScalingDec
 
 absl::Status FederatedHpaReconciler::WriteStatus(ScalingPass& pass, const base::StopToken& stop) {
   if (pass.memory != nullptr && pass.memory->unreported_scale.has_value()) {
-    pass.after.Set({"status", "lastScaleTime"}, kube::FormatTime(*pass.memory->unreported_scale));
+    api::SetLastScaleTime(pass.after, *pass.memory->unreported_scale);
   }
   const absl::Status written =
       manager_.cluster()

@@ -39,9 +39,9 @@ void AdmitFederatedHpa(kube::Object& hpa) {
            json::Value::Object({{"stabilizationWindowSeconds", 0},
                                 {"selectPolicy", "Max"},
                                 {"policies", json::Value::Array({Policy("Pods", 4), percent})}}));
-  Complete(behavior.Mutable("scaleDown"),
-           json::Value::Object(
-               {{"selectPolicy", "Max"}, {"policies", json::Value::Array({percent})}}));
+  Complete(
+      behavior.Mutable("scaleDown"),
+      json::Value::Object({{"selectPolicy", "Max"}, {"policies", json::Value::Array({percent})}}));
 }
 
 }  // namespace sandbox

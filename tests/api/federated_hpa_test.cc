@@ -79,10 +79,10 @@ TEST_CASE("a status keeps what a pass does not know, and has what the definition
   metric.spec.type = kResourceMetric;
   metric.spec.resource = "cpu";
   metric.average_utilization = 42;
-  SetScalingStatus(hpa, {.current_replicas = 3,
-                         .desired_replicas = 4,
-                         .metrics = std::vector<MetricStatus>{metric},
-                         .scaled_at = now});
+  SetScalingStatus(
+      hpa,
+      {.current_replicas = 3, .desired_replicas = 4, .metrics = std::vector<MetricStatus>{metric}});
+  SetLastScaleTime(hpa, now);
   const json::Value before = hpa.status();
   CHECK(before["currentReplicas"].AsInt() == 3);
   CHECK(before["lastScaleTime"].AsString() == "2023-11-14T22:13:20Z");

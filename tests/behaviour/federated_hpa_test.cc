@@ -18,19 +18,19 @@ namespace {
 const kube::Gvk kFederatedHpa{"autoscaling.karmada.io", "v1alpha1", "FederatedHPA"};
 const kube::Resource kPodsResource{{"", "v1", "Pod"}, "pods", /*namespaced=*/true};
 
-const std::vector<std::string> kQuick = {
-    "--horizontal-pod-autoscaler-sync-period=1s",
-    "--horizontal-pod-autoscaler-downscale-stabilization=3s",
-    "--horizontal-pod-autoscaler-cpu-initialization-period=0s",
-    "--horizontal-pod-autoscaler-initial-readiness-delay=0s"};
+const std::vector<std::string> kQuick = {"--horizontal-pod-autoscaler-sync-period=1s",
+                                         "--horizontal-pod-autoscaler-downscale-stabilization=3s",
+                                         "--horizontal-pod-autoscaler-cpu-initialization-period=0s",
+                                         "--horizontal-pod-autoscaler-initial-readiness-delay=0s"};
 
 constexpr char kWebPods[] =
     R"({containers: [{name: main, image: "nginx:1.25", resources: {requests: {cpu: 100m}}}]})";
 
 // Returns a FederatedHPA "web" of the Deployment "web" from 2 to 6 replicas; `more` completes its
 // spec.
-std::string HpaYaml(const std::string& more, const std::string& target =
-                                                 "{apiVersion: apps/v1, kind: Deployment, name: web}") {
+std::string HpaYaml(
+    const std::string& more,
+    const std::string& target = "{apiVersion: apps/v1, kind: Deployment, name: web}") {
   return absl::Substitute(R"(
 apiVersion: autoscaling.karmada.io/v1alpha1
 kind: FederatedHPA
@@ -52,7 +52,8 @@ struct Web {
   ControlPlane& plane;
   std::string ns;
 
-  Web(ControlPlane& plane, const std::string& stem) : plane(plane), ns(plane.UniqueNamespace(stem)) {
+  Web(ControlPlane& plane, const std::string& stem)
+      : plane(plane), ns(plane.UniqueNamespace(stem)) {
     plane.StopDaemon();
     plane.StartDaemon(kQuick);
     plane.Apply("host", In(ns, kNamespaceYaml));
@@ -84,14 +85,15 @@ struct Web {
     }
     metrics.SetCpu(ns, uses);
   }
-  kube::Object Hpa() { return plane.Get("host", kFederatedHpa, {ns, "web"}).value_or(kube::Object()); }
+  kube::Object Hpa() {
+    return plane.Get("host", kFederatedHpa, {ns, "web"}).value_or(kube::Object());
+  }
   // Returns "<status> <reason>" of a condition.
   std::string Condition(const char* type) {
     const kube::Object hpa = Hpa();
     const json::Value* condition = kube::FindCondition(hpa.status()["conditions"], type);
     if (condition == nullptr) return "";
-    return absl::StrCat((*condition)["status"].AsString(), " ",
-                        (*condition)["reason"].AsString());
+    return absl::StrCat((*condition)["status"].AsString(), " ", (*condition)["reason"].AsString());
   }
 };
 
@@ -111,7 +113,8 @@ TEST_CASE("A FederatedHPA scales its template up and down by the load in all mem
   CHECK(scales_to(6, 300));  // Three times what the pods request.
   CHECK(web.ReplicasIn("member1") == 3);
   CHECK(web.ReplicasIn("member2") == 3);
-  CHECK(plane.Eventually([&] { return web.Condition("ScalingLimited") == "True TooManyReplicas"; }));
+  CHECK(
+      plane.Eventually([&] { return web.Condition("ScalingLimited") == "True TooManyReplicas"; }));
   CHECK(web.Condition("ScalingActive") == "True ValidMetricFound");
   CHECK_FALSE(web.Hpa().status()["lastScaleTime"].AsString().empty());
   CHECK(absl::StrContains(plane.EventsOn(kFederatedHpa, "web"),
@@ -134,7 +137,8 @@ TEST_CASE("After a restart a FederatedHPA does not scale down before its window 
   std::vector<std::string> flags = kQuick;
   flags[1] = "--horizontal-pod-autoscaler-downscale-stabilization=1h";
   plane.StartDaemon(flags);
-  REQUIRE(plane.Eventually([&] { return web.Condition("AbleToScale") == "True ScaleDownStabilized"; }));
+  REQUIRE(
+      plane.Eventually([&] { return web.Condition("AbleToScale") == "True ScaleDownStabilized"; }));
   CHECK(plane.Always([&] { return web.Replicas() == 4; }, absl::Seconds(3)));
   // More replicas need no window.
   CHECK(plane.Eventually([&] {
@@ -163,7 +167,8 @@ TEST_CASE("A FederatedHPA without metrics keeps to its bounds, and says what is 
 
   // A target of zero is switched off.
   plane.Patch("host", kDeployment, {web.ns, "web"}, R"({"spec": {"replicas": 0}})");
-  CHECK(plane.Eventually([&] { return web.Condition("ScalingActive") == "False ScalingDisabled"; }));
+  CHECK(
+      plane.Eventually([&] { return web.Condition("ScalingActive") == "False ScalingDisabled"; }));
   CHECK(web.Replicas() == 0);
 }
 
@@ -245,9 +250,9 @@ spec:
     return plane.Exists("member1", robot, {ns, "one"}) &&
            plane.Exists("member2", robot, {ns, "one"});
   }));
-  plane.Apply("host",
-              In(ns, HpaYaml("", absl::StrCat("{apiVersion: ", ns, ".example.io/v1, kind: Robot, "
-                                              "name: one}"))));
+  plane.Apply("host", In(ns, HpaYaml("", absl::StrCat("{apiVersion: ", ns,
+                                                      ".example.io/v1, kind: Robot, "
+                                                      "name: one}"))));
   const auto replicas = [&](const char* cluster) {
     const auto one = plane.Get(cluster, robot, {ns, "one"});
     return one ? one->spec()["replicas"].AsInt() : -1;

@@ -37,13 +37,14 @@ base::HttpResponse AnswerOf(int code, const json::Value& body) {
 }
 
 base::HttpResponse NotFound(const std::vector<std::string>& path) {
-  return AnswerOf(404, json::Value::Object(
-                           {{"kind", "Status"},
-                            {"apiVersion", "v1"},
-                            {"status", "Failure"},
-                            {"code", 404},
-                            {"reason", "NotFound"},
-                            {"message", absl::StrCat("no metrics at ", absl::StrJoin(path, "/"))}}));
+  return AnswerOf(
+      404,
+      json::Value::Object({{"kind", "Status"},
+                           {"apiVersion", "v1"},
+                           {"status", "Failure"},
+                           {"code", 404},
+                           {"reason", "NotFound"},
+                           {"message", absl::StrCat("no metrics at ", absl::StrJoin(path, "/"))}}));
 }
 
 json::Value ListOf(json::Value items) {
@@ -185,8 +186,8 @@ base::HttpResponse MetricsServer::AnswerTo(const std::vector<std::string>& path)
 json::Value MetricsServer::PodMetrics(const std::string& ns) {
   json::Value items = json::Value::Array();
   for (const PodUse& use : cpu_[ns]) {
-    kube::Object pod = kube::Object::Make({"metrics.k8s.io", "v1beta1", "PodMetrics"},
-                                          {ns, use.pod});
+    kube::Object pod =
+        kube::Object::Make({"metrics.k8s.io", "v1beta1", "PodMetrics"}, {ns, use.pod});
     pod.SetAnnotation("resource.karmada.io/query-from-cluster", use.cluster);
     pod.Set({"timestamp"}, Now());
     pod.Set({"window"}, "1s");
@@ -200,8 +201,7 @@ json::Value MetricsServer::PodMetrics(const std::string& ns) {
 
 std::optional<json::Value> MetricsServer::CustomMetrics(const std::vector<std::string>& path) {
   if (path.size() != 8) return std::nullopt;
-  const auto found =
-      custom_.find(absl::StrCat(path[4], "/", path[5], "/", path[6], "/", path[7]));
+  const auto found = custom_.find(absl::StrCat(path[4], "/", path[5], "/", path[6], "/", path[7]));
   if (found == custom_.end()) return std::nullopt;
   json::Value items = json::Value::Array();
   if (path[6] != "*") {
