@@ -133,6 +133,9 @@ struct FederatedHpaFixture : LoopsFixture {
   }
   // `spec` completes the spec, which has a target and a maximum of ten.
   void PutHpa(const std::string& spec = "{}", const std::string& name = "web") {
+    PutCached(api::FederatedHpas(), HpaOf(spec, name));
+  }
+  static kube::Object HpaOf(const std::string& spec, const std::string& name = "web") {
     kube::Object hpa = Parse(R"({"apiVersion": "autoscaling.karmada.io/v1alpha1",
         "kind": "FederatedHPA", "metadata": {"namespace": "ns", "generation": 1},
         "spec": {"maxReplicas": 10, "scaleTargetRef":
@@ -140,7 +143,7 @@ struct FederatedHpaFixture : LoopsFixture {
     hpa.Set({"metadata", "name"}, name);
     const json::Value more = Json(spec);
     for (const json::Member& m : more.members()) hpa.Set({"spec", m.name()}, m.value);
-    PutCached(api::FederatedHpas(), hpa);
+    return hpa;
   }
   // Each pod uses so much of its core.
   void Use(int64_t milli) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "kube/client/errors.h"
 #include "tests/controllers/federated_hpa_fixture.h"
 
 namespace {
@@ -309,6 +310,7 @@ TEST_CASE_METHOD(Fixture, "the time of a scaling is kept until the status could 
   CHECK(Status().is_null());
   CHECK(absl::StartsWith(NewEvents().back(), "Warning FailedUpdateStatus FederatedHPA: "));
   clock.Advance(absl::Seconds(15));
+  Use(500);
   PassOnce();
   CHECK(Status()["lastScaleTime"].AsString() == scaled);
 }
@@ -332,7 +334,7 @@ TEST_CASE_METHOD(Fixture, "the registered loop looks at a FederatedHPA when it c
   member("m1").Put(tests::kConfigMaps, Parse(R"({"metadata": {"name": "x", "namespace": "ns"}})"));
   REQUIRE(controllers::RegisterFederatedHpa(Context(), 1).ok());
   Start();
-  PutHpa(R"({"minReplicas": 5})");
+  server->Put(api::FederatedHpas(), HpaOf(R"({"minReplicas": 5})"));
   CHECK(tests::Eventually([&] { return Replicas() == 5; }));
   // The API has no metrics, which the next pass, after the period, finds out.
   clock.Advance(absl::Seconds(16));

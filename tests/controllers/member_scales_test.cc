@@ -54,6 +54,16 @@ TEST_CASE_METHOD(Fixture, "a cluster without the object, or that is not there, i
   CHECK(sum.pods.size() == 2);
 }
 
+TEST_CASE_METHOD(Fixture, "a cluster whose pods cannot be listed is left out, replicas and all") {
+  member("m3").FailNext("GET", 403, "Forbidden", 1000);
+  const auto pods = inventory.InformerFor("m3", tests::kPods);
+  REQUIRE(pods.ok());
+  REQUIRE(tests::Eventually([&] { return !(*pods)->last_error().ok(); }));
+  const MemberScaleSum sum = Sum({"m3", "m1"}, kDeployments.gvk);
+  CHECK(sum.replicas == 2);
+  CHECK(sum.pods.size() == 2);
+}
+
 TEST_CASE_METHOD(Fixture, "pods are those of the selector, in the namespace") {
   kube::Object other = Parse(R"({"metadata": {"namespace": "ns", "name": "other",
                                               "labels": {"app": "other"}}})");
