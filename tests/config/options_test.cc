@@ -288,6 +288,28 @@ TEST_CASE("help and version are printed and end the program well") {
   CHECK(Parse({"help", "version"}).output == Parse({"version", "--help"}).output);
 }
 
+TEST_CASE("the autoscaler's flags have upstream's defaults, and effect") {
+  const config::PodAutoscaling standard = MustParse({}).pod_autoscaling;
+  CHECK(standard.sync_period == absl::Seconds(15));
+  CHECK(standard.tolerance == 0.1);
+  CHECK(standard.downscale_stabilization == absl::Minutes(5));
+  CHECK(standard.cpu_initialization_period == absl::Minutes(5));
+  CHECK(standard.initial_readiness_delay == absl::Seconds(30));
+  const Parsed parsed = Parse({"--horizontal-pod-autoscaler-sync-period=1m",
+                               "--horizontal-pod-autoscaler-tolerance=0.25",
+                               "--horizontal-pod-autoscaler-downscale-stabilization=2m",
+                               "--horizontal-pod-autoscaler-cpu-initialization-period=3m",
+                               "--horizontal-pod-autoscaler-initial-readiness-delay=4s"});
+  REQUIRE(parsed.outcome == Parsed::Outcome::kRun);
+  const config::PodAutoscaling& given = parsed.options.pod_autoscaling;
+  CHECK(given.sync_period == absl::Minutes(1));
+  CHECK(given.tolerance == 0.25);
+  CHECK(given.downscale_stabilization == absl::Minutes(2));
+  CHECK(given.cpu_initialization_period == absl::Minutes(3));
+  CHECK(given.initial_readiness_delay == absl::Seconds(4));
+  CHECK(parsed.options.warnings.empty());
+}
+
 TEST_CASE("the first entry that names a controller decides whether it runs, else the star") {
   Options o;
   CHECK(o.ControllerEnabled("binding"));
