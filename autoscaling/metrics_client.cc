@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "kube/client/errors.h"
 #include "kube/meta/quantity.h"
 #include "kube/meta/selector.h"
 
@@ -154,7 +153,7 @@ absl::StatusOr<json::Value> MetricsClient::AskCustom(const char* type,
   };
   const bool older = is_older_;
   absl::StatusOr<json::Value> answer = ask(older ? kBeta1 : kBeta2);
-  if (!kube::IsNoSuchKind(answer.status())) return answer;
+  if (!absl::IsNotFound(answer.status())) return answer;
   // There is no such version, or no such metric: the same answer.
   absl::StatusOr<json::Value> other = ask(older ? kBeta2 : kBeta1);
   if (!other.ok()) return answer;

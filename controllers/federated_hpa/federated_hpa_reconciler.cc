@@ -74,6 +74,10 @@ absl::StatusOr<kube::Action> FederatedHpaReconciler::Reconcile(const kube::Reque
 
 absl::Status FederatedHpaReconciler::Scale(ScalingPass& pass, const base::StopToken& stop) {
   RETURN_IF_ERROR(FindTarget(pass, stop));
+  if (pass.current() == 0 && pass.view().MinReplicas() != 0) {
+    ReportDisabled(pass);
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(const std::vector<std::string> clusters, ReadyClusters(pass, stop));
   const MemberScaleSum sum = members_.Sum(pass.target, clusters, stop);
   if (stop.stop_requested()) return absl::CancelledError("stopping");
@@ -110,6 +114,16 @@ absl::Status FederatedHpaReconciler::FindTarget(ScalingPass& pass, const base::S
   }
   pass.scale = *std::move(scale);
   return absl::OkStatus();
+}
+
+void FederatedHpaReconciler::ReportDisabled(ScalingPass& pass) {
+  pass.Set(api::ConditionOf(api::kAbleToScale, true, scaling::kSucceededGetScale,
+                            message::kSucceededGetScale));
+  pass.Set(api::ConditionOf(api::kScalingActive, false, scaling::kScalingDisabled,
+                            message::kScalingDisabled));
+  api::SetScalingStatus(
+      pass.after,
+      {.current_replicas = 0, .desired_replicas = 0, .metrics = std::vector<api::MetricStatus>()});
 }
 
 absl::StatusOr<std::vector<std::string>> FederatedHpaReconciler::ReadyClusters(

@@ -43,6 +43,8 @@ class FederatedHpaReconciler : public kube::Reconciler {
   // Each step returns an error after it has reported it (ScalingPass::Fail).
   absl::Status Scale(ScalingPass& pass, const base::StopToken& stop);
   absl::Status FindTarget(ScalingPass& pass, const base::StopToken& stop);
+  // Reports that the target has no replicas, by which somebody has switched scaling off.
+  static void ReportDisabled(ScalingPass& pass);
   absl::StatusOr<std::vector<std::string>> ReadyClusters(ScalingPass& pass,
                                                          const base::StopToken& stop);
   absl::Status Rescale(ScalingPass& pass, const ScalingDecision& decision,

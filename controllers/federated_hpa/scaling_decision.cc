@@ -54,11 +54,6 @@ absl::StatusOr<ScalingDecision> ScalingDecider::Decide(ScalingPass& pass, const 
         absl::InvalidArgumentError(absl::StrCat("spec.minReplicas (", min,
                                                 ") is greater than spec.maxReplicas (", max, ")")));
   }
-  if (current == 0 && min != 0) {
-    pass.Set(api::ConditionOf(api::kScalingActive, false, scaling::kScalingDisabled,
-                              message::kScalingDisabled));
-    return ScalingDecision{};
-  }
   if (current > max) {
     return ScalingDecision{max, "Current number of replicas above Spec.MaxReplicas", {}};
   }
