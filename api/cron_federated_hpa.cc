@@ -1,0 +1,158 @@
+#include "api/cron_federated_hpa.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/resources.h"
+
+namespace api {
+namespace {
+
+constexpr char kSuccessful[] = "successfulExecutions";
+constexpr char kFailed[] = "failedExecutions";
+constexpr char kScheduleTime[] = "scheduleTime";
+constexpr char kNextExecutionTime[] = "nextExecutionTime";
+constexpr char kRuleName[] = "ruleName";
+constexpr char kHistories[] = "executionHistories";
+
+std::optional<int64_t> IntOf(const json::Value& object, absl::string_view name) {
+  const json::Value& value = object[name];
+  if (!value.is_int()) return std::nullopt;
+  return value.AsInt();
+}
+
+std::optional<absl::Time> TimeOf(const json::Value& value) {
+  const absl::StatusOr<absl::Time> time = kube::ParseTime(value.AsString());
+  if (!time.ok()) return std::nullopt;
+  return *time;
+}
+
+void SetInt(json::Value& object, absl::string_view name, std::optional<int64_t> value) {
+  if (value.has_value()) object.Set(name, *value);
+}
+
+}  // namespace
+
+CronRule CronRule::FromJson(const json::Value& rule) {
+  CronRule out;
+  out.name = rule["name"].ToString();
+  out.schedule = rule["schedule"].ToString();
+  if (rule["timeZone"].is_string()) out.time_zone = rule["timeZone"].ToString();
+  out.suspend = rule["suspend"].AsBool();
+  out.replicas = IntOf(rule, "targetReplicas");
+  out.min_replicas = IntOf(rule, "targetMinReplicas");
+  out.max_replicas = IntOf(rule, "targetMaxReplicas");
+  out.successful_limit =
+      std::max<int64_t>(0, rule["successfulHistoryLimit"].AsInt(out.successful_limit));
+  out.failed_limit = std::max<int64_t>(0, rule["failedHistoryLimit"].AsInt(out.failed_limit));
+  return out;
+}
+
+json::Value CronExecution::ToJson() const {
+  json::Value out = json::Value::Object({{kScheduleTime, kube::FormatTime(scheduled)},
+                                         {"executionTime", kube::FormatTime(executed)}});
+  if (failure.has_value()) {
+    out.Set("message", *failure);
+    return out;
+  }
+  SetInt(out, "appliedReplicas", replicas);
+  SetInt(out, "appliedMinReplicas", min_replicas);
+  SetInt(out, "appliedMaxReplicas", max_replicas);
+  return out;
+}
+
+std::optional<absl::Time> ExecutionHistoryView::NextExecutionTime() const {
+  return TimeOf(history_[kNextExecutionTime]);
+}
+
+bool ExecutionHistoryView::Records(absl::Time scheduled) const {
+  for (const char* list : {kSuccessful, kFailed}) {
+    for (const json::Value& execution : history_[list].items()) {
+      if (TimeOf(execution[kScheduleTime]) == scheduled) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<CronRule> CronFederatedHpaView::Rules() const {
+  std::vector<CronRule> rules;
+  for (const json::Value& rule : object_.spec()["rules"].items()) {
+    rules.push_back(CronRule::FromJson(rule));
+  }
+  return rules;
+}
+
+absl::Span<const json::Value> CronFederatedHpaView::Histories() const {
+  return object_.status()[kHistories].items();
+}
+
+const json::Value& CronFederatedHpaView::History(absl::string_view rule) const {
+  static const json::Value* const none = new json::Value();
+  for (const json::Value& history : Histories()) {
+    if (ExecutionHistoryView(history).RuleName() == rule) return history;
+  }
+  return *none;
+}
+
+bool CronFederatedHpaView::TargetsKarmada() const {
+  return TargetApiVersion() == FederatedHpas().gvk.ApiVersion();
+}
+
+bool CronFederatedHpaView::TargetsFederatedHpa() const {
+  return TargetKind() == FederatedHpas().gvk.kind;
+}
+
+kube::ObjectKey CronFederatedHpaView::TargetKey() const {
+  return {std::string(object_.ns()), Target()["name"].ToString()};
+}
+
+json::Value NewExecutionHistory(absl::string_view rule) {
+  return json::Value::Object({{kRuleName, rule}});
+}
+
+void SetNextExecutionTime(json::Value& history, std::optional<absl::Time> time) {
+  if (time.has_value()) {
+    history.Set(kNextExecutionTime, kube::FormatTime(*time));
+  } else {
+    history.Erase(kNextExecutionTime);
+  }
+}
+
+void AddExecution(json::Value& history, const CronRule& rule, const CronExecution& execution) {
+  const bool failed = execution.failure.has_value();
+  const char* const name = failed ? kFailed : kSuccessful;
+  const int64_t limit = failed ? rule.failed_limit : rule.successful_limit;
+  json::Value list = json::Value::Array({execution.ToJson()});
+  for (const json::Value& before : history[name].items()) list.Append(before);
+  while (static_cast<int64_t>(list.size()) > limit) list.EraseAt(list.size() - 1);
+  if (list.empty()) {
+    history.Erase(name);
+  } else {
+    history.Set(name, std::move(list));
+  }
+}
+
+void SetExecutionHistories(kube::Object& object, json::Value histories) {
+  if (histories.empty()) {
+    object.Erase({"status", kHistories});
+  } else {
+    object.Set({"status", kHistories}, std::move(histories));
+  }
+}
+
+void SetReplicaBounds(kube::Object& federated_hpa, const CronRule& rule) {
+  if (rule.max_replicas.has_value()) federated_hpa.Set({"spec", "maxReplicas"}, *rule.max_replicas);
+  if (rule.min_replicas.has_value()) federated_hpa.Set({"spec", "minReplicas"}, *rule.min_replicas);
+}
+
+namespace message {
+
+std::string CronTargetNotSupported(const kube::ObjectKey& key, absl::string_view api_version,
+                                   absl::string_view kind) {
+  return absl::StrCat("CronFederatedHPA(", key.ToString(), ") do not support scale target ",
+                      api_version, "/", kind);
+}
+
+}  // namespace message
+}  // namespace api

@@ -1,0 +1,78 @@
+// The cron loop: scales at given times (upstream's cronfederatedhpa-controller).
+#ifndef CONTROLLERS_CRON_FEDERATED_HPA_CRON_FEDERATED_HPA_RECONCILER_H_
+#define CONTROLLERS_CRON_FEDERATED_HPA_CRON_FEDERATED_HPA_RECONCILER_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "api/reasons.h"
+#include "base/stop_token.h"
+#include "controllers/cron_federated_hpa/execution_histories.h"
+#include "controllers/cron_federated_hpa/rule_plan.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/event_recorder.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "loops/context.h"
+
+namespace controllers {
+
+// Executes the rules of a CronFederatedHPA at their times, each time once, and records that in
+// status.executionHistories, with the next time of each rule.
+class CronFederatedHpaReconciler : public kube::Reconciler {
+ public:
+  // REQUIRES: `manager` outlives the reconciler.
+  explicit CronFederatedHpaReconciler(kube::Manager& manager)
+      : manager_(manager), recorder_(manager.events(), api::kCronFederatedHpaController) {}
+
+  // The request's key names a CronFederatedHPA.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  // A pass over one object.
+  struct Pass {
+    kube::ObjectPtr object;
+    std::vector<RulePlan> plans;
+    std::vector<RuleRun> runs;
+    // Why the due rules that have no run are tried again.
+    absl::Status delayed;
+  };
+
+  absl::StatusOr<kube::Action> Process(Pass& pass, const base::StopToken& stop);
+  void Plan(Pass& pass) const;
+  // Replaces the object by what the server has, and plans anew.
+  absl::Status Reread(Pass& pass, const base::StopToken& stop) const;
+  void ExecuteDue(Pass& pass, const base::StopToken& stop);
+  // Records the outcome of an execution.
+  void Finish(Pass& pass, const RulePlan& plan, const absl::Status& result);
+  absl::Status WriteStatus(Pass& pass, const base::StopToken& stop);
+  absl::Status TryWriteStatus(Pass& pass, const base::StopToken& stop);
+  // Records events about rules that cannot be executed, each once, and about missed times.
+  void ReportProblems(const Pass& pass) ABSL_LOCKS_EXCLUDED(mu_);
+  void ReportMissed(const Pass& pass);
+  kube::Action UntilNext(const Pass& pass) const;
+  void Observe(const std::string& metric, const std::string& what, bool ok, base::SteadyTime start);
+
+  kube::Manager& manager_;
+  kube::EventRecorder recorder_;
+  absl::Mutex mu_;
+  // The rules that cannot be executed, each with the reason, that events have been made about. If
+  // it is empty, the events are made once more.
+  using Problems = std::set<std::pair<std::string, std::string>>;
+  std::map<kube::ObjectKey, Problems> reported_ ABSL_GUARDED_BY(mu_);
+};
+
+// Builds the loop.
+absl::Status RegisterCronFederatedHpa(const loops::Context& context, int workers);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_CRON_FEDERATED_HPA_CRON_FEDERATED_HPA_RECONCILER_H_
