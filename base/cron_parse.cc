@@ -38,11 +38,8 @@ const Bounds& Days() {
   return *bounds;
 }
 const Bounds& Months() {
-  static const Bounds* const bounds =
-      new Bounds{1,
-                 12,
-                 {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov",
-                  "dec"}};
+  static const Bounds* const bounds = new Bounds{
+      1, 12, {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}};
   return *bounds;
 }
 const Bounds& Weekdays() {
@@ -109,8 +106,7 @@ absl::StatusOr<Range> ParseRange(absl::string_view text, const Bounds& bounds,
   return range;
 }
 
-absl::Status Check(const Range& range, const Bounds& bounds, int64_t step,
-                   absl::string_view item) {
+absl::Status Check(const Range& range, const Bounds& bounds, int64_t step, absl::string_view item) {
   if (range.first < bounds.min) {
     return Invalid("beginning of range (", range.first, ") below minimum (", bounds.min,
                    "): ", item);
@@ -158,12 +154,24 @@ absl::StatusOr<Field> ParseField(absl::string_view text, const Bounds& bounds) {
 // Returns the text with ASCII blanks in the place of the other characters that Go counts as white
 // space; a no-break space comes along when a schedule is copied from a web page.
 std::string WithPlainBlanks(absl::string_view text) {
-  return absl::StrReplaceAll(text, {{"\u0085", " "}, {"\u00A0", " "}, {"\u1680", " "},
-                                    {"\u2000", " "}, {"\u2001", " "}, {"\u2002", " "},
-                                    {"\u2003", " "}, {"\u2004", " "}, {"\u2005", " "},
-                                    {"\u2006", " "}, {"\u2007", " "}, {"\u2008", " "},
-                                    {"\u2009", " "}, {"\u200A", " "}, {"\u2028", " "},
-                                    {"\u2029", " "}, {"\u202F", " "}, {"\u205F", " "},
+  return absl::StrReplaceAll(text, {{"\u0085", " "},
+                                    {"\u00A0", " "},
+                                    {"\u1680", " "},
+                                    {"\u2000", " "},
+                                    {"\u2001", " "},
+                                    {"\u2002", " "},
+                                    {"\u2003", " "},
+                                    {"\u2004", " "},
+                                    {"\u2005", " "},
+                                    {"\u2006", " "},
+                                    {"\u2007", " "},
+                                    {"\u2008", " "},
+                                    {"\u2009", " "},
+                                    {"\u200A", " "},
+                                    {"\u2028", " "},
+                                    {"\u2029", " "},
+                                    {"\u202F", " "},
+                                    {"\u205F", " "},
                                     {"\u3000", " "}});
 }
 
@@ -223,8 +231,7 @@ class CronParser {
     if (!distance.ok()) {
       return Invalid("failed to parse duration ", text, ": ", distance.status().message());
     }
-    schedule_.interval_ =
-        std::max(absl::Seconds(1), absl::Trunc(*distance, absl::Seconds(1)));
+    schedule_.interval_ = std::max(absl::Seconds(1), absl::Trunc(*distance, absl::Seconds(1)));
     return absl::OkStatus();
   }
 

@@ -41,8 +41,7 @@ int SundayIsZero(absl::Weekday day) {
 bool CronSchedule::Matches(absl::CivilDay day) const {
   const bool day_matches = HasBit(fields_.days, day.day());
   const bool weekday_matches = HasBit(fields_.weekdays, SundayIsZero(absl::GetWeekday(day)));
-  return fields_.one_day_suffices ? day_matches || weekday_matches
-                                  : day_matches && weekday_matches;
+  return fields_.one_day_suffices ? day_matches || weekday_matches : day_matches && weekday_matches;
 }
 
 std::optional<absl::CivilMinute> CronSchedule::FindInDay(absl::CivilMinute from) const {

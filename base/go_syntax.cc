@@ -71,9 +71,8 @@ absl::StatusOr<uint64_t> TakePart(absl::string_view& text, absl::string_view who
     fraction = TakeFraction(text);
   }
   if (!integer.has_value() || (!has_integer && !has_fraction)) return Invalid("invalid", whole);
-  const auto* const end = std::find_if(text.begin(), text.end(), [](char c) {
-    return c == '.' || absl::ascii_isdigit(c);
-  });
+  const auto* const end = std::find_if(text.begin(), text.end(),
+                                       [](char c) { return c == '.' || absl::ascii_isdigit(c); });
   const absl::string_view name = text.substr(0, end - text.begin());
   if (name.empty()) return Invalid("missing unit in", whole);
   const auto* const unit = std::find_if(std::begin(kUnits), std::end(kUnits),
@@ -111,8 +110,8 @@ absl::StatusOr<int64_t> GoAtoi(absl::string_view text) {
   absl::string_view rest = text;
   const bool negative = absl::ConsumePrefix(&rest, "-");
   if (!negative) absl::ConsumePrefix(&rest, "+");
-  if (rest.empty() || !std::all_of(rest.begin(), rest.end(),
-                                   [](char c) { return absl::ascii_isdigit(c); })) {
+  if (rest.empty() ||
+      !std::all_of(rest.begin(), rest.end(), [](char c) { return absl::ascii_isdigit(c); })) {
     return failure("invalid syntax");
   }
   const std::optional<uint64_t> value = TakeInteger(rest);

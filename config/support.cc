@@ -20,7 +20,7 @@ constexpr ControllerSupport kControllers[] = {
     {"cluster", true, kHere},
     {"clusterStatus", true, kHere},
     {"clustertaintpolicy", true, kHere, "only with the gate Failover"},
-    {"cronFederatedHorizontalPodAutoscaler", true, kNotYet, "scale at given times"},
+    {"cronFederatedHorizontalPodAutoscaler", true, kHere},
     {"deploymentReplicasSyncer", false, kHere},
     {"endpointSlice", true, kNotYet,
      "bring EndpointSlices of exported Services to clusters that import them"},
@@ -54,8 +54,7 @@ constexpr Support kLoopsWithoutSwitch[] = {
 
 constexpr KindSupport kKinds[] = {
     {"apps.karmada.io", "v1alpha1", "workloadrebalancers", "WorkloadRebalancer", kHere},
-    {"autoscaling.karmada.io", "v1alpha1", "cronfederatedhpas", "CronFederatedHPA", kNotYet,
-     "nothing is scaled"},
+    {"autoscaling.karmada.io", "v1alpha1", "cronfederatedhpas", "CronFederatedHPA", kHere},
     {"autoscaling.karmada.io", "v1alpha1", "federatedhpas", "FederatedHPA", kHere},
     {"cluster.karmada.io", "v1alpha1", "clusters", "Cluster", kHere},
     {"config.karmada.io", "v1alpha1", "resourceinterpretercustomizations",

@@ -14,6 +14,7 @@
 #include "controllers/cluster/cluster_reconciler.h"
 #include "controllers/cluster_taint_policy/cluster_taint_policy_reconciler.h"
 #include "controllers/clusterstatus/cluster_status_reconciler.h"
+#include "controllers/cron_federated_hpa/cron_federated_hpa_reconciler.h"
 #include "controllers/dependencies/dependencies_reconciler.h"
 #include "controllers/deployment_replicas/deployment_replicas_reconciler.h"
 #include "controllers/execution/execution_reconciler.h"
@@ -59,6 +60,8 @@ constexpr ControllerEntry kTable[] = {
     {"clusterStatus", kByFlag, &Concurrency::cluster, controllers::RegisterClusterStatus},
     {"clustertaintpolicy", kByFlag, &Concurrency::cluster, controllers::RegisterClusterTaintPolicy,
      Gate::kFailover},
+    {"cronFederatedHorizontalPodAutoscaler", kByFlag, kOneWorker,
+     controllers::RegisterCronFederatedHpa},
     {"deploymentReplicasSyncer", kByFlag, kOneWorker, controllers::RegisterDeploymentReplicas},
     {"execution", kByFlag, &Concurrency::work, controllers::RegisterExecution},
     {"federatedHorizontalPodAutoscaler", kByFlag, kOneWorker, controllers::RegisterFederatedHpa},

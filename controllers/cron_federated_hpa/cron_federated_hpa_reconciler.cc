@@ -217,10 +217,9 @@ kube::Action CronFederatedHpaReconciler::UntilNext(const Pass& pass) const {
 void CronFederatedHpaReconciler::Observe(const std::string& metric, const std::string& what,
                                          bool ok, base::SteadyTime start) {
   manager_.registry()
-      .GetHistogram(metric,
-                    absl::StrCat("Duration in seconds to process a ", what, ". By its result."),
-                    metrics::ExponentialBuckets(0.001, 2, 12),
-                    {{"result", ok ? "success" : "error"}})
+      .GetHistogram(
+          metric, absl::StrCat("Duration in seconds to process a ", what, ". By its result."),
+          metrics::ExponentialBuckets(0.001, 2, 12), {{"result", ok ? "success" : "error"}})
       .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
 }
 

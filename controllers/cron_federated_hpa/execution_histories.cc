@@ -8,9 +8,8 @@ namespace {
 
 // Returns the first plan of a rule with this name; nullptr if there is none.
 const RulePlan* PlanOf(const std::vector<RulePlan>& plans, absl::string_view rule) {
-  const auto found = std::find_if(plans.begin(), plans.end(), [rule](const RulePlan& plan) {
-    return plan.rule.name == rule;
-  });
+  const auto found = std::find_if(plans.begin(), plans.end(),
+                                  [rule](const RulePlan& plan) { return plan.rule.name == rule; });
   return found == plans.end() ? nullptr : &*found;
 }
 

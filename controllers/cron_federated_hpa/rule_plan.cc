@@ -43,13 +43,12 @@ std::optional<absl::Time> NextOf(const base::CronSchedule& schedule,
 }
 
 absl::StatusOr<base::CronSchedule> ParseSchedule(const api::CronRule& rule) {
-  const absl::StatusOr<absl::TimeZone> zone =
-      base::FindTimeZone(rule.time_zone.value_or("Local"));
+  const absl::StatusOr<absl::TimeZone> zone = base::FindTimeZone(rule.time_zone.value_or("Local"));
   if (!zone.ok()) return zone.status();
   absl::StatusOr<base::CronSchedule> schedule = base::CronSchedule::Parse(rule.schedule, *zone);
   if (schedule.ok()) return schedule;
-  return absl::InvalidArgumentError(absl::StrCat("gocron: cron expression failed to be parsed: ",
-                                                 schedule.status().message()));
+  return absl::InvalidArgumentError(
+      absl::StrCat("gocron: cron expression failed to be parsed: ", schedule.status().message()));
 }
 
 RulePlan PlanRule(const api::CronFederatedHpaView& object, api::CronRule rule, absl::Time now) {

@@ -15,8 +15,8 @@
 namespace controllers {
 
 // An execution that is late by more than this, because nobody led at its time or clocks were wrong,
-// does not take place any more. Upstream executes nothing late; the time is for a lost lease (half a
-// minute) and for a program that is started anew, perhaps on another machine.
+// does not take place any more. Upstream executes nothing late; the time is for a lost lease (half
+// a minute) and for a program that is started anew, perhaps on another machine.
 inline constexpr absl::Duration kLatestExecution = absl::Minutes(5);
 
 // What is to be done about a schedule.

@@ -47,8 +47,8 @@ absl::Status ApplyRule(kube::ClusterClient& client, const kube::Object& object,
   ASSIGN_OR_RETURN(const loops::ScaleTarget target, loops::ScaleTargetOf(object));
   if (!rule.replicas.has_value()) {
     // The words of karmada-webhook, which lets no such rule pass. Upstream panics here.
-    return absl::InvalidArgumentError(absl::StrCat(
-        "targetReplicas cannot be nil if you want to scale ", view.TargetKind()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("targetReplicas cannot be nil if you want to scale ", view.TargetKind()));
   }
   return SetReplicas(client, target, *rule.replicas, stop);
 }

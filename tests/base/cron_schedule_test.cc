@@ -26,8 +26,7 @@ absl::TimeZone Zone(absl::string_view name) {
 }
 
 base::CronSchedule Schedule(absl::string_view text, absl::string_view zone = "UTC") {
-  const absl::StatusOr<base::CronSchedule> schedule =
-      base::CronSchedule::Parse(text, Zone(zone));
+  const absl::StatusOr<base::CronSchedule> schedule = base::CronSchedule::Parse(text, Zone(zone));
   INFO(text << ": " << schedule.status());
   REQUIRE(schedule.ok());
   return *schedule;
@@ -167,7 +166,9 @@ TEST_CASE("zones without summer time have each time once a day") {
 
 TEST_CASE("a zone before the fields replaces the one that is given") {
   const absl::Time noon = At("2024-06-01T12:00:00Z");
-  const auto next = [&](absl::string_view text) { return Text(Schedule(text, "Asia/Tokyo").Next(noon)); };
+  const auto next = [&](absl::string_view text) {
+    return Text(Schedule(text, "Asia/Tokyo").Next(noon));
+  };
   CHECK(next("0 9 * * *") == "2024-06-02T00:00:00+00:00");
   CHECK(next("TZ=UTC 0 9 * * *") == "2024-06-02T09:00:00+00:00");
   CHECK(next("CRON_TZ=Europe/Berlin 0 9 * * *") == "2024-06-02T07:00:00+00:00");

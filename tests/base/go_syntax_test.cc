@@ -29,9 +29,7 @@ TEST_CASE("numbers are read as by strconv.Atoi") {
   }
 }
 
-TEST_CASE("text is quoted") {
-  CHECK(base::GoQuote("a\"b\\c\x01") == R"("a\"b\\c\x01")");
-}
+TEST_CASE("text is quoted") { CHECK(base::GoQuote("a\"b\\c\x01") == R"("a\"b\\c\x01")"); }
 
 TEST_CASE("durations are read as by time.ParseDuration") {
   CHECK(Duration("1h30m") == "1h30m");

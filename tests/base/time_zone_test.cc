@@ -27,7 +27,8 @@ TEST_CASE("names of time zones mean what they mean to Go") {
 }
 
 TEST_CASE("names that lead out of the database are refused") {
-  for (const char* name : {"../../etc/passwd", "Europe/../../x", "/usr/share/zoneinfo/UTC", "\\x"}) {
+  for (const char* name :
+       {"../../etc/passwd", "Europe/../../x", "/usr/share/zoneinfo/UTC", "\\x"}) {
     CHECK(ErrorFor(name) == "time: invalid location name");
   }
   for (const char* name : {"file:/usr/share/zoneinfo/Europe/Berlin", "libc:localtime",
