@@ -43,6 +43,7 @@ TEST_CASE("With one controller switched off, the others do their part", "[sandbo
       Case{"clusterStatus", Reach::kStatusOfTemplate},
       Case{"unifiedAuth", Reach::kStatusOfTemplate},
       Case{"workloadRebalancer", Reach::kStatusOfTemplate},
+      Case{"cronFederatedHorizontalPodAutoscaler", Reach::kStatusOfTemplate},
       Case{"gracefulEviction", Reach::kStatusOfTemplate},
       Case{"applicationFailover", Reach::kStatusOfTemplate});
   CAPTURE(c.off);

@@ -90,10 +90,10 @@ void DefineUnsupported(ControlPlane& plane) {
   plane.Apply("host", R"(
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: cronfederatedhpas.autoscaling.karmada.io}
+metadata: {name: multiclusterservices.networking.karmada.io}
 spec:
-  group: autoscaling.karmada.io
-  names: {kind: CronFederatedHPA, plural: cronfederatedhpas}
+  group: networking.karmada.io
+  names: {kind: MultiClusterService, plural: multiclusterservices}
   scope: Namespaced
   versions:
   - name: v1alpha1

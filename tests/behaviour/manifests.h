@@ -86,15 +86,14 @@ std::string Customization(const std::string& kind, const std::string& scripts);
 
 // A kind of Karmada's that this program does nothing with. DefineUnsupported lets the control plane
 // serve it, if it does not anyway.
-inline const kube::Gvk kUnsupported{"autoscaling.karmada.io", "v1alpha1", "CronFederatedHPA"};
+inline const kube::Gvk kUnsupported{"networking.karmada.io", "v1alpha1", "MultiClusterService"};
 void DefineUnsupported(ControlPlane& plane);
 inline constexpr char kUnsupportedYaml[] = R"(
-apiVersion: autoscaling.karmada.io/v1alpha1
-kind: CronFederatedHPA
-metadata: {name: nightly, namespace: $NS}
+apiVersion: networking.karmada.io/v1alpha1
+kind: MultiClusterService
+metadata: {name: web, namespace: $NS}
 spec:
-  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
-  rules: [{name: down, schedule: "0 3 * * *", targetReplicas: 1}]
+  types: [CrossCluster]
 )";
 
 // Returns a policy "divided" for the selector, in YAML's flow style; it divides replicas between

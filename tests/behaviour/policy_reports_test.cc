@@ -41,7 +41,7 @@ bool RobotArrives(ControlPlane& plane, const std::string& ns) {
 TEST_CASE("What has no effect yet is reported when it comes or changes, and not at a start") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("unsupported");
-  const auto events = [&] { return plane.EventsOn(kUnsupported, "nightly"); };
+  const auto events = [&] { return plane.EventsOn(kUnsupported, "web"); };
   plane.Apply("host", In(ns, kNamespaceYaml));
   REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
 
@@ -50,18 +50,20 @@ TEST_CASE("What has no effect yet is reported when it comes or changes, and not 
   int edits = 0;
   REQUIRE(plane.Eventually([&] {
     // An object that was created before the watch began is noticed when it changes.
-    plane.Patch("host", kUnsupported, {ns, "nightly"},
-                absl::StrCat(R"({"spec":{"scaleTargetRef":{"name":"web)", ++edits, R"("}}})"));
-    return StrContains(
-        events(), "Warning NotSupportedYet: CronFederatedHPA has no effect yet: nothing is scaled");
+    plane.Patch(
+        "host", kUnsupported, {ns, "web"},
+        absl::StrCat(R"({"spec":{"consumerClusters":[{"name":"member)", ++edits, R"("}]}})"));
+    return StrContains(events(),
+                       "Warning NotSupportedYet: MultiClusterService has no effect yet: Services "
+                       "are not brought to other clusters");
   }));
-  CHECK(StrContains(plane.DaemonLog(), absl::StrCat("CronFederatedHPA ", ns, "/nightly")));
+  CHECK(StrContains(plane.DaemonLog(), absl::StrCat("MultiClusterService ", ns, "/web")));
 
   plane.StopDaemon();
   const std::string before = events();
   plane.StartDaemon();
   CHECK(plane.Eventually([&] {
-    return StrContains(plane.DaemonLog(), "cronfederatedhpas.autoscaling.karmada.io (nothing");
+    return StrContains(plane.DaemonLog(), "multiclusterservices.networking.karmada.io (Services");
   }));
   CHECK(plane.Always([&] { return events() == before; }));
 }

@@ -154,7 +154,8 @@ TEST_CASE("Flags without effect and objects of missing features are named in the
   plane.StartDaemon();
   CHECK(Logs(plane,
              "objects of features that this program does not have yet kinds="
-             "\"cronfederatedhpas.autoscaling.karmada.io (nothing is scaled)\""));
+             "\"multiclusterservices.networking.karmada.io (Services are not brought to other "
+             "clusters)\""));
 }
 
 TEST_CASE("Clusters that come, go and fail are one line each", "[sandbox]") {
