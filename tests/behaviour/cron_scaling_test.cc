@@ -75,7 +75,7 @@ TEST_CASE("CronFederatedHPAs scale a Deployment and the bounds of a FederatedHPA
   p.Apply(kWebHpaYaml);
   REQUIRE(p.plane.Eventually([&] { return p.ReplicasIn("member1") == 1; }));
   p.Apply(CronHpa("workload", kWebTarget, R"({name: up, schedule: "* * * * *", targetReplicas: 6},
-      {name: off, schedule: "* * * * *", targetReplicas: 9, suspend: true},
+      {name: paused, schedule: "* * * * *", targetReplicas: 9, suspend: true},
       {name: far, schedule: "0 0 29 feb *", timeZone: Europe/Berlin, targetReplicas: 1})"));
   p.Apply(CronHpa("bounds",
                   "apiVersion: autoscaling.karmada.io/v1alpha1, kind: FederatedHPA, name: web",
@@ -120,7 +120,7 @@ TEST_CASE("CronFederatedHPAs scale a Deployment and the bounds of a FederatedHPA
 TEST_CASE("A CronFederatedHPA whose rules are far away is written once, and not by a restart") {
   Plane p;
   p.Apply(CronHpa("far", kWebTarget, R"({name: far, schedule: "0 0 29 2 *", targetReplicas: 1},
-      {name: off, schedule: "* * * * *", targetReplicas: 9, suspend: true})"));
+      {name: paused, schedule: "* * * * *", targetReplicas: 9, suspend: true})"));
   REQUIRE(p.plane.Eventually([&] { return p.HasNext("far") && !p.History("far", 1).is_null(); }));
   const std::string version = p.Version("far");
   p.plane.StopDaemon();
@@ -132,10 +132,10 @@ TEST_CASE("A CronFederatedHPA whose rules are far away is written once, and not 
   CHECK(p.Version("far") == version);
   // A rule that goes takes its history along.
   p.plane.Patch("host", kCronHpa, {p.ns, "far"},
-                R"({"spec": {"rules": [{"name": "off", "schedule": "@daily", "suspend": true,
+                R"({"spec": {"rules": [{"name": "paused", "schedule": "@daily", "suspend": true,
                                         "targetReplicas": 9}]}})");
   CHECK(p.plane.Eventually([&] {
-    return p.History("far")["ruleName"].AsString() == "off" && p.History("far", 1).is_null();
+    return p.History("far")["ruleName"].AsString() == "paused" && p.History("far", 1).is_null();
   }));
 }
 
