@@ -79,7 +79,7 @@ void MergeMetadata(kube::Object& work, const WorkTemplate& wanted) {
   for (const json::Member& m : wanted.annotations.members()) {
     work.SetAnnotation(m.name(), m.value.AsString());
   }
-  work.AddFinalizer(api::kExecutionFinalizer);
+  for (const std::string& finalizer : wanted.finalizers) work.AddFinalizer(finalizer);
 }
 
 // Returns the names of the override policies that were applied to the Work's manifest.
@@ -125,13 +125,14 @@ bool HaveSameManifests(const kube::Object& a, const kube::Object& b) {
 
 // Other manifests must not be written over ones that the cache does not show: a leader that was cut
 // off may send its last write after those of its successor, and nothing would repair that. For the
-// rest no precondition is needed, since nobody else writes the lists of the spec.
+// rest no precondition is needed, since nobody else writes the lists of the spec, unless the Work
+// is shared.
 absl::StatusOr<kube::ObjectPtr> Update(kube::ClusterClient& client, const WorkTemplate& wanted,
                                        const kube::ObjectPtr& existing,
                                        const base::StopToken& stop) {
   const kube::Object work = MergedWork(wanted, *existing);
   kube::UpdateOptions options;
-  options.precondition = HaveSameManifests(work, *existing)
+  options.precondition = HaveSameManifests(work, *existing) && !wanted.is_shared
                              ? kube::UpdateOptions::Precondition::kNever
                              : kube::UpdateOptions::Precondition::kAlways;
   return client.Update(api::Works(), existing, work, options, stop);
@@ -158,7 +159,12 @@ kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing
 
 absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate& wanted,
                                                               const base::StopToken& stop) {
-  const kube::ObjectPtr existing = client_.Find(api::Works(), wanted.key);
+  return CreateOrUpdate(wanted, client_.Find(api::Works(), wanted.key), stop);
+}
+
+absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate& wanted,
+                                                              const kube::ObjectPtr& existing,
+                                                              const base::StopToken& stop) {
   if (existing == nullptr) {
     RETURN_IF_ERROR(CheckName(wanted));
     const kube::Object work = NewWork(wanted);
@@ -179,7 +185,9 @@ absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate
     // The cache shows by now what the server has. If only the status has changed, or other parts
     // that nothing is derived from, the same change is right.
     const kube::ObjectPtr live = client_.Find(api::Works(), wanted.key);
-    if (live == nullptr || live->uid() != existing->uid() || !HaveSameManifests(*live, *existing)) {
+    if (live == nullptr || live->uid() != existing->uid() || live->IsDeleting() ||
+        !HaveSameManifests(*live, *existing) ||
+        (wanted.is_shared && live->labels() != existing->labels())) {
       return now.status();
     }
     now = Update(client_, wanted, live, stop);

@@ -1,4 +1,4 @@
-// Writes Works for the loops that make them: the binding and the namespace controllers.
+// Writes Works for the loops that make them, such as the binding and the namespace controllers.
 //
 // A producer describes the Work it wants (WorkTemplate); the writer finishes the manifest (labels,
 // annotations, pruning), creates the Work or patches the difference into the existing one.
@@ -6,8 +6,11 @@
 #define WORKS_WORK_WRITER_H_
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "api/keys.h"
 #include "base/json.h"
 #include "base/stop_token.h"
 #include "kube/cache/cluster_client.h"
@@ -24,6 +27,12 @@ struct WorkTemplate {
   // Absent leaves the field out, as for Works of namespaces.
   std::optional<bool> suspend_dispatching;
   std::optional<bool> preserve_resources_on_deletion;
+  // Those that the Work gets besides the ones it has. The default is for Works that are put into
+  // their cluster.
+  std::vector<std::string> finalizers = {api::kExecutionFinalizer};
+  // Several loops write the Work, each of them with regard to what the others have written: every
+  // update carries the Work's version. Call CreateOrUpdate with the Work that this is made from.
+  bool is_shared = false;
 };
 
 // Returns the Work to create.
@@ -44,6 +53,9 @@ class WorkWriter {
     bool written = false;
   };
   absl::StatusOr<Result> CreateOrUpdate(const WorkTemplate& wanted, const base::StopToken& stop);
+  // `existing` is the Work as the caller has seen it, nullptr if there was none.
+  absl::StatusOr<Result> CreateOrUpdate(const WorkTemplate& wanted, const kube::ObjectPtr& existing,
+                                        const base::StopToken& stop);
 
  private:
   kube::ClusterClient& client_;

@@ -1,0 +1,110 @@
+#include "works/collected_slices.h"
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "kube/client/errors.h"
+
+namespace works {
+namespace {
+
+constexpr api::SliceCollector kCollectors[] = {api::SliceCollector::kServiceExport,
+                                               api::SliceCollector::kMultiClusterService};
+
+// Returns the Work to be, whose other collector is the one that `existing` has.
+WorkTemplate TemplateFor(const kube::ObjectKey& key, const kube::Object& slice,
+                         const api::SliceCollectorKeys& keys, const kube::Object* existing) {
+  std::set<std::string> collectors;
+  if (existing != nullptr) collectors = api::CollectorsOf(*existing);
+  collectors.insert(keys.name);
+  const kube::ObjectKey service = api::EndpointSliceView(slice).Service();
+  WorkTemplate wanted;
+  wanted.key = key;
+  wanted.manifest = slice;
+  wanted.labels =
+      json::Value::Object({{keys.namespace_label, service.ns},
+                           {keys.name_label, service.name},
+                           {api::kEndpointSliceManagedByLabel, api::JoinedCollectors(collectors)}});
+  wanted.finalizers = {keys.finalizer};
+  wanted.suspend_dispatching = true;
+  wanted.is_shared = true;
+  return wanted;
+}
+
+absl::Status OtherWorkError(const kube::Object& work, const kube::Object& slice) {
+  return base::Terminal(absl::AlreadyExistsError(absl::StrCat(
+      "Work ", work.key().ToString(), ", in which ", slice.Describe(),
+      " would be collected, carries something else: the slice, or another one of its name, is "
+      "propagated to this cluster")));
+}
+
+}  // namespace
+
+kube::ObjectKey WorkOfSlice(const std::string& cluster, const kube::ObjectKey& slice) {
+  return {api::ExecutionNamespace(cluster),
+          api::WorkName(api::EndpointSlices().gvk.kind, slice.name, slice.ns)};
+}
+
+std::string CollectedFor(api::SliceCollector collector, const kube::ObjectKey& service) {
+  return absl::StrCat(api::KeysOf(collector).name, "/", service.ToString());
+}
+
+std::vector<std::string> CollectedServices(const kube::Object& work) {
+  std::vector<std::string> values;
+  for (const api::SliceCollector collector : kCollectors) {
+    if (!api::IsCollectedBy(work, collector)) continue;
+    const kube::ObjectKey service = api::CollectedServiceOf(work, collector);
+    if (!service.name.empty()) values.push_back(CollectedFor(collector, service));
+  }
+  return values;
+}
+
+absl::StatusOr<bool> CollectedSlices::Report(const std::string& cluster, const kube::Object& slice,
+                                             api::SliceCollector collector,
+                                             const base::StopToken& stop) {
+  const kube::ObjectKey key = WorkOfSlice(cluster, slice.key());
+  const kube::ObjectPtr existing = client_.Find(api::Works(), key);
+  const bool is_other =
+      existing != nullptr && !existing->IsDeleting() &&
+      (!api::IsCollectedSlice(*existing) || api::SliceOf(*existing) != slice.key());
+  if (is_other) return OtherWorkError(*existing, slice);
+  const absl::StatusOr<WorkWriter::Result> result = writer_.CreateOrUpdate(
+      TemplateFor(key, slice, api::KeysOf(collector), existing.get()), existing, stop);
+  if (kube::AlreadyExists(result.status())) {  // The other collector was faster.
+    return absl::AbortedError(result.status().message());
+  }
+  RETURN_IF_ERROR(result.status());
+  return result->written;
+}
+
+absl::StatusOr<bool> CollectedSlices::TakeOff(const kube::ObjectPtr& work,
+                                              api::SliceCollector collector,
+                                              const base::StopToken& stop) {
+  if (work->IsDeleting() || !api::IsCollectedBy(*work, collector)) return false;
+  const api::SliceCollectorKeys& keys = api::KeysOf(collector);
+  std::set<std::string> others = api::CollectorsOf(*work);
+  others.erase(keys.name);
+  if (others.empty()) {
+    // With the version, so that a claim of the other collector that has just come is not lost.
+    RETURN_IF_ERROR(client_.Delete(api::Works(), work->key(),
+                                   {.uid = std::string(work->uid()),
+                                    .resource_version = std::string(work->resource_version())},
+                                   stop));
+    return true;
+  }
+  kube::Object after = *work;
+  after.EraseLabel(keys.namespace_label);
+  after.EraseLabel(keys.name_label);
+  after.SetLabel(api::kEndpointSliceManagedByLabel, api::JoinedCollectors(others));
+  kube::UpdateOptions options;
+  options.precondition = kube::UpdateOptions::Precondition::kAlways;
+  const absl::Status written = client_.Update(api::Works(), work, after, options, stop).status();
+  RETURN_IF_ERROR(kube::IgnoreGone(written));
+  return true;
+}
+
+}  // namespace works
