@@ -21,10 +21,58 @@ void MemberInventory::Reads(const kube::Resource& resource,
 absl::StatusOr<std::shared_ptr<kube::Informer>> MemberInventory::InformerFor(
     const std::string& cluster, const kube::Resource& resource) {
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, members_.Get(cluster));
-  kube::InformerSet& informers = member->unfiltered();
+  absl::MutexLock lock(&following_mu_);
+  bool is_new = false;
+  std::shared_ptr<kube::Informer> informer = Informer(*member, resource, is_new);
+  followers_.erase(informer.get());  // From now on it stays.
+  return informer;
+}
+
+absl::StatusOr<std::unique_ptr<MemberInventory::Followed>> MemberInventory::Follow(
+    const std::string& cluster, const kube::Resource& resource, kube::EventHandler handler) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, members_.Get(cluster));
+  std::unique_ptr<Followed> followed;
+  {
+    absl::MutexLock lock(&following_mu_);
+    bool is_new = false;
+    const std::shared_ptr<kube::Informer> informer = Informer(*member, resource, is_new);
+    followed.reset(new Followed(*this, member, informer));
+    const auto known = followers_.find(informer.get());
+    if (is_new) followers_[informer.get()] = 1;
+    if (!is_new && known != followers_.end()) ++known->second;
+  }
+  followed->handler_ = followed->informer()->AddHandler(std::move(handler));
+  return followed;
+}
+
+std::shared_ptr<kube::Informer> MemberInventory::Informer(kube::MemberCluster& member,
+                                                          const kube::Resource& resource,
+                                                          bool& is_new) {
+  kube::InformerSet& informers = member.unfiltered();
   if (std::shared_ptr<kube::Informer> known = informers.Find(resource)) return known;
+  is_new = true;
   informers.SetDefaultOptions(resource, OptionsFor(resource));
   return informers.Get(resource);
+}
+
+bool MemberInventory::IsCurrent(const std::string& cluster, const Followed& followed) const {
+  const std::shared_ptr<kube::MemberCluster> member = members_.Find(cluster);
+  return member != nullptr && member == followed.member_.lock();
+}
+
+void MemberInventory::Release(const Followed& followed) {
+  absl::MutexLock lock(&following_mu_);
+  const auto known = followers_.find(followed.informer_.get());
+  if (known == followers_.end() || --known->second > 0) return;
+  followers_.erase(known);
+  // A new connection has informers of its own; the set of the old one has ended.
+  const std::shared_ptr<kube::MemberCluster> member = followed.member_.lock();
+  if (member != nullptr) member->unfiltered().Remove(followed.informer_->resource());
+}
+
+MemberInventory::Followed::~Followed() {
+  informer_->RemoveHandler(handler_);
+  inventory_.Release(*this);
 }
 
 kube::InformerOptions MemberInventory::OptionsFor(const kube::Resource& resource) const {

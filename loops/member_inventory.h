@@ -6,13 +6,17 @@
 //
 //   context.inventory.Reads(api::Pods(), {"spec.nodeName"});             // In Register.
 //   ASSIGN_OR_RETURN(auto pods, inventory.InformerFor(cluster, api::Pods()));  // In Reconcile.
+//
+// A loop that needs a kind only for some time follows it (Follow).
 #ifndef LOOPS_MEMBER_INVENTORY_H_
 #define LOOPS_MEMBER_INVENTORY_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -31,6 +35,11 @@ namespace loops {
 // Thread-safe.
 class MemberInventory {
  public:
+  // An informer with a handler of ours. The destructor removes the handler; when it was the last
+  // one to follow an informer that only followers use, the watch ends. It must not run inside a
+  // handler of the same member.
+  class Followed;
+
   // REQUIRES: `members` outlives this object.
   explicit MemberInventory(kube::ClusterSet& members) : members_(members) {}
 
@@ -46,12 +55,49 @@ class MemberInventory {
   absl::StatusOr<std::shared_ptr<kube::Informer>> InformerFor(const std::string& cluster,
                                                               const kube::Resource& resource);
 
+  // As InformerFor, for as long as the result lives, and with a handler, which sees the objects
+  // that are there as initial adds. The handler must not use the inventory. REQUIRES: the inventory
+  // outlives the result.
+  absl::StatusOr<std::unique_ptr<Followed>> Follow(const std::string& cluster,
+                                                   const kube::Resource& resource,
+                                                   kube::EventHandler handler);
+  // Returns whether the informer is one of the member's present connection. After a reconnection,
+  // or when the member has left, it has ended, and another one has to be followed.
+  bool IsCurrent(const std::string& cluster, const Followed& followed) const;
+
  private:
+  // Makes the informer if need be; `is_new` becomes whether it did.
+  std::shared_ptr<kube::Informer> Informer(kube::MemberCluster& member,
+                                           const kube::Resource& resource, bool& is_new);
+  void Release(const Followed& followed);
   kube::InformerOptions OptionsFor(const kube::Resource& resource) const;
 
   kube::ClusterSet& members_;
   mutable absl::Mutex mu_;
   std::map<kube::Gvr, std::set<std::string>> fields_ ABSL_GUARDED_BY(mu_);
+
+  absl::Mutex following_mu_;  // Taken before mu_.
+  // The followers of each informer that InformerFor has not returned.
+  std::map<const kube::Informer*, int> followers_ ABSL_GUARDED_BY(following_mu_);
+};
+
+class MemberInventory::Followed {
+ public:
+  ~Followed();
+  Followed(const Followed&) = delete;
+
+  const std::shared_ptr<kube::Informer>& informer() const { return informer_; }
+
+ private:
+  friend class MemberInventory;
+  Followed(MemberInventory& inventory, std::weak_ptr<kube::MemberCluster> member,
+           std::shared_ptr<kube::Informer> informer)
+      : inventory_(inventory), member_(std::move(member)), informer_(std::move(informer)) {}
+
+  MemberInventory& inventory_;
+  const std::weak_ptr<kube::MemberCluster> member_;
+  const std::shared_ptr<kube::Informer> informer_;
+  int64_t handler_ = 0;
 };
 
 // Waits until the informer has synced. An error, kDeadlineExceeded after half a minute, means that

@@ -23,10 +23,12 @@
 #include "controllers/federated_quota/quota_status_reconciler.h"
 #include "controllers/federated_quota/quota_sync_reconciler.h"
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
+#include "controllers/imported_slices/imported_slice_reconciler.h"
 #include "controllers/members/member_reconciler.h"
 #include "controllers/namespace/namespace_sync_reconciler.h"
 #include "controllers/remedy/remedy_reconciler.h"
 #include "controllers/scale_target/scale_target_reconciler.h"
+#include "controllers/slice_collection/register.h"
 #include "controllers/taint_manager/tainted_cluster_reconciler.h"
 #include "controllers/unified_auth/unified_auth_reconciler.h"
 #include "controllers/workload_rebalancer/workload_rebalancer_reconciler.h"
@@ -63,6 +65,9 @@ constexpr ControllerEntry kTable[] = {
     {"cronFederatedHorizontalPodAutoscaler", kByFlag, kOneWorker,
      controllers::RegisterCronFederatedHpa},
     {"deploymentReplicasSyncer", kByFlag, kOneWorker, controllers::RegisterDeploymentReplicas},
+    {"endpointSlice", kByFlag, kOneWorker, controllers::RegisterImportedSlices},
+    {"endpointsliceCollect", kByFlag, kOneWorker, controllers::RegisterEndpointSliceCollect,
+     Gate::kMultiClusterService},
     {"execution", kByFlag, &Concurrency::work, controllers::RegisterExecution},
     {"federatedHorizontalPodAutoscaler", kByFlag, kOneWorker, controllers::RegisterFederatedHpa},
     {"federatedResourceQuotaEnforcement", kByFlag, kOneWorker,
@@ -74,6 +79,7 @@ constexpr ControllerEntry kTable[] = {
     {"hpaScaleTargetMarker", kByFlag, kOneWorker, controllers::RegisterScaleTarget},
     {"namespace", kByFlag, &Concurrency::namespace_, controllers::RegisterNamespaceSync},
     {"remedy", kByFlag, kOneWorker, controllers::RegisterRemedy},
+    {"serviceExport", kByFlag, kOneWorker, controllers::RegisterServiceExport},
     {"unifiedAuth", kByFlag, &Concurrency::cluster, controllers::RegisterUnifiedAuth},
     {"workStatus", kByFlag, &Concurrency::work, controllers::RegisterWorkStatus},
     {"workloadRebalancer", kByFlag, kOneWorker, controllers::RegisterWorkloadRebalancer},

@@ -138,7 +138,6 @@ TEST_CASE("Flags without effect and objects of missing features are named in the
   CHECK(Logs(plane, "gates=\"MultiClusterService=true\""));
   CHECK(
       Logs(plane, "--horizontal-pod-autoscaler-sync-period=3m has no effect yet; it would scale"));
-  CHECK(Logs(plane, "MultiClusterService=true has no effect yet"));
   CHECK(Logs(plane, " off=bindingStatus "));
   plane.StopDaemon();
   const std::string log = plane.DaemonLog();

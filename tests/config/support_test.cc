@@ -83,17 +83,13 @@ TEST_CASE("values of flags without effect are checked as upstream checks them") 
 }
 
 TEST_CASE("a gate without effect gets a warning, a whole stage one warning for all its gates") {
-  CHECK(Warnings({"--feature-gates=MultiClusterService=true"}) ==
-        std::vector<std::string>{
-            "--feature-gates=MultiClusterService=true has no effect yet; it would bring Services "
-            "and their EndpointSlices to other clusters"});
   CHECK(Warnings({"--feature-gates=PropagateDeps=true"}).empty());
   CHECK(Warnings({"--feature-gates=ControllerPriorityQueue=false"}) ==
         std::vector<std::string>{"--feature-gates=ControllerPriorityQueue=false has no effect: "
                                  "queues always have priorities"});
   const auto all = Warnings({"--feature-gates=AllAlpha=true,FederatedQuotaEnforcement=false"});
   REQUIRE(all.size() == 1);
-  CHECK(absl::StrContains(all[0], "MultiClusterService"));
+  CHECK(absl::StrContains(all[0], "SchedulingOvercommitProtection"));
   CHECK_FALSE(absl::StrContains(all[0], "FederatedQuotaEnforcement"));
   CHECK_FALSE(absl::StrContains(all[0], "ResourceQuotaEstimate"));
 }

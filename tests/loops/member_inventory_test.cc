@@ -1,8 +1,10 @@
 #include "loops/member_inventory.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "tests/support/members_fixture.h"
 #include "tests/support/pods.h"
@@ -57,6 +59,60 @@ TEST_CASE_METHOD(Fixture, "the inventory of a member ends with it") {
   CHECK(tests::Eventually([&] { return m1.watches() == 0; }));
   CHECK(Pods() != before);
   CHECK(inventory.InformerFor("stranger", kPods).status().code() == absl::StatusCode::kNotFound);
+}
+
+using FollowedPtr = std::unique_ptr<loops::MemberInventory::Followed>;
+
+struct FollowFixture : Fixture {
+  std::atomic<int> seen = 0;
+
+  FollowedPtr Follow() {
+    kube::EventHandler handler;
+    handler.on_add = [this](const kube::ObjectPtr&, bool) { ++seen; };
+    auto followed = inventory.Follow("m1", kPods, std::move(handler));
+    REQUIRE(followed.ok());
+    return *std::move(followed);
+  }
+};
+
+TEST_CASE_METHOD(FollowFixture, "a kind that is followed is watched until the last one leaves") {
+  FollowedPtr first = Follow();
+  FollowedPtr second = Follow();
+  CHECK(first->informer() == second->informer());
+  REQUIRE(m1.AwaitWatches(1));
+  CHECK(tests::Eventually([&] { return seen == 2; }));
+  first.reset();
+  m1.Put(kPods, tests::Pod("another"));
+  CHECK(tests::Eventually([&] { return seen == 3; }));
+  CHECK(m1.watches() == 1);
+  second.reset();
+  CHECK(tests::Eventually([&] { return m1.watches() == 0; }));
+  CHECK(Follow()->informer() != nullptr);  // As the first time.
+}
+
+TEST_CASE_METHOD(FollowFixture, "a kind that somebody uses for good is watched on") {
+  const bool used_first = GENERATE(false, true);
+  if (used_first) Pods();
+  FollowedPtr followed = Follow();
+  const std::shared_ptr<kube::Informer> pods = Pods();
+  CHECK(followed->informer() == pods);
+  followed.reset();
+  m1.Put(kPods, tests::Pod("another"));
+  CHECK(tests::Eventually([&] { return pods->store().size() == 2; }));
+}
+
+TEST_CASE_METHOD(FollowFixture, "who follows notices that the member is connected anew") {
+  FollowedPtr before = Follow();
+  CHECK(inventory.IsCurrent("m1", *before));
+  members.Remove("m1");
+  CHECK_FALSE(inventory.IsCurrent("m1", *before));
+  const FollowedPtr after = Follow();
+  CHECK(after->informer() != before->informer());
+  CHECK_FALSE(inventory.IsCurrent("m1", *before));
+  before.reset();
+  CHECK(inventory.IsCurrent("m1", *after));
+  m1.Put(kPods, tests::Pod("another"));
+  CHECK(tests::Eventually([&] { return after->informer()->store().size() == 2; }));
 }
 
 }  // namespace

@@ -82,6 +82,11 @@ void FakeApiServer::EndFailures() {
   failures_.clear();
 }
 
+void FakeApiServer::Withdraw(const kube::Resource& r) {
+  absl::MutexLock lock(&mu_);
+  withdrawn_.insert(r.gvr().ToString());
+}
+
 void FakeApiServer::KeepStatus(const kube::Resource& r, Status where) {
   absl::MutexLock lock(&mu_);
   objects_.KeepStatus(r.gvr().ToString(), where);
@@ -237,6 +242,7 @@ void FakeApiServer::Start(const StreamPtr& stream) {
 }
 
 kube::HttpResponse FakeApiServer::NextFailure(const std::string& method, const RequestPath& path) {
+  if (withdrawn_.contains(path.collection)) return Failure(404, "NotFound");
   auto& waiting = failures_[method];
   if (waiting.empty()) return {};
   const auto [code, reason] = waiting.front();

@@ -1,0 +1,209 @@
+// A pass is about one Work. If it carries a collected EndpointSlice and is wanted for a
+// ServiceExport, the slice of the control plane is created or made equal to it. If it is being
+// deleted, or the export has gone while a MultiClusterService keeps the Work, its slices are
+// deleted and its finalizer is taken off.
+//
+// Whose a slice is, its annotations say: they name the Work. (Upstream goes by the Work's permanent
+// id alone, which is empty where the webhook has not set one, so that the end of one such Work
+// takes the slices of all of them.) A slice of the name that is somebody else's, or another Work's,
+// is left alone, and an event reports that. A slice of the first list, and one that somebody
+// changes or deletes, brings its Work back; so a slice whose Work has gone meanwhile is deleted,
+// once the server has confirmed that.
+#include "controllers/imported_slices/imported_slice_reconciler.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/endpoint_slice.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "api/work.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "controllers/imported_slices/imported_slice.h"
+#include "kube/client/errors.h"
+#include "kube/runtime/controller.h"
+
+namespace controllers {
+namespace {
+
+// Returns whether the Work has, or may have, slices in the control plane.
+bool Concerns(const kube::Object& work) {
+  return !work.Label(api::kEndpointSliceNameLabel).empty() ||
+         work.HasFinalizer(api::kEndpointSliceFinalizer);
+}
+
+bool IsImportedFrom(const kube::Object& work) {
+  return !work.IsDeleting() && !work.Label(api::kEndpointSliceNameLabel).empty() &&
+         api::IsCollectedSlice(work);
+}
+
+bool OtherContent(const kube::Object& before, const kube::Object& after) {
+  return (Concerns(before) || Concerns(after)) &&
+         (kube::GenerationChanged(before, after) || before.labels() != after.labels() ||
+          before.annotations() != after.annotations() ||
+          before.metadata()["finalizers"] != after.metadata()["finalizers"]);
+}
+
+// Returns whether the same write fails again, or the namespace is missing.
+bool IsLasting(const absl::Status& failure) {
+  return base::IsTerminal(failure) || kube::IsInvalid(failure) || kube::IsGone(failure) ||
+         absl::IsResourceExhausted(failure);
+}
+
+std::vector<kube::Request> RequestForWorkOf(const kube::Object& slice) {
+  const kube::ObjectKey work = WorkOfImported(slice);
+  if (!IsImported(slice) || work.name.empty()) return {};
+  return {{.key = work}};
+}
+
+}  // namespace
+
+absl::StatusOr<kube::Action> ImportedSliceReconciler::Reconcile(const kube::Request& request,
+                                                                const base::StopToken& stop) {
+  const kube::ObjectPtr work = manager_.cluster().Find(api::Works(), request.key);
+  const std::string name = request.key.ToString();
+  if (work != nullptr && IsImportedFrom(*work)) return Import(*work, stop);
+  recorder_.Forget(name);
+  const absl::Status ended =
+      work == nullptr ? DeleteOrphans(request.key, stop) : EndImport(work, stop);
+  RETURN_IF_ERROR(conflicts_.Judge(name, ended));
+  return kube::Action::Done();
+}
+
+absl::StatusOr<kube::Action> ImportedSliceReconciler::Import(const kube::Object& work,
+                                                             const base::StopToken& stop) {
+  const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work.ns());
+  if (!cluster.ok()) return kube::Action::Done();
+  const std::string name = work.key().ToString();
+  const absl::Status result = conflicts_.Judge(name, ImportAll(work, *cluster, stop));
+  const std::string what = absl::StrCat("Import EndpointSlice(", api::SliceOf(work).ToString(),
+                                        ") of cluster(", *cluster, ")");
+  recorder_.Outcome(
+      {.what = name,
+       .about = {kube::InvolvedObject::Of(work)},
+       .success = {api::reason::kImportEndpointSliceSucceed, absl::StrCat(what, " succeed.")},
+       .failure = {api::reason::kImportEndpointSliceFailed,
+                   absl::StrCat(what, " failed: ", result.message())}},
+      result);
+  if (result.ok()) return kube::Action::Done();
+  if (!IsLasting(result)) return result;
+  base::LogWarning("an EndpointSlice could not be imported",
+                   {{"work", name},
+                    {"error", result},
+                    {"again after", absl::FormatDuration(kAfterLastingFailure)}});
+  return kube::Action::After(kAfterLastingFailure);
+}
+
+absl::Status ImportedSliceReconciler::ImportAll(const kube::Object& work,
+                                                const std::string& cluster,
+                                                const base::StopToken& stop) {
+  base::ErrorList errors;
+  std::set<kube::ObjectKey> wanted;
+  for (const json::Value& raw : api::WorkView(work).Manifests()) {
+    const kube::Object manifest(raw);
+    if (manifest.gvk() != api::EndpointSlices().gvk) continue;
+    const kube::Object slice = ImportedSlice(work, manifest, cluster);
+    wanted.insert(slice.key());
+    errors.Add(Write(slice, work, stop));
+  }
+  errors.Add(DeleteSlices(work.key(), work.Label(api::kWorkIdLabel), wanted, stop));
+  return errors.Join();
+}
+
+absl::Status ImportedSliceReconciler::Write(const kube::Object& wanted, const kube::Object& work,
+                                            const base::StopToken& stop) {
+  kube::ClusterClient& client = manager_.cluster();
+  const kube::ObjectPtr existing = client.Find(api::EndpointSlices(), wanted.key());
+  if (existing == nullptr) return Create(wanted, stop);
+  // Its end brings the Work back.
+  if (existing->IsDeleting()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckOwner(*existing, work));
+  if (existing->root()["addressType"] != wanted.root()["addressType"]) {
+    // The API does not let it change.
+    RETURN_IF_ERROR(client.Delete(api::EndpointSlices(), existing->key(),
+                                  {.uid = std::string(existing->uid())}, stop));
+    return Create(wanted, stop);
+  }
+  const absl::Status written =
+      client.Update(api::EndpointSlices(), existing, MergedSlice(wanted, *existing), {}, stop)
+          .status();
+  return kube::IsGone(written) ? absl::AbortedError(written.message()) : written;
+}
+
+absl::Status ImportedSliceReconciler::Create(const kube::Object& wanted,
+                                             const base::StopToken& stop) {
+  const absl::Status created =
+      manager_.cluster().Create(api::EndpointSlices(), wanted, stop).status();
+  // The cache was behind.
+  return kube::AlreadyExists(created) ? absl::AbortedError(created.message()) : created;
+}
+
+absl::Status ImportedSliceReconciler::CheckOwner(const kube::Object& existing,
+                                                 const kube::Object& work) {
+  const kube::ObjectKey owner = WorkOfImported(existing);
+  if (owner == work.key()) return absl::OkStatus();
+  if (!IsImported(existing)) {
+    return base::Terminal(absl::AlreadyExistsError(
+        absl::StrCat(existing.Describe(), " exists in the control plane and is not Karmada's")));
+  }
+  const kube::ObjectPtr other = manager_.cluster().Find(api::Works(), owner);
+  if (other == nullptr || !IsImportedFrom(*other)) return absl::OkStatus();
+  return base::Terminal(absl::AlreadyExistsError(
+      absl::StrCat(existing.Describe(), " is made of another cluster's slice, by Work ",
+                   owner.ToString(), "; rename one of the two slices or clusters")));
+}
+
+absl::Status ImportedSliceReconciler::DeleteSlices(const kube::ObjectKey& work,
+                                                   absl::string_view id,
+                                                   const std::set<kube::ObjectKey>& but,
+                                                   const base::StopToken& stop) {
+  kube::ClusterClient& client = manager_.cluster();
+  base::ErrorList errors;
+  for (const std::string& value : IndexValuesOfWork(work, id)) {
+    for (const kube::ObjectPtr& slice :
+         client.ByIndex(api::EndpointSlices(), kImportedByWork, value)) {
+      if (slice->IsDeleting() || but.contains(slice->key())) continue;
+      errors.Add(base::Annotate(client.Delete(api::EndpointSlices(), slice->key(),
+                                              {.uid = std::string(slice->uid())}, stop),
+                                "deleting ", slice->Describe()));
+    }
+  }
+  return errors.Join();
+}
+
+absl::Status ImportedSliceReconciler::EndImport(const kube::ObjectPtr& work,
+                                                const base::StopToken& stop) {
+  RETURN_IF_ERROR(DeleteSlices(work->key(), work->Label(api::kWorkIdLabel), {}, stop));
+  return manager_.cluster().RemoveFinalizer(api::Works(), work, api::kEndpointSliceFinalizer, stop);
+}
+
+absl::Status ImportedSliceReconciler::DeleteOrphans(const kube::ObjectKey& work,
+                                                    const base::StopToken& stop) {
+  kube::ClusterClient& client = manager_.cluster();
+  if (client.CountByIndex(api::EndpointSlices(), kImportedByWork, work.ToString()) == 0) {
+    return absl::OkStatus();
+  }
+  const absl::Status live = client.raw().Get(api::Works(), work, stop).status();
+  // A Work that the cache does not show yet brings itself back.
+  if (live.ok()) return absl::OkStatus();
+  if (!kube::IsGone(live)) return live;
+  return DeleteSlices(work, "", {}, stop);
+}
+
+absl::Status RegisterImportedSlices(const loops::Context& context, int workers) {
+  const auto concerns = [](const kube::Object& work) { return Concerns(work); };
+  context.NewController(api::kEndpointSliceController, workers)
+      .Watches(api::Works(),
+               {.when = {.add = concerns, .update = OtherContent, .remove = concerns}})
+      .Watches(api::EndpointSlices(),
+               {.when = {.update = kube::ResourceVersionChanged}, .map = RequestForWorkOf})
+      .Reads(api::EndpointSlices(), kImportedByWork, ImportedIndexValues)
+      .Build(std::make_unique<ImportedSliceReconciler>(context.manager));
+  return absl::OkStatus();
+}
+
+}  // namespace controllers

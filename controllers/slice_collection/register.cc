@@ -1,0 +1,151 @@
+#include "controllers/slice_collection/register.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/cluster.h"
+#include "api/endpoint_slice.h"
+#include "api/names.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "controllers/slice_collection/slice_demand.h"
+#include "controllers/slice_collection/slice_reconciler.h"
+#include "controllers/slice_collection/slice_sources.h"
+#include "controllers/slice_collection/slice_watches.h"
+#include "kube/runtime/controller.h"
+#include "loops/execution_namespace.h"
+#include "works/collected_slices.h"
+#include "works/related.h"
+
+namespace controllers {
+namespace {
+
+using api::SliceCollector;
+
+// As many as upstream has for its queues of slices, which no flag changes.
+constexpr int kSliceWorkers = 3;
+
+// A Work of a collected slice brings the slice, a Work that asks for slices its Service.
+kube::MapFn SlicesOfWork(SliceCollector collector) {
+  return [collector](const kube::Object& work) {
+    std::vector<kube::Request> requests;
+    const std::string cluster = api::ClusterOfExecutionNamespace(work.ns()).value_or("");
+    if (cluster.empty()) return requests;
+    const kube::ObjectKey service = DemandedService(work, collector);
+    if (!service.name.empty() && collector == SliceCollector::kMultiClusterService) {
+      requests.push_back({.key = service, .cluster = cluster, .variant = kSlicesOfService});
+    }
+    if (api::IsCollectedBy(work, collector)) {
+      requests.push_back({.key = api::SliceOf(work), .cluster = cluster, .variant = kOneSlice});
+    }
+    return requests;
+  };
+}
+
+// Somebody may have changed what a collector wrote; the status is not of that.
+bool OtherContent(const kube::Object& before, const kube::Object& after) {
+  return kube::GenerationChanged(before, after) || before.labels() != after.labels() ||
+         before.annotations() != after.annotations();
+}
+
+kube::MapFn ClusterOfWork() {
+  return [](const kube::Object& work) {
+    std::vector<kube::Request> requests;
+    std::string cluster = api::ClusterOfExecutionNamespace(work.ns()).value_or("");
+    if (!cluster.empty()) requests.push_back({.key = {}, .cluster = std::move(cluster)});
+    return requests;
+  };
+}
+
+std::vector<kube::Request> RequestForCluster(const kube::Object& cluster) {
+  return {{.key = {}, .cluster = std::string(cluster.name())}};
+}
+
+bool MayBeOtherwise(const kube::Object& before, const kube::Object& after) {
+  return works::BecameReady(before, after) || works::ServesOtherKinds(before, after) ||
+         before.IsDeleting() != after.IsDeleting() ||
+         api::ClusterView(before).IsPush() != api::ClusterView(after).IsPush();
+}
+
+struct Slices {
+  std::shared_ptr<SliceSources> sources;
+  kube::WorkQueue& queue;
+};
+
+Slices BuildBySlice(const loops::Context& context, const SliceCollection& collection,
+                    const char* name) {
+  const SliceCollector collector = collection.collector;
+  const kube::MapFn slices_of = SlicesOfWork(collector);
+  const auto matters = [slices_of](const kube::Object& work) { return !slices_of(work).empty(); };
+  auto sources = std::make_shared<SliceSources>(context.inventory, collector);
+  auto reconciler = std::make_unique<SliceReconciler>(collection, sources);
+  SliceReconciler& by_slice = *reconciler;
+  kube::Controller& controller =
+      context.NewController(name, kSliceWorkers)
+          .Watches(api::Works(),
+                   {.when = {.add = matters, .update = OtherContent}, .map = slices_of})
+          .Reads(api::Works(), DemandIndex(collector), DemandIndexValues(collector))
+          .Reads(api::Works(), works::kWorksByCollectedService, works::CollectedServices)
+          .Reads(api::Clusters())
+          .Reads(api::Namespaces())
+          .Build(std::move(reconciler));
+  kube::WorkQueue& queue = controller.queue();
+  by_slice.Attach(queue);
+  sources->Attach(queue);
+  // The handlers in members end before the queue does.
+  controller.Keep(std::shared_ptr<void>(nullptr, [sources](void*) { sources->LeaveAll(); }));
+  loops::OnExecutionNamespace(context, controller, [&queue](const std::string& cluster) {
+    queue.Add({.key = {}, .cluster = cluster, .variant = kAllSlices});
+  });
+  return {sources, queue};
+}
+
+void BuildByCluster(const loops::Context& context, const SliceCollection& collection,
+                    const Slices& slices) {
+  const SliceCollector collector = collection.collector;
+  const auto matters = [collector](const kube::Object& work) {
+    return !DemandedService(work, collector).name.empty() || api::IsCollectedBy(work, collector);
+  };
+  kube::ControllerBuilder by_cluster = context.NewController(collection.source, 1);
+  kube::Controller& clusters =
+      loops::ReadsCredentials(by_cluster)
+          .Watches(
+              api::Works(),
+              {.when = {.add = matters,
+                        .update =
+                            [collector](const kube::Object& before, const kube::Object& after) {
+                              return ChangesDemand(collector, before, after);
+                            },
+                        .remove = matters},
+               .map = ClusterOfWork()})
+          .Watches(api::Clusters(), {.when = {.update = MayBeOtherwise}, .map = RequestForCluster})
+          .Reads(api::Works(), DemandIndex(collector), DemandIndexValues(collector))
+          .Build(std::make_unique<SliceWatches>(collection, slices.sources, slices.queue));
+  clusters.Keep(std::make_shared<kube::ClusterSet::Subscription>(
+      context.members.OnReconnected([&queue = clusters.queue()](const std::string& cluster) {
+        queue.Add({.key = {}, .cluster = cluster});
+      })));
+}
+
+}  // namespace
+
+absl::Status RegisterServiceExport(const loops::Context& context, int /*workers*/) {
+  const SliceCollection collection{context.manager, SliceCollector::kServiceExport,
+                                   api::kServiceExportController};
+  context.inventory.Reads(api::ServiceExports(), {"metadata.deletionTimestamp"});
+  BuildByCluster(context, collection, BuildBySlice(context, collection, api::kServiceExportQueue));
+  return absl::OkStatus();
+}
+
+absl::Status RegisterEndpointSliceCollect(const loops::Context& context, int /*workers*/) {
+  const SliceCollection collection{context.manager, SliceCollector::kMultiClusterService,
+                                   api::kEndpointSliceCollectController};
+  BuildByCluster(context, collection,
+                 BuildBySlice(context, collection, api::kEndpointSliceCollectQueue));
+  return absl::OkStatus();
+}
+
+}  // namespace controllers

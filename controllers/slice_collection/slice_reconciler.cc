@@ -1,0 +1,181 @@
+// A pass is about one slice of a member. The slice is wanted when it is there, Karmada has not made
+// it itself, and its Service is exported: by a ServiceExport in the member, or by the Work of a
+// MultiClusterService for the cluster. Then its Work is created or made equal to it; otherwise the
+// collector's claim is taken off the Work. A Work that is equal is not sent, so that a restart
+// writes nothing. Passes about a Service, or about a whole cluster, only queue slices.
+//
+// While the member's kinds have not been listed, a slice that is missing means nothing, and the
+// pass ends: everything is looked at after the lists (slice_watches.cc). A change within a second
+// after the last write waits for the rest of that second (write_pause.h); the pass then writes what
+// the slice is by that time. A Work that is being deleted, and one that somebody changes or deletes
+// by hand, bring the slice back by their own events. A failure that repeating cannot end (a Work
+// that is too large, a name that is taken) is an event on the Work that asks for the slice and on
+// its template, and is tried again minutes later.
+#include "controllers/slice_collection/slice_reconciler.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "api/cluster.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "api/work.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "controllers/slice_collection/slice_demand.h"
+#include "kube/client/errors.h"
+#include "works/related.h"
+#include "works/stored_size.h"
+
+namespace controllers {
+namespace {
+
+// Returns whether the same write of the same slice fails again.
+bool IsLasting(const kube::Object& slice, const absl::Status& failure) {
+  return base::IsTerminal(failure) || kube::IsInvalid(failure) ||
+         absl::IsResourceExhausted(failure) || works::SuspiciousSize(slice, failure).has_value();
+}
+
+}  // namespace
+
+absl::StatusOr<kube::Action> SliceReconciler::Reconcile(const kube::Request& request,
+                                                        const base::StopToken& stop) {
+  const kube::ObjectPtr cluster =
+      collection_.manager.cluster().Find(api::Clusters(), {"", request.cluster});
+  // A cluster that leaves takes its Works along.
+  if (cluster == nullptr || cluster->IsDeleting() || !api::ClusterView(*cluster).IsPush()) {
+    const std::string prefix = absl::StrCat(request.cluster, "/");
+    recorder_.ForgetAll(prefix);
+    conflicts_.ForgetAll(prefix);
+    return kube::Action::Done();
+  }
+  if (request.variant == kOneSlice) return ReconcileSlice(request, *cluster, stop);
+  const std::optional<SliceSources::Listed> listed = sources_->ListedIn(request.cluster);
+  if (!listed.has_value()) return kube::Action::Done();
+  if (request.variant == kSlicesOfService) QueueService(request.cluster, request.key, *listed);
+  if (request.variant == kAllSlices) QueueAll(request.cluster, *listed);
+  return kube::Action::Done();
+}
+
+void SliceReconciler::QueueSlice(const std::string& cluster, const kube::ObjectKey& slice) {
+  queue_->Add({.key = slice, .cluster = cluster, .variant = kOneSlice});
+}
+
+void SliceReconciler::QueueService(const std::string& cluster, const kube::ObjectKey& service,
+                                   const SliceSources::Listed& listed) {
+  for (const kube::ObjectPtr& slice : listed.SlicesOf(service)) QueueSlice(cluster, slice->key());
+  const std::string ns = api::ExecutionNamespace(cluster);
+  for (const kube::ObjectPtr& work :
+       collection_.manager.cluster().ByIndex(api::Works(), works::kWorksByCollectedService,
+                                             works::CollectedFor(collection_.collector, service))) {
+    if (work->ns() == ns) QueueSlice(cluster, api::SliceOf(*work));
+  }
+}
+
+void SliceReconciler::QueueAll(const std::string& cluster, const SliceSources::Listed& listed) {
+  kube::ClusterClient& client = collection_.manager.cluster();
+  const std::string ns = api::ExecutionNamespace(cluster);
+  const std::string index = DemandIndex(collection_.collector);
+  for (const kube::ObjectPtr& work : client.ByIndex(api::Works(), index, CarriesIn(ns))) {
+    QueueSlice(cluster, api::SliceOf(*work));
+  }
+  if (collection_.collector == api::SliceCollector::kMultiClusterService) {
+    for (const kube::ObjectPtr& work : client.ByIndex(api::Works(), index, AsksIn(ns))) {
+      QueueService(cluster, DemandedService(*work, collection_.collector), listed);
+    }
+  } else if (listed.exports != nullptr) {
+    for (const kube::ObjectPtr& exported : listed.exports->store().List()) {
+      QueueService(cluster, exported->key(), listed);
+    }
+  }
+}
+
+bool SliceReconciler::IsWanted(const std::string& cluster, const kube::Object* slice,
+                               const SliceSources::Listed& listed) {
+  if (slice == nullptr || api::EndpointSliceView(*slice).IsManagedByKarmada()) return false;
+  const kube::ObjectKey service = api::EndpointSliceView(*slice).Service();
+  if (service.name.empty()) return false;
+  if (collection_.collector == api::SliceCollector::kServiceExport) {
+    return listed.exports != nullptr && listed.exports->store().Find(service) != nullptr;
+  }
+  return collection_.manager.cluster().CountByIndex(
+             api::Works(), DemandIndex(collection_.collector),
+             AsksFor(api::ExecutionNamespace(cluster), service)) > 0;
+}
+
+absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request& request,
+                                                             const kube::Object& cluster,
+                                                             const base::StopToken& stop) {
+  const std::optional<SliceSources::Listed> listed = sources_->ListedIn(request.cluster);
+  if (!listed.has_value()) return kube::Action::Done();
+  kube::ClusterClient& client = collection_.manager.cluster();
+  const kube::ObjectPtr work =
+      client.Find(api::Works(), works::WorkOfSlice(request.cluster, request.key));
+  // The end of the Work brings the slice back.
+  if (work != nullptr && work->IsDeleting()) return kube::Action::Done();
+  const kube::ObjectPtr slice = listed->slices->store().Find(request.key);
+  const bool wanted = IsWanted(request.cluster, slice.get(), *listed);
+  const bool has_work = work != nullptr && api::IsCollectedBy(*work, collection_.collector) &&
+                        api::SliceOf(*work) == request.key;
+  if (!wanted && !has_work) {
+    recorder_.Forget(request.ToString());
+    conflicts_.Forget(request.ToString());
+    return kube::Action::Done();
+  }
+  // The execution namespace of a cluster that has just joined comes a moment later.
+  if (wanted && !works::TakesWorks(client, cluster)) return kube::Action::Done();
+  const absl::Duration pause = pause_.Remaining(request);
+  if (pause > absl::ZeroDuration()) return kube::Action::After(pause);
+  if (!wanted) {
+    return Finish(request, nullptr, works_.TakeOff(work, collection_.collector, stop));
+  }
+  return Finish(request, slice.get(),
+                works_.Report(request.cluster, *slice, collection_.collector, stop));
+}
+
+absl::StatusOr<kube::Action> SliceReconciler::Finish(const kube::Request& request,
+                                                     const kube::Object* slice,
+                                                     const absl::StatusOr<bool>& written) {
+  const absl::Status result = conflicts_.Judge(request.ToString(), written.status());
+  if (written.ok() && *written) pause_.Begin(request, kBetweenSliceWrites);
+  if (slice != nullptr) Report(request, *slice, result);
+  if (result.ok()) return kube::Action::Done();
+  if (slice == nullptr || !IsLasting(*slice, result)) return result;
+  base::LogWarning("an EndpointSlice could not be collected",
+                   {{"cluster", request.cluster},
+                    {"slice", request.key.ToString()},
+                    {"error", result},
+                    {"again after", absl::FormatDuration(kAfterLastingFailure)}});
+  pause_.Begin(request, kAfterLastingFailure);
+  return kube::Action::After(kAfterLastingFailure);
+}
+
+void SliceReconciler::Report(const kube::Request& request, const kube::Object& slice,
+                             const absl::Status& result) {
+  const std::string what = absl::StrCat("Collect EndpointSlice(", request.key.ToString(),
+                                        ") of cluster(", request.cluster, ")");
+  kube::EventRecorder::Attempt attempt{
+      .what = request.ToString(),
+      .success = {api::reason::kCollectEndpointSliceSucceed, absl::StrCat(what, " succeed.")},
+      .failure = {api::reason::kCollectEndpointSliceFailed,
+                  absl::StrCat(what, " failed: ", result.message())}};
+  kube::ClusterClient& client = collection_.manager.cluster();
+  for (const kube::ObjectPtr& work :
+       client.ByIndex(api::Works(), DemandIndex(collection_.collector),
+                      AsksFor(api::ExecutionNamespace(request.cluster),
+                              api::EndpointSliceView(slice).Service()))) {
+    attempt.about.push_back(kube::InvolvedObject::Of(*work));
+    for (const json::Value& raw : api::WorkView(*work).Manifests()) {
+      const kube::InvolvedObject about = works::TemplateOf(kube::Object(raw));
+      if (!about.uid.empty()) attempt.about.push_back(about);
+    }
+  }
+  // An export that somebody has made in the member by hand has no Work.
+  const kube::ObjectPtr cluster = client.Find(api::Clusters(), {"", request.cluster});
+  if (attempt.about.empty() && cluster != nullptr) {
+    attempt.about.push_back(kube::InvolvedObject::Of(*cluster));
+  }
+  recorder_.Outcome(attempt, result);
+}
+
+}  // namespace controllers

@@ -1,0 +1,128 @@
+// A cluster is followed from the first Work that asks for slices of it, or carries one, to the
+// last. A Work that carries a slice counts because the slice, or its export, may have gone while no
+// controller manager ran: the lists show that, and the Work goes. A pass looks for the first lists
+// of the followed kinds until they are there, and then has the loop over slices look at everything
+// once; what happens later comes by events.
+//
+// Nothing is concluded from a kind that has not been listed, with one exception: exports that the
+// member says it does not serve, and of which its status.apiEnablements, read whole, says the same,
+// are none. A cluster that is not ready keeps what it has; it comes back when it is ready, when its
+// kinds change, when it is connected anew, and when a Work makes a difference to its need.
+#include "controllers/slice_collection/slice_watches.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/cluster.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "api/work.h"
+#include "base/status.h"
+#include "controllers/slice_collection/slice_demand.h"
+#include "kube/client/errors.h"
+#include "works/related.h"
+
+namespace controllers {
+namespace {
+
+bool ListsNoSuchApi(const kube::Object& cluster, const kube::Gvk& gvk) {
+  const api::ClusterView view(cluster);
+  return kube::IsConditionTrue(view.Conditions(), api::kCompleteApiEnablements) &&
+         !view.HasApi(gvk);
+}
+
+absl::Status Explained(const std::string& cluster, const SliceSources::Waiting& waiting) {
+  const std::string what = waiting.resource.gvk.ToString();
+  if (kube::IsNoSuchKind(waiting.error)) {
+    return base::Annotate(waiting.error, "cluster ", cluster, " does not serve ", what,
+                          ", so that EndpointSlices of its Services are not collected");
+  }
+  return base::Annotate(waiting.error, "listing ", what, " in cluster ", cluster);
+}
+
+}  // namespace
+
+absl::StatusOr<kube::Action> SliceWatches::Reconcile(const kube::Request& request,
+                                                     const base::StopToken&) {
+  const std::string& name = request.cluster;
+  const kube::ObjectPtr cluster = collection_.manager.cluster().Find(api::Clusters(), {"", name});
+  // In a pull cluster its agent acts.
+  const bool is_ours =
+      cluster != nullptr && !cluster->IsDeleting() && api::ClusterView(*cluster).IsPush();
+  if (!is_ours || !IsNeeded(name)) {
+    sources_->Leave(name);
+    Report(name, absl::OkStatus());
+    return kube::Action::Done();
+  }
+  if (!api::ClusterView(*cluster).IsReady()) return kube::Action::Done();
+  RETURN_IF_ERROR(base::Annotate(sources_->Follow(name), "watching cluster ", name));
+  const std::vector<SliceSources::Waiting> waiting = sources_->NotListed(name);
+  const kube::Action next = waiting.empty() ? kube::Action::Done() : Await(*cluster, waiting);
+  if (waiting.empty()) Report(name, absl::OkStatus());
+  if (sources_->TakeNews(name)) queue_.Add({.cluster = name, .variant = kAllSlices});
+  return next;
+}
+
+bool SliceWatches::IsNeeded(const std::string& cluster) {
+  const std::string ns = api::ExecutionNamespace(cluster);
+  const std::string index = DemandIndex(collection_.collector);
+  kube::ClusterClient& client = collection_.manager.cluster();
+  return client.CountByIndex(api::Works(), index, AsksIn(ns)) > 0 ||
+         client.CountByIndex(api::Works(), index, CarriesIn(ns)) > 0;
+}
+
+kube::Action SliceWatches::Await(const kube::Object& cluster,
+                                 const std::vector<SliceSources::Waiting>& waiting) {
+  const std::string name(cluster.name());
+  base::ErrorList errors;
+  absl::Duration poll = kUnservedPoll;
+  for (const SliceSources::Waiting& kind : waiting) {
+    errors.Add(Explained(name, kind));
+    const bool is_unserved = kube::IsNoSuchKind(kind.error);
+    if (!is_unserved) poll = std::min(poll, kind.error.ok() ? kListPoll : kFailedListPoll);
+    if (is_unserved && kind.resource.gvk == api::ServiceExports().gvk &&
+        ListsNoSuchApi(cluster, kind.resource.gvk)) {
+      sources_->AssumeNoExports(name);
+    }
+  }
+  if (!errors.empty()) Report(name, errors.Join());
+  return kube::Action::After(poll);
+}
+
+void SliceWatches::Report(const std::string& cluster, const absl::Status& failure) {
+  {
+    absl::MutexLock lock(&mu_);
+    const std::string message(failure.message());
+    const auto reported = reported_.find(cluster);
+    if (failure.ok() ? reported == reported_.end()
+                     : reported != reported_.end() && reported->second == message) {
+      return;
+    }
+    if (failure.ok()) {
+      reported_.erase(reported);
+    } else {
+      reported_[cluster] = message;
+    }
+  }
+  kube::EventRecorder::Attempt attempt{
+      .what = cluster,
+      .success = {api::reason::kCollectEndpointSliceSucceed,
+                  absl::StrCat("EndpointSlices of cluster ", cluster, " are collected again")},
+      .failure = {kube::IsNoSuchKind(failure) ? api::reason::kApiIncompatible
+                                              : api::reason::kCollectEndpointSliceFailed,
+                  ""}};
+  for (const kube::ObjectPtr& work :
+       collection_.manager.cluster().ByIndex(api::Works(), DemandIndex(collection_.collector),
+                                             AsksIn(api::ExecutionNamespace(cluster)))) {
+    attempt.about.push_back(kube::InvolvedObject::Of(*work));
+    for (const json::Value& raw : api::WorkView(*work).Manifests()) {
+      const kube::InvolvedObject about = works::TemplateOf(kube::Object(raw));
+      if (!about.uid.empty()) attempt.about.push_back(about);
+    }
+  }
+  recorder_.Outcome(attempt, failure);
+}
+
+}  // namespace controllers

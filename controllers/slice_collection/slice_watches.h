@@ -1,0 +1,73 @@
+// The loop over clusters of a collector of EndpointSlices: it watches slices, and ServiceExports,
+// in the push clusters of which slices have to be collected, and in no others.
+#ifndef CONTROLLERS_SLICE_COLLECTION_SLICE_WATCHES_H_
+#define CONTROLLERS_SLICE_COLLECTION_SLICE_WATCHES_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "api/endpoint_slice.h"
+#include "base/stop_token.h"
+#include "controllers/slice_collection/slice_sources.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/event_recorder.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "kube/runtime/work_queue.h"
+
+namespace controllers {
+
+// What the two loops of a collector share.
+struct SliceCollection {
+  kube::Manager& manager;
+  api::SliceCollector collector;
+  std::string source;  // The source of its events.
+};
+
+class SliceWatches : public kube::Reconciler {
+ public:
+  // How soon a pass looks again for a first list that is under way, and that has failed.
+  static constexpr absl::Duration kListPoll = absl::Milliseconds(100);
+  static constexpr absl::Duration kFailedListPoll = absl::Seconds(1);
+  static constexpr absl::Duration kUnservedPoll = absl::Minutes(1);
+
+  // Requests to look at all slices of a cluster go into `queue`. REQUIRES: the manager and the
+  // queue outlive this object.
+  SliceWatches(SliceCollection collection, std::shared_ptr<SliceSources> sources,
+               kube::WorkQueue& queue)
+      : collection_(std::move(collection)),
+        sources_(std::move(sources)),
+        queue_(queue),
+        recorder_(collection_.manager.events(), collection_.source) {}
+
+  // The request names a cluster.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  bool IsNeeded(const std::string& cluster);
+  // Reports what keeps the kinds from being listed, and returns when to look again.
+  kube::Action Await(const kube::Object& cluster,
+                     const std::vector<SliceSources::Waiting>& waiting);
+  // Reports the failure on what asks for slices, once while it stays the same; OK ends it.
+  void Report(const std::string& cluster, const absl::Status& failure);
+
+  const SliceCollection collection_;
+  const std::shared_ptr<SliceSources> sources_;
+  kube::WorkQueue& queue_;
+  kube::EventRecorder recorder_;
+  absl::Mutex mu_;
+  // The last reported failure by cluster.
+  std::map<std::string, std::string> reported_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_SLICE_COLLECTION_SLICE_WATCHES_H_
