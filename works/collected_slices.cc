@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/keys.h"
 #include "api/names.h"
@@ -15,20 +16,27 @@ namespace {
 constexpr api::SliceCollector kCollectors[] = {api::SliceCollector::kServiceExport,
                                                api::SliceCollector::kMultiClusterService};
 
-// Returns the Work to be, whose other collector is the one that `existing` has.
+// Returns the value of the label of collectors. One that upstream has written in another order
+// stays.
+std::string CollectorsWith(const char* collector, const kube::Object* existing) {
+  if (existing == nullptr) return collector;
+  std::set<std::string> collectors = api::CollectorsOf(*existing);
+  const bool has_it = !collectors.insert(collector).second;
+  const absl::string_view label = existing->Label(api::kEndpointSliceManagedByLabel);
+  return has_it && absl::StrContains(label, collector) ? std::string(label)
+                                                       : api::JoinedCollectors(collectors);
+}
+
 WorkTemplate TemplateFor(const kube::ObjectKey& key, const kube::Object& slice,
                          const api::SliceCollectorKeys& keys, const kube::Object* existing) {
-  std::set<std::string> collectors;
-  if (existing != nullptr) collectors = api::CollectorsOf(*existing);
-  collectors.insert(keys.name);
   const kube::ObjectKey service = api::EndpointSliceView(slice).Service();
   WorkTemplate wanted;
   wanted.key = key;
   wanted.manifest = slice;
-  wanted.labels =
-      json::Value::Object({{keys.namespace_label, service.ns},
-                           {keys.name_label, service.name},
-                           {api::kEndpointSliceManagedByLabel, api::JoinedCollectors(collectors)}});
+  wanted.labels = json::Value::Object(
+      {{keys.namespace_label, service.ns},
+       {keys.name_label, service.name},
+       {api::kEndpointSliceManagedByLabel, CollectorsWith(keys.name, existing)}});
   wanted.finalizers = {keys.finalizer};
   wanted.suspend_dispatching = true;
   wanted.is_shared = true;

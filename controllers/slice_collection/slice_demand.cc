@@ -1,8 +1,11 @@
 #include "controllers/slice_collection/slice_demand.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "api/resources.h"
 #include "api/work.h"
+#include "works/related.h"
 
 namespace controllers {
 
@@ -41,6 +44,14 @@ kube::IndexFn DemandIndexValues(api::SliceCollector collector) {
     if (api::IsCollectedBy(work, collector)) values.push_back(CarriesIn(work.ns()));
     return values;
   };
+}
+
+void AddAsking(const kube::Object& work, std::vector<kube::InvolvedObject>& about) {
+  about.push_back(kube::InvolvedObject::Of(work));
+  for (const json::Value& raw : api::WorkView(work).Manifests()) {
+    kube::InvolvedObject made_of = works::TemplateOf(kube::Object(raw));
+    if (!made_of.uid.empty()) about.push_back(std::move(made_of));
+  }
 }
 
 bool ChangesDemand(api::SliceCollector collector, const kube::Object& before,

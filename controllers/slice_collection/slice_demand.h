@@ -11,6 +11,7 @@
 #include "kube/cache/store.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
+#include "kube/runtime/events.h"
 
 namespace controllers {
 
@@ -27,6 +28,9 @@ kube::IndexFn DemandIndexValues(api::SliceCollector collector);
 std::string AsksIn(absl::string_view ns);
 std::string AsksFor(absl::string_view ns, const kube::ObjectKey& service);
 std::string CarriesIn(absl::string_view ns);
+
+// Adds whom events about the slices concern: a Work that asks for them, and its template.
+void AddAsking(const kube::Object& work, std::vector<kube::InvolvedObject>& about);
 
 // Returns whether an update of a Work makes a difference to one of these values.
 bool ChangesDemand(api::SliceCollector collector, const kube::Object& before,

@@ -6,9 +6,9 @@
 //
 // While the member's kinds have not been listed, a slice that is missing means nothing, and the
 // pass ends: everything is looked at after the lists (slice_watches.cc). A change within a second
-// after the last write waits for the rest of that second (write_pause.h); the pass then writes what
-// the slice is by that time. A Work that is being deleted, and one that somebody changes or deletes
-// by hand, bring the slice back by their own events. A failure that repeating cannot end (a Work
+// after the collector's last write waits for the rest of that second; the pass then writes what the
+// slice is by that time. A Work that is being deleted, and one that somebody changes or deletes by
+// hand, bring the slice back by their own events. A failure that repeating cannot end (a Work
 // that is too large, a name that is taken) is an event on the Work that asks for the slice and on
 // its template, and is tried again minutes later.
 #include "controllers/slice_collection/slice_reconciler.h"
@@ -19,7 +19,6 @@
 #include "api/cluster.h"
 #include "api/names.h"
 #include "api/resources.h"
-#include "api/work.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "controllers/slice_collection/slice_demand.h"
@@ -109,8 +108,8 @@ absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request
   const std::optional<SliceSources::Listed> listed = sources_->ListedIn(request.cluster);
   if (!listed.has_value()) return kube::Action::Done();
   kube::ClusterClient& client = collection_.manager.cluster();
-  const kube::ObjectPtr work =
-      client.Find(api::Works(), works::WorkOfSlice(request.cluster, request.key));
+  const kube::ObjectKey work_key = works::WorkOfSlice(request.cluster, request.key);
+  const kube::ObjectPtr work = client.Find(api::Works(), work_key);
   // The end of the Work brings the slice back.
   if (work != nullptr && work->IsDeleting()) return kube::Action::Done();
   const kube::ObjectPtr slice = listed->slices->store().Find(request.key);
@@ -124,7 +123,7 @@ absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request
   }
   // The execution namespace of a cluster that has just joined comes a moment later.
   if (wanted && !works::TakesWorks(client, cluster)) return kube::Action::Done();
-  const absl::Duration pause = pause_.Remaining(request);
+  const absl::Duration pause = pace_.PauseFor(work_key);
   if (pause > absl::ZeroDuration()) return kube::Action::After(pause);
   if (!wanted) {
     return Finish(request, nullptr, works_.TakeOff(work, collection_.collector, stop));
@@ -137,7 +136,8 @@ absl::StatusOr<kube::Action> SliceReconciler::Finish(const kube::Request& reques
                                                      const kube::Object* slice,
                                                      const absl::StatusOr<bool>& written) {
   const absl::Status result = conflicts_.Judge(request.ToString(), written.status());
-  if (written.ok() && *written) pause_.Begin(request, kBetweenSliceWrites);
+  const kube::ObjectKey work = works::WorkOfSlice(request.cluster, request.key);
+  if (written.ok() && *written) pace_.Written(work, kBetweenSliceWrites);
   if (slice != nullptr) Report(request, *slice, result);
   if (result.ok()) return kube::Action::Done();
   if (slice == nullptr || !IsLasting(*slice, result)) return result;
@@ -146,7 +146,7 @@ absl::StatusOr<kube::Action> SliceReconciler::Finish(const kube::Request& reques
                     {"slice", request.key.ToString()},
                     {"error", result},
                     {"again after", absl::FormatDuration(kAfterLastingFailure)}});
-  pause_.Begin(request, kAfterLastingFailure);
+  pace_.Written(work, kAfterLastingFailure);
   return kube::Action::After(kAfterLastingFailure);
 }
 
@@ -164,11 +164,7 @@ void SliceReconciler::Report(const kube::Request& request, const kube::Object& s
        client.ByIndex(api::Works(), DemandIndex(collection_.collector),
                       AsksFor(api::ExecutionNamespace(request.cluster),
                               api::EndpointSliceView(slice).Service()))) {
-    attempt.about.push_back(kube::InvolvedObject::Of(*work));
-    for (const json::Value& raw : api::WorkView(*work).Manifests()) {
-      const kube::InvolvedObject about = works::TemplateOf(kube::Object(raw));
-      if (!about.uid.empty()) attempt.about.push_back(about);
-    }
+    AddAsking(*work, attempt.about);
   }
   // An export that somebody has made in the member by hand has no Work.
   const kube::ObjectPtr cluster = client.Find(api::Clusters(), {"", request.cluster});

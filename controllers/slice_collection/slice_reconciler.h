@@ -12,15 +12,22 @@
 #include "base/stop_token.h"
 #include "controllers/slice_collection/slice_sources.h"
 #include "controllers/slice_collection/slice_watches.h"
-#include "controllers/slice_collection/write_pause.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
 #include "works/collected_slices.h"
+#include "works/write_pace.h"
 
 namespace controllers {
+
+// A Service whose pods come and go changes its slices many times a second, and each write of a Work
+// leads to further ones: in the control plane, and in every cluster that uses the Service. So the
+// first change is written at once, and what follows once in this time, as it is by then.
+inline constexpr absl::Duration kBetweenSliceWrites = absl::Seconds(1);
+// How long a failure waits that only a change from outside ends.
+inline constexpr absl::Duration kAfterLastingFailure = absl::Minutes(5);
 
 class SliceReconciler : public kube::Reconciler {
  public:
@@ -28,7 +35,7 @@ class SliceReconciler : public kube::Reconciler {
       : collection_(std::move(collection)),
         sources_(std::move(sources)),
         works_(collection_.manager.cluster()),
-        pause_(collection_.manager.clock()),
+        pace_(collection_.manager.clock()),
         recorder_(collection_.manager.events(), collection_.source) {}
 
   // Call it before the loop runs. REQUIRES: the queue, which is this loop's own, outlives the last
@@ -46,7 +53,7 @@ class SliceReconciler : public kube::Reconciler {
   // Returns whether the slice, which may be nullptr, has to have a Work.
   bool IsWanted(const std::string& cluster, const kube::Object* slice,
                 const SliceSources::Listed& listed);
-  // Ends a pass that has tried to write.
+  // Ends a pass that has tried to write; the slice is nullptr if it is not wanted.
   absl::StatusOr<kube::Action> Finish(const kube::Request& request, const kube::Object* slice,
                                       const absl::StatusOr<bool>& written);
   void Report(const kube::Request& request, const kube::Object& slice, const absl::Status& result);
@@ -59,7 +66,7 @@ class SliceReconciler : public kube::Reconciler {
   const SliceCollection collection_;
   const std::shared_ptr<SliceSources> sources_;
   works::CollectedSlices works_;
-  WritePause pause_;
+  works::WritePace pace_;
   kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;
   kube::WorkQueue* queue_ = nullptr;

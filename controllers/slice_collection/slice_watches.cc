@@ -7,7 +7,9 @@
 // Nothing is concluded from a kind that has not been listed, with one exception: exports that the
 // member says it does not serve, and of which its status.apiEnablements, read whole, says the same,
 // are none. A cluster that is not ready keeps what it has; it comes back when it is ready, when its
-// kinds change, when it is connected anew, and when a Work makes a difference to its need.
+// kinds change, when it is connected anew, and when a Work makes a difference to its need; one that
+// is followed also each minute, since a Cluster that is deleted and made at once gets a new
+// connection without news of it.
 #include "controllers/slice_collection/slice_watches.h"
 
 #include <algorithm>
@@ -18,11 +20,9 @@
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/resources.h"
-#include "api/work.h"
 #include "base/status.h"
 #include "controllers/slice_collection/slice_demand.h"
 #include "kube/client/errors.h"
-#include "works/related.h"
 
 namespace controllers {
 namespace {
@@ -53,14 +53,15 @@ absl::StatusOr<kube::Action> SliceWatches::Reconcile(const kube::Request& reques
       cluster != nullptr && !cluster->IsDeleting() && api::ClusterView(*cluster).IsPush();
   if (!is_ours || !IsNeeded(name)) {
     sources_->Leave(name);
-    Report(name, absl::OkStatus());
+    Forget(name);
     return kube::Action::Done();
   }
   if (!api::ClusterView(*cluster).IsReady()) return kube::Action::Done();
   RETURN_IF_ERROR(base::Annotate(sources_->Follow(name), "watching cluster ", name));
   const std::vector<SliceSources::Waiting> waiting = sources_->NotListed(name);
-  const kube::Action next = waiting.empty() ? kube::Action::Done() : Await(*cluster, waiting);
-  if (waiting.empty()) Report(name, absl::OkStatus());
+  const kube::Action next =
+      waiting.empty() ? kube::Action::After(kSlowPoll) : Await(*cluster, waiting);
+  if (waiting.empty()) ReportEnd(name);
   if (sources_->TakeNews(name)) queue_.Add({.cluster = name, .variant = kAllSlices});
   return next;
 }
@@ -77,7 +78,7 @@ kube::Action SliceWatches::Await(const kube::Object& cluster,
                                  const std::vector<SliceSources::Waiting>& waiting) {
   const std::string name(cluster.name());
   base::ErrorList errors;
-  absl::Duration poll = kUnservedPoll;
+  absl::Duration poll = kSlowPoll;
   for (const SliceSources::Waiting& kind : waiting) {
     errors.Add(Explained(name, kind));
     const bool is_unserved = kube::IsNoSuchKind(kind.error);
@@ -87,42 +88,54 @@ kube::Action SliceWatches::Await(const kube::Object& cluster,
       sources_->AssumeNoExports(name);
     }
   }
-  if (!errors.empty()) Report(name, errors.Join());
-  return kube::Action::After(poll);
+  if (errors.empty()) return kube::Action::After(poll);
+  const absl::Duration hold = ReportFailure(name, errors.Join());
+  return kube::Action::After(hold > absl::ZeroDuration() ? std::min(hold, poll) : poll);
 }
 
-void SliceWatches::Report(const std::string& cluster, const absl::Status& failure) {
+absl::Duration SliceWatches::ReportFailure(const std::string& cluster,
+                                           const absl::Status& failure) {
+  const base::SteadyTime now = collection_.manager.clock().SteadyNow();
   {
     absl::MutexLock lock(&mu_);
-    const std::string message(failure.message());
-    const auto reported = reported_.find(cluster);
-    if (failure.ok() ? reported == reported_.end()
-                     : reported != reported_.end() && reported->second == message) {
-      return;
-    }
-    if (failure.ok()) {
-      reported_.erase(reported);
-    } else {
-      reported_[cluster] = message;
-    }
+    Failure& known = failures_.try_emplace(cluster, Failure{now, ""}).first->second;
+    const absl::Duration hold = known.since + kBeforeReport - now;
+    if (hold > absl::ZeroDuration()) return hold;
+    if (known.reported == failure.message()) return absl::ZeroDuration();
+    known.reported = std::string(failure.message());
   }
+  Record(cluster, failure);
+  return absl::ZeroDuration();
+}
+
+void SliceWatches::ReportEnd(const std::string& cluster) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (failures_.erase(cluster) == 0) return;
+  }
+  Record(cluster, absl::OkStatus());
+}
+
+void SliceWatches::Forget(const std::string& cluster) {
+  recorder_.Forget(cluster);
+  absl::MutexLock lock(&mu_);
+  failures_.erase(cluster);
+}
+
+void SliceWatches::Record(const std::string& cluster, const absl::Status& result) {
   kube::EventRecorder::Attempt attempt{
       .what = cluster,
       .success = {api::reason::kCollectEndpointSliceSucceed,
                   absl::StrCat("EndpointSlices of cluster ", cluster, " are collected again")},
-      .failure = {kube::IsNoSuchKind(failure) ? api::reason::kApiIncompatible
-                                              : api::reason::kCollectEndpointSliceFailed,
+      .failure = {kube::IsNoSuchKind(result) ? api::reason::kApiIncompatible
+                                             : api::reason::kCollectEndpointSliceFailed,
                   ""}};
   for (const kube::ObjectPtr& work :
        collection_.manager.cluster().ByIndex(api::Works(), DemandIndex(collection_.collector),
                                              AsksIn(api::ExecutionNamespace(cluster)))) {
-    attempt.about.push_back(kube::InvolvedObject::Of(*work));
-    for (const json::Value& raw : api::WorkView(*work).Manifests()) {
-      const kube::InvolvedObject about = works::TemplateOf(kube::Object(raw));
-      if (!about.uid.empty()) attempt.about.push_back(about);
-    }
+    AddAsking(*work, attempt.about);
   }
-  recorder_.Outcome(attempt, failure);
+  recorder_.Outcome(attempt, result);
 }
 
 }  // namespace controllers

@@ -14,6 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "api/endpoint_slice.h"
+#include "base/clock.h"
 #include "base/stop_token.h"
 #include "controllers/slice_collection/slice_sources.h"
 #include "kube/meta/object.h"
@@ -33,10 +34,13 @@ struct SliceCollection {
 
 class SliceWatches : public kube::Reconciler {
  public:
-  // How soon a pass looks again for a first list that is under way, and that has failed.
+  // How soon a pass looks again: for a first list that is under way, for one that has failed, and
+  // for a kind that is not served, or a connection that has been replaced without an event.
   static constexpr absl::Duration kListPoll = absl::Milliseconds(100);
   static constexpr absl::Duration kFailedListPoll = absl::Seconds(1);
-  static constexpr absl::Duration kUnservedPoll = absl::Minutes(1);
+  static constexpr absl::Duration kSlowPoll = absl::Minutes(1);
+  // A failure that is over by then is not reported: a member's server may be starting.
+  static constexpr absl::Duration kBeforeReport = absl::Seconds(10);
 
   // Requests to look at all slices of a cluster go into `queue`. REQUIRES: the manager and the
   // queue outlive this object.
@@ -56,16 +60,23 @@ class SliceWatches : public kube::Reconciler {
   // Reports what keeps the kinds from being listed, and returns when to look again.
   kube::Action Await(const kube::Object& cluster,
                      const std::vector<SliceSources::Waiting>& waiting);
-  // Reports the failure on what asks for slices, once while it stays the same; OK ends it.
-  void Report(const std::string& cluster, const absl::Status& failure);
+  // Reports the failure on what asks for slices, once while it stays the same. Returns how long it
+  // waits for that; zero if it is reported.
+  absl::Duration ReportFailure(const std::string& cluster, const absl::Status& failure);
+  void ReportEnd(const std::string& cluster);
+  void Forget(const std::string& cluster);
+  void Record(const std::string& cluster, const absl::Status& result);
 
   const SliceCollection collection_;
   const std::shared_ptr<SliceSources> sources_;
   kube::WorkQueue& queue_;
   kube::EventRecorder recorder_;
+  struct Failure {
+    base::SteadyTime since;
+    std::string reported;  // The message; "" before it is reported.
+  };
   absl::Mutex mu_;
-  // The last reported failure by cluster.
-  std::map<std::string, std::string> reported_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, Failure> failures_ ABSL_GUARDED_BY(mu_);  // By cluster.
 };
 
 }  // namespace controllers

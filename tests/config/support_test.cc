@@ -89,7 +89,7 @@ TEST_CASE("a gate without effect gets a warning, a whole stage one warning for a
                                  "queues always have priorities"});
   const auto all = Warnings({"--feature-gates=AllAlpha=true,FederatedQuotaEnforcement=false"});
   REQUIRE(all.size() == 1);
-  CHECK(absl::StrContains(all[0], "SchedulingOvercommitProtection"));
+  CHECK(absl::StrContains(all[0], "LoggingAlphaOptions"));
   CHECK_FALSE(absl::StrContains(all[0], "FederatedQuotaEnforcement"));
   CHECK_FALSE(absl::StrContains(all[0], "ResourceQuotaEstimate"));
 }

@@ -205,10 +205,11 @@ TEST_CASE_METHOD(Fixture, "a slice whose name is taken by somebody else is repor
   CHECK(absl::StrContains(recorded->All().back(), "Normal ImportEndpointSliceSucceed"));
 }
 
-TEST_CASE_METHOD(Fixture, "a namespace that is missing is reported and waited for") {
-  server->FailNext("POST", 404, "NotFound");
+TEST_CASE_METHOD(Fixture, "a slice that the server refuses is reported and tried again later") {
+  server->FailNext("POST", 422, "Invalid");
   PutWork(Work());
   const auto action = Reconcile(Work().key());
+  INFO(action.status());
   REQUIRE(action.ok());
   CHECK(action->delay() == controllers::ImportedSliceReconciler::kAfterLastingFailure);
   CHECK(recorded->All().size() == 1);

@@ -82,11 +82,6 @@ void FakeApiServer::EndFailures() {
   failures_.clear();
 }
 
-void FakeApiServer::Withdraw(const kube::Resource& r) {
-  absl::MutexLock lock(&mu_);
-  withdrawn_.insert(r.gvr().ToString());
-}
-
 void FakeApiServer::KeepStatus(const kube::Resource& r, Status where) {
   absl::MutexLock lock(&mu_);
   objects_.KeepStatus(r.gvr().ToString(), where);
@@ -242,8 +237,9 @@ void FakeApiServer::Start(const StreamPtr& stream) {
 }
 
 kube::HttpResponse FakeApiServer::NextFailure(const std::string& method, const RequestPath& path) {
-  if (withdrawn_.contains(path.collection)) return Failure(404, "NotFound");
-  auto& waiting = failures_[method];
+  // Those that are due for the requests of one kind only come first.
+  const auto of_kind = failures_.find(absl::StrCat(method, " ", path.collection));
+  auto& waiting = of_kind != failures_.end() ? of_kind->second : failures_[method];
   if (waiting.empty()) return {};
   const auto [code, reason] = waiting.front();
   waiting.pop_front();

@@ -16,7 +16,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -52,8 +51,6 @@ class FakeApiServer : public kube::Transport {
   void FailNext(const std::string& method, int code, const std::string& reason, int times = 1);
   // Drops what is left of FailNext.
   void EndFailures();
-  // From now on requests for this resource are answered as for one that the server does not serve.
-  void Withdraw(const kube::Resource& r);
   // Where the status of a resource is written; by default to the subresource.
   using Status = FakeObjects::Status;
   void KeepStatus(const kube::Resource& r, Status where);
@@ -129,7 +126,6 @@ class FakeApiServer : public kube::Transport {
   std::vector<StreamPtr> streams_ ABSL_GUARDED_BY(mu_);
   std::vector<StreamPtr> held_ ABSL_GUARDED_BY(mu_);  // Opened while watches were blocked.
   std::map<std::string, std::deque<std::pair<int, std::string>>> failures_ ABSL_GUARDED_BY(mu_);
-  std::set<std::string> withdrawn_ ABSL_GUARDED_BY(mu_);  // Collections.
   std::vector<std::string> requests_ ABSL_GUARDED_BY(mu_);
   std::string last_body_ ABSL_GUARDED_BY(mu_);
   std::string blocked_ ABSL_GUARDED_BY(mu_);

@@ -86,6 +86,11 @@ TEST_CASE_METHOD(Fixture, "two collectors share a Work, and each can leave it fi
   CHECK(Work().Label(api::kEndpointSliceManagedByLabel) == "MultiClusterService.ServiceExport");
   CHECK(Work().HasFinalizer(api::kEndpointSliceFinalizer));
   CHECK(Work().HasFinalizer(api::kEndpointSliceDispatchFinalizer));
+  kube::Object turned = Work();  // As upstream writes it now and then.
+  turned.SetLabel(api::kEndpointSliceManagedByLabel, "ServiceExport.MultiClusterService");
+  PutCached(api::Works(), turned);
+  CHECK_FALSE(Report(kExport));
+  CHECK_FALSE(Report(kService));
   CHECK(api::CollectedServiceOf(Work(), kExport) == kube::ObjectKey{"shop", "web"});
   CHECK(api::CollectedServiceOf(Work(), kService) == kube::ObjectKey{"shop", "web"});
   CHECK(works::CollectedServices(Work()) ==
@@ -138,19 +143,27 @@ TEST_CASE_METHOD(Fixture, "a Work that carries something else is left alone") {
   CHECK(Writes() == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "a claim that the other collector has just made is not lost") {
+TEST_CASE_METHOD(Fixture, "what the other collector has just claimed, or given up, is not lost") {
   Report(kExport);
-  const kube::ObjectPtr seen = Held();
-  // Another process writes, and the watch is late.
-  kube::Object other = *seen;
-  other.SetLabel(api::kEndpointSliceManagedByLabel, "MultiClusterService.ServiceExport");
-  other.SetLabel(api::kMultiClusterServiceNameLabel, "web");
-  const kube::Object stored = server->Put(api::Works(), other);
-  const absl::Status taken = collected.TakeOff(seen, kExport, {}).status();
-  CHECK(kube::IsConflict(taken));
-  REQUIRE(Shows(api::Works(), stored));
-  CHECK(TakeOff(kExport));
-  CHECK(Work().Label(api::kEndpointSliceManagedByLabel) == "MultiClusterService");
+  SECTION("a claim") {
+    const kube::ObjectPtr seen = Held();
+    const std::string version(seen->resource_version());
+    CHECK(TakeOff(kExport));
+    CHECK(Json(server->last_body()).Get({"preconditions", "resourceVersion"}) == version);
+    CHECK(Json(server->last_body()).Get({"preconditions", "uid"}) == json::Value(seen->uid()));
+  }
+  SECTION("an end") {
+    Report(kService);
+    const kube::ObjectPtr seen = Held();
+    kube::Object other = *seen;  // Another process writes, and the watch is late.
+    other.SetLabel(api::kEndpointSliceManagedByLabel, "ServiceExport");
+    other.EraseLabel(api::kMultiClusterServiceNameLabel);
+    const kube::Object stored = server->Put(api::Works(), other);
+    CHECK(kube::IsConflict(collected.TakeOff(seen, kExport, {}).status()));
+    REQUIRE(Shows(api::Works(), stored));
+    CHECK(TakeOff(kExport));
+    CHECK(Work().IsDeleting());
+  }
 }
 
 TEST_CASE_METHOD(Fixture, "nothing is written into a Work on its way out") {
