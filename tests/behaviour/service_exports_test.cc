@@ -83,11 +83,13 @@ struct ExportedService {
 
   ExportedService(ControlPlane& on, const std::string& stem)
       : plane(on), ns(plane.UniqueNamespace(stem)) {
-    // A real plane's members have the definition.
-    const auto definitions = sandbox::ReadManifests(
-        std::string(KM_SOURCE) + "/config/crds/multicluster.x-k8s.io_serviceexports.yaml");
+    // As a policy brings it there; the control plane has it.
+    const auto definitions = sandbox::ReadManifests(absl::StrCat(KM_SOURCE, "/config/crds"));
     REQUIRE(definitions.ok());
-    plane.Apply("member1", json::Write(definitions->at(0).root()));
+    for (const kube::Object& definition : *definitions) {
+      if (definition.name() != "serviceexports.multicluster.x-k8s.io") continue;
+      plane.Apply("member1", json::Write(definition.root()));
+    }
     plane.ApplyEverywhere(In(ns, kNamespaceYaml));
     plane.Apply("host", In(ns, kServiceYaml));
   }
