@@ -21,10 +21,10 @@ void MemberInventory::Reads(const kube::Resource& resource,
 absl::StatusOr<std::shared_ptr<kube::Informer>> MemberInventory::InformerFor(
     const std::string& cluster, const kube::Resource& resource) {
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, members_.Get(cluster));
-  absl::MutexLock lock(&following_mu_);
+  absl::MutexLock lock(&followers_->mu);
   bool is_new = false;
   std::shared_ptr<kube::Informer> informer = Informer(*member, resource, is_new);
-  followers_.erase(informer.get());  // From now on it stays.
+  followers_->counts.erase(informer.get());  // From now on it stays.
   return informer;
 }
 
@@ -33,13 +33,13 @@ absl::StatusOr<std::unique_ptr<MemberInventory::Followed>> MemberInventory::Foll
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, members_.Get(cluster));
   std::unique_ptr<Followed> followed;
   {
-    absl::MutexLock lock(&following_mu_);
+    absl::MutexLock lock(&followers_->mu);
     bool is_new = false;
     const std::shared_ptr<kube::Informer> informer = Informer(*member, resource, is_new);
-    followed.reset(new Followed(*this, member, informer));
-    const auto known = followers_.find(informer.get());
-    if (is_new) followers_[informer.get()] = 1;
-    if (!is_new && known != followers_.end()) ++known->second;
+    followed.reset(new Followed(followers_, member, informer));
+    const auto known = followers_->counts.find(informer.get());
+    if (is_new) followers_->counts[informer.get()] = 1;
+    if (!is_new && known != followers_->counts.end()) ++known->second;
   }
   followed->handler_ = followed->informer()->AddHandler(std::move(handler));
   return followed;
@@ -60,19 +60,15 @@ bool MemberInventory::IsCurrent(const std::string& cluster, const Followed& foll
   return member != nullptr && member == followed.member_.lock();
 }
 
-void MemberInventory::Release(const Followed& followed) {
-  absl::MutexLock lock(&following_mu_);
-  const auto known = followers_.find(followed.informer_.get());
-  if (known == followers_.end() || --known->second > 0) return;
-  followers_.erase(known);
-  // A new connection has informers of its own; the set of the old one has ended.
-  const std::shared_ptr<kube::MemberCluster> member = followed.member_.lock();
-  if (member != nullptr) member->unfiltered().Remove(followed.informer_->resource());
-}
-
 MemberInventory::Followed::~Followed() {
   informer_->RemoveHandler(handler_);
-  inventory_.Release(*this);
+  absl::MutexLock lock(&followers_->mu);
+  const auto known = followers_->counts.find(informer_.get());
+  if (known == followers_->counts.end() || --known->second > 0) return;
+  followers_->counts.erase(known);
+  // A new connection has informers of its own; the set of the old one has ended.
+  const std::shared_ptr<kube::MemberCluster> member = member_.lock();
+  if (member != nullptr) member->unfiltered().Remove(informer_->resource());
 }
 
 kube::InformerOptions MemberInventory::OptionsFor(const kube::Resource& resource) const {

@@ -56,8 +56,8 @@ class MemberInventory {
                                                               const kube::Resource& resource);
 
   // As InformerFor, for as long as the result lives, and with a handler, which sees the objects
-  // that are there as initial adds. The handler must not use the inventory. REQUIRES: the inventory
-  // outlives the result.
+  // that are there as initial adds. The handler must not use the inventory. The result may outlive
+  // the inventory.
   absl::StatusOr<std::unique_ptr<Followed>> Follow(const std::string& cluster,
                                                    const kube::Resource& resource,
                                                    kube::EventHandler handler);
@@ -69,16 +69,18 @@ class MemberInventory {
   // Makes the informer if need be; `is_new` becomes whether it did.
   std::shared_ptr<kube::Informer> Informer(kube::MemberCluster& member,
                                            const kube::Resource& resource, bool& is_new);
-  void Release(const Followed& followed);
   kube::InformerOptions OptionsFor(const kube::Resource& resource) const;
 
   kube::ClusterSet& members_;
   mutable absl::Mutex mu_;
   std::map<kube::Gvr, std::set<std::string>> fields_ ABSL_GUARDED_BY(mu_);
 
-  absl::Mutex following_mu_;  // Taken before mu_.
-  // The followers of each informer that InformerFor has not returned.
-  std::map<const kube::Informer*, int> followers_ ABSL_GUARDED_BY(following_mu_);
+  struct Followers {
+    absl::Mutex mu;  // Taken before mu_.
+    // How many there are of each informer that InformerFor has not returned.
+    std::map<const kube::Informer*, int> counts ABSL_GUARDED_BY(mu);
+  };
+  const std::shared_ptr<Followers> followers_ = std::make_shared<Followers>();
 };
 
 class MemberInventory::Followed {
@@ -90,11 +92,13 @@ class MemberInventory::Followed {
 
  private:
   friend class MemberInventory;
-  Followed(MemberInventory& inventory, std::weak_ptr<kube::MemberCluster> member,
+  Followed(std::shared_ptr<Followers> followers, std::weak_ptr<kube::MemberCluster> member,
            std::shared_ptr<kube::Informer> informer)
-      : inventory_(inventory), member_(std::move(member)), informer_(std::move(informer)) {}
+      : followers_(std::move(followers)),
+        member_(std::move(member)),
+        informer_(std::move(informer)) {}
 
-  MemberInventory& inventory_;
+  const std::shared_ptr<Followers> followers_;
   const std::weak_ptr<kube::MemberCluster> member_;
   const std::shared_ptr<kube::Informer> informer_;
   int64_t handler_ = 0;

@@ -17,6 +17,7 @@
 
 #include "absl/types/span.h"
 #include "api/cluster.h"
+#include "api/keys.h"
 #include "api/names.h"
 #include "api/resources.h"
 #include "api/work.h"
@@ -36,6 +37,14 @@ bool MayBeDrift(const kube::Object& before, const kube::Object& after) {
          before.labels() != after.labels();
 }
 
+// Returns whether the Work has not put anything into its cluster, and must not: it carries what was
+// collected there, or what only Karmada itself reads, of a kind that the cluster may not serve.
+bool HasNoObjects(const kube::Object& work) {
+  const api::WorkView view(work);
+  return view.IsDispatchingSuspended() &&
+         kube::FindCondition(view.Conditions(), api::kWorkApplied) == nullptr;
+}
+
 }  // namespace
 
 MemberWatches::MemberWatches(kube::Manager& manager, works::MemberObjects& objects,
@@ -47,7 +56,7 @@ absl::StatusOr<kube::Action> MemberWatches::Reconcile(const kube::Request& reque
   const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(request.key.ns);
   if (!cluster.ok()) return kube::Action::Done();
   const kube::ObjectPtr work = manager_.cluster().Find(api::Works(), request.key);
-  if (work == nullptr || work->IsDeleting()) return kube::Action::Done();
+  if (work == nullptr || work->IsDeleting() || HasNoObjects(*work)) return kube::Action::Done();
   const kube::ObjectPtr object = manager_.cluster().Find(api::Clusters(), {"", *cluster});
   if (object == nullptr) return kube::Action::Done();
   const api::ClusterView view(*object);

@@ -101,6 +101,20 @@ TEST_CASE_METHOD(FollowFixture, "a kind that somebody uses for good is watched o
   CHECK(tests::Eventually([&] { return pods->store().size() == 2; }));
 }
 
+TEST_CASE_METHOD(Fixture, "who follows may stay longer than inventory and members") {
+  FollowedPtr followed;
+  {
+    kube::ClusterSet brief(MemberOptions(), *this, clock, nullptr);
+    loops::MemberInventory shortlived(brief);
+    auto followed_now = shortlived.Follow("m1", kPods, {});
+    REQUIRE(followed_now.ok());
+    followed = *std::move(followed_now);
+    REQUIRE(m1.AwaitWatches(1));
+  }
+  CHECK(tests::Eventually([&] { return m1.watches() == 0; }));
+  followed.reset();
+}
+
 TEST_CASE_METHOD(FollowFixture, "who follows notices that the member is connected anew") {
   FollowedPtr before = Follow();
   CHECK(inventory.IsCurrent("m1", *before));
