@@ -5,6 +5,9 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "base/json.h"
+#include "base/yaml.h"
+#include "config/internal/completion_scripts.h"
 #include "config/internal/usage_error.h"
 #include "config/version.h"
 
@@ -14,6 +17,46 @@ namespace {
 constexpr int kFailedExitCode = 1;
 constexpr char kHelp[] = "help";
 constexpr char kVersion[] = "version";
+constexpr char kCompletion[] = "completion";
+constexpr char kOutput[] = "--output";
+
+// The name by which a shell knows the program, also when kubectl has called it.
+std::string FileName(const CLI::App& app) {
+  return app.get_name().substr(app.get_name().rfind(' ') + 1);
+}
+
+void AddVersion(CLI::App& app) {
+  app.add_subcommand(kVersion, "Print the version and how it was built")
+      ->add_option("-o,--output", "json, yaml, or short for the version alone")
+      ->check(CLI::IsMember({"json", "yaml", "short"}))
+      ->type_name("FORMAT");
+}
+
+void AddCompletion(CLI::App& app) {
+  CLI::App* completion = app.add_subcommand(
+      kCompletion, "Print a script by which a shell completes commands and flags");
+  completion->require_subcommand(1);
+  for (const char* shell :
+       {internal::kBash, internal::kFish, internal::kPowerShell, internal::kZsh}) {
+    completion->add_subcommand(shell, std::string("Print the script for ") + shell)
+        ->footer(internal::HowToLoad(FileName(app), shell));
+  }
+}
+
+std::string VersionAnswer(CLI::App& app) {
+  const CLI::Option* output = app.get_subcommand(kVersion)->get_option(kOutput);
+  const std::string format = output->empty() ? "" : output->as<std::string>();
+  if (format == "short") return absl::StrCat(Version(), "\n");
+  if (format == "json") return absl::StrCat(json::Write(VersionInfo(), {.indent = 2}), "\n");
+  if (format == "yaml") return yaml::Write(VersionInfo());
+  return VersionText(app.get_name());
+}
+
+std::string CompletionAnswer(CLI::App& app) {
+  const CLI::App* shell = app.get_subcommand(kCompletion)->get_subcommands().front();
+  return internal::CompletionScript(internal::CompletionTree(app), FileName(app),
+                                    shell->get_name());
+}
 
 // Returns the help of the command that the words after `help` name; without words that of the
 // program.
@@ -55,7 +98,8 @@ void AddHelpAndVersion(CLI::App& app) {
   app.set_version_flag("--version", Version());
   // At most one command: the words after `help` must not be run.
   app.require_subcommand(static_cast<int>(app.get_require_subcommand_min()), 1);
-  app.add_subcommand(kVersion, "Print the version and how it was built");
+  AddVersion(app);
+  AddCompletion(app);
   app.add_subcommand(kHelp, "Print this help message, or that of a command: help COMMAND")
       ->allow_extras();  // These are the names of commands.
 }
@@ -75,7 +119,8 @@ absl::StatusOr<std::string> ParseWords(CLI::App& app, std::vector<std::string> r
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(internal::UsageError(app, error));
   }
-  if (app.got_subcommand(kVersion)) return VersionText(app.get_name());
+  if (app.got_subcommand(kVersion)) return VersionAnswer(app);
+  if (app.got_subcommand(kCompletion)) return CompletionAnswer(app);
   if (!app.got_subcommand(kHelp)) return std::string();
   return HelpOn(app, app.get_subcommand(kHelp)->remaining());
 }

@@ -1,5 +1,5 @@
-// The parts of a command line that all programs share: `help`, `help COMMAND`, `version`, --help,
-// -h and --version, and one sentence about a mistake.
+// The parts of a command line that all programs share: `help`, `help COMMAND`, `version`,
+// `completion SHELL`, --help, -h and --version, and one sentence about a mistake.
 #ifndef CONFIG_COMMAND_LINE_H_
 #define CONFIG_COMMAND_LINE_H_
 
@@ -23,8 +23,8 @@ inline constexpr int kUsageExitCode = 2;
 // something else (kInvalidArgument, kNotFound, kPermissionDenied), else 1.
 int ExitCodeFor(const absl::Status& error);
 
-// Adds the flag --version and the commands `version` and `help`. Add the program's own commands
-// first, because help lists them in the order of adding.
+// Adds the flag --version and the commands `version`, `completion` and `help`. Add the program's
+// own commands first, because help lists them in the order of adding.
 void AddHelpAndVersion(CLI::App& app);
 
 // Parses the words of a command line for an app that AddHelpAndVersion() was called on. Returns ""

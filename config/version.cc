@@ -24,6 +24,18 @@ BuildInfo Build() {
           .platform = kPlatform};
 }
 
+json::Value VersionInfo() {
+  const BuildInfo build = Build();
+  return json::Value::Object({{"gitVersion", build.version},
+                              {"gitCommit", build.commit},
+                              {"gitShortCommit", build.short_commit},
+                              {"gitTreeState", ""},
+                              {"buildDate", ""},
+                              {"goVersion", ""},
+                              {"compiler", build.compiler},
+                              {"platform", build.platform}});
+}
+
 std::string VersionText(absl::string_view program) {
   const BuildInfo build = Build();
   return absl::StrCat(program, " version: version.Info{GitVersion:\"", build.version,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "base/json.h"
 
 namespace config {
 
@@ -20,6 +21,9 @@ struct BuildInfo {
   std::string platform;      // "linux/amd64"
 };
 BuildInfo Build();
+
+// Returns the same facts under the names that upstream's version.Info has in JSON.
+json::Value VersionInfo();
 
 // Returns the line that `<program> version` prints, in upstream's format.
 std::string VersionText(absl::string_view program);
