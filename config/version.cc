@@ -1,8 +1,15 @@
 #include "config/version.h"
 
 #include "absl/strings/str_cat.h"
+#include "config/internal/build_stamp.h"
 
 namespace config {
+namespace internal {
+
+// Weak, so that the definition of the build counts where it is linked.
+__attribute__((weak)) BuildStamp Stamp() { return {KM_VERSION, "", "", ""}; }
+
+}  // namespace internal
 namespace {
 
 #if defined(__aarch64__)
@@ -13,13 +20,16 @@ constexpr char kPlatform[] = "linux/amd64";
 
 }  // namespace
 
-std::string Version() { return KM_VERSION; }
+std::string Version() { return internal::Stamp().version; }
 
 BuildInfo Build() {
-  const std::string commit = KM_GIT_COMMIT;
-  return {.version = Version(),
+  const internal::BuildStamp stamp = internal::Stamp();
+  const std::string commit = stamp.commit;
+  return {.version = stamp.version,
           .commit = commit,
           .short_commit = commit.substr(0, 9),
+          .tree = stamp.tree,
+          .date = stamp.date,
           .compiler = absl::StrCat("gcc ", __VERSION__),
           .platform = kPlatform};
 }
@@ -29,8 +39,8 @@ json::Value VersionInfo() {
   return json::Value::Object({{"gitVersion", build.version},
                               {"gitCommit", build.commit},
                               {"gitShortCommit", build.short_commit},
-                              {"gitTreeState", ""},
-                              {"buildDate", ""},
+                              {"gitTreeState", build.tree},
+                              {"buildDate", build.date},
                               {"goVersion", ""},
                               {"compiler", build.compiler},
                               {"platform", build.platform}});
@@ -40,8 +50,9 @@ std::string VersionText(absl::string_view program) {
   const BuildInfo build = Build();
   return absl::StrCat(program, " version: version.Info{GitVersion:\"", build.version,
                       "\", GitCommit:\"", build.commit, "\", GitShortCommit:\"", build.short_commit,
-                      "\", GitTreeState:\"\", BuildDate:\"\", GoVersion:\"\", ", "Compiler:\"",
-                      build.compiler, "\", Platform:\"", build.platform, "\"}\n");
+                      "\", GitTreeState:\"", build.tree, "\", BuildDate:\"", build.date,
+                      "\", GoVersion:\"\", Compiler:\"", build.compiler, "\", Platform:\"",
+                      build.platform, "\"}\n");
 }
 
 }  // namespace config

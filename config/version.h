@@ -9,14 +9,16 @@
 
 namespace config {
 
-// "v0.1.0"
+// "v0.1.0" on the tag of that name, else as scripts/version.sh describes it.
 std::string Version();
 
 // Facts about the build; unknown ones are "".
 struct BuildInfo {
   std::string version;
-  std::string commit;        // The full hash, as of the last time CMake configured the build.
+  std::string commit;        // The full hash.
   std::string short_commit;  // Its first 9 digits.
+  std::string tree;          // "clean" or "dirty"
+  std::string date;          // When the commit was made: "2026-11-24T17:11:21Z".
   std::string compiler;      // "gcc 12.2.0"
   std::string platform;      // "linux/amd64"
 };

@@ -69,8 +69,8 @@ LIBRARIES = {
 # Doors of folders that cmake/layers.txt does not name.
 OTHER_DOORS = {"cli11": {"cmd", "examples"}, "catch2": {"tests"}}
 # Tests may reach behind these doors to make what they test against (certificates, raw sockets, LuaJIT's own
-# string library).
-TESTS_MAY_OPEN = {"openssl", "boost", "cpprest", "luajit"}
+# string library, a command line).
+TESTS_MAY_OPEN = {"openssl", "boost", "cpprest", "luajit", "cli11"}
 
 
 def read_doors(text):
@@ -252,7 +252,8 @@ def source_files(root):
 
 def folders_with_sources(root):
     folders = {f.parent for f in source_files(root)}
-    for name in ("scripts", "cmake", "docs", "tests/e2e", "tests/bench", "tests/lint"):
+    for name in ("scripts", "cmake", "docs", "packaging", "tests/e2e", "tests/bench", "tests/lint",
+                 "tests/packaging"):
         if any(f.is_file() for f in (root / name).rglob("*")):
             folders.add(root / name)
     return sorted(folders)
