@@ -1,5 +1,6 @@
 #include "config/command_line.h"
 
+#include <iterator>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +10,7 @@
 #include "base/yaml.h"
 #include "config/internal/completion_scripts.h"
 #include "config/internal/usage_error.h"
+#include "config/internal/word_completion.h"
 #include "config/version.h"
 
 namespace config {
@@ -110,6 +112,10 @@ absl::StatusOr<std::string> ParseWords(CLI::App& app, int argc, const char* cons
 }
 
 absl::StatusOr<std::string> ParseWords(CLI::App& app, std::vector<std::string> reversed) {
+  if (!reversed.empty() && reversed.back() == internal::kCompleteWord) {
+    return internal::CobraAnswer(
+        internal::Complete(app, {std::next(reversed.rbegin()), reversed.rend()}));
+  }
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {

@@ -28,8 +28,8 @@ int ExitCodeFor(const absl::Status& error);
 void AddHelpAndVersion(CLI::App& app);
 
 // Parses the words of a command line for an app that AddHelpAndVersion() was called on. Returns ""
-// when the program has to run; else the text to print, when help or the version was asked for.
-// kInvalidArgument is a sentence about a mistake, without a full stop.
+// when the program has to run; else the text to print, when help, the version or completions were
+// asked for. kInvalidArgument is a sentence about a mistake, without a full stop.
 absl::StatusOr<std::string> ParseWords(CLI::App& app, int argc, const char* const* argv);
 // As above, but takes the words without the program's name, the last one first, as CLI11 wants
 // them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -11,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "config/duration.h"
+#include "config/internal/word_completion.h"
 
 namespace config {
 namespace {
@@ -104,6 +106,10 @@ std::string GivenValue(const CLI::App& app, absl::string_view name) {
 }
 
 std::vector<std::string> NormalizedWords(int argc, const char* const* argv) {
+  // Words to complete stay as they were typed: a candidate has to begin with them.
+  if (argc > 1 && argv[1] == absl::string_view(internal::kCompleteWord)) {
+    return {std::reverse_iterator(argv + argc), std::reverse_iterator(argv + 1)};
+  }
   std::vector<std::string> out;
   for (int i = argc - 1; i > 0; --i) {
     std::string argument = argv[i];

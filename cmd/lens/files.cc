@@ -44,7 +44,8 @@ CLI::Option* AddFileFlags(CLI::App& app, FileOptions& options) {
       tool::AddRepeatable(app, "-f,--filename", options.files,
                           "manifests, policies and Clusters: a file, a directory, or - for "
                           "standard input; may be repeated")
-          ->required();
+          ->required()
+          ->type_name("FILE");
   app.add_flag("-R,--recursive", options.recursive, "read directories below directories, too");
   app.add_option("--clusters", options.clusters,
                  "how many clusters to invent, member1 and so on; 3 when the files define none")

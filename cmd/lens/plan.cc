@@ -85,7 +85,8 @@ void AddPlan(tool::CommandLine& line) {
   auto options = std::make_shared<PlanOptions>();
   AddFileFlags(app, options->files);
   tool::AddRepeatable(app, "--base", options->files.base,
-                      "what is there now, in the same forms; without it nothing is");
+                      "what is there now, in the same forms; without it nothing is")
+      ->type_name("FILE");
   AddPlaneFlags(app, *options);
   app.add_flag("--full", options->full, "show whole manifests, and what does not change");
   AddOutputFlag(app, options->output);

@@ -53,7 +53,8 @@ _@FN@() {
   fi
 }
 
-complete -F _@FN@ @PROG@
+# Arguments that are neither commands nor flags are files, if anything.
+complete -o bashdefault -o default -F _@FN@ @PROG@
 )sh";
 
 constexpr char kZshProgram[] = R"sh(
@@ -88,11 +89,16 @@ _@FN@() {
     _describe flag found
   else
     found=("${(@f)$(_@FN@_described_commands "${path_}")}")
-    [[ -n "${found[1]}" ]] && _describe command found
+    if [[ -n "${found[1]}" ]]; then
+      _describe command found
+    else
+      _files
+    fi
   fi
 }
 
-if [ "${funcstack[1]}" = "_@FN@" ]; then
+# As a file in $fpath it is called by the file's name.
+if [[ "${funcstack[1]}" == (_@FN@|_@PROG@) ]]; then
   _@FN@
 else
   compdef _@FN@ @PROG@
@@ -120,7 +126,9 @@ function __@FN@_at
   test (__@FN@_path) = "$argv[1]"
 end
 
+# Arguments that are neither commands nor flags are files, if anything.
 complete -c @PROG@ -f
+complete -c @PROG@ -n 'test (count (__@FN@_commands (__@FN@_path))) -eq 0' -F
 )sh";
 
 constexpr char kPowerShellProgram[] = R"sh(

@@ -237,7 +237,7 @@ TEST_CASE("a slip on the command line is named in words, with what was probably 
       {{"--leader_elct=true"}, "there is no flag --leader-elct; did you mean --leader-elect?"},
       {{"--frobnicate"}, "there is no flag --frobnicate\n"},
       {{"versoin"}, "there is no command \"versoin\"; did you mean version?"},
-      {{"start"}, "there is no command \"start\"; there are version, help\n"},
+      {{"start"}, "there is no command \"start\"; there are version, completion, help\n"},
       {{"version", "now"}, "version takes no argument \"now\"\n"},
       {{"--concurrent-work-syncs=many"}, "--concurrent-work-syncs: \"many\" is not a whole number"},
       {{"--kube-api-qps=fast"}, "--kube-api-qps: \"fast\" is not a number"},

@@ -23,9 +23,11 @@ TEST_CASE("a word that means nothing is named, with the one that was probably me
   const std::vector<Case> cases = {
       {{"upp"}, "there is no command \"upp\"; did you mean up?\n"},
       {{"frobnicate"},
-       "there is no command \"frobnicate\"; there are up, demo, member, manager, version, help\n"},
+       "there is no command \"frobnicate\"; there are up, demo, member, manager, version, "
+       "completion, help\n"},
       {{"up", "frobnicate"}, "up takes no argument \"frobnicate\"\n"},
-      {{}, "a command is missing; there are up, demo, member, manager, version, help\n"},
+      {{},
+       "a command is missing; there are up, demo, member, manager, version, completion, help\n"},
       {{"member"}, "a command is missing; there are down, up, join\n"},
       {{"up", "--port"}, "--port: the value is missing\n"},
       {{"up", "--membres", "3"}, "there is no flag --membres; did you mean --members?\n"},
@@ -33,7 +35,8 @@ TEST_CASE("a word that means nothing is named, with the one that was probably me
       {{"manager"}, "a command is missing; there are down, up\n"},
       {{"help", "membre"}, "there is no command \"membre\"; did you mean member?\n"},
       {{"statsu", "--help"},
-       "there is no command \"statsu\"; there are up, demo, member, manager, version, help\n"},
+       "there is no command \"statsu\"; there are up, demo, member, manager, version, completion, "
+       "help\n"},
       {{"manger", "--help"}, "there is no command \"manger\"; did you mean manager?\n"},
       {{"up", "--membres", "--help"}, "there is no flag --membres; did you mean --members?\n"},
       {{"up", "--members", "many"}, "--members: \"many\" is not a number from 0 to 100\n"},
