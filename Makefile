@@ -8,6 +8,11 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
+# Where zsh looks for completions; Debian's own packages have another place.
+ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
+# For make image: which programs, and what stands before their names, such as registry.example/karmada.
+IMAGES ?= karmada-controller-manager karmada-search
+IMAGE_REPOSITORY ?=
 # Debian's own Python: the one that Debian's python3-yaml belongs to.
 PYTHON ?= /usr/bin/python3
 
@@ -156,14 +161,33 @@ format: setup ## Format the C++ sources in place
 	@tests/lint/check_format.sh --fix
 
 .PHONY: install
-install: setup ## Install the programs, the kubectl plugins, CRDs and the demo under PREFIX (default /usr/local; DESTDIR is honoured)
+install: setup ## Install the programs, the kubectl plugins, manual pages, completions, CRDs and the demo under PREFIX (default /usr/local; DESTDIR is honoured)
 	$(call build,release,$(BINARIES))
+	@$(MAKE) --no-print-directory install-files
+
+# What `install` does behind the build. Manual pages and completions come from the programs themselves.
+.PHONY: install-files
+install-files:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/karmada/crds \
 	  $(DESTDIR)$(PREFIX)/share/karmada/samples/demo $(DESTDIR)$(PREFIX)/share/karmada/samples/dependencies \
-	  $(DESTDIR)$(PREFIX)/share/karmada/opensearch $(DESTDIR)$(PREFIX)/share/karmada/search
+	  $(DESTDIR)$(PREFIX)/share/karmada/opensearch $(DESTDIR)$(PREFIX)/share/karmada/search \
+	  $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8 $(DESTDIR)$(ZSH_COMPLETIONS) \
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $(BINARIES:%=$(BIN)/%) $(DESTDIR)$(PREFIX)/bin/
-	ln -sf karmada-interpret $(DESTDIR)$(PREFIX)/bin/kubectl-karmada_interpret
-	ln -sf karmada-lens $(DESTDIR)$(PREFIX)/bin/kubectl-karmada_lens
+	@for plugin in interpret lens; do \
+	  ln -sf karmada-$$plugin $(DESTDIR)$(PREFIX)/bin/kubectl-karmada_$$plugin; \
+	  printf '#!/bin/sh\nexec karmada-%s __complete "$$@"\n' $$plugin > $(DESTDIR)$(PREFIX)/bin/kubectl_complete-karmada_$$plugin; \
+	  chmod 755 $(DESTDIR)$(PREFIX)/bin/kubectl_complete-karmada_$$plugin; \
+	done
+	@rm -rf build/man
+	@for program in $(BINARIES); do \
+	  $(PYTHON) packaging/man/pages.py --program $(BIN)/$$program --output build/man; \
+	  $(BIN)/$$program completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$program; \
+	  $(BIN)/$$program completion zsh > $(DESTDIR)$(ZSH_COMPLETIONS)/_$$program; \
+	  $(BIN)/$$program completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/$$program.fish; \
+	done
+	install -m 644 build/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 build/man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8/
 	install -m 644 config/crds/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/crds/
 	install -m 644 config/opensearch/saved-objects.ndjson $(DESTDIR)$(PREFIX)/share/karmada/opensearch/
 	install -m 644 config/search/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/search/
@@ -174,6 +198,34 @@ install: setup ## Install the programs, the kubectl plugins, CRDs and the demo u
 charts: ## Package the Helm charts, with the definitions and rights that they install, into build/charts (needs Go; HELM=helm: yours)
 	@mkdir -p build/charts
 	@for chart in $(CHARTS); do $(HELM) package $(CURDIR)/charts/$$chart $(CHART_VERSION) --destination $(CURDIR)/build/charts; done 2> >(grep -v "found symbolic link" >&2)
+
+.PHONY: image
+image: setup ## Write OCI images of the daemons to build/image, without Docker (one: make image IMAGES=karmada-search)
+	@scripts/setup.sh image
+	$(call build,release,$(IMAGES))
+	@for program in $(IMAGES); do \
+	  $(PYTHON) packaging/image/build.py --binary $(BIN)/$$program --output build/image --repository "$(IMAGE_REPOSITORY)"; \
+	done
+
+# The file system of one image in build/image/root, for the Dockerfile.
+.PHONY: image-root
+image-root: setup
+	@scripts/setup.sh image
+	$(call build,release,$(IMAGES))
+	@rm -rf build/image/root
+	@$(PYTHON) packaging/image/build.py --binary $(BIN)/$(IMAGES) --output build/image --root build/image/root
+
+.PHONY: package
+package: setup ## Write Debian packages of all programs to build/packages
+	@scripts/setup.sh package
+	$(call build,release,$(BINARIES))
+	@$(PYTHON) packaging/debian/build.py --output build/packages
+
+.PHONY: test-package
+test-package: image package ## Run the programs from their images, and from their packages in a clean Debian (needs root)
+	@scripts/setup.sh package-test
+	@echo "== test-package"
+	@$(PYTHON) -u tests/packaging/run.py
 
 .PHONY: clean
 clean: ## Remove everything that was built
