@@ -13,6 +13,7 @@ import places
 DEMO = places.SOURCE / "config" / "samples" / "demo"
 CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 PATHS = {
+    "Namespace": "/api/v1/namespaces",
     "Deployment": "/apis/apps/v1/namespaces/demo/deployments",
     "PropagationPolicy": "/apis/policy.karmada.io/v1alpha1/namespaces/demo/propagationpolicies",
     "CustomResourceDefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",

@@ -81,8 +81,6 @@ class ManagerTest(ContainerTest):
         places.eventually("the daemon in the image to lead", lambda: self.leads(process))
         for member in REPLICAS:
             places.eventually(f"{member} to be ready", lambda name=member: self.sandbox.is_ready(name))
-        self.sandbox.request("POST", "/api/v1/namespaces",
-                             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "demo"}})
         self.sandbox.create_files(*sorted(DEMO.glob("*.yaml")))
         for member, replicas in REPLICAS.items():
             places.eventually(f"{replicas} replicas in {member}", lambda m=member, r=replicas: self.has(m, r))

@@ -35,7 +35,7 @@ class PackagesTest(unittest.TestCase):
 
     def test_lintian_finds_no_error(self):
         done = places.run("lintian", "--allow-root", "--fail-on", "error", "--profile", "debian",
-                          *packages().values(), check=False)
+                          *packages().values(), check=False, timeout=5 * places.DEADLINE)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertNotRegex(done.stdout, r"(?m)^E: ")
 
@@ -43,7 +43,7 @@ class PackagesTest(unittest.TestCase):
         other = places.scratch("second") / "packages"
         shutil.rmtree(other, ignore_errors=True)
         places.run("/usr/bin/python3", places.SOURCE / "packaging" / "debian" / "build.py", "--output", other,
-                   env=dict(os.environ, TZ="Asia/Tokyo"), cwd="/")
+                   env=dict(os.environ, TZ="Asia/Tokyo"), cwd="/", timeout=5 * places.DEADLINE)
         self.assertEqual({path.name for path in other.glob("*.deb")}, {path.name for path in packages().values()})
         for path in packages().values():
             self.assertEqual((other / path.name).read_bytes(), path.read_bytes(), path.name)
@@ -85,7 +85,7 @@ class CleanDebianTest(unittest.TestCase):
         pod.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: b}\nstatus: {phase: Failed}\n")
         shown = self.debian.run("karmada-interpret", "run", "--operation", "InterpretHealth", "--observed", "/tmp/pod.yaml",
                                 "-o", "json").stdout
-        self.assertEqual(json.loads(shown), {"healthy": False})
+        self.assertIs(json.loads(shown), False)
 
     def test_the_sandbox_finds_the_controller_manager_and_its_data(self):
         shown = self.debian.run("karmada-sandbox", "demo", "--deadline", "2m").stdout
