@@ -226,6 +226,11 @@ void WarnOfEviction(Options& o) {
   }
 }
 
+void WarnOfClusterApi(Options& o) {
+  if (o.cluster_api_context.empty() || !o.cluster_api_kubeconfig.empty()) return;
+  o.warnings.push_back("--cluster-api-context has no effect without --cluster-api-kubeconfig");
+}
+
 Parsed Exit(int code, std::string output) {
   Parsed parsed;
   parsed.outcome = Parsed::Outcome::kExit;
@@ -281,6 +286,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   WarnOfControllers(options);
   WarnOfGates(options);
   WarnOfEviction(options);
+  WarnOfClusterApi(options);
   Adjust(options);
   options.changed_flags = ChangedFlags(app);
   return parsed;

@@ -48,7 +48,7 @@ constexpr Support kLoopsWithoutSwitch[] = {
     {"resource detector", kHere},
     {"dependencies distributor", kHere},
     {"taint manager", kHere, "with the controller `cluster` and the gate `Failover`"},
-    {"Cluster API detector", kNotYet, "join clusters that Cluster API provisions"},
+    {"Cluster API detector", kHere, "with `--cluster-api-kubeconfig`"},
 };
 
 constexpr KindSupport kKinds[] = {

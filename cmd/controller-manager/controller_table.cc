@@ -12,6 +12,7 @@
 #include "controllers/application_failover/application_failover_reconciler.h"
 #include "controllers/bindingstatus/binding_status_reconciler.h"
 #include "controllers/cluster/cluster_reconciler.h"
+#include "controllers/cluster_api/cluster_api_reconciler.h"
 #include "controllers/cluster_taint_policy/cluster_taint_policy_reconciler.h"
 #include "controllers/clusterstatus/cluster_status_reconciler.h"
 #include "controllers/cron_federated_hpa/cron_federated_hpa_reconciler.h"
@@ -47,6 +48,8 @@ using controllers::RegisterApplicationFailover;
 using controllers::RegisterBindingStatus;
 using controllers::RegisterGracefulEviction;
 using enum Switch;
+
+bool JoinsClusterApi(const config::Options& o) { return !o.cluster_api_kubeconfig.empty(); }
 
 constexpr ControllerEntry kTable[] = {
     {"agentcsrapproving", kByFlag, kOneWorker, controllers::RegisterAgentCsr},
@@ -84,6 +87,8 @@ constexpr ControllerEntry kTable[] = {
     {"workStatus", kByFlag, &Concurrency::work, controllers::RegisterWorkStatus},
     {"workloadRebalancer", kByFlag, kOneWorker, controllers::RegisterWorkloadRebalancer},
 
+    {"Cluster API detector", kAlwaysOn, kOneWorker, controllers::RegisterClusterApi, std::nullopt,
+     JoinsClusterApi},
     {"dependencies distributor", kAlwaysOn, &Concurrency::resource_binding,
      controllers::RegisterDependencies, Gate::kPropagateDeps},
     {"member clusters", kAlwaysOn, &Concurrency::cluster, controllers::RegisterMembers},
@@ -101,6 +106,7 @@ bool IsOnByDefault(absl::string_view name) {
 
 bool IsWanted(const ControllerEntry& entry, const config::Options& options) {
   if (entry.gate.has_value() && !options.gates.Enabled(*entry.gate)) return false;
+  if (entry.is_asked_for != nullptr && !entry.is_asked_for(options)) return false;
   return entry.switched == kAlwaysOn ||
          options.ControllerEnabled(entry.name, IsOnByDefault(entry.name));
 }

@@ -27,6 +27,8 @@ struct ControllerEntry {
   int config::Concurrency::*workers;  // The flag with the number of workers, or kOneWorker.
   absl::Status (*build)(const loops::Context& context, int workers);
   std::optional<config::Gate> gate = std::nullopt;  // A gate that has to be on, too.
+  // Returns whether the flags ask for it; for one that is always on when they do.
+  bool (*is_asked_for)(const config::Options& options) = nullptr;
 };
 
 absl::Span<const ControllerEntry> ControllerTable();

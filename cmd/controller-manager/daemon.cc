@@ -230,6 +230,14 @@ absl::Status CheckServerOf(const config::Options& options, const Connection& con
 
 }  // namespace
 
+absl::Status CheckClusterApi(const config::Options& options) {
+  if (options.cluster_api_kubeconfig.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(
+      const kube::ConnectionConfig config,
+      kube::LoadConnectionConfig({options.cluster_api_kubeconfig, options.cluster_api_context}));
+  return kube::NewHttpTransport(config).status();
+}
+
 absl::StatusOr<Connection> Connect(const config::Options& options) {
   ASSIGN_OR_RETURN(kube::ConnectionConfig config,
                    kube::LoadConnectionConfig({options.kubeconfig, ""}));

@@ -26,6 +26,10 @@ struct Connection {
 // error names the file or field that cannot be used.
 absl::StatusOr<Connection> Connect(const config::Options& options);
 
+// Returns why the kubeconfig of the management cluster of Cluster API cannot be used; OK when none
+// is given. No request is sent.
+absl::Status CheckClusterApi(const config::Options& options);
+
 // How long a stop may take: the manager's graceful period and the destruction of objects after it.
 inline constexpr absl::Duration kStopLimit = absl::Seconds(35);
 

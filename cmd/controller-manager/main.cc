@@ -56,6 +56,11 @@ int Run(const config::Options& options, const config::AdmissionFlags& admission,
                    {{"error", connection.status()}});
     return config::kUsageExitCode;
   }
+  if (const absl::Status usable = cmd::CheckClusterApi(options); !usable.ok()) {
+    base::LogError("the kubeconfig of Cluster API's management cluster cannot be used",
+                   {{"error", usable}});
+    return config::kUsageExitCode;
+  }
   const absl::Status result = cmd::RunDaemon(options, admission, *connection, stop);
   // A stop during the start is not a failure either.
   if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) return 0;

@@ -32,10 +32,6 @@ constexpr Flag kFlags[] = {
     {"--add-dir-header", Type::kSwitch, kNoSense, "lines name the file without its folder",
      "false"},
     {"--alsologtostderr", Type::kSwitch, kNoSense, kStderr, "false"},
-    {"--cluster-api-context", Type::kText, kNotYet, "select a context of --cluster-api-kubeconfig",
-     ""},
-    {"--cluster-api-kubeconfig", Type::kText, kNotYet, "join clusters that Cluster API provisions",
-     ""},
     {"--concurrent-dependent-resource-syncs", Type::kInteger, kNoSense,
      "events of dependencies need no workers; their bindings are made by those of "
      "--concurrent-resourcebinding-syncs"},

@@ -79,6 +79,15 @@ void AddLimitFlags(CLI::App& app, Options& o) {
            "workers for ClusterPropagationPolicies");
 }
 
+void AddClusterApiFlags(CLI::App& app, Options& o) {
+  AddValue(app, "--cluster-api-kubeconfig", o.cluster_api_kubeconfig,
+           "kubeconfig of the management cluster of Cluster API, whose clusters are then joined")
+      ->type_name("FILE");
+  AddValue(app, "--cluster-api-context", o.cluster_api_context,
+           "context of --cluster-api-kubeconfig; empty for the current one")
+      ->type_name("NAME");
+}
+
 void AddClusterFlags(CLI::App& app, Options& o) {
   ClusterMonitoring& c = o.clusters;
   AddDuration(app, "--cluster-status-update-frequency", c.status_update_frequency,
@@ -161,6 +170,7 @@ void AddUsedFlags(CLI::App& app, Options& options) {
   AddServerFlags(app, options);
   AddLimitFlags(app, options);
   AddClusterFlags(app, options);
+  AddClusterApiFlags(app, options);
   AddEvictionFlags(app, options);
   AddAutoscalingFlags(app, options);
   AddLoggingFlags(app, options);
@@ -182,6 +192,9 @@ void AddAdmissionFlags(CLI::App& app, AdmissionFlags& admission) {
 absl::Span<const Support> UsedFlagNotes() {
   static constexpr Support kNotes[] = {
       {"--cluster-api-burst", State::kHere, "only with --cluster-api-qps"},
+      {"--cluster-api-context", State::kHere, "only with --cluster-api-kubeconfig"},
+      {"--cluster-api-kubeconfig", State::kHere,
+       "see [cluster-api.md](cluster-api.md); read once, at the start"},
       {"--cluster-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
       {"--enable-no-execute-taint-eviction", State::kHere, "only with the gate Failover"},
       {"--enable-taint-manager", State::kHere, "only with the gate Failover"},

@@ -54,17 +54,16 @@ TEST_CASE("a flag without effect is accepted with one warning that says what it 
   CHECK(Warnings({"--log-flush-frequency", "3s"}) ==
         std::vector<std::string>{"--log-flush-frequency=3s has no effect: every line is written "
                                  "to standard error at once"});
-  CHECK(Warnings({"--enable-pprof", "--v=2", "--resync-period=10m",
-                  "--enable-no-execute-taint-eviction=true"})
-            .size() == 3);
+  CHECK(Warnings({"--enable-pprof", "--v=2", "--enable-no-execute-taint-eviction=true"}).size() ==
+        2);
 }
 
 TEST_CASE("settings that ask for the fixed behaviour need no warning") {
   CHECK(Warnings({}).empty());
   CHECK(Warnings({"--enable-taint-manager=false", "--logtostderr", "--enable-pprof=false",
-                  "--resync-period=0", "--feature-gates=Failover=false,ContextualLogging=true",
+                  "--resync-period=10m", "--feature-gates=Failover=false,ContextualLogging=true",
                   "--controllers=*,-cronFederatedHorizontalPodAutoscaler",
-                  "--cluster-api-kubeconfig="})
+                  "--cluster-api-kubeconfig=", "--cluster-api-context="})
             .empty());
   CHECK(Warnings({"--concurrent-work-syncs=20", "--kube-api-qps=100", "--kube-api-burst=200"})
             .empty());
@@ -80,6 +79,21 @@ TEST_CASE("values of flags without effect are checked as upstream checks them") 
   const std::string mode = "--no-execute-taint-eviction-purge-mode=Never";
   CHECK(Warnings({mode}).size() == 1);  // Upstream checks it only together with the next flag.
   CHECK(absl::StrContains(Refusal({mode, "--enable-no-execute-taint-eviction"}), "Gracefully"));
+}
+
+TEST_CASE("a context of Cluster API needs its kubeconfig, and times of a resync have a limit") {
+  CHECK(Warnings({"--cluster-api-context=c"}) ==
+        std::vector<std::string>{
+            "--cluster-api-context has no effect without --cluster-api-kubeconfig"});
+  CHECK(Warnings({"--cluster-api-context=c", "--cluster-api-kubeconfig=/k"}).empty());
+  const Parsed parsed = Parse({"--resync-period=1ms"});
+  CHECK(parsed.options.resync_period == absl::Seconds(1));
+  CHECK(parsed.options.warnings ==
+        std::vector<std::string>{"--resync-period=1ms is too short: 1s is used"});
+  CHECK(Parse({"--resync-period=-5m"}).options.resync_period == absl::ZeroDuration());
+  CHECK(Warnings({"--resync-period=-5m"}) ==
+        std::vector<std::string>{"--resync-period=-5m is negative: 0 is used, which means never"});
+  CHECK(Parse({}).options.resync_period == absl::ZeroDuration());
 }
 
 TEST_CASE("a gate without effect gets a warning, a whole stage one warning for all its gates") {

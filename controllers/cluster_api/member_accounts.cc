@@ -1,0 +1,121 @@
+#include "controllers/cluster_api/member_accounts.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/keys.h"
+#include "api/resources.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/status.h"
+#include "kube/client/errors.h"
+
+namespace controllers {
+namespace {
+
+constexpr char kImpersonator[] = "karmada-impersonator";
+constexpr char kRolePrefix[] = "karmada-controller-manager:";
+constexpr char kAccountAnnotation[] = "kubernetes.io/service-account.name";
+constexpr char kTokenSecretType[] = "kubernetes.io/service-account-token";
+// A cluster issues a token within milliseconds.
+constexpr absl::Duration kTokenPoll = absl::Milliseconds(200);
+constexpr int kTokenPolls = 25;
+
+const kube::Resource& ServiceAccounts() {
+  static const auto& resource =
+      *new kube::Resource{{"", "v1", "ServiceAccount"}, "serviceaccounts", true};
+  return resource;
+}
+
+kube::Object Labelled(const kube::Resource& resource, const kube::ObjectKey& key) {
+  kube::Object object = kube::Object::Make(resource.gvk, key);
+  object.SetLabel(api::kSystemLabel, api::kSystemValue);
+  return object;
+}
+
+absl::StatusOr<kube::Object> Ensure(kube::Client& member, const kube::Resource& resource,
+                                    const kube::Object& wanted, const base::StopToken& stop) {
+  absl::StatusOr<kube::Object> found = member.Get(resource, wanted.key(), stop);
+  if (found.ok() || !kube::IsGone(found.status())) return found;
+  absl::StatusOr<kube::Object> created = member.Create(resource, wanted, {}, stop);
+  if (kube::AlreadyExists(created.status())) return member.Get(resource, wanted.key(), stop);
+  return created;
+}
+
+json::Value Strings(absl::string_view one) { return json::Value::Array({std::string(one)}); }
+
+absl::Status EnsureRole(kube::Client& member, const std::string& account,
+                        const base::StopToken& stop) {
+  const std::string name = absl::StrCat(kRolePrefix, account);
+  kube::Object role = Labelled(api::ClusterRoles(), {"", name});
+  role.Set(
+      {"rules"},
+      json::Value::Array(
+          {json::Value::Object(
+               {{"verbs", Strings("*")}, {"apiGroups", Strings("*")}, {"resources", Strings("*")}}),
+           json::Value::Object({{"verbs", Strings("get")}, {"nonResourceURLs", Strings("*")}})}));
+  RETURN_IF_ERROR(Ensure(member, api::ClusterRoles(), role, stop).status());
+  kube::Object binding = Labelled(api::ClusterRoleBindings(), {"", name});
+  binding.Set({"subjects"},
+              json::Value::Array({json::Value::Object({{"kind", "ServiceAccount"},
+                                                       {"name", account},
+                                                       {"namespace", api::kClusterNamespace}})}));
+  binding.Set({"roleRef"}, json::Value::Object({{"apiGroup", "rbac.authorization.k8s.io"},
+                                                {"kind", "ClusterRole"},
+                                                {"name", name}}));
+  return Ensure(member, api::ClusterRoleBindings(), binding, stop).status();
+}
+
+absl::Status EnsureAccount(kube::Client& member, const std::string& account,
+                           const base::StopToken& stop) {
+  const kube::ObjectKey key{api::kClusterNamespace, account};
+  return Ensure(member, ServiceAccounts(), Labelled(ServiceAccounts(), key), stop).status();
+}
+
+// Returns the account's token Secret once it has a token.
+absl::StatusOr<kube::Object> TokenOf(kube::Client& member, const std::string& account,
+                                     const base::StopToken& stop) {
+  const kube::ObjectKey key{api::kClusterNamespace, account};
+  kube::Object wanted = kube::Object::Make(api::Secrets().gvk, key);
+  wanted.SetAnnotation(kAccountAnnotation, account);
+  wanted.Set({"type"}, kTokenSecretType);
+  absl::StatusOr<kube::Object> secret = Ensure(member, api::Secrets(), wanted, stop);
+  for (int poll = 0; poll < kTokenPolls; ++poll) {
+    RETURN_IF_ERROR(secret.status());
+    if (!secret->Get({"data", "token"}).AsString().empty()) return secret;
+    if (!member.clock().SleepFor(kTokenPoll, stop)) return absl::CancelledError("stopped");
+    secret = member.Get(api::Secrets(), key, stop);
+  }
+  return absl::UnavailableError(absl::StrCat("the cluster has not issued a token for its Secret ",
+                                             key.ToString(),
+                                             ": is its kube-controller-manager running?"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> MemberId(kube::Client& member, const base::StopToken& stop) {
+  const absl::StatusOr<kube::Object> system =
+      member.Get(api::Namespaces(), {"", "kube-system"}, stop);
+  RETURN_IF_ERROR(base::Annotate(system.status(), "identifying the cluster"));
+  return std::string(system->uid());
+}
+
+absl::StatusOr<MemberCredentials> EnsureMemberAccounts(kube::Client& member,
+                                                       const std::string& cluster,
+                                                       const base::StopToken& stop) {
+  const std::string account = absl::StrCat("karmada-", cluster);
+  const kube::Object ns = Labelled(api::Namespaces(), {"", api::kClusterNamespace});
+  RETURN_IF_ERROR(Ensure(member, api::Namespaces(), ns, stop).status());
+  RETURN_IF_ERROR(EnsureAccount(member, kImpersonator, stop));
+  ASSIGN_OR_RETURN(const kube::Object impersonator, TokenOf(member, kImpersonator, stop));
+  RETURN_IF_ERROR(EnsureAccount(member, account, stop));
+  RETURN_IF_ERROR(EnsureRole(member, account, stop));
+  ASSIGN_OR_RETURN(const kube::Object secret, TokenOf(member, account, stop));
+  MemberCredentials credentials;
+  credentials.token = secret.Get({"data", "token"}).ToString();
+  credentials.ca_bundle = secret.Get({"data", "ca.crt"}).ToString();
+  credentials.impersonator_token = impersonator.Get({"data", "token"}).ToString();
+  return credentials;
+}
+
+}  // namespace controllers

@@ -1,0 +1,36 @@
+// What a join makes in the member: the accounts by which Karmada reaches it.
+#ifndef CONTROLLERS_CLUSTER_API_MEMBER_ACCOUNTS_H_
+#define CONTROLLERS_CLUSTER_API_MEMBER_ACCOUNTS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/stop_token.h"
+#include "kube/client/client.h"
+
+namespace controllers {
+
+// The credentials of the two accounts, in base64, as Secrets have them.
+struct MemberCredentials {
+  std::string token;
+  std::string ca_bundle;  // The member's authority, as its token Secrets have it.
+  std::string impersonator_token;
+};
+
+// Returns the uid of the member's namespace kube-system, which becomes spec.id of the Cluster
+// (upstream's ObtainClusterID).
+absl::StatusOr<std::string> MemberId(kube::Client& member, const base::StopToken& stop);
+
+// Creates what is missing of what `karmadactl join` creates: the namespace karmada-cluster, the
+// service accounts karmada-impersonator and karmada-<cluster> with a token Secret each, and for the
+// latter a ClusterRole with all rights and its binding (upstream's
+// ObtainCredentialsFromMemberCluster). Objects that exist stay as they are. Returns the credentials
+// once the member has issued the tokens, for which it waits some seconds; kUnavailable after that.
+absl::StatusOr<MemberCredentials> EnsureMemberAccounts(kube::Client& member,
+                                                       const std::string& cluster,
+                                                       const base::StopToken& stop);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_CLUSTER_API_MEMBER_ACCOUNTS_H_
