@@ -143,8 +143,22 @@ void AdjustRate(absl::string_view server, double& qps, int& burst, Options& o) {
   }
 }
 
+// client-go's informers do not resync more often than that either.
+constexpr absl::Duration kShortestResync = absl::Seconds(1);
+
+void AdjustResync(Options& o) {
+  const absl::Duration given = o.resync_period;
+  if (given == absl::ZeroDuration() || given >= kShortestResync) return;
+  const bool is_off = given < absl::ZeroDuration();
+  o.resync_period = is_off ? absl::ZeroDuration() : kShortestResync;
+  o.warnings.push_back(absl::StrCat(
+      "--resync-period=", absl::FormatDuration(given),
+      is_off ? " is negative: 0 is used, which means never" : " is too short: 1s is used"));
+}
+
 // Upstream accepts these values, although some of them silently stop it from working.
 void Adjust(Options& o) {
+  AdjustResync(o);
   Concurrency& c = o.concurrency;
   AtLeast(1, "--concurrent-work-syncs", c.work, o);
   AtLeast(1, "--concurrent-resourcebinding-syncs", c.resource_binding, o);

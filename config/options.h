@@ -102,6 +102,8 @@ struct Options {
   absl::Duration graceful_eviction_timeout = absl::Minutes(10);
   // After this time FederatedResourceQuotas are added up anew.
   absl::Duration quota_sync_period = absl::Minutes(5);
+  // After this time every object is handed to its controllers again; 0: never.
+  absl::Duration resync_period;
   RateLimits rate_limits;
   TaintEviction taint_eviction;
   PodAutoscaling pod_autoscaling;

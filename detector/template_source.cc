@@ -197,6 +197,7 @@ kube::EventHandler TemplateSource::HandlerFor(const kube::Resource& resource) {
     deps_.queue.Add(RequestFor(gvk, *object),
                     initial_list ? kube::kInitialListPriority : kube::kNormalPriority);
   };
+  handler.on_resync = [add = handler.on_add](const kube::ObjectPtr& object) { add(object, true); };
   handler.on_update = [this, gvk](const kube::ObjectPtr& before, const kube::ObjectPtr& after) {
     if (!deps_.filter.AllowsObject(*after)) return;
     OnUpdate(RequestFor(gvk, *after), *before, *after);

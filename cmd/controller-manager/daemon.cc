@@ -25,6 +25,7 @@
 #include "cmd/controller-manager/cluster_log.h"
 #include "cmd/controller-manager/controller_table.h"
 #include "cmd/controller-manager/missing_features.h"
+#include "cmd/controller-manager/resync.h"
 #include "cmd/controller-manager/server_check.h"
 #include "config/version.h"
 #include "interpreter/live/admission_server.h"
@@ -146,6 +147,10 @@ class Daemon {
     LogControllers(context_.options);
     manager_.Add(std::make_unique<ClusterLog>(manager_));
     manager_.Add(std::make_unique<MissingFeatures>(manager_, kinds_));
+    if (const absl::Duration period = context_.options.resync_period;
+        period > absl::ZeroDuration()) {
+      manager_.Add(std::make_unique<Resync>(period, base::RealClock(), informers_, members_));
+    }
     RETURN_IF_ERROR(live_.Load(stop));
     std::unique_ptr<interpreter::live::AdmissionServer> reviews;  // Ends before what it asks.
     if (admission.IsOn()) {

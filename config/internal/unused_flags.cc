@@ -50,8 +50,6 @@ constexpr Flag kFlags[] = {
     {"--logtostderr", Type::kSwitch, kNoSense, kStderr, "true"},
     {"--one-output", Type::kSwitch, kNoSense, kStderr},
     {"--profiling-bind-address", Type::kText, kNoSense, kProfiles},
-    {"--resync-period", Type::kDuration, kNotYet,
-     "hand every object to its controllers again after this time", "0"},
     {"--skip-headers", Type::kSwitch, kNoSense, "lines keep their prefix", "false"},
     {"--skip-log-headers", Type::kSwitch, kNoSense, kStderr},
     {"--stderrthreshold", Type::kText, kNoSense, kStderr},

@@ -103,6 +103,8 @@ void AddClusterFlags(CLI::App& app, Options& o) {
               "the same while the cluster never reported");
   AddDuration(app, "--cluster-cache-sync-timeout", c.cache_sync_timeout,
               "how long informers may take to sync");
+  AddDuration(app, "--resync-period", o.resync_period,
+              "hand every object to its controllers again after this time; 0: never");
   AddDuration(app, "--graceful-eviction-timeout", o.graceful_eviction_timeout,
               "how long a workload that is moved stays in its old cluster at most");
   AddDuration(app, "--federated-resource-quota-sync-period", o.quota_sync_period,

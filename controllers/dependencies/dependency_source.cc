@@ -119,6 +119,7 @@ kube::EventHandler DependencySource::HandlerFor(const kube::Resource&) {
   handler.on_add = [this](const kube::ObjectPtr& object, bool initial_list) {
     OnAdd(*object, initial_list ? kube::kInitialListPriority : kube::kNormalPriority);
   };
+  handler.on_resync = [add = handler.on_add](const kube::ObjectPtr& object) { add(object, true); };
   handler.on_update = [this](const kube::ObjectPtr& before, const kube::ObjectPtr& after) {
     if (kube::SpecificationChanged(*before, *after)) OnUpdate(*before, *after);
   };

@@ -93,6 +93,7 @@ void MemberWatches::Attach(const std::string& cluster,
     queue_.Add(request_for(object, kMemberObjectSeen),
                initial ? kube::kInitialListPriority : kube::kNormalPriority);
   };
+  handler.on_resync = [add = handler.on_add](const kube::ObjectPtr& object) { add(object, true); };
   handler.on_update = [this, request_for](const kube::ObjectPtr& before,
                                           const kube::ObjectPtr& after) {
     if (!kube::ResourceVersionChanged(*before, *after)) return;

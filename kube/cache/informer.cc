@@ -146,6 +146,10 @@ std::vector<std::shared_ptr<Informer>> InformerSet::All() const {
   return {all.begin(), all.end()};
 }
 
+void InformerSet::Resync() const {
+  for (const Impl::ReflectorPtr& informer : impl_->Snapshot()) informer->Resync();
+}
+
 void InformerSet::Stop() {
   {
     absl::MutexLock lock(&impl_->mu);

@@ -47,6 +47,9 @@ struct EventHandler {
   // lower version than the last one means that the server has gone back to an earlier state.
   // Optional.
   std::function<void(int64_t version)> on_progress;
+  // Called by Informer::Resync for each object. Nothing has changed, so what counts objects or
+  // changes must not take it for an addition. Optional.
+  std::function<void(const ObjectPtr& object)> on_resync;
 };
 
 // How far an informer has come.
@@ -91,6 +94,9 @@ class Informer {
   // none comes.
   virtual int64_t AddHandler(EventHandler handler) = 0;
   virtual void RemoveHandler(int64_t id) = 0;
+  // Calls on_resync of each handler for each object in the store, between two changes. Returns when
+  // that is done, or when another thread is going to do it.
+  virtual void Resync() {}
   // Returns whether the first list has been stored and its handlers called.
   virtual bool HasSynced() const = 0;
   // kDeadlineExceeded or kCancelled when it did not sync; the message contains the last error of a
@@ -170,6 +176,8 @@ class InformerSet {
   // be called in a handler.
   void Remove(const Resource& r);
   std::vector<std::shared_ptr<Informer>> All() const;
+  // Calls Resync of all informers.
+  void Resync() const;
   // Ends all watches; afterwards no handler is called. Must not be called in a handler.
   void Stop();
 

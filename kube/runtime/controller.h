@@ -49,6 +49,8 @@ struct Enqueue {
   MapFn map;  // Empty stands for the object's own key.
   // Empty stands for `map` of both states of the object.
   UpdateMapFn map_update;
+  // A resync (Informer::Resync) hands each object to `when.add` and `map` and queues it like one of
+  // the first list.
   // How long a request waits in the queue; further requests for the same key in that time have no
   // effect.
   absl::Duration delay;

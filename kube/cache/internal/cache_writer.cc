@@ -1,7 +1,8 @@
 // The queue holds changes, and actions of our own that must happen between changes: the replay for
 // a new handler, whose snapshot is taken under the same lock that determines its place in the
-// queue, and the end of the first list, which counts only once its handlers have run. An object
-// that another of the same name has replaced is reported as a deletion and an addition.
+// queue, the objects of a resync, and the end of the first list, which counts only once its
+// handlers have run. An object that another of the same name has replaced is reported as a deletion
+// and an addition.
 //
 // A list is applied object by object. EndList deletes what the list did not contain, except what is
 // newer than the list, which has come in the meantime. When the server went back to an earlier
@@ -56,6 +57,35 @@ void CacheWriter::RemoveHandler(int64_t id) {
   if (auto node = handlers_.extract(id); !node.empty()) removed = std::move(node.mapped());
   const auto returned = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return called_ != id; };
   if (!DispatchesHere()) mu_.Await(absl::Condition(&returned));
+}
+
+void CacheWriter::Resync() {
+  {
+    absl::MutexLock lock(&mu_);
+    const bool wanted = std::any_of(handlers_.begin(), handlers_.end(),
+                                    [](const auto& entry) { return entry.second->on_resync; });
+    if (stopped_ || !wanted) return;
+    changes_.push_back({.action = [this, objects = store_.List()] { CallOnResync(objects); }});
+  }
+  Dispatch();
+}
+
+void CacheWriter::CallOnResync(const std::vector<ObjectPtr>& objects) {
+  int64_t id = 0;
+  while (HandlerPtr handler = BeginNext(id)) {
+    const bool wanted = static_cast<bool>(handler->on_resync);
+    handler.reset();
+    Finish();
+    if (!wanted) continue;
+    // A handler that is removed meanwhile gets no more of the objects.
+    for (const ObjectPtr& object : objects) {
+      HandlerPtr present = Begin(id);
+      if (present == nullptr) break;
+      present->on_resync(object);
+      present.reset();
+      Finish();
+    }
+  }
 }
 
 void CacheWriter::Apply(ObjectPtr object, const Progress& reached) {

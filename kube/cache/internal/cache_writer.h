@@ -39,6 +39,8 @@ class CacheWriter {
   // it has returned.
   int64_t AddHandler(EventHandler handler);
   void RemoveHandler(int64_t id);
+  // Has the contract of Informer::Resync.
+  void Resync();
 
   // Stores this state of the object. `reached` is how far the watch is complete with this event;
   // its version is -1 when the state is not one of the watch's.
@@ -102,6 +104,7 @@ class CacheWriter {
     int64_t reached = -1;
   };
   void Replay(int64_t id, HandlerPtr handler, const Contents& contents);
+  void CallOnResync(const std::vector<ObjectPtr>& objects);
   void Dispatch();
   void Notify(const Change& change);
   // BeginNext marks the first handler after `id` as being called and updates `id`, Begin marks the

@@ -54,6 +54,7 @@ class Reflector final : public Informer,
   void AddIndex(const std::string& name, IndexFn fn) override;
   int64_t AddHandler(EventHandler handler) override;
   void RemoveHandler(int64_t id) override;
+  void Resync() override { writer_.Resync(); }
   bool HasSynced() const override { return writer_.HasSynced(); }
   absl::Status WaitForSync(base::SteadyTime deadline, const base::StopToken& stop) const override;
   absl::Status last_error() const override;

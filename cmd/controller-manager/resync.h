@@ -1,0 +1,37 @@
+// Hands every object to its controllers again from time to time (--resync-period).
+#ifndef CMD_CONTROLLER_MANAGER_RESYNC_H_
+#define CMD_CONTROLLER_MANAGER_RESYNC_H_
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "kube/cache/informer.h"
+#include "kube/runtime/cluster_set.h"
+#include "kube/runtime/manager.h"
+
+namespace cmd {
+
+// Resyncs the informers of the control plane and of the members that are connected, each time a
+// period has passed since the last resync ended. The requests wait behind those of changes, and a
+// pass that finds nothing to do writes nothing, as after a restart.
+class Resync : public kube::Runnable {
+ public:
+  // REQUIRES: all arguments outlive the runnable, and the period is positive.
+  Resync(absl::Duration period, const base::Clock& clock, const kube::InformerSet& control_plane,
+         const kube::ClusterSet& members)
+      : period_(period), clock_(clock), control_plane_(control_plane), members_(members) {}
+
+  std::string name() const override { return "resync"; }
+  absl::Status Run(const base::StopToken& stop) override;
+
+ private:
+  const absl::Duration period_;
+  const base::Clock& clock_;
+  const kube::InformerSet& control_plane_;
+  const kube::ClusterSet& members_;
+};
+
+}  // namespace cmd
+
+#endif  // CMD_CONTROLLER_MANAGER_RESYNC_H_
