@@ -10,6 +10,7 @@ find_package(prometheus-cpp REQUIRED CONFIG)
 find_package(glog REQUIRED)
 find_package(CLI11 REQUIRED CONFIG)
 pkg_check_modules(LUAJIT REQUIRED IMPORTED_TARGET luajit)
+pkg_check_modules(PROFILER REQUIRED IMPORTED_TARGET libprofiler)
 find_library(RE2_LIBRARY re2 REQUIRED)  # Its pkg-config file asks for other compiler flags than ours.
 
 function(km_dep name)
@@ -19,7 +20,7 @@ endfunction()
 
 km_dep(absl absl::base absl::status absl::statusor absl::strings absl::str_format absl::time
        absl::synchronization absl::span absl::flat_hash_map absl::flat_hash_set absl::hash
-       absl::random_random absl::cord Threads::Threads)
+       absl::random_random absl::cord absl::symbolize Threads::Threads)
 km_dep(rapidjson)  # Headers only.
 km_dep(glog glog::glog)
 km_dep(boost Boost::headers)
@@ -30,3 +31,4 @@ km_dep(cpprest cpprestsdk::cpprest)
 km_dep(cli11 CLI11::CLI11)
 km_dep(luajit PkgConfig::LUAJIT)
 km_dep(re2 ${RE2_LIBRARY})
+km_dep(gperftools PkgConfig::PROFILER)

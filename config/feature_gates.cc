@@ -132,6 +132,12 @@ FeatureGates::FeatureGates() {
   for (const Spec& s : kSpecs) values_[s.gate] = s.on;
 }
 
+std::map<std::string, bool> FeatureGates::All() const {
+  std::map<std::string, bool> all;
+  for (const Spec& s : kSpecs) all[std::string(s.name)] = Enabled(s.gate);
+  return all;
+}
+
 bool FeatureGates::Enabled(Gate gate) const {
   const auto named = named_.find(gate);
   return named != named_.end() ? named->second : values_.at(gate);

@@ -46,6 +46,8 @@ class FeatureGates {
   // Returns a sentence for each given value that does not have the whole effect that it has
   // upstream.
   std::vector<std::string> Warnings() const;
+  // Returns every gate by its name.
+  std::map<std::string, bool> All() const;
   // Returns the gates that differ from their default: "Failover=true,...".
   std::string Changed() const;
 

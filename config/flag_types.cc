@@ -11,11 +11,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "config/duration.h"
 #include "config/internal/word_completion.h"
 
 namespace config {
 namespace {
+
+// How the help of a switch ends; CLI11 keeps the defaults of other flags only.
+constexpr char kOnByDefault[] = " (default: true)";
+constexpr char kOffByDefault[] = " (default: false)";
 
 absl::Status CheckValue(FlagType type, const std::string& text) {
   double number = 0;
@@ -38,6 +43,15 @@ absl::Status CheckValue(FlagType type, const std::string& text) {
       return absl::OkStatus();
   }
   return absl::OkStatus();
+}
+
+std::string DefaultOf(const CLI::Option& option) {
+  if (option.get_expected_max() == 0) {
+    return absl::EndsWith(option.get_description(), kOnByDefault) ? "true" : "false";
+  }
+  // CLI11 writes the default of a list as "[a,b]".
+  const std::string text = option.get_default_str();
+  return std::string(absl::StripSuffix(absl::StripPrefix(text, "["), "]"));
 }
 
 }  // namespace
@@ -67,8 +81,7 @@ CLI::Option* AddList(CLI::App& app, const std::string& name, std::vector<std::st
 }
 
 void AddSwitch(CLI::App& app, const std::string& name, bool& target, const std::string& help) {
-  app.add_flag(name, target, absl::StrCat(help, " (default: ", target ? "true" : "false", ")"))
-      ->capture_default_str();
+  app.add_flag(name, target, absl::StrCat(help, target ? kOnByDefault : kOffByDefault));
 }
 
 CLI::Option* AddCheckedFlag(CLI::App& app, absl::string_view flag, FlagType type,
@@ -138,6 +151,17 @@ std::string ChangedFlags(const CLI::App& app) {
     changed.push_back(absl::StrCat("--", option->get_lnames().front(), "=", value));
   }
   return absl::StrJoin(changed, " ");
+}
+
+std::map<std::string, std::string> EffectiveFlags(const CLI::App& app) {
+  std::map<std::string, std::string> flags;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_lnames().empty()) continue;
+    std::string value = absl::StrJoin(option->reduced_results(), ",");
+    if (option->count() == 0) value = DefaultOf(*option);
+    flags[option->get_lnames().front()] = std::move(value);
+  }
+  return flags;
 }
 
 absl::Status CheckVmodule(absl::string_view text) {

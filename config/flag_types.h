@@ -2,6 +2,7 @@
 #ifndef CONFIG_FLAG_TYPES_H_
 #define CONFIG_FLAG_TYPES_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ std::vector<std::string> NormalizedWords(int argc, const char* const* argv);
 
 // Returns the flags that were given and differ from their defaults: "--v=2 --controllers=*".
 std::string ChangedFlags(const CLI::App& app);
+
+// Returns each flag without its dashes, and the value that was given, or its default.
+std::map<std::string, std::string> EffectiveFlags(const CLI::App& app);
 
 // kInvalidArgument when an entry of --vmodule is not pattern=N.
 absl::Status CheckVmodule(absl::string_view text);

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "base/listen_address.h"
 #include "base/status.h"
 #include "config/admission_flags.h"
@@ -79,6 +80,9 @@ absl::Status Validate(const Options& o) {
   RETURN_IF_ERROR(Positive("--lua-timeout", o.scripts.timeout));
   if (o.scripts.memory_mib < 1) {
     return absl::InvalidArgumentError("--lua-memory-mib: must be greater than 0");
+  }
+  if (o.profiling.enabled) {
+    RETURN_IF_ERROR(CheckAddress("--profiling-bind-address", o.profiling.bind_address));
   }
   RETURN_IF_ERROR(CheckControllers(o.controllers));
   RETURN_IF_ERROR(SkippedApis::Parse(o.skipped_propagating_apis).status());
@@ -214,6 +218,9 @@ void WarnOfGates(Options& o) {
         "--federated-resource-quota-sync-period has no effect without "
         "--feature-gates=FederatedQuotaEnforcement=true");
   }
+  if (!o.profiling.enabled && o.profiling.bind_address != Profiling().bind_address) {
+    o.warnings.push_back("--profiling-bind-address has no effect without --enable-pprof");
+  }
   if (o.gates.Enabled(Gate::kTransitiveDependencies) && !o.gates.Enabled(Gate::kPropagateDeps)) {
     o.warnings.push_back("the gate TransitiveDependencies has no effect without PropagateDeps");
   }
@@ -243,6 +250,17 @@ void WarnOfEviction(Options& o) {
 void WarnOfClusterApi(Options& o) {
   if (o.cluster_api_context.empty() || !o.cluster_api_kubeconfig.empty()) return;
   o.warnings.push_back("--cluster-api-context has no effect without --cluster-api-kubeconfig");
+}
+
+// Returns the flags that have an effect.
+std::map<std::string, std::string> SettingsOf(const CLI::App& app) {
+  std::map<std::string, std::string> settings = EffectiveFlags(app);
+  settings.erase("help");
+  settings.erase("version");
+  for (const Support& flag : internal::UnusedFlagSupport()) {
+    settings.erase(std::string(absl::StripPrefix(flag.name, "--")));
+  }
+  return settings;
 }
 
 Parsed Exit(int code, std::string output) {
@@ -303,6 +321,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   WarnOfClusterApi(options);
   Adjust(options);
   options.changed_flags = ChangedFlags(app);
+  options.settings = SettingsOf(app);
   return parsed;
 }
 

@@ -2,6 +2,7 @@
 #ifndef CONFIG_OPTIONS_H_
 #define CONFIG_OPTIONS_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,14 @@ struct LeaderElection {
   absl::Duration lease_duration = absl::Seconds(15);
   absl::Duration renew_deadline = absl::Seconds(10);
   absl::Duration retry_period = absl::Seconds(2);
+  // A leader that stops gives the lease up, and a stand-by takes it at once.
+  bool release_on_exit = false;
+};
+
+// Profiles for go tool pprof.
+struct Profiling {
+  bool enabled = false;
+  std::string bind_address = ":6060";
 };
 
 // The number of workers for each kind of object.
@@ -114,11 +123,15 @@ struct Options {
   // "upstream": all successes that upstream reports, once per change.
   std::string success_events = "concise";
   Logging logging;
+  Profiling profiling;
 
   // A sentence, for the log, about each setting that does not have the effect that it has upstream.
   std::vector<std::string> warnings;
   // The given flags that differ from their defaults: "--v=2 --controllers=*,-binding".
   std::string changed_flags;
+  // Every flag that has an effect, without its dashes, and the value that was given or is the
+  // default.
+  std::map<std::string, std::string> settings;
 
   // Returns whether the controller of this name runs: the first token "name" or "-name" decides,
   // else "*".

@@ -1,7 +1,5 @@
 #include "cmd/controller-manager/controller_table.h"
 
-#include <set>
-
 #include "absl/strings/str_join.h"
 #include "api/binding_scope.h"
 #include "base/log.h"
@@ -123,17 +121,25 @@ std::vector<std::string> ControllerNames() {
   return {names.begin(), names.end()};
 }
 
-void LogControllers(const config::Options& options) {
-  std::set<std::string> on, off, missing;
+RunningControllers ControllersThatRun(const config::Options& options) {
+  RunningControllers controllers;
   for (const ControllerEntry& entry : kTable) {
-    if (IsWanted(entry, options)) on.insert(entry.name);
+    if (IsWanted(entry, options)) controllers.on.insert(entry.name);
   }
   // A controller with several lines runs when one of them does; one whose gate is off by default
   // was not turned off.
   const config::Options standard;
   for (const ControllerEntry& entry : kTable) {
-    if (!on.contains(entry.name) && IsWanted(entry, standard)) off.insert(entry.name);
+    if (!controllers.on.contains(entry.name) && IsWanted(entry, standard)) {
+      controllers.off.insert(entry.name);
+    }
   }
+  return controllers;
+}
+
+void LogControllers(const config::Options& options) {
+  const auto [on, off] = ControllersThatRun(options);
+  std::set<std::string> missing;
   for (const config::ControllerSupport& c : config::Controllers()) {
     if (c.state == config::State::kNotYet) missing.insert(std::string(c.name));
   }

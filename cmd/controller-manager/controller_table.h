@@ -3,6 +3,7 @@
 #define CMD_CONTROLLER_MANAGER_CONTROLLER_TABLE_H_
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,13 @@ absl::Span<const ControllerEntry> ControllerTable();
 
 // Returns the names that --controllers knows, sorted, each once.
 std::vector<std::string> ControllerNames();
+
+// The names of the controllers and loops that run, and of those that the flags and gates turn off,
+// although they run by default.
+struct RunningControllers {
+  std::set<std::string> on, off;
+};
+RunningControllers ControllersThatRun(const config::Options& options);
 
 // Logs, in one line, how many controllers run, which the flags turn off, and how many of upstream's
 // are not part of this program yet. With --v=2 a second line has the names.

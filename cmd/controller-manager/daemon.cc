@@ -24,9 +24,11 @@
 #include "cmd/controller-manager/cluster_config_source.h"
 #include "cmd/controller-manager/cluster_log.h"
 #include "cmd/controller-manager/controller_table.h"
+#include "cmd/controller-manager/memory_watch.h"
 #include "cmd/controller-manager/missing_features.h"
 #include "cmd/controller-manager/resync.h"
 #include "cmd/controller-manager/server_check.h"
+#include "cmd/controller-manager/settings_page.h"
 #include "config/version.h"
 #include "interpreter/live/admission_server.h"
 #include "interpreter/live/live_interpreter.h"
@@ -37,6 +39,7 @@
 #include "kube/runtime/watched_kinds.h"
 #include "loops/context.h"
 #include "loops/interpreter_options.h"
+#include "profiling/profile_server.h"
 #include "works/member_objects.h"
 #include "works/rechecks.h"
 #include "works/work_status_writer.h"
@@ -56,6 +59,7 @@ kube::ManagerOptions ManagerOptionsOf(const config::Options& o) {
   m.lease_duration = o.leader_election.lease_duration;
   m.renew_deadline = o.leader_election.renew_deadline;
   m.retry_period = o.leader_election.retry_period;
+  m.release_lease = o.leader_election.release_on_exit;
   m.cache_sync_timeout = o.clusters.cache_sync_timeout;
   return m;
 }
@@ -145,6 +149,8 @@ class Daemon {
     ShowBuild();
     RETURN_IF_ERROR(BuildControllers(context_));
     LogControllers(context_.options);
+    manager_.ServeBesideMetrics("/configz", [this] { return SettingsPage(context_.options); });
+    manager_.Add(std::make_unique<MemoryWatch>(manager_), kube::Manager::Group::kAlways);
     manager_.Add(std::make_unique<ClusterLog>(manager_));
     manager_.Add(std::make_unique<MissingFeatures>(manager_, kinds_));
     if (const absl::Duration period = context_.options.resync_period;
@@ -152,6 +158,11 @@ class Daemon {
       manager_.Add(std::make_unique<Resync>(period, base::RealClock(), informers_, members_));
     }
     RETURN_IF_ERROR(live_.Load(stop));
+    std::unique_ptr<profiling::ProfileServer> profiles;
+    if (const config::Profiling& wanted = context_.options.profiling; wanted.enabled) {
+      ASSIGN_OR_RETURN(profiles,
+                       profiling::ProfileServer::Start(wanted.bind_address, base::RealClock()));
+    }
     std::unique_ptr<interpreter::live::AdmissionServer> reviews;  // Ends before what it asks.
     if (admission.IsOn()) {
       ASSIGN_OR_RETURN(reviews, ServeAdmission(admission));

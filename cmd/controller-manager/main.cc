@@ -20,6 +20,7 @@
 #include "config/options.h"
 #include "config/version.h"
 #include "kube/client/http_transport.h"
+#include "profiling/heap_profile.h"
 
 namespace {
 
@@ -89,6 +90,7 @@ int main(int argc, char** argv) {
     return parsed.exit_code;
   }
 
+  if (parsed.options.profiling.enabled) profiling::EnableHeapProfiles(argv);
   const config::Logging& logging = parsed.options.logging;
   base::InitLogging(api::kControllerManager,
                     {logging.verbosity, logging.vmodule, logging.format == "json"});

@@ -26,7 +26,6 @@ struct Flag {
 
 constexpr absl::string_view kStderr = "every line is written to standard error at once";
 constexpr absl::string_view kNeverRead = "upstream never reads it either";
-constexpr absl::string_view kProfiles = "there are no Go profiles; use perf";
 
 constexpr Flag kFlags[] = {
     {"--add-dir-header", Type::kSwitch, kNoSense, "lines name the file without its folder",
@@ -35,7 +34,6 @@ constexpr Flag kFlags[] = {
     {"--concurrent-dependent-resource-syncs", Type::kInteger, kNoSense,
      "events of dependencies need no workers; their bindings are made by those of "
      "--concurrent-resourcebinding-syncs"},
-    {"--enable-pprof", Type::kSwitch, kNoSense, kProfiles, "false"},
     {"--horizontal-pod-autoscaler-downscale-delay", Type::kDuration, kOutside, kNeverRead},
     {"--horizontal-pod-autoscaler-upscale-delay", Type::kDuration, kOutside, kNeverRead},
     {"--log-backtrace-at", Type::kText, kNoSense, "lines carry no backtrace", ":0"},
@@ -49,7 +47,6 @@ constexpr Flag kFlags[] = {
     {"--log-text-split-stream", Type::kSwitch, kNoSense, kStderr, "false"},
     {"--logtostderr", Type::kSwitch, kNoSense, kStderr, "true"},
     {"--one-output", Type::kSwitch, kNoSense, kStderr},
-    {"--profiling-bind-address", Type::kText, kNoSense, kProfiles},
     {"--skip-headers", Type::kSwitch, kNoSense, "lines keep their prefix", "false"},
     {"--skip-log-headers", Type::kSwitch, kNoSense, kStderr},
     {"--stderrthreshold", Type::kText, kNoSense, kStderr},

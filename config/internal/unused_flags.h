@@ -17,7 +17,7 @@ namespace config::internal {
 void AddUnusedFlags(CLI::App& app);
 
 // Returns, for a parsed `app`, a sentence for each flag that was given and has no effect. A flag
-// whose value asks for this program's behaviour (--enable-pprof=false) gets none.
+// whose value asks for this program's behaviour (--add-dir-header=false) gets none.
 std::vector<std::string> UnusedFlagWarnings(const CLI::App& app);
 
 std::vector<Support> UnusedFlagSupport();

@@ -43,6 +43,13 @@ void AddServerFlags(CLI::App& app, Options& o) {
   AddDuration(app, "--leader-elect-renew-deadline", l.renew_deadline,
               "how long the leader tries to renew before it gives up");
   AddDuration(app, "--leader-elect-retry-period", l.retry_period, "wait between attempts");
+  AddSwitch(app, "--leader-elect-release-on-exit", l.release_on_exit,
+            "give the lease up when this process has stopped, so that a stand-by with this flag "
+            "leads at once");
+  AddSwitch(app, "--enable-pprof", o.profiling.enabled,
+            "serve CPU and heap profiles for go tool pprof; the process then runs with tcmalloc");
+  AddValue(app, "--profiling-bind-address", o.profiling.bind_address, "address of /debug/pprof/")
+      ->type_name("HOST:PORT");
 }
 
 void AddLimitFlags(CLI::App& app, Options& o) {
@@ -208,11 +215,13 @@ absl::Span<const Support> UsedFlagNotes() {
       {"--interpreter-admission-tls-private-key-file", State::kHere, "of this program only"},
       {"--kube-api-burst", State::kHere, "only with --kube-api-qps"},
       {"--kube-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
+      {"--leader-elect-release-on-exit", State::kHere, "of this program only"},
       {"--lua-memory-mib", State::kHere, "of this program only"},
       {"--lua-timeout", State::kHere, "of this program only"},
       {"--member-server-side-apply", State::kHere, "of this program only"},
       {"--no-execute-taint-eviction-purge-mode", State::kHere,
        "only with --enable-no-execute-taint-eviction"},
+      {"--profiling-bind-address", State::kHere, "only with --enable-pprof"},
       {"--resource-eviction-rate", State::kHere, "only with --enable-no-execute-taint-eviction"},
       {"--member-server-side-apply", State::kHere, "of this program only"},
       {"--success-events", State::kHere, "of this program only"},

@@ -71,6 +71,7 @@ struct Manager::Impl {
   const base::Clock& clock;
   metrics::Registry& registry;
   Client* election_client;
+  internal::Pages pages;  // Beside /metrics.
   base::StopSource abort;
 
   mutable absl::Mutex mu;
@@ -126,7 +127,8 @@ absl::Status Manager::Impl::StartServers() {
   });
   RETURN_IF_ERROR(base::Annotate(health.status(), "serving health probes"));
   auto metrics = internal::Serve(options.metrics_address, [this](const base::HttpRequest& request) {
-    return internal::AnswerMetrics(request, [this] { return Metrics(); });
+    return internal::AnswerMetrics(
+        request, [this] { return Metrics(); }, pages);
   });
   RETURN_IF_ERROR(base::Annotate(metrics.status(), "serving metrics"));
   if (*health != nullptr || *metrics != nullptr) {
@@ -168,7 +170,8 @@ absl::Status Manager::Impl::Start() {
                                                      .identity = options.identity,
                                                      .lease_duration = options.lease_duration,
                                                      .renew_deadline = options.renew_deadline,
-                                                     .retry_period = options.retry_period},
+                                                     .retry_period = options.retry_period,
+                                                     .watch = options.release_lease},
                                                     {*election_client, events, clock, registry}));
   }
   RETURN_IF_ERROR(StartServers());
@@ -243,6 +246,10 @@ const ManagerOptions& Manager::options() const { return impl_->options; }
 base::StopToken Manager::abort_token() const { return impl_->abort.get_token(); }
 
 void Manager::UseForElection(Client& client) { impl_->election_client = &client; }
+
+void Manager::ServeBesideMetrics(std::string path, std::function<std::string()> page) {
+  impl_->pages[std::move(path)] = std::move(page);
+}
 
 void Manager::Add(std::unique_ptr<Runnable> runnable, Group group) {
   (group == Group::kLeader ? impl_->leaders : impl_->always).Add(std::move(runnable));

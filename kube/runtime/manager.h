@@ -3,6 +3,7 @@
 #ifndef KUBE_RUNTIME_MANAGER_H_
 #define KUBE_RUNTIME_MANAGER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -43,7 +44,8 @@ struct ManagerOptions {
   absl::Duration renew_deadline = absl::Seconds(10);
   absl::Duration retry_period = absl::Seconds(2);
   // Whether the lease is given up after a stop, once everything of the leader has ended; otherwise
-  // a stand-by waits until it expires.
+  // a stand-by waits until it expires. A stand-by with this option watches the lease, and leads as
+  // soon as it is given up.
   bool release_lease = false;
   absl::Duration cache_sync_timeout = absl::Minutes(2);
   absl::Duration graceful_stop = absl::Seconds(30);  // Limits the time of the whole stop.
@@ -68,6 +70,10 @@ class Manager {
   // in which the loops' calls wait when the server is slow. REQUIRES: called before Run; the client
   // outlives the manager.
   void UseForElection(Client& client);
+
+  // Serves `page`, as JSON, at `path` beside /metrics. It is called for each request, on a server's
+  // thread. REQUIRES: called before Run.
+  void ServeBesideMetrics(std::string path, std::function<std::string()> page);
 
   enum class Group { kAlways, kLeader };
   // Adds a runnable that starts with its group. After Run has started the group, it starts at once.

@@ -26,9 +26,10 @@ struct Elected {
   ControlPlane plane;
   std::string ns;
 
-  explicit Elected(std::vector<std::string> environment = {})
+  explicit Elected(std::vector<std::string> environment = {},
+                   std::vector<std::string> flags = kElectionFlags)
       : plane({.members = 1,
-               .daemon_flags = kElectionFlags,
+               .daemon_flags = std::move(flags),
                .daemon_environment = std::move(environment)}),
         ns(plane.UniqueNamespace("lead")) {
     plane.Apply("host", In(ns, kNamespaceYaml));
@@ -127,6 +128,26 @@ TEST_CASE("A clock that is set forward and back changes no leader and stops no w
     CHECK(e.Spec("leaseTransitions") == "0");
   }
   CHECK_FALSE(e.plane.DaemonDied());
+}
+
+TEST_CASE("A leader that stops hands over at once if it is asked to", "[sandbox]") {
+  // An attempt of a stand-by comes up to half a minute after the last one, and an end that is not
+  // announced counts after half a minute.
+  Elected e({}, {"--leader-elect=true", "--leader-elect-lease-duration=30s",
+                 "--leader-elect-renew-deadline=20s", "--leader-elect-retry-period=15s",
+                 "--leader-elect-release-on-exit"});
+  const std::string holder = e.Spec("holderIdentity");
+  const ControlPlane::StandBy stand_by = e.plane.StartStandBy();
+  REQUIRE(e.plane.Eventually(
+      [&] { return absl::StrContains(stand_by.Log(), "another process leads"); }));
+  e.plane.StopDaemon();
+  const absl::Time stopped = absl::Now();
+  REQUIRE(e.plane.Eventually([&] {
+    return absl::StrContains(stand_by.Log(), "became leader") && e.Spec("holderIdentity") != holder;
+  }));
+  CHECK(absl::Now() - stopped < absl::Seconds(10));
+  CHECK(e.Spec("leaseTransitions") == "1");
+  CHECK(e.Propagates("with the next leader"));
 }
 
 }  // namespace tests

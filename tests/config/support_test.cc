@@ -54,7 +54,7 @@ TEST_CASE("a flag without effect is accepted with one warning that says what it 
   CHECK(Warnings({"--log-flush-frequency", "3s"}) ==
         std::vector<std::string>{"--log-flush-frequency=3s has no effect: every line is written "
                                  "to standard error at once"});
-  CHECK(Warnings({"--enable-pprof", "--v=2", "--enable-no-execute-taint-eviction=true"}).size() ==
+  CHECK(Warnings({"--log-dir=/x", "--v=2", "--enable-no-execute-taint-eviction=true"}).size() ==
         2);
 }
 
@@ -191,11 +191,11 @@ TEST_CASE("every flag of upstream is known") {
     INFO(name);
     CHECK(known.erase(name) == 1);
   }
-  CHECK(known == std::set<std::string>{"--interpreter-admission-bind-address",
-                                       "--interpreter-admission-tls-cert-file",
-                                       "--interpreter-admission-tls-private-key-file",
-                                       "--lua-memory-mib", "--lua-timeout",
-                                       "--member-server-side-apply", "--success-events"});
+  CHECK(known ==
+        std::set<std::string>{
+            "--interpreter-admission-bind-address", "--interpreter-admission-tls-cert-file",
+            "--interpreter-admission-tls-private-key-file", "--leader-elect-release-on-exit",
+            "--lua-memory-mib", "--lua-timeout", "--member-server-side-apply", "--success-events"});
 }
 
 TEST_CASE("what was changed from the defaults is known for the log") {
@@ -204,7 +204,7 @@ TEST_CASE("what was changed from the defaults is known for the log") {
                "--enable-pprof"})
             .options.changed_flags ==
         "--controllers=*,-binding --feature-gates=WorkloadAffinity=true "
-        "--cluster-monitor-period=10s --v=2 --enable-pprof=true");
+        "--cluster-monitor-period=10s --v=2 --add-dir-header=true");
 }
 
 // ---- docs/support.md ------------------------------------------------------------------------

@@ -64,6 +64,7 @@ LIBRARIES = {
     "cpprest": (r"cpprest/|pplx/", "cpprestsdk"),
     "luajit": (r"lua\.h|lauxlib\.h|lualib\.h|luajit\.h|lua\.hpp", "LuaJIT"),
     "cli11": (r"CLI/", "CLI11"),
+    "gperftools": (r"gperftools/|google/(?:profiler|malloc)", "gperftools"),
     "catch2": (r"catch2/", "Catch2"),
 }
 # Doors of folders that cmake/layers.txt does not name.

@@ -83,8 +83,11 @@ base::HttpResponse AnswerHealth(const base::HttpRequest& request,
 }
 
 base::HttpResponse AnswerMetrics(const base::HttpRequest& request,
-                                 const std::function<std::string()>& expose) {
+                                 const std::function<std::string()>& expose, const Pages& pages) {
   if (!IsRead(request)) return Text(405, "method not allowed\n");
+  if (const auto page = pages.find(request.path); page != pages.end()) {
+    return {.code = 200, .body = page->second()};
+  }
   if (request.path != "/metrics") return Text(404, "404 page not found\n");
   return {
       .code = 200, .content_type = "text/plain; version=0.0.4; charset=utf-8", .body = expose()};

@@ -3,6 +3,7 @@
 #define KUBE_RUNTIME_INTERNAL_HTTP_ENDPOINTS_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,9 +32,13 @@ struct HealthCheck {
 base::HttpResponse AnswerHealth(const base::HttpRequest& request,
                                 const std::function<std::vector<HealthCheck>()>& readiness);
 
-// Answers /metrics with the text that `expose` returns, and any other path with 404.
+// Further paths, and what returns their JSON.
+using Pages = std::map<std::string, std::function<std::string()>>;
+
+// Answers /metrics with the text that `expose` returns, those of `pages` with theirs, and any other
+// path with 404.
 base::HttpResponse AnswerMetrics(const base::HttpRequest& request,
-                                 const std::function<std::string()>& expose);
+                                 const std::function<std::string()>& expose, const Pages& pages);
 
 }  // namespace kube::internal
 

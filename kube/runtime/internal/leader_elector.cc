@@ -2,7 +2,8 @@
 // to get the Lease: it creates the Lease if there is none, takes it over if its holder has been
 // silent for the lease duration, and waits otherwise. Silence is measured on the local steady clock
 // from the moment at which the Lease was last seen to change, so that the clocks of the contenders
-// need not agree. Renew then writes the Lease every retry period.
+// need not agree. A LeaseWatch, if there is one, ends the wait early. Renew then writes the Lease
+// every retry period.
 //
 // A second thread, the watchdog, ends the renewals when none has succeeded for the renew deadline;
 // it also cuts off a call that the server does not answer. The lease duration is longer than the
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -24,6 +26,7 @@
 #include "base/random.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/events.h"
+#include "kube/runtime/internal/lease_watch.h"
 
 namespace kube {
 namespace {
@@ -207,9 +210,19 @@ bool LeaderElector::Impl::Acquire(const base::StopToken& stop) {
   base::LogInfo("waiting for the leader lease",
                 {{"lease", absl::StrCat(options.lease_namespace, "/", options.lease_name)},
                  {"identity", options.identity}});
+  std::optional<LeaseWatch> watch;
+  if (options.watch) {
+    watch.emplace(env.client, LeaseResource(),
+                  ObjectKey{options.lease_namespace, options.lease_name});
+  }
   while (!stop.stop_requested()) {
     if (TryToHold(stop)) return true;
-    env.clock.SleepFor(base::Jitter(options.retry_period, kJitterFactor), stop);
+    const absl::Duration pause = base::Jitter(options.retry_period, kJitterFactor);
+    if (watch.has_value()) {
+      watch->Await(pause, stop);
+    } else {
+      env.clock.SleepFor(pause, stop);
+    }
   }
   return false;
 }

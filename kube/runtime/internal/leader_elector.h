@@ -31,6 +31,9 @@ struct LeaderElectionOptions {
   // A leader that could not renew for this time gives up.
   absl::Duration renew_deadline = absl::Seconds(10);
   absl::Duration retry_period = absl::Seconds(2);  // The pause between attempts.
+  // Whether a stand-by watches the Lease, and so takes it at once when the leader gives it up. It
+  // costs a connection, and an event for each renewal.
+  bool watch = false;
 };
 
 class LeaderElector {

@@ -143,6 +143,35 @@ TEST_CASE_METHOD(
   successor.join();
 }
 
+TEST_CASE_METHOD(Fixture, "a stand-by that watches leads as soon as the lease is given up") {
+  const bool deleted = GENERATE(false, true);
+  options.watch = true;
+  PutLeaseOf("other", 0);
+  Start();
+  REQUIRE(server->AwaitWatches(1));
+  PutLeaseOf("other", 0);  // A renewal.
+  clock.AwaitWaiters(1);
+  CHECK_FALSE(elected);
+  if (deleted) {
+    server->Erase(kLeases, kKey);
+  } else {
+    PutLeaseOf("", 0);
+  }
+  CHECK(Eventually([&] { return elected.load(); }));  // The clock stands still.
+  CHECK(Holder() == "me");
+  CHECK(server->watches() == 0);  // A leader needs none.
+}
+
+TEST_CASE_METHOD(Fixture, "a stand-by whose watch is refused or ends goes on trying as without") {
+  options.watch = true;
+  PutLeaseOf("other", 0);
+  server->FailNext("WATCH", 403, "Forbidden", 2);
+  Start();
+  REQUIRE(PassTimeUntil([&] { return server->watches() == 1; }, absl::Seconds(12)));
+  server->EndWatches(absl::UnavailableError("cut"));
+  CHECK(PassTimeUntil([&] { return elected.load(); }));  // The holder is silent.
+}
+
 TEST_CASE_METHOD(Fixture, "a contender that has never led releases nothing") {
   PutLeaseOf("other", 0);
   Start();

@@ -367,17 +367,22 @@ TEST_CASE("health endpoints answer as controller-runtime's") {
   CHECK(answer.body == c.body);
 }
 
-TEST_CASE("the metrics endpoint serves the registry's text") {
+TEST_CASE("the metrics endpoint serves the registry's text, and further pages beside it") {
   base::HttpRequest request;
   request.method = "GET";
-  request.path = "/metrics";
-  const auto expose = [] { return std::string("up 1\n"); };
-  CHECK(internal::AnswerMetrics(request, expose).body == "up 1\n");
-  CHECK(absl::StrContains(internal::AnswerMetrics(request, expose).content_type, "version=0.0.4"));
-  request.path = "/";
-  CHECK(internal::AnswerMetrics(request, expose).code == 404);
+  const auto answer = [&](const char* path) {
+    request.path = path;
+    return internal::AnswerMetrics(request, [] { return std::string("up 1\n"); },
+                                   {{"/configz", [] { return "{}"; }}});
+  };
+  CHECK(answer("/metrics").body == "up 1\n");
+  CHECK(absl::StrContains(answer("/metrics").content_type, "version=0.0.4"));
+  CHECK(answer("/configz").body == "{}");
+  CHECK(answer("/configz").content_type == "application/json");
+  CHECK(answer("/").code == 404);
   request.method = "POST";
-  CHECK(internal::AnswerMetrics(request, expose).code == 405);
+  CHECK(answer("/metrics").code == 405);
+  CHECK(answer("/configz").code == 405);
 }
 
 }  // namespace

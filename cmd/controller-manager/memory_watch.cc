@@ -1,0 +1,72 @@
+#include "cmd/controller-manager/memory_watch.h"
+
+#include <malloc.h>
+
+#include <utility>
+
+#include "base/log.h"
+#include "base/metrics.h"
+
+namespace cmd {
+namespace {
+
+constexpr absl::Duration kPeriod = absl::Milliseconds(500);
+constexpr absl::Duration kTrimPause = absl::Minutes(1);
+constexpr absl::Duration kWarningPause = absl::Minutes(10);
+constexpr double kTight = 0.8;
+constexpr double kScarce = 0.9;
+// With less the program cannot even start: its libraries and threads take 20 MiB.
+constexpr int64_t kLeastLimit = int64_t{32} << 20;
+
+constexpr int64_t kMebibyte = int64_t{1} << 20;
+constexpr char kAdvice[] =
+    "raise the limit: docs/operations.md lists what a number of objects takes";
+
+}  // namespace
+
+MemoryWatch::MemoryWatch(kube::Manager& manager, Reader read)
+    : manager_(manager), read_(std::move(read)) {}
+
+absl::Status MemoryWatch::Run(const base::StopToken& stop) {
+  const auto at_start = read_();
+  if (at_start.has_value() && at_start->limit < kLeastLimit) {
+    base::LogWarning("the memory limit is less than this program takes without any object",
+                     {{"limitMiB", at_start->limit / kMebibyte}, {"what to do", kAdvice}});
+  }
+  do {
+    if (const auto use = read_(); use.has_value() && use->limit > 0) Look(*use);
+  } while (manager_.clock().SleepFor(kPeriod, stop));
+  return absl::OkStatus();
+}
+
+void MemoryWatch::Look(const base::MemoryUse& use) {
+  Show(use);
+  const double share = static_cast<double>(use.working_set) / static_cast<double>(use.limit);
+  const base::SteadyTime now = manager_.clock().SteadyNow();
+  if (share < kTight) {
+    warned_at_ = base::SteadyTime::InfinitePast();
+    return;
+  }
+  if (now - trimmed_at_ >= kTrimPause) {
+    trimmed_at_ = now;
+    malloc_trim(0);
+  }
+  if (share < kScarce || now - warned_at_ < kWarningPause) return;
+  warned_at_ = now;
+  base::LogWarning("memory is nearly used up; at the limit the kernel ends the process",
+                   {{"usedMiB", use.working_set / kMebibyte},
+                    {"limitMiB", use.limit / kMebibyte},
+                    {"what to do", kAdvice}});
+}
+
+void MemoryWatch::Show(const base::MemoryUse& use) {
+  metrics::Registry& registry = manager_.registry();
+  registry.GetGauge("karmada_memory_limit_bytes", "The memory limit of the cgroup.", {})
+      .Set(static_cast<double>(use.limit));
+  registry
+      .GetGauge("karmada_memory_working_set_bytes",
+                "Memory of the cgroup that the kernel cannot reclaim at once.", {})
+      .Set(static_cast<double>(use.working_set));
+}
+
+}  // namespace cmd

@@ -1,0 +1,57 @@
+#include "kube/runtime/internal/lease_watch.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+
+namespace kube {
+
+LeaseWatch::LeaseWatch(Client& client, const Resource& leases, ObjectKey lease)
+    : client_(client), leases_(leases), lease_(std::move(lease)) {}
+
+LeaseWatch::~LeaseWatch() = default;
+
+void LeaseWatch::Await(absl::Duration pause, const base::StopToken& stop) {
+  bool runs;
+  {
+    absl::MutexLock lock(&mu_);
+    runs = std::exchange(running_, true);
+  }
+  if (!runs) {
+    watch_.reset();
+    WatchOptions options;
+    options.field_selector = absl::StrCat("metadata.name=", lease_.name);
+    watch_ = client_.StartWatch(leases_, lease_.ns, options, *this);
+  }
+  bool stopped = false;
+  base::StopCallback wake(stop, [this, &stopped] {
+    absl::MutexLock lock(&mu_);
+    stopped = true;
+  });
+  // Declared after `wake`, so that it is released before the destructor of `wake` waits for a
+  // callback that is running.
+  absl::MutexLock lock(&mu_);
+  const auto over = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return stopped || given_up_; };
+  const base::Clock& clock = client_.clock();
+  clock.AwaitUntil(mu_, absl::Condition(&over), clock.SteadyNow() + pause);
+  given_up_ = false;
+}
+
+// A watch without a version begins with the Lease as it is, so that nothing is missed between two
+// watches.
+void LeaseWatch::OnEvent(EventType type, Object lease) {
+  const bool free =
+      type == EventType::kDeleted ||
+      (type != EventType::kBookmark && lease.spec()["holderIdentity"].AsString().empty());
+  if (!free) return;
+  absl::MutexLock lock(&mu_);
+  given_up_ = true;
+}
+
+void LeaseWatch::OnEnd(absl::Status) {
+  absl::MutexLock lock(&mu_);
+  running_ = false;
+}
+
+}  // namespace kube

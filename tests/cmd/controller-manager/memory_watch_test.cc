@@ -1,0 +1,84 @@
+#include "cmd/controller-manager/memory_watch.h"
+
+#include <atomic>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "base/status.h"
+#include "tests/support/captured_stderr.h"
+#include "tests/support/manager_fixture.h"
+
+namespace cmd {
+namespace {
+
+constexpr int64_t kMebibyte = int64_t{1} << 20;
+
+struct Watched : tests::ManagerFixture {
+  std::atomic<int64_t> used = 10 * kMebibyte;
+  std::atomic<int64_t> limit = 100 * kMebibyte;
+  base::StopSource stop_watch;
+
+  // Uses so much of the 100 MiB at each of the moments, half a second apart; returns the log.
+  std::string LogOf(const std::vector<int>& mebibytes) {
+    Make();
+    MemoryWatch watch(*manager, [this]() -> std::optional<base::MemoryUse> {
+      if (limit == 0) return std::nullopt;
+      return base::MemoryUse{.working_set = used, .limit = limit};
+    });
+    tests::CapturedStderr log;
+    used = mebibytes.front() * kMebibyte;
+    std::thread runner(
+        [&] { base::IgnoreError(watch.Run(stop_watch.get_token()), "it cannot fail"); });
+    clock.AwaitWaiters(1);
+    for (size_t i = 1; i < mebibytes.size(); ++i) {
+      used = mebibytes[i] * kMebibyte;
+      clock.AdvanceAndAwait(absl::Milliseconds(500));
+      clock.AwaitWaiters(1);
+    }
+    stop_watch.request_stop();
+    runner.join();
+    return log.Text();
+  }
+};
+
+size_t Count(const std::string& log, const std::string& words) {
+  const std::vector<std::string> parts = absl::StrSplit(log, words);
+  return parts.size() - 1;
+}
+
+constexpr char kNearlyUsedUp[] = "nearly used up";
+
+}  // namespace
+
+TEST_CASE_METHOD(Watched, "tight memory is not reported yet") {
+  CHECK(Count(LogOf({10, 85, 89}), kNearlyUsedUp) == 0);
+}
+
+TEST_CASE_METHOD(Watched, "nine tenths of the limit are reported with both numbers") {
+  const std::string log = LogOf({10, 91, 95, 92, 85, 93, 94});
+  CHECK(Count(log, kNearlyUsedUp) == 1);
+  CHECK(absl::StrContains(log, "usedMiB=91"));
+  CHECK(absl::StrContains(log, "limitMiB=100"));
+  CHECK(registry.GetGauge("karmada_memory_limit_bytes", "", {}).Value() == 100.0 * kMebibyte);
+  CHECK(registry.GetGauge("karmada_memory_working_set_bytes", "", {}).Value() == 94.0 * kMebibyte);
+}
+
+TEST_CASE_METHOD(Watched, "memory that was free for a while and becomes scarce is reported anew") {
+  CHECK(Count(LogOf({91, 50, 91}), kNearlyUsedUp) == 2);
+}
+
+TEST_CASE_METHOD(Watched, "a limit below what the program needs is reported at the start") {
+  limit = 20 * kMebibyte;
+  CHECK(absl::StrContains(LogOf({1}), "limitMiB=20"));
+}
+
+TEST_CASE_METHOD(Watched, "without a limit there is nothing to report, and no metric") {
+  limit = 0;
+  CHECK(LogOf({500, 500}).empty());
+  CHECK_FALSE(absl::StrContains(registry.Expose(), "karmada_memory"));
+}
+
+}  // namespace cmd

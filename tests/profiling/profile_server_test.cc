@@ -1,0 +1,123 @@
+#include "profiling/profile_server.h"
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tests/base/raw_client.h"
+#include "tests/support/fake_clock.h"
+
+// Has a name for the dynamic linker whatever is stripped.
+extern "C" __attribute__((noinline, visibility("default"))) double BurnsTime(double x) {
+  for (int i = 0; i < 100'000; ++i) x = std::sqrt(x + i);
+  return x;
+}
+
+namespace profiling {
+namespace {
+
+struct Fixture {
+  tests::FakeClock clock;
+  std::unique_ptr<ProfileServer> server = *ProfileServer::Start("127.0.0.1:0", clock);
+  tests::RawClient client{server->port()};
+
+  // Uses CPU time while another thread asks for a profile of a second.
+  tests::RawResponse Profile() {
+    tests::RawResponse answer;
+    std::atomic<bool> done = false;
+    std::thread asker([&] {
+      answer = tests::RawClient(server->port()).Get("/debug/pprof/profile?seconds=1");
+      done = true;
+    });
+    clock.AwaitWaiters(1);
+    const absl::Time begin = absl::Now();
+    double x = 1;
+    while (absl::Now() - begin < absl::Milliseconds(300)) x = BurnsTime(x);
+    clock.Advance(absl::Seconds(1));
+    asker.join();
+    CHECK(x > 0);
+    return answer;
+  }
+};
+
+uint64_t Word(const std::string& profile, size_t i) {
+  uint64_t word = 0;
+  REQUIRE(profile.size() >= (i + 1) * sizeof word);
+  std::memcpy(&word, profile.data() + i * sizeof word, sizeof word);
+  return word;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a CPU profile has samples, and the libraries that they lie in") {
+  const tests::RawResponse answer = Profile();
+  REQUIRE(answer.code == 200);
+  // The header of gperftools' format: 0, 3, version 0, the period in microseconds, 0.
+  CHECK(Word(answer.body, 0) == 0);
+  CHECK(Word(answer.body, 1) == 3);
+  CHECK(Word(answer.body, 2) == 0);
+  CHECK(Word(answer.body, 3) == 10'000);
+  CHECK(Word(answer.body, 5) >= 1);  // The first sample was seen so many times.
+  CHECK(absl::StrContains(answer.body, "profiling_test"));
+  CHECK(Profile().code == 200);  // A further one can be taken.
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a second profile at the same time is refused, and the end cuts one off") {
+  std::thread asker(
+      [port = server->port()] { tests::RawClient(port).Get("/debug/pprof/profile?seconds=300"); });
+  clock.AwaitWaiters(1);
+  CHECK(client.Get("/debug/pprof/profile?seconds=1").code == 503);
+  CHECK(client.Get("/debug/pprof/").code == 200);
+  server.reset();  // Time stands still.
+  asker.join();
+}
+
+TEST_CASE_METHOD(Fixture, "lengths that cannot be asked for are refused") {
+  for (const char* seconds : {"0", "-1", "301", "x", "1e3"}) {
+    CAPTURE(seconds);
+    const auto answer = client.Get(absl::StrCat("/debug/pprof/profile?seconds=", seconds));
+    CHECK(answer.code == 400);
+    CHECK(absl::StrContains(answer.body, "from 1 to 300"));
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "names of addresses are answered as pprof asks for them") {
+  const std::string address =
+      absl::StrCat("0x", absl::Hex(reinterpret_cast<uintptr_t>(&BurnsTime)));
+  const std::string want = absl::StrCat("num_symbols: 1\n", address, " BurnsTime\n");
+  CHECK(client.Get(absl::StrCat("/debug/pprof/symbol?", address, "+0x1")).body == want);
+  client.Send(absl::StrCat("POST /debug/pprof/symbol HTTP/1.1\r\nHost: t\r\nContent-Length: ",
+                           address.size(), "\r\n\r\n", address));
+  CHECK(client.ReadResponse().body == want);
+}
+
+TEST_CASE_METHOD(Fixture, "the other pages") {
+  CHECK(absl::StrContains(client.Get("/debug/pprof/").body, "heap"));
+  CHECK(absl::StrContains(client.Get("/debug/pprof/cmdline").body, "profiling_test"));
+  // This test runs with the system's allocator.
+  const auto heap = client.Get("/debug/pprof/heap");
+  CHECK(heap.code == 501);
+  CHECK(absl::StrContains(heap.body, "libtcmalloc"));
+  const auto goroutines = client.Get("/debug/pprof/goroutine");
+  CHECK(goroutines.code == 404);
+  CHECK(absl::StrContains(goroutines.body, "Go's runtime"));
+  CHECK(client.Get("/metrics").code == 404);
+}
+
+TEST_CASE("an address in use is named") {
+  tests::FakeClock clock;
+  const auto first = ProfileServer::Start("127.0.0.1:0", clock);
+  REQUIRE(first.ok());
+  const std::string address = absl::StrCat("127.0.0.1:", (*first)->port());
+  const auto second = ProfileServer::Start(address, clock);
+  REQUIRE_FALSE(second.ok());
+  CHECK(absl::StrContains(second.status().message(), address));
+}
+
+}  // namespace profiling
