@@ -57,7 +57,7 @@ TEST_CASE_METHOD(Fixture, "an error answer, or one that is no JSON, is an error 
   server->answer = {404, {}, "404 page not found\n"};
   const absl::Status absent = Get({{"apis", "g"}, {}}).status();
   CHECK(kube::IsNoSuchKind(absent));
-  CHECK(absent.message() == "get /apis/g: 404: 404 page not found");
+  CHECK(absent.message() == "get /apis/g: the server answered 404: 404 page not found");
   server->answer = {200, {}, "<html>"};
   CHECK(absl::StatusCodeToString(Get({{"apis", "g"}, {}}).status().code()) == "INVALID_ARGUMENT");
 }
