@@ -129,8 +129,7 @@ TEST_CASE("Readiness is lost with the API server and comes back with it", "[sand
 
 TEST_CASE("Flags without effect and objects of missing features are named in the log",
           "[sandbox]") {
-  ControlPlane plane({.daemon_flags = {"--horizontal-pod-autoscaler-sync-period=3m",
-                                       "--controllers=*,-bindingStatus",
+  ControlPlane plane({.daemon_flags = {"--resync-period=3m", "--controllers=*,-bindingStatus",
                                        "--feature-gates=MultiClusterService=true"}});
   CHECK(Logs(plane, "karmada-controller-manager starts version="));
   CHECK(Logs(plane, " commit="));
