@@ -28,7 +28,8 @@ using api::SliceCollector;
 // As many as upstream has for its queues of slices, which no flag changes.
 constexpr int kSliceWorkers = 3;
 
-// A Work of a collected slice brings the slice, a Work that asks for slices its Service.
+// A Work of a collected slice brings the slice, a Work that asks for slices its Service. The end of
+// a Work that only the other collector had may be what this one waits for.
 kube::MapFn SlicesOfWork(SliceCollector collector) {
   return [collector](const kube::Object& work) {
     std::vector<kube::Request> requests;
@@ -38,7 +39,7 @@ kube::MapFn SlicesOfWork(SliceCollector collector) {
     if (!service.name.empty() && collector == SliceCollector::kMultiClusterService) {
       requests.push_back({.key = service, .cluster = cluster, .variant = kSlicesOfService});
     }
-    if (api::IsCollectedBy(work, collector)) {
+    if (api::IsCollectedSlice(work)) {
       requests.push_back({.key = api::SliceOf(work), .cluster = cluster, .variant = kOneSlice});
     }
     return requests;

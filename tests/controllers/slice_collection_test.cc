@@ -193,6 +193,23 @@ TEST_CASE_METHOD(Fixture, "a Work that somebody deletes or edits comes back") {
   }));
 }
 
+TEST_CASE_METHOD(Fixture, "a slice whose Work is ending for the other collector gets a new one") {
+  const SliceCollector other = collector == kExport ? kService : kExport;
+  PutSlice("web-a");
+  works::CollectedSlices of_other(cluster);
+  REQUIRE(of_other.Report("m1", Slice("web-a"), other, {}).ok());
+  REQUIRE(Shows(api::Works(), WorkOf("web-a")));
+  kube::Object work = WorkOf("web-a");
+  work.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+  PutCached(api::Works(), work);
+  Ask();
+  Begin();
+  const size_t before = Writes();
+  CHECK(Stays([&] { return Writes() == before; }));
+  server->Erase(api::Works(), work.key());
+  CHECK(InTime([&] { return HasWork("web-a"); }));
+}
+
 TEST_CASE_METHOD(Fixture, "a cluster whose execution namespace comes late gets its Works then") {
   server->Erase(api::Namespaces(), {"", "karmada-es-m1"});
   REQUIRE(Eventually([&] {
