@@ -47,7 +47,8 @@ class FakeApiServer : public kube::Transport {
   // Returns all objects of the resource in the order of their keys.
   std::vector<kube::Object> All(const kube::Resource& r) const;
 
-  // The next `times` requests of this method ("WATCH" for watches) are answered with this error.
+  // The next `times` requests of this method ("WATCH" for watches) are answered with this error;
+  // only those for one kind with "GET apps/v1/deployments".
   void FailNext(const std::string& method, int code, const std::string& reason, int times = 1);
   // Drops what is left of FailNext.
   void EndFailures();
