@@ -166,6 +166,19 @@ TEST_CASE_METHOD(Fixture, "nothing is watched for a Work on its way out") {
   CHECK(m1.Requests().empty());
 }
 
+TEST_CASE_METHOD(Fixture, "nothing is watched for a Work that has put nothing into its cluster") {
+  kube::Object work = server->Find(api::Works(), {"karmada-es-m1", "w"});
+  work.Set({"spec", "suspendDispatching"}, true);
+  PutCached(api::Works(), work);
+  REQUIRE(Reconcile().ok());
+  CHECK(m1.Requests().empty());
+  // What was applied before the suspension still has a status.
+  work.Set({"status", "conditions"}, tests::Json(R"([{"type": "Applied", "status": "True"}])"));
+  PutCached(api::Works(), work);
+  REQUIRE(Reconcile().ok());
+  CHECK(m1.AwaitWatches(1));
+}
+
 TEST_CASE_METHOD(tests::LoopsFixture,
                  "a cluster that comes back ready has its objects watched as before") {
   tests::FakeApiServer& m1 = member("m1");
