@@ -1,0 +1,138 @@
+#include "api/multi_cluster_service.h"
+
+#include <algorithm>
+
+#include "api/keys.h"
+#include "api/policy_scope.h"
+#include "api/resources.h"
+#include "api/work.h"
+
+namespace api {
+namespace {
+
+constexpr char kCrossCluster[] = "CrossCluster";
+
+std::set<std::string> NamesIn(const json::Value& selectors) {
+  std::set<std::string> names;
+  for (const json::Value& selector : selectors.items()) names.insert(selector["name"].ToString());
+  return names;
+}
+
+bool IsSelected(const json::Value& selectors, absl::string_view cluster) {
+  const auto items = selectors.items();
+  return items.empty() || std::any_of(items.begin(), items.end(), [&](const json::Value& item) {
+           return item["name"].AsString() == cluster;
+         });
+}
+
+kube::ObjectKey KeyOf(absl::string_view ns, absl::string_view name) {
+  if (ns.empty() || name.empty()) return {};
+  return {std::string(ns), std::string(name)};
+}
+
+void Annotate(const kube::Object& service, kube::Object& target) {
+  target.SetAnnotation(kMultiClusterServiceNameLabel, service.name());
+  target.SetAnnotation(kMultiClusterServiceNamespaceLabel, service.ns());
+  target.SetLabel(kMultiClusterServiceIdLabel, MultiClusterServiceView(service).PermanentId());
+  policy_scope::Namespaced::Unclaim(target);
+  policy_scope::Cluster::Unclaim(target);
+}
+
+void Unannotate(kube::Object& target) {
+  target.EraseAnnotation(kMultiClusterServiceNameLabel);
+  target.EraseAnnotation(kMultiClusterServiceNamespaceLabel);
+  target.EraseLabel(kMultiClusterServiceIdLabel);
+}
+
+}  // namespace
+
+absl::string_view MultiClusterServiceView::PermanentId() const {
+  return object_.Label(kMultiClusterServiceIdLabel);
+}
+
+bool MultiClusterServiceView::IsCrossCluster() const {
+  const auto types = object_.spec()["types"].items();
+  return std::any_of(types.begin(), types.end(),
+                     [](const json::Value& type) { return type.AsString() == kCrossCluster; });
+}
+
+std::set<std::string> MultiClusterServiceView::ProviderClusters() const {
+  return NamesIn(object_.spec()["providerClusters"]);
+}
+
+std::set<std::string> MultiClusterServiceView::ConsumerClusters() const {
+  return NamesIn(object_.spec()["consumerClusters"]);
+}
+
+bool MultiClusterServiceView::IsProvidedBy(absl::string_view cluster) const {
+  return IsSelected(object_.spec()["providerClusters"], cluster);
+}
+
+bool MultiClusterServiceView::IsConsumedBy(absl::string_view cluster) const {
+  return IsSelected(object_.spec()["consumerClusters"], cluster);
+}
+
+kube::ObjectKey MultiClusterServiceOf(const kube::Object& work) {
+  return KeyOf(work.Label(kMultiClusterServiceNamespaceLabel),
+               work.Label(kMultiClusterServiceNameLabel));
+}
+
+json::Value MultiClusterServiceLabels(const kube::ObjectKey& service) {
+  return json::Value::Object({{kMultiClusterServiceNamespaceLabel, service.ns},
+                              {kMultiClusterServiceNameLabel, service.name}});
+}
+
+bool CarriesMultiClusterService(const kube::Object& work) {
+  const absl::Span<const json::Value> manifests = WorkView(work).Manifests();
+  return std::any_of(manifests.begin(), manifests.end(), [](const json::Value& manifest) {
+    return kube::Object(manifest).gvk() == MultiClusterServices().gvk;
+  });
+}
+
+kube::ObjectKey ClaimingService(const kube::Object& object) {
+  return KeyOf(object.Annotation(kMultiClusterServiceNamespaceLabel),
+               object.Annotation(kMultiClusterServiceNameLabel));
+}
+
+bool IsClaimedService(const kube::Object& service) {
+  return service.Label(kClaimedByLabel) == MultiClusterServices().gvk.kind;
+}
+
+bool IsClaimedBinding(const kube::Object& binding) {
+  return binding.Label(kBindingManagedByLabel) == MultiClusterServices().gvk.kind;
+}
+
+void ClaimService(const kube::Object& service, kube::Object& target) {
+  Annotate(service, target);
+  target.SetLabel(kClaimedByLabel, MultiClusterServices().gvk.kind);
+}
+
+void ClaimBinding(const kube::Object& service, kube::Object& binding) {
+  Annotate(service, binding);
+  binding.SetLabel(kBindingManagedByLabel, MultiClusterServices().gvk.kind);
+}
+
+void ReleaseService(kube::Object& target) {
+  Unannotate(target);
+  target.EraseLabel(kClaimedByLabel);
+}
+
+void ReleaseBinding(kube::Object& binding) {
+  Unannotate(binding);
+  binding.EraseLabel(kBindingManagedByLabel);
+}
+
+std::optional<Unfitness> UnfitnessOf(const kube::Object* cluster) {
+  if (cluster == nullptr) return Unfitness::kAbsent;
+  const ClusterView view(*cluster);
+  if (view.ReadyStatus().empty()) return Unfitness::kJoining;
+  if (!view.IsReady()) return Unfitness::kNotReady;
+  // A list that is not complete proves nothing.
+  if (!view.HasApi(EndpointSlices().gvk) &&
+      kube::IsConditionTrue(view.Conditions(), kCompleteApiEnablements)) {
+    return Unfitness::kNoEndpointSlices;
+  }
+  return std::nullopt;
+}
+
+}  // namespace api

@@ -1,0 +1,102 @@
+// MultiClusterService (networking.karmada.io/v1alpha1): a Service of the same name whose endpoints
+// in the provider clusters are made known in the consumer clusters.
+#ifndef API_MULTI_CLUSTER_SERVICE_H_
+#define API_MULTI_CLUSTER_SERVICE_H_
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "api/cluster.h"
+#include "base/json.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+
+namespace api {
+
+// Reads one MultiClusterService. The object must outlive the view and stay unchanged.
+class MultiClusterServiceView {
+ public:
+  explicit MultiClusterServiceView(const kube::Object& object) : object_(object) {}
+  explicit MultiClusterServiceView(kube::Object&&) = delete;
+
+  // Returns the label that the admission webhook sets; "" when it is missing.
+  absl::string_view PermanentId() const;
+  // Returns whether spec.types has CrossCluster; others are not Karmada's business.
+  bool IsCrossCluster() const;
+  // Return the clusters that spec.providerClusters and spec.consumerClusters name; none stand for
+  // all clusters. (Upstream ignores the deprecated fields range, serviceProvisionClusters and
+  // serviceConsumptionClusters.)
+  std::set<std::string> ProviderClusters() const;
+  std::set<std::string> ConsumerClusters() const;
+  // Return whether the cluster is named, or none is.
+  bool IsProvidedBy(absl::string_view cluster) const;
+  bool IsConsumedBy(absl::string_view cluster) const;
+
+ private:
+  const kube::Object& object_;
+};
+
+// Returns the MultiClusterService that a Work is made for by its labels: the Work that carries it,
+// or one that carries an EndpointSlice. An empty key when it has not got both of them.
+kube::ObjectKey MultiClusterServiceOf(const kube::Object& work);
+// Returns these two labels.
+json::Value MultiClusterServiceLabels(const kube::ObjectKey& service);
+// Returns whether the Work carries a MultiClusterService, which makes its cluster a provider.
+bool CarriesMultiClusterService(const kube::Object& work);
+
+// The claim of a MultiClusterService on its Service and on the binding of that: the annotations
+// that name it, and labels by which the detector and the scheduler know that no policy governs
+// them. `service` is the MultiClusterService.
+//
+// Returns the key that the annotations name; an empty one when they are not both there.
+kube::ObjectKey ClaimingService(const kube::Object& object);
+bool IsClaimedService(const kube::Object& service);
+bool IsClaimedBinding(const kube::Object& binding);
+// Put the claim on, and take those of policies away.
+void ClaimService(const kube::Object& service, kube::Object& target);
+void ClaimBinding(const kube::Object& service, kube::Object& binding);
+// Take the claim away.
+void ReleaseService(kube::Object& target);
+void ReleaseBinding(kube::Object& binding);
+
+// What keeps a cluster from taking part in MultiClusterServices.
+enum class Unfitness {
+  kAbsent,
+  kJoining,  // It has not got a Ready condition yet.
+  kNotReady,
+  kNoEndpointSlices,  // It is known not to serve discovery.k8s.io/v1 EndpointSlices.
+};
+// Returns nullopt for a cluster that is fit. `cluster` is nullptr when there is none.
+std::optional<Unfitness> UnfitnessOf(const kube::Object* cluster);
+
+// Condition types.
+inline constexpr char kServiceApplied[] = "ServiceApplied";
+inline constexpr char kEndpointSliceDispatched[] = "EndpointSliceDispatched";
+
+namespace reason {
+
+// Reasons of the conditions.
+inline constexpr char kServiceAppliedSucceed[] = "ServiceAppliedSucceed";
+inline constexpr char kServiceAppliedFailed[] = "ServiceAppliedFailed";
+inline constexpr char kEndpointSliceDispatchedSucceed[] = "EndpointSliceDispatchedSucceed";
+inline constexpr char kEndpointSliceDispatchedFailed[] = "EndpointSliceDispatchedFailed";
+// Reasons of events on MultiClusterServices; kClusterNotFound (absent_clusters.h) is another.
+inline constexpr char kSyncServiceSucceed[] = "SyncServiceSucceed";
+inline constexpr char kSyncServiceFailed[] = "SyncServiceFailed";
+inline constexpr char kDispatchEndpointSliceSucceed[] = "DispatchEndpointSliceSucceed";
+inline constexpr char kDispatchEndpointSliceFailed[] = "DispatchEndpointSliceFailed";
+
+}  // namespace reason
+
+namespace message {
+
+// The messages of the conditions' and events' successes.
+inline constexpr char kServicePropagated[] = "Service is propagated to target clusters.";
+inline constexpr char kEndpointSlicesDispatched[] = "EndpointSlice are dispatched successfully";
+
+}  // namespace message
+}  // namespace api
+
+#endif  // API_MULTI_CLUSTER_SERVICE_H_
