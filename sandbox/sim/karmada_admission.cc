@@ -10,10 +10,6 @@
 namespace sandbox {
 namespace {
 
-void EnsureId(kube::Object& object, absl::string_view label) {
-  if (object.Label(label).empty()) object.SetLabel(label, base::NewUuid());
-}
-
 absl::Status CheckDeletion(const kube::Object& object) {
   if (object.Label(api::kDeletionProtectedLabel) != api::kDeletionProtectedValue) {
     return absl::OkStatus();
@@ -76,8 +72,13 @@ AdmissionHook KarmadaAdmission(const base::Clock& clock) {
     if (gvk.group == api::Works().gvk.group) return AdmitWorkGroup(request, object);
     if (gvk.group == api::PropagationPolicies().gvk.group) return AdmitPolicyGroup(request, object);
     if (gvk == api::FederatedHpas().gvk) AdmitFederatedHpa(object);
+    if (gvk == api::MultiClusterServices().gvk) return AdmitMultiClusterService(request, object);
     return absl::OkStatus();
   };
+}
+
+void EnsureId(kube::Object& object, absl::string_view label) {
+  if (object.Label(label).empty()) object.SetLabel(label, base::NewUuid());
 }
 
 absl::Status Denied(absl::string_view webhook, const std::vector<std::string>& messages) {

@@ -29,12 +29,18 @@ void AdmitWork(kube::Object& work);
 // For FederatedHPA: sets minReplicas, a metric and the rules of a behavior that lack.
 void AdmitFederatedHpa(kube::Object& hpa);
 
+// For MultiClusterService: sets the permanent id, and checks types, ports and names of clusters.
+absl::Status AdmitMultiClusterService(const AdmissionRequest& request, kube::Object& service);
+
 // For Cluster: sets zones, taint times and resource models.
 void AdmitCluster(const AdmissionRequest& request, kube::Object& cluster, absl::Time now);
 
 // Removes from a manifest the fields that the API server of a template's cluster has set, as
 // upstream's prune.RemoveIrrelevantFields.
 void PruneManifest(json::Value& manifest);
+
+// Sets the label to a new UUID when it is missing or empty.
+void EnsureId(kube::Object& object, absl::string_view label);
 
 // Returns "admission webhook "<webhook>" denied the request: <messages>" (403); OK without
 // messages.
