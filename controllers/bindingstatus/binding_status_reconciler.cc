@@ -26,6 +26,7 @@
 #include "api/work.h"
 #include "base/status.h"
 #include "controllers/bindingstatus/aggregation.h"
+#include "controllers/bindingstatus/write_pace.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
@@ -141,7 +142,9 @@ absl::Status BindingStatusReconciler<Scope>::WriteBinding(const kube::ObjectPtr&
       manager_.cluster().Update(Scope::Bindings(), object, after, options, stop);
   if (kube::IsGone(now.status())) return absl::OkStatus();
   const bool wrote = now.ok() && *now != object;
-  if (wrote) pace_.Written(object->key(), clusters);
+  // News is held for the settled hold anyway.
+  const absl::Duration pause = PauseAfter(clusters);
+  if (wrote && pause > works::kSettledHold) pace_.Written(object->key(), pause);
   const std::string name = FailurePrefix(object->key());
   const absl::Status written = conflicts_.Judge(name, now.status());
   Report({*object, name, wrote}, written,

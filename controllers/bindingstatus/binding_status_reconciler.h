@@ -17,7 +17,6 @@
 #include "api/binding_scope.h"
 #include "base/stop_token.h"
 #include "controllers/bindingstatus/template_status.h"
-#include "controllers/bindingstatus/write_pace.h"
 #include "interpreter/interpreter.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
@@ -25,6 +24,7 @@
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
 #include "works/progress_gate.h"
+#include "works/write_pace.h"
 
 namespace controllers {
 
@@ -63,7 +63,7 @@ class BindingStatusReconciler : public kube::Reconciler {
 
   kube::Manager& manager_;
   works::ProgressGate gate_;
-  WritePace pace_;
+  works::WritePace pace_;
   const interpreter::Interpreter& interpreter_;
   TemplateStatus template_status_;
   kube::ConflictStreak conflicts_;  // By the names that `recorder_` uses.

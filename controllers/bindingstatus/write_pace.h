@@ -1,4 +1,4 @@
-// Spaces the writes of a binding's status by the number of its clusters.
+// How long a binding's status rests after it was written: by the number of its clusters.
 //
 // A patch carries the whole list status.aggregatedStatus, and so do its answer and the event that
 // every watcher gets. Without a pause, each change in one of M clusters would cost M items. With a
@@ -7,14 +7,11 @@
 #ifndef CONTROLLERS_BINDINGSTATUS_WRITE_PACE_H_
 #define CONTROLLERS_BINDINGSTATUS_WRITE_PACE_H_
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "base/clock.h"
-#include "kube/meta/names.h"
 
 namespace controllers {
 
@@ -22,22 +19,10 @@ namespace controllers {
 inline constexpr absl::Duration kPausePerCluster = absl::Milliseconds(10);
 inline constexpr absl::Duration kLongestPause = absl::Seconds(30);
 
-// Thread-safe. Losing this memory does no harm: a write is then made sooner.
-class WritePace {
- public:
-  // REQUIRES: `clock` outlives this object.
-  explicit WritePace(const base::Clock& clock) : clock_(clock) {}
-
-  // Returns how long a write for this binding still has to wait; zero when it may be made.
-  absl::Duration PauseFor(const kube::ObjectKey& binding) const;
-  // Records that a status with so many clusters has been written.
-  void Written(const kube::ObjectKey& binding, size_t clusters);
-
- private:
-  const base::Clock& clock_;
-  mutable absl::Mutex mu_;
-  absl::flat_hash_map<kube::ObjectKey, base::SteadyTime> pause_ends_ ABSL_GUARDED_BY(mu_);
-};
+// Returns the pause after a write of a status with so many clusters.
+inline absl::Duration PauseAfter(size_t clusters) {
+  return std::min(kLongestPause, static_cast<int64_t>(clusters) * kPausePerCluster);
+}
 
 }  // namespace controllers
 
