@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+#include "api/absent_clusters.h"
+#include "api/endpoint_slice.h"
 #include "api/keys.h"
 #include "api/policy_scope.h"
 #include "api/resources.h"
@@ -11,19 +14,6 @@ namespace api {
 namespace {
 
 constexpr char kCrossCluster[] = "CrossCluster";
-
-std::set<std::string> NamesIn(const json::Value& selectors) {
-  std::set<std::string> names;
-  for (const json::Value& selector : selectors.items()) names.insert(selector["name"].ToString());
-  return names;
-}
-
-bool IsSelected(const json::Value& selectors, absl::string_view cluster) {
-  const auto items = selectors.items();
-  return items.empty() || std::any_of(items.begin(), items.end(), [&](const json::Value& item) {
-           return item["name"].AsString() == cluster;
-         });
-}
 
 kube::ObjectKey KeyOf(absl::string_view ns, absl::string_view name) {
   if (ns.empty() || name.empty()) return {};
@@ -56,20 +46,24 @@ bool MultiClusterServiceView::IsCrossCluster() const {
                      [](const json::Value& type) { return type.AsString() == kCrossCluster; });
 }
 
-std::set<std::string> MultiClusterServiceView::ProviderClusters() const {
-  return NamesIn(object_.spec()["providerClusters"]);
+const json::Value& MultiClusterServiceView::Selectors(ServiceRole role) const {
+  return object_.spec()[role == ServiceRole::kProvider ? "providerClusters" : "consumerClusters"];
 }
 
-std::set<std::string> MultiClusterServiceView::ConsumerClusters() const {
-  return NamesIn(object_.spec()["consumerClusters"]);
+std::set<std::string> MultiClusterServiceView::ClustersIn(ServiceRole role) const {
+  std::set<std::string> names;
+  for (const json::Value& selector : Selectors(role).items()) {
+    names.insert(selector["name"].ToString());
+  }
+  return names;
 }
 
-bool MultiClusterServiceView::IsProvidedBy(absl::string_view cluster) const {
-  return IsSelected(object_.spec()["providerClusters"], cluster);
-}
-
-bool MultiClusterServiceView::IsConsumedBy(absl::string_view cluster) const {
-  return IsSelected(object_.spec()["consumerClusters"], cluster);
+bool MultiClusterServiceView::Means(ServiceRole role, absl::string_view cluster) const {
+  const auto selectors = Selectors(role).items();
+  return selectors.empty() ||
+         std::any_of(selectors.begin(), selectors.end(), [&](const json::Value& selector) {
+           return selector["name"].AsString() == cluster;
+         });
 }
 
 kube::ObjectKey MultiClusterServiceOf(const kube::Object& work) {
@@ -133,6 +127,31 @@ std::optional<Unfitness> UnfitnessOf(const kube::Object* cluster) {
     return Unfitness::kNoEndpointSlices;
   }
   return std::nullopt;
+}
+
+absl::string_view reason::ClusterIsUnfit(Unfitness unfitness) {
+  if (unfitness == Unfitness::kAbsent) return kClusterNotFound;
+  return unfitness == Unfitness::kNoEndpointSlices ? kApiIncompatible : kSyncServiceFailed;
+}
+
+std::string message::ClusterIsUnfit(ServiceRole role, absl::string_view cluster,
+                                    Unfitness unfitness) {
+  const bool provides = role == ServiceRole::kProvider;
+  const std::string which = absl::StrCat(provides ? "Provider" : "Consumer", " cluster ", cluster);
+  if (unfitness == Unfitness::kAbsent) return absl::StrCat(which, " is not found");
+  if (unfitness == Unfitness::kNoEndpointSlices) {
+    return absl::StrCat(which, " does not support EndpointSlice");
+  }
+  return absl::StrCat(which, " is not ready, skip to propagate ",
+                      provides ? "MultiClusterService" : "EndpointSlice");
+}
+
+std::string message::ServiceNotReleased(const absl::Status& why) {
+  return absl::StrCat("failed to delete service work :", why.message());
+}
+
+std::string message::ServiceWorksNotDeleted(const absl::Status& why) {
+  return absl::StrCat("failed to delete MultiClusterService work :", why.message());
 }
 
 }  // namespace api

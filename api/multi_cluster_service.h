@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "api/cluster.h"
 #include "base/json.h"
@@ -14,6 +15,9 @@
 #include "kube/meta/object.h"
 
 namespace api {
+
+// The two parts that clusters play; a cluster can have both.
+enum class ServiceRole { kProvider, kConsumer };
 
 // Reads one MultiClusterService. The object must outlive the view and stay unchanged.
 class MultiClusterServiceView {
@@ -25,16 +29,16 @@ class MultiClusterServiceView {
   absl::string_view PermanentId() const;
   // Returns whether spec.types has CrossCluster; others are not Karmada's business.
   bool IsCrossCluster() const;
-  // Return the clusters that spec.providerClusters and spec.consumerClusters name; none stand for
+  // Returns the clusters that spec.providerClusters or spec.consumerClusters names; none stand for
   // all clusters. (Upstream ignores the deprecated fields range, serviceProvisionClusters and
   // serviceConsumptionClusters.)
-  std::set<std::string> ProviderClusters() const;
-  std::set<std::string> ConsumerClusters() const;
-  // Return whether the cluster is named, or none is.
-  bool IsProvidedBy(absl::string_view cluster) const;
-  bool IsConsumedBy(absl::string_view cluster) const;
+  std::set<std::string> ClustersIn(ServiceRole role) const;
+  // Returns whether the cluster is named, or none is.
+  bool Means(ServiceRole role, absl::string_view cluster) const;
 
  private:
+  const json::Value& Selectors(ServiceRole role) const;
+
   const kube::Object& object_;
 };
 
@@ -82,11 +86,12 @@ inline constexpr char kServiceAppliedSucceed[] = "ServiceAppliedSucceed";
 inline constexpr char kServiceAppliedFailed[] = "ServiceAppliedFailed";
 inline constexpr char kEndpointSliceDispatchedSucceed[] = "EndpointSliceDispatchedSucceed";
 inline constexpr char kEndpointSliceDispatchedFailed[] = "EndpointSliceDispatchedFailed";
-// Reasons of events on MultiClusterServices; kClusterNotFound (absent_clusters.h) is another.
+// Reasons of events on MultiClusterServices.
 inline constexpr char kSyncServiceSucceed[] = "SyncServiceSucceed";
 inline constexpr char kSyncServiceFailed[] = "SyncServiceFailed";
 inline constexpr char kDispatchEndpointSliceSucceed[] = "DispatchEndpointSliceSucceed";
 inline constexpr char kDispatchEndpointSliceFailed[] = "DispatchEndpointSliceFailed";
+absl::string_view ClusterIsUnfit(Unfitness unfitness);
 
 }  // namespace reason
 
@@ -95,6 +100,11 @@ namespace message {
 // The messages of the conditions' and events' successes.
 inline constexpr char kServicePropagated[] = "Service is propagated to target clusters.";
 inline constexpr char kEndpointSlicesDispatched[] = "EndpointSlice are dispatched successfully";
+// "Provider cluster m1 is not found" and the like.
+std::string ClusterIsUnfit(ServiceRole role, absl::string_view cluster, Unfitness unfitness);
+// The messages of a deletion that fails.
+std::string ServiceNotReleased(const absl::Status& why);
+std::string ServiceWorksNotDeleted(const absl::Status& why);
 
 }  // namespace message
 }  // namespace api

@@ -1,0 +1,266 @@
+// A pass is about one collected Work. If that is wanted by a MultiClusterService, the pass deletes
+// what was dispatched from it to clusters that do not consume the service, and writes a Work with
+// the slice for each consumer that takes part; a consumer that does not take part keeps what it
+// has. If the Work is going or gone, or nobody wants it, everything that was dispatched from it is
+// deleted, and then its finalizer is removed.
+//
+// Slices change as often as pods come and go. After a pass that has written, the next one for the
+// same slice waits for a second, and then sends the last state: so a consumer gets at most one
+// write of a slice in a second, and the last change is never lost. Deletions do not wait.
+//
+// A pass is caused by the collected Work, by what was dispatched from it (at a start this leads to
+// Works whose source has gone), by the service and by clusters that come, go or change whether they
+// take part. All of them are found by indexes.
+#include "controllers/multi_cluster_service/endpoint_slice_dispatch_reconciler.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "api/endpoint_slice.h"
+#include "api/keys.h"
+#include "api/multi_cluster_service.h"
+#include "api/names.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "controllers/multi_cluster_service/condition_report.h"
+#include "controllers/multi_cluster_service/dispatched_slices.h"
+#include "controllers/multi_cluster_service/unfit_clusters.h"
+#include "kube/client/errors.h"
+#include "kube/runtime/controller.h"
+#include "works/collected_slices.h"
+#include "works/related.h"
+
+namespace controllers {
+namespace {
+
+using api::ServiceRole;
+
+constexpr api::SliceCollector kCollector = api::SliceCollector::kMultiClusterService;
+
+constexpr ConditionTexts kTexts = {
+    .type = api::kEndpointSliceDispatched,
+    .success_reason = api::reason::kEndpointSliceDispatchedSucceed,
+    .failure_reason = api::reason::kEndpointSliceDispatchedFailed,
+    .success_event = api::reason::kDispatchEndpointSliceSucceed,
+    .failure_event = api::reason::kDispatchEndpointSliceFailed,
+    .success_message = api::message::kEndpointSlicesDispatched,
+};
+
+// Returns the MultiClusterService that wants the Work's slice; without a name when none does.
+kube::ObjectKey WantedBy(const kube::ObjectPtr& source) {
+  if (source == nullptr || source->IsDeleting()) return {};
+  if (!api::IsCollectedBy(*source, kCollector)) return {};
+  return api::CollectedServiceOf(*source, kCollector);
+}
+
+bool IsInForce(const kube::Object& service) {
+  return !service.IsDeleting() && api::MultiClusterServiceView(service).IsCrossCluster();
+}
+
+bool HasFailed(const kube::Object& service) {
+  const json::Value* condition = kube::FindCondition(service.status()["conditions"], kTexts.type);
+  return condition != nullptr && (*condition)["status"].AsString() == "False";
+}
+
+}  // namespace
+
+EndpointSliceDispatchReconciler::EndpointSliceDispatchReconciler(kube::Manager& manager)
+    : manager_(manager),
+      writer_(manager.cluster()),
+      pace_(manager.clock()),
+      recorder_(manager.events(), api::kEndpointSliceDispatchController) {}
+
+absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::Reconcile(
+    const kube::Request& request, const base::StopToken& stop) {
+  kube::ClusterClient& client = manager_.cluster();
+  if (request.variant == kReportUnfit) {
+    ReportUnfitClusters(client, recorder_, ServiceRole::kConsumer, request);
+    return kube::Action::Done();
+  }
+  const absl::StatusOr<std::string> provider = api::ClusterOfExecutionNamespace(request.key.ns);
+  if (!provider.ok()) return kube::Action::Done();  // It was not collected.
+  const kube::ObjectPtr source = client.Find(api::Works(), request.key);
+  const kube::ObjectKey wanted_by = WantedBy(source);
+  const kube::ObjectPtr service = client.Find(api::MultiClusterServices(), wanted_by);
+  if (service != nullptr && IsInForce(*service)) return Dispatch(source, *provider, service, stop);
+  if (service == nullptr && !wanted_by.name.empty()) {
+    // The cache may be behind one that has just been made; then it brings the next pass.
+    const absl::Status live =
+        client.raw().Get(api::MultiClusterServices(), wanted_by, stop).status();
+    if (!kube::IsGone(live)) {
+      RETURN_IF_ERROR(live);
+      return kube::Action::Done();
+    }
+  }
+  RETURN_IF_ERROR(CleanUp(request.key, source, stop));
+  return kube::Action::Done();
+}
+
+absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::Dispatch(
+    const kube::ObjectPtr& source, const std::string& provider, const kube::ObjectPtr& service,
+    const base::StopToken& stop) {
+  const absl::Duration pause = pace_.PauseFor(source->key());
+  if (pause > absl::ZeroDuration()) return kube::Action::After(pause);
+  const absl::StatusOr<bool> deleted = DeleteElsewhere(*source, *service, stop);
+  const absl::StatusOr<bool> written = WriteAll(*source, provider, *service, stop);
+  base::ErrorList errors;
+  errors.Add(deleted.status());
+  errors.Add(written.status());
+  const absl::Status result = conflicts_.Judge(source->key().ToString(), errors.Join());
+  if (kube::IsNoOutcome(result)) return result;
+  const bool changed = (deleted.ok() && *deleted) || (written.ok() && *written);
+  results_.Note(service->key(), source->key(), result);
+  RETURN_IF_ERROR(ReportOn(service, changed, stop));
+  RETURN_IF_ERROR(result);
+  return kube::Action::Done();
+}
+
+bool EndpointSliceDispatchReconciler::Consumes(const kube::Object& service,
+                                               const std::string& cluster) const {
+  return Means(service, ServiceRole::kConsumer, cluster) &&
+         manager_.cluster().Find(api::Clusters(), {"", cluster}) != nullptr;
+}
+
+absl::StatusOr<bool> EndpointSliceDispatchReconciler::DeleteElsewhere(const kube::Object& source,
+                                                                      const kube::Object& service,
+                                                                      const base::StopToken& stop) {
+  base::ErrorList errors;
+  bool changed = false;
+  for (const kube::ObjectPtr& work :
+       manager_.cluster().ByIndex(api::Works(), kWorksBySlice, source.key().ToString())) {
+    const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
+    if (work->IsDeleting() || (cluster.ok() && Consumes(service, *cluster))) continue;
+    errors.Add(DeleteWork(*work, stop));
+    changed = true;
+  }
+  RETURN_IF_ERROR(errors.Join());
+  return changed;
+}
+
+absl::StatusOr<bool> EndpointSliceDispatchReconciler::WriteAll(const kube::Object& source,
+                                                               const std::string& provider,
+                                                               const kube::Object& service,
+                                                               const base::StopToken& stop) {
+  const struct Dispatch dispatch = {source, provider, service.key()};
+  base::ErrorList errors;
+  bool changed = false;
+  for (const std::string& consumer :
+       ClustersOf(manager_.cluster(), service, ServiceRole::kConsumer)) {
+    const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), {"", consumer});
+    if (consumer == provider || !Consumes(service, consumer)) continue;
+    if (!TakesPart(manager_.cluster(), *cluster)) continue;  // It brings the next pass.
+    const absl::StatusOr<works::WorkWriter::Result> written =
+        writer_.CreateOrUpdate(WorkForConsumer(dispatch, consumer), stop);
+    if (written.ok()) {
+      changed = changed || written->written;
+    } else {
+      errors.Add(
+          base::Annotate(works::ExplainedByCluster(manager_.cluster(), consumer, written.status()),
+                         "cluster ", consumer));
+    }
+  }
+  if (changed) pace_.Written(source.key(), kDispatchPause);
+  RETURN_IF_ERROR(errors.Join());
+  return changed;
+}
+
+absl::Status EndpointSliceDispatchReconciler::CleanUp(const kube::ObjectKey& key,
+                                                      const kube::ObjectPtr& source,
+                                                      const base::StopToken& stop) {
+  base::ErrorList errors;
+  for (const kube::ObjectPtr& work :
+       manager_.cluster().ByIndex(api::Works(), kWorksBySlice, key.ToString())) {
+    if (!work->IsDeleting()) errors.Add(DeleteWork(*work, stop));
+  }
+  const std::string name = key.ToString();
+  RETURN_IF_ERROR(conflicts_.Judge(name, errors.Join()));
+  conflicts_.Forget(name);
+  if (source != nullptr) {
+    RETURN_IF_ERROR(manager_.cluster().RemoveFinalizer(api::Works(), source,
+                                                       api::kEndpointSliceDispatchFinalizer, stop));
+  }
+  results_.Forget(key);
+  // The slice may have been the one that failed.
+  const kube::ObjectPtr service =
+      source == nullptr ? nullptr
+                        : manager_.cluster().Find(api::MultiClusterServices(),
+                                                  api::CollectedServiceOf(*source, kCollector));
+  if (service == nullptr || !IsInForce(*service) || !HasFailed(*service)) return absl::OkStatus();
+  return ReportOn(service, false, stop);
+}
+
+absl::Status EndpointSliceDispatchReconciler::ReportOn(const kube::ObjectPtr& service, bool changed,
+                                                       const base::StopToken& stop) {
+  std::vector<kube::ObjectKey> slices;
+  for (const kube::ObjectPtr& work :
+       manager_.cluster().ByIndex(api::Works(), works::kWorksByCollectedService,
+                                  works::CollectedFor(kCollector, service->key()))) {
+    if (!work->IsDeleting()) slices.push_back(work->key());
+  }
+  const std::optional<absl::Status> of_all = results_.OfAll(service->key(), slices);
+  if (!of_all.has_value()) return absl::OkStatus();
+  return ReportCondition(manager_, recorder_, service, kTexts, *of_all, changed, stop);
+}
+
+absl::Status EndpointSliceDispatchReconciler::DeleteWork(const kube::Object& work,
+                                                         const base::StopToken& stop) {
+  return base::Annotate(
+      manager_.cluster().Delete(api::Works(), work.key(), {.uid = std::string(work.uid())}, stop),
+      "deleting Work ", work.key().ToString());
+}
+
+namespace {
+
+bool OtherContent(const kube::Object& before, const kube::Object& after) {
+  return kube::GenerationChanged(before, after) || before.labels() != after.labels() ||
+         before.annotations() != after.annotations();
+}
+
+bool OtherIntent(const kube::Object& before, const kube::Object& after) {
+  return before.spec() != after.spec() || before.IsDeleting() != after.IsDeleting();
+}
+
+// Maps Works that carry a slice to the collected Work that they are, or come from.
+std::vector<kube::Request> RequestForSource(const kube::Object& work) {
+  const kube::ObjectKey source = SourceOf(work);
+  if (!source.name.empty()) return {{.key = source}};
+  const bool is_ours = api::IsCollectedBy(work, kCollector) ||
+                       work.HasFinalizer(api::kEndpointSliceDispatchFinalizer);
+  if (!is_ours) return {};
+  return {{.key = work.key()}};
+}
+
+}  // namespace
+
+absl::Status RegisterEndpointSliceDispatch(const loops::Context& context, int workers) {
+  const RequestsFor slices = [works = context.InformerOf(api::Works())](
+                                 const kube::Object& service, std::vector<kube::Request>& out) {
+    for (const kube::ObjectPtr& work : works->store().ByIndex(
+             works::kWorksByCollectedService, works::CollectedFor(kCollector, service.key()))) {
+      out.push_back({.key = work->key()});
+    }
+  };
+  const kube::MapFn slices_of = [slices](const kube::Object& service) {
+    std::vector<kube::Request> out;
+    slices(service, out);
+    return out;
+  };
+  const std::vector<ServiceRole> consumers = {ServiceRole::kConsumer};
+  kube::Controller& controller =
+      context.NewController(api::kEndpointSliceDispatchController, workers)
+          .Reads(api::Works(), works::kWorksByCollectedService, works::CollectedServices)
+          .Reads(api::Works(), kWorksBySlice, SliceIndexValues)
+          .Watches(api::Works(), {.when = {.update = OtherContent}, .map = RequestForSource})
+          .Watches(api::MultiClusterServices(), {.when = {.update = OtherIntent}, .map = slices_of})
+          .Watches(api::Clusters(), OnFitnessOfClusters(context, slices, consumers))
+          .Reads(api::Namespaces())
+          .Build(std::make_unique<EndpointSliceDispatchReconciler>(context.manager));
+  QueueUnfitReports(context, controller, ServiceRole::kConsumer);
+  OnNewExecutionNamespace(context, controller, slices, consumers);
+  return absl::OkStatus();
+}
+
+}  // namespace controllers

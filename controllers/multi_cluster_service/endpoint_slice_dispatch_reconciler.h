@@ -1,0 +1,71 @@
+// The loop that dispatches collected EndpointSlices to consumers (upstream's
+// endpointslice-dispatch-controller).
+#ifndef CONTROLLERS_MULTI_CLUSTER_SERVICE_ENDPOINT_SLICE_DISPATCH_RECONCILER_H_
+#define CONTROLLERS_MULTI_CLUSTER_SERVICE_ENDPOINT_SLICE_DISPATCH_RECONCILER_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/stop_token.h"
+#include "controllers/multi_cluster_service/slice_results.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/conflict_streak.h"
+#include "kube/runtime/event_recorder.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "loops/context.h"
+#include "works/work_writer.h"
+#include "works/write_pace.h"
+
+namespace controllers {
+
+// The pause between two writes of the same slice to a consumer.
+inline constexpr absl::Duration kDispatchPause = absl::Seconds(1);
+
+// An EndpointSlice that was collected for a MultiClusterService has a Work in each consumer cluster
+// but its own, and none in others; the condition EndpointSliceDispatched shows whether that holds
+// for all slices of the service. What was dispatched from a slice that is not collected any more
+// goes, and then the finalizer of the collected Work.
+class EndpointSliceDispatchReconciler : public kube::Reconciler {
+ public:
+  // REQUIRES: `manager` outlives the reconciler.
+  explicit EndpointSliceDispatchReconciler(kube::Manager& manager);
+
+  // The request names a collected Work, which may be gone; with `variant` kReportUnfit, see
+  // unfit_clusters.h.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  absl::StatusOr<kube::Action> Dispatch(const kube::ObjectPtr& source, const std::string& provider,
+                                        const kube::ObjectPtr& service,
+                                        const base::StopToken& stop);
+  // Steps of Dispatch; they return whether anything was written.
+  absl::StatusOr<bool> DeleteElsewhere(const kube::Object& source, const kube::Object& service,
+                                       const base::StopToken& stop);
+  absl::StatusOr<bool> WriteAll(const kube::Object& source, const std::string& provider,
+                                const kube::Object& service, const base::StopToken& stop);
+  // `source` is nullptr when it is gone.
+  absl::Status CleanUp(const kube::ObjectKey& key, const kube::ObjectPtr& source,
+                       const base::StopToken& stop);
+  // Writes the condition of the service, if enough is known of its slices.
+  absl::Status ReportOn(const kube::ObjectPtr& service, bool changed, const base::StopToken& stop);
+  absl::Status DeleteWork(const kube::Object& work, const base::StopToken& stop);
+  bool Consumes(const kube::Object& service, const std::string& cluster) const;
+
+  kube::Manager& manager_;
+  works::WorkWriter writer_;
+  works::WritePace pace_;
+  SliceResults results_;
+  kube::EventRecorder recorder_;
+  kube::ConflictStreak conflicts_;
+};
+
+// Builds the loop.
+absl::Status RegisterEndpointSliceDispatch(const loops::Context& context, int workers);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_MULTI_CLUSTER_SERVICE_ENDPOINT_SLICE_DISPATCH_RECONCILER_H_
