@@ -24,10 +24,13 @@
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
 #include "controllers/imported_slices/imported_slice_reconciler.h"
 #include "controllers/members/member_reconciler.h"
+#include "controllers/multi_cluster_service/endpoint_slice_dispatch_reconciler.h"
+#include "controllers/multi_cluster_service/multi_cluster_service_reconciler.h"
 #include "controllers/namespace/namespace_sync_reconciler.h"
 #include "controllers/remedy/remedy_reconciler.h"
 #include "controllers/scale_target/scale_target_reconciler.h"
 #include "controllers/slice_collection/register.h"
+#include "controllers/service_import/service_import_reconciler.h"
 #include "controllers/taint_manager/tainted_cluster_reconciler.h"
 #include "controllers/unified_auth/unified_auth_reconciler.h"
 #include "controllers/workload_rebalancer/workload_rebalancer_reconciler.h"
@@ -69,6 +72,8 @@ constexpr ControllerEntry kTable[] = {
     {"endpointSlice", kByFlag, kOneWorker, controllers::RegisterImportedSlices},
     {"endpointsliceCollect", kByFlag, kOneWorker, controllers::RegisterEndpointSliceCollect,
      Gate::kMultiClusterService},
+    {"endpointsliceDispatch", kByFlag, &Concurrency::work,
+     controllers::RegisterEndpointSliceDispatch, Gate::kMultiClusterService},
     {"execution", kByFlag, &Concurrency::work, controllers::RegisterExecution},
     {"federatedHorizontalPodAutoscaler", kByFlag, kOneWorker, controllers::RegisterFederatedHpa},
     {"federatedResourceQuotaEnforcement", kByFlag, kOneWorker,
@@ -78,9 +83,12 @@ constexpr ControllerEntry kTable[] = {
     {"gracefulEviction", kByFlag, kOneWorker, RegisterGracefulEviction<Namespaced>},
     {"gracefulEviction", kByFlag, kOneWorker, RegisterGracefulEviction<Cluster>},
     {"hpaScaleTargetMarker", kByFlag, kOneWorker, controllers::RegisterScaleTarget},
+    {"multiclusterservice", kByFlag, kOneWorker, controllers::RegisterMultiClusterService,
+     Gate::kMultiClusterService},
     {"namespace", kByFlag, &Concurrency::namespace_, controllers::RegisterNamespaceSync},
     {"remedy", kByFlag, kOneWorker, controllers::RegisterRemedy},
     {"serviceExport", kByFlag, kOneWorker, controllers::RegisterServiceExport},
+    {"serviceImport", kByFlag, kOneWorker, controllers::RegisterServiceImport},
     {"unifiedAuth", kByFlag, &Concurrency::cluster, controllers::RegisterUnifiedAuth},
     {"workStatus", kByFlag, &Concurrency::work, controllers::RegisterWorkStatus},
     {"workloadRebalancer", kByFlag, kOneWorker, controllers::RegisterWorkloadRebalancer},

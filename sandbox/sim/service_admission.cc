@@ -17,8 +17,8 @@ void CheckTypes(const json::Value& types, Messages& out) {
     const std::string type = types.At(i).ToString();
     seen.insert(type);
     if (type != "CrossCluster" && type != "LoadBalancer") {
-      out.push_back(absl::StrCat("spec.types[", i, "]: Invalid value: \"", type,
-                                 "\": ExposureType Error"));
+      out.push_back(
+          absl::StrCat("spec.types[", i, "]: Invalid value: \"", type, "\": ExposureType Error"));
     }
   }
   if (seen.size() > 1) {
@@ -51,9 +51,9 @@ absl::Status AdmitMultiClusterService(const AdmissionRequest& request, kube::Obj
   Messages wrong;
   if (request.verb == Verbs::kUpdate &&
       request.old_object.spec()["types"] != service.spec()["types"]) {
-    wrong.push_back(absl::StrCat("spec.types: Invalid value: ",
-                                 json::Write(request.old_object.spec()["types"]),
-                                 ": MultiClusterService types are immutable"));
+    wrong.push_back(
+        absl::StrCat("spec.types: Invalid value: ", json::Write(request.old_object.spec()["types"]),
+                     ": MultiClusterService types are immutable"));
   }
   CheckPorts(service.spec()["ports"], wrong);
   CheckTypes(service.spec()["types"], wrong);

@@ -25,6 +25,8 @@ constexpr char kKarmada[] = R"({"kind": "APIGroupList", "groups": [
     {"versions": [{"groupVersion": "autoscaling.karmada.io/v1alpha1"}]},
     {"versions": [{"groupVersion": "cluster.karmada.io/v1alpha1"}]},
     {"versions": [{"groupVersion": "config.karmada.io/v1alpha1"}]},
+    {"versions": [{"groupVersion": "multicluster.x-k8s.io/v1alpha1"}]},
+    {"versions": [{"groupVersion": "networking.karmada.io/v1alpha1"}]},
     {"versions": [{"groupVersion": "policy.karmada.io/v1alpha1"}]},
     {"versions": [{"groupVersion": "remedy.karmada.io/v1alpha1"}]},
     {"versions": [{"groupVersion": "work.karmada.io/v1alpha1"},

@@ -125,6 +125,28 @@ TEST_CASE("scheduler name and permanent id of a policy are immutable") {
   CHECK(ErrorOf(Admit(no_id, Verbs::kUpdate, before)).code == 403);
 }
 
+TEST_CASE("a MultiClusterService gets an id, keeps it, and is checked") {
+  kube::Object service = kube::Object::Make(
+      {"networking.karmada.io", "v1alpha1", "MultiClusterService"}, {"ns", "web"});
+  service.Set({"spec"}, Json(R"({"types": ["CrossCluster"], "ports": [{"port": 80}]})"));
+  REQUIRE(Admit(service).ok());
+  const std::string id(service.Label(api::kMultiClusterServiceIdLabel));
+  CHECK(id.size() == 36);
+  kube::Object after = service;
+  REQUIRE(Admit(after, Verbs::kUpdate, service).ok());
+  CHECK(after.Label(api::kMultiClusterServiceIdLabel) == id);
+  for (
+      const char* spec :
+      {R"({"types": ["LoadBalancer"]})", R"({"types": ["CrossCluster", "LoadBalancer"]})",
+       R"({"types": ["CrossCluster"], "ports": [{"port": 0}]})",
+       R"({"types": ["CrossCluster"], "ports": [{"name": "a", "port": 1}, {"name": "a", "port": 2}]})"}) {
+    INFO(spec);
+    kube::Object wrong = service;
+    wrong.Set({"spec"}, Json(spec));
+    CHECK(ErrorOf(Admit(wrong, Verbs::kUpdate, service)).code == 403);
+  }
+}
+
 TEST_CASE("bindings get an id only when they have none") {
   kube::Object binding =
       kube::Object::Make({"work.karmada.io", "v1alpha2", "ResourceBinding"}, {"default", "b"});
