@@ -262,4 +262,41 @@ TEST_CASE("A MultiClusterService says what it lacks, and goes on when that comes
   CHECK(plane.Eventually([&] { return shop.HasService("member1") && shop.HasService("member2"); }));
 }
 
+// The whole way, with the loop that collects. Real members make the slices themselves.
+TEST_CASE("Endpoints of a provider come to a consumer, and go again") {
+  Shop shop({kGate});
+  ControlPlane& plane = shop.plane;
+  shop.Apply(kServiceYaml);
+  shop.Apply(FromTo("{name: member1}", "{name: member2}"));
+  REQUIRE(
+      plane.Eventually([&] { return shop.HasService("member1") && shop.HasService("member2"); }));
+  const auto slice = [&](const std::string& address) {
+    plane.Apply("member1", In(shop.ns, absl::Substitute(R"(
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: web-abc, namespace: $$NS, labels: {kubernetes.io/service-name: web}}
+addressType: IPv4
+endpoints: [{addresses: [$0]}]
+)",
+                                                        address)));
+  };
+  slice("10.0.0.1");
+  CHECK(plane.Eventually([&] { return shop.AddressIn("member2") == "10.0.0.1"; }));
+  slice("10.0.0.2");
+  CHECK(plane.Eventually([&] { return shop.AddressIn("member2") == "10.0.0.2"; }));
+  SECTION("the slice goes") { plane.Delete("member1", kEndpointSlice, {shop.ns, "web-abc"}); }
+  SECTION("the slice goes while no controller manager runs") {
+    plane.StopDaemon();
+    plane.Delete("member1", kEndpointSlice, {shop.ns, "web-abc"});
+    plane.StartDaemon();
+  }
+  SECTION("the provider leaves") {
+    plane.Patch("host", kMultiClusterService, {shop.ns, "web"},
+                R"({"spec":{"providerClusters":[{"name":"member2"}]}})");
+  }
+  CHECK(plane.Eventually([&] { return shop.AddressIn("member2").empty(); }));
+  CHECK(
+      plane.Eventually([&] { return !plane.Exists("host", kWork, shop.SliceWorkIn("member1")); }));
+}
+
 }  // namespace tests
