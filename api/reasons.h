@@ -68,7 +68,6 @@ inline constexpr char kWebhookSuspended[] = "WebhookSuspended";
 inline constexpr char kWebhookResumed[] = "WebhookResumed";
 
 // The reason of events on objects that ask for something this program does not do yet.
-inline constexpr char kNotSupportedYet[] = "NotSupportedYet";
 
 // Reasons of the detector's events on policies.
 inline constexpr char kResourceNotServed[] = "ResourceNotServed";

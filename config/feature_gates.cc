@@ -92,8 +92,6 @@ std::string Assignment(absl::string_view name, bool value) {
 std::string WarningOf(const Spec& s, bool value) {
   const std::string what = absl::StrCat("--feature-gates=", Assignment(s.name, value));
   switch (s.state) {
-    case kNotYet:
-      return value ? absl::StrCat(what, " has no effect yet; it would ", s.note) : "";
     case kFixed:
       return value == s.on ? "" : absl::StrCat(what, " has no effect: ", s.note);
     case kNoSense:

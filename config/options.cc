@@ -182,16 +182,6 @@ void Adjust(Options& o) {
   DefaultUnlessPositive(standard.bucket_size, "--rate-limiter-bucket-size", l.bucket_size, o);
 }
 
-void WarnOfControllers(Options& o) {
-  for (const ControllerSupport& c : Controllers()) {
-    const bool named =
-        std::find(o.controllers.begin(), o.controllers.end(), c.name) != o.controllers.end();
-    if (!named || c.state != State::kNotYet) continue;
-    o.warnings.push_back(absl::StrCat("--controllers: ", c.name,
-                                      " is not part of this program yet; it would ", c.note));
-  }
-}
-
 // Upstream does nothing in these cases either, without saying so.
 void WarnOfGates(Options& o) {
   struct Gated {
@@ -315,7 +305,6 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   if (!valid.ok()) return Refused(valid.message());
   options.warnings = internal::UnusedFlagWarnings(app);
   for (std::string& warning : options.gates.Warnings()) options.warnings.push_back(warning);
-  WarnOfControllers(options);
   WarnOfGates(options);
   WarnOfEviction(options);
   WarnOfClusterApi(options);

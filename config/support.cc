@@ -83,8 +83,6 @@ absl::string_view StateText(State state) {
   switch (state) {
     case kHere:
       return "yes";
-    case kNotYet:
-      return "not yet";
     case kFixed:
       return "fixed";
     case kNoSense:

@@ -16,8 +16,6 @@ namespace config {
 
 enum class State {
   kHere,     // Has the effect that it has upstream.
-  kNotYet,   // Accepted, without effect until its feature is part of this program; the note is what
-             // it would do ("evict from ...").
   kFixed,    // Accepted, but cannot be changed here; the note says what always holds.
   kNoSense,  // Accepted, but there is nothing in this program that it could change.
   kOutside,  // Has no effect in upstream's controller manager either; other programs use it.

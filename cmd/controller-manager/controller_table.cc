@@ -29,8 +29,8 @@
 #include "controllers/namespace/namespace_sync_reconciler.h"
 #include "controllers/remedy/remedy_reconciler.h"
 #include "controllers/scale_target/scale_target_reconciler.h"
-#include "controllers/slice_collection/register.h"
 #include "controllers/service_import/service_import_reconciler.h"
+#include "controllers/slice_collection/register.h"
 #include "controllers/taint_manager/tainted_cluster_reconciler.h"
 #include "controllers/unified_auth/unified_auth_reconciler.h"
 #include "controllers/workload_rebalancer/workload_rebalancer_reconciler.h"
@@ -147,17 +147,11 @@ RunningControllers ControllersThatRun(const config::Options& options) {
 
 void LogControllers(const config::Options& options) {
   const auto [on, off] = ControllersThatRun(options);
-  std::set<std::string> missing;
-  for (const config::ControllerSupport& c : config::Controllers()) {
-    if (c.state == config::State::kNotYet) missing.insert(std::string(c.name));
-  }
   base::LogInfo("controllers", {{"on", on.size()},
                                 {"off", off.empty() ? "none" : absl::StrJoin(off, ",")},
-                                {"not there yet", missing.size()},
                                 {"see", "docs/support.md, or --v=2 for the names"}});
   if (!base::VlogOn(kNamesLevel)) return;
-  base::LogInfo("names of controllers",
-                {{"on", absl::StrJoin(on, ",")}, {"not there yet", absl::StrJoin(missing, ",")}});
+  base::LogInfo("names of controllers", {{"on", absl::StrJoin(on, ",")}});
 }
 
 absl::Status BuildControllers(const loops::Context& context) {

@@ -44,8 +44,8 @@ struct RunningControllers {
 };
 RunningControllers ControllersThatRun(const config::Options& options);
 
-// Logs, in one line, how many controllers run, which the flags turn off, and how many of upstream's
-// are not part of this program yet. With --v=2 a second line has the names.
+// Logs, in one line, how many controllers run and which the flags turn off. With --v=2 a second
+// line has the names of those that run.
 void LogControllers(const config::Options& options);
 
 // Builds the controllers that the flags enable. Returns the first error and stops there.

@@ -25,7 +25,6 @@
 #include "cmd/controller-manager/cluster_log.h"
 #include "cmd/controller-manager/controller_table.h"
 #include "cmd/controller-manager/memory_watch.h"
-#include "cmd/controller-manager/missing_features.h"
 #include "cmd/controller-manager/resync.h"
 #include "cmd/controller-manager/server_check.h"
 #include "cmd/controller-manager/settings_page.h"
@@ -152,7 +151,6 @@ class Daemon {
     manager_.ServeBesideMetrics("/configz", [this] { return SettingsPage(context_.options); });
     manager_.Add(std::make_unique<MemoryWatch>(manager_), kube::Manager::Group::kAlways);
     manager_.Add(std::make_unique<ClusterLog>(manager_));
-    manager_.Add(std::make_unique<MissingFeatures>(manager_, kinds_));
     if (const absl::Duration period = context_.options.resync_period;
         period > absl::ZeroDuration()) {
       manager_.Add(std::make_unique<Resync>(period, base::RealClock(), informers_, members_));

@@ -32,7 +32,7 @@ std::set<std::string> KarmadaApis() {
   for (const kube::Resource& resource :
        {api::PropagationPolicies(), api::ResourceBindings(), api::Works(), api::Clusters(),
         api::InterpreterCustomizations(), api::WorkloadRebalancers(), api::Remedies(),
-         api::FederatedHpas(), api::MultiClusterServices(), api::ServiceImports()}) {
+        api::FederatedHpas(), api::MultiClusterServices(), api::ServiceImports()}) {
     versions.insert(resource.gvk.ApiVersion());
   }
   return versions;

@@ -56,9 +56,7 @@ constexpr Flag kFlags[] = {
 
 void AddUnusedFlags(CLI::App& app) {
   for (const Flag& flag : kFlags) {
-    const bool planned = flag.state == kNotYet;
-    AddCheckedFlag(app, flag.name, flag.type, absl::StrCat(planned ? "would " : "", flag.note))
-        ->group(planned ? "Accepted, but without effect yet" : "");
+    AddCheckedFlag(app, flag.name, flag.type, std::string(flag.note))->group("");
   }
 }
 
@@ -67,8 +65,7 @@ std::vector<std::string> UnusedFlagWarnings(const CLI::App& app) {
   for (const Flag& flag : kFlags) {
     const std::string value = GivenValue(app, flag.name);
     if (!IsGiven(app, flag.name) || value == flag.as_here || flag.state == kOutside) continue;
-    out.push_back(absl::StrCat(flag.name, "=", value, " has no effect",
-                               flag.state == kNotYet ? " yet; it would " : ": ", flag.note));
+    out.push_back(absl::StrCat(flag.name, "=", value, " has no effect: ", flag.note));
   }
   return out;
 }

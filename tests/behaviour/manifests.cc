@@ -85,25 +85,6 @@ spec:
                       kind, "}\n  customizations:\n", scripts);
 }
 
-void DefineUnsupported(ControlPlane& plane) {
-  if (plane.fleet() == nullptr) return;  // A real Karmada has the kind.
-  plane.Apply("host", R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: multiclusterservices.networking.karmada.io}
-spec:
-  group: networking.karmada.io
-  names: {kind: MultiClusterService, plural: multiclusterservices}
-  scope: Namespaced
-  versions:
-  - name: v1alpha1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
-)");
-}
-
 std::string DividedPolicy(const std::string& selector, int member1, int member2) {
   return absl::Substitute(R"(
 apiVersion: policy.karmada.io/v1alpha1

@@ -84,18 +84,6 @@ spec: {arms: 2}
 // lines of YAML, indented by four.
 std::string Customization(const std::string& kind, const std::string& scripts);
 
-// A kind of Karmada's that this program does nothing with. DefineUnsupported lets the control plane
-// serve it, if it does not anyway.
-inline const kube::Gvk kUnsupported{"networking.karmada.io", "v1alpha1", "MultiClusterService"};
-void DefineUnsupported(ControlPlane& plane);
-inline constexpr char kUnsupportedYaml[] = R"(
-apiVersion: networking.karmada.io/v1alpha1
-kind: MultiClusterService
-metadata: {name: web, namespace: $NS}
-spec:
-  types: [CrossCluster]
-)";
-
 // Returns a policy "divided" for the selector, in YAML's flow style; it divides replicas between
 // the two members by these weights.
 std::string DividedPolicy(const std::string& selector, int member1, int member2);

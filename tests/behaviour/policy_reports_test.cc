@@ -38,36 +38,6 @@ bool RobotArrives(ControlPlane& plane, const std::string& ns) {
 
 }  // namespace
 
-TEST_CASE("What has no effect yet is reported when it comes or changes, and not at a start") {
-  ControlPlane plane;
-  const std::string ns = plane.UniqueNamespace("unsupported");
-  const auto events = [&] { return plane.EventsOn(kUnsupported, "web"); };
-  plane.Apply("host", In(ns, kNamespaceYaml));
-  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
-
-  DefineUnsupported(plane);
-  plane.Apply("host", In(ns, kUnsupportedYaml));
-  int edits = 0;
-  REQUIRE(plane.Eventually([&] {
-    // An object that was created before the watch began is noticed when it changes.
-    plane.Patch(
-        "host", kUnsupported, {ns, "web"},
-        absl::StrCat(R"({"spec":{"consumerClusters":[{"name":"member)", ++edits, R"("}]}})"));
-    return StrContains(events(),
-                       "Warning NotSupportedYet: MultiClusterService has no effect yet: Services "
-                       "are not brought to other clusters");
-  }));
-  CHECK(StrContains(plane.DaemonLog(), absl::StrCat("MultiClusterService ", ns, "/web")));
-
-  plane.StopDaemon();
-  const std::string before = events();
-  plane.StartDaemon();
-  CHECK(plane.Eventually([&] {
-    return StrContains(plane.DaemonLog(), "multiclusterservices.networking.karmada.io (Services");
-  }));
-  CHECK(plane.Always([&] { return events() == before; }));
-}
-
 TEST_CASE("A policy that names a kind or a cluster in vain gets a warning") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("misspelt");

@@ -54,8 +54,7 @@ TEST_CASE("a flag without effect is accepted with one warning that says what it 
   CHECK(Warnings({"--log-flush-frequency", "3s"}) ==
         std::vector<std::string>{"--log-flush-frequency=3s has no effect: every line is written "
                                  "to standard error at once"});
-  CHECK(Warnings({"--log-dir=/x", "--v=2", "--enable-no-execute-taint-eviction=true"}).size() ==
-        2);
+  CHECK(Warnings({"--log-dir=/x", "--v=2", "--enable-no-execute-taint-eviction=true"}).size() == 2);
 }
 
 TEST_CASE("settings that ask for the fixed behaviour need no warning") {
@@ -163,13 +162,6 @@ TEST_CASE("an unknown controller is refused with the list and the one that was m
   CHECK(absl::StrContains(typo, "workStatus, workloadRebalancer;"));
   const std::string foo = Refusal({"--controllers=fooooooo"});
   CHECK(absl::StrContains(foo, "there is no controller \"fooooooo\"\n"));
-  for (const config::ControllerSupport& controller : config::Controllers()) {
-    if (controller.state != config::State::kNotYet) continue;
-    const auto missing = Warnings({absl::StrCat("--controllers=*,", controller.name)});
-    REQUIRE(missing.size() == 1);
-    CHECK(absl::StrContains(missing[0],
-                            absl::StrCat(controller.name, " is not part of this program yet")));
-  }
 }
 
 TEST_CASE("flags of earlier releases are refused with what takes their place") {
@@ -209,10 +201,6 @@ TEST_CASE("what was changed from the defaults is known for the log") {
 
 // ---- docs/support.md ------------------------------------------------------------------------
 
-std::string Note(State state, absl::string_view note) {
-  return absl::StrCat(state == State::kNotYet && !note.empty() ? "would " : "", note);
-}
-
 std::string Row(absl::string_view name, State state, absl::string_view note) {
   return absl::StrCat("| `", name, "` | ", config::StateText(state), " | ", note, " |\n");
 }
@@ -221,21 +209,20 @@ std::map<std::string, std::string> Tables() {
   std::map<std::string, std::string> tables;
   for (const auto& c : config::Controllers()) {
     tables["controllers"] +=
-        Row(c.name, c.state,
-            absl::StrCat(Note(c.state, c.note), c.on_by_default ? "" : " (off by default)"));
+        Row(c.name, c.state, absl::StrCat(c.note, c.on_by_default ? "" : " (off by default)"));
   }
   for (const auto& s : config::LoopsWithoutSwitch()) {
-    tables["loops"] += absl::StrCat("| ", s.name, " | ", config::StateText(s.state), " | ",
-                                    Note(s.state, s.note), " |\n");
+    tables["loops"] +=
+        absl::StrCat("| ", s.name, " | ", config::StateText(s.state), " | ", s.note, " |\n");
   }
   for (const auto& k : config::Kinds()) {
     tables["kinds"] += Row(absl::StrCat(k.resource, ".", k.group), k.state, k.note);
   }
   for (const auto& g : config::GateSupport()) {
-    tables["gates"] += Row(g.name, g.state, Note(g.state, g.note));
+    tables["gates"] += Row(g.name, g.state, g.note);
   }
   for (const auto& f : config::Flags()) {
-    tables["flags"] += Row(f.name, f.state, Note(f.state, f.note));
+    tables["flags"] += Row(f.name, f.state, f.note);
   }
   return tables;
 }

@@ -1,7 +1,7 @@
 #include "cmd/controller-manager/resync.h"
 
-#include <catch2/catch.hpp>
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <memory>
 #include <thread>
 
@@ -50,8 +50,7 @@ struct Fixture : tests::ManagerFixture {
         .Named("counting")
         .Watches(kPods, std::move(enqueue))
         .Build(std::make_unique<Counting>(passes));
-    manager->Add(
-        std::make_unique<cmd::Resync>(absl::Minutes(10), clock, informers, members));
+    manager->Add(std::make_unique<cmd::Resync>(absl::Minutes(10), clock, informers, members));
     Start();
   }
   // Lets time pass; returns whether there have been exactly so many passes at a moment.

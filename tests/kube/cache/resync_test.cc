@@ -37,7 +37,8 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "a resync shows each object to each handler that wants it, and is no change") {
+TEST_CASE_METHOD(Fixture,
+                 "a resync shows each object to each handler that wants it, and is no change") {
   Informer& informer = Synced();
   EventHandler without;
   int changes = 0;
