@@ -2,7 +2,8 @@
 # Builds the real servers that the end-to-end tests and the benchmarks run on, as ordinary Go modules, and
 # prints the folder they are in. The folder is named after the versions, so a second run has nothing to do.
 #
-#   build.sh             etcd, the Kubernetes servers and kubectl, kwok, helm, Karmada's servers, agent and karmadactl
+#   build.sh             etcd, the Kubernetes servers and kubectl, kwok, helm, Karmada's servers, its agent, its
+#                        metrics adapter and karmadactl
 #   build.sh --upstream  the same and upstream's karmada-controller-manager and karmada-search, to compare with
 #
 # TESTBED_HOME overrides where the folder is made (default: ~/.cache/karmada-testbed).
@@ -85,6 +86,7 @@ build_karmada() {
     $karmada_module/cmd/webhook=karmada-webhook \
     $karmada_module/cmd/scheduler=karmada-scheduler \
     $karmada_module/cmd/agent=karmada-agent \
+    $karmada_module/cmd/metrics-adapter=karmada-metrics-adapter \
     $karmada_module/cmd/karmadactl=karmadactl
   if $with_upstream; then
     build karmada "$flags" $karmada_module/cmd/controller-manager=upstream-controller-manager \

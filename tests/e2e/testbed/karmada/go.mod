@@ -1,5 +1,5 @@
-// Karmada's own servers around the controller manager, karmadactl, and upstream's controller manager and
-// karmada-search to compare with, built as tools.
+// Karmada's own servers around the controller manager, its metrics adapter, karmadactl, and upstream's controller
+// manager and karmada-search to compare with, built as tools.
 module testbed/karmada
 
 go 1.25.10
@@ -9,6 +9,7 @@ tool (
 	github.com/karmada-io/karmada/cmd/controller-manager
 	github.com/karmada-io/karmada/cmd/karmada-search
 	github.com/karmada-io/karmada/cmd/karmadactl
+	github.com/karmada-io/karmada/cmd/metrics-adapter
 	github.com/karmada-io/karmada/cmd/scheduler
 	github.com/karmada-io/karmada/cmd/webhook
 )
@@ -167,10 +168,12 @@ require (
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.34.0 // indirect
 	sigs.k8s.io/cluster-api v1.7.1 // indirect
 	sigs.k8s.io/controller-runtime v0.23.1 // indirect
+	sigs.k8s.io/custom-metrics-apiserver v1.35.0 // indirect
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/kustomize/api v0.20.1 // indirect
 	sigs.k8s.io/kustomize/kyaml v0.20.1 // indirect
 	sigs.k8s.io/mcs-api v0.1.0 // indirect
+	sigs.k8s.io/metrics-server v0.8.1-0.20260129002750-4bf067be02ad // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.2-0.20260122202528-d9cc6641c482 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
