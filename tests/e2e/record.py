@@ -50,14 +50,16 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     scenarios = scenario.load(paths.SCENARIOS, options.scenario)
     testbed = paths.Testbed.build(with_upstream=True)
+    together = [one for one in scenarios if not one.alone]
+    batches = ([together] if together else []) + [[one] for one in scenarios if one.alone]
+    refused = []
     with Plane(paths.BUILD / "record", testbed) as plane:
-        with Daemon(plane, testbed.exe("upstream-controller-manager"), flags=scenario.FLAGS + scenario.UPSTREAM_FLAGS):
-            plane.wait_members_ready()
-            refused = []
-            together = [one for one in scenarios if not one.alone]
-            for batch in ([together] if together else []) + [[one] for one in scenarios if one.alone]:
-                say(f"recording {', '.join(one.name for one in batch)}")
-                refused += record(plane, batch)
+        for flags, of_these in scenario.by_flags(batches):
+            with Daemon(plane, testbed.exe("upstream-controller-manager"), flags=flags + scenario.UPSTREAM_FLAGS):
+                plane.wait_members_ready()
+                for batch in of_these:
+                    say(f"recording {', '.join(one.name for one in batch)}")
+                    refused += record(plane, batch)
     if refused:
         sys.exit("record: not stored:\n" + "\n".join(refused))
 

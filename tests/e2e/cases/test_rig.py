@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from rig import replay, scenario, template_classes
+from rig import recording, replay, scenario, template_classes
 from rig.audit import Audit
 from rig.plane import Plane
 
@@ -86,6 +86,30 @@ class RigTest(unittest.TestCase):
                           "00 made: not carried out"])
         with self.assertRaisesRegex(AssertionError, "not carried out: .'01 edited'"):
             self.one.record(scenario.Outcome(states={"00 made": {}}))
+
+    def test_what_events_say_is_recorded_once_and_without_how_often(self):
+        def event(message, reason="Refused", namespace="s-one"):
+            return {"kind": "Event", "type": "Warning", "reason": reason, "message": message,
+                    "involvedObject": {"kind": "ConfigMap", "namespace": namespace, "name": "c"}}
+        events = [event("no"), event("(combined from similar events): no"), event("not so"),
+                  event("no", reason="Other"), event("no", namespace="default")]
+        host = mock.Mock(items=lambda path: events if path.endswith("/events") else [])
+        key = "host/Event/s-one/ConfigMap c Refused"
+        found = recording.read(mock.Mock(members=[], host=host, kube=lambda _: mock.Mock(items=lambda _: [])),
+                               events=["Refused"])
+        self.assertEqual({name: item["messages"] for name, item in found.items()}, {key: ["no", "not so"]})
+        self.assertFalse(self.one.owns(key, found[key]), "the scenario asks for no events")
+        self.one.events = {"Refused"}
+        self.assertTrue(self.one.owns(key, found[key]))
+
+    def test_flags_of_its_own_need_a_scenario_that_runs_alone(self):
+        (self.folder / "two.yaml").write_text("flags: [--f]\nsteps: " + json.dumps([{"name": "nothing"}]))
+        with self.assertRaisesRegex(ValueError, "flags without alone"):
+            scenario.load(self.folder)
+        (self.folder / "two.yaml").write_text("alone: true\nflags: [--f]\nsteps: []")
+        one, two = scenario.load(self.folder)
+        self.assertEqual(scenario.by_flags([[one], [two], [one]]),
+                         [(scenario.FLAGS, [[one], [one]]), ([*scenario.FLAGS, "--f"], [[two]])])
 
     def test_a_member_is_joined_again_after_an_unjoin_that_failed_half_way(self):
         plane, done, fails = Plane(self.folder / "plane", testbed=None), [], ["unjoin"]

@@ -44,7 +44,7 @@ spec:
       {{ $now := Now }}
       phase: Running
       hostIP: 127.0.0.1
-      podIP: 127.0.0.2
+      podIP: {{ PodIPWith .spec.nodeName false .metadata.uid .metadata.name .metadata.namespace }}
       startTime: {{ $now }}
       conditions:
       - {type: Initialized, status: "True", lastTransitionTime: {{ $now }}}
@@ -129,13 +129,17 @@ def nodes(cluster, count):
 
 def aggregated_api(port):
     """Registers Karmada's aggregated API server, which listens on a port of this machine."""
-    name, namespace = "karmada-aggregated-apiserver", "karmada-system"
+    return api_services("karmada-aggregated-apiserver", "karmada-system", port, ["v1alpha1.cluster.karmada.io"])
+
+
+def api_services(server, namespace, port, names):
+    """Has an API server pass API groups ("VERSION.GROUP") on to a server that listens on a port of this machine."""
+    service = {"name": server, "namespace": namespace}
     return [
-        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": namespace},
+        {"apiVersion": "v1", "kind": "Service", "metadata": service,
          "spec": {"type": "ExternalName", "externalName": "localhost"}},
-        {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
-         "metadata": {"name": "v1alpha1.cluster.karmada.io"},
-         "spec": {"group": "cluster.karmada.io", "version": "v1alpha1", "insecureSkipTLSVerify": True,
-                  "groupPriorityMinimum": 2000, "versionPriority": 10,
-                  "service": {"name": name, "namespace": namespace, "port": port}}},
+        *({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": name},
+           "spec": {"group": name.split(".", 1)[1], "version": name.split(".", 1)[0], "insecureSkipTLSVerify": True,
+                    "groupPriorityMinimum": 2000, "versionPriority": 10, "service": {**service, "port": port}}}
+          for name in names),
     ]

@@ -1,5 +1,6 @@
 """A real Karmada control plane and its member clusters, as processes on loopback, without containers."""
 
+import itertools
 import json
 import pathlib
 import shutil
@@ -42,6 +43,7 @@ class Plane:
         self._apiservers = {}
         self._kubes = {}
         self._away = set()  # Members whose join or unjoin has not succeeded, or that have left.
+        self._pod_networks = itertools.count(1)  # So that no two clusters give their pods the same addresses.
         self._etcd_port = free_port()
         self._webhook_port = free_port()
 
@@ -285,7 +287,7 @@ class Plane:
         self.start(f"{name}-kwok", [
             self.testbed.exe("kwok"), f"--kubeconfig={self.kubeconfigs[name]}", "--manage-all-nodes=true",
             "--node-lease-duration-seconds=40", f"--config={stages}", "--node-ip=127.0.0.1", f"--node-port={port}",
-            f"--server-address=127.0.0.1:{port}"])
+            f"--server-address=127.0.0.1:{port}", f"--cidr=10.{next(self._pod_networks)}.0.0/16"])
 
     # ---- Karmada ----------------------------------------------------------------------------------
 

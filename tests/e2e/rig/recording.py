@@ -55,10 +55,13 @@ KINDS_OF_HOST = {
     "MultiClusterService": "/apis/networking.karmada.io/v1alpha1/multiclusterservices",
     "FederatedHPA": "/apis/autoscaling.karmada.io/v1alpha1/federatedhpas",
     "CronFederatedHPA": "/apis/autoscaling.karmada.io/v1alpha1/cronfederatedhpas",
+    "CertificateSigningRequest": "/apis/certificates.k8s.io/v1/certificatesigningrequests",
 }
 # EndpointSlices of Kubernetes' own controller have random names; those of scenarios are written by a step.
 _SLICE_MANAGED_BY, _KUBERNETES = "endpointslice.kubernetes.io/managed-by", "endpointslice-controller.k8s.io"
 CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
+_EVENTS = "/api/v1/events"
+_COMBINED = "(combined from similar events): "  # What client-go puts before the message when there are many alike.
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _OWN_CRD_GROUP_SUFFIX = "scenario.test"
 
@@ -87,8 +90,9 @@ def _objects_of(kube, path):
         raise
 
 
-def read(plane, also=()):
-    """{"cluster/Kind/namespace/name": object} of everything that may belong to a scenario, and of the keys in also."""
+def read(plane, also=(), events=()):
+    """{"cluster/Kind/namespace/name": object} of everything that may belong to a scenario, of the keys in also, and of
+    the control plane's events with a reason in events."""
     def read_cluster(cluster):
         kube, found = plane.kube(cluster), {}
         crds = own_crds(kube)
@@ -105,6 +109,8 @@ def read(plane, also=()):
             found.update(objects)
     clusters = {f"{HOST}/Cluster//{c['metadata']['name']}": c for c in plane.host.items(CLUSTERS)}
     found.update({key: _decided_of(item) for key, item in clusters.items() if key in also})
+    if events:
+        found.update(_events(plane.host, events))
     return dict(sorted(found.items()))
 
 
@@ -119,6 +125,23 @@ def _decided_of(cluster):
                "spec": {"taints": cluster["spec"].get("taints", [])}}
     actions = cluster.get("status", {}).get("remedyActions")
     return {**decided, "status": {"remedyActions": actions}} if actions else decided
+
+
+def _events(kube, reasons):
+    """What has been said about each object for each reason: its messages without how often and when."""
+    found = {}
+    for event in kube.items(_EVENTS):
+        about = event["involvedObject"]
+        if event["reason"] not in reasons or not any(
+                about.get(part, "").startswith(PREFIX) for part in ("namespace", "name")):
+            continue
+        name = f"{about['kind']} {about['name']} {event['reason']}"
+        key = f"{HOST}/Event/{about.get('namespace', '')}/{name}"
+        item = found.setdefault(key, {
+            "kind": "Event", "type": event["type"], "messages": [], "metadata": {
+                "namespace": about.get("namespace", ""), "name": about["name"], "uid": key, "resourceVersion": ""}})
+        item["messages"] = sorted({*item["messages"], event["message"].removeprefix(_COMBINED)})
+    return found
 
 
 def names_of(item):
@@ -158,7 +181,7 @@ _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 _DROPPED_METADATA = {"managedFields", "resourceVersion", "creationTimestamp", "generation", "selfLink"}
 _COUNTED = {"resourceVersion", "observedGeneration", "schedulerObservedGeneration", "collisionCount",
             "controller-uid", "batch.kubernetes.io/controller-uid"}
-_ALLOCATED = {"clusterIP", "clusterIPs", "nodePort"}
+_ALLOCATED = {"clusterIP", "clusterIPs", "nodePort", "certificate"}
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _UNORDERED = {"conditions", "manifestStatuses", "finalizers", "aggregatedStatus", "secrets"}
 

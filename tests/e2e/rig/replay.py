@@ -10,13 +10,22 @@ _ALLOWED = recording.Allowed(paths.SCENARIOS / "differences.yaml")
 
 
 class ReplayCase(PlaneCase):
-    """Tests with a daemon that has the features on that scenarios use."""
+    """Tests with a daemon that has the flags that scenarios want."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.daemon = Daemon(cls.plane, name="scenarios", flags=scenario.FLAGS)
-        cls.addClassCleanup(cls.daemon.stop)
+        cls.daemon, cls.flags = None, None
+        cls.addClassCleanup(lambda: cls.daemon and cls.daemon.stop())
+
+    @classmethod
+    def use_daemon(cls, flags):
+        """Has a daemon with these flags run, instead of the one that does if it has others."""
+        if flags == cls.flags:
+            return
+        if cls.daemon is not None:
+            cls.daemon.stop()
+        cls.daemon, cls.flags = Daemon(cls.plane, name="scenarios", flags=flags), flags
         cls.daemon.wait_healthy()
         cls.plane.wait_members_ready()
 

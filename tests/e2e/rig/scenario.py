@@ -4,15 +4,17 @@ A scenario is a YAML list of steps, or a mapping with that list as `steps` and
     alone: true    it changes clusters, so nothing else runs at the same time
     also:  [...]   keys of further objects that are recorded ("member1/ClusterRole//name"; of a Cluster, its taints and
                    remedy actions)
+    events: [...]  reasons of the control plane's events that are recorded, too, with their messages
+    flags: [...]   further flags of the controller manager; only with `alone`
     define: ...    anything, for YAML anchors
 A step has a `name`, and one or more of
     apply:  [object, ...]                          kubectl apply
     delete: [KIND/NAMESPACE/NAME, ...]             kubectl delete
     patch:  {target: KIND/NAMESPACE/NAME, merge: {...}, subresource: ...}, or a list of them; a JSON patch with `json:`
     unjoin: CLUSTER, join: CLUSTER                 karmadactl
-`'on':` (quoted, or YAML reads a boolean) names the cluster or clusters (default: the host), `sleep:` waits before
-looking, `wait:` bounds the seconds to settle. A scenario that has not settled by then can be neither recorded nor
-compared.
+`'on':` (quoted, or YAML reads a boolean) names the cluster or clusters (default: the host), `as:` the user who applies
+(default: the administrator), `sleep:` waits before looking, `wait:` bounds the seconds to settle. A scenario that has not
+settled by then can be neither recorded nor compared.
 
 Scenarios run side by side: the first steps of all, then, once everything has stood still for four seconds, the second
 ones. Objects belong to the scenario whose steps apply their namespace, or, without one, an object of their name or of
@@ -32,11 +34,13 @@ from .plane import HOST
 SETTLED_SECONDS = 4.0
 _WAIT_SECONDS = 120.0
 _POLL_SECONDS = 0.7
+_RESTLESS = {"Cluster", "Event"}  # Kinds whose objects change while everything stands still.
 # Scenarios use features that are off by default.
 FLAGS = [
     "--feature-gates=Failover=true,PropagationPolicyPreemption=true,PriorityBasedScheduling=true,"
     "WorkloadAffinity=true,StatefulFailoverInjection=true,MultiClusterService=true,FederatedQuotaEnforcement=true",
-    "--enable-no-execute-taint-eviction=true", "--resource-eviction-rate=10"]
+    "--enable-no-execute-taint-eviction=true", "--resource-eviction-rate=10",
+    "--controllers=*,hpaScaleTargetMarker,deploymentReplicasSyncer"]
 
 # So that upstream settles as fast as two cores let it; it changes nothing that it leaves behind.
 UPSTREAM_FLAGS = ["--kube-api-qps=400", "--kube-api-burst=800", "--cluster-api-qps=400", "--cluster-api-burst=800",
@@ -69,6 +73,10 @@ class Scenario:
         self.file = file
         self.alone = content.get("alone", False)
         self.also = frozenset(content.get("also", ()))
+        self.events = frozenset(content.get("events", ()))
+        self.flags = FLAGS + content.get("flags", [])
+        if self.flags != FLAGS and not self.alone:
+            raise ValueError(f"{file}: flags without alone")
         self.steps = content["steps"]
         self.divides = "replicaScheduling" in text
         self._names = {metadata.get("namespace") or metadata["name"]
@@ -101,6 +109,8 @@ class Scenario:
 
     def owns(self, key, item):
         """True if an object of a state is this scenario's."""
+        if item.get("kind") == "Event" and key.split()[-1] not in self.events:
+            return False
         return key in self.also or any(map(self.owns_name, recording.names_of(item)))
 
     def owns_name(self, name):
@@ -117,19 +127,27 @@ def load(folder, names=()):
     return [Scenario(file) for file in files if not names or file.stem in names]
 
 
+def by_flags(batches):
+    """[(flags, batches)] of lists of scenarios that run side by side: those that the same controller manager can do."""
+    groups = {}
+    for batch in batches:
+        groups.setdefault(tuple(batch[0].flags), []).append(batch)
+    return [(list(flags), group) for flags, group in groups.items()]
+
+
 def run(plane, scenarios, log=lambda line: None, after_step=lambda number: None):
     """Carries the scenarios out side by side; returns {scenario: Outcome}.
 
     Calls after_step with the number of each step once it has settled; if that returns "stop", the rest is left out.
     """
     outcomes = {scenario.name: Outcome() for scenario in scenarios}
-    also = frozenset().union(*(scenario.also for scenario in scenarios))
+    also, events = (frozenset().union(*sets) for sets in zip(*((one.also, one.events) for one in scenarios)))
     for number in range(max(len(scenario.steps) for scenario in scenarios)):
         active = [scenario for scenario in scenarios if number < len(scenario.steps)]
         began = time.monotonic()
         steps = [(scenario, scenario.steps[number]) for scenario in active]
         _carry_out(plane, steps)
-        objects, moving = settle(plane, max(step.get("wait", _WAIT_SECONDS) for _, step in steps), also)
+        objects, moving = settle(plane, max(step.get("wait", _WAIT_SECONDS) for _, step in steps), also, events)
         for scenario in active:
             own = {key: item for key, item in objects.items() if scenario.owns(key, item)}
             outcomes[scenario.name].states[scenario.title(number)] = recording.normalise(own)
@@ -150,13 +168,14 @@ def _note_moving(outcomes, scenarios, number, moving):
             outcomes[scenario.name].moving.setdefault(step, []).append(key)
 
 
-def settle(plane, limit, also=frozenset()):
+def settle(plane, limit, also=frozenset(), events=frozenset()):
     """The objects once they have stood still, and {}; when the limit is over, as they are, and those that still move."""
     end = time.monotonic() + limit
     versions, since, objects, moved = {}, time.monotonic(), {}, {}
     while time.monotonic() < end:
-        last, objects, now = objects, recording.read(plane, also), time.monotonic()
-        seen = {key: item["metadata"]["resourceVersion"] for key, item in objects.items() if "/Cluster//" not in key}
+        last, objects, now = objects, recording.read(plane, also, events), time.monotonic()
+        seen = {key: item["metadata"]["resourceVersion"] for key, item in objects.items()
+                if key.split("/")[1] not in _RESTLESS}
         if seen != versions:
             moved.update({key: (now, objects.get(key) or last[key]) for key, _ in seen.items() ^ versions.items()})
             versions, since = seen, now
@@ -198,16 +217,17 @@ def _apply(plane, steps):
     items = {}
     for scenario, step in steps:
         for cluster in _clusters_of(step):
-            items.setdefault(cluster, []).extend((scenario, item) for item in step.get("apply", []))
-    for cluster, pairs in items.items():
+            place = cluster, ("--as", step["as"]) if "as" in step else ()
+            items.setdefault(place, []).extend((scenario, item) for item in step.get("apply", []))
+    for (cluster, user), pairs in items.items():
         kube = plane.kube(cluster)
         namespaces = [item for _, item in pairs if item["kind"] == "Namespace"]
         if namespaces:
-            kube.apply(namespaces)
+            kube.apply(namespaces, *user)
         rest = [item for scenario, item in pairs if item["kind"] != "Namespace"
                 and not (scenario.divides and _create_with_even_uid(kube, item))]
         if rest:
-            kube.apply(rest)
+            kube.apply(rest, *user)
 
 
 def _delete_and_patch(kube, step):
@@ -260,7 +280,8 @@ def _target(text):
 _OF_CLUSTERS = ["Namespace", "ClusterRole", "ClusterRoleBinding", "PriorityClass"]
 _POLICIES_OF_CLUSTERS = ["clusterpropagationpolicies", "clusteroverridepolicies", "clustertaintpolicies"]
 _KINDS_WITHOUT_NAMESPACE = ["/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations",
-                            recording.KINDS_OF_HOST["Remedy"], recording.KINDS_OF_HOST["WorkloadRebalancer"]]
+                            *(recording.KINDS_OF_HOST[kind] for kind in (
+                                "Remedy", "WorkloadRebalancer", "CertificateSigningRequest"))]
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 _FINALIZERS_OF_STEPS = "example.io/"
 _RULES_OF_MEMBERS = [f"{_ADMISSION}/validatingadmissionpolicybindings", f"{_ADMISSION}/validatingadmissionpolicies"]
