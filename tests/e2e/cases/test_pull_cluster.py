@@ -50,6 +50,7 @@ class PullClusterTest(DaemonCase):
         self.wait("the agent puts drift back", lambda: self.replicas_in_pulled() == 3, 30)
         self.wait("the template adds up", lambda: self.total_ready() == 6, 60)
 
+        self.check_a_quota()
         self.check_a_silent_agent()
 
         self.pulled.leave()
@@ -61,6 +62,18 @@ class PullClusterTest(DaemonCase):
 
     def total_ready(self):
         return self.host.get(self.path).get("status", {}).get("readyReplicas")
+
+    def check_a_quota(self):
+        """What a FederatedResourceQuota assigns to the cluster is written there by the agent, and so is what comes back."""
+        quota = f"/apis/policy.karmada.io/v1alpha1/namespaces/{self.namespace}/federatedresourcequotas/team"
+        self.host.apply([{
+            "apiVersion": "policy.karmada.io/v1alpha1", "kind": "FederatedResourceQuota",
+            "metadata": {"namespace": self.namespace, "name": "team"},
+            "spec": {"overall": {"pods": "20"}, "staticAssignments": [{"clusterName": CLUSTER, "hard": {"pods": "9"}}]}}])
+        self.wait("the quota's status", lambda: [
+            (s["clusterName"], s["hard"], s["used"])
+            for s in self.host.get(quota).get("status", {}).get("aggregatedStatus", [])
+        ] == [(CLUSTER, {"pods": "9"}, {"pods": "3"})], 60)
 
     def check_a_silent_agent(self):
         """Drift and edits wait for the agent; the cluster is unknown, and ready again with its agent."""

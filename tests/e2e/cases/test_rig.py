@@ -104,7 +104,7 @@ class RigTest(unittest.TestCase):
 
     def test_flags_of_its_own_need_a_scenario_that_runs_alone(self):
         (self.folder / "two.yaml").write_text("flags: [--f]\nsteps: " + json.dumps([{"name": "nothing"}]))
-        with self.assertRaisesRegex(ValueError, "flags without alone"):
+        with self.assertRaisesRegex(ValueError, "flags or metrics without alone"):
             scenario.load(self.folder)
         (self.folder / "two.yaml").write_text("alone: true\nflags: [--f]\nsteps: []")
         one, two = scenario.load(self.folder)

@@ -6,12 +6,14 @@ A scenario is a YAML list of steps, or a mapping with that list as `steps` and
                    remedy actions)
     events: [...]  reasons of the control plane's events that are recorded, too, with their messages
     flags: [...]   further flags of the controller manager; only with `alone`
+    metrics: true  there are metrics of pods (metrics_site.py); only with `alone`
     define: ...    anything, for YAML anchors
 A step has a `name`, and one or more of
     apply:  [object, ...]                          kubectl apply
     delete: [KIND/NAMESPACE/NAME, ...]             kubectl delete
     patch:  {target: KIND/NAMESPACE/NAME, merge: {...}, subresource: ...}, or a list of them; a JSON patch with `json:`
     unjoin: CLUSTER, join: CLUSTER                 karmadactl
+    use: {NAMESPACE/APP: {CLUSTER: "15m", ...}}    the CPU that each pod with that label `app` uses from then on
 `'on':` (quoted, or YAML reads a boolean) names the cluster or clusters (default: the host), `as:` the user who applies
 (default: the administrator), `sleep:` waits before looking, `wait:` bounds the seconds to settle. A scenario that has not
 settled by then can be neither recorded nor compared.
@@ -21,6 +23,7 @@ ones. Objects belong to the scenario whose steps apply their namespace, or, with
 the part of it before a dash; all of these names begin with "s-".
 """
 
+import contextlib
 import dataclasses
 import json
 import time
@@ -29,6 +32,7 @@ import yaml
 
 from . import recording
 from .kube import ApiError
+from .metrics_site import MetricsSite
 from .plane import HOST
 
 SETTLED_SECONDS = 4.0
@@ -75,8 +79,9 @@ class Scenario:
         self.also = frozenset(content.get("also", ()))
         self.events = frozenset(content.get("events", ()))
         self.flags = FLAGS + content.get("flags", [])
-        if self.flags != FLAGS and not self.alone:
-            raise ValueError(f"{file}: flags without alone")
+        self.metrics = content.get("metrics", False)
+        if (self.flags != FLAGS or self.metrics) and not self.alone:
+            raise ValueError(f"{file}: flags or metrics without alone")
         self.steps = content["steps"]
         self.divides = "replicaScheduling" in text
         self._names = {metadata.get("namespace") or metadata["name"]
@@ -140,13 +145,22 @@ def run(plane, scenarios, log=lambda line: None, after_step=lambda number: None)
 
     Calls after_step with the number of each step once it has settled; if that returns "stop", the rest is left out.
     """
+    with contextlib.ExitStack() as ending:
+        site = None
+        if any(scenario.metrics for scenario in scenarios):
+            site = ending.enter_context(contextlib.closing(MetricsSite(plane)))
+            site.start_adapter()
+        return _run(plane, scenarios, site, log, after_step)
+
+
+def _run(plane, scenarios, metrics, log, after_step):
     outcomes = {scenario.name: Outcome() for scenario in scenarios}
     also, events = (frozenset().union(*sets) for sets in zip(*((one.also, one.events) for one in scenarios)))
     for number in range(max(len(scenario.steps) for scenario in scenarios)):
         active = [scenario for scenario in scenarios if number < len(scenario.steps)]
         began = time.monotonic()
         steps = [(scenario, scenario.steps[number]) for scenario in active]
-        _carry_out(plane, steps)
+        _carry_out(plane, steps, metrics)
         objects, moving = settle(plane, max(step.get("wait", _WAIT_SECONDS) for _, step in steps), also, events)
         for scenario in active:
             own = {key: item for key, item in objects.items() if scenario.owns(key, item)}
@@ -195,10 +209,13 @@ def _is_terminating_namespace(item):
 # ---- Steps ----------------------------------------------------------------------------------------
 
 
-def _carry_out(plane, steps):
+def _carry_out(plane, steps, metrics):
     """The same step of several scenarios."""
     _apply(plane, steps)
     for _, step in steps:
+        for app, usage in step.get("use", {}).items():
+            for cluster, cpu in usage.items():
+                metrics.servers[cluster].set_usage(*app.split("/"), cpu=cpu, memory="8Mi")
         for cluster in _clusters_of(step):
             _delete_and_patch(plane.kube(cluster), step)
         if "unjoin" in step:
