@@ -181,7 +181,7 @@ _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 _DROPPED_METADATA = {"managedFields", "resourceVersion", "creationTimestamp", "generation", "selfLink"}
 _COUNTED = {"resourceVersion", "observedGeneration", "schedulerObservedGeneration", "collisionCount",
             "controller-uid", "batch.kubernetes.io/controller-uid"}
-_ALLOCATED = {"clusterIP", "clusterIPs", "nodePort", "certificate"}
+_ALLOCATED = {"clusterIP", "clusterIPs", "nodePort", "certificate", "authentication.kubernetes.io/credential-id"}
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _UNORDERED = {"conditions", "manifestStatuses", "finalizers", "aggregatedStatus", "secrets"}
 
@@ -253,10 +253,11 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 
 def _comparable(value, key):
     """Without what no controller manager decides: foreign uids, conditions by the members' controllers, the order of
-    clusters. Conditions are a mapping by their type, so that a difference names it."""
+    clusters; and without nulls, which say what absence says. Conditions are a mapping by their type, so that a
+    difference names it."""
     if isinstance(value, dict):
         return {name: _comparable(_without_order(name, member), key) for name, member in value.items()
-                if name != "collisionCount" and not (name == "conditions" and key.startswith("member"))}
+                if name != "collisionCount" and member is not None and not (name == "conditions" and key.startswith("member"))}
     if isinstance(value, list):
         return [_comparable(item, key) for item in value]
     return _UUID.sub("<uuid>", value) if isinstance(value, str) else value
