@@ -102,6 +102,11 @@ class RigTest(unittest.TestCase):
         self.one.events = {"Refused"}
         self.assertTrue(self.one.owns(key, found[key]))
 
+    def test_no_scenario_may_take_objects_of_another_for_its_own(self):
+        (self.folder / "two.yaml").write_text(STEPS.replace("s-one", "s-one-more"))
+        with self.assertRaisesRegex(ValueError, "one would take objects of others for its own: .'s-one-more': 'two'"):
+            scenario.load(self.folder, ["one"])
+
     def test_flags_of_its_own_need_a_scenario_that_runs_alone(self):
         (self.folder / "two.yaml").write_text("flags: [--f]\nsteps: " + json.dumps([{"name": "nothing"}]))
         with self.assertRaisesRegex(ValueError, "flags or metrics without alone"):

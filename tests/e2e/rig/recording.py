@@ -257,7 +257,8 @@ def _comparable(value, key):
     difference names it."""
     if isinstance(value, dict):
         return {name: _comparable(_without_order(name, member), key) for name, member in value.items()
-                if name != "collisionCount" and member is not None and not (name == "conditions" and key.startswith("member"))}
+                if name != "collisionCount" and member is not None
+                and not (name == "conditions" and key.startswith("member"))}
     if isinstance(value, list):
         return [_comparable(item, key) for item in value]
     return _UUID.sub("<uuid>", value) if isinstance(value, str) else value

@@ -84,9 +84,9 @@ class Scenario:
             raise ValueError(f"{file}: flags or metrics without alone")
         self.steps = content["steps"]
         self.divides = "replicaScheduling" in text
-        self._names = {metadata.get("namespace") or metadata["name"]
-                       for step in self.steps for metadata in (o["metadata"] for o in step.get("apply", []))}
-        self._names = {name for name in self._names if name.startswith(recording.PREFIX)}
+        names = {metadata.get("namespace") or metadata["name"]
+                 for step in self.steps for metadata in (o["metadata"] for o in step.get("apply", []))}
+        self.names = {name for name in names if name.startswith(recording.PREFIX)}
 
     @property
     def recording_file(self):
@@ -120,7 +120,7 @@ class Scenario:
 
     def owns_name(self, name):
         """True if an object with this namespace or name is this scenario's."""
-        return any(name == own or name.startswith(own + "-") for own in self._names)
+        return any(name == own or name.startswith(own + "-") for own in self.names)
 
 
 def load(folder, names=()):
@@ -129,7 +129,13 @@ def load(folder, names=()):
     missing = set(names) - {file.stem for file in files}
     if missing:
         raise SystemExit(f"scenario: {folder} has no {', '.join(sorted(missing))}")
-    return [Scenario(file) for file in files if not names or file.stem in names]
+    scenarios = [Scenario(file) for file in files]
+    for one in scenarios:
+        shared = {name: other.name for other in scenarios if other is not one
+                  for name in other.names if one.owns_name(name)}
+        if shared:
+            raise ValueError(f"{one.name} would take objects of others for its own: {shared}")
+    return [scenario for scenario in scenarios if not names or scenario.name in names]
 
 
 def by_flags(batches):
