@@ -51,6 +51,7 @@ class PullClusterTest(DaemonCase):
         self.wait("the template adds up", lambda: self.total_ready() == 6, 60)
 
         self.check_a_quota()
+        self.check_an_exported_service()
         self.check_a_silent_agent()
 
         self.pulled.leave()
@@ -74,6 +75,30 @@ class PullClusterTest(DaemonCase):
             (s["clusterName"], s["hard"], s["used"])
             for s in self.host.get(quota).get("status", {}).get("aggregatedStatus", [])
         ] == [(CLUSTER, {"pods": "9"}, {"pods": "3"})], 60)
+
+    def check_an_exported_service(self):
+        """The agent reports the EndpointSlices of the cluster's own controller; the control plane makes them its own."""
+        version = "multicluster.x-k8s.io/v1alpha1"
+        self.plane.install_multicluster_kinds(CLUSTER)
+        self.host.apply([
+            {"apiVersion": "v1", "kind": "Service", "metadata": {"namespace": self.namespace, "name": "web"},
+             "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}},
+            {"apiVersion": version, "kind": "ServiceExport", "metadata": {"namespace": self.namespace, "name": "web"}},
+            {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
+             "metadata": {"namespace": self.namespace, "name": "export"},
+             "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "Service"},
+                                            {"apiVersion": version, "kind": "ServiceExport"}],
+                      "placement": {"clusterAffinity": {"clusterNames": [CLUSTER]}}}}])
+        slices = f"/apis/discovery.k8s.io/v1/namespaces/{self.namespace}/endpointslices"
+
+        def imported():
+            pods = {pod["status"].get("podIP") for pod in self.pulled.kube.items(
+                f"/api/v1/namespaces/{self.namespace}/pods") if "deletionTimestamp" not in pod["metadata"]}
+            found = {address for item in self.host.items(slices) for endpoint in item["endpoints"] or []
+                     for address in endpoint["addresses"]}
+            assert len(pods) == 3 and found == pods, f"{pods} {found}"
+            return True
+        self.wait("the pods of the pull cluster behind the imported service", imported, 90)
 
     def check_a_silent_agent(self):
         """Drift and edits wait for the agent; the cluster is unknown, and ready again with its agent."""

@@ -297,9 +297,8 @@ class Plane:
         host.kubectl("create", "namespace", "karmada-system")
         host.kubectl("create", "namespace", "karmada-cluster")
         host.apply(self._addressed(crds), "--server-side")
-        for member in self.members:  # As the documentation of Services across clusters asks for.
-            self.kube(member).apply("\n---\n".join(
-                file.read_text() for file in sorted(self.testbed.karmada_crds.glob("bases/multicluster/*.yaml"))))
+        for member in self.members:
+            self.install_multicluster_kinds(member)
         host.apply(manifests.aggregated_api(aggregated_port))
         self._start_aggregated_apiserver(aggregated_port)
         self._start_webhook()
@@ -311,6 +310,11 @@ class Plane:
             f"--metrics-bind-address=127.0.0.1:{free_port()}",
             f"--health-probe-bind-address=127.0.0.1:{free_port()}", "--enable-scheduler-estimator=false",
             "--feature-gates=AllAlpha=true,AllBeta=true", "--kube-api-qps=400", "--kube-api-burst=800"])
+
+    def install_multicluster_kinds(self, cluster):
+        """ServiceExports and ServiceImports, as the documentation of Services across clusters asks for in members."""
+        self.kube(cluster).apply("\n---\n".join(
+            file.read_text() for file in sorted(self.testbed.karmada_crds.glob("bases/multicluster/*.yaml"))))
 
     def _addressed(self, manifest):
         """Karmada's manifest with its placeholders for the webhook's address and authority filled in."""
