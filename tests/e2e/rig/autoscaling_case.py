@@ -49,6 +49,7 @@ class AutoscalingCase(PlaneCase):
                      "behavior": {"scaleDown": {"stabilizationWindowSeconds": 0}}}}])
 
     def remove_namespace(self):
+        """make_namespace() would have the shared daemon do it, while this one runs."""
         path = f"/api/v1/namespaces/{self.namespace}"
         self.host.delete(path)
         self.wait("the namespace is gone", lambda: self.host.find(path) is None, 60)

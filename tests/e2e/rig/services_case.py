@@ -39,6 +39,7 @@ class ServicesCase(PlaneCase):
             "spec": {"selector": {"app": "web"}, "ports": [{"name": "http", "port": 80, "targetPort": 8080}]}}])
 
     def remove_namespace(self):
+        """make_namespace() would have the shared daemon do it, while this one runs."""
         path = f"/api/v1/namespaces/{self.namespace}"
         self.host.delete(path)
         self.wait("the namespace is gone", lambda: self.host.find(path) is None, 90)
