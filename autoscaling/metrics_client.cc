@@ -61,7 +61,7 @@ std::optional<int64_t> SumOf(const json::Value& containers, const std::string& r
   for (const json::Value& container : containers.items()) {
     const std::optional<int64_t> use = UseOf(container, resource);
     if (!use.has_value()) return std::nullopt;
-    sum += *use;
+    sum = SaturatedSum(sum, *use);
   }
   return sum;
 }
@@ -220,7 +220,7 @@ absl::StatusOr<int64_t> MetricsClient::External(const std::string& ns, const api
   std::optional<int64_t> sum;
   for (const json::Value& item : (*list)["items"].items()) {
     const std::optional<int64_t> milli = MilliOf(item["value"]);
-    if (milli.has_value()) sum = sum.value_or(0) + *milli;
+    if (milli.has_value() && *milli >= 0) sum = SaturatedSum(sum.value_or(0), *milli);
   }
   if (!sum.has_value()) return NoMetrics("external");
   return *sum;

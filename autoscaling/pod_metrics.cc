@@ -1,5 +1,6 @@
 #include "autoscaling/pod_metrics.h"
 
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -47,12 +48,19 @@ void Distribute(absl::Span<const Sample* const> samples, const Positions& pods, 
     return;
   }
   Measurement part = samples[0]->value;
-  for (const Sample* more : samples.subspan(1)) part.milli += more->value.milli;
+  for (const Sample* more : samples.subspan(1)) {
+    part.milli = SaturatedSum(part.milli, more->value.milli);
+  }
   part.milli /= static_cast<int64_t>(pods.size());
   for (const size_t position : pods) out[position] = part;
 }
 
 }  // namespace
+
+int64_t SaturatedSum(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
+}
 
 std::vector<std::string> PodFields() {
   return {"metadata.labels",
@@ -128,7 +136,7 @@ absl::StatusOr<std::vector<int64_t>> PodRequests(absl::Span<const Pod> pods,
                                                           " in container ", item["name"].AsString(),
                                                           " of Pod ", pod.object->name()));
       }
-      sum += request->MilliValue();
+      sum = SaturatedSum(sum, request->MilliValue());
     }
     requests.push_back(sum);
   }

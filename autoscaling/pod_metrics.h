@@ -46,6 +46,10 @@ struct Samples {
   bool adds_up_equal_names = false;
 };
 
+// Returns the sum, or the largest number if it is larger than that: what servers and pods say is
+// not to be trusted. REQUIRES: neither is negative.
+int64_t SaturatedSum(int64_t a, int64_t b);
+
 // A sample that is older than this counts as missing: nothing is scaled by it.
 inline constexpr absl::Duration kStale = absl::Minutes(10);
 

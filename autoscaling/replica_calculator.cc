@@ -69,9 +69,14 @@ void Assume(const PodGroups& groups, double ratio, Uses& uses) {
   for (const size_t pod : groups.missing) {
     if (ratio > 1) uses.used[pod] = 0;
     if (ratio >= 1) continue;
-    uses.used[pod] = uses.requested.empty()
-                         ? uses.target
-                         : uses.requested[pod] * std::max(kWhole, uses.target) / kWhole;
+    if (uses.requested.empty()) {
+      uses.used[pod] = uses.target;
+      continue;
+    }
+    const absl::int128 use =
+        absl::int128(uses.requested[pod]) * std::max(kWhole, uses.target) / kWhole;
+    uses.used[pod] =
+        static_cast<int64_t>(std::min(use, absl::int128(std::numeric_limits<int64_t>::max())));
   }
   if (ratio <= 1) return;
   for (const size_t pod : groups.unready) uses.used[pod] = 0;

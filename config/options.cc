@@ -193,6 +193,9 @@ void WarnOfGates(Options& o) {
       {"clustertaintpolicy", Gate::kFailover, "Failover"},
       {"federatedResourceQuotaEnforcement", Gate::kFederatedQuotaEnforcement,
        "FederatedQuotaEnforcement"},
+      {"multiclusterservice", Gate::kMultiClusterService, "MultiClusterService"},
+      {"endpointsliceCollect", Gate::kMultiClusterService, "MultiClusterService"},
+      {"endpointsliceDispatch", Gate::kMultiClusterService, "MultiClusterService"},
   };
   for (const Gated& gated : kGated) {
     const bool named = std::find(o.controllers.begin(), o.controllers.end(), gated.controller) !=

@@ -45,7 +45,7 @@ constexpr ControllerSupport kControllers[] = {
 
 constexpr Support kLoopsWithoutSwitch[] = {
     {"resource detector", kHere},
-    {"dependencies distributor", kHere},
+    {"dependencies distributor", kHere, "with the gate `PropagateDeps`"},
     {"taint manager", kHere, "with the controller `cluster` and the gate `Failover`"},
     {"Cluster API detector", kHere, "with `--cluster-api-kubeconfig`"},
 };

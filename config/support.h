@@ -1,6 +1,5 @@
 // Lists which of upstream's (Karmada v1.18.2) controllers, kinds of objects, feature gates and
-// flags this program supports. These tables are the only source: the warnings at start are made
-// from them, and a test compares docs/support.md with them.
+// flags this program supports. A test compares docs/support.md with these tables.
 #ifndef CONFIG_SUPPORT_H_
 #define CONFIG_SUPPORT_H_
 

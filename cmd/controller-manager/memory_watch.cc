@@ -15,7 +15,7 @@ constexpr absl::Duration kTrimPause = absl::Minutes(1);
 constexpr absl::Duration kWarningPause = absl::Minutes(10);
 constexpr double kTight = 0.8;
 constexpr double kScarce = 0.9;
-// With less the program cannot even start: its libraries and threads take 20 MiB.
+// Libraries and threads alone take 20 MiB; with less than this there is no room for objects.
 constexpr int64_t kLeastLimit = int64_t{32} << 20;
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;

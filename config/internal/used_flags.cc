@@ -29,10 +29,11 @@ void AddServerFlags(CLI::App& app, Options& o) {
          absl::StrCat("Name=true|false pairs:\n", FeatureGates::Describe()))
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("PAIRS");
-  AddValue(app, "--metrics-bind-address", o.metrics_bind_address, "address of /metrics; 0 for none")
+  AddValue(app, "--metrics-bind-address", o.metrics_bind_address,
+           "address of /metrics and /configz; 0 for none")
       ->type_name("HOST:PORT");
   AddValue(app, "--health-probe-bind-address", o.health_probe_bind_address,
-           "address of /healthz and /readyz; 0 for none")
+           "address of /healthz, /livez and /readyz; 0 for none")
       ->type_name("HOST:PORT");
   LeaderElection& l = o.leader_election;
   AddSwitch(app, "--leader-elect", l.enabled, "run only while holding the leader lease");
@@ -223,7 +224,6 @@ absl::Span<const Support> UsedFlagNotes() {
        "only with --enable-no-execute-taint-eviction"},
       {"--profiling-bind-address", State::kHere, "only with --enable-pprof"},
       {"--resource-eviction-rate", State::kHere, "only with --enable-no-execute-taint-eviction"},
-      {"--member-server-side-apply", State::kHere, "of this program only"},
       {"--success-events", State::kHere, "of this program only"},
   };
   return kNotes;

@@ -159,6 +159,11 @@ absl::StatusOr<kube::ConnectionConfig> ManagementCluster::KubeconfigOf(
   }
   absl::StatusOr<kube::ConnectionConfig> config = kube::ParseSelfContainedKubeconfig(text);
   RETURN_IF_ERROR(base::Annotate(config.status(), "the kubeconfig in the ", where));
+  if (!config->tls_server_name.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the kubeconfig in the ", where,
+        " has a tls-server-name: a Cluster has no field for that, so it could never be reached"));
+  }
   return config;
 }
 

@@ -196,7 +196,8 @@ void CronFederatedHpaReconciler::ReportMissed(const Pass& pass) {
         kube::InvolvedObject::Of(*pass.object), api::reason::kExecutionMissed,
         absl::StrCat("Rule ", plan.rule.name, " was not executed at ",
                      kube::FormatTime(*plan.plan.missed),
-                     ": no controller manager led then, or clocks were wrong, and now it is more "
+                     ": no controller manager led then or had the time, or clocks were wrong, "
+                     "and now it is more "
                      "than ",
                      absl::FormatDuration(kLatestExecution), " late."));
   }
@@ -223,9 +224,14 @@ void CronFederatedHpaReconciler::Observe(const std::string& metric, const std::s
       .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
 }
 
-absl::Status RegisterCronFederatedHpa(const loops::Context& context, int workers) {
-  context.NewController(api::kCronFederatedHpaController, workers)
+// Many rules are due at the same minute, and each takes some requests one after the other.
+constexpr int kWorkers = 10;
+
+absl::Status RegisterCronFederatedHpa(const loops::Context& context, int /*workers*/) {
+  context.NewController(api::kCronFederatedHpaController, kWorkers)
       .Watches(api::CronFederatedHpas(), {.when = {.update = OtherSpecOrStatus}})
+      // A target whose server is slow delays only its own rules.
+      .WithLanes([](const kube::Request& request) { return request.key.ToString(); })
       .Build(std::make_unique<CronFederatedHpaReconciler>(context.manager));
   return absl::OkStatus();
 }

@@ -211,7 +211,11 @@ void FederatedHpaReconciler::Observe(base::SteadyTime start, const absl::Status&
       .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
 }
 
-absl::Status RegisterFederatedHpa(const loops::Context& context, int workers) {
+// As many as Kubernetes' own autoscaler has by default. A pass waits for a scale and for each
+// metric.
+constexpr int kWorkers = 5;
+
+absl::Status RegisterFederatedHpa(const loops::Context& context, int /*workers*/) {
   context.inventory.Reads(api::Pods(), autoscaling::PodFields());
   kube::ClusterClient& plane = context.manager.cluster();
   FederatedHpaReconciler::Deps deps = {
@@ -220,7 +224,7 @@ absl::Status RegisterFederatedHpa(const loops::Context& context, int workers) {
       context.options.pod_autoscaling,
       std::make_unique<autoscaling::MetricsClient>(plane.raw(), plane.mapper(),
                                                    context.manager.registry())};
-  kube::ControllerBuilder builder = context.NewController(api::kFederatedHpaController, workers);
+  kube::ControllerBuilder builder = context.NewController(api::kFederatedHpaController, kWorkers);
   loops::ReadsCredentials(builder)
       .Watches(api::FederatedHpas(), {.when = {.update = kube::GenerationChanged}})
       .Reads(api::ResourceBindings())

@@ -5,19 +5,22 @@
 // deleted, and then its finalizer is removed.
 //
 // Slices change as often as pods come and go. After a pass that has written, the next one for the
-// same slice waits for a second, and then sends the last state: so a consumer gets at most one
-// write of a slice in a second, and the last change is never lost. Deletions do not wait.
+// same slice waits for a second, or longer if there are many consumers, and then sends the last
+// state: so a consumer gets at most one write of a slice in a second, and the last change is never
+// lost. Deletions do not wait.
 //
 // A pass is caused by the collected Work, by what was dispatched from it (at a start this leads to
 // Works whose source has gone), by the service and by clusters that come, go or change whether they
 // take part. All of them are found by indexes.
 #include "controllers/multi_cluster_service/endpoint_slice_dispatch_reconciler.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "api/endpoint_slice.h"
 #include "api/keys.h"
 #include "api/multi_cluster_service.h"
@@ -54,6 +57,10 @@ kube::ObjectKey WantedBy(const kube::ObjectPtr& source) {
   if (source == nullptr || source->IsDeleting()) return {};
   if (!api::IsCollectedBy(*source, kCollector)) return {};
   return api::CollectedServiceOf(*source, kCollector);
+}
+
+absl::Duration PauseAfter(int consumers) {
+  return std::clamp(consumers * kPausePerConsumer, kDispatchPause, kLongestDispatchPause);
 }
 
 bool IsInForce(const kube::Object& service) {
@@ -140,6 +147,24 @@ absl::StatusOr<bool> EndpointSliceDispatchReconciler::DeleteElsewhere(const kube
   return changed;
 }
 
+// The name of the Work follows from the slice alone, so another provider's slice, the consumer's
+// own or one that is propagated there may have it already. Whoever has it keeps it: two that write
+// one Work would undo each other.
+absl::StatusOr<works::WorkWriter::Result> EndpointSliceDispatchReconciler::WriteFor(
+    const struct Dispatch& dispatch, const std::string& consumer, const base::StopToken& stop) {
+  const works::WorkTemplate wanted = WorkForConsumer(dispatch, consumer);
+  const kube::ObjectPtr existing = manager_.cluster().Find(api::Works(), wanted.key);
+  const bool is_other = existing != nullptr && !existing->IsDeleting() &&
+                        SourceOf(*existing) != dispatch.source.key();
+  if (is_other) {
+    return base::Terminal(absl::AlreadyExistsError(
+        absl::StrCat("Work ", wanted.key.ToString(), " carries something else: ",
+                     "an EndpointSlice of this name comes from another cluster, or is the "
+                     "cluster's own")));
+  }
+  return writer_.CreateOrUpdate(wanted, existing, stop);
+}
+
 absl::StatusOr<bool> EndpointSliceDispatchReconciler::WriteAll(const kube::Object& source,
                                                                const std::string& provider,
                                                                const kube::Object& service,
@@ -147,13 +172,14 @@ absl::StatusOr<bool> EndpointSliceDispatchReconciler::WriteAll(const kube::Objec
   const struct Dispatch dispatch = {source, provider, service.key()};
   base::ErrorList errors;
   bool changed = false;
+  int consumers = 0;
   for (const std::string& consumer :
        ClustersOf(manager_.cluster(), service, ServiceRole::kConsumer)) {
     const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), {"", consumer});
     if (consumer == provider || !Consumes(service, consumer)) continue;
     if (!TakesPart(manager_.cluster(), *cluster)) continue;  // It brings the next pass.
-    const absl::StatusOr<works::WorkWriter::Result> written =
-        writer_.CreateOrUpdate(WorkForConsumer(dispatch, consumer), stop);
+    ++consumers;
+    const absl::StatusOr<works::WorkWriter::Result> written = WriteFor(dispatch, consumer, stop);
     if (written.ok()) {
       changed = changed || written->written;
     } else {
@@ -162,7 +188,7 @@ absl::StatusOr<bool> EndpointSliceDispatchReconciler::WriteAll(const kube::Objec
                          "cluster ", consumer));
     }
   }
-  if (changed) pace_.Written(source.key(), kDispatchPause);
+  if (changed) pace_.Written(source.key(), PauseAfter(consumers));
   RETURN_IF_ERROR(errors.Join());
   return changed;
 }

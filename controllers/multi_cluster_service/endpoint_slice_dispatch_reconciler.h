@@ -21,8 +21,13 @@
 
 namespace controllers {
 
-// The pause between two writes of the same slice to a consumer.
+struct Dispatch;
+
+// The pause between two writes of the same slice: a hundredth of a second for each consumer, since
+// each of them is a write, but no less and no more than these.
+inline constexpr absl::Duration kPausePerConsumer = absl::Milliseconds(10);
 inline constexpr absl::Duration kDispatchPause = absl::Seconds(1);
+inline constexpr absl::Duration kLongestDispatchPause = absl::Seconds(30);
 
 // An EndpointSlice that was collected for a MultiClusterService has a Work in each consumer cluster
 // but its own, and none in others; the condition EndpointSliceDispatched shows whether that holds
@@ -45,6 +50,10 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
   // Steps of Dispatch; they return whether anything was written.
   absl::StatusOr<bool> DeleteElsewhere(const kube::Object& source, const kube::Object& service,
                                        const base::StopToken& stop);
+  // kAlreadyExists (terminal) when the Work for the consumer carries something else.
+  absl::StatusOr<works::WorkWriter::Result> WriteFor(const struct Dispatch& dispatch,
+                                                     const std::string& consumer,
+                                                     const base::StopToken& stop);
   absl::StatusOr<bool> WriteAll(const kube::Object& source, const std::string& provider,
                                 const kube::Object& service, const base::StopToken& stop);
   // `source` is nullptr when it is gone.

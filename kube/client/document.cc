@@ -8,6 +8,9 @@
 namespace kube {
 namespace {
 
+// PodMetrics of ten thousand pods take four megabytes.
+constexpr size_t kLongestDocument = 16 << 20;
+
 absl::StatusOr<std::string> TextOf(const DocumentPath& path) {
   std::string text;
   for (const std::string& segment : path.segments) {
@@ -28,8 +31,11 @@ absl::StatusOr<json::Value> GetDocument(Client& client, const DocumentPath& path
                                         absl::Duration timeout, const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::string text, TextOf(path));
   const std::string call = absl::StrCat("get ", text);
-  ASSIGN_OR_RETURN(const HttpResponse answer,
-                   client.GetRaw(HttpRequest{.path = text, .timeout = timeout}, stop));
+  ASSIGN_OR_RETURN(
+      const HttpResponse answer,
+      client.GetRaw(
+          HttpRequest{.path = text, .timeout = timeout, .max_answer_bytes = kLongestDocument},
+          stop));
   if (answer.code != 200) return ErrorOfResponse(answer, call);
   absl::StatusOr<json::Value> body = json::Parse(answer.body);
   if (!body.ok()) return base::Annotate(body.status(), call);

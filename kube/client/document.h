@@ -23,7 +23,7 @@ struct DocumentPath {
 
 // Sends a GET; reads that fail are repeated within the deadline as those of Client. Errors are
 // those of Client::Get; kInvalidArgument if a segment is empty, "." or "..", which would change
-// the path's meaning.
+// the path's meaning; kResourceExhausted for a document of more than 16 MiB.
 absl::StatusOr<json::Value> GetDocument(Client& client, const DocumentPath& path,
                                         absl::Duration timeout, const base::StopToken& stop);
 

@@ -26,10 +26,10 @@ absl::Status AdmitPolicy(const AdmissionRequest& request, kube::Object& policy);
 // before.
 void AdmitWork(kube::Object& work);
 
-// For FederatedHPA: sets minReplicas, a metric and the rules of a behavior that lack.
+// For FederatedHPA: sets minReplicas, a metric and the rules of a behavior where they are missing.
 void AdmitFederatedHpa(kube::Object& hpa);
 
-// For MultiClusterService: sets the permanent id, and checks types, ports and names of clusters.
+// For MultiClusterService: sets the permanent id; checks types, which cannot change, and ports.
 absl::Status AdmitMultiClusterService(const AdmissionRequest& request, kube::Object& service);
 
 // For Cluster: sets zones, taint times and resource models.

@@ -50,7 +50,7 @@ std::string Read(const std::string& path) {
 }
 
 TEST_CASE("a flag without effect is accepted with one warning that says what it would do") {
-  CHECK(Warnings({"--resync-period=5m"}).size() == 1);
+  CHECK(Warnings({"--log-dir=/x"}).size() == 1);
   CHECK(Warnings({"--log-flush-frequency", "3s"}) ==
         std::vector<std::string>{"--log-flush-frequency=3s has no effect: every line is written "
                                  "to standard error at once"});
@@ -193,7 +193,7 @@ TEST_CASE("every flag of upstream is known") {
 TEST_CASE("what was changed from the defaults is known for the log") {
   CHECK(Parse({"--v=2", "--concurrent-work-syncs=5", "--controllers=*,-binding",
                "--feature-gates=WorkloadAffinity=true", "--cluster-monitor-period=10s",
-               "--enable-pprof"})
+               "--add-dir-header"})
             .options.changed_flags ==
         "--controllers=*,-binding --feature-gates=WorkloadAffinity=true "
         "--cluster-monitor-period=10s --v=2 --add-dir-header=true");

@@ -190,8 +190,8 @@ TEST_CASE_METHOD(Fixture,
   CHECK(History()["successfulExecutions"].size() == 1);
   CHECK(Events() ==
         Strings{"Warning ExecutionMissed CronFederatedHPA: Rule up was not executed at "
-                "2024-05-01T11:00:00Z: no controller manager led then, or clocks were wrong, and "
-                "now it is more than 5m late."});
+                "2024-05-01T11:00:00Z: no controller manager led then or had the time, or clocks "
+                "were wrong, and now it is more than 5m late."});
   Restart();
   Wait();
   CHECK(Events().size() == 1);

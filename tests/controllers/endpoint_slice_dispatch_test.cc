@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/status.h"
 #include "controllers/multi_cluster_service/unfit_clusters.h"
 #include "tests/controllers/multi_cluster_service_fixture.h"
 
@@ -101,6 +102,24 @@ TEST_CASE_METHOD(Fixture, "a slice that changes ten times a second is written on
   clock.Advance(action->delay());
   REQUIRE(Pass().ok());
   CHECK(SliceIn("m2").root()["endpoints"].size() == 77);
+}
+
+TEST_CASE_METHOD(Fixture, "slices of one name in two clusters do not push each other out") {
+  Put(MultiClusterService());
+  Collect("m1");
+  const kube::Object own = Collect("m2", Slice("web-abc", 2));
+  REQUIRE(Reconcile("m1").code() == absl::StatusCode::kAlreadyExists);
+  CHECK(SliceWorkIn("m2") == own);  // Was collected there; m1's does not take its place.
+  CHECK(SliceIn("m3").name() == "m1-web-abc");
+  CHECK(absl::StrContains(ConditionIs(api::kEndpointSliceDispatched),
+                          "False EndpointSliceDispatchedFailed: cluster m2: "));
+  const kube::Object first = SliceWorkIn("m3");
+  REQUIRE(Reconcile("m2").code() == absl::StatusCode::kAlreadyExists);
+  CHECK(SliceWorkIn("m3") == first);
+  const size_t before = Writes();
+  base::IgnoreError(Reconcile("m1"), "as before");
+  base::IgnoreError(Reconcile("m2"), "as before");
+  CHECK(Writes() == before);
 }
 
 TEST_CASE_METHOD(Fixture, "a slice of a thousand endpoints is dispatched whole") {

@@ -165,9 +165,12 @@ TEST_CASE_METHOD(Fixture, "a stand-by that watches leads as soon as the lease is
 TEST_CASE_METHOD(Fixture, "a stand-by whose watch is refused or ends goes on trying as without") {
   options.watch = true;
   PutLeaseOf("other", 0);
+  Object lease = Lease();
+  lease.Set({"spec", "leaseDurationSeconds"}, 100);
+  server->Put(kLeases, lease);
   server->FailNext("WATCH", 403, "Forbidden", 2);
   Start();
-  REQUIRE(PassTimeUntil([&] { return server->watches() == 1; }, absl::Seconds(12)));
+  REQUIRE(PassTimeUntil([&] { return server->watches() == 1; }, absl::Seconds(80)));
   server->EndWatches(absl::UnavailableError("cut"));
   CHECK(PassTimeUntil([&] { return elected.load(); }));  // The holder is silent.
 }
