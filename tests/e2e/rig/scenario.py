@@ -5,6 +5,7 @@ A scenario is a YAML list of steps, or a mapping with that list as `steps` and
     also:  [...]   keys of further objects that are recorded ("member1/ClusterRole//name"; of a Cluster, its taints and
                    remedy actions)
     events: [...]  reasons of the control plane's events that are recorded, too, with their messages
+    ties: false    replicas are divided without a rest, so that the uids of templates do not matter
     flags: [...]   further flags of the controller manager; only with `alone`
     metrics: true  there are metrics of pods (metrics_site.py); only with `alone`
     define: ...    anything, for YAML anchors
@@ -83,7 +84,7 @@ class Scenario:
         if (self.flags != FLAGS or self.metrics) and not self.alone:
             raise ValueError(f"{file}: flags or metrics without alone")
         self.steps = content["steps"]
-        self.divides = "replicaScheduling" in text
+        self.divides = "replicaScheduling" in text and content.get("ties", True)
         names = {metadata.get("namespace") or metadata["name"]
                  for step in self.steps for metadata in (o["metadata"] for o in step.get("apply", []))}
         self.names = {name for name in names if name.startswith(recording.PREFIX)}
