@@ -21,6 +21,7 @@
 #include "config/internal/removed_flags.h"
 #include "config/internal/unused_flags.h"
 #include "config/internal/used_flags.h"
+#include "config/permission_flags.h"
 #include "config/skipped_apis.h"
 #include "config/skipped_namespaces.h"
 #include "config/support.h"
@@ -288,11 +289,18 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
 }
 
 Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admission) {
+  PermissionFlags unused;
+  return ParseCommandLine(argc, argv, admission, unused);
+}
+
+Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admission,
+                        PermissionFlags& permissions) {
   Parsed parsed;
   Options& options = parsed.options;
   CLI::App app("The controllers of a Karmada control plane.", "karmada-controller-manager");
   // As in Go, the last value counts.
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  internal::AddPermissions(app, permissions);
   AddHelpAndVersion(app);
   internal::AddUsedFlags(app, options);
   internal::AddAdmissionFlags(app, admission);
@@ -305,6 +313,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   if (!answer->empty()) return Exit(0, *answer);
   absl::Status valid = Validate(options);
   valid.Update(ValidateAdmission(admission));
+  valid.Update(internal::ValidatePermissions(permissions));
   if (!valid.ok()) return Refused(valid.message());
   options.warnings = internal::UnusedFlagWarnings(app);
   for (std::string& warning : options.gates.Warnings()) options.warnings.push_back(warning);

@@ -110,14 +110,14 @@ bool IsOnByDefault(absl::string_view name) {
   return false;
 }
 
+}  // namespace
+
 bool IsWanted(const ControllerEntry& entry, const config::Options& options) {
   if (entry.gate.has_value() && !options.gates.Enabled(*entry.gate)) return false;
   if (entry.is_asked_for != nullptr && !entry.is_asked_for(options)) return false;
   return entry.switched == kAlwaysOn ||
          options.ControllerEnabled(entry.name, IsOnByDefault(entry.name));
 }
-
-}  // namespace
 
 absl::Span<const ControllerEntry> ControllerTable() { return kTable; }
 

@@ -37,6 +37,9 @@ absl::Span<const ControllerEntry> ControllerTable();
 // Returns the names that --controllers knows, sorted, each once.
 std::vector<std::string> ControllerNames();
 
+// Returns whether these settings have the controller of this line run.
+bool IsWanted(const ControllerEntry& entry, const config::Options& options);
+
 // The names of the controllers and loops that run, and of those that the flags and gates turn off,
 // although they run by default.
 struct RunningControllers {

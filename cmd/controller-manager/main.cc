@@ -15,9 +15,11 @@
 #include "base/stop_token.h"
 #include "base/tls.h"
 #include "cmd/controller-manager/daemon.h"
+#include "cmd/controller-manager/permissions.h"
 #include "config/admission_flags.h"
 #include "config/command_line.h"
 #include "config/options.h"
+#include "config/permission_flags.h"
 #include "config/version.h"
 #include "kube/client/http_transport.h"
 #include "profiling/heap_profile.h"
@@ -84,10 +86,15 @@ int main(int argc, char** argv) {
   // Debian's Abseil searches for lock cycles at every lock unless that is switched off.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   config::AdmissionFlags admission;
-  const config::Parsed parsed = config::ParseCommandLine(argc, argv, admission);
+  config::PermissionFlags permissions;
+  const config::Parsed parsed = config::ParseCommandLine(argc, argv, admission, permissions);
   if (parsed.outcome == config::Parsed::Outcome::kExit) {
     (parsed.exit_code == 0 ? std::cout : std::cerr) << parsed.output;
     return parsed.exit_code;
+  }
+  if (permissions.asked) {
+    std::cout << cmd::Permissions(parsed.options, permissions);
+    return 0;
   }
 
   if (parsed.options.profiling.enabled) profiling::EnableHeapProfiles(argv);

@@ -1,0 +1,302 @@
+// The rights of each loop, as the calls of its code need them. A right that only one flag or gate
+// brings stands in a line of its own with that condition.
+#include <utility>
+
+#include "api/keys.h"
+#include "api/programs.h"
+#include "api/rbac.h"
+#include "api/resources.h"
+#include "api/signing_request.h"
+#include "cmd/controller-manager/permissions.h"
+
+namespace cmd {
+namespace {
+
+using config::Gate;
+using enum Server;
+
+using Verbs = std::vector<std::string>;
+using Grants = std::vector<Grant>;
+
+constexpr char kAuthorizationGroup[] = "authorization.k8s.io";
+constexpr char kMetricsGroup[] = "metrics.k8s.io";
+constexpr char kCustomMetricsGroup[] = "custom.metrics.k8s.io";
+constexpr char kExternalMetricsGroup[] = "external.metrics.k8s.io";
+
+// Returns the verbs of who follows a kind, and those given.
+Verbs Read(Verbs more = {}) {
+  Verbs verbs = {"get", "list", "watch"};
+  verbs.insert(verbs.end(), more.begin(), more.end());
+  return verbs;
+}
+
+Grant On(const kube::Resource& resource, Verbs verbs) {
+  return {resource.gvk.group, {resource.plural}, std::move(verbs)};
+}
+
+Grant On(const kube::Resource& resource, const std::string& subresource, Verbs verbs) {
+  return {resource.gvk.group, {resource.plural + "/" + subresource}, std::move(verbs)};
+}
+
+Grant Named(Grant grant, Verbs names) {
+  grant.names = std::move(names);
+  return grant;
+}
+
+Grant Templates(Verbs verbs, const std::string& subresource = "") {
+  const std::string slash = subresource.empty() ? "" : "/" + subresource;
+  return {"", {std::string(kTemplates) + slash}, std::move(verbs)};
+}
+
+Grant Urls(Verbs urls) { return {.verbs = {"get"}, .urls = std::move(urls)}; }
+
+Grants Join(Grants grants, const Grants& more) {
+  grants.insert(grants.end(), more.begin(), more.end());
+  return grants;
+}
+
+Grants Bindings(const Verbs& verbs) {
+  return {On(api::ResourceBindings(), verbs), On(api::ClusterResourceBindings(), verbs)};
+}
+
+// What lies in the control plane about members and leads to them.
+Grants Members() { return {On(api::Clusters(), Read()), On(api::Secrets(), Read())}; }
+
+Grants OverridePolicies() {
+  return {On(api::OverridePolicies(), Read()), On(api::ClusterOverridePolicies(), Read())};
+}
+
+Grants WritesWorks(const Verbs& verbs) {
+  return {On(api::Works(), Read(verbs)), On(api::Namespaces(), Read()),
+          On(api::Clusters(), Read())};
+}
+
+bool Elects(const config::Options& o) { return o.leader_election.enabled; }
+bool CollectsNodes(const config::Options& o) { return o.clusters.resource_modeling; }
+
+Need AtControlPlane(std::string loop, Grants grants, std::string why = "") {
+  return {kControlPlane, std::move(loop), std::move(grants), std::move(why)};
+}
+
+Need InMember(std::string loop, Grants grants, std::string why = "") {
+  return {kMember, std::move(loop), std::move(grants), std::move(why)};
+}
+
+Need With(Gate gate, Need need) {
+  need.gate = gate;
+  return need;
+}
+
+Need If(bool (*asked)(const config::Options&), Need need) {
+  need.is_asked_for = asked;
+  return need;
+}
+
+std::vector<Need> Basics() {
+  const kube::Resource& leases = api::Leases();
+  return {
+      AtControlPlane(kDiscovery, {Urls({"/api", "/api/*", "/apis", "/apis/*", "/version"})}),
+      If(Elects, AtControlPlane(kElection,
+                                {On(leases, {"create"}),
+                                 Named(On(leases, Read({"update"})), {api::kControllerManager})},
+                                "RBAC cannot limit a creation to a name.")),
+      AtControlPlane(kEvents, {On(api::Events(), {"create", "patch"})},
+                     "Events lie in the namespaces of what they are about."),
+      AtControlPlane(kInterpreter, {On(api::InterpreterCustomizations(), Read()),
+                                    On(api::InterpreterWebhookConfigurations(), Read()),
+                                    On(api::ExploringWebhookConfigurations(), Read()),
+                                    On(api::Services(), Read())}),
+      AtControlPlane("member clusters", Members(),
+                     "The Secrets are those that Clusters name, which can lie in any namespace."),
+  };
+}
+
+std::vector<Need> Propagation() {
+  const Verbs writes = Read({"create", "patch"});
+  return {
+      AtControlPlane(
+          "resource detector",
+          Join(Join({Templates(Read({"patch"})),
+                     Templates({"update"}, "finalizers"),
+                     On(api::PropagationPolicies(), Read({"patch"})),
+                     On(api::ClusterPropagationPolicies(), Read({"patch"})),
+                     On(api::Clusters(), Read()),
+                     {"scheduling.k8s.io", {"priorityclasses"}, Read()}},
+                    OverridePolicies()),
+               Bindings(writes)),
+          "Templates are of any kind and get labels. A binding names its template as an owner, "
+          "for which the admission plugin OwnerReferencesPermissionEnforcement asks for "
+          "`finalizers`."),
+      AtControlPlane(
+          "dependencies distributor",
+          Join({Templates(Read()), On(api::ResourceBindings(), writes), On(api::Works(), Read())},
+               Members()),
+          "Dependencies are of any kind."),
+      AtControlPlane("binding", Join(Join({Templates(Read())}, OverridePolicies()),
+                                     Join(Bindings(Read({"patch"})),
+                                          WritesWorks({"create", "patch", "delete"})))),
+      AtControlPlane("bindingStatus",
+                     Join({Templates(Read({"patch"})), Templates({"patch"}, "status"),
+                           On(api::Works(), Read()), On(api::Clusters(), Read()),
+                           On(api::ResourceBindings(), "status", {"patch"}),
+                           On(api::ClusterResourceBindings(), "status", {"patch"})},
+                          Bindings(Read())),
+                     "The status of a template is a subresource, or a part of the object."),
+      AtControlPlane("execution", Join({On(api::Works(), Read({"patch"})),
+                                        On(api::Works(), "status", {"patch"})},
+                                       Members())),
+      AtControlPlane("workStatus",
+                     Join(Join({On(api::Works(), Read()), On(api::Works(), "status", {"patch"})},
+                               Bindings(Read())),
+                          Members())),
+      AtControlPlane("namespace", Join(WritesWorks({"create", "patch"}), OverridePolicies())),
+  };
+}
+
+std::vector<Need> Clusters() {
+  const Verbs patch = {"patch"};
+  const Grants moves = Join(Bindings(Read({"patch"})), Members());
+  return {
+      AtControlPlane(
+          "cluster",
+          Join({On(api::Clusters(), Read({"patch"})), On(api::Clusters(), "status", patch),
+                On(api::Namespaces(), Read({"create", "delete"})),
+                On(api::Works(), Read({"patch"})), On(api::Leases(), Read())},
+               Bindings(Read())),
+          "The namespaces are named `karmada-es-*`; RBAC knows no patterns of names."),
+      With(Gate::kFailover,
+           AtControlPlane("cluster", Bindings(Read({"patch"})), "The taint manager evicts.")),
+      AtControlPlane(
+          "clusterStatus",
+          Join({On(api::Clusters(), "status", patch), On(api::Works(), Read())}, Members())),
+      AtControlPlane("clustertaintpolicy", {On(api::Clusters(), Read({"patch"})),
+                                            On(api::ClusterTaintPolicies(), Read())}),
+      AtControlPlane("remedy", {On(api::Clusters(), Read()), On(api::Clusters(), "status", patch),
+                                On(api::Remedies(), Read())}),
+      AtControlPlane("applicationFailover", moves),
+      AtControlPlane("gracefulEviction", moves),
+      AtControlPlane("unifiedAuth",
+                     Join({On(api::ClusterRoles(), Read()), On(api::ClusterRoleBindings(), Read())},
+                          WritesWorks({"create", "patch"}))),
+      AtControlPlane("agentcsrapproving",
+                     {On(api::CertificateSigningRequests(), Read()),
+                      On(api::CertificateSigningRequests(), "approval", {"get", "patch"}),
+                      {kAuthorizationGroup, {"subjectaccessreviews"}, {"create"}},
+                      {api::CertificateSigningRequests().gvk.group,
+                       {"signers"},
+                       {"approve"},
+                       {api::kApiServerClientSigner}}}),
+      AtControlPlane("Cluster API detector",
+                     {On(api::Clusters(), Read({"create", "patch", "delete"})),
+                      On(api::Secrets(), Read({"create", "patch", "delete"})),
+                      On(api::Namespaces(), {"get", "create"})}),
+  };
+}
+
+std::vector<Need> Workloads() {
+  const Verbs patch = {"patch"};
+  const Verbs ask = {"get", "list"};
+  const kube::Resource& quotas = api::FederatedResourceQuotas();
+  return {
+      AtControlPlane(
+          "federatedResourceQuotaEnforcement",
+          {On(quotas, Read()), On(quotas, "status", patch), On(api::ResourceBindings(), Read())}),
+      AtControlPlane("federatedResourceQuotaStatus",
+                     {On(quotas, Read()), On(quotas, "status", patch), On(api::Works(), Read())}),
+      AtControlPlane("federatedResourceQuotaSync",
+                     Join({On(quotas, Read())}, WritesWorks({"create", "patch", "delete"}))),
+      AtControlPlane("workloadRebalancer", Join({On(api::WorkloadRebalancers(), Read({"delete"})),
+                                                 On(api::WorkloadRebalancers(), "status", patch)},
+                                                Bindings(Read({"patch"})))),
+      AtControlPlane("deploymentReplicasSyncer", {On(api::Deployments(), Read({"patch"})),
+                                                  On(api::ResourceBindings(), Read())}),
+      AtControlPlane("hpaScaleTargetMarker",
+                     {On(api::HorizontalPodAutoscalers(), Read()), Templates(Read({"patch"}))},
+                     "Autoscalers scale templates of any kind."),
+      AtControlPlane("federatedHorizontalPodAutoscaler",
+                     Join({On(api::FederatedHpas(), Read()),
+                           On(api::FederatedHpas(), "status", patch),
+                           On(api::ResourceBindings(), Read()),
+                           Templates({"get"}),
+                           Templates({"get", "patch"}, "scale"),
+                           {kMetricsGroup, {"pods"}, ask},
+                           {kCustomMetricsGroup, {"*"}, ask},
+                           {kExternalMetricsGroup, {"*"}, ask}},
+                          Members()),
+                     "The resources of the metrics APIs are the names of metrics."),
+      AtControlPlane(
+          "cronFederatedHorizontalPodAutoscaler",
+          {On(api::CronFederatedHpas(), Read()), On(api::CronFederatedHpas(), "status", patch),
+           On(api::FederatedHpas(), {"get", "patch"}), Templates({"get"}),
+           Templates({"get", "patch"}, "scale")}),
+  };
+}
+
+std::vector<Need> Services() {
+  const Verbs all = {"create", "patch", "delete"};
+  const Grants collects = Join(WritesWorks(all), Members());
+  const kube::Resource& services = api::MultiClusterServices();
+  return {
+      AtControlPlane("serviceExport", collects),
+      AtControlPlane("endpointsliceCollect", collects),
+      AtControlPlane("endpointSlice",
+                     {On(api::Works(), Read({"patch"})), On(api::EndpointSlices(), Read(all))}),
+      AtControlPlane("serviceImport",
+                     {On(api::ServiceImports(), Read()), On(api::Services(), Read(all)),
+                      On(api::Services(), "status", {"patch"})}),
+      AtControlPlane("multiclusterservice",
+                     Join({On(services, Read({"patch"})), On(services, "status", {"patch"}),
+                           On(api::Services(), Read({"patch"})),
+                           On(api::ResourceBindings(), Read({"create", "patch"}))},
+                          WritesWorks(all))),
+      AtControlPlane("endpointsliceDispatch",
+                     Join({On(services, Read()), On(services, "status", {"patch"}),
+                           On(api::Works(), Read({"patch"}))},
+                          WritesWorks(all))),
+  };
+}
+
+std::vector<Need> OfMembers() {
+  const Verbs all = Read({"create", "patch", "delete"});
+  const Grant pods = On(api::Pods(), Read());
+  return {
+      InMember(kDiscovery, {Urls({"/api", "/api/*", "/apis", "/apis/*", "/version"})}),
+      InMember("clusterStatus", {Urls({"/readyz", "/healthz"})}),
+      If(CollectsNodes, InMember("clusterStatus", {On(api::Nodes(), Read()), pods})),
+      InMember("execution", {Templates(all)}, "What is propagated is of any kind."),
+      InMember("workStatus", {Templates(all)},
+               "Objects that were changed or deleted in the member are put right."),
+      InMember("applicationFailover", {Templates(Read())}),
+      InMember("dependencies distributor", {Templates(Read())}),
+      InMember("namespace", {On(api::Namespaces(), all)}),
+      InMember("federatedResourceQuotaSync", {{"", {"resourcequotas"}, all}}),
+      InMember("unifiedAuth",
+               {On(api::ClusterRoles(), all), On(api::ClusterRoleBindings(), all),
+                On(api::ClusterRoles(), {"escalate"}),
+                Named(On(api::ClusterRoles(), {"bind"}), {api::kImpersonator})},
+               "The role of the impersonator grants `impersonate`, which this account itself does "
+               "not have; RBAC cannot limit `escalate` to a name when a role is created."),
+      InMember("serviceExport",
+               {On(api::ServiceExports(), Read()), On(api::EndpointSlices(), Read())}),
+      InMember("endpointsliceCollect", {On(api::EndpointSlices(), Read())}),
+      InMember("multiclusterservice", {On(api::Services(), all)}),
+      InMember("endpointsliceDispatch", {On(api::EndpointSlices(), all)}),
+      InMember("federatedHorizontalPodAutoscaler", {pods, Templates({"get"}, "scale")}),
+  };
+}
+
+}  // namespace
+
+const std::vector<Need>& Needs() {
+  static const auto& needs = *new std::vector<Need>([] {
+    std::vector<Need> all;
+    for (const auto& part :
+         {Basics(), Propagation(), Clusters(), Workloads(), Services(), OfMembers()}) {
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }());
+  return needs;
+}
+
+}  // namespace cmd

@@ -1,0 +1,296 @@
+// The table of rights fits the table of controllers, rules are merged without losing a right, and
+// manifests and pages that are made from it are not stale.
+#include "cmd/controller-manager/permissions.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "base/yaml.h"
+#include "cmd/controller-manager/controller_table.h"
+#include "config/command_line.h"
+#include "config/support.h"
+
+namespace cmd {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+std::string Read(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// Compares a file with what it should be, or writes it.
+void CheckFile(const std::string& path, const std::string& wanted) {
+  const std::string found = Read(path);
+  if (std::getenv("UPDATE_DOCS") != nullptr) std::ofstream(path) << wanted;
+  INFO(path << ": UPDATE_DOCS=1 build/release/bin/cmd_controller-manager_test writes it anew");
+  CHECK(found == wanted);
+}
+
+struct Printed {
+  config::Parsed parsed;
+  std::string text;
+  json::Value role;
+};
+
+// Returns what `karmada-controller-manager permissions` prints with these flags.
+Printed Print(const Strings& flags) {
+  std::vector<const char*> argv = {"karmada-controller-manager", "permissions"};
+  for (const std::string& flag : flags) argv.push_back(flag.c_str());
+  config::AdmissionFlags admission;
+  config::PermissionFlags permissions;
+  Printed printed;
+  printed.parsed =
+      config::ParseCommandLine(static_cast<int>(argv.size()), argv.data(), admission, permissions);
+  if (printed.parsed.outcome == config::Parsed::Outcome::kExit) return printed;
+  CHECK(permissions.asked);
+  printed.text = Permissions(printed.parsed.options, permissions);
+  const auto documents = yaml::ParseAll(printed.text);
+  INFO(printed.text);
+  REQUIRE(documents.ok());
+  REQUIRE(documents->size() == 2);
+  printed.role = documents->front();
+  return printed;
+}
+
+bool Lists(const json::Value& list, const std::string& word) {
+  for (const json::Value& item : list.items()) {
+    if (item.AsString() == word || item.AsString() == "*") return true;
+  }
+  return false;
+}
+
+// Decides as RBAC does.
+bool Allows(const json::Value& role, const std::string& verb, const std::string& group,
+            const std::string& resource, const std::string& name = "") {
+  const size_t slash = resource.find('/');
+  const std::string any = slash == std::string::npos ? "*" : "*" + resource.substr(slash);
+  for (const json::Value& rule : role["rules"].items()) {
+    const json::Value& names = rule["resourceNames"];
+    if (Lists(rule["verbs"], verb) && Lists(rule["apiGroups"], group) &&
+        (Lists(rule["resources"], resource) || Lists(rule["resources"], any)) &&
+        (names.items().empty() || Lists(names, name))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Checks that the role allows all that is granted, with these kinds for templates.
+void CheckAllowed(const json::Value& role, const Grant& grant, const std::string& group,
+                  const std::string& plural) {
+  for (std::string resource : grant.resources) {
+    const bool is_template = absl::StrReplaceAll({{kTemplates, plural}}, &resource) > 0;
+    for (const std::string& verb : grant.verbs) {
+      INFO(verb << " " << resource << " of " << grant.group);
+      const std::string name = grant.names.empty() ? "" : grant.names.front();
+      CHECK(Allows(role, verb, is_template ? group : grant.group, resource, name));
+    }
+  }
+}
+
+TEST_CASE("Every controller has a line in the table of rights, and nothing else has one") {
+  std::set<std::string> known = {kElection, kEvents, kDiscovery, kInterpreter};
+  for (const config::ControllerSupport& c : config::Controllers()) known.emplace(c.name);
+  for (const config::Support& loop : config::LoopsWithoutSwitch()) known.emplace(loop.name);
+  std::set<std::string> lines;
+  for (const Need& need : Needs()) {
+    lines.insert(need.loop);
+    INFO(need.loop);
+    CHECK((known.contains(need.loop) || need.loop == "member clusters"));
+    CHECK_FALSE(need.grants.empty());
+  }
+  for (const ControllerEntry& entry : ControllerTable()) {
+    INFO(entry.name);
+    CHECK(lines.contains(entry.name));
+  }
+  for (const config::ControllerSupport& c : config::Controllers()) {
+    INFO(c.name);
+    CHECK(lines.contains(std::string(c.name)));
+  }
+}
+
+TEST_CASE("Merged rules allow all that the loops need") {
+  for (const bool narrow : {false, true}) {
+    for (const bool member : {false, true}) {
+      Strings flags = {"--controllers=*,deploymentReplicasSyncer,hpaScaleTargetMarker",
+                       "--feature-gates=AllAlpha=true,AllBeta=true"};
+      if (member) flags.emplace_back("--member");
+      if (narrow) flags.emplace_back("--template-kinds=widgets.example.io,configmaps");
+      const Printed printed = Print(flags);
+      INFO(printed.text);
+      const Server server = member ? Server::kMember : Server::kControlPlane;
+      for (const Need& need : NeedsOf(printed.parsed.options)) {
+        if (need.server != server) continue;
+        INFO(need.loop);
+        for (const Grant& grant : need.grants) {
+          CheckAllowed(printed.role, grant, "example.io", "widgets");
+          CheckAllowed(printed.role, grant, "", "configmaps");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("Named kinds are the only ones that may be written") {
+  const json::Value role = Print({"--template-kinds=deployments.apps,configmaps"}).role;
+  CHECK(Allows(role, "patch", "apps", "deployments"));
+  CHECK(Allows(role, "patch", "apps", "deployments/status"));
+  CHECK(Allows(role, "list", "", "configmaps"));
+  CHECK_FALSE(Allows(role, "patch", "apps", "statefulsets"));
+  CHECK_FALSE(Allows(role, "patch", "", "secrets"));
+  CHECK_FALSE(Allows(role, "delete", "apps", "deployments"));
+  CHECK_FALSE(Allows(role, "escalate", "rbac.authorization.k8s.io", "clusterroles"));
+  const json::Value roles = Print({"--template-kinds=roles.rbac.authorization.k8s.io"}).role;
+  CHECK(Allows(roles, "escalate", "rbac.authorization.k8s.io", "roles"));
+  CHECK_FALSE(Allows(roles, "escalate", "rbac.authorization.k8s.io", "clusterroles"));
+  CHECK_FALSE(Allows(roles, "bind", "rbac.authorization.k8s.io", "clusterroles"));
+  const json::Value bindings =
+      Print({"--template-kinds=rolebindings.rbac.authorization.k8s.io"}).role;
+  CHECK(Allows(bindings, "bind", "rbac.authorization.k8s.io", "clusterroles"));
+}
+
+TEST_CASE(
+    "A member grants neither impersonation nor Karmada's own kinds, and secrets only by name of "
+    "the kind") {
+  const json::Value role =
+      Print({"--member", "--template-kinds=deployments.apps", "--controllers=*,-unifiedAuth"}).role;
+  CHECK(Allows(role, "create", "apps", "deployments"));
+  CHECK(Allows(role, "create", "", "namespaces"));
+  CHECK(Allows(role, "list", "", "nodes"));
+  CHECK_FALSE(Allows(role, "get", "", "secrets"));
+  CHECK_FALSE(Allows(role, "update", "apps", "deployments"));
+  CHECK_FALSE(Allows(role, "escalate", "rbac.authorization.k8s.io", "clusterroles"));
+  const json::Value any = Print({"--member"}).role;
+  CHECK(Allows(any, "get", "", "secrets"));
+  CHECK_FALSE(Allows(any, "impersonate", "", "users"));
+  CHECK_FALSE(Allows(any, "deletecollection", "", "pods"));
+}
+
+TEST_CASE("Controllers, gates and flags that are off need nothing") {
+  const std::string narrow = "--template-kinds=configmaps";
+  const std::string policies = "--controllers=*,-workloadRebalancer,-agentcsrapproving";
+  const json::Value role = Print({narrow, policies, "--leader-elect=false"}).role;
+  CHECK_FALSE(Allows(role, "delete", "apps.karmada.io", "workloadrebalancers"));
+  CHECK_FALSE(Allows(role, "approve", "certificates.k8s.io", "signers",
+                     "kubernetes.io/kube-apiserver-client"));
+  CHECK_FALSE(Allows(role, "create", "coordination.k8s.io", "leases"));
+  const json::Value all = Print({narrow}).role;
+  CHECK(Allows(all, "delete", "apps.karmada.io", "workloadrebalancers"));
+  CHECK(Allows(all, "update", "coordination.k8s.io", "leases", "karmada-controller-manager"));
+  CHECK_FALSE(Allows(all, "update", "coordination.k8s.io", "leases", "another"));
+  CHECK_FALSE(Allows(all, "get", "policy.karmada.io", "clustertaintpolicies"));
+  CHECK(Allows(Print({narrow, "--feature-gates=Failover=true"}).role, "get", "policy.karmada.io",
+               "clustertaintpolicies"));
+  const json::Value blind =
+      Print({"--member", narrow, "--enable-cluster-resource-modeling=false"}).role;
+  CHECK_FALSE(Allows(blind, "list", "", "nodes"));
+}
+
+TEST_CASE("The binding is for the subject that is given") {
+  CHECK(absl::StrContains(Print({"--subject=somebody"}).text, "  kind: User\n  name: somebody\n"));
+  CHECK(absl::StrContains(Print({"--subject=yes"}).text, "name: \"yes\"\n"));
+  CHECK(absl::StrContains(Print({"--member", "--subject=ns/account"}).text,
+                          "- kind: ServiceAccount\n  namespace: ns\n  name: account\n"));
+  for (const Strings& flags :
+       {Strings{"--member", "--subject=nobody"}, Strings{"--template-kinds=Deployment"},
+        Strings{"--template-kinds=pods."}, Strings{"--controllers=bindng"}}) {
+    const Printed refused = Print(flags);
+    INFO(absl::StrJoin(flags, " ") << ": " << refused.parsed.output);
+    CHECK(refused.parsed.exit_code == config::kUsageExitCode);
+  }
+}
+
+// ---- config/rbac and docs/permissions.md ------------------------------------------------------
+
+std::string ResourcesOf(const Grant& grant) {
+  Strings words = grant.urls;
+  for (const std::string& resource : grant.resources) {
+    const bool is_template = absl::StartsWith(resource, kTemplates);
+    const std::string name = absl::StrReplaceAll(resource, {{kTemplates, "any kind"}});
+    const std::string full =
+        is_template || grant.group.empty() ? name : absl::StrCat(name, " (", grant.group, ")");
+    words.push_back(full);
+  }
+  std::string out = absl::StrJoin(words, ", ");
+  if (!grant.names.empty()) absl::StrAppend(&out, " named ", absl::StrJoin(grant.names, ", "));
+  return out;
+}
+
+// Returns the cell with the rights that are not just reading, then that with those that are.
+std::string Cells(const std::vector<Need>& needs) {
+  Strings writes, reads, whys;
+  for (const Need& need : needs) {
+    for (const Grant& grant : need.grants) {
+      Strings changing;
+      for (const std::string& verb : grant.verbs) {
+        if (verb != "get" && verb != "list" && verb != "watch") changing.push_back(verb);
+      }
+      const std::string what = ResourcesOf(grant);
+      if (!changing.empty()) {
+        writes.push_back(absl::StrCat(what, ": ", absl::StrJoin(changing, ", ")));
+      } else {
+        reads.push_back(what);
+      }
+    }
+    if (!need.why.empty()) whys.push_back(need.why);
+  }
+  return absl::StrCat(absl::StrJoin(writes, "; "), " | ", absl::StrJoin(reads, ", "), " | ",
+                      absl::StrJoin(whys, " "));
+}
+
+std::string Table(Server server) {
+  Strings order;
+  std::map<std::string, std::vector<Need>> by_loop;
+  for (const Need& need : Needs()) {
+    if (need.server != server) continue;
+    if (!by_loop.contains(need.loop)) order.push_back(need.loop);
+    by_loop[need.loop].push_back(need);
+  }
+  std::string out = "| loop | writes | reads besides that | reason |\n|---|---|---|---|\n";
+  for (const std::string& loop : order) {
+    absl::StrAppend(&out, "| ", loop, " | ", Cells(by_loop[loop]), " |\n");
+  }
+  return out;
+}
+
+TEST_CASE("docs/permissions.md has the table of rights") {
+  const std::string path = "docs/permissions.md";
+  std::string page = Read(path);
+  const std::map<std::string, Server> tables = {{"control plane", Server::kControlPlane},
+                                                {"members", Server::kMember}};
+  for (const auto& [mark, server] : tables) {
+    const std::string begin = absl::StrCat("<!-- ", mark, " -->\n");
+    const size_t from = page.find(begin);
+    INFO(mark);
+    REQUIRE(from != std::string::npos);
+    const size_t to = page.find("<!-- end -->", from);
+    REQUIRE(to != std::string::npos);
+    page.replace(from, to - from, begin + Table(server));
+  }
+  CheckFile(path, page);
+}
+
+TEST_CASE("config/rbac has what every controller, gate and flag together need") {
+  const auto manifest = [](Server server) {
+    return RoleManifest(MergedRules(Needs(), {server, {}}), server, "");
+  };
+  CheckFile("config/rbac/karmada-controller-manager.yaml", manifest(Server::kControlPlane));
+  CheckFile("config/rbac/karmada-member.yaml", manifest(Server::kMember));
+}
+
+}  // namespace
+}  // namespace cmd
