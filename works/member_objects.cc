@@ -93,6 +93,12 @@ absl::Status ExplainConflict(const std::string& cluster, const absl::Status& ref
                         "template, or set conflictResolution: Overwrite in the policy");
 }
 
+// The answer of a server names the right that is missing, but not the cluster.
+absl::Status NamedIfDenied(const std::string& cluster, const absl::Status& failed) {
+  if (!absl::IsPermissionDenied(failed)) return failed;
+  return base::Annotate(failed, "cluster ", cluster, " does not allow it");
+}
+
 // An error that says what to do when the member does not serve the kind of the manifest.
 absl::Status Explained(const std::string& cluster, const kube::Object& manifest,
                        const absl::Status& failed) {
@@ -206,7 +212,7 @@ absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const std::string& clus
     applies ? RecordApplied(cluster, **created) : Record(cluster, **created);
     return ApplyResult::kCreated;
   }
-  if (!kube::AlreadyExists(created.status())) return created.status();
+  if (!kube::AlreadyExists(created.status())) return NamedIfDenied(cluster, created.status());
   // The object is not in the informer: it is somebody else's, or our own that was not delivered yet
   // or has lost its label.
   ASSIGN_OR_RETURN(kube::Object found, member->client().raw().Get(resource, manifest.key(), stop));
@@ -241,6 +247,7 @@ absl::StatusOr<ApplyResult> MemberObjects::Update(const std::string& cluster,
   if (result.ok() && *result == ApplyResult::kUpdated) outcome = "updated";
   Count("update_resource_to_cluster", cluster, manifest,
         {{"operationResult", outcome}, Result(result.ok())});
+  if (!result.ok()) return NamedIfDenied(cluster, result.status());
   return result;
 }
 
@@ -332,7 +339,7 @@ absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Objec
   options.uid = std::string(observed->uid());
   const absl::Status deleted = member->client().Delete(resource, manifest.key(), options, stop);
   Count("delete_resource_from_cluster", cluster, manifest, {Result(deleted.ok())});
-  return deleted;
+  return NamedIfDenied(cluster, deleted);
 }
 
 bool MemberObjects::NeedsUpdate(const std::string& cluster, const kube::Object& manifest,

@@ -32,6 +32,7 @@ class Progress(unittest.TestResult):
 
     def startTest(self, test):
         super().startTest(test)
+        suite.ran.add(test.id().split(".")[-3])
         self._began = time.monotonic()
 
     def addSuccess(self, test):
@@ -83,7 +84,7 @@ def name_of(test):
 
 
 def load(folder, patterns):
-    """The cases of a folder, those that need the shared daemon together."""
+    """The cases of a folder, those that need the shared daemon together, and last those that judge what all did."""
     found = unittest.defaultTestLoader.discover(str(HERE / folder), top_level_dir=str(HERE))
 
     def flatten(tests):
@@ -93,7 +94,7 @@ def load(folder, patterns):
             else:
                 yield test
     tests = [t for t in flatten(found) if not patterns or any(p in t.id() for p in patterns)]
-    tests.sort(key=lambda t: not isinstance(t, suite.DaemonCase))
+    tests.sort(key=lambda t: (getattr(t, "judges_all", False), not isinstance(t, suite.DaemonCase)))
     return unittest.TestSuite(tests)
 
 

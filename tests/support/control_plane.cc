@@ -63,6 +63,7 @@ ControlPlane::ControlPlane(Options options)
     for (const json::Member& m : (*plane)["kubeconfigs"].members()) {
       kubeconfigs_[std::string(m.name())] = m.value.ToString();
     }
+    daemon_kubeconfig_ = (*plane)["daemon"].ToString();
   } else {
     sandbox::FleetOptions fleet;
     fleet.members = options_.members;
@@ -74,7 +75,7 @@ ControlPlane::ControlPlane(Options options)
     REQUIRE(started.ok());
     fleet_ = *std::move(started);
     REQUIRE(fleet_->WriteKubeconfigs(directory_).ok());
-    kubeconfigs_["host"] = absl::StrCat(directory_, "/karmada.kubeconfig");
+    kubeconfigs_["host"] = daemon_kubeconfig_ = absl::StrCat(directory_, "/karmada.kubeconfig");
     for (const std::string& m : fleet_->member_names()) {
       kubeconfigs_[m] = absl::StrCat(directory_, "/", m, ".kubeconfig");
     }
@@ -109,7 +110,7 @@ std::vector<std::string> ControlPlane::DaemonCommand(
   words.insert(words.end(), options_.daemon_environment.begin(), options_.daemon_environment.end());
   words.insert(words.end(),
                {given != nullptr ? given : KM_CONTROLLER_MANAGER,
-                absl::StrCat("--kubeconfig=", kubeconfigs_.at("host")), "--leader-elect=false",
+                absl::StrCat("--kubeconfig=", daemon_kubeconfig_), "--leader-elect=false",
                 "--metrics-bind-address=0", "--health-probe-bind-address=0",
                 "--cluster-status-update-frequency=1s", "--cluster-failure-threshold=1s",
                 "--cluster-success-threshold=1s"});

@@ -107,6 +107,7 @@ class ControlPlane {
   std::string directory_;
   std::unique_ptr<sandbox::Fleet> fleet_;
   std::map<std::string, std::string> kubeconfigs_;
+  std::string daemon_kubeconfig_;  // On real servers that of a user with the daemon's rights alone.
   std::map<std::string, std::unique_ptr<Cluster>> clusters_;
   std::unique_ptr<ChildProcess> daemon_;  // nullptr after StopDaemon().
   size_t starts_before_ = 0;              // Starts() before this daemon was started.

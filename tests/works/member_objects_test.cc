@@ -166,6 +166,21 @@ TEST_CASE_METHOD(Fixture,
   CHECK(Held().metadata()["ownerReferences"].size() == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "a right that is missing is reported with the cluster") {
+  const std::string prefix = "cluster m1 does not allow it: ";
+  m1.FailNext("POST", 403, "Forbidden");
+  const absl::Status created = objects.Apply("m1", ConfigMap(), {}).status();
+  CHECK(absl::IsPermissionDenied(created));
+  CHECK(absl::StartsWith(created.message(), prefix));
+  REQUIRE(Apply(ConfigMap()) == ApplyResult::kCreated);
+  kube::Object other = ConfigMap();
+  other.Set({"data", "more"}, "text");
+  m1.FailNext("PATCH", 403, "Forbidden");
+  CHECK(absl::StartsWith(objects.Apply("m1", other, {}).status().message(), prefix));
+  m1.FailNext("DELETE", 403, "Forbidden");
+  CHECK(absl::StartsWith(objects.Delete("m1", ConfigMap(), {}).message(), prefix));
+}
+
 // The clock stands still, so that the informer does not look again.
 TEST_CASE_METHOD(Fixture, "an object is applied as soon as its kind is served") {
   m1.FailNext("GET", 404, "NotFound", 2);

@@ -1,10 +1,13 @@
-"""Who wrote what at an API server, from its audit log."""
+"""Who wrote what at an API server, and what our daemon asked for, from its audit log."""
 
 import json
 from collections import Counter
 from typing import NamedTuple
 
 from .plane import HOST
+
+
+READS = {"get", "list", "watch"}  # Logged of our daemon's users only.
 
 
 class Write(NamedTuple):
@@ -43,6 +46,8 @@ class Audit:
     def writes(self, user=None):
         """The writes since, of one user or of all."""
         for event in self.events():
+            if event["verb"] in READS or "objectRef" not in event:
+                continue
             if user is None or event["user"]["username"] == user:
                 reference = event.get("objectRef", {})
                 resource = "/".join(filter(None, (reference.get("resource"), reference.get("subresource"))))

@@ -2,10 +2,10 @@
 
 import urllib.request
 
-from . import metrics, paths
+from . import metrics, paths, rights
 from .process import free_port, wait_until
 
-USER = "system:karmada:karmada-controller-manager"
+USER = rights.USER
 
 
 class Daemon:
@@ -23,11 +23,12 @@ class Daemon:
 
     def _kubeconfig(self):
         """Of the same user for both: ours has the rights of config/rbac alone, upstream's everything."""
-        whose, group = ("our", None) if self.exe == paths.DAEMON else ("upstream", "system:masters")
-        kubeconfig = self.plane.folder / f"{whose}-controller-manager.kubeconfig"
+        ours = self.exe == paths.DAEMON
+        for member in self.plane.members:
+            rights.narrow(self.plane, member, to_ours=ours)
+        kubeconfig = self.plane.folder / f"{'our' if ours else 'upstream'}-controller-manager.kubeconfig"
         if not kubeconfig.exists():
-            self.plane.host.apply(paths.RIGHTS.read_text())
-            self.plane.user(f"{whose}-controller-manager", USER, group=group)
+            self.plane.user("upstream-controller-manager", USER)
         return kubeconfig
 
     def __enter__(self):

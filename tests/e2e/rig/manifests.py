@@ -111,6 +111,9 @@ kind: Policy
 omitStages: [RequestReceived]
 omitManagedFields: true
 rules:
+- level: Metadata  # Of those whose rights are compared with what they do.
+  users: {users}
+  omitStages: [RequestReceived, ResponseStarted]
 - level: None
   verbs: [get, list, watch]
 - level: Metadata

@@ -9,7 +9,7 @@ import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
-from . import manifests
+from . import manifests, rights
 from .kube import Kube
 from .pki import Pki
 from .process import Process, free_port, must, wait_until
@@ -116,6 +116,7 @@ class Plane:
         """Makes a member known to the control plane, as its operator does."""
         self._away.add(member)
         self._karmadactl("join", member)
+        rights.give_to_account(self, member)
         self._away.discard(member)
 
     def unjoin(self, member):
@@ -257,8 +258,11 @@ class Plane:
             "--requestheader-group-headers=X-Remote-Group", "--requestheader-username-headers=X-Remote-User",
             "--requestheader-uid-headers=X-Remote-Uid",
             "--max-requests-inflight=2000", "--max-mutating-requests-inflight=1000"]
+        if name == HOST:  # It asks for rights that owners in references need; some installations have it.
+            command.append("--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
         policy = self.folder / "audit-policy.yaml"
-        policy.write_text(manifests.AUDIT_POLICY)
+        policy.write_text(manifests.AUDIT_POLICY.format(
+            users=json.dumps([rights.USER, *map(rights.account, self.members)])))
         command += [f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log(name)}",
                     "--audit-log-maxsize=100000"]  # MB, so that nothing is rotated away from who reads it.
         self._apiservers[name] = (self.start(f"{name}-apiserver", command), command)
@@ -348,6 +352,7 @@ class Plane:
             "kubeconfigs": {name: str(file) for name, file in self.kubeconfigs.items()},
             "members": self.members,
             "kubectl": self.testbed.exe("kubectl"),
+            "daemon": str(rights.give_to_user(self)),
         }, indent=1))
 
 

@@ -12,6 +12,8 @@ WORK = "/apis/work.karmada.io"
 BINDINGS = WORK + "/v1alpha2/namespaces/{}/resourcebindings"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/{}/deployments"
 
+ran = set()  # The names of the cases' modules of which a test has begun.
+
 _plane = None
 _daemon = None
 _shared = {}  # What the cases of the daemon share besides it, by name.

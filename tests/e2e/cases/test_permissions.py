@@ -1,0 +1,189 @@
+"""The rights of config/rbac are those that our daemon uses: nothing that it asks for is refused, and none is left over.
+
+Reads the audit logs of all API servers, so it comes after the other cases. RBAC's verbs escalate, bind and approve are
+asked for by the API server itself, which does not log that; they count as used when what they are for was written.
+"""
+
+import json
+from collections import Counter
+
+from rig import rights, suite
+from rig.audit import Audit
+from rig.daemon import Daemon
+from rig.plane import HOST
+from rig.suite import PlaneCase, ran
+
+RBAC = "rbac.authorization.k8s.io"
+ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/karmada-member"
+# Those whose requests together need every right.
+NEEDED = {"test_behaviour", "test_scenarios", "test_leader_election", "test_pull_cluster", "test_unified_auth",
+          "test_takeover", "test_restart"}
+# A kind that no other case propagates, so that refusals because of it are this one's.
+PROVOKED = "podtemplates"
+
+# Rights that no request on the rig needs, with the reason why they are granted. "*" as a server stands for all.
+UNUSED = {
+    ("*", "get", "", "/api"): "servers of earlier versions list their kinds there",
+    ("*", "get", "", "/api/*"): "only servers without aggregated discovery are asked kind by kind",
+    ("*", "get", "", "/apis"): "servers of earlier versions list their groups there",
+    ("*", "get", "", "/apis/*"): "only servers without aggregated discovery are asked group by group",
+    ("member", "get", "", "/healthz"): "only servers without /readyz are asked for it",
+    ("member", "get", "", "/version"): "asked when a cluster joins anew",
+    (HOST, "update", "*", "*/finalizers"): "checked by the admission plugin OwnerReferencesPermissionEnforcement, not logged",
+}
+
+
+def asked_of_the_server_itself(event):
+    """The verbs, with group and resource, that an API server asks for on behalf of a write, without logging it."""
+    reference = event.get("objectRef", {})
+    group, resource = reference.get("apiGroup", ""), reference.get("resource", "")
+    if event["verb"] not in ("create", "patch"):
+        return
+    if group == RBAC and resource in ("roles", "clusterroles"):
+        yield "escalate", RBAC, resource, ""
+    if group == RBAC and resource in ("rolebindings", "clusterrolebindings"):
+        yield "bind", RBAC, "roles", ""
+        yield "bind", RBAC, "clusterroles", "karmada-impersonator"
+    if resource == "certificatesigningrequests" and reference.get("subresource") == "approval":
+        yield "approve", "certificates.k8s.io", "signers", "kubernetes.io/kube-apiserver-client"
+
+
+def requests(audit, user):
+    """What a user's controller manager of ours asked for: (verb, group, resource or URL, name) -> how often; and the
+    events that were refused for lack of rights."""
+    asked, refused = Counter(), []
+    for event in audit.events():
+        agent = event.get("userAgent", "")
+        ours = agent.startswith("karmada-controller-manager/") and "kubernetes/" not in agent
+        if not ours or event["user"]["username"] != user:
+            continue
+        status = event.get("responseStatus", {})
+        lacks = event.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid"
+        if lacks or (status.get("code") == 403 and "attempting to grant" in status.get("message", "")):
+            refused.append(event)
+            continue
+        asked.update(asked_of_the_server_itself(event))
+        reference = event.get("objectRef")
+        if reference is None:
+            asked[event["verb"], "", event["requestURI"].split("?")[0], ""] += 1
+            continue
+        resource = "/".join(filter(None, (reference.get("resource"), reference.get("subresource"))))
+        asked[event["verb"], reference.get("apiGroup", ""), resource, reference.get("name", "")] += 1
+    return asked, refused
+
+
+def single_rights(role):
+    """The rights of a role one by one: (verb, group, resource or URL, name)."""
+    for rule in role["rules"]:
+        for verb in rule["verbs"]:
+            for url in rule.get("nonResourceURLs", ()):
+                yield verb, "", url, ""
+            for resource in rule.get("resources", ()):
+                for name in rule.get("resourceNames", [""]):
+                    yield verb, rule["apiGroups"][0], resource, name
+
+
+def allows(right, request):
+    """Whether this right is one that lets the request pass."""
+    (verb, group, resource, name), (asked_verb, asked_group, asked, asked_name) = right, request
+    if verb != asked_verb or name not in ("", asked_name):
+        return False
+    if resource.startswith("/"):
+        return asked == resource or (resource.endswith("*") and asked.startswith(resource[:-1]))
+    if asked.startswith("/") or group not in ("*", asked_group):
+        return False
+    return resource in ("*", asked) or (resource.startswith("*/") and asked.endswith(resource[1:]))
+
+
+class PermissionsTest(PlaneCase):
+    judges_all = True
+
+    def test_a_1_work_of_a_kind_without_rights_names_what_is_missing(self):
+        member, name = self.plane.members[1], "without-rights"
+        kube = self.plane.kube(member)
+        before = kube.get(ROLE)["rules"]
+        kinds = kube.kubectl("api-resources", "--verbs=list", "-o", "name").split()
+        narrow, _ = rights.printed("--member", *rights.EVERYTHING,
+                                   "--template-kinds=" + ",".join(kind for kind in kinds if kind != PROVOKED))
+        kube.merge(ROLE, {"rules": narrow["rules"]})
+        self.addCleanup(kube.merge, ROLE, {"rules": before})
+        daemon = Daemon(self.plane, name="without-rights")
+        self.addCleanup(daemon.stop)
+        daemon.wait_healthy()
+        self.plane.wait_members_ready()
+        namespace = self.make_namespace("permissions")
+        self._propagate(namespace, name, member)
+
+        self._wait_for_refusal(namespace, name, member, 'cannot list resource "podtemplates" in API group ""')
+        config_map = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
+        self.wait("the object beside it there", lambda: kube.find(config_map), 60)
+        read = {"apiGroups": [""], "resources": [PROVOKED], "verbs": ["get", "list", "watch"]}
+        kube.merge(ROLE, {"rules": narrow["rules"] + [read]})
+        self._wait_for_refusal(namespace, name, member, 'cannot create resource "podtemplates" in API group ""')
+
+        kube.merge(ROLE, {"rules": before})
+        path = f"/api/v1/namespaces/{namespace}/{PROVOKED}/{name}"
+        self.wait("the object there, once the right is granted", lambda: kube.find(path), 120)
+        daemon.stop()
+
+    def _propagate(self, namespace, name, member):
+        metadata = {"namespace": namespace, "name": name}
+        template = {"metadata": {"labels": {"app": name}},
+                    "spec": {"containers": [{"name": "main", "image": "nginx:1.25"}]}}
+        self.host.apply([
+            {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata, "template": template},
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"key": "value"}},
+            {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy", "metadata": metadata,
+             "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": kind, "name": name}
+                                            for kind in ("PodTemplate", "ConfigMap")],
+                      "placement": {"clusterAffinity": {"clusterNames": [member]}}}}])
+
+    def _wait_for_refusal(self, namespace, name, member, text):
+        """Waits until the Work and an event on the template name the right, and the cluster."""
+        def refused():
+            return any(text in message and f"cluster {member}" in message
+                       for message in self._messages_of_work(name, member))
+
+        def reported():
+            return any(event["reason"] == "SyncFailed" and text in event["message"] and member in event["message"]
+                       for event in self.host.items(f"/api/v1/namespaces/{namespace}/events")
+                       if event["involvedObject"]["kind"] == "PodTemplate")
+        self.wait(f"the condition with {text}", refused, 90)
+        self.wait(f"the event with {text}", reported, 30)
+
+    def _messages_of_work(self, name, member):
+        for work in self.host.items(f"/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-{member}/works"):
+            manifest = work["spec"]["workload"]["manifests"][0]
+            if (manifest["kind"], manifest["metadata"]["name"]) == ("PodTemplate", name):
+                yield from (condition["message"] for condition in work.get("status", {}).get("conditions", [])
+                            if (condition["type"], condition["status"]) == ("Applied", "False"))
+
+    def test_b_nothing_is_refused_and_no_right_is_left_over(self):
+        suite.stop_daemon()
+        unused = []
+        for server in [HOST, *self.plane.members]:
+            audit = Audit(self.plane, server)
+            audit.rewind_to_the_beginning()
+            user = rights.USER if server == HOST else rights.account(server)
+            asked, refused = requests(audit, user)
+            self.assertGreater(len(asked), 5, f"{server}: the audit log has nothing of {user}")
+            for event in refused:
+                print(f"        {server} refused: {event['verb']} {event['requestURI']} {event.get('annotations')}")
+            self.assertEqual([], [e["requestURI"] for e in refused
+                                  if e.get("objectRef", {}).get("resource") != PROVOKED], server)
+            unused.append({right for right in self._rights_of(server)
+                           if not any(allows(right, request) for request in asked)})
+        # A right in members is used when one member has seen it.
+        left = [("member", *right) for right in set.intersection(*unused[1:])]
+        left += [(HOST, *right) for right in unused[0]]
+        unexplained = [right for right in sorted(left)
+                       if right[:4] not in UNUSED and ("*", *right[1:4]) not in UNUSED]
+        print(f"        rights without use: {json.dumps(sorted(left))}")
+        if not NEEDED <= ran:
+            self.skipTest(f"nothing was refused; rights left over are judged after {sorted(NEEDED - ran)}, too")
+        self.assertEqual([], unexplained)
+
+    @staticmethod
+    def _rights_of(server):
+        role, _ = rights.printed(*rights.EVERYTHING, *([] if server == HOST else ["--member"]))
+        return set(single_rights(role))
