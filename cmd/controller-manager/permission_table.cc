@@ -1,5 +1,9 @@
 // The rights of each loop, as the calls of its code need them. A right that only one flag or gate
 // brings stands in a line of its own with that condition.
+//
+// Some rights only the admission plugin OwnerReferencesPermissionEnforcement asks for, which some
+// installations have: `update` of the finalizers of an owner whose deletion a reference blocks, and
+// `delete` of an existing object whose owners are changed.
 #include <utility>
 
 #include "api/keys.h"
@@ -66,8 +70,8 @@ Grants OverridePolicies() {
   return {On(api::OverridePolicies(), Read()), On(api::ClusterOverridePolicies(), Read())};
 }
 
-Grants WritesWorks(const Verbs& verbs) {
-  return {On(api::Works(), Read(verbs)), On(api::Namespaces(), Read()),
+Grants WritesWorks() {
+  return {On(api::Works(), Read({"create", "patch", "delete"})), On(api::Namespaces(), Read()),
           On(api::Clusters(), Read())};
 }
 
@@ -112,7 +116,7 @@ std::vector<Need> Basics() {
 }
 
 std::vector<Need> Propagation() {
-  const Verbs writes = Read({"create", "patch"});
+  const Verbs writes = Read({"create", "patch", "delete"});
   return {
       AtControlPlane(
           "resource detector",
@@ -124,17 +128,16 @@ std::vector<Need> Propagation() {
                      {"scheduling.k8s.io", {"priorityclasses"}, Read()}},
                     OverridePolicies()),
                Bindings(writes)),
-          "Templates are of any kind and get labels. A binding names its template as an owner, "
-          "for which the admission plugin OwnerReferencesPermissionEnforcement asks for "
-          "`finalizers`."),
+          "Templates are of any kind and get labels. Bindings name their templates as owners, for "
+          "which the admission plugin OwnerReferencesPermissionEnforcement asks for `finalizers` "
+          "of the owner, and for `delete` when the owners of an object change."),
       AtControlPlane(
           "dependencies distributor",
           Join({Templates(Read()), On(api::ResourceBindings(), writes), On(api::Works(), Read())},
                Members()),
           "Dependencies are of any kind."),
       AtControlPlane("binding", Join(Join({Templates(Read())}, OverridePolicies()),
-                                     Join(Bindings(Read({"patch"})),
-                                          WritesWorks({"create", "patch", "delete"})))),
+                                     Join(Bindings(Read({"patch"})), WritesWorks()))),
       AtControlPlane("bindingStatus",
                      Join({Templates(Read({"patch"})), Templates({"patch"}, "status"),
                            On(api::Works(), Read()), On(api::Clusters(), Read()),
@@ -149,7 +152,8 @@ std::vector<Need> Propagation() {
                      Join(Join({On(api::Works(), Read()), On(api::Works(), "status", {"patch"})},
                                Bindings(Read())),
                           Members())),
-      AtControlPlane("namespace", Join(WritesWorks({"create", "patch"}), OverridePolicies())),
+      AtControlPlane("namespace", Join({On(api::Namespaces(), "finalizers", {"update"})},
+                                       Join(WritesWorks(), OverridePolicies()))),
   };
 }
 
@@ -176,8 +180,9 @@ std::vector<Need> Clusters() {
       AtControlPlane("applicationFailover", moves),
       AtControlPlane("gracefulEviction", moves),
       AtControlPlane("unifiedAuth",
-                     Join({On(api::ClusterRoles(), Read()), On(api::ClusterRoleBindings(), Read())},
-                          WritesWorks({"create", "patch"}))),
+                     Join({On(api::ClusterRoles(), Read()), On(api::ClusterRoleBindings(), Read()),
+                           On(api::Clusters(), "finalizers", {"update"})},
+                          WritesWorks())),
       AtControlPlane("agentcsrapproving",
                      {On(api::CertificateSigningRequests(), Read()),
                       On(api::CertificateSigningRequests(), "approval", {"get", "patch"}),
@@ -189,6 +194,7 @@ std::vector<Need> Clusters() {
       AtControlPlane("Cluster API detector",
                      {On(api::Clusters(), Read({"create", "patch", "delete"})),
                       On(api::Secrets(), Read({"create", "patch", "delete"})),
+                      On(api::Clusters(), "finalizers", {"update"}),
                       On(api::Namespaces(), {"get", "create"})}),
   };
 }
@@ -203,8 +209,7 @@ std::vector<Need> Workloads() {
           {On(quotas, Read()), On(quotas, "status", patch), On(api::ResourceBindings(), Read())}),
       AtControlPlane("federatedResourceQuotaStatus",
                      {On(quotas, Read()), On(quotas, "status", patch), On(api::Works(), Read())}),
-      AtControlPlane("federatedResourceQuotaSync",
-                     Join({On(quotas, Read())}, WritesWorks({"create", "patch", "delete"}))),
+      AtControlPlane("federatedResourceQuotaSync", Join({On(quotas, Read())}, WritesWorks())),
       AtControlPlane("workloadRebalancer", Join({On(api::WorkloadRebalancers(), Read({"delete"})),
                                                  On(api::WorkloadRebalancers(), "status", patch)},
                                                 Bindings(Read({"patch"})))),
@@ -234,7 +239,7 @@ std::vector<Need> Workloads() {
 
 std::vector<Need> Services() {
   const Verbs all = {"create", "patch", "delete"};
-  const Grants collects = Join(WritesWorks(all), Members());
+  const Grants collects = Join(WritesWorks(), Members());
   const kube::Resource& services = api::MultiClusterServices();
   return {
       AtControlPlane("serviceExport", collects),
@@ -244,15 +249,15 @@ std::vector<Need> Services() {
       AtControlPlane("serviceImport",
                      {On(api::ServiceImports(), Read()), On(api::Services(), Read(all)),
                       On(api::Services(), "status", {"patch"})}),
-      AtControlPlane("multiclusterservice",
-                     Join({On(services, Read({"patch"})), On(services, "status", {"patch"}),
-                           On(api::Services(), Read({"patch"})),
-                           On(api::ResourceBindings(), Read({"create", "patch"}))},
-                          WritesWorks(all))),
-      AtControlPlane("endpointsliceDispatch",
-                     Join({On(services, Read()), On(services, "status", {"patch"}),
-                           On(api::Works(), Read({"patch"}))},
-                          WritesWorks(all))),
+      AtControlPlane(
+          "multiclusterservice",
+          Join({On(services, Read({"patch"})), On(services, "status", {"patch"}),
+                On(api::Services(), Read({"patch"})), On(api::Services(), "finalizers", {"update"}),
+                On(api::ResourceBindings(), Read({"create", "patch", "delete"}))},
+               WritesWorks())),
+      AtControlPlane(
+          "endpointsliceDispatch",
+          Join({On(services, Read()), On(services, "status", {"patch"})}, WritesWorks())),
   };
 }
 

@@ -98,6 +98,7 @@ ANY_TEXT = {
         "--log-file", "--log-json-info-buffer-size", "--log-text-info-buffer-size",
         "--no-execute-taint-eviction-purge-mode", "--profiling-bind-address",
         "--stderrthreshold",  # Without effect: only their names are known.
+        "--subject",  # The name of a user, which may be anything.
     },
     "karmada-search": {
         "--authorization-always-allow-paths", "--etcd-prefix",

@@ -63,7 +63,8 @@ ControlPlane::ControlPlane(Options options)
     for (const json::Member& m : (*plane)["kubeconfigs"].members()) {
       kubeconfigs_[std::string(m.name())] = m.value.ToString();
     }
-    daemon_kubeconfig_ = (*plane)["daemon"].ToString();
+    const char* daemon = std::getenv("TEST_DAEMON_KUBECONFIG");
+    daemon_kubeconfig_ = daemon != nullptr ? daemon : (*plane)["daemon"].ToString();
   } else {
     sandbox::FleetOptions fleet;
     fleet.members = options_.members;

@@ -2,6 +2,7 @@
 // manifests and pages that are made from it are not stale.
 #include "cmd/controller-manager/permissions.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
@@ -216,37 +217,50 @@ TEST_CASE("The binding is for the subject that is given") {
 
 // ---- config/rbac and docs/permissions.md ------------------------------------------------------
 
-std::string ResourcesOf(const Grant& grant) {
-  Strings words = grant.urls;
+// Returns the names of what is granted; those that only one group has stand without the group.
+Strings NamesOf(const Grant& grant) {
+  Strings names = grant.urls;
+  const bool is_clear = grant.group.empty() || absl::EndsWith(grant.group, "karmada.io");
   for (const std::string& resource : grant.resources) {
     const bool is_template = absl::StartsWith(resource, kTemplates);
-    const std::string name = absl::StrReplaceAll(resource, {{kTemplates, "any kind"}});
-    const std::string full =
-        is_template || grant.group.empty() ? name : absl::StrCat(name, " (", grant.group, ")");
-    words.push_back(full);
+    std::string name = absl::StrReplaceAll(resource, {{kTemplates, "any kind"}, {"*", "all"}});
+    if (!is_clear && !is_template) absl::StrAppend(&name, " of ", grant.group);
+    if (!grant.names.empty()) {
+      absl::StrAppend(&name, " named ", absl::StrJoin(grant.names, ", "));
+    }
+    names.push_back(name);
   }
-  std::string out = absl::StrJoin(words, ", ");
-  if (!grant.names.empty()) absl::StrAppend(&out, " named ", absl::StrJoin(grant.names, ", "));
-  return out;
+  return names;
 }
 
-// Returns the cell with the rights that are not just reading, then that with those that are.
+void AddOnce(Strings& list, const Strings& more) {
+  for (const std::string& one : more) {
+    if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
+  }
+}
+
+// Returns the cells with what is changed and how, what is only read, and why.
 std::string Cells(const std::vector<Need>& needs) {
-  Strings writes, reads, whys;
+  Strings order, reads, writes, whys;
+  std::map<std::string, Strings> by_verbs;
   for (const Need& need : needs) {
     for (const Grant& grant : need.grants) {
       Strings changing;
       for (const std::string& verb : grant.verbs) {
         if (verb != "get" && verb != "list" && verb != "watch") changing.push_back(verb);
       }
-      const std::string what = ResourcesOf(grant);
-      if (!changing.empty()) {
-        writes.push_back(absl::StrCat(what, ": ", absl::StrJoin(changing, ", ")));
-      } else {
-        reads.push_back(what);
+      if (changing.empty()) {
+        AddOnce(reads, NamesOf(grant));
+        continue;
       }
+      const std::string verbs = absl::StrJoin(changing, ", ");
+      AddOnce(order, {verbs});
+      AddOnce(by_verbs[verbs], NamesOf(grant));
     }
     if (!need.why.empty()) whys.push_back(need.why);
+  }
+  for (const std::string& verbs : order) {
+    writes.push_back(absl::StrCat(verbs, ": ", absl::StrJoin(by_verbs[verbs], ", ")));
   }
   return absl::StrCat(absl::StrJoin(writes, "; "), " | ", absl::StrJoin(reads, ", "), " | ",
                       absl::StrJoin(whys, " "));

@@ -258,11 +258,9 @@ class Plane:
             "--requestheader-group-headers=X-Remote-Group", "--requestheader-username-headers=X-Remote-User",
             "--requestheader-uid-headers=X-Remote-Uid",
             "--max-requests-inflight=2000", "--max-mutating-requests-inflight=1000"]
-        if name == HOST:  # It asks for rights that owners in references need; some installations have it.
-            command.append("--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
         policy = self.folder / "audit-policy.yaml"
         policy.write_text(manifests.AUDIT_POLICY.format(
-            users=json.dumps([rights.USER, *map(rights.account, self.members)])))
+            users=json.dumps([*rights.USERS, *map(rights.account, self.members)])))
         command += [f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log(name)}",
                     "--audit-log-maxsize=100000"]  # MB, so that nothing is rotated away from who reads it.
         self._apiservers[name] = (self.start(f"{name}-apiserver", command), command)

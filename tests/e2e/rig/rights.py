@@ -11,6 +11,8 @@ from . import paths
 from .process import must
 
 USER = "system:karmada:karmada-controller-manager"
+NAMED_KINDS_USER = "named-kinds"  # Of the case that narrows the kinds of templates.
+USERS = (USER, NAMED_KINDS_USER)  # Whose requests the audit logs have, reads included.
 _ROLES = "/apis/rbac.authorization.k8s.io/v1"
 # All controllers, gates and so on at once: what config/rbac is for, as far as this build has it.
 EVERYTHING = ("--controllers=*,deploymentReplicasSyncer,hpaScaleTargetMarker",
@@ -32,6 +34,15 @@ def give_to_user(plane):
     """The kubeconfig of our daemon's user, with the role of config/rbac."""
     plane.host.apply(paths.RIGHTS.read_text())
     return plane.user("our-controller-manager", USER, group=None)
+
+
+def give_named_kinds(plane, kinds):
+    """The kubeconfig of the other user, with the role that `permissions` prints for these kinds of templates."""
+    name = NAMED_KINDS_USER
+    role, binding = printed(*EVERYTHING, "--template-kinds=" + ",".join(kinds), f"--subject={name}")
+    role["metadata"]["name"] = binding["metadata"]["name"] = binding["roleRef"]["name"] = name
+    plane.host.apply([role, binding])
+    return plane.user(name, name, group=None)
 
 
 def give_to_account(plane, member):
