@@ -122,6 +122,11 @@ absl::StatusOr<kube::Action> ClusterApiReconciler::Follow(const kube::ObjectPtr&
                                                           const api::JoinMark& mark,
                                                           const base::StopToken& stop) {
   const std::string name(cluster->name());
+  if (api::ClusterView(*cluster).IsPull()) {
+    return Refuse(name, absl::FailedPreconditionError(
+                            "the cluster is marked as one of Cluster API, and is in Pull mode: "
+                            "what its agent does is left to the agent"));
+  }
   const kube::ObjectPtr source = management_.Find(mark.cluster);
   if (source != nullptr) {
     if (!api::IsProvisioned(*source)) return kube::Action::Done();

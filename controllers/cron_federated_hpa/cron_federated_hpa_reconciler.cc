@@ -110,7 +110,7 @@ void CronFederatedHpaReconciler::ExecuteDue(Pass& pass, const base::StopToken& s
     const RulePlan& plan = pass.plans[i];
     const base::SteadyTime start = manager_.clock().SteadyNow();
     const absl::Status result = ApplyRule(manager_.cluster(), *pass.object, plan.rule, stop);
-    const bool late = manager_.clock().Now() - *plan.plan.due >= kRetryFor;
+    const bool late = manager_.clock().Now() - plan.plan.due_since >= kRetryFor;
     if (absl::IsCancelled(result) || (MayPass(result) && !late)) {
       // Rules that follow would be overtaken by this one, so they wait, too.
       pass.delayed = result;

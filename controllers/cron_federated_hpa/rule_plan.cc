@@ -83,6 +83,7 @@ SchedulePlan PlanSchedule(const base::CronSchedule& schedule, const json::Value&
   std::optional<absl::Time> time = FirstFrom(schedule, *known, earliest);
   for (; time.has_value() && *time <= now; time = FirstAfter(schedule, *known, *time)) {
     plan.due = time;
+    plan.due_since = std::min(plan.due_since, *time);
   }
   while (time.has_value() && view.Records(*time)) time = FirstAfter(schedule, *known, *time);
   plan.next = time;

@@ -23,6 +23,9 @@ inline constexpr absl::Duration kLatestExecution = absl::Minutes(5);
 struct SchedulePlan {
   // The rule has to be executed now, for this time: the latest one up to now that is not recorded.
   std::optional<absl::Time> due;
+  // With `due`: the earliest time within kLatestExecution that is not recorded, since when the rule
+  // has been waiting.
+  absl::Time due_since = absl::InfiniteFuture();
   // When the rule is executed next, later than now; nullopt: never.
   std::optional<absl::Time> next;
   // This time was to be executed, but is too long ago.

@@ -6,8 +6,8 @@
 //
 // A step that fails sets a condition and writes an event with upstream's reason. The pass comes
 // again after the sync period, as with Kubernetes' own autoscaler: what is missing, such as a
-// metric, may be there by then, and nothing announces it. Only failures to write are errors for the
-// queue.
+// metric, may be there by then, and nothing announces it. Only conflicts and failures to write the
+// status are errors for the queue.
 #include "controllers/federated_hpa/federated_hpa_reconciler.h"
 
 #include <utility>
@@ -31,6 +31,8 @@
 
 namespace controllers {
 namespace {
+
+constexpr int kAttempts = 5;  // To write the Scale against other writers.
 
 namespace scaling = api::scaling;
 namespace message = api::scaling::message;
@@ -154,12 +156,27 @@ absl::StatusOr<std::vector<std::string>> FederatedHpaReconciler::ReadyClusters(
                    absl::FailedPreconditionError("binding has no schedulable clusters"));
 }
 
+// The status of the target changes all the time while it is scaled; that is no reason to ask for
+// all metrics again.
+absl::Status FederatedHpaReconciler::SetReplicas(ScalingPass& pass, int64_t replicas,
+                                                 const base::StopToken& stop) {
+  kube::ClusterClient& client = manager_.cluster();
+  absl::Status set;
+  for (int i = 0; i < kAttempts; ++i) {
+    set = loops::SetReplicas(client, {pass.target, pass.scale}, replicas, stop);
+    if (!kube::IsConflict(set)) return set;
+    ASSIGN_OR_RETURN(kube::ObjectPtr scale, loops::GetScale(client, pass.target, stop));
+    if (loops::ScaleView(*scale).Replicas() != pass.current()) return set;
+    pass.scale = std::move(scale);
+  }
+  return set;
+}
+
 absl::Status FederatedHpaReconciler::Rescale(ScalingPass& pass, const ScalingDecision& decision,
                                              const base::StopToken& stop) {
   const int64_t current = pass.current();
   if (decision.replicas == current) return absl::OkStatus();
-  const absl::Status set =
-      loops::SetReplicas(manager_.cluster(), {pass.target, pass.scale}, decision.replicas, stop);
+  const absl::Status set = SetReplicas(pass, decision.replicas, stop);
   if (kube::IsNoOutcome(set)) return set;
   if (!set.ok()) {
     pass.Warn(scaling::kFailedRescale,

@@ -47,6 +47,8 @@ class FederatedHpaReconciler : public kube::Reconciler {
   static void ReportDisabled(ScalingPass& pass);
   absl::StatusOr<std::vector<std::string>> ReadyClusters(ScalingPass& pass,
                                                          const base::StopToken& stop);
+  // kAborted when another writer has changed the number.
+  absl::Status SetReplicas(ScalingPass& pass, int64_t replicas, const base::StopToken& stop);
   absl::Status Rescale(ScalingPass& pass, const ScalingDecision& decision,
                        const base::StopToken& stop);
   absl::Status WriteStatus(ScalingPass& pass, const base::StopToken& stop);

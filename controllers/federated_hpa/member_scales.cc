@@ -41,6 +41,11 @@ MemberScaleSum MemberScales::Sum(const loops::ScaleTarget& target,
     const absl::Status added = Add(cluster, target, sum, stop);
     if (!added.ok() && !absl::IsCancelled(added)) Report(cluster, target, added);
   }
+  if (sum.selector.empty()) {
+    sum.replicas = sum.replicas_without_pods;
+  } else {
+    sum.selector_error.clear();
+  }
   return sum;
 }
 
@@ -50,18 +55,20 @@ absl::Status MemberScales::Add(const std::string& cluster, const loops::ScaleTar
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> pods, PodsIn(cluster, stop));
   ASSIGN_OR_RETURN(const kube::ObjectPtr object, ScaleIn(cluster, target, stop));
   const loops::ScaleView scale(*object);
-  sum.replicas += scale.Replicas();
-  sum.status_replicas += scale.StatusReplicas();
   const std::string text(scale.Selector());
+  // Replicas without their pods would look like a metric that is missing, too.
   if (text.empty()) {
-    sum.lacks_selector = true;
-    return absl::OkStatus();
+    sum.replicas_without_pods += scale.Replicas();
+    return absl::FailedPreconditionError("its scale has no selector of pods");
   }
   const absl::StatusOr<kube::LabelSelector> selector = kube::LabelSelector::Parse(text);
   if (!selector.ok()) {
+    sum.replicas_without_pods += scale.Replicas();
     sum.selector_error = std::string(selector.status().message());
-    return absl::OkStatus();
+    return base::Annotate(selector.status(), "the selector of its scale");
   }
+  sum.replicas += scale.Replicas();
+  sum.status_replicas += scale.StatusReplicas();
   if (sum.selector.empty()) sum.selector = text;
   for (kube::ObjectPtr& pod : pods->store().List(target.key.ns, *selector)) {
     sum.pods.push_back({cluster, std::move(pod)});

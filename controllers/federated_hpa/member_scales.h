@@ -26,8 +26,10 @@ struct MemberScaleSum {
   int64_t status_replicas = 0;  // status.replicas
   std::string selector;         // The first one; "" if there is none.
   std::vector<autoscaling::Pod> pods;
-  bool lacks_selector = false;  // In at least one cluster.
-  std::string selector_error;   // Why a selector cannot be read; "" if all can.
+  std::string selector_error;  // If no selector can be used: why one cannot be read, or "".
+  // spec.replicas of clusters whose selector is missing or cannot be read. They are left out of
+  // the rest, unless no cluster has one.
+  int64_t replicas_without_pods = 0;
 };
 
 // Reads members. Thread-safe.

@@ -122,7 +122,7 @@ absl::Status ScalingDecider::CheckSelector(ScalingPass& pass, const MemberScaleS
                      sum.selector_error);
     return Report(pass, {scaling::kInvalidSelector, text, scaling::kInvalidSelector, text});
   }
-  if (sum.lacks_selector || sum.selector.empty()) {
+  if (sum.selector.empty()) {
     return Report(pass, {scaling::kInvalidSelector, message::kSelectorMissing,
                          scaling::kSelectorRequired, message::kSelectorRequired});
   }

@@ -7,7 +7,7 @@
 // Slices change as often as pods come and go. After a pass that has written, the next one for the
 // same slice waits for a second, or longer if there are many consumers, and then sends the last
 // state: so a consumer gets at most one write of a slice in a second, and the last change is never
-// lost. Deletions do not wait.
+// lost. What was dispatched from a slice that has gone is deleted at once.
 //
 // A pass is caused by the collected Work, by what was dispatched from it (at a start this leads to
 // Works whose source has gone), by the service and by clusters that come, go or change whether they
@@ -176,7 +176,8 @@ absl::StatusOr<bool> EndpointSliceDispatchReconciler::WriteAll(const kube::Objec
   for (const std::string& consumer :
        ClustersOf(manager_.cluster(), service, ServiceRole::kConsumer)) {
     const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), {"", consumer});
-    if (consumer == provider || !Consumes(service, consumer)) continue;
+    if (consumer == provider || cluster == nullptr) continue;
+    if (!Means(service, ServiceRole::kConsumer, consumer)) continue;
     if (!TakesPart(manager_.cluster(), *cluster)) continue;  // It brings the next pass.
     ++consumers;
     const absl::StatusOr<works::WorkWriter::Result> written = WriteFor(dispatch, consumer, stop);

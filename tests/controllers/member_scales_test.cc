@@ -89,17 +89,21 @@ TEST_CASE_METHOD(Fixture, "other kinds are read from their scale subresource") {
         "GET /apis/example.io/v1/namespaces/ns/gameserversets/web/scale");
 }
 
-TEST_CASE_METHOD(Fixture, "that a selector is missing, or cannot be read, is reported") {
+TEST_CASE_METHOD(Fixture, "a cluster without a selector is left out, unless no cluster has one") {
   kube::Object deployment = DeploymentOf(2);
   deployment.SetLabel(api::kManagedLabel, api::kManagedValue);
   deployment.Erase({"spec", "selector"});
   Await(*objects.InformerFor("m1", kDeployments.gvk, never),
         member("m1").Put(kDeployments, deployment));
   const MemberScaleSum sum = Sum({"m1", "m2"}, kDeployments.gvk);
-  CHECK(sum.replicas == 4);
-  CHECK(sum.lacks_selector);
+  CHECK(sum.replicas == 2);
+  CHECK(sum.selector_error.empty());
   CHECK(sum.selector == "app=web");
   CHECK(sum.pods.size() == 2);
+
+  const MemberScaleSum alone = Sum({"m1"}, kDeployments.gvk);
+  CHECK(alone.replicas == 2);
+  CHECK(alone.selector.empty());
 }
 
 }  // namespace
