@@ -26,7 +26,7 @@ PROVOKED = "podtemplates"
 NARROW = rights.NAMED_KINDS_USER
 FOR_LOOPS = {"events", "leases.coordination.k8s.io", "certificatesigningrequests.certificates.k8s.io"}
 # The files of tests/behaviour whose loops have rights of their own, and whose templates are of Kubernetes' kinds.
-BEHAVIOUR = ("autoscaling", "dependencies", "overrides", "pull_clusters", "quotas", "rebalancer", "remedies", "unified_auth")
+BEHAVIOUR = ("autoscaling", "overrides", "pull_clusters", "quotas", "rebalancer", "remedies", "unified_auth")
 
 # Rights that no request on the rig needs, with the reason why they are granted. "*" as a server stands for all.
 UNUSED = {
