@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "api/endpoint_slice.h"
@@ -39,6 +40,12 @@ std::vector<std::string> ServiceImportView::Ips() const {
   std::vector<std::string> ips;
   for (const json::Value& ip : object_.spec()["ips"].items()) ips.push_back(ip.ToString());
   return ips;
+}
+
+kube::ObjectKey ServiceImportNamedBy(const kube::ObjectKey& service) {
+  const std::string prefix = DerivedServiceName("");
+  if (!absl::StartsWith(service.name, prefix)) return {};
+  return {service.ns, service.name.substr(prefix.size())};
 }
 
 kube::ObjectKey DerivedServiceOf(const kube::ObjectKey& service_import) {

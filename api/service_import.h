@@ -30,6 +30,8 @@ class ServiceImportView {
 
 // Returns the key of the Service that is derived from the import.
 kube::ObjectKey DerivedServiceOf(const kube::ObjectKey& service_import);
+// The reverse, by the name alone; its name is "" for a Service of another name.
+kube::ObjectKey ServiceImportNamedBy(const kube::ObjectKey& service);
 // Returns the import that the Service belongs to by its owner references; without a name when there
 // is none.
 kube::ObjectKey ServiceImportOf(const kube::Object& service);

@@ -78,6 +78,12 @@ absl::Status Validate(const Options& o) {
   RETURN_IF_ERROR(Positive("--cluster-monitor-grace-period", o.clusters.monitor_grace_period));
   RETURN_IF_ERROR(Positive("--cluster-startup-grace-period", o.clusters.startup_grace_period));
   RETURN_IF_ERROR(Positive("--federated-resource-quota-sync-period", o.quota_sync_period));
+  RETURN_IF_ERROR(
+      Positive("--horizontal-pod-autoscaler-sync-period", o.pod_autoscaling.sync_period));
+  if (!(o.pod_autoscaling.tolerance >= 0)) {
+    return absl::InvalidArgumentError(
+        "--horizontal-pod-autoscaler-tolerance: must be greater than or equal to 0");
+  }
   RETURN_IF_ERROR(Positive("--lua-timeout", o.scripts.timeout));
   if (o.scripts.memory_mib < 1) {
     return absl::InvalidArgumentError("--lua-memory-mib: must be greater than 0");

@@ -12,7 +12,6 @@
 #include "api/resources.h"
 #include "api/signing_request.h"
 #include "cmd/controller-manager/permissions.h"
-#include "config/support.h"
 
 namespace cmd {
 namespace {
@@ -114,17 +113,6 @@ std::vector<Need> Basics() {
       AtControlPlane("member clusters", Members(),
                      "The Secrets are those that Clusters name, which can lie in any namespace."),
   };
-}
-
-// Objects of kinds without effect are looked at, so that somebody is warned of them.
-std::vector<Need> OfMissingFeatures() {
-  Grants grants;
-  for (const config::KindSupport& kind : config::Kinds()) {
-    if (kind.state != config::State::kNotYet) continue;
-    grants.push_back({std::string(kind.group), {std::string(kind.resource)}, Read()});
-  }
-  if (grants.empty()) return {};
-  return {AtControlPlane(kMissing, std::move(grants))};
 }
 
 std::vector<Need> Propagation() {
@@ -307,8 +295,8 @@ std::vector<Need> OfMembers() {
 const std::vector<Need>& Needs() {
   static const auto& needs = *new std::vector<Need>([] {
     std::vector<Need> all;
-    for (const auto& part : {Basics(), OfMissingFeatures(), Propagation(), Clusters(), Workloads(),
-                             Services(), OfMembers()}) {
+    for (const auto& part :
+         {Basics(), Propagation(), Clusters(), Workloads(), Services(), OfMembers()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -249,7 +249,7 @@ std::vector<PermissionRule> MergedRules(const std::vector<Need>& needs,
 }
 
 std::vector<Need> NeedsOf(const config::Options& options) {
-  std::set<std::string> running = {kElection, kEvents, kDiscovery, kInterpreter, kMissing};
+  std::set<std::string> running = {kElection, kEvents, kDiscovery, kInterpreter};
   for (const ControllerEntry& entry : ControllerTable()) {
     if (IsWanted(entry, options)) running.insert(entry.name);
   }

@@ -47,7 +47,6 @@ inline constexpr char kElection[] = "leader election";
 inline constexpr char kEvents[] = "events";
 inline constexpr char kDiscovery[] = "discovery";
 inline constexpr char kInterpreter[] = "interpreter";
-inline constexpr char kMissing[] = "reports of missing features";
 
 // Returns all needs, those of the control plane first.
 const std::vector<Need>& Needs();

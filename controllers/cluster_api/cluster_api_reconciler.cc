@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/cluster.h"
 #include "api/keys.h"
 #include "api/programs.h"
 #include "api/reasons.h"

@@ -102,7 +102,9 @@ absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::Reconcile(
       return kube::Action::Done();
     }
   }
-  RETURN_IF_ERROR(CleanUp(request.key, source, stop));
+  // The finalizer of a Work that is still claimed stays: the collector would put it on again.
+  const bool is_claimed = !wanted_by.name.empty();
+  RETURN_IF_ERROR(CleanUp(request.key, is_claimed ? nullptr : source, stop));
   return kube::Action::Done();
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "api/service_import.h"
@@ -66,6 +67,12 @@ absl::StatusOr<bool> ServiceImportReconciler::Derive(const kube::Object& service
   const kube::ObjectPtr existing =
       client.Find(api::Services(), api::DerivedServiceOf(service_import.key()));
   if (existing != nullptr && existing->IsDeleting()) return false;  // Its end brings the next pass.
+  const bool is_other = existing != nullptr && !MayBeUpstreams(*existing) &&
+                        api::ServiceImportOf(*existing) != service_import.key();
+  if (is_other) {
+    return base::Terminal(absl::AlreadyExistsError(absl::StrCat(
+        existing->Describe(), " was not derived from the ServiceImport, and stays as it is")));
+  }
   const kube::Object wanted = DerivedService(service_import, existing.get());
   const absl::StatusOr<kube::ObjectPtr> service =
       existing == nullptr ? client.Create(api::Services(), wanted, stop)
@@ -113,8 +120,11 @@ bool OtherService(const kube::Object& before, const kube::Object& after) {
 
 std::vector<kube::Request> RequestForImportOf(const kube::Object& service) {
   const kube::ObjectKey key = api::ServiceImportOf(service);
-  if (key.name.empty()) return {};
-  return {{.key = key}};
+  if (!key.name.empty()) return {{.key = key}};
+  // Somebody else's, which an import may be waiting for to go.
+  const kube::ObjectKey named = api::ServiceImportNamedBy(service.key());
+  if (named.name.empty()) return {};
+  return {{.key = named}};
 }
 
 std::vector<kube::Request> RequestAfterDeletion(const kube::Object& service_import) {

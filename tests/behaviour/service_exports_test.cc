@@ -208,8 +208,9 @@ TEST_CASE("Endpoints that change all the time are reported once a second, up to 
 
 TEST_CASE("The EndpointSlices of a MultiClusterService are collected with its feature gate") {
   // The controller for MultiClusterServices, which makes the Work, would take it away again.
-  ControlPlane plane({.daemon_flags = {"--feature-gates=MultiClusterService=true",
-                                       "--controllers=*,-multiclusterservice"}});
+  ControlPlane plane(
+      {.daemon_flags = {"--feature-gates=MultiClusterService=true",
+                        "--controllers=*,-multiclusterservice,-endpointsliceDispatch"}});
   ExportedService web(plane, "mcs");
   const kube::ObjectKey key{api::ExecutionNamespace("member1"),
                             api::WorkName("MultiClusterService", "web", web.ns)};

@@ -105,7 +105,7 @@ TEST_CASE_METHOD(Fixture, "a slice that changes ten times a second is written on
 }
 
 TEST_CASE_METHOD(Fixture, "slices of one name in two clusters do not push each other out") {
-  Put(MultiClusterService());
+  Put(MultiClusterService(R"("providerClusters": [{"name": "m1"}, {"name": "m2"}])"));
   Collect("m1");
   const kube::Object own = Collect("m2", Slice("web-abc", 2));
   REQUIRE(Reconcile("m1").code() == absl::StatusCode::kAlreadyExists);

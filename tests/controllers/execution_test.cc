@@ -525,8 +525,9 @@ TEST_CASE_METHOD(Fixture,
   CHECK(absl::IsPermissionDenied(Reconcile()));
   CHECK_FALSE(Held().empty());
   const std::string message = Condition("Applied")["message"].ToString();
-  CHECK(
-      absl::StartsWith(message, "Failed to apply all manifests (1/2): create ConfigMap ns/other"));
+  CHECK(absl::StartsWith(message,
+                         "Failed to apply all manifests (1/2): cluster m1 does not allow it: "
+                         "create ConfigMap ns/other"));
 }
 
 TEST_CASE_METHOD(Fixture, "a status stays while its object cannot be changed, and goes with it") {

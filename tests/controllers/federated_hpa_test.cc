@@ -275,10 +275,12 @@ TEST_CASE_METHOD(Fixture, "a target without a selector cannot be measured") {
 TEST_CASE_METHOD(Fixture, "a number that somebody sets meanwhile is not overwritten") {
   PutHpa(kCpu50);
   Use(1000);
-  server->FailNext("PATCH", 409, "Conflict");
+  server->FailNext("PATCH", 409, "Conflict", 100);
   CHECK(kube::IsConflict(Pass().status()));
   CHECK(Replicas() == 4);
   CHECK(NewEvents().empty());
+  server->EndFailures();
+  server->FailNext("PATCH", 409, "Conflict");  // The status of the target has changed.
   PassOnce();
   CHECK(Replicas() == 8);
 }

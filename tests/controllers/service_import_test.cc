@@ -110,6 +110,21 @@ TEST_CASE_METHOD(Fixture, "a Service that upstream has made gets an owner and no
   CHECK(Writes() == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "somebody's own Service of that name stays, and is made way for") {
+  kube::Object own = UpstreamsService();
+  own.Set({"spec", "selector"}, Json(R"({"app": "mine"})"));
+  const kube::Object stored = PutCached(api::Services(), own);
+  Put(Import());
+  CHECK(Reconcile().code() == absl::StatusCode::kAlreadyExists);
+  CHECK(Derived() == stored);
+  CHECK(Writes() == 0);
+  EraseImport();
+  CHECK(Reconcile(controllers::ServiceImportReconciler::kWasDeleted).ok());
+  CHECK(Derived() == stored);
+  CHECK(api::ServiceImportNamedBy(kDerived) == kDb);
+  CHECK(api::ServiceImportNamedBy({"shop", "web"}).name.empty());
+}
+
 TEST_CASE_METHOD(Fixture, "a Service of an earlier import of that name is taken over") {
   Put(Import());
   REQUIRE(Reconcile().ok());

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
+#include "api/keys.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
 #include "api/priority_class.h"
@@ -86,6 +87,8 @@ struct Fixture : tests::MembersFixture {
   // Compares one binding of the state, and returns whether that was possible: a policy has claimed
   // it, which is there like the template.
   bool IsCompared(const kube::Object& binding, const State& state) {
+    // One that a MultiClusterService has taken over; upstream leaves the claim of the policy there.
+    if (!binding.Annotation(api::kMultiClusterServiceNameLabel).empty()) return false;
     const api::ObjectReference reference = api::BindingView(binding).Resource();
     const std::optional<kube::Object> object = state.Find(reference.kind, reference.key());
     const kube::ObjectKey key = Namespaced::ClaimOn(binding);
@@ -107,6 +110,8 @@ struct Fixture : tests::MembersFixture {
 TEST_CASE_METHOD(Fixture, "bindings that upstream has made are what ours would be") {
   int compared = 0;
   for (const std::string& scenario : Scenarios()) {
+    if (scenario.find("quota-overall") != std::string::npos)
+      continue;  // Updates are refused there.
     const json::Value steps = Recorded(scenario);
     for (const json::Member& step : steps.members()) {
       const State state(step.value);
