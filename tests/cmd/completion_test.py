@@ -157,7 +157,11 @@ def main(arguments):
     if arguments[:1] == ["--shells"]:
         shells, arguments = arguments[1].split(","), arguments[2:]
     count = 0
-    for program in map(Program, arguments):
+    programs = [Program(os.path.abspath(path)) for path in arguments]
+    # Where there is no file, since arguments that are no commands complete as files.
+    empty = tempfile.TemporaryDirectory()
+    os.chdir(empty.name)
+    for program in programs:
         check_powershell(program)
         for name in shells:
             with tempfile.TemporaryDirectory() as folder:
@@ -165,6 +169,8 @@ def main(arguments):
                 check.everything()
                 check.details()
                 count += check.count
+    os.chdir("/")
+    empty.cleanup()
     least = 20 * len(shells) * len(arguments)
     assert count >= least, f"only {count} completions were compared, of at least {least}"
     print(f"{count} completions compared")
