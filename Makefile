@@ -26,7 +26,7 @@ CHARTS := karmada-controller-manager karmada-search
 CHART_VERSION = $(if $(wildcard scripts/version.sh),$(patsubst %,--%=$(shell scripts/version.sh semver),version app-version))
 # The version that the end-to-end tests pin.
 HELM ?= go -C tests/e2e/testbed/helm tool helm
-CTEST := ctest --output-on-failure --timeout 300 --no-tests=error -j $(JOBS)
+CTEST := ctest --output-on-failure --timeout 600 --no-tests=error -j $(JOBS)
 empty :=
 export NINJA_STATUS := [%f/%t, %es] $(empty)
 
