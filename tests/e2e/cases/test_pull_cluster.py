@@ -80,6 +80,8 @@ class PullClusterTest(DaemonCase):
         """The agent reports the EndpointSlices of the cluster's own controller; the control plane makes them its own."""
         version = "multicluster.x-k8s.io/v1alpha1"
         self.plane.install_multicluster_kinds(CLUSTER)
+        # While the Cluster does not list a kind, Karmada's scheduler leaves it out, for good.
+        self.wait("the Cluster to list ServiceExports", self.lists_service_exports, 60)
         self.host.apply([
             {"apiVersion": "v1", "kind": "Service", "metadata": {"namespace": self.namespace, "name": "web"},
              "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}},
@@ -99,6 +101,11 @@ class PullClusterTest(DaemonCase):
             assert len(pods) == 3 and found == pods, f"{pods} {found}"
             return True
         self.wait("the pods of the pull cluster behind the imported service", imported, 90)
+
+    def lists_service_exports(self):
+        cluster = self.host.get(f"/apis/cluster.karmada.io/v1alpha1/clusters/{CLUSTER}")
+        return any(r["kind"] == "ServiceExport" for group in cluster["status"].get("apiEnablements", [])
+                   for r in group["resources"])
 
     def check_a_silent_agent(self):
         """Drift and edits wait for the agent; the cluster is unknown, and ready again with its agent."""
