@@ -147,6 +147,12 @@ TEST_CASE("the flags of evictions are read and checked") {
   CHECK(Warnings({"--no-execute-taint-eviction-purge-mode=Directly"}).size() == 1);
   CHECK(Warnings({"--controllers=clustertaintpolicy"}).size() == 1);
   CHECK(Warnings({"--controllers=clustertaintpolicy", gate}).empty());
+  for (const char* name :
+       {"multiclusterservice", "endpointsliceCollect", "endpointsliceDispatch"}) {
+    const std::string controller = absl::StrCat("--controllers=*,", name);
+    CHECK(Warnings({controller}).size() == 1);
+    CHECK(Warnings({controller, "--feature-gates=MultiClusterService=true"}).empty());
+  }
   CHECK(Warnings({"--feature-gates=TransitiveDependencies=true,PropagateDeps=false"}).size() == 1);
   const std::string enforced = "--feature-gates=FederatedQuotaEnforcement=true";
   CHECK(Warnings({"--controllers=*,federatedResourceQuotaEnforcement"}).size() == 1);
