@@ -43,8 +43,13 @@ TEST_CASE("A policy that names a kind or a cluster in vain gets a warning") {
   const std::string ns = plane.UniqueNamespace("misspelt");
   const auto events = [&] { return plane.EventsOn(kPolicy, PolicyName(ns)); };
   plane.Apply("host", In(ns, kNamespaceYaml));
-  // A policy that is there before the daemon begins to work gets no event.
-  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
+  // A policy that is there before the detector begins to work gets no event.
+  plane.Apply("host", In(ns, PolicyFor("v1", "ConfigMap", "member1") + R"(---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: one, namespace: $NS}
+)"));
+  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kConfigMap, {ns, "one"}); }));
   plane.Apply("host", In(ns, PolicyFor("apps/v1", "Deploymnt", "member1")));
   CHECK(plane.Eventually([&] {
     return StrContains(events(),
