@@ -15,7 +15,22 @@ constexpr absl::Duration kInventoryPoll = absl::Milliseconds(20);
 void MemberInventory::Reads(const kube::Resource& resource,
                             const std::vector<std::string>& fields) {
   absl::MutexLock lock(&mu_);
-  fields_[resource.gvr()].insert(fields.begin(), fields.end());
+  fields_[resource.gvr()][""].insert(fields.begin(), fields.end());
+}
+
+void MemberInventory::SetReads(const std::string& loop, const kube::Resource& resource,
+                               const std::vector<std::string>& fields) {
+  absl::MutexLock lock(&followers_->mu);  // No informer is made with the old fields meanwhile.
+  const Fields before = FieldsOf(resource);
+  {
+    absl::MutexLock fields_lock(&mu_);
+    fields_[resource.gvr()][loop] = {fields.begin(), fields.end()};
+  }
+  if (FieldsOf(resource) == before) return;
+  for (const std::string& cluster : members_.Names()) {
+    const std::shared_ptr<kube::MemberCluster> member = members_.Find(cluster);
+    if (member != nullptr) member->unfiltered().Remove(resource);
+  }
 }
 
 absl::StatusOr<std::shared_ptr<kube::Informer>> MemberInventory::InformerFor(
@@ -51,7 +66,8 @@ std::shared_ptr<kube::Informer> MemberInventory::Informer(kube::MemberCluster& m
   kube::InformerSet& informers = member.unfiltered();
   if (std::shared_ptr<kube::Informer> known = informers.Find(resource)) return known;
   is_new = true;
-  informers.SetDefaultOptions(resource, OptionsFor(resource));
+  const Fields fields = FieldsOf(resource);
+  informers.SetDefaultOptions(resource, {.fields = {fields.begin(), fields.end()}});
   return informers.Get(resource);
 }
 
@@ -71,11 +87,13 @@ MemberInventory::Followed::~Followed() {
   if (member != nullptr) member->unfiltered().Remove(informer_->resource());
 }
 
-kube::InformerOptions MemberInventory::OptionsFor(const kube::Resource& resource) const {
+MemberInventory::Fields MemberInventory::FieldsOf(const kube::Resource& resource) const {
+  Fields all;
   absl::MutexLock lock(&mu_);
   const auto found = fields_.find(resource.gvr());
-  if (found == fields_.end()) return {};
-  return {.fields = {found->second.begin(), found->second.end()}};
+  if (found == fields_.end()) return all;
+  for (const auto& [loop, fields] : found->second) all.insert(fields.begin(), fields.end());
+  return all;
 }
 
 absl::Status AwaitInventory(const kube::Informer& informer, const base::Clock& clock,

@@ -7,7 +7,8 @@
 //   context.inventory.Reads(api::Pods(), {"spec.nodeName"});             // In Register.
 //   ASSIGN_OR_RETURN(auto pods, inventory.InformerFor(cluster, api::Pods()));  // In Reconcile.
 //
-// A loop that needs a kind only for some time follows it (Follow).
+// A loop that needs a kind only for some time follows it (Follow). One that needs fields of a
+// shared kind only for some time says so while it does (SetReads).
 #ifndef LOOPS_MEMBER_INVENTORY_H_
 #define LOOPS_MEMBER_INVENTORY_H_
 
@@ -49,9 +50,17 @@ class MemberInventory {
   // Call it before the manager runs.
   void Reads(const kube::Resource& resource, const std::vector<std::string>& fields);
 
+  // As Reads, at any time: sets what `loop` reads of the kind from now on, in place of what it set
+  // before; no fields stand for a loop that does not read the kind any more. When this changes what
+  // all loops together read, the informers of the kind end, and the next call of InformerFor
+  // returns a new one, which lists the member anew. It must not be called for kinds that are
+  // followed, nor in a handler of a member.
+  void SetReads(const std::string& loop, const kube::Resource& resource,
+                const std::vector<std::string>& fields);
+
   // Returns the informer of all objects of the kind in the member; it is created and started if
   // need be. While it has not synced, a missing object means nothing. After
-  // ClusterSet::OnReconnected a new informer is returned.
+  // ClusterSet::OnReconnected, or after SetReads, a new informer is returned.
   absl::StatusOr<std::shared_ptr<kube::Informer>> InformerFor(const std::string& cluster,
                                                               const kube::Resource& resource);
 
@@ -69,11 +78,14 @@ class MemberInventory {
   // Makes the informer if need be; `is_new` becomes whether it did.
   std::shared_ptr<kube::Informer> Informer(kube::MemberCluster& member,
                                            const kube::Resource& resource, bool& is_new);
-  kube::InformerOptions OptionsFor(const kube::Resource& resource) const;
+  using Fields = std::set<std::string>;
+  // Returns the fields that all loops together read.
+  Fields FieldsOf(const kube::Resource& resource) const;
 
   kube::ClusterSet& members_;
   mutable absl::Mutex mu_;
-  std::map<kube::Gvr, std::set<std::string>> fields_ ABSL_GUARDED_BY(mu_);
+  // By kind and loop. The loop is "" for Reads.
+  std::map<kube::Gvr, std::map<std::string, Fields>> fields_ ABSL_GUARDED_BY(mu_);
 
   struct Followers {
     absl::Mutex mu;  // Taken before mu_.

@@ -323,8 +323,10 @@ absl::Status RegisterClusterStatus(const loops::Context& context, int workers) {
       .resource_models =
           context.options.gates.Enabled(config::Gate::kCustomizedClusterResourceModeling),
   };
-  context.inventory.Reads(api::Nodes(), NodeFields());
-  context.inventory.Reads(api::Pods(), PodFields());
+  if (options.collect_resources) {
+    context.inventory.Reads(api::Nodes(), NodeFields());
+    context.inventory.Reads(api::Pods(), PodFields());
+  }
   kube::ControllerBuilder builder = context.NewController(api::kClusterStatusController, workers);
   loops::WatchesMemberSecrets(builder, context)
       .Watches(api::Clusters(), {.when = {.update = IsNewsForStatus}})

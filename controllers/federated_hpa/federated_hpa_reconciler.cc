@@ -57,6 +57,7 @@ FederatedHpaReconciler::FederatedHpaReconciler(Deps deps)
 
 absl::StatusOr<kube::Action> FederatedHpaReconciler::Reconcile(const kube::Request& request,
                                                                const base::StopToken& stop) {
+  WatchPodsIfInUse();
   const kube::ObjectPtr hpa = manager_.cluster().Find(api::FederatedHpas(), request.key);
   if (hpa == nullptr || hpa->IsDeleting()) {
     memory_.Forget(request.key);
@@ -72,6 +73,11 @@ absl::StatusOr<kube::Action> FederatedHpaReconciler::Reconcile(const kube::Reque
   RETURN_IF_ERROR(kube::IgnoreGone(written));
   if (period_ <= absl::ZeroDuration()) return kube::Action::Done();
   return kube::Action::After(period_);
+}
+
+void FederatedHpaReconciler::WatchPodsIfInUse() {
+  absl::MutexLock lock(&in_use_mu_);
+  members_.SetInUse(manager_.cluster().informers().Get(api::FederatedHpas())->store().size() > 0);
 }
 
 absl::Status FederatedHpaReconciler::Scale(ScalingPass& pass, const base::StopToken& stop) {
@@ -233,7 +239,6 @@ void FederatedHpaReconciler::Observe(base::SteadyTime start, const absl::Status&
 constexpr int kWorkers = 5;
 
 absl::Status RegisterFederatedHpa(const loops::Context& context, int /*workers*/) {
-  context.inventory.Reads(api::Pods(), autoscaling::PodFields());
   kube::ClusterClient& plane = context.manager.cluster();
   FederatedHpaReconciler::Deps deps = {
       context.manager,

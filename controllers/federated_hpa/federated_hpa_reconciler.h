@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "autoscaling/metrics_source.h"
 #include "base/stop_token.h"
 #include "config/options.h"
@@ -40,6 +41,8 @@ class FederatedHpaReconciler : public kube::Reconciler {
                                          const base::StopToken& stop) override;
 
  private:
+  // Has pods watched in members as long as there is a FederatedHPA.
+  void WatchPodsIfInUse();
   // Each step returns an error after it has reported it (ScalingPass::Fail).
   absl::Status Scale(ScalingPass& pass, const base::StopToken& stop);
   absl::Status FindTarget(ScalingPass& pass, const base::StopToken& stop);
@@ -57,6 +60,7 @@ class FederatedHpaReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   const absl::Duration period_;
   MemberScales members_;
+  absl::Mutex in_use_mu_;  // From the look at the store until members_ knows: the last one counts.
   kube::EventRecorder recorder_;
   ScalingMemory memory_;
   ScalingDecider decider_;

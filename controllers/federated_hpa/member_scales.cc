@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/reasons.h"
 #include "api/resources.h"
+#include "autoscaling/pod_metrics.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
@@ -32,6 +34,11 @@ kube::Object ScaleOfWorkload(const kube::Object& workload) {
 }
 
 }  // namespace
+
+void MemberScales::SetInUse(bool in_use) {
+  deps_.inventory.SetReads(api::kFederatedHpaController, api::Pods(),
+                           in_use ? autoscaling::PodFields() : std::vector<std::string>());
+}
 
 MemberScaleSum MemberScales::Sum(const loops::ScaleTarget& target,
                                  const std::vector<std::string>& clusters,

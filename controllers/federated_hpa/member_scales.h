@@ -43,6 +43,11 @@ class MemberScales {
   };
   explicit MemberScales(const Deps& deps) : deps_(deps) {}
 
+  // Sets whether anything is scaled at all. Pods are watched in members, with the fields that
+  // autoscaling reads, only while it is: members have many of them. It must not be called by two
+  // threads at once.
+  void SetInUse(bool in_use);
+
   // Clusters that cannot be read are left out and logged. Deployments, StatefulSets and ReplicaSets
   // are taken from the cache, other kinds from the scale subresource.
   MemberScaleSum Sum(const loops::ScaleTarget& target, const std::vector<std::string>& clusters,

@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/reasons.h"
 #include "api/resources.h"
+#include "autoscaling/pod_metrics.h"
 #include "controllers/federated_hpa/federated_hpa_reconciler.h"
 #include "tests/support/loops_fixture.h"
 
@@ -58,7 +60,9 @@ struct FederatedHpaFixture : LoopsFixture {
 
   FederatedHpaFixture() {
     Make();
-    inventory.Reads(api::Pods(), autoscaling::PodFields());
+    // As after the first pass: a pass that changes the fields waits for new lists, and only the
+    // test lets time pass.
+    inventory.SetReads(api::kFederatedHpaController, kPods, autoscaling::PodFields());
     Restart();
     Sync({api::FederatedHpas(), api::ResourceBindings(), api::Clusters()});
     for (const char* name : {"m1", "m2"}) PutCluster(name, true);

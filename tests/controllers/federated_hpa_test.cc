@@ -332,6 +332,19 @@ TEST_CASE_METHOD(Fixture, "a behavior limits what a pass changes") {
   CHECK(Replicas() == 6);
 }
 
+TEST_CASE_METHOD(Fixture, "pods are watched as long as there is a FederatedHPA") {
+  const auto pods = [&] { return (*members.Get("m1"))->unfiltered().Find(tests::kPods); };
+  PutHpa();
+  PassOnce();
+  CHECK(pods() != nullptr);
+  server->Erase(api::FederatedHpas(), key);
+  REQUIRE(tests::Eventually([&] {
+    return manager->cluster().informers().Get(api::FederatedHpas())->store().size() == 0;
+  }));
+  CHECK(Pass().ok());
+  CHECK(pods() == nullptr);
+}
+
 TEST_CASE_METHOD(Fixture, "the registered loop looks at a FederatedHPA when it comes, and again") {
   member("m1").Put(tests::kConfigMaps, Parse(R"({"metadata": {"name": "x", "namespace": "ns"}})"));
   REQUIRE(controllers::RegisterFederatedHpa(Context(), 1).ok());

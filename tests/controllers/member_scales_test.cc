@@ -38,6 +38,7 @@ TEST_CASE_METHOD(Fixture, "replicas and pods of clusters are added up, from the 
 }
 
 TEST_CASE_METHOD(Fixture, "only the fields of pods that count are held") {
+  scales.SetInUse(true);
   const MemberScaleSum sum = Sum({"m1"}, kDeployments.gvk);
   REQUIRE_FALSE(sum.pods.empty());
   const kube::Object& pod = *sum.pods[0].object;

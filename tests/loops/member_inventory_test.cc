@@ -52,6 +52,30 @@ TEST_CASE_METHOD(Fixture, "all fields that any loop has named are stored, and no
   CHECK(pod->status() == json::Value::Object({{"phase", "Running"}}));
 }
 
+TEST_CASE_METHOD(Fixture, "fields that a loop needs for some time are stored for that time") {
+  inventory.Reads(kPods, {"status.phase"});
+  const auto pod = [&] { return Pods()->store().List().at(0); };
+  const std::shared_ptr<kube::Informer> before = Pods();
+  inventory.SetReads("autoscaler", kPods, {"spec.nodeName", "status.phase"});
+  CHECK(pod()->spec()["nodeName"].AsString() == "n1");
+  const std::shared_ptr<kube::Informer> wide = Pods();
+  CHECK(wide != before);
+  inventory.SetReads("autoscaler", kPods, {"status.phase", "spec.nodeName"});
+  CHECK(Pods() == wide);  // Nothing has changed.
+  inventory.SetReads("autoscaler", kPods, {});
+  CHECK(pod()->spec()["nodeName"].AsString().empty());
+  CHECK(pod()->status()["phase"].AsString() == "Running");
+  CHECK(tests::Eventually([&] { return m1.watches() == 1; }));
+}
+
+TEST_CASE_METHOD(Fixture, "a kind that no loop reads any more is not watched") {
+  inventory.SetReads("autoscaler", kPods, {"status.phase"});
+  Pods();
+  REQUIRE(m1.AwaitWatches(1));
+  inventory.SetReads("autoscaler", kPods, {});
+  CHECK(tests::Eventually([&] { return m1.watches() == 0; }));
+}
+
 TEST_CASE_METHOD(Fixture, "the inventory of a member ends with it") {
   const std::shared_ptr<kube::Informer> before = Pods();
   REQUIRE(m1.AwaitWatches(1));
