@@ -212,13 +212,17 @@ absl::Status EndpointSliceDispatchReconciler::CleanUp(const kube::ObjectKey& key
                                                        api::kEndpointSliceDispatchFinalizer, stop));
   }
   results_.Forget(key);
-  // The slice may have been the one that failed.
-  const kube::ObjectPtr service =
-      source == nullptr ? nullptr
-                        : manager_.cluster().Find(api::MultiClusterServices(),
-                                                  api::CollectedServiceOf(*source, kCollector));
-  if (service == nullptr || !IsInForce(*service) || !HasFailed(*service)) return absl::OkStatus();
-  return ReportOn(service, false, stop);
+  return ReportOnFailed(stop);
+}
+
+// The slice that has left may have been the one that failed, of whichever service: its Work, which
+// names the service, may be gone or may belong to another one by now.
+absl::Status EndpointSliceDispatchReconciler::ReportOnFailed(const base::StopToken& stop) {
+  base::ErrorList errors;
+  for (const kube::ObjectPtr& service : manager_.cluster().List(api::MultiClusterServices())) {
+    if (IsInForce(*service) && HasFailed(*service)) errors.Add(ReportOn(service, false, stop));
+  }
+  return errors.Join();
 }
 
 absl::Status EndpointSliceDispatchReconciler::ReportOn(const kube::ObjectPtr& service, bool changed,

@@ -59,6 +59,8 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
   // `source` is nullptr when it is gone.
   absl::Status CleanUp(const kube::ObjectKey& key, const kube::ObjectPtr& source,
                        const base::StopToken& stop);
+  // Writes the conditions of the services whose condition says that a slice failed.
+  absl::Status ReportOnFailed(const base::StopToken& stop);
   // Writes the condition of the service, if enough is known of its slices.
   absl::Status ReportOn(const kube::ObjectPtr& service, bool changed, const base::StopToken& stop);
   absl::Status DeleteWork(const kube::Object& work, const base::StopToken& stop);

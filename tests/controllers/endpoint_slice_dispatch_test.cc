@@ -239,6 +239,11 @@ TEST_CASE_METHOD(Fixture, "the condition is about all slices of the service") {
     PutCached(api::Works(), source);
     REQUIRE(Reconcile().ok());
   }
+  SECTION("the Work of the slice that failed has gone") {
+    server->Erase(api::Works(), works::WorkOfSlice("m1", {"shop", "web-abc"}));
+    Settle(api::Works());
+    REQUIRE(Reconcile().ok());
+  }
   CHECK(absl::StartsWith(ConditionIs(api::kEndpointSliceDispatched), "True"));
   REQUIRE(recorded->All().size() == 2);
   CHECK(absl::StartsWith(recorded->All()[1], "Normal DispatchEndpointSliceSucceed"));
