@@ -84,7 +84,8 @@ def name_of(test):
 
 
 def load(folder, patterns):
-    """The cases of a folder, those that need the shared daemon together, and last those that judge what all did."""
+    """The cases of a folder, those that need the shared daemon together, then those that leave hundreds of objects and
+    kinds behind, among which others would be slow, and last those that judge what all did."""
     found = unittest.defaultTestLoader.discover(str(HERE / folder), top_level_dir=str(HERE))
 
     def flatten(tests):
@@ -94,7 +95,8 @@ def load(folder, patterns):
             else:
                 yield test
     tests = [t for t in flatten(found) if not patterns or any(p in t.id() for p in patterns)]
-    tests.sort(key=lambda t: (getattr(t, "judges_all", False), not isinstance(t, suite.DaemonCase)))
+    tests.sort(key=lambda t: (getattr(t, "judges_all", False), getattr(t, "fills_the_plane", False),
+                              not isinstance(t, suite.DaemonCase)))
     return unittest.TestSuite(tests)
 
 

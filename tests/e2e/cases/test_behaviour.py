@@ -6,6 +6,8 @@ from rig.suite import PlaneCase, require_binary
 
 
 class BehaviourTest(PlaneCase):
+    fills_the_plane = True
+
     def test_the_behaviour_tests_pass_on_real_api_servers(self):
         require_binary(paths.BEHAVIOUR_TEST)
         # They start and stop the daemon themselves.

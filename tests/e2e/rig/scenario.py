@@ -311,7 +311,7 @@ _FINALIZERS_OF_STEPS = "example.io/"
 _RULES_OF_MEMBERS = [f"{_ADMISSION}/validatingadmissionpolicybindings", f"{_ADMISSION}/validatingadmissionpolicies"]
 
 
-def clean_up(plane, timeout=90):
+def clean_up(plane, timeout=180):
     """Removes every scenario object from the control plane, and what is left of them in the members, and brings members
     back that a scenario has taken out. Returns what is left nevertheless."""
     try:
