@@ -76,7 +76,7 @@ e2e: build ## Run the tests on real Kubernetes and Karmada servers (needs Go 1.2
 compat: build ## Replay what upstream did where clusters change, and take its place with everything in use (needs Go; long)
 	@scripts/setup.sh e2e
 	@echo "== compat"
-	@$(PYTHON) -u tests/e2e/run.py --compat
+	@$(if $(BEFORE),BEFORE=$(abspath $(BEFORE))) $(PYTHON) -u tests/e2e/run.py --compat
 
 .PHONY: record
 record: setup ## Record anew what upstream does in tests/data/scenarios (needs Go; some: make record SCENARIOS="a b")
