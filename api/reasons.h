@@ -67,8 +67,6 @@ inline constexpr char kValidConfiguration[] = "ValidConfiguration";
 inline constexpr char kWebhookSuspended[] = "WebhookSuspended";
 inline constexpr char kWebhookResumed[] = "WebhookResumed";
 
-// The reason of events on objects that ask for something this program does not do yet.
-
 // Reasons of the detector's events on policies.
 inline constexpr char kResourceNotServed[] = "ResourceNotServed";
 inline constexpr char kResourceNotPropagated[] = "ResourceNotPropagated";
