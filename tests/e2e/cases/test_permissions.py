@@ -111,6 +111,9 @@ def allows(right, request):
 class PermissionsTest(PlaneCase):
     judges_all = True
 
+    def setUp(self):
+        suite.stop_daemon()  # The end of a test's namespace starts it.
+
     def test_a_1_work_of_a_kind_without_rights_names_what_is_missing(self):
         member, name = self.plane.members[1], "without-rights"
         kube = self.plane.kube(member)
@@ -213,7 +216,6 @@ class PermissionsTest(PlaneCase):
         daemon.stop()
 
     def test_b_nothing_is_refused_and_no_right_is_left_over(self):
-        suite.stop_daemon()
         unused = []
         for server in [HOST, *self.plane.members]:
             audit = Audit(self.plane, server)
