@@ -13,6 +13,9 @@
 
 namespace config {
 
+// The release of upstream that all tables compare with.
+inline constexpr absl::string_view kComparedWith = "v1.18.2";
+
 enum class State {
   kHere,     // Has the effect that it has upstream.
   kFixed,    // Accepted, but cannot be changed here; the note says what always holds.

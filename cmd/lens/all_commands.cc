@@ -2,6 +2,7 @@
 
 #include "cmd/lens/graph.h"
 #include "cmd/lens/plan.h"
+#include "cmd/lens/preflight.h"
 #include "cmd/lens/why.h"
 
 namespace cmd::lens {
@@ -32,6 +33,7 @@ void AddAllCommands(tool::CommandLine& line) {
   AddPlan(line);
   AddGraph(line);
   AddWhy(line);
+  AddPreflight(line);
 }
 
 }  // namespace cmd::lens

@@ -1,0 +1,37 @@
+// What this program makes of the arguments that upstream's controller manager runs with.
+#ifndef LENS_PREFLIGHT_ARGUMENTS_CHECK_H_
+#define LENS_PREFLIGHT_ARGUMENTS_CHECK_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "config/options.h"
+#include "lens/preflight/arguments.h"
+#include "lens/preflight/report.h"
+
+namespace lens::preflight {
+
+struct CheckedArguments {
+  std::vector<Row> rows;  // Of the Deployment, flags and gates; refused controllers among them.
+  // As the daemon would run with the arguments that it does not refuse.
+  config::Options options;
+};
+
+// Hands the arguments to the daemon's own parser. Everything that it refuses is a row kLost with its
+// message: each flag, gate and controller on its own, because the parser ends at the first one. What
+// the daemon would warn of at its start is a row kDiffers. kInvalidArgument when the arguments ask
+// for something else than to run, such as --help.
+absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments);
+
+// The names of the controllers and loops that the options run, and of those that they turn off.
+struct Running {
+  std::set<std::string> on, off;
+};
+// Returns a row for each controller: whether it runs, and what the program's table says of it.
+std::vector<Row> ControllerRows(const Running& running);
+
+}  // namespace lens::preflight
+
+#endif  // LENS_PREFLIGHT_ARGUMENTS_CHECK_H_
