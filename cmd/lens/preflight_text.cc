@@ -91,9 +91,8 @@ std::string PartText(const Report& report, Part part, const tool::Colours& colou
 
 std::string PreflightText(const Report& report, const tool::Colours& colours) {
   std::string text =
-      absl::StrCat(colours.Bold(report.Headline()), ". Compared with Karmada ",
-                   config::kComparedWith, "; what is the same may still behave better here: see ",
-                   "docs/differences.md.\n");
+      absl::StrCat(colours.Bold(absl::StrCat(report.Headline(), ".")), "\nCompared with Karmada ",
+                   config::kComparedWith, ".\n");
   if (report.arguments.empty()) {
     absl::StrAppend(&text,
                     "Flags, feature gates and controllers were not looked at; --host-kubeconfig or "

@@ -165,7 +165,7 @@ Variables AddressesIn(const std::vector<std::string>& words) {
 }
 
 Arguments ArgumentsOfWords(const std::string& file, std::vector<std::string> words) {
-  Arguments arguments{.source = absl::StrCat("file ", tool::DisplayName(file))};
+  Arguments arguments{.source = tool::DisplayName(file)};
   DropProgram(words);
   ExpandInto(words, AddressesIn(words), arguments);
   return arguments;

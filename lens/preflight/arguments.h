@@ -12,7 +12,7 @@
 namespace lens::preflight {
 
 struct Arguments {
-  std::string source;  // "Deployment karmada-system/karmada-controller-manager", "file args.txt"
+  std::string source;  // "Deployment karmada-system/karmada-controller-manager", "args.txt"
   std::string image;   // Of the container; "" for a list of arguments.
   // Without the name of the program, one argument each, with variables filled in.
   std::vector<std::string> words;

@@ -200,7 +200,7 @@ void AddGateRows(const config::FeatureGates& gates, std::vector<std::string>& wa
                     .name = name,
                     .use = on ? "on" : "off",
                     .grade = differs ? Grade::kDiffers : Grade::kSame,
-                    .note = std::string(gate.note),
+                    .note = absl::StrCat(differs ? "has no effect: " : "", gate.note),
                     .details = json::Value::Object({{"on", on}, {"byDefault", is_standard}}),
                     .quiet = is_standard && !differs});
   }
