@@ -9,7 +9,7 @@
 #include "api/cluster.h"
 #include "interpreter/check/admission_review.h"
 #include "interpreter/customized/customization.h"
-#include "interpreter/webhook/configuration.h"
+#include "lens/preflight/documented.h"
 #include "tool/console.h"
 
 namespace lens::preflight {
@@ -69,6 +69,14 @@ Judged JudgeMissingKind(const KindFacts& kind) {
           "stays missing. Apply the kind's definition first (config/crds)"};
 }
 
+Judged JudgeReadableKind(const config::KindSupport& support, bool is_used) {
+  std::string note(support.note);
+  const std::string documented = DifferencesOf(support);
+  if (!is_used || documented.empty()) return {Grade::kSame, std::move(note)};
+  absl::StrAppend(&note, note.empty() ? "" : "; ", "what is different on purpose: ", documented);
+  return {Grade::kDiffers, std::move(note)};
+}
+
 Judged JudgeKind(const KindFacts& kind) {
   if (kind.support == nullptr) return JudgeUnknownKind(kind);
   if (kind.served.empty()) return JudgeMissingKind(kind);
@@ -86,10 +94,7 @@ Judged JudgeKind(const KindFacts& kind) {
     return {Grade::kUnknown, absl::StrCat("the stored versions could not be read: ",
                                           kind.stored.status().message())};
   }
-  const bool is_ignored =
-      support.state == config::State::kFixed || support.state == config::State::kNoSense;
-  const bool differs = is_ignored && *kind.count > 0;
-  return {differs ? Grade::kDiffers : Grade::kSame, std::string(support.note)};
+  return JudgeReadableKind(support, *kind.count > 0);
 }
 
 Row KindRow(const KindFacts& kind) {

@@ -7,10 +7,13 @@
 #include <sstream>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "config/support.h"
 #include "lens/preflight/arguments_check.h"
+#include "lens/preflight/documented.h"
 #include "tests/lens/preflight/fake_plane.h"
 
 namespace tests {
@@ -91,6 +94,21 @@ TEST_CASE("Preflight: docs/support.md compares with the same release") {
   const std::string page = ReadAll("docs/support.md");
   CHECK(absl::StrContains(page, absl::StrCat("Compared with karmada-controller-manager ",
                                              config::kComparedWith, ".")));
+}
+
+TEST_CASE("Preflight: the differences of every kind have a section in docs/differences.md") {
+  const std::string page = ReadAll("docs/differences.md");
+  const std::string prefix = "docs/differences.md#";
+  for (const config::KindSupport& kind : config::Kinds()) {
+    const std::string where = lens::preflight::DifferencesOf(kind);
+    INFO(kind.kind << ": " << where);
+    CHECK(where.empty() == (kind.state == config::State::kOutside));
+    if (where.empty()) continue;
+    REQUIRE(absl::StartsWith(where, prefix));
+    const std::string heading =
+        absl::StrReplaceAll(where.substr(prefix.size()), {{"-", " "}});
+    CHECK(absl::StrContains(absl::AsciiStrToLower(page), absl::StrCat("\n## ", heading, "\n")));
+  }
 }
 
 }  // namespace tests
