@@ -3,6 +3,7 @@
 #ifndef CONFIG_SUPPORT_H_
 #define CONFIG_SUPPORT_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/json.h"
+#include "config/feature_gates.h"
 
 namespace config {
 
@@ -40,6 +42,7 @@ struct ControllerSupport {
   bool on_by_default = true;
   State state = State::kHere;
   absl::string_view note = "";
+  std::optional<Gate> gate = std::nullopt;  // A gate that has to be on, too.
 };
 
 // A kind of Karmada's API groups, by the name of its resource. The note describes the consequence

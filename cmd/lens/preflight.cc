@@ -12,7 +12,6 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "base/stop_token.h"
-#include "cmd/controller-manager/controller_table.h"
 #include "cmd/lens/flags.h"
 #include "cmd/lens/preflight_text.h"
 #include "config/support.h"
@@ -91,11 +90,6 @@ void Append(std::vector<preflight::Row> more, std::vector<preflight::Row>& rows)
   for (preflight::Row& row : more) rows.push_back(std::move(row));
 }
 
-std::vector<preflight::Row> ControllerRows(const config::Options& options) {
-  RunningControllers running = ControllersThatRun(options);
-  return preflight::ControllerRows({std::move(running.on), std::move(running.off)});
-}
-
 absl::StatusOr<preflight::Report> MakeReport(const PreflightOptions& options,
                                              tool::Console& console) {
   // What the user gave is looked at before anything is waited for.
@@ -109,7 +103,7 @@ absl::StatusOr<preflight::Report> MakeReport(const PreflightOptions& options,
     report.arguments = daemon.arguments.source;
     merge.combined = checked.options.gates.Enabled(config::Gate::kCombinedCustomizations);
     Append(std::move(checked.rows), report.rows);
-    Append(ControllerRows(checked.options), report.rows);
+    Append(preflight::ControllerRows(checked.options), report.rows);
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<tool::LiveConnection> plane, tool::Connect(options.plane));
   ASSIGN_OR_RETURN(const preflight::Facts facts,
@@ -121,8 +115,7 @@ absl::StatusOr<preflight::Report> MakeReport(const PreflightOptions& options,
 
 tool::ExitCode CodeFor(preflight::Grade verdict) {
   if (verdict == preflight::Grade::kLost) return tool::ExitCode::kFailed;
-  return verdict == preflight::Grade::kUnknown ? tool::ExitCode::kUnusable
-                                               : tool::ExitCode::kFine;
+  return verdict == preflight::Grade::kUnknown ? tool::ExitCode::kUnusable : tool::ExitCode::kFine;
 }
 
 absl::StatusOr<tool::ExitCode> Preflight(const PreflightOptions& options, tool::Console& console) {
@@ -149,8 +142,9 @@ void AddHostFlags(CLI::App& app, PreflightOptions& options) {
       ->type_name("NAME");
   app.add_option("-n,--namespace", options.host.ns, "namespace of the Deployment")
       ->needs(host)
-      ->check([](const std::string& text) { return DnsError(text, kube::ValidateDns1123Label(text)); },
-              "")
+      ->check(
+          [](const std::string& text) { return DnsError(text, kube::ValidateDns1123Label(text)); },
+          "")
       ->capture_default_str()
       ->type_name("NAME");
   app.add_option("--deployment", options.deployment, "Deployment of karmada-controller-manager")

@@ -90,9 +90,8 @@ std::string PartText(const Report& report, Part part, const tool::Colours& colou
 }  // namespace
 
 std::string PreflightText(const Report& report, const tool::Colours& colours) {
-  std::string text =
-      absl::StrCat(colours.Bold(absl::StrCat(report.Headline(), ".")), "\nCompared with Karmada ",
-                   config::kComparedWith, ".\n");
+  std::string text = absl::StrCat(colours.Bold(absl::StrCat(report.Headline(), ".")),
+                                  "\nCompared with Karmada ", config::kComparedWith, ".\n");
   if (report.arguments.empty()) {
     absl::StrAppend(&text,
                     "Flags, feature gates and controllers were not looked at; --host-kubeconfig or "

@@ -112,9 +112,9 @@ void DropProgram(std::vector<std::string>& words) {
 absl::Status CheckNoShell(const std::vector<std::string>& words, const std::string& where) {
   for (const absl::string_view shell : kShells) {
     if (words.empty() || LastPart(words[0]) != shell) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        where, " starts karmada-controller-manager by a shell (", words[0],
-        "), so that its arguments are not known; give them with --args-file"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, " starts karmada-controller-manager by a shell (", words[0],
+                     "), so that its arguments are not known; give them with --args-file"));
   }
   return absl::OkStatus();
 }
@@ -152,7 +152,8 @@ std::vector<std::string> ShellWords(absl::string_view text) {
   return words;
 }
 
-// Outside of a pod nothing is known of variables but what the installers of upstream call addresses.
+// Outside of a pod nothing is known of variables but what the installers of upstream call
+// addresses.
 Variables AddressesIn(const std::vector<std::string>& words) {
   Variables variables;
   for (const std::string& word : words) {
@@ -214,9 +215,10 @@ absl::StatusOr<Arguments> ArgumentsOfText(const std::string& file, absl::string_
     arguments.source = absl::StrCat(arguments.source, " in ", tool::DisplayName(file));
     return arguments;
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      tool::DisplayName(file),
-      " has neither a Deployment that runs karmada-controller-manager nor a list of its arguments"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(tool::DisplayName(file),
+                   " has neither a Deployment that runs karmada-controller-manager nor a list of "
+                   "its arguments"));
 }
 
 }  // namespace lens::preflight

@@ -1,8 +1,8 @@
 // The parser ends at the first mistake. To find all of them, the argument is looked for without
 // which the parser says something else; it is taken out, and the rest is parsed again. An argument
 // that is right only together with another one is so judged together with it. --controllers and
-// --feature-gates, which may be repeated, are taken apart first: one unknown gate must not hide what
-// the daemon does with the others.
+// --feature-gates, which may be repeated, are taken apart first: one unknown gate must not hide
+// what the daemon does with the others.
 #include "lens/preflight/arguments_check.h"
 
 #include <algorithm>
@@ -123,7 +123,8 @@ Row RefusedRow(const Group& group, const std::string& message) {
   if (row.part == Part::kFlags) {
     row.use = value;
   } else {
-    const std::pair<std::string, std::string> parts = absl::StrSplit(value, absl::MaxSplits('=', 1));
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(value, absl::MaxSplits('=', 1));
     row.name = std::string(absl::StripPrefix(parts.first, "-"));
     row.use = row.part == Part::kGates ? parts.second : "named in --controllers";
   }
@@ -143,8 +144,8 @@ config::Parsed ParseAccepted(std::vector<Group>& groups, std::vector<Row>& rows)
   return parsed;
 }
 
-// Returns whether the daemon's warning is about this flag. Those about gates and controllers are not
-// about the flags that list them.
+// Returns whether the daemon's warning is about this flag. Those about gates and controllers are
+// not about the flags that list them.
 bool IsAbout(absl::string_view warning, absl::string_view flag) {
   if (!absl::ConsumePrefix(&warning, flag)) return false;
   return absl::StartsWith(warning, "=") || absl::StartsWith(warning, " ");
@@ -164,9 +165,8 @@ void AddFlagRows(const std::vector<Group>& groups, std::vector<std::string>& war
     Row row{.part = Part::kFlags, .name = name, .use = value};
     const auto support = known.find(name);
     if (support != known.end()) row.note = std::string(support->second.note);
-    const auto warning = std::find_if(warnings.begin(), warnings.end(), [&n = name](const auto& w) {
-      return IsAbout(w, n);
-    });
+    const auto warning = std::find_if(warnings.begin(), warnings.end(),
+                                      [&n = name](const auto& w) { return IsAbout(w, n); });
     if (warning != warnings.end()) {
       row.grade = Grade::kDiffers;
       row.note = *warning;
@@ -192,9 +192,8 @@ void AddGateRows(const config::FeatureGates& gates, std::vector<std::string>& wa
     const std::string name(gate.name);
     const bool on = gates.All().at(name);
     const bool is_standard = on == standard.at(name);
-    const auto warning = std::find_if(warnings.begin(), warnings.end(), [&](const auto& w) {
-      return is_gates(w) && Names(w, name);
-    });
+    const auto warning = std::find_if(warnings.begin(), warnings.end(),
+                                      [&](const auto& w) { return is_gates(w) && Names(w, name); });
     const bool differs = warning != warnings.end();
     rows.push_back({.part = Part::kGates,
                     .name = name,
@@ -232,6 +231,11 @@ Row UnresolvedRow(const std::string& word) {
           .note = "names a variable whose value is not known here, and was left out"};
 }
 
+bool Runs(const config::ControllerSupport& controller, const config::Options& options) {
+  if (controller.gate.has_value() && !options.gates.Enabled(*controller.gate)) return false;
+  return options.ControllerEnabled(std::string(controller.name), controller.on_by_default);
+}
+
 }  // namespace
 
 absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments) {
@@ -263,30 +267,22 @@ absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments) {
   return checked;
 }
 
-std::vector<Row> ControllerRows(const Running& running) {
+std::vector<Row> ControllerRows(const config::Options& options) {
+  const config::Options standard;
   std::vector<Row> rows;
-  const auto row_of = [&running](absl::string_view name, bool by_default, absl::string_view note,
-                                 config::State state) {
-    const bool on = running.on.contains(std::string(name));
-    const bool turned_off = running.off.contains(std::string(name));
-    const bool is_standard = on ? by_default : !turned_off;
-    const bool differs = on && state != config::State::kHere && state != config::State::kOutside;
-    return Row{.part = Part::kControllers,
-               .name = std::string(name),
-               .use = on ? "on" : (turned_off ? "turned off" : "off"),
-               .grade = differs ? Grade::kDiffers : Grade::kSame,
-               .note = std::string(note),
-               .details = json::Value::Object({{"on", on}, {"byDefault", is_standard}}),
-               .quiet = is_standard && !differs};
-  };
-  for (const config::ControllerSupport& c : config::Controllers()) {
-    rows.push_back(row_of(c.name, c.on_by_default, c.note, c.state));
-  }
-  for (const config::Support& loop : config::LoopsWithoutSwitch()) {
-    if (!running.on.contains(std::string(loop.name)) && !running.off.contains(std::string(loop.name))) {
-      continue;
-    }
-    rows.push_back(row_of(loop.name, true, loop.note, loop.state));
+  for (const config::ControllerSupport& controller : config::Controllers()) {
+    const bool on = Runs(controller, options);
+    const bool is_standard = on == Runs(controller, standard);
+    const bool has_effect =
+        controller.state == config::State::kHere || controller.state == config::State::kOutside;
+    const bool differs = on && !has_effect;
+    rows.push_back({.part = Part::kControllers,
+                    .name = std::string(controller.name),
+                    .use = on ? "on" : (is_standard ? "off" : "turned off"),
+                    .grade = differs ? Grade::kDiffers : Grade::kSame,
+                    .note = std::string(controller.note),
+                    .details = json::Value::Object({{"on", on}, {"byDefault", is_standard}}),
+                    .quiet = is_standard && !differs});
   }
   return rows;
 }

@@ -2,8 +2,6 @@
 #ifndef LENS_PREFLIGHT_ARGUMENTS_CHECK_H_
 #define LENS_PREFLIGHT_ARGUMENTS_CHECK_H_
 
-#include <set>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,18 +17,15 @@ struct CheckedArguments {
   config::Options options;
 };
 
-// Hands the arguments to the daemon's own parser. Everything that it refuses is a row kLost with its
-// message: each flag, gate and controller on its own, because the parser ends at the first one. What
-// the daemon would warn of at its start is a row kDiffers. kInvalidArgument when the arguments ask
-// for something else than to run, such as --help.
+// Hands the arguments to the daemon's own parser. Everything that it refuses is a row kLost with
+// its message: each flag, gate and controller on its own, because the parser ends at the first one.
+// What the daemon would warn of at its start is a row kDiffers. kInvalidArgument when the arguments
+// ask for something else than to run, such as --help.
 absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments);
 
-// The names of the controllers and loops that the options run, and of those that they turn off.
-struct Running {
-  std::set<std::string> on, off;
-};
-// Returns a row for each controller: whether it runs, and what the program's table says of it.
-std::vector<Row> ControllerRows(const Running& running);
+// Returns a row for each controller of --controllers: whether the options run it, and what the
+// program's table says of it.
+std::vector<Row> ControllerRows(const config::Options& options);
 
 }  // namespace lens::preflight
 

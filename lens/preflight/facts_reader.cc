@@ -30,9 +30,8 @@ kube::Resource Definitions() {
 
 bool IsKnownGroup(absl::string_view group) {
   const auto kinds = config::Kinds();
-  return std::any_of(kinds.begin(), kinds.end(), [group](const config::KindSupport& kind) {
-    return kind.group == group;
-  });
+  return std::any_of(kinds.begin(), kinds.end(),
+                     [group](const config::KindSupport& kind) { return kind.group == group; });
 }
 
 bool IsKnown(const kube::Resource& resource) {
@@ -56,10 +55,9 @@ class Reader {
   absl::StatusOr<Facts> Read() {
     Facts facts;
     facts.kinds = KindsToLookAt();
-    const bool serves_karmada =
-        std::any_of(facts.kinds.begin(), facts.kinds.end(), [](const KindFacts& kind) {
-          return !kind.served.empty() || !kind.discovery.ok();
-        });
+    const bool serves_karmada = std::any_of(
+        facts.kinds.begin(), facts.kinds.end(),
+        [](const KindFacts& kind) { return !kind.served.empty() || !kind.discovery.ok(); });
     if (!serves_karmada) {
       return absl::FailedPreconditionError(
           absl::StrCat(client_.name(),
@@ -153,8 +151,7 @@ class Reader {
     const json::Value& metadata = list.ok() ? (*list)["metadata"] : json::Value();
     const bool is_whole = metadata["continue"].AsString().empty();
     if (answer->code == kOk && list.ok() && (is_whole || metadata.Has("remainingItemCount"))) {
-      return static_cast<int64_t>((*list)["items"].size()) +
-             metadata["remainingItemCount"].AsInt();
+      return static_cast<int64_t>((*list)["items"].size()) + metadata["remainingItemCount"].AsInt();
     }
     // Either the answer is an error, which this call puts into words, or it has no number.
     ASSIGN_OR_RETURN(const kube::ListPage page,
@@ -165,8 +162,7 @@ class Reader {
   absl::StatusOr<std::vector<std::string>> Stored(const kube::Resource& resource) {
     RETURN_IF_ERROR(CheckTime());
     const std::string name = absl::StrCat(resource.plural, ".", resource.gvk.group);
-    const absl::StatusOr<kube::Object> definition =
-        client_.Get(Definitions(), {"", name}, stop_);
+    const absl::StatusOr<kube::Object> definition = client_.Get(Definitions(), {"", name}, stop_);
     std::vector<std::string> versions;
     if (kube::IsGone(definition.status())) return versions;
     RETURN_IF_ERROR(definition.status());

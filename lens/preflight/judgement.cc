@@ -54,9 +54,8 @@ struct Judged {
 Judged JudgeUnknownKind(const KindFacts& kind) {
   constexpr char kUnknownHere[] = "this program does not know the kind";
   if (!kind.count.ok()) {
-    return {Grade::kUnknown,
-            absl::StrCat(kUnknownHere, ", and its objects could not be counted: ",
-                         kind.count.status().message())};
+    return {Grade::kUnknown, absl::StrCat(kUnknownHere, ", and its objects could not be counted: ",
+                                          kind.count.status().message())};
   }
   return {*kind.count > 0 ? Grade::kLost : Grade::kSame, kUnknownHere};
 }

@@ -11,8 +11,8 @@
 namespace lens::preflight {
 
 // Returns a row for each kind, customization, webhook and member. Scripts of customizations are
-// compiled and loaded in the sandbox that the daemon has. `merge`: as the daemon puts customizations
-// together.
+// compiled and loaded in the sandbox that the daemon has. `merge`: as the daemon puts
+// customizations together.
 std::vector<Row> Judge(const Facts& facts, const interpreter::customized::MergeOptions& merge = {});
 
 }  // namespace lens::preflight

@@ -75,7 +75,8 @@ std::string Report::Headline() const {
   std::vector<std::string> parts = {
       lost == 0 ? "Nothing that was looked at would be lost"
                 : absl::StrCat(lost, lost == 1 ? " thing" : " things", " would be lost")};
-  if (const size_t n = Count(Grade::kDiffers); n > 0) parts.push_back(absl::StrCat(n, " would differ"));
+  if (const size_t n = Count(Grade::kDiffers); n > 0)
+    parts.push_back(absl::StrCat(n, " would differ"));
   if (const size_t n = Count(Grade::kUnknown); n > 0) {
     parts.push_back(absl::StrCat(n, " could not be determined"));
   }

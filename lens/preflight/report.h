@@ -23,8 +23,8 @@ absl::string_view GradeName(Grade grade);
 
 // The parts of the answer, in the order in which they are shown.
 enum class Part { kDeployment, kFlags, kGates, kControllers, kKinds, kRules, kWebhooks, kMembers };
-inline constexpr Part kParts[] = {Part::kDeployment,  Part::kFlags, Part::kGates,
-                                  Part::kControllers, Part::kKinds, Part::kRules,
+inline constexpr Part kParts[] = {Part::kDeployment,  Part::kFlags,  Part::kGates,
+                                  Part::kControllers, Part::kKinds,  Part::kRules,
                                   Part::kWebhooks,    Part::kMembers};
 // For people: "Feature gates"; and the name of the part's array in JSON: "gates".
 absl::string_view PartTitle(Part part);

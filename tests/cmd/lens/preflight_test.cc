@@ -1,5 +1,5 @@
-// karmada-lens preflight as a whole: command line, exit codes, text and JSON, on a simulated control
-// plane, with a member as the host cluster.
+// karmada-lens preflight as a whole: command line, exit codes, text and JSON, on a simulated
+// control plane, with a member as the host cluster.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -27,8 +27,7 @@ struct Plane {
   Plane() { REQUIRE(fleet->WriteKubeconfigs(directory.path()).ok()); }
 
   void Create(sandbox::ApiServer& server, const kube::Resource& resource, const std::string& yaml) {
-    const auto created =
-        server.backend().Create(resource.gvr(), kube::Object(*yaml::Parse(yaml)));
+    const auto created = server.backend().Create(resource.gvr(), kube::Object(*yaml::Parse(yaml)));
     INFO(created.status());
     REQUIRE(created.ok());
   }
@@ -38,10 +37,12 @@ struct Plane {
     sandbox::ApiServer& server = *fleet->member("member1");
     Create(server, api::Namespaces(),
            absl::StrCat("apiVersion: v1\nkind: Namespace\nmetadata: {name: ", ns, "}\n"));
-    Create(server, api::Deployments(), absl::StrCat(R"(
+    Create(server, api::Deployments(),
+           absl::StrCat(R"(
 apiVersion: apps/v1
 kind: Deployment
-metadata: {namespace: )", ns, ", name: ", name, R"(}
+metadata: {namespace: )",
+                        ns, ", name: ", name, R"(}
 spec:
   replicas: 0
   selector: {matchLabels: {app: cm}}
@@ -51,7 +52,8 @@ spec:
       containers:
       - name: cm
         image: docker.io/karmada/karmada-controller-manager:v1.18.2
-        command: [/bin/karmada-controller-manager, )", arguments, "]\n"));
+        command: [/bin/karmada-controller-manager, )",
+                        arguments, "]\n"));
   }
 
   Ran Run(std::vector<std::string> words, bool colours = false) {

@@ -3,7 +3,7 @@ read from a real host cluster."""
 
 import json
 
-from rig import paths
+from rig import installers, paths
 from rig.process import run
 from rig.suite import DaemonCase, deployment, divided_policy
 
@@ -61,6 +61,15 @@ class PreflightTest(DaemonCase):
                 self.assertIn(kind["read"], kind["served"])
                 if kind["name"] != "clusters.cluster.karmada.io":
                     self.assertIn(kind["read"], kind["stored"])
+
+    def test_the_arguments_of_upstreams_installers_are_all_accepted(self):
+        for installer, wanted in installers.deployments(NAME).items():
+            with self.subTest(installer):
+                file = self.plane.folder / f"preflight-{installer}.json"
+                file.write_text(json.dumps(wanted))
+                answer = self.preflight("--args-file", file, code=0)
+                self.assertTrue(answer["flags"])
+                self.assertEqual({row["grade"] for row in answer["flags"]}, {"same"})
 
     def test_objects_are_counted_as_the_server_lists_them(self):
         namespace = self.make_namespace("preflight")

@@ -44,11 +44,11 @@ Row ImageRow(const std::string& image) {
 }  // namespace
 
 TEST_CASE("Preflight: what upstream's installers give is the same here") {
-  const CheckedArguments checked =
-      Check({"--kubeconfig=/etc/karmada/config/karmada.config",
-             "--metrics-bind-address=127.0.0.1:8080", "--health-probe-bind-address=127.0.0.1:10357",
-             "--cluster-status-update-frequency=10s", "--leader-elect-resource-namespace=ks",
-             "--controllers=*,hpaScaleTargetMarker", "--feature-gates=PropagateDeps=false", "-v=2"});
+  const CheckedArguments checked = Check(
+      {"--kubeconfig=/etc/karmada/config/karmada.config", "--metrics-bind-address=127.0.0.1:8080",
+       "--health-probe-bind-address=127.0.0.1:10357", "--cluster-status-update-frequency=10s",
+       "--leader-elect-resource-namespace=ks", "--controllers=*,hpaScaleTargetMarker",
+       "--feature-gates=PropagateDeps=false", "-v=2"});
   CHECK(Report{.rows = checked.rows}.Verdict() == Grade::kSame);
   CHECK(RowOf(checked.rows, "--v").use == "2");
   CHECK(RowOf(checked.rows, "PropagateDeps").use == "off");
@@ -62,9 +62,9 @@ TEST_CASE("Preflight: every flag, gate and controller that is refused is a row o
              "--controllers=*,noSuchController,-remedy",
              "--feature-gates=NoSuchGate=true,Failover=true,PropagateDeps=perhaps",
              "--cluster-monitor-period=-1s"});
-  CHECK(Lost(checked.rows) ==
-        std::vector<std::string>{"--bind-address", "--cluster-monitor-period", "--no-such-flag",
-                                 "NoSuchGate", "PropagateDeps", "noSuchController"});
+  CHECK(Lost(checked.rows) == std::vector<std::string>{"--bind-address", "--cluster-monitor-period",
+                                                       "--no-such-flag", "NoSuchGate",
+                                                       "PropagateDeps", "noSuchController"});
   CHECK(RowOf(checked.rows, "noSuchController").part == Part::kControllers);
   CHECK(RowOf(checked.rows, "NoSuchGate").part == Part::kGates);
   CHECK_THAT(RowOf(checked.rows, "--bind-address").note, Contains("v1.12 removed this flag"));
@@ -139,15 +139,19 @@ TEST_CASE("Preflight: an image of another release differs") {
 
 TEST_CASE("Preflight: controllers that are not as by default are shown") {
   const auto rows = lens::preflight::ControllerRows(
-      {.on = {"binding", "hpaScaleTargetMarker", "taint manager"}, .off = {"remedy"}});
+      Check({"--controllers=*,hpaScaleTargetMarker,-remedy,multiclusterservice",
+             "--feature-gates=Failover=true"})
+          .options);
   CHECK(RowOf(rows, "binding").quiet);
+  CHECK(RowOf(rows, "binding").use == "on");
   CHECK_FALSE(RowOf(rows, "hpaScaleTargetMarker").quiet);
   CHECK(RowOf(rows, "hpaScaleTargetMarker").use == "on");
+  CHECK(RowOf(rows, "clustertaintpolicy").use == "on");  // By its gate.
+  CHECK(RowOf(rows, "multiclusterservice").use == "off");
   CHECK(RowOf(rows, "remedy").use == "turned off");
   CHECK_FALSE(RowOf(rows, "remedy").quiet);
   CHECK(RowOf(rows, "deploymentReplicasSyncer").quiet);
-  CHECK(RowOf(rows, "taint manager").details["on"].AsBool());
-  CHECK(rows.size() == config::Controllers().size() + 1);
+  CHECK(rows.size() == config::Controllers().size());
 }
 
 }  // namespace tests

@@ -106,7 +106,8 @@ TEST_CASE("Preflight: of several objects in a file the one that runs the program
 }
 
 TEST_CASE("Preflight: a file with something else is refused by its name") {
-  for (const char* text : {"", "hello", "{a: 1}", "[1, 2]", "kind: ConfigMap\nmetadata: {}", "[]"}) {
+  for (const char* text :
+       {"", "hello", "{a: 1}", "[1, 2]", "kind: ConfigMap\nmetadata: {}", "[]"}) {
     INFO(text);
     const auto arguments = ArgumentsOfText("args.txt", text);
     CHECK(absl::IsInvalidArgument(arguments.status()));

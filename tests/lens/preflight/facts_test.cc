@@ -42,7 +42,8 @@ TEST_CASE("Preflight: on an empty control plane nothing would be lost") {
   CHECK(plane.Read()->server == "v1.34.1");
 }
 
-TEST_CASE("Preflight: objects are counted by a list of one, or one by one where that does not say") {
+TEST_CASE(
+    "Preflight: objects are counted by a list of one, or one by one where that does not say") {
   FakePlane plane;
   plane.counts["works"] = 1234;
   plane.stored["works"] = R"(["v1alpha1"])";
@@ -64,8 +65,7 @@ TEST_CASE("Preflight: a kind that may not be listed is a row that says so, and h
   CHECK_THAT(works.note, Contains("could not be counted") && Contains("you may not"));
   CHECK_THAT(works.use, Contains("? objects"));
   CHECK(works.details["count"].is_null());
-  CHECK(RowOf(rows, kBindings).use ==
-        "3 objects, served as v1alpha2, stored as v1alpha2");
+  CHECK(RowOf(rows, kBindings).use == "3 objects, served as v1alpha2, stored as v1alpha2");
   CHECK(Verdict(plane) == Grade::kUnknown);
 }
 

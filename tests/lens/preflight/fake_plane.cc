@@ -72,8 +72,8 @@ kube::HttpResponse FakePlane::List(const std::string& plural, bool is_first_only
   if (remain > 0 && says_how_many_remain) {
     absl::StrAppend(&metadata, R"(,"remainingItemCount":)", remain);
   }
-  return Answer(200, absl::StrCat(R"({"kind":"List","metadata":{)", metadata, R"(},"items":[)",
-                                  items, "]}"));
+  return Answer(
+      200, absl::StrCat(R"({"kind":"List","metadata":{)", metadata, R"(},"items":[)", items, "]}"));
 }
 
 kube::HttpResponse FakePlane::AnswerTo(const std::string& path) const {
@@ -111,8 +111,8 @@ std::vector<lens::preflight::Row> FakePlane::Rows() const {
 }
 
 lens::preflight::Row RowOf(const std::vector<lens::preflight::Row>& rows, const std::string& name) {
-  const auto found = std::find_if(rows.begin(), rows.end(),
-                                  [&](const lens::preflight::Row& row) { return row.name == name; });
+  const auto found = std::find_if(
+      rows.begin(), rows.end(), [&](const lens::preflight::Row& row) { return row.name == name; });
   INFO(name);
   REQUIRE(found != rows.end());
   return *found;

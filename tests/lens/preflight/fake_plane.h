@@ -29,15 +29,14 @@ class FakePlane {
   std::map<std::string, std::string> stored;   // JSON of the list of versions, by plural.
   std::set<std::string> forbidden;             // Plurals, and "customresourcedefinitions".
   std::function<void()> on_request = [] {};
-  bool says_how_many_remain = true;            // False: lists have no remainingItemCount.
+  bool says_how_many_remain = true;  // False: lists have no remainingItemCount.
 
   // Serves the kind in these versions only; the first one is preferred.
   void ServeAs(const std::string& plural, const std::vector<std::string>& versions);
   // Serves a kind that this program does not know.
   void ServeUnknown(const std::string& group, const std::string& plural, const std::string& kind);
 
-  absl::StatusOr<lens::preflight::Facts> Read(
-      const base::Clock& clock = base::RealClock()) const;
+  absl::StatusOr<lens::preflight::Facts> Read(const base::Clock& clock = base::RealClock()) const;
   // Reads and judges. REQUIRES: the plane can be read.
   std::vector<lens::preflight::Row> Rows() const;
 

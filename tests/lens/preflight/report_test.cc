@@ -53,10 +53,11 @@ Report Mixed() {
   auto checked = lens::preflight::CheckArguments(
       {.source = report.arguments,
        .image = "docker.io/karmada/karmada-controller-manager:v1.18.2",
-       .words = {"--v=4", "--no-such-flag=1", "--log-dir=/var/log", "--feature-gates=Failover=true"}});
+       .words = {"--v=4", "--no-such-flag=1", "--log-dir=/var/log", "--feature-gates=Failover=true",
+                 "--controllers=*,-remedy"}});
   REQUIRE(checked.ok());
   report.rows = std::move(checked->rows);
-  for (auto& row : lens::preflight::ControllerRows({.on = {"binding"}, .off = {"remedy"}})) {
+  for (auto& row : lens::preflight::ControllerRows(checked->options)) {
     report.rows.push_back(std::move(row));
   }
   for (auto& row : plane.Rows()) report.rows.push_back(std::move(row));
@@ -92,8 +93,8 @@ TEST_CASE("Preflight: the JSON has every row, with what programs want to know") 
 
 TEST_CASE("Preflight: docs/support.md compares with the same release") {
   const std::string page = ReadAll("docs/support.md");
-  CHECK(absl::StrContains(page, absl::StrCat("Compared with karmada-controller-manager ",
-                                             config::kComparedWith, ".")));
+  CHECK(absl::StrContains(
+      page, absl::StrCat("Compared with karmada-controller-manager ", config::kComparedWith, ".")));
 }
 
 TEST_CASE("Preflight: the differences of every kind have a section in docs/differences.md") {
@@ -105,8 +106,7 @@ TEST_CASE("Preflight: the differences of every kind have a section in docs/diffe
     CHECK(where.empty() == (kind.state == config::State::kOutside));
     if (where.empty()) continue;
     REQUIRE(absl::StartsWith(where, prefix));
-    const std::string heading =
-        absl::StrReplaceAll(where.substr(prefix.size()), {{"-", " "}});
+    const std::string heading = absl::StrReplaceAll(where.substr(prefix.size()), {{"-", " "}});
     CHECK(absl::StrContains(absl::AsciiStrToLower(page), absl::StrCat("\n## ", heading, "\n")));
   }
 }
