@@ -7,14 +7,14 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "api/keys.h"
 #include "api/programs.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "base/stop_token.h"
 #include "cmd/lens/flags.h"
 #include "cmd/lens/preflight_text.h"
-#include "config/support.h"
+#include "config/feature_gates.h"
 #include "kube/client/errors.h"
 #include "kube/meta/selector.h"
 #include "lens/preflight/arguments.h"
@@ -37,7 +37,7 @@ constexpr char kExamples[] = R"(Examples:
 
 struct PreflightOptions {
   tool::LiveOptions plane{.program = "karmada-lens"};
-  tool::LiveOptions host{.program = "karmada-lens", .ns = "karmada-system"};
+  tool::LiveOptions host{.program = "karmada-lens", .ns = api::kSystemNamespace};
   std::string deployment = api::kControllerManager;
   std::string args_file;
   Output output = Output::kText;

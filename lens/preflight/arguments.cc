@@ -18,7 +18,7 @@ namespace {
 constexpr char kSomeAddress[] = "127.0.0.1";
 constexpr absl::string_view kShells[] = {"sh", "bash", "ash", "dash"};
 
-// Returns the value of a variable, or nothing when it is not known here.
+// Values by the names of variables, as far as they are known here.
 using Variables = std::map<std::string, std::string>;
 
 std::string LastPart(absl::string_view path) {
@@ -71,7 +71,8 @@ Variables EnvironmentOf(const json::Value& container, const kube::Object& worklo
     const std::string name = entry["name"].ToString();
     const absl::string_view field = entry.Get({"valueFrom", "fieldRef", "fieldPath"}).AsString();
     if (!entry.Has("valueFrom")) {
-      variables[name] = Expand(entry["value"].AsString(), variables).value_or("");
+      const std::string value = entry["value"].ToString();
+      variables[name] = Expand(value, variables).value_or(value);
     } else if (field == "status.podIP" || field == "status.hostIP") {
       variables[name] = kSomeAddress;
     } else if (field == "metadata.namespace") {
