@@ -135,53 +135,50 @@ std::string CustomizationUse(const interpreter::customized::Customization& custo
                       "): ", absl::StrJoin(operations, ", "));
 }
 
-void AddCustomizations(const Facts& facts, const MergeOptions& merge, std::vector<Row>& rows) {
-  if (!facts.customizations.ok()) {
-    rows.push_back(UnreadRow(Part::kRules, facts.customizations.status()));
-    return;
-  }
-  for (const kube::ObjectPtr& object : *facts.customizations) {
-    Judged judged = JudgedBy(interpreter::check::Judge(*object, *facts.customizations, merge));
-    rows.push_back({.part = Part::kRules,
-                    .name = std::string(object->name()),
-                    .use = CustomizationUse(interpreter::customized::ParseCustomization(*object)),
-                    .grade = judged.grade,
-                    .note = std::move(judged.note)});
-  }
+Row CustomizationRow(const kube::Object& object, const std::vector<kube::ObjectPtr>& all,
+                     const MergeOptions& merge) {
+  Judged judged = JudgedBy(interpreter::check::Judge(object, all, merge));
+  return {.part = Part::kRules,
+          .use = CustomizationUse(interpreter::customized::ParseCustomization(object)),
+          .grade = judged.grade,
+          .note = std::move(judged.note)};
 }
 
-void AddWebhooks(const Facts& facts, std::vector<Row>& rows) {
-  if (!facts.webhooks.ok()) {
-    rows.push_back(UnreadRow(Part::kWebhooks, facts.webhooks.status()));
-    return;
+Row WebhookRow(const kube::Object& object) {
+  std::vector<std::string> names;
+  for (const json::Value& hook : object.root()["webhooks"].items()) {
+    names.push_back(hook["name"].ToString());
   }
-  for (const kube::ObjectPtr& object : *facts.webhooks) {
-    Judged judged = JudgedBy(interpreter::check::Judge(*object, {}));
-    std::vector<std::string> names;
-    for (const json::Value& hook : object->root()["webhooks"].items()) {
-      names.push_back(hook["name"].ToString());
-    }
-    rows.push_back({.part = Part::kWebhooks,
-                    .name = std::string(object->name()),
-                    .use = absl::StrJoin(names, ", "),
-                    .grade = judged.grade,
-                    .note = std::move(judged.note)});
-  }
+  Judged judged = JudgedBy(interpreter::check::Judge(object, {}));
+  return {.part = Part::kWebhooks,
+          .use = absl::StrJoin(names, ", "),
+          .grade = judged.grade,
+          .note = std::move(judged.note)};
 }
 
-void AddMembers(const Facts& facts, std::vector<Row>& rows) {
-  if (!facts.clusters.ok()) {
-    rows.push_back(UnreadRow(Part::kMembers, facts.clusters.status()));
+Row MemberRow(const kube::Object& object) {
+  const bool is_pull = api::ClusterView(object).IsPull();
+  const std::string mode = is_pull ? "Pull" : "Push";
+  return {.part = Part::kMembers,
+          .use = mode,
+          .note = is_pull ? "its karmada-agent stays and goes on doing its work" : "",
+          .details = json::Value::Object({{"syncMode", mode}}),
+          .quiet = !is_pull};
+}
+
+using Objects = std::vector<kube::ObjectPtr>;
+
+// Adds a row for each object, with its name, or one that says why they could not be listed.
+template <class RowOf>
+void AddRows(Part part, const absl::StatusOr<Objects>& objects, RowOf row_of,
+             std::vector<Row>& rows) {
+  if (!objects.ok()) {
+    rows.push_back(UnreadRow(part, objects.status()));
     return;
   }
-  for (const kube::ObjectPtr& object : *facts.clusters) {
-    const bool is_pull = api::ClusterView(*object).IsPull();
-    rows.push_back({.part = Part::kMembers,
-                    .name = std::string(object->name()),
-                    .use = is_pull ? "Pull" : "Push",
-                    .note = is_pull ? "its karmada-agent stays and goes on doing its work" : "",
-                    .details = json::Value::Object({{"syncMode", is_pull ? "Pull" : "Push"}}),
-                    .quiet = !is_pull});
+  for (const kube::ObjectPtr& object : *objects) {
+    rows.push_back(row_of(*object));
+    rows.back().name = std::string(object->name());
   }
 }
 
@@ -190,9 +187,12 @@ void AddMembers(const Facts& facts, std::vector<Row>& rows) {
 std::vector<Row> Judge(const Facts& facts, const MergeOptions& merge) {
   std::vector<Row> rows;
   for (const KindFacts& kind : facts.kinds) rows.push_back(KindRow(kind));
-  AddCustomizations(facts, merge, rows);
-  AddWebhooks(facts, rows);
-  AddMembers(facts, rows);
+  const auto customization_row = [&](const kube::Object& object) {
+    return CustomizationRow(object, *facts.customizations, merge);
+  };
+  AddRows(Part::kRules, facts.customizations, customization_row, rows);
+  AddRows(Part::kWebhooks, facts.webhooks, WebhookRow, rows);
+  AddRows(Part::kMembers, facts.clusters, MemberRow, rows);
   return rows;
 }
 

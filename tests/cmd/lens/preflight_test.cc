@@ -88,8 +88,8 @@ TEST_CASE_METHOD(Plane, "Lens preflight: the arguments are those of the host's D
              Contains("would be lost, 2 would differ.\n") &&
                  Contains("same    Deployment karmada-system/karmada-controller-manager") &&
                  Contains("differs   --log-dir   /tmp") && Contains("same    Failover   on\n") &&
-                 Contains("same    remedy   turned off\n") && Contains("as by default\n") &&
-                 !Contains("not looked at;"));
+                 Contains("same    remedy               turned off\n") &&
+                 Contains("as by default\n") && !Contains("not looked at;"));
 }
 
 TEST_CASE_METHOD(Plane, "Lens preflight: namespace and name of the Deployment can be others") {
@@ -157,7 +157,7 @@ TEST_CASE_METHOD(Plane, "Lens preflight: programs read JSON, and colours are onl
   CHECK((*answer)["verdict"].AsString() == "lost");
   CHECK((*answer)["arguments"].AsString() == args);
   CHECK((*answer)["gates"].At(0)["name"].AsString() == "Nope");
-  CHECK((*answer)["controllers"].size() > 27);
+  CHECK((*answer)["controllers"].size() >= 27);
   CHECK((*answer)["kinds"].size() >= 20);
   CHECK_THAT(Run({"--args-file", args}, true).out, Contains("\x1b[31mlost\x1b[0m    Nope"));
   CHECK_THAT(Run({"--args-file", args}).out, !Contains("\x1b"));
