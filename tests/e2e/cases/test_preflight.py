@@ -87,6 +87,7 @@ class PreflightTest(DaemonCase):
     def test_what_would_be_lost_ends_with_two(self):
         # karmada-webhook compiles scripts, and does not look whether they have the function that is called.
         self.host.create(CUSTOMIZATIONS, {
+            "apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterCustomization",
             "metadata": {"name": "preflight"},
             "spec": {"target": {"apiVersion": "example.io/v1", "kind": "Preflight"},
                      "customizations": {"healthInterpretation": {"luaScript": "function Other(o) return true end"}}}})
@@ -99,7 +100,7 @@ class PreflightTest(DaemonCase):
         self.assertEqual(flag["grade"], "lost")
         self.assertIn("v1.18", flag["note"])
 
-    def test_an_user_without_rights_sees_what_could_not_be_read(self):
+    def test_a_user_without_rights_sees_what_could_not_be_read(self):
         kubeconfig = self.plane.user("preflight", "preflight", group="nobodies")
         done = run([paths.LENS, "preflight", "--kubeconfig", kubeconfig, "-o", "json"], timeout=120)
         self.assertEqual(done.returncode, 1, done.stdout[-3000:] + done.stderr[-2000:])
