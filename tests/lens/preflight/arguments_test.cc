@@ -54,6 +54,14 @@ TEST_CASE("Preflight: arguments are those of command and args, with variables fi
   CHECK(arguments->unresolved == Words{"--vmodule=$(SECRET)", "--log-file=$(NOWHERE)"});
 }
 
+TEST_CASE("Preflight: a variable may name those before it") {
+  const auto arguments = Of(R"y([{name: karmada-controller-manager,
+    env: [{name: DIR, value: /log}, {name: FILE, value: "$(DIR)/x"}, {name: ODD, value: "$(NONE)/x"}],
+    args: ["--log-file=$(FILE)", "--log-dir=$(ODD)"]}])y");
+  REQUIRE(arguments.ok());
+  CHECK(arguments->words == Words{"--log-file=/log/x", "--log-dir=$(NONE)/x"});
+}
+
 TEST_CASE("Preflight: the container is found by its name, its program or its image") {
   for (const char* container :
        {"[{name: karmada-controller-manager, image: x, args: [--v=1]}]",
