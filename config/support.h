@@ -3,6 +3,7 @@
 #ifndef CONFIG_SUPPORT_H_
 #define CONFIG_SUPPORT_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,12 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/json.h"
+#include "config/feature_gates.h"
 
 namespace config {
+
+// The release of upstream that all tables compare with.
+inline constexpr absl::string_view kComparedWith = "v1.18.2";
 
 enum class State {
   kHere,     // Has the effect that it has upstream.
@@ -37,6 +42,7 @@ struct ControllerSupport {
   bool on_by_default = true;
   State state = State::kHere;
   absl::string_view note = "";
+  std::optional<Gate> gate = std::nullopt;  // A gate that has to be on, too.
 };
 
 // A kind of Karmada's API groups, by the name of its resource. The note describes the consequence

@@ -2,6 +2,7 @@
 
 #include "cmd/lens/graph.h"
 #include "cmd/lens/plan.h"
+#include "cmd/lens/preflight.h"
 #include "cmd/lens/why.h"
 
 namespace cmd::lens {
@@ -9,8 +10,10 @@ namespace {
 
 constexpr char kFooter[] = R"(Exit codes:
   0  fine: nothing hangs, nothing differs
-  1  not done: a wrong flag, an unreadable file, an unreachable server
-  2  done, and there is something to see: a template that does not arrive, a difference
+  1  not done: a wrong flag, an unreadable file, an unreachable server; preflight: not all could be
+     determined
+  2  done, and there is something to see: a template that does not arrive, a difference; preflight:
+     something would be lost
 
 "%prog% COMMAND --help" has examples.)";
 
@@ -32,6 +35,7 @@ void AddAllCommands(tool::CommandLine& line) {
   AddPlan(line);
   AddGraph(line);
   AddWhy(line);
+  AddPreflight(line);
 }
 
 }  // namespace cmd::lens

@@ -11,6 +11,7 @@ BUILD = ROOT / "build"
 BIN = pathlib.Path(os.environ.get("KARMADA_BIN", BUILD / "release" / "bin"))
 DAEMON = BIN / "karmada-controller-manager"
 INTERPRET = BIN / "karmada-interpret"
+LENS = BIN / "karmada-lens"
 SANDBOX = BIN / "karmada-sandbox"
 SEARCH = BIN / "karmada-search"
 BEHAVIOUR_TEST = BIN / "behaviour_test"

@@ -1,0 +1,290 @@
+// The parser ends at the first mistake. To find all of them, the argument is looked for without
+// which the parser says something else; it is taken out, and the rest is parsed again. An argument
+// that is right only together with another one is so judged together with it. --controllers and
+// --feature-gates, which may be repeated, are taken apart first: one unknown gate must not hide
+// what the daemon does with the others.
+#include "lens/preflight/arguments_check.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "api/programs.h"
+#include "config/support.h"
+
+namespace lens::preflight {
+namespace {
+
+constexpr char kControllersFlag[] = "--controllers";
+constexpr char kGatesFlag[] = "--feature-gates";
+
+// One flag with its value, in one word or two.
+using Group = std::vector<std::string>;
+
+// Returns "--kube-api-qps" for "--kube_api_qps=40", "--v" for "-v=4".
+std::string NameOf(const Group& group) {
+  std::string name = group[0].substr(0, group[0].find('='));
+  if (!absl::StartsWith(name, "--")) return absl::StrCat("-", name);
+  return "--" + absl::StrReplaceAll(name.substr(2), {{"_", "-"}});
+}
+
+// Returns the value as it was given; nothing for a switch without one.
+std::optional<std::string> ValueOf(const Group& group) {
+  const size_t equals = group[0].find('=');
+  if (equals != std::string::npos) return group[0].substr(equals + 1);
+  if (group.size() > 1) return group[1];
+  return std::nullopt;
+}
+
+std::vector<Group> GroupsOf(const std::vector<std::string>& words) {
+  std::vector<Group> groups;
+  for (const std::string& word : words) {
+    const bool is_value = !absl::StartsWith(word, "-") && !groups.empty() &&
+                          groups.back().size() == 1 && !absl::StrContains(groups.back()[0], "=");
+    if (is_value) {
+      groups.back().push_back(word);
+    } else {
+      groups.push_back({word});
+    }
+  }
+  return groups;
+}
+
+// Returns the groups with one gate and one controller in each.
+std::vector<Group> Apart(const std::vector<Group>& groups) {
+  std::vector<Group> apart;
+  for (const Group& group : groups) {
+    const std::string name = NameOf(group);
+    const std::optional<std::string> value = ValueOf(group);
+    if ((name != kControllersFlag && name != kGatesFlag) || !value.has_value()) {
+      apart.push_back(group);
+      continue;
+    }
+    for (absl::string_view part : absl::StrSplit(*value, ',')) {
+      apart.push_back({absl::StrCat(name, "=", part)});
+    }
+  }
+  return apart;
+}
+
+config::Parsed Parse(const std::vector<Group>& groups) {
+  std::vector<const char*> argv = {api::kControllerManager};
+  for (const Group& group : groups) {
+    for (const std::string& word : group) argv.push_back(word.c_str());
+  }
+  return config::ParseCommandLine(static_cast<int>(argv.size()), argv.data());
+}
+
+bool IsRefused(const config::Parsed& parsed) {
+  return parsed.outcome == config::Parsed::Outcome::kExit && parsed.exit_code != 0;
+}
+
+// Returns the parser's sentence without what is for a person at a shell.
+std::string MessageOf(const config::Parsed& parsed) {
+  const std::vector<absl::string_view> lines = absl::StrSplit(parsed.output, '\n');
+  return std::string(absl::StripPrefix(lines[0], "Error: "));
+}
+
+std::vector<Group> Without(const std::vector<Group>& groups, size_t index) {
+  std::vector<Group> rest = groups;
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(index));
+  return rest;
+}
+
+// Returns the group that the refusal is about: the parser says something else, or nothing, without
+// it. Of several that all change the answer, the one whose flag the message names is meant.
+size_t Culprit(const std::vector<Group>& groups, const std::string& message) {
+  std::optional<size_t> found;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const config::Parsed rest = Parse(Without(groups, i));
+    if (IsRefused(rest) && MessageOf(rest) == message) continue;
+    if (absl::StrContains(message, NameOf(groups[i]))) return i;
+    if (!found.has_value()) found = i;
+  }
+  return found.value_or(groups.size() - 1);
+}
+
+Part PartOf(absl::string_view flag) {
+  if (flag == kControllersFlag) return Part::kControllers;
+  return flag == kGatesFlag ? Part::kGates : Part::kFlags;
+}
+
+Row RefusedRow(const Group& group, const std::string& message) {
+  const std::string name = NameOf(group);
+  const std::string value = ValueOf(group).value_or("");
+  Row row{.part = PartOf(name), .name = name, .grade = Grade::kLost, .note = message};
+  if (row.part == Part::kFlags) {
+    row.use = value;
+  } else {
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(value, absl::MaxSplits('=', 1));
+    row.name = std::string(absl::StripPrefix(parts.first, "-"));
+    row.use = row.part == Part::kGates ? parts.second : "named in --controllers";
+  }
+  return row;
+}
+
+// Takes out what is refused, and adds a row for it, until the daemon would start.
+config::Parsed ParseAccepted(std::vector<Group>& groups, std::vector<Row>& rows) {
+  config::Parsed parsed = Parse(groups);
+  while (IsRefused(parsed) && !groups.empty()) {
+    const std::string message = MessageOf(parsed);
+    const size_t culprit = Culprit(groups, message);
+    rows.push_back(RefusedRow(groups[culprit], message));
+    groups = Without(groups, culprit);
+    parsed = Parse(groups);
+  }
+  return parsed;
+}
+
+// Returns whether the daemon's warning is about this flag. Those about gates and controllers are
+// not about the flags that list them.
+bool IsAbout(absl::string_view warning, absl::string_view flag) {
+  if (!absl::ConsumePrefix(&warning, flag)) return false;
+  return absl::StartsWith(warning, "=") || absl::StartsWith(warning, " ");
+}
+
+void AddFlagRows(const std::vector<Group>& groups, std::vector<std::string>& warnings,
+                 std::vector<Row>& rows) {
+  std::map<std::string, config::FlagSupport> known;
+  for (config::FlagSupport& flag : config::Flags()) known[flag.name] = std::move(flag);
+  std::map<std::string, std::string> given;  // As in Go, the last value counts.
+  for (const Group& group : groups) {
+    const std::string name = NameOf(group);
+    if (PartOf(name) != Part::kFlags) continue;
+    given[name] = ValueOf(group).value_or("true");
+  }
+  for (const auto& [name, value] : given) {
+    Row row{.part = Part::kFlags, .name = name, .use = value};
+    const auto support = known.find(name);
+    if (support != known.end()) row.note = std::string(support->second.note);
+    const auto warning = std::find_if(warnings.begin(), warnings.end(),
+                                      [&n = name](const auto& w) { return IsAbout(w, n); });
+    if (warning != warnings.end()) {
+      row.grade = Grade::kDiffers;
+      row.note = *warning;
+      warnings.erase(warning);
+    }
+    rows.push_back(std::move(row));
+  }
+}
+
+bool Names(absl::string_view warning, absl::string_view gate) {
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(warning, absl::ByAnyChar(" ,=:()"), absl::SkipEmpty());
+  return std::find(words.begin(), words.end(), gate) != words.end();
+}
+
+// A warning of gates names the gate, or, for AllAlpha and AllBeta, all gates that it has no effect
+// on.
+void AddGateRows(const config::FeatureGates& gates, std::vector<std::string>& warnings,
+                 std::vector<Row>& rows) {
+  const std::map<std::string, bool> standard = config::FeatureGates().All();
+  const auto is_gates = [](const std::string& w) { return IsAbout(w, kGatesFlag); };
+  for (const config::Support& gate : config::GateSupport()) {
+    const std::string name(gate.name);
+    const bool on = gates.All().at(name);
+    const bool is_standard = on == standard.at(name);
+    const auto warning = std::find_if(warnings.begin(), warnings.end(),
+                                      [&](const auto& w) { return is_gates(w) && Names(w, name); });
+    const bool differs = warning != warnings.end();
+    rows.push_back({.part = Part::kGates,
+                    .name = name,
+                    .use = on ? "on" : "off",
+                    .grade = differs ? Grade::kDiffers : Grade::kSame,
+                    .note = absl::StrCat(differs ? "has no effect: " : "", gate.note),
+                    .details = json::Value::Object({{"on", on}, {"byDefault", is_standard}}),
+                    .quiet = is_standard && !differs});
+  }
+  warnings.erase(std::remove_if(warnings.begin(), warnings.end(), is_gates), warnings.end());
+}
+
+Row ImageRow(const Arguments& arguments) {
+  Row row{.part = Part::kDeployment, .name = arguments.source, .use = arguments.image};
+  if (arguments.image.empty()) return row;
+  const size_t slash = arguments.image.rfind('/');
+  const size_t colon = arguments.image.find(':', slash == std::string::npos ? 0 : slash);
+  const std::string tag =
+      colon == std::string::npos
+          ? ""
+          : arguments.image.substr(colon + 1, arguments.image.find('@', colon) - colon - 1);
+  const std::string release(config::kComparedWith.substr(0, config::kComparedWith.rfind('.') + 1));
+  if (absl::StartsWith(tag, release)) return row;
+  row.grade = Grade::kDiffers;
+  row.note = absl::StrCat("this program was compared with upstream's ", config::kComparedWith,
+                          "; what other releases do differently is not known here");
+  return row;
+}
+
+Row UnresolvedRow(const std::string& word) {
+  return {.part = Part::kFlags,
+          .name = NameOf({word}),
+          .use = ValueOf({word}).value_or(""),
+          .grade = Grade::kUnknown,
+          .note = "names a variable whose value is not known here, and was left out"};
+}
+
+bool Runs(const config::ControllerSupport& controller, const config::Options& options) {
+  if (controller.gate.has_value() && !options.gates.Enabled(*controller.gate)) return false;
+  return options.ControllerEnabled(std::string(controller.name), controller.on_by_default);
+}
+
+}  // namespace
+
+absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments) {
+  CheckedArguments checked;
+  std::vector<Group> groups = Apart(GroupsOf(arguments.words));
+  std::vector<Row> refused;
+  config::Parsed parsed = ParseAccepted(groups, refused);
+  if (parsed.outcome != config::Parsed::Outcome::kRun) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the arguments of ", arguments.source,
+                     " do not run a controller manager, but print help or a version"));
+  }
+  checked.options = std::move(parsed.options);
+  checked.rows.push_back(ImageRow(arguments));
+  for (Row& row : refused) checked.rows.push_back(std::move(row));
+  for (const std::string& word : arguments.unresolved) {
+    checked.rows.push_back(UnresolvedRow(word));
+  }
+  std::vector<std::string> warnings = checked.options.warnings;
+  AddFlagRows(groups, warnings, checked.rows);
+  AddGateRows(checked.options.gates, warnings, checked.rows);
+  for (const std::string& warning : warnings) {
+    const std::vector<absl::string_view> words =
+        absl::StrSplit(warning, absl::ByAnyChar(" :="), absl::SkipEmpty());
+    const std::string name(absl::StartsWith(warning, "--") ? words[0] : kGatesFlag);
+    checked.rows.push_back(
+        {.part = PartOf(name), .name = name, .grade = Grade::kDiffers, .note = warning});
+  }
+  return checked;
+}
+
+std::vector<Row> ControllerRows(const config::Options& options) {
+  const config::Options standard;
+  std::vector<Row> rows;
+  for (const config::ControllerSupport& controller : config::Controllers()) {
+    const bool on = Runs(controller, options);
+    const bool is_standard = on == Runs(controller, standard);
+    const bool has_effect =
+        controller.state == config::State::kHere || controller.state == config::State::kOutside;
+    const bool differs = on && !has_effect;
+    rows.push_back({.part = Part::kControllers,
+                    .name = std::string(controller.name),
+                    .use = on ? "on" : (is_standard ? "off" : "turned off"),
+                    .grade = differs ? Grade::kDiffers : Grade::kSame,
+                    .note = std::string(controller.note),
+                    .details = json::Value::Object({{"on", on}, {"byDefault", is_standard}}),
+                    .quiet = is_standard && !differs});
+  }
+  return rows;
+}
+
+}  // namespace lens::preflight

@@ -1,0 +1,32 @@
+// What this program makes of the arguments that upstream's controller manager runs with.
+#ifndef LENS_PREFLIGHT_ARGUMENTS_CHECK_H_
+#define LENS_PREFLIGHT_ARGUMENTS_CHECK_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "config/options.h"
+#include "lens/preflight/arguments.h"
+#include "lens/preflight/report.h"
+
+namespace lens::preflight {
+
+struct CheckedArguments {
+  std::vector<Row> rows;  // Of the Deployment, flags and gates; refused controllers among them.
+  // As the daemon would run with the arguments that it does not refuse.
+  config::Options options;
+};
+
+// Hands the arguments to the daemon's own parser. Everything that it refuses is a row kLost with
+// its message: each flag, gate and controller on its own, because the parser ends at the first one.
+// What the daemon would warn of at its start is a row kDiffers. kInvalidArgument when the arguments
+// ask for something else than to run, such as --help.
+absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments);
+
+// Returns a row for each controller of --controllers: whether the options run it, and what the
+// program's table says of it.
+std::vector<Row> ControllerRows(const config::Options& options);
+
+}  // namespace lens::preflight
+
+#endif  // LENS_PREFLIGHT_ARGUMENTS_CHECK_H_

@@ -1,0 +1,39 @@
+// What was read of a control plane, as a value that tests write down.
+#ifndef LENS_PREFLIGHT_FACTS_H_
+#define LENS_PREFLIGHT_FACTS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "config/support.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+
+namespace lens::preflight {
+
+// A kind of Karmada's API groups that this program knows, or the control plane serves.
+struct KindFacts {
+  // As it was counted: in the version that this program reads, else in the preferred one.
+  kube::Resource resource;
+  // nullptr when this program does not know the kind. Points into config::Kinds().
+  const config::KindSupport* support = nullptr;
+  std::vector<std::string> served;  // Versions.
+  // Why it is not known whether the kind is served; OK when that is known.
+  absl::Status discovery;
+  // The versions in which objects may be stored, by the kind's definition; none for a kind of an
+  // aggregated API server, which has no definition.
+  absl::StatusOr<std::vector<std::string>> stored = std::vector<std::string>();
+  absl::StatusOr<int64_t> count = 0;  // Of the objects of all namespaces.
+};
+
+struct Facts {
+  std::string server;  // The version of the API server; "" when it does not say.
+  std::vector<KindFacts> kinds;
+  absl::StatusOr<std::vector<kube::ObjectPtr>> customizations, webhooks, clusters;
+};
+
+}  // namespace lens::preflight
+
+#endif  // LENS_PREFLIGHT_FACTS_H_

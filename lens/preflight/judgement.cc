@@ -1,0 +1,199 @@
+#include "lens/preflight/judgement.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/cluster.h"
+#include "interpreter/check/admission_review.h"
+#include "interpreter/customized/customization.h"
+#include "lens/preflight/documented.h"
+#include "tool/console.h"
+
+namespace lens::preflight {
+namespace {
+
+using interpreter::check::Verdict;
+using interpreter::customized::MergeOptions;
+
+bool Serves(const KindFacts& kind, absl::string_view version) {
+  return std::find(kind.served.begin(), kind.served.end(), version) != kind.served.end();
+}
+
+json::Value DetailsOf(const KindFacts& kind) {
+  json::Value details = json::Value::Object({{"kind", kind.resource.gvk.kind},
+                                             {"served", json::Value::Strings(kind.served)},
+                                             {"stored", json::Value()},
+                                             {"count", json::Value()},
+                                             {"read", json::Value()}});
+  if (kind.support != nullptr) details.Set("read", kind.support->version);
+  if (kind.served.empty()) return details;
+  if (kind.stored.ok()) details.Set("stored", json::Value::Strings(*kind.stored));
+  if (kind.count.ok()) details.Set("count", *kind.count);
+  return details;
+}
+
+std::string UseOf(const KindFacts& kind) {
+  if (kind.served.empty()) return "";
+  const std::string count =
+      kind.count.ok() ? tool::Count(static_cast<size_t>(*kind.count), "object") : "? objects";
+  std::string use = absl::StrCat(count, ", served as ", absl::StrJoin(kind.served, " "));
+  if (kind.stored.ok() && !kind.stored->empty()) {
+    absl::StrAppend(&use, ", stored as ", absl::StrJoin(*kind.stored, " "));
+  }
+  return use;
+}
+
+struct Judged {
+  Grade grade = Grade::kSame;
+  std::string note;
+};
+
+Judged JudgeUnknownKind(const KindFacts& kind) {
+  constexpr char kUnknownHere[] = "this program does not know the kind";
+  if (!kind.count.ok()) {
+    return {Grade::kUnknown, absl::StrCat(kUnknownHere, ", and its objects could not be counted: ",
+                                          kind.count.status().message())};
+  }
+  return {*kind.count > 0 ? Grade::kLost : Grade::kSame, kUnknownHere};
+}
+
+Judged JudgeMissingKind(const KindFacts& kind) {
+  if (!kind.discovery.ok()) return {Grade::kUnknown, std::string(kind.discovery.message())};
+  if (kind.support->state != config::State::kHere) return {Grade::kSame, "is not served"};
+  return {Grade::kLost,
+          "is not served; karmada-controller-manager ends when a kind that its controllers watch "
+          "stays missing. Apply the kind's definition first (config/crds)"};
+}
+
+Judged JudgeReadableKind(const config::KindSupport& support, bool is_used) {
+  std::string note(support.note);
+  const std::string documented = DifferencesOf(support);
+  if (!is_used || documented.empty()) return {Grade::kSame, std::move(note)};
+  absl::StrAppend(&note, note.empty() ? "" : "; ", "what is different on purpose: ", documented);
+  return {Grade::kDiffers, std::move(note)};
+}
+
+Judged JudgeKind(const KindFacts& kind) {
+  if (kind.support == nullptr) return JudgeUnknownKind(kind);
+  if (kind.served.empty()) return JudgeMissingKind(kind);
+  const config::KindSupport& support = *kind.support;
+  const bool is_read = support.state == config::State::kHere;
+  if (is_read && !Serves(kind, support.version)) {
+    return {Grade::kLost,
+            absl::StrCat("this program reads ", support.version, ", which is not served")};
+  }
+  if (!kind.count.ok()) {
+    return {Grade::kUnknown,
+            absl::StrCat("the objects could not be counted: ", kind.count.status().message())};
+  }
+  if (!kind.stored.ok()) {
+    return {Grade::kUnknown, absl::StrCat("the stored versions could not be read: ",
+                                          kind.stored.status().message())};
+  }
+  return JudgeReadableKind(support, *kind.count > 0);
+}
+
+Row KindRow(const KindFacts& kind) {
+  Judged judged = JudgeKind(kind);
+  const bool is_used = kind.count.ok() && *kind.count > 0;
+  return {.part = Part::kKinds,
+          .name = absl::StrCat(kind.resource.plural, ".", kind.resource.gvk.group),
+          .use = UseOf(kind),
+          .grade = judged.grade,
+          .note = std::move(judged.note),
+          .details = DetailsOf(kind),
+          .quiet = judged.grade == Grade::kSame && !is_used};
+}
+
+// Returns the row of objects that could not be listed.
+Row UnreadRow(Part part, const absl::Status& status) {
+  return {.part = part,
+          .name = "all",
+          .grade = Grade::kUnknown,
+          .note = absl::StrCat("could not be listed: ", status.message())};
+}
+
+Judged JudgedBy(const Verdict& verdict) {
+  std::vector<std::string> findings = verdict.errors;
+  findings.insert(findings.end(), verdict.warnings.begin(), verdict.warnings.end());
+  const Grade grade = !verdict.errors.empty()     ? Grade::kLost
+                      : !verdict.warnings.empty() ? Grade::kDiffers
+                                                  : Grade::kSame;
+  return {grade, absl::StrJoin(findings, "; ")};
+}
+
+std::string CustomizationUse(const interpreter::customized::Customization& customization) {
+  std::vector<std::string> operations;
+  for (const auto& [operation, script] : customization.scripts) {
+    const auto* field = interpreter::customized::ScriptFieldOf(operation);
+    if (field != nullptr) operations.emplace_back(field->function);
+  }
+  return absl::StrCat(customization.target.kind, " (", customization.target.ApiVersion(),
+                      "): ", absl::StrJoin(operations, ", "));
+}
+
+Row CustomizationRow(const kube::Object& object, const std::vector<kube::ObjectPtr>& all,
+                     const MergeOptions& merge) {
+  Judged judged = JudgedBy(interpreter::check::Judge(object, all, merge));
+  return {.part = Part::kRules,
+          .use = CustomizationUse(interpreter::customized::ParseCustomization(object)),
+          .grade = judged.grade,
+          .note = std::move(judged.note)};
+}
+
+Row WebhookRow(const kube::Object& object) {
+  std::vector<std::string> names;
+  for (const json::Value& hook : object.root()["webhooks"].items()) {
+    names.push_back(hook["name"].ToString());
+  }
+  Judged judged = JudgedBy(interpreter::check::Judge(object, {}));
+  return {.part = Part::kWebhooks,
+          .use = absl::StrJoin(names, ", "),
+          .grade = judged.grade,
+          .note = std::move(judged.note)};
+}
+
+Row MemberRow(const kube::Object& object) {
+  const bool is_pull = api::ClusterView(object).IsPull();
+  const std::string mode = is_pull ? "Pull" : "Push";
+  return {.part = Part::kMembers,
+          .use = mode,
+          .note = is_pull ? "its karmada-agent stays and goes on doing its work" : "",
+          .details = json::Value::Object({{"syncMode", mode}}),
+          .quiet = !is_pull};
+}
+
+using Objects = std::vector<kube::ObjectPtr>;
+
+// Adds a row for each object, with its name, or one that says why they could not be listed.
+template <class RowOf>
+void AddRows(Part part, const absl::StatusOr<Objects>& objects, RowOf row_of,
+             std::vector<Row>& rows) {
+  if (!objects.ok()) {
+    rows.push_back(UnreadRow(part, objects.status()));
+    return;
+  }
+  for (const kube::ObjectPtr& object : *objects) {
+    rows.push_back(row_of(*object));
+    rows.back().name = std::string(object->name());
+  }
+}
+
+}  // namespace
+
+std::vector<Row> Judge(const Facts& facts, const MergeOptions& merge) {
+  std::vector<Row> rows;
+  for (const KindFacts& kind : facts.kinds) rows.push_back(KindRow(kind));
+  const auto customization_row = [&](const kube::Object& object) {
+    return CustomizationRow(object, *facts.customizations, merge);
+  };
+  AddRows(Part::kRules, facts.customizations, customization_row, rows);
+  AddRows(Part::kWebhooks, facts.webhooks, WebhookRow, rows);
+  AddRows(Part::kMembers, facts.clusters, MemberRow, rows);
+  return rows;
+}
+
+}  // namespace lens::preflight

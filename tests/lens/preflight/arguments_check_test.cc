@@ -1,0 +1,157 @@
+// What a preflight makes of the arguments of upstream's controller manager.
+#include "lens/preflight/arguments_check.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "config/support.h"
+#include "lens/preflight/report.h"
+#include "tests/lens/preflight/fake_plane.h"
+
+namespace tests {
+namespace {
+
+using Catch::Contains;
+using lens::preflight::Arguments;
+using lens::preflight::CheckArguments;
+using lens::preflight::CheckedArguments;
+using lens::preflight::Grade;
+using lens::preflight::Part;
+using lens::preflight::Report;
+using lens::preflight::Row;
+
+CheckedArguments Check(std::vector<std::string> words) {
+  auto checked = CheckArguments({.source = "args", .words = std::move(words)});
+  INFO(checked.status());
+  REQUIRE(checked.ok());
+  return *std::move(checked);
+}
+
+std::vector<std::string> Lost(const std::vector<Row>& rows) {
+  std::vector<std::string> names;
+  for (const Row& row : rows) {
+    if (row.grade == Grade::kLost) names.push_back(row.name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Row ImageRow(const std::string& image) {
+  return CheckArguments({.source = "it", .image = image})->rows.front();
+}
+
+}  // namespace
+
+TEST_CASE("Preflight: what upstream's installers give is the same here") {
+  const CheckedArguments checked = Check(
+      {"--kubeconfig=/etc/karmada/config/karmada.config", "--metrics-bind-address=127.0.0.1:8080",
+       "--health-probe-bind-address=127.0.0.1:10357", "--cluster-status-update-frequency=10s",
+       "--leader-elect-resource-namespace=ks", "--controllers=*,hpaScaleTargetMarker",
+       "--feature-gates=PropagateDeps=false", "-v=2"});
+  CHECK(Report{.rows = checked.rows}.Verdict() == Grade::kSame);
+  CHECK(RowOf(checked.rows, "--v").use == "2");
+  CHECK(RowOf(checked.rows, "PropagateDeps").use == "off");
+  CHECK_FALSE(RowOf(checked.rows, "PropagateDeps").quiet);
+  CHECK(RowOf(checked.rows, "GracefulEviction").quiet);
+}
+
+TEST_CASE("Preflight: every flag, gate and controller that is refused is a row of its own") {
+  const CheckedArguments checked =
+      Check({"--no-such-flag=1", "--bind-address", "0.0.0.0", "--v=4",
+             "--controllers=*,noSuchController,-remedy",
+             "--feature-gates=NoSuchGate=true,Failover=true,PropagateDeps=perhaps",
+             "--cluster-monitor-period=-1s"});
+  CHECK(Lost(checked.rows) == std::vector<std::string>{"--bind-address", "--cluster-monitor-period",
+                                                       "--no-such-flag", "NoSuchGate",
+                                                       "PropagateDeps", "noSuchController"});
+  CHECK(RowOf(checked.rows, "noSuchController").part == Part::kControllers);
+  CHECK(RowOf(checked.rows, "NoSuchGate").part == Part::kGates);
+  CHECK_THAT(RowOf(checked.rows, "--bind-address").note, Contains("v1.12 removed this flag"));
+  // The rest is as the daemon would take it.
+  CHECK(RowOf(checked.rows, "Failover").use == "on");
+  CHECK(checked.options.logging.verbosity == 4);
+  CHECK_FALSE(checked.options.ControllerEnabled("remedy"));
+}
+
+TEST_CASE("Preflight: a flag that is right only together with another one is not lost") {
+  CHECK(Lost(Check({"--leader-elect-renew-deadline=20s", "--leader-elect-lease-duration=30s",
+                    "--no-such-flag"})
+                 .rows) == std::vector<std::string>{"--no-such-flag"});
+  CHECK(Lost(Check({"--v=1", "--leader-elect-renew-deadline=20s"}).rows) ==
+        std::vector<std::string>{"--leader-elect-renew-deadline"});
+}
+
+TEST_CASE("Preflight: what the daemon would warn of differs, with its words") {
+  const CheckedArguments checked =
+      Check({"--log-flush-frequency=3s", "--concurrent-work-syncs=0", "--add-dir-header=false",
+             "--feature-gates=AllAlpha=true,ControllerPriorityQueue=false", "--kube_api_burst=60"});
+  const auto differs = [&](const std::string& name) {
+    const Row row = RowOf(checked.rows, name);
+    CHECK(row.grade == Grade::kDiffers);
+    return row.note;
+  };
+  CHECK_THAT(differs("--log-flush-frequency"), Contains("has no effect"));
+  CHECK_THAT(differs("--concurrent-work-syncs"), Contains("is too small: 1 is used"));
+  CHECK_THAT(differs("LoggingAlphaOptions"), Contains("has no effect"));
+  CHECK_THAT(differs("ControllerPriorityQueue"), Contains("queues always have priorities"));
+  CHECK_THAT(differs("--kube-api-burst"), Contains("without --kube-api-qps"));
+  CHECK(RowOf(checked.rows, "--add-dir-header").grade == Grade::kSame);
+  CHECK(RowOf(checked.rows, "MultiClusterService").grade == Grade::kSame);
+  // Each of the daemon's warnings is in a row.
+  CHECK(Report{.rows = checked.rows}.Count(Grade::kDiffers) == checked.options.warnings.size());
+}
+
+TEST_CASE("Preflight: warnings that concern no flag alone are rows, too") {
+  const auto rows = Check({"--controllers=clustertaintpolicy", "--resource-eviction-rate=1"}).rows;
+  const Row row = RowOf(rows, "--controllers");
+  CHECK(row.part == Part::kControllers);
+  CHECK(row.grade == Grade::kDiffers);
+  CHECK_THAT(row.note, Contains("clustertaintpolicy has no effect without"));
+}
+
+TEST_CASE("Preflight: an argument whose variable is not known could not be determined") {
+  const auto checked = CheckArguments({.source = "args", .unresolved = {"--vmodule=$(X)"}});
+  REQUIRE(checked.ok());
+  const Row row = RowOf(checked->rows, "--vmodule");
+  CHECK(row.grade == Grade::kUnknown);
+  CHECK(row.use == "$(X)");
+}
+
+TEST_CASE("Preflight: arguments that print something are no daemon's") {
+  for (const char* word : {"--help", "version"}) {
+    const auto checked = CheckArguments({.source = "Deployment a/b", .words = {word}});
+    CHECK(absl::IsInvalidArgument(checked.status()));
+    CHECK_THAT(std::string(checked.status().message()), Contains("Deployment a/b"));
+  }
+}
+
+TEST_CASE("Preflight: an image of another release differs") {
+  CHECK(ImageRow("docker.io/karmada/karmada-controller-manager:v1.18.0").grade == Grade::kSame);
+  CHECK(ImageRow("r:5000/karmada-controller-manager:v1.18.2@sha256:1").grade == Grade::kSame);
+  CHECK(ImageRow("").grade == Grade::kSame);
+  for (const char* image : {"karmada-controller-manager:v1.17.3", "karmada-controller-manager",
+                            "r:5000/karmada-controller-manager:latest"}) {
+    INFO(image);
+    CHECK(ImageRow(image).grade == Grade::kDiffers);
+  }
+}
+
+TEST_CASE("Preflight: controllers that are not as by default are shown") {
+  const auto rows = lens::preflight::ControllerRows(
+      Check({"--controllers=*,hpaScaleTargetMarker,-remedy,multiclusterservice",
+             "--feature-gates=Failover=true"})
+          .options);
+  CHECK(RowOf(rows, "binding").quiet);
+  CHECK(RowOf(rows, "binding").use == "on");
+  CHECK_FALSE(RowOf(rows, "hpaScaleTargetMarker").quiet);
+  CHECK(RowOf(rows, "hpaScaleTargetMarker").use == "on");
+  CHECK(RowOf(rows, "clustertaintpolicy").use == "on");  // By its gate.
+  CHECK(RowOf(rows, "multiclusterservice").use == "off");
+  CHECK(RowOf(rows, "remedy").use == "turned off");
+  CHECK_FALSE(RowOf(rows, "remedy").quiet);
+  CHECK(RowOf(rows, "deploymentReplicasSyncer").quiet);
+  CHECK(rows.size() == config::Controllers().size());
+}
+
+}  // namespace tests

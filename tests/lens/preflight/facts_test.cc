@@ -1,0 +1,236 @@
+// What a preflight makes of the objects of a control plane.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "lens/preflight/facts_reader.h"
+#include "lens/preflight/report.h"
+#include "tests/lens/preflight/fake_plane.h"
+#include "tests/support/fake_clock.h"
+
+namespace tests {
+namespace {
+
+using Catch::Contains;
+using lens::preflight::Grade;
+using lens::preflight::Part;
+using lens::preflight::Report;
+using lens::preflight::Row;
+
+Grade Verdict(const FakePlane& plane) { return Report{.rows = plane.Rows()}.Verdict(); }
+
+constexpr char kBindings[] = "resourcebindings.work.karmada.io";
+constexpr char kWorks[] = "works.work.karmada.io";
+
+// A ResourceInterpreterCustomization of ConfigMaps; the script is JSON text.
+std::string Customization(const std::string& name, const std::string& script) {
+  return R"({"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterCustomization",
+    "metadata":{"name":")" +
+         name + R"("},"spec":{"target":{"apiVersion":"v1","kind":"ConfigMap"},
+    "customizations":{"healthInterpretation":{"luaScript":")" +
+         script + R"("}}}})";
+}
+
+}  // namespace
+
+TEST_CASE("Preflight: on an empty control plane nothing would be lost") {
+  const FakePlane plane;
+  for (const Row& row : plane.Rows()) {
+    INFO(row.name << ": " << row.note);
+    CHECK(row.grade == Grade::kSame);
+    CHECK(row.quiet);
+  }
+  CHECK(plane.Read()->server == "v1.34.1");
+}
+
+TEST_CASE(
+    "Preflight: objects are counted by a list of one, or one by one where that does not say") {
+  FakePlane plane;
+  plane.counts["works"] = 1234;
+  plane.stored["works"] = R"(["v1alpha1"])";
+  const Row row = RowOf(plane.Rows(), kWorks);
+  CHECK(row.use == "1234 objects, served as v1alpha1, stored as v1alpha1");
+  CHECK(row.details["count"].AsInt() == 1234);
+  CHECK_FALSE(row.quiet);
+  plane.says_how_many_remain = false;
+  CHECK(RowOf(plane.Rows(), kWorks).details["count"].AsInt() == 1234);
+}
+
+TEST_CASE("Preflight: a kind that may not be listed is a row that says so, and hides no other") {
+  FakePlane plane;
+  plane.forbidden.insert("works");
+  plane.counts["resourcebindings"] = 3;
+  const auto rows = plane.Rows();
+  const Row works = RowOf(rows, kWorks);
+  CHECK(works.grade == Grade::kUnknown);
+  CHECK_THAT(works.note, Contains("could not be counted") && Contains("you may not"));
+  CHECK_THAT(works.use, Contains("? objects"));
+  CHECK(works.details["count"].is_null());
+  CHECK(RowOf(rows, kBindings).use == "3 objects, served as v1alpha2, stored as v1alpha2");
+  CHECK(Verdict(plane) == Grade::kUnknown);
+}
+
+TEST_CASE("Preflight: without the right to read definitions the stored versions are unknown") {
+  FakePlane plane;
+  plane.forbidden.insert("customresourcedefinitions");
+  const Row row = RowOf(plane.Rows(), kBindings);
+  CHECK(row.grade == Grade::kUnknown);
+  CHECK_THAT(row.note, Contains("the stored versions could not be read"));
+}
+
+TEST_CASE("Preflight: customizations, webhooks and clusters that may not be listed are named") {
+  FakePlane plane;
+  plane.forbidden = {"resourceinterpretercustomizations", "clusters",
+                     "resourceinterpreterwebhookconfigurations"};
+  int unread = 0;
+  for (const Row& row : plane.Rows()) {
+    if (row.part == Part::kKinds || row.grade != Grade::kUnknown) continue;
+    CHECK_THAT(row.note, Contains("could not be listed") && Contains("you may not"));
+    ++unread;
+  }
+  CHECK(unread == 3);
+}
+
+TEST_CASE("Preflight: a kind of Karmada's that this program does not know is lost if it is used") {
+  FakePlane plane;
+  plane.ServeUnknown("policy.karmada.io", "tomorrowpolicies", "TomorrowPolicy");
+  CHECK(Verdict(plane) == Grade::kSame);
+  plane.counts["tomorrowpolicies"] = 2;
+  const Row row = RowOf(plane.Rows(), "tomorrowpolicies.policy.karmada.io");
+  CHECK(row.grade == Grade::kLost);
+  CHECK_THAT(row.note, Contains("does not know the kind"));
+  plane.forbidden.insert("tomorrowpolicies");
+  CHECK(RowOf(plane.Rows(), row.name).grade == Grade::kUnknown);
+}
+
+TEST_CASE("Preflight: kinds of other groups, and this program's own, are not looked at") {
+  FakePlane plane;
+  plane.ServeUnknown("example.io", "things", "Thing");
+  plane.ServeUnknown("config.karmada.io", "resourceexploringwebhookconfigurations", "X");
+  plane.discovery.resources.back().resource.gvk.version = "v1alpha1";
+  for (const Row& row : plane.Rows()) {
+    CHECK_THAT(row.name, !Contains("things") && !Contains("exploring"));
+  }
+}
+
+TEST_CASE("Preflight: a version that is not served any more cannot be read") {
+  FakePlane plane;
+  plane.ServeAs("resourcebindings", {"v1", "v1beta1"});
+  plane.counts["resourcebindings"] = 1;
+  const Row row = RowOf(plane.Rows(), kBindings);
+  CHECK(row.grade == Grade::kLost);
+  CHECK(row.note == "this program reads v1alpha2, which is not served");
+  CHECK_THAT(row.use, Contains("1 object, served as v1 v1beta1"));
+}
+
+TEST_CASE("Preflight: older versions beside the one that is read do no harm") {
+  FakePlane plane;
+  plane.ServeAs("resourcebindings", {"v1alpha2", "v1alpha1"});
+  plane.stored["resourcebindings"] = R"(["v1alpha1","v1alpha2"])";
+  plane.counts["resourcebindings"] = 2;
+  const Row row = RowOf(plane.Rows(), kBindings);
+  CHECK(row.grade == Grade::kDiffers);
+  CHECK(row.note == "what is different on purpose: docs/differences.md#works-and-members");
+  CHECK(row.use == "2 objects, served as v1alpha2 v1alpha1, stored as v1alpha1 v1alpha2");
+}
+
+TEST_CASE("Preflight: a kind without a definition keeps the daemon from running") {
+  FakePlane plane;
+  plane.ServeAs("remedies", {});
+  const Row row = RowOf(plane.Rows(), "remedies.remedy.karmada.io");
+  CHECK(row.grade == Grade::kLost);
+  CHECK_THAT(row.note, Contains("is not served"));
+}
+
+TEST_CASE("Preflight: a kind that the controller manager does not read may be missing") {
+  FakePlane plane;
+  plane.ServeAs("multiclusteringresses", {});
+  CHECK(Verdict(plane) == Grade::kSame);
+}
+
+TEST_CASE("Preflight: nothing is concluded from a group whose discovery failed") {
+  FakePlane plane;
+  plane.ServeAs("clusters", {});
+  plane.discovery.failed_groups = {"cluster.karmada.io/v1alpha1"};
+  const Row row = RowOf(plane.Rows(), "clusters.cluster.karmada.io");
+  CHECK(row.grade == Grade::kUnknown);
+  CHECK_THAT(row.note, Contains("cluster.karmada.io/v1alpha1"));
+}
+
+TEST_CASE("Preflight: a customization that does not compile here is lost, with its mistake") {
+  FakePlane plane;
+  plane.objects["resourceinterpretercustomizations"] =
+      Customization("good", "function InterpretHealth(o) return true end") + "," +
+      Customization("bad", "function InterpretHealth(o) return tru");
+  const auto rows = plane.Rows();
+  CHECK(RowOf(rows, "bad").grade == Grade::kLost);
+  CHECK_THAT(RowOf(rows, "bad").note, Contains("healthInterpretation"));
+  const Row good = RowOf(rows, "good");
+  CHECK(good.use == "ConfigMap (v1): InterpretHealth");
+  CHECK(good.grade == Grade::kDiffers);  // The other one customizes the same.
+  CHECK(Verdict(plane) == Grade::kLost);
+}
+
+TEST_CASE("Preflight: one good customization is the same here") {
+  FakePlane plane;
+  plane.objects["resourceinterpretercustomizations"] =
+      Customization("good", "function InterpretHealth(o) return true end");
+  CHECK(RowOf(plane.Rows(), "good").grade == Grade::kSame);
+}
+
+TEST_CASE("Preflight: webhooks are listed, and those that cannot be called are lost") {
+  FakePlane plane;
+  plane.objects["resourceinterpreterwebhookconfigurations"] =
+      R"({"apiVersion":"config.karmada.io/v1alpha1",
+      "kind":"ResourceInterpreterWebhookConfiguration","metadata":{"name":"good"},
+      "webhooks":[{"name":"w.example.com","clientConfig":{"url":"https://w.example.com"},
+        "rules":[{"operations":["InterpretHealth"],"apiGroups":["apps"],"apiVersions":["v1"],
+                  "kinds":["Deployment"]}],"interpreterContextVersions":["v1alpha1"]}]},
+      {"apiVersion":"config.karmada.io/v1alpha1",
+      "kind":"ResourceInterpreterWebhookConfiguration","metadata":{"name":"bad"},
+      "webhooks":[{"name":"b.example.com","clientConfig":{},
+        "rules":[{"operations":["InterpretHealth"],"apiGroups":["apps"],"apiVersions":["v1"],
+                  "kinds":["Deployment"]}],"interpreterContextVersions":["v1alpha1"]}]})";
+  const auto rows = plane.Rows();
+  INFO(RowOf(rows, "good").note);
+  CHECK(RowOf(rows, "good").grade == Grade::kSame);
+  CHECK(RowOf(rows, "good").use == "w.example.com");
+  CHECK(RowOf(rows, "bad").grade == Grade::kLost);
+  CHECK_THAT(RowOf(rows, "bad").note, Contains("clientConfig"));
+}
+
+TEST_CASE("Preflight: members in Pull mode are shown") {
+  FakePlane plane;
+  plane.objects["clusters"] = R"({"metadata":{"name":"m1"},"spec":{"syncMode":"Push"}},
+                                 {"metadata":{"name":"m2"},"spec":{"syncMode":"Pull"}})";
+  const auto rows = plane.Rows();
+  CHECK(RowOf(rows, "m1").quiet);
+  CHECK_FALSE(RowOf(rows, "m2").quiet);
+  CHECK(RowOf(rows, "m2").use == "Pull");
+}
+
+TEST_CASE("Preflight: after a time nothing more is asked of a slow server") {
+  FakePlane plane;
+  FakeClock clock;
+  int requests = 0;
+  plane.on_request = [&] {
+    ++requests;
+    clock.Advance(absl::Seconds(20));
+  };
+  const auto facts = plane.Read(clock);
+  REQUIRE(facts.ok());
+  CHECK(requests <= 10);
+  CHECK(facts->kinds.front().count.ok());
+  CHECK(absl::IsDeadlineExceeded(facts->kinds.back().count.status()));
+  CHECK(absl::IsDeadlineExceeded(facts->clusters.status()));
+}
+
+TEST_CASE("Preflight: a server without Karmada's kinds is no control plane") {
+  FakePlane plane;
+  plane.discovery.resources.clear();
+  const auto facts = plane.Read();
+  CHECK(absl::IsFailedPrecondition(facts.status()));
+  CHECK_THAT(std::string(facts.status().message()),
+             Contains("plane serves none of Karmada's kinds") && Contains("--kubeconfig"));
+}
+
+}  // namespace tests
