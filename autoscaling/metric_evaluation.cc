@@ -169,8 +169,8 @@ absl::StatusOr<Result> EvaluateExternal(const Inputs& in, const MetricSpec& spec
 }
 
 struct MetricType {
-  absl::string_view name;
-  absl::string_view failure;  // The reason.
+  const char* name;
+  const char* failure;  // The reason.
   absl::StatusOr<Result> (*evaluate)(const Inputs& in, const MetricSpec& spec);
 };
 
