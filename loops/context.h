@@ -9,6 +9,7 @@
 #include "config/options.h"
 #include "interpreter/interpreter.h"
 #include "kube/cache/informer.h"
+#include "kube/client/shadow.h"
 #include "kube/runtime/cluster_set.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/manager.h"
@@ -34,6 +35,8 @@ struct Context {
   const interpreter::Interpreter& interpreter;
   kube::WatchedKinds& kinds;  // Watches kinds of the control plane that have no Resource in api/.
   const config::Options& options;
+  // With --shadow: goes over every transport that a loop makes for itself; else nullptr.
+  std::shared_ptr<kube::Shadow> shadow = nullptr;
 
   const base::Clock& clock() const { return manager.clock(); }
   // Returns the informer of a resource of the control plane. For Register functions only: a
