@@ -9,7 +9,6 @@
 #include "config/options.h"
 #include "interpreter/interpreter.h"
 #include "kube/cache/informer.h"
-#include "kube/client/shadow.h"
 #include "kube/runtime/cluster_set.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/manager.h"
@@ -18,6 +17,10 @@
 #include "works/member_objects.h"
 #include "works/rechecks.h"
 #include "works/work_status_writer.h"
+
+namespace kube {
+class Shadow;
+}
 
 namespace loops {
 

@@ -68,7 +68,8 @@ struct PermissionRule {
 std::vector<PermissionRule> MergedRules(const std::vector<Need>& needs,
                                         const PermissionScope& scope);
 
-// Returns the needs that these settings have.
+// Returns the needs that these settings have; with --shadow only rights to read, and to ask for
+// reviews.
 std::vector<Need> NeedsOf(const config::Options& options);
 
 // Returns a ClusterRole with the rules and a ClusterRoleBinding for the subject as a YAML stream. A

@@ -36,6 +36,7 @@
 #include "controllers/cluster_api/member_accounts.h"
 #include "kube/client/errors.h"
 #include "kube/client/http_transport.h"
+#include "kube/client/shadow.h"
 #include "kube/runtime/controller.h"
 
 namespace controllers {

@@ -110,8 +110,8 @@ std::shared_ptr<Transport> Shadow::Over(std::string cluster, std::shared_ptr<Tra
 
 void Shadow::Note(const std::string& cluster, const HttpRequest& request,
                   internal::ShadowedWrite write, const std::shared_ptr<Transport>& server) {
-  const Target target = {cluster,       write.verb,     write.gvk.ApiVersion(), write.gvk.kind,
-                         write.key.ns,  write.key.name, write.subresource};
+  const Target target = {cluster,      write.verb,     write.gvk.ApiVersion(), write.gvk.kind,
+                         write.key.ns, write.key.name, write.subresource};
   const base::SteadyTime now = clock_.SteadyNow();
   absl::MutexLock lock(&mu_);
   if (!records_.contains(target) && records_.size() >= kMostRecords) {
@@ -189,10 +189,9 @@ void Shadow::Report(const Target& target, Record& record) {
                     {"patch", base::CutText(patch, kLoggedBytes)}});
   if (registry_ == nullptr) return;
   registry_
-      ->GetCounter("karmada_shadow_writes_total", "Writes that were reported instead of made.",
-                   {{"cluster", std::get<0>(target)},
-                    {"kind", write.gvk.kind},
-                    {"verb", write.verb}})
+      ->GetCounter(
+          "karmada_shadow_writes_total", "Writes that were reported instead of made.",
+          {{"cluster", std::get<0>(target)}, {"kind", write.gvk.kind}, {"verb", write.verb}})
       .Increment();
 }
 

@@ -89,8 +89,8 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   using Target = std::tuple<std::string, std::string, std::string, std::string, std::string,
                             std::string, std::string>;
 
-  void Note(const std::string& cluster, const HttpRequest& request,
-            internal::ShadowedWrite write, const std::shared_ptr<Transport>& server);
+  void Note(const std::string& cluster, const HttpRequest& request, internal::ShadowedWrite write,
+            const std::shared_ptr<Transport>& server);
   std::vector<std::pair<Target, Record>> Due() const;
   // Puts the result for a record into effect, unless the write has been made anew meanwhile.
   void Settle(const Target& target, const Record& judged, bool still_due);

@@ -48,7 +48,8 @@ Address AddressOf(absl::string_view path) {
     out.ns = next();
   }
   out.plural = next();
-  for (size_t i = 0; i < at && i < parts.size(); ++i) absl::StrAppend(&out.collection, "/", parts[i]);
+  for (size_t i = 0; i < at && i < parts.size(); ++i)
+    absl::StrAppend(&out.collection, "/", parts[i]);
   out.name = next();
   out.subresource = next();
   return out;
@@ -63,16 +64,17 @@ json::Value Parsed(const std::string& body) {
 HttpResponse Refusal(int code, const char* reason, const Address& at, absl::string_view why) {
   json::Value details = json::Value::Object({{"name", at.name}, {"kind", at.plural}});
   if (!at.group.empty()) details.Set("group", at.group);
-  const std::string resource = at.group.empty() ? at.plural : absl::StrCat(at.plural, ".", at.group);
-  const json::Value status = json::Value::Object(
-      {{"kind", "Status"},
-       {"apiVersion", "v1"},
-       {"metadata", json::Value::Object()},
-       {"status", "Failure"},
-       {"message", absl::StrCat(resource, " \"", at.name, "\" ", why)},
-       {"reason", reason},
-       {"details", std::move(details)},
-       {"code", code}});
+  const std::string resource =
+      at.group.empty() ? at.plural : absl::StrCat(at.plural, ".", at.group);
+  const json::Value status =
+      json::Value::Object({{"kind", "Status"},
+                           {"apiVersion", "v1"},
+                           {"metadata", json::Value::Object()},
+                           {"status", "Failure"},
+                           {"message", absl::StrCat(resource, " \"", at.name, "\" ", why)},
+                           {"reason", reason},
+                           {"details", std::move(details)},
+                           {"code", code}});
   return {.code = code, .body = json::Write(status)};
 }
 
@@ -182,9 +184,7 @@ class Answerer {
   }
 
  private:
-  bool IsMissing() const {
-    return live_->code == 404 && NamesObject(ErrorOfResponse(*live_, ""));
-  }
+  bool IsMissing() const { return live_->code == 404 && NamesObject(ErrorOfResponse(*live_, "")); }
   HttpResponse Missing() const {
     return live_ != nullptr ? *live_ : Refusal(404, "NotFound", at_, "not found");
   }
