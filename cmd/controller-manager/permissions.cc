@@ -283,9 +283,10 @@ std::vector<Need> NeedsOf(const config::Options& options) {
 }
 
 std::string RoleManifest(const std::vector<PermissionRule>& rules, Server server,
-                         const std::string& subject) {
+                         const std::string& subject, absl::string_view suffix) {
   const bool member = server == Server::kMember;
-  const std::string name = member ? "karmada-member" : api::kControllerManager;
+  const std::string name =
+      absl::StrCat(member ? "karmada-member" : api::kControllerManager, suffix);
   std::string out = absl::StrCat(
       "# What karmada-controller-manager may do in ",
       member ? "a member cluster" : "the control plane",
@@ -303,7 +304,7 @@ std::string RoleManifest(const std::vector<PermissionRule>& rules, Server server
 std::string Permissions(const config::Options& options, const config::PermissionFlags& flags) {
   const Server server = flags.member ? Server::kMember : Server::kControlPlane;
   return RoleManifest(MergedRules(NeedsOf(options), {server, flags.template_kinds}), server,
-                      flags.subject);
+                      flags.subject, options.shadow ? "-shadow" : "");
 }
 
 }  // namespace cmd
