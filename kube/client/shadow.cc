@@ -9,6 +9,9 @@
 // during that has another number of attempts, and the result for the earlier one is dropped.
 #include "kube/client/shadow.h"
 
+#include <algorithm>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -55,6 +58,7 @@ struct Shadow::Record {
   absl::Time first, last;
   base::SteadyTime due_since = base::SteadyTime::InfinitePast();
   base::SteadyTime last_attempt = base::SteadyTime::InfinitePast();
+  base::SteadyTime withdrawn_at = base::SteadyTime::InfinitePast();
   int64_t attempts = 0;
   bool due = false;
   bool shown = false;   // Due for longer than the hold.
@@ -120,7 +124,9 @@ void Shadow::Note(const std::string& cluster, const HttpRequest& request,
   }
   Record& record = records_[target];
   const bool is_same = record.write.fingerprint == write.fingerprint;
-  if (!record.due) record.due_since = now;
+  // Two programs that undo what the other one writes again and again make a write that is due.
+  const bool returns = is_same && now - record.withdrawn_at < kHold;
+  if (!record.due && !returns) record.due_since = now;
   if (!is_same) record.logged = false;
   if (!is_same || record.attempts == 0) record.first = clock_.Now();
   record.due = true;
@@ -132,36 +138,52 @@ void Shadow::Note(const std::string& cluster, const HttpRequest& request,
   record.server = server;
 }
 
-std::vector<std::pair<Shadow::Target, Shadow::Record>> Shadow::Due() const {
-  std::vector<std::pair<Target, Record>> due;
+std::vector<Shadow::Target> Shadow::Due() const {
+  std::vector<Target> due;
   absl::MutexLock lock(&mu_);
   for (const auto& [target, record] : records_) {
-    if (record.due) due.emplace_back(target, record);
+    if (record.due) due.push_back(target);
   }
   return due;
 }
 
+std::optional<Shadow::Record> Shadow::Find(const Target& target) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = records_.find(target);
+  if (found == records_.end() || !found->second.due) return std::nullopt;
+  return found->second;
+}
+
 void Shadow::Judge(const base::StopToken& stop) {
-  for (const auto& [target, record] : Due()) {
-    const std::shared_ptr<Transport> server = record.server.lock();
+  std::set<const Transport*> silent;  // One wait for each server that does not answer is enough.
+  for (const Target& target : Due()) {
+    const std::optional<Record> record = Find(target);
+    if (!record.has_value()) continue;
+    const std::shared_ptr<Transport> server = record->server.lock();
     if (server == nullptr) {  // The cluster has left, or is reached in another way by now.
-      Settle(target, record, false);
+      Settle(target, *record, false);
       continue;
     }
-    const auto answer = Ask(*server, record.request, true, stop);
+    if (silent.contains(server.get())) continue;
+    const auto answer = Ask(*server, record->request, true, stop);
     if (stop.stop_requested()) return;
     // Whether a server that gives no answer needs the write is not known.
+    if (!answer.ok()) silent.insert(server.get());
     if (!answer.ok() || answer->response.code >= 500) continue;
     const auto& now = answer->write;
-    Settle(target, record, now.has_value() && now->reverse == record.write.reverse);
+    Settle(target, *record, now.has_value() && now->reverse == record->write.reverse);
   }
+  ShowGauge();
+}
+
+void Shadow::ShowGauge() {
   absl::MutexLock lock(&mu_);
   ForgetOld();
-  int64_t outstanding = 0;
-  for (const auto& [target, record] : records_) outstanding += record.shown ? 1 : 0;
-  if (registry_ != nullptr) {
-    registry_->GetGauge("karmada_shadow_writes_outstanding", "").Set(outstanding);
-  }
+  if (registry_ == nullptr) return;
+  const auto outstanding = std::count_if(records_.begin(), records_.end(),
+                                         [](const auto& entry) { return entry.second.shown; });
+  registry_->GetGauge("karmada_shadow_writes_outstanding", "")
+      .Set(static_cast<double>(outstanding));
 }
 
 void Shadow::Settle(const Target& target, const Record& judged, bool still_due) {
@@ -170,6 +192,7 @@ void Shadow::Settle(const Target& target, const Record& judged, bool still_due) 
   if (found == records_.end()) return;
   Record& record = found->second;
   if (!still_due && record.attempts != judged.attempts) return;
+  if (!still_due) record.withdrawn_at = clock_.SteadyNow();
   record.due = still_due;
   record.shown = still_due && clock_.SteadyNow() - record.due_since >= kHold;
   if (record.shown && !record.logged) Report(target, record);

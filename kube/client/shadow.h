@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -91,7 +92,10 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
 
   void Note(const std::string& cluster, const HttpRequest& request, internal::ShadowedWrite write,
             const std::shared_ptr<Transport>& server);
-  std::vector<std::pair<Target, Record>> Due() const;
+  std::vector<Target> Due() const;
+  // Returns a copy of the record if it is still due.
+  std::optional<Record> Find(const Target& target) const;
+  void ShowGauge();
   // Puts the result for a record into effect, unless the write has been made anew meanwhile.
   void Settle(const Target& target, const Record& judged, bool still_due);
   void Report(const Target& target, Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -33,6 +33,7 @@ class WriteCounter : public Transport {
   explicit WriteCounter(std::shared_ptr<Transport> server) : server_(std::move(server)) {}
   absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
                                     const base::StopToken& stop) override {
+    if (cut_off) return absl::CancelledError("cut off");
     if (request.method != "GET") writes.push_back(request.method + " " + request.path);
     return server_->Send(request, stop);
   }
@@ -40,6 +41,7 @@ class WriteCounter : public Transport {
     return server_->Open(request, std::move(callbacks));
   }
   std::vector<std::string> writes;
+  bool cut_off = false;
 
  private:
   const std::shared_ptr<Transport> server_;
@@ -228,6 +230,22 @@ TEST_CASE_METHOD(ShadowFixture, "A write is not withdrawn while the server does 
   server->FailNext("GET", 500, "InternalError");
   shadow->Judge(stop);
   CHECK(Page()["outstanding"].AsInt() == 1);
+  counter->cut_off = true;
+  CHECK(cluster.Create(kMaps, Map("new", "a"), stop).status().code() != absl::StatusCode::kOk);
+  shadow->Judge(stop);
+  CHECK(Page()["outstanding"].AsInt() == 1);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "Two programs that undo each other's writes are reported") {
+  for (int i = 0; i < 4; ++i) {
+    CHECK(SetMap(PutMap("there", "a"), "b").ok());
+    shadow->Judge(stop);
+    PutMap("there", "c");
+    shadow->Judge(stop);
+    CHECK(Page()["held"].AsInt() == 0);
+    clock.Advance(Shadow::kHold / 2);
+  }
+  CHECK(Reports("patch", "ConfigMap") == 1);
 }
 
 TEST_CASE_METHOD(ShadowFixture, "Times and UUIDs alone do not make another write") {
