@@ -232,7 +232,11 @@ void Daemon::ShowBuild() {
 void Daemon::ShowShadow(const std::shared_ptr<kube::Shadow>& shadow) {
   shadow->ShowIn(registry_);
   manager_.ServeBesideMetrics("/shadow", [shadow] { return shadow->Page(); });
-  manager_.Add(std::make_unique<ShadowWatch>(shadow, base::RealClock()));
+  const auto look = [this](const base::StopToken& stop) { ResyncAll(informers_, members_, stop); };
+  manager_.Add(std::make_unique<ShadowWatch>(ShadowWatch::Deps{
+      .shadow = shadow, .clock = base::RealClock(), .look_at_everything = look, .is_idle = [this] {
+        return QueuesAreIdle(registry_);
+      }}));
 }
 
 absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> Daemon::ServeAdmission(

@@ -2,12 +2,16 @@
 #ifndef CMD_CONTROLLER_MANAGER_SHADOW_WATCH_H_
 #define CMD_CONTROLLER_MANAGER_SHADOW_WATCH_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/metrics.h"
+#include "base/stop_token.h"
 #include "kube/client/shadow.h"
 #include "kube/runtime/manager.h"
 
@@ -15,19 +19,27 @@ namespace cmd {
 
 class ShadowWatch : public kube::Runnable {
  public:
-  // REQUIRES: `clock` outlives this object.
-  ShadowWatch(std::shared_ptr<kube::Shadow> shadow, const base::Clock& clock)
-      : shadow_(std::move(shadow)), clock_(clock) {}
+  struct Deps {
+    std::shared_ptr<kube::Shadow> shadow;
+    const base::Clock& clock;
+    // Hands every object to its controllers again.
+    std::function<void(const base::StopToken& stop)> look_at_everything;
+    std::function<bool()> is_idle;  // No controller has anything to do now.
+  };
+  // How long a round takes at least: loops put off some writes for a few seconds.
+  static constexpr absl::Duration kRound = absl::Seconds(30);
+
+  explicit ShadowWatch(Deps deps) : deps_(std::move(deps)) {}
   std::string name() const override { return "shadow"; }
-  absl::Status Run(const base::StopToken& stop) override {
-    while (clock_.SleepFor(kube::Shadow::kPeriod, stop)) shadow_->Judge(stop);
-    return absl::OkStatus();
-  }
+  absl::Status Run(const base::StopToken& stop) override;
 
  private:
-  const std::shared_ptr<kube::Shadow> shadow_;
-  const base::Clock& clock_;
+  const Deps deps_;
 };
+
+// Returns whether, by the metrics of the queues, no controller has a request or works on one.
+// Requests that wait for a time do not count.
+bool QueuesAreIdle(const metrics::Registry& registry);
 
 }  // namespace cmd
 

@@ -59,6 +59,14 @@ struct Shadow::Record {
   base::SteadyTime due_since = base::SteadyTime::InfinitePast();
   base::SteadyTime last_attempt = base::SteadyTime::InfinitePast();
   base::SteadyTime withdrawn_at = base::SteadyTime::InfinitePast();
+  base::SteadyTime confirmed_at = base::SteadyTime::InfinitePast();
+
+  bool IsConfirmed() const { return confirmed_at != base::SteadyTime::InfinitePast(); }
+  void Withdraw(base::SteadyTime now) {
+    due = shown = false;
+    withdrawn_at = now;
+    confirmed_at = base::SteadyTime::InfinitePast();
+  }
   int64_t attempts = 0;
   bool due = false;
   bool shown = false;   // Due for longer than the hold.
@@ -96,7 +104,8 @@ class Shadow::Decorator : public Transport {
   const std::shared_ptr<Transport> server_;
 };
 
-Shadow::Shadow(const base::Clock& clock) : clock_(clock) {}
+Shadow::Shadow(const base::Clock& clock)
+    : clock_(clock), round_(base::SteadyTime::InfiniteFuture()) {}
 Shadow::~Shadow() = default;
 
 void Shadow::ShowIn(metrics::Registry& registry) {
@@ -129,6 +138,7 @@ void Shadow::Note(const std::string& cluster, const HttpRequest& request,
   if (!record.due && !returns) record.due_since = now;
   if (!is_same) record.logged = false;
   if (!is_same || record.attempts == 0) record.first = clock_.Now();
+  if (record.due && record.due_since < round_ && now >= round_) record.confirmed_at = now;
   record.due = true;
   record.last = clock_.Now();
   record.last_attempt = now;
@@ -176,6 +186,30 @@ void Shadow::Judge(const base::StopToken& stop) {
   ShowGauge();
 }
 
+bool Shadow::NeedsRound() const {
+  const base::SteadyTime now = clock_.SteadyNow();
+  absl::MutexLock lock(&mu_);
+  return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
+    const Record& record = entry.second;
+    return record.due && now - record.due_since >= kHold && now - record.confirmed_at > kConfirmed;
+  });
+}
+
+void Shadow::BeginRound() {
+  absl::MutexLock lock(&mu_);
+  round_ = clock_.SteadyNow();
+}
+
+void Shadow::EndRound() {
+  const base::SteadyTime now = clock_.SteadyNow();
+  absl::MutexLock lock(&mu_);
+  for (auto& [target, record] : records_) {
+    const bool was_tried = record.last_attempt >= round_;
+    if (record.due && record.due_since < round_ && !was_tried) record.Withdraw(now);
+  }
+  round_ = base::SteadyTime::InfiniteFuture();
+}
+
 void Shadow::ShowGauge() {
   absl::MutexLock lock(&mu_);
   ForgetOld();
@@ -192,9 +226,9 @@ void Shadow::Settle(const Target& target, const Record& judged, bool still_due) 
   if (found == records_.end()) return;
   Record& record = found->second;
   if (!still_due && record.attempts != judged.attempts) return;
-  if (!still_due) record.withdrawn_at = clock_.SteadyNow();
-  record.due = still_due;
-  record.shown = still_due && clock_.SteadyNow() - record.due_since >= kHold;
+  const base::SteadyTime now = clock_.SteadyNow();
+  if (!still_due) return record.Withdraw(now);
+  record.shown = now - record.due_since >= kHold && record.IsConfirmed();
   if (record.shown && !record.logged) Report(target, record);
 }
 

@@ -5,12 +5,14 @@
 //   auto shadow = std::make_shared<Shadow>(clock);
 //   auto transport = shadow->Over("member1", server);   // For kube::Client.
 //   shadow->Judge(stop);                                // Now and then, from one thread.
+//   if (shadow->NeedsRound()) { shadow->BeginRound(); ...; shadow->EndRound(); }
 //   shadow->Page();
 //
 // A write is first *held*: the other program is as quick as this one, and makes most writes itself
 // a moment later. Judge() reads the object again. A write whose object has become what the write
-// would make of it, or has changed in the fields concerned, is withdrawn; one that is still due
-// after the hold is reported.
+// would make of it, or has changed in the fields concerned, is withdrawn. One that is still due
+// after the hold needs a *round*, in which every loop looks at every object as after a start: what
+// is tried again is reported, what is not is withdrawn, because it came from a state that is over.
 #ifndef KUBE_CLIENT_SHADOW_H_
 #define KUBE_CLIENT_SHADOW_H_
 
@@ -46,6 +48,8 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   // How long a write is held. It has to be longer than the other program's slowest way from an
   // event to its write.
   static constexpr absl::Duration kHold = absl::Seconds(15);
+  // After this time a round has to confirm again what is reported.
+  static constexpr absl::Duration kConfirmed = absl::Minutes(5);
   // How often Judge() is to be called.
   static constexpr absl::Duration kPeriod = absl::Seconds(5);
 
@@ -78,6 +82,13 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   // by more than times and UUIDs.
   void Judge(const base::StopToken& stop);
 
+  // Returns whether a write is due that no round has confirmed, or none lately.
+  bool NeedsRound() const;
+  // To be called before the loops are made to look at everything, and when all of them have. The
+  // writes that are due since before the round and were not tried in it are withdrawn.
+  void BeginRound();
+  void EndRound();
+
   // Returns JSON: {"outstanding": n, "held": n, "notListed": n, "writes": [...]}. `writes` has the
   // outstanding ones: those that were reported and have not been withdrawn. No value of a Secret is
   // in it, and none of a Secret in a Work.
@@ -106,6 +117,8 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   metrics::Registry* registry_ ABSL_GUARDED_BY(mu_) = nullptr;
   std::map<Target, Record> records_ ABSL_GUARDED_BY(mu_);
   int64_t not_listed_ ABSL_GUARDED_BY(mu_) = 0;
+  // In the infinite future while there is no round.
+  base::SteadyTime round_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace kube

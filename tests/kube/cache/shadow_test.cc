@@ -47,13 +47,35 @@ class WriteCounter : public Transport {
   const std::shared_ptr<Transport> server_;
 };
 
+// Sends writes again, as loops do that look at everything again.
+class Repeater : public Transport {
+ public:
+  explicit Repeater(std::shared_ptr<Transport> server) : server_(std::move(server)) {}
+  absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
+                                    const base::StopToken& stop) override {
+    if (request.method != "GET") writes_.push_back(request);
+    return server_->Send(request, stop);
+  }
+  std::unique_ptr<HttpStream> Open(const HttpRequest& request, StreamCallbacks callbacks) override {
+    return server_->Open(request, std::move(callbacks));
+  }
+  void Repeat() {
+    for (const HttpRequest& write : writes_) server_->Send(write, {}).IgnoreError();
+  }
+
+ private:
+  const std::shared_ptr<Transport> server_;
+  std::vector<HttpRequest> writes_;
+};
+
 struct ShadowFixture {
   std::shared_ptr<tests::FakeApiServer> server = std::make_shared<tests::FakeApiServer>();
   std::shared_ptr<WriteCounter> counter = std::make_shared<WriteCounter>(server);
   tests::FakeClock clock;
   metrics::Registry registry;
   std::shared_ptr<Shadow> shadow = std::make_shared<Shadow>(clock);
-  Client client{shadow->Over("member1", counter), {.name = "member1"}, clock, nullptr};
+  std::shared_ptr<Repeater> loops = std::make_shared<Repeater>(shadow->Over("member1", counter));
+  Client client{loops, {.name = "member1"}, clock, nullptr};
   RestMapper mapper{client, clock};
   InformerSet informers{client, clock};
   ClusterClient cluster{client, mapper, informers};
@@ -78,8 +100,15 @@ struct ShadowFixture {
   json::Value Outstanding() {
     shadow->Judge(stop);
     clock.Advance(Shadow::kHold);
+    Round();
     shadow->Judge(stop);
     return Page()["writes"];
+  }
+  void Round() {
+    clock.Advance(absl::Seconds(1));
+    shadow->BeginRound();
+    loops->Repeat();
+    shadow->EndRound();
   }
   double Reports(const std::string& verb, const std::string& kind) {
     return registry
@@ -181,7 +210,7 @@ TEST_CASE_METHOD(ShadowFixture, "What nobody else writes within the hold is repo
   CHECK(writes.At(1)["verb"].AsString() == "patch");
   CHECK(writes.At(1)["fields"].AsString() == "data.k");
   CHECK(writes.At(1)["patch"].AsString() == R"({"data":{"k":"b"}})");
-  CHECK(writes.At(1)["attempts"].AsInt() == 5);
+  CHECK(writes.At(1)["attempts"].AsInt() == 10);
   for (int i = 0; i < 3; ++i) {
     CHECK(SetMap(there, "b").ok());
     shadow->Judge(stop);
@@ -212,6 +241,34 @@ TEST_CASE_METHOD(ShadowFixture,
   CHECK(Page()["outstanding"].AsInt() == 0);
   CHECK(Page()["held"].AsInt() == 0);
   CHECK(Gauge() == 0);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "A write that no loop tries again in a round is withdrawn") {
+  CHECK(SetMap(PutMap("there", "a"), "b").ok());
+  CHECK_FALSE(shadow->NeedsRound());
+  clock.Advance(Shadow::kHold);
+  shadow->Judge(stop);
+  CHECK(shadow->NeedsRound());
+  CHECK(Page()["outstanding"].AsInt() == 0);
+  clock.Advance(absl::Seconds(1));
+  shadow->BeginRound();
+  CHECK(SetMap(PutMap("other", "a"), "b").ok());
+  shadow->EndRound();
+  shadow->Judge(stop);
+  CHECK(Page()["held"].AsInt() == 1);  // The one of the round.
+  CHECK(Page()["outstanding"].AsInt() == 0);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "What is reported is confirmed again after a while") {
+  CHECK(SetMap(PutMap("there", "a"), "b").ok());
+  REQUIRE(Outstanding().size() == 1);
+  CHECK_FALSE(shadow->NeedsRound());
+  clock.Advance(Shadow::kConfirmed + absl::Seconds(1));
+  CHECK(shadow->NeedsRound());
+  shadow->BeginRound();
+  shadow->EndRound();
+  shadow->Judge(stop);
+  CHECK(Page()["outstanding"].AsInt() == 0);
 }
 
 TEST_CASE_METHOD(ShadowFixture, "A change of other fields does not withdraw a write") {
@@ -245,6 +302,10 @@ TEST_CASE_METHOD(ShadowFixture, "Two programs that undo each other's writes are 
     CHECK(Page()["held"].AsInt() == 0);
     clock.Advance(Shadow::kHold / 2);
   }
+  CHECK(Reports("patch", "ConfigMap") == 0);
+  CHECK(SetMap(PutMap("there", "a"), "b").ok());
+  Round();
+  shadow->Judge(stop);
   CHECK(Reports("patch", "ConfigMap") == 1);
 }
 
