@@ -8,10 +8,11 @@ from rig import paths, scenario
 from rig.audit import Audit
 from rig.daemon import Daemon
 from rig.plane import HOST
-from rig.suite import PlaneCase
+from rig.suite import BINDINGS, PlaneCase
 
 SCENARIOS = ["cluster-scoped-overrides", "dependencies-shared", "job-weights", "overriders-all", "policy-lifecycle",
              "status-aggregated", "suspension"]
+LAST_STEP = 1
 _USER = "shadow"
 _AGENT = "karmada-controller-manager/"
 _REVIEWS = ("subjectaccessreviews", "tokenreviews")
@@ -52,9 +53,10 @@ class ShadowTest(PlaneCase):
             if number == 0:
                 shadow = self.start("shadow", paths.DAEMON, ["--shadow"], self.plane.user(_USER, _USER))
             self.check_nothing_outstanding(shadow, number)
-            return "stop" if number == 1 else None
+            return "stop" if number == LAST_STEP else None
         try:
             scenario.run(self.plane, scenarios, lambda line: print(line, flush=True), after_step)
+            self.check_reports_without_upstream(shadow)
         finally:
             for daemon in list(self.daemons):
                 self.stop(daemon)
@@ -80,6 +82,25 @@ class ShadowTest(PlaneCase):
         with self.subTest(f"nothing is outstanding after step {number}"):
             self.assertEqual(page["writes"], [])
             self.assertEqual(page["notListed"], 0)
+
+    def check_reports_without_upstream(self, shadow):
+        """Nobody propagates a template that comes now, and the shadow would."""
+        self.stop(self.daemons[0])
+        name = {"namespace": "default", "name": "s-shadow"}
+        template = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": name, "data": {"k": "v"}}
+        policy = {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy", "metadata": name,
+                  "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "s-shadow"}],
+                           "placement": {"clusterAffinity": {"clusterNames": self.plane.members}}}}
+        self.host.apply([template, policy])
+        self.addCleanup(self.host.kubectl, "delete", "--ignore-not-found", "-n", "default", "configmap/s-shadow",
+                        "propagationpolicy.policy.karmada.io/s-shadow")
+        binding = ("create", "ResourceBinding", "default", "s-shadow-configmap")
+
+        def reported():
+            return binding in {(write["verb"], write["kind"], write["namespace"], write["name"])
+                               for write in self.page(shadow)["writes"]}
+        self.wait("the report of the binding", reported, 120)
+        self.assertIsNone(self.host.find(BINDINGS.format("default") + "/s-shadow-configmap"))
 
     def written_by_shadow(self, audits):
         """Its user in the control plane is its own; in members it has the credentials that upstream has, but another
