@@ -255,9 +255,8 @@ void WarnOfClusterApi(Options& o) {
 void WarnOfShadow(Options& o) {
   if (!o.shadow) return;
   o.warnings.push_back(
-      "--shadow: nothing is written; writes that would be made are reported here, at /shadow "
-      "beside "
-      "/metrics and in karmada_shadow_writes_total");
+      "--shadow: nothing is written; writes that would be made are reported in this log, at "
+      "/shadow beside /metrics, and in karmada_shadow_writes_total");
   o.warnings.push_back(
       "--shadow: there is no leader election: this process neither waits for the lease nor takes "
       "it, and it records no events");

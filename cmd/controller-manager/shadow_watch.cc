@@ -1,3 +1,7 @@
+// There is at most one round at a time. It begins when a write has been held long enough, and ends
+// when the loops have had time for what they put off and their queues are empty; until then nothing
+// is withdrawn because of it. A plane whose loops never rest has one endless round: what is tried
+// again in it is reported as ever.
 #include "cmd/controller-manager/shadow_watch.h"
 
 #include <optional>
