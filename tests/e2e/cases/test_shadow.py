@@ -92,15 +92,17 @@ class ShadowTest(PlaneCase):
                   "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "s-shadow"}],
                            "placement": {"clusterAffinity": {"clusterNames": self.plane.members}}}}
         self.host.apply([template, policy])
-        self.addCleanup(self.host.kubectl, "delete", "--ignore-not-found", "-n", "default", "configmap/s-shadow",
-                        "propagationpolicy.policy.karmada.io/s-shadow")
         binding = ("create", "ResourceBinding", "default", "s-shadow-configmap")
 
         def reported():
             return binding in {(write["verb"], write["kind"], write["namespace"], write["name"])
                                for write in self.page(shadow)["writes"]}
-        self.wait("the report of the binding", reported, 120)
-        self.assertIsNone(self.host.find(BINDINGS.format("default") + "/s-shadow-configmap"))
+        try:
+            self.wait("the report of the binding", reported, 120)
+            self.assertIsNone(self.host.find(BINDINGS.format("default") + "/s-shadow-configmap"))
+        finally:
+            self.host.kubectl("delete", "--ignore-not-found", "-n", "default", "configmap/s-shadow",
+                              "propagationpolicy.policy.karmada.io/s-shadow")
 
     def written_by_shadow(self, audits):
         """Its user in the control plane is its own; in members it has the credentials that upstream has, but another
