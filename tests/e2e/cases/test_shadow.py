@@ -100,8 +100,8 @@ class ShadowTest(PlaneCase):
         try:
             self.wait("the report of the binding", reported, 120)
             self.assertIsNone(self.host.find(BINDINGS.format("default") + "/s-shadow-configmap"))
-        finally:
-            self.host.kubectl("delete", "--ignore-not-found", "-n", "default", "configmap/s-shadow",
+        finally:  # The policy has a finalizer, which only a controller manager that writes takes off.
+            self.host.kubectl("delete", "--wait=false", "-n", "default", "configmap/s-shadow",
                               "propagationpolicy.policy.karmada.io/s-shadow")
 
     def written_by_shadow(self, audits):
