@@ -252,6 +252,16 @@ void WarnOfClusterApi(Options& o) {
   o.warnings.push_back("--cluster-api-context has no effect without --cluster-api-kubeconfig");
 }
 
+void WarnOfShadow(Options& o) {
+  if (!o.shadow) return;
+  o.warnings.push_back(
+      "--shadow: nothing is written; writes that would be made are reported in this log, at "
+      "/shadow beside /metrics, and in karmada_shadow_writes_total");
+  o.warnings.push_back(
+      "--shadow: there is no leader election: this process neither waits for the lease nor takes "
+      "it, and it records no events");
+}
+
 // Returns the flags that have an effect.
 std::map<std::string, std::string> SettingsOf(const CLI::App& app) {
   std::map<std::string, std::string> settings = EffectiveFlags(app);
@@ -326,6 +336,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   WarnOfGates(options);
   WarnOfEviction(options);
   WarnOfClusterApi(options);
+  WarnOfShadow(options);
   Adjust(options);
   options.changed_flags = ChangedFlags(app);
   options.settings = SettingsOf(app);

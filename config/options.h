@@ -122,6 +122,8 @@ struct Options {
   // "concise": events report the successes that users wait for, and the end of each failure;
   // "upstream": all successes that upstream reports, once per change.
   std::string success_events = "concise";
+  // Nothing is written, neither to the control plane nor to members; writes are reported instead.
+  bool shadow = false;
   Logging logging;
   Profiling profiling;
 

@@ -18,6 +18,10 @@
 #include "works/rechecks.h"
 #include "works/work_status_writer.h"
 
+namespace kube {
+class Shadow;
+}
+
 namespace loops {
 
 // Returns the rate limits of queues that the flags set.
@@ -34,6 +38,8 @@ struct Context {
   const interpreter::Interpreter& interpreter;
   kube::WatchedKinds& kinds;  // Watches kinds of the control plane that have no Resource in api/.
   const config::Options& options;
+  // With --shadow: goes over every transport that a loop makes for itself; else nullptr.
+  std::shared_ptr<kube::Shadow> shadow = nullptr;
 
   const base::Clock& clock() const { return manager.clock(); }
   // Returns the informer of a resource of the control plane. For Register functions only: a

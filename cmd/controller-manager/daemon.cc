@@ -28,11 +28,13 @@
 #include "cmd/controller-manager/resync.h"
 #include "cmd/controller-manager/server_check.h"
 #include "cmd/controller-manager/settings_page.h"
+#include "cmd/controller-manager/shadow_watch.h"
 #include "config/version.h"
 #include "interpreter/live/admission_server.h"
 #include "interpreter/live/live_interpreter.h"
 #include "kube/client/http_transport.h"
 #include "kube/client/kubeconfig.h"
+#include "kube/client/shadow.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/startup_health.h"
 #include "kube/runtime/watched_kinds.h"
@@ -46,13 +48,17 @@
 namespace cmd {
 namespace {
 
+// Of the control plane's API server, in logs, metrics and reports.
+constexpr char kControlPlaneName[] = "karmada-apiserver";
+
 std::string UserAgent() { return absl::StrCat(api::kControllerManager, "/", config::Version()); }
 
 kube::ManagerOptions ManagerOptionsOf(const config::Options& o) {
   kube::ManagerOptions m;
   m.health_address = o.health_probe_bind_address;
   m.metrics_address = o.metrics_bind_address;
-  m.leader_elect = o.leader_election.enabled;
+  // A shadow runs beside the leader.
+  m.leader_elect = o.leader_election.enabled && !o.shadow;
   m.lease_namespace = o.leader_election.resource_namespace;
   m.lease_name = api::kControllerManager;
   m.lease_duration = o.leader_election.lease_duration;
@@ -65,7 +71,7 @@ kube::ManagerOptions ManagerOptionsOf(const config::Options& o) {
 
 kube::ClientOptions ControlPlaneClient(const config::Options& o, const std::string& host) {
   kube::ClientOptions c;
-  c.name = "karmada-apiserver";
+  c.name = kControlPlaneName;
   c.host = host;
   c.qps = o.kube_api_qps;
   c.burst = o.kube_api_burst;
@@ -83,8 +89,14 @@ kube::ClientOptions ElectionClient(const config::Options& o, const std::string& 
 }
 
 kube::ClusterSet::Options MemberOptions(const config::Options& o,
-                                        std::shared_ptr<kube::InformerThreads> threads) {
+                                        std::shared_ptr<kube::InformerThreads> threads,
+                                        const std::shared_ptr<kube::Shadow>& shadow) {
   kube::ClusterSet::Options m;
+  if (shadow != nullptr) {
+    m.decorate = [shadow](const std::string& cluster, std::shared_ptr<kube::Transport> transport) {
+      return shadow->Over(cluster, std::move(transport));
+    };
+  }
   m.informer_threads = std::move(threads);
   m.qps = o.cluster_api_qps;
   m.burst = o.cluster_api_burst;
@@ -98,8 +110,11 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o,
   return m;
 }
 
-kube::EventOptions EventOptionsOf(const config::Options& options) {
-  return {.routine = options.success_events == "upstream"};
+// A shadow reports in its own way: events would be writes.
+std::unique_ptr<kube::EventSink> EventSinkOf(const config::Options& options, kube::Client& client) {
+  if (options.shadow) return kube::NewNullEventSink();
+  return kube::NewEventSink(client, base::RealClock(),
+                            {.routine = options.success_events == "upstream"});
 }
 
 // All objects that live as long as the daemon runs, in order of construction.
@@ -114,12 +129,12 @@ class Daemon {
         informer_threads_(std::make_shared<kube::InformerThreads>(base::RealClock())),
         informers_(client_, base::RealClock(), informer_threads_),
         cluster_(client_, mapper_, informers_),
-        events_(kube::NewEventSink(client_, base::RealClock(), EventOptionsOf(options))),
+        events_(EventSinkOf(options, client_)),
         kinds_(cluster_, base::RealClock()),
         manager_(ManagerOptionsOf(options), cluster_, *events_, base::RealClock(), registry_),
         config_source_(cluster_),
-        members_(MemberOptions(options, informer_threads_), config_source_, base::RealClock(),
-                 &registry_),
+        members_(MemberOptions(options, informer_threads_, connection.shadow), config_source_,
+                 base::RealClock(), &registry_),
         live_(manager_, loops::InterpreterOptions(options)),
         inventory_(members_),
         objects_({mapper_, members_, live_.interpreter(), base::RealClock(), registry_,
@@ -133,7 +148,8 @@ class Daemon {
                  rechecks_,
                  live_.interpreter(),
                  kinds_,
-                 options} {
+                 options,
+                 connection.shadow} {
     manager_.Add(kinds_.NewRunnable());
   }
   // Handlers of informers refer to the controllers and to what they share, which are destroyed
@@ -151,6 +167,7 @@ class Daemon {
     manager_.ServeBesideMetrics("/configz", [this] { return SettingsPage(context_.options); });
     manager_.Add(std::make_unique<MemoryWatch>(manager_), kube::Manager::Group::kAlways);
     manager_.Add(std::make_unique<ClusterLog>(manager_));
+    if (context_.shadow != nullptr) ShowShadow(context_.shadow);
     if (const absl::Duration period = context_.options.resync_period;
         period > absl::ZeroDuration()) {
       manager_.Add(std::make_unique<Resync>(period, base::RealClock(), informers_, members_));
@@ -174,6 +191,7 @@ class Daemon {
 
  private:
   void ShowBuild();
+  void ShowShadow(const std::shared_ptr<kube::Shadow>& shadow);
   absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> ServeAdmission(
       const config::AdmissionFlags& admission);
 
@@ -209,6 +227,16 @@ void Daemon::ShowBuild() {
                                   {"compiler", build.compiler},
                                   {"platform", build.platform}};
   registry_.GetGauge("karmada_build_info", "What this build is.", labels).Set(1);
+}
+
+void Daemon::ShowShadow(const std::shared_ptr<kube::Shadow>& shadow) {
+  shadow->ShowIn(registry_);
+  manager_.ServeBesideMetrics("/shadow", [shadow] { return shadow->Page(); });
+  const auto look = [this](const base::StopToken& stop) { ResyncAll(informers_, members_, stop); };
+  manager_.Add(std::make_unique<ShadowWatch>(ShadowWatch::Deps{
+      .shadow = shadow, .clock = base::RealClock(), .look_at_everything = look, .is_idle = [this] {
+        return QueuesAreIdle(registry_);
+      }}));
 }
 
 absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> Daemon::ServeAdmission(
@@ -259,6 +287,11 @@ absl::StatusOr<Connection> Connect(const config::Options& options) {
   Connection connection{.host = kube::HostOf(config.server)};
   ASSIGN_OR_RETURN(connection.loops, kube::NewHttpTransport(config));
   ASSIGN_OR_RETURN(connection.election, kube::NewHttpTransport(config));
+  if (!options.shadow) return connection;
+  connection.shadow = std::make_shared<kube::Shadow>(base::RealClock());
+  for (std::shared_ptr<kube::Transport>* transport : {&connection.loops, &connection.election}) {
+    *transport = connection.shadow->Over(kControlPlaneName, *transport);
+  }
   return connection;
 }
 

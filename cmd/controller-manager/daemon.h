@@ -10,6 +10,7 @@
 #include "base/stop_token.h"
 #include "config/admission_flags.h"
 #include "config/options.h"
+#include "kube/client/shadow.h"
 #include "kube/client/transport.h"
 
 namespace cmd {
@@ -20,6 +21,8 @@ struct Connection {
   // One transport for the loops and one for the election, whose renewals must never wait for the
   // loops' calls.
   std::shared_ptr<kube::Transport> loops, election;
+  // With --shadow: keeps the writes of both, and of the transports to members; else nullptr.
+  std::shared_ptr<kube::Shadow> shadow;
 };
 
 // Reads the kubeconfig (--kubeconfig, $KUBECONFIG, the pod's service account, ~/.kube/config). The

@@ -239,6 +239,24 @@ std::string HeadOf(const char* kind, const std::string& name) {
                       "\nmetadata:\n  name: ", name, "\n");
 }
 
+// Returns whether objects of the group are reviews alone: they are created to ask something.
+bool HasReviewsOnly(const Grant& grant) {
+  return grant.group == "authorization.k8s.io" || grant.group == "authentication.k8s.io";
+}
+
+// Returns what a shadow needs instead: it reads each object that it does not write.
+Need WithoutWrites(Need need) {
+  for (Grant& grant : need.grants) {
+    if (HasReviewsOnly(grant) || !grant.urls.empty()) continue;
+    std::vector<std::string> verbs = {"get"};
+    for (const std::string& verb : grant.verbs) {
+      if (verb == "list" || verb == "watch") verbs.push_back(verb);
+    }
+    grant.verbs = std::move(verbs);
+  }
+  return need;
+}
+
 }  // namespace
 
 std::vector<PermissionRule> MergedRules(const std::vector<Need>& needs,
@@ -249,7 +267,8 @@ std::vector<PermissionRule> MergedRules(const std::vector<Need>& needs,
 }
 
 std::vector<Need> NeedsOf(const config::Options& options) {
-  std::set<std::string> running = {kElection, kEvents, kDiscovery, kInterpreter};
+  std::set<std::string> running = {kDiscovery, kInterpreter};
+  if (!options.shadow) running.insert({kElection, kEvents});
   for (const ControllerEntry& entry : ControllerTable()) {
     if (IsWanted(entry, options)) running.insert(entry.name);
   }
@@ -258,15 +277,16 @@ std::vector<Need> NeedsOf(const config::Options& options) {
     if (!running.contains(need.loop)) continue;
     if (need.gate.has_value() && !options.gates.Enabled(*need.gate)) continue;
     if (need.is_asked_for != nullptr && !need.is_asked_for(options)) continue;
-    needs.push_back(need);
+    needs.push_back(options.shadow ? WithoutWrites(need) : need);
   }
   return needs;
 }
 
 std::string RoleManifest(const std::vector<PermissionRule>& rules, Server server,
-                         const std::string& subject) {
+                         const std::string& subject, absl::string_view suffix) {
   const bool member = server == Server::kMember;
-  const std::string name = member ? "karmada-member" : api::kControllerManager;
+  const std::string name =
+      absl::StrCat(member ? "karmada-member" : api::kControllerManager, suffix);
   std::string out = absl::StrCat(
       "# What karmada-controller-manager may do in ",
       member ? "a member cluster" : "the control plane",
@@ -284,7 +304,7 @@ std::string RoleManifest(const std::vector<PermissionRule>& rules, Server server
 std::string Permissions(const config::Options& options, const config::PermissionFlags& flags) {
   const Server server = flags.member ? Server::kMember : Server::kControlPlane;
   return RoleManifest(MergedRules(NeedsOf(options), {server, flags.template_kinds}), server,
-                      flags.subject);
+                      flags.subject, options.shadow ? "-shadow" : "");
 }
 
 }  // namespace cmd

@@ -68,14 +68,16 @@ struct PermissionRule {
 std::vector<PermissionRule> MergedRules(const std::vector<Need>& needs,
                                         const PermissionScope& scope);
 
-// Returns the needs that these settings have.
+// Returns the needs that these settings have; with --shadow only rights to read, and to ask for
+// reviews.
 std::vector<Need> NeedsOf(const config::Options& options);
 
 // Returns a ClusterRole with the rules and a ClusterRoleBinding for the subject as a YAML stream. A
 // subject of the control plane is a user, one of a member "namespace/name" of a service account; ""
-// is that of the installers and of `karmadactl join` for a cluster named member1.
+// is that of the installers and of `karmadactl join` for a cluster named member1. `suffix` ends the
+// names of both.
 std::string RoleManifest(const std::vector<PermissionRule>& rules, Server server,
-                         const std::string& subject);
+                         const std::string& subject, absl::string_view suffix = "");
 
 // Returns what `karmada-controller-manager permissions` prints.
 std::string Permissions(const config::Options& options, const config::PermissionFlags& flags);

@@ -4,16 +4,19 @@
 
 namespace cmd {
 
-absl::Status Resync::Run(const base::StopToken& stop) {
-  while (clock_.SleepFor(period_, stop)) {
-    control_plane_.Resync();
-    for (const std::string& name : members_.Names()) {
-      const std::shared_ptr<kube::MemberCluster> member = members_.Find(name);
-      if (member == nullptr || stop.stop_requested()) continue;
-      member->client().informers().Resync();
-      member->unfiltered().Resync();
-    }
+void ResyncAll(const kube::InformerSet& control_plane, const kube::ClusterSet& members,
+               const base::StopToken& stop) {
+  control_plane.Resync();
+  for (const std::string& name : members.Names()) {
+    const std::shared_ptr<kube::MemberCluster> member = members.Find(name);
+    if (member == nullptr || stop.stop_requested()) continue;
+    member->client().informers().Resync();
+    member->unfiltered().Resync();
   }
+}
+
+absl::Status Resync::Run(const base::StopToken& stop) {
+  while (clock_.SleepFor(period_, stop)) ResyncAll(control_plane_, members_, stop);
   return absl::OkStatus();
 }
 

@@ -12,6 +12,11 @@
 
 namespace cmd {
 
+// Hands every object of the control plane, and of the members that are connected, to its
+// controllers again, as at a start. Ends early when it is stopped.
+void ResyncAll(const kube::InformerSet& control_plane, const kube::ClusterSet& members,
+               const base::StopToken& stop);
+
 // Resyncs the informers of the control plane and of the members that are connected, each time a
 // period has passed since the last resync ended. The requests wait behind those of changes, and a
 // pass that finds nothing to do writes nothing, as after a restart.

@@ -47,6 +47,9 @@ void AddServerFlags(CLI::App& app, Options& o) {
   AddSwitch(app, "--leader-elect-release-on-exit", l.release_on_exit,
             "give the lease up when this process has stopped, so that a stand-by with this flag "
             "leads at once");
+  AddSwitch(app, "--shadow", o.shadow,
+            "write nothing, neither to the control plane nor to members, and report what would be "
+            "written; without leader election, beside another controller manager");
   AddSwitch(app, "--enable-pprof", o.profiling.enabled,
             "serve CPU and heap profiles for go tool pprof; the process then runs with tcmalloc");
   AddValue(app, "--profiling-bind-address", o.profiling.bind_address, "address of /debug/pprof/")
@@ -224,6 +227,7 @@ absl::Span<const Support> UsedFlagNotes() {
        "only with --enable-no-execute-taint-eviction"},
       {"--profiling-bind-address", State::kHere, "only with --enable-pprof"},
       {"--resource-eviction-rate", State::kHere, "only with --enable-no-execute-taint-eviction"},
+      {"--shadow", State::kHere, "of this program only; see [operations.md](operations.md)"},
       {"--success-events", State::kHere, "of this program only"},
   };
   return kNotes;

@@ -36,6 +36,7 @@
 #include "controllers/cluster_api/member_accounts.h"
 #include "kube/client/errors.h"
 #include "kube/client/http_transport.h"
+#include "kube/client/shadow.h"
 #include "kube/runtime/controller.h"
 
 namespace controllers {
@@ -310,9 +311,14 @@ absl::Status RegisterClusterApi(const loops::Context& context, int /*workers*/) 
   ASSIGN_OR_RETURN(const kube::ConnectionConfig config,
                    kube::LoadConnectionConfig({.path = options.cluster_api_kubeconfig,
                                                .context = options.cluster_api_context}));
-  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
-  return BuildClusterApi(
-      context, {std::move(transport), kube::HostOf(config.server), kube::NewHttpTransport});
+  const NewTransport connect = [shadow = context.shadow](const kube::ConnectionConfig& server)
+      -> absl::StatusOr<std::shared_ptr<kube::Transport>> {
+    ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(server));
+    if (shadow == nullptr) return transport;
+    return shadow->Over(kube::HostOf(server.server), std::move(transport));
+  };
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, connect(config));
+  return BuildClusterApi(context, {std::move(transport), kube::HostOf(config.server), connect});
 }
 
 }  // namespace controllers

@@ -120,6 +120,7 @@ struct ClusterSet::Impl {
 
   absl::StatusOr<MemberPtr> Connect(const std::string& cluster, ConnectionConfig config) const {
     ASSIGN_OR_RETURN(std::shared_ptr<Transport> transport, options.new_transport(config));
+    if (options.decorate) transport = options.decorate(cluster, std::move(transport));
     ClientOptions client{.name = cluster,
                          .host = HostOf(config.server),
                          .qps = options.qps,

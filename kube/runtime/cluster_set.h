@@ -57,6 +57,10 @@ class ClusterSet {
     // Makes the transport to a member. Optional; the default is NewHttpTransport.
     std::function<absl::StatusOr<std::shared_ptr<Transport>>(const ConnectionConfig&)>
         new_transport;
+    // Returns what the member's client uses instead of its transport. Optional.
+    std::function<std::shared_ptr<Transport>(const std::string& cluster,
+                                             std::shared_ptr<Transport> transport)>
+        decorate;
   };
   // REQUIRES: `source`, `clock` and `registry` outlive the set and its members. `registry` may be
   // null.

@@ -260,6 +260,16 @@ TEST_CASE("timings of an election that is not held do not matter") {
             .leader_election.lease_duration == absl::Seconds(1));
 }
 
+TEST_CASE("a shadow is announced") {
+  CHECK_FALSE(MustParse({}).shadow);
+  const Options options = MustParse({"--shadow"});
+  CHECK(options.shadow);
+  REQUIRE(options.warnings.size() == 2);
+  CHECK(absl::StrContains(options.warnings[0], "nothing is written"));
+  CHECK(absl::StrContains(options.warnings[1], "no leader election"));
+  CHECK(options.settings.at("shadow") == "true");
+}
+
 TEST_CASE("the environment changes no flag") {
   setenv("CONCURRENT_WORK_SYNCS", "99", 1);
   setenv("KARMADA_CONCURRENT_WORK_SYNCS", "99", 1);

@@ -201,6 +201,41 @@ TEST_CASE("Controllers, gates and flags that are off need nothing") {
   CHECK_FALSE(Allows(blind, "list", "", "nodes"));
 }
 
+TEST_CASE("A shadow may read everything that it would write, and change nothing") {
+  config::Options options;
+  const std::vector<Need> writing = NeedsOf(options);
+  options.shadow = true;
+  std::set<std::string> read;
+  for (const Need& need : NeedsOf(options)) {
+    INFO(need.loop);
+    CHECK(need.loop != kElection);
+    CHECK(need.loop != kEvents);
+    for (const Grant& grant : need.grants) {
+      if (absl::StrContains(grant.group, ".k8s.io") &&
+          absl::EndsWith(grant.resources[0], "reviews"))
+        continue;
+      for (const std::string& verb : grant.verbs) {
+        INFO(absl::StrJoin(grant.resources, ", "));
+        CHECK(std::set<std::string>{"get", "list", "watch"}.contains(verb));
+        if (verb != "get") continue;
+        for (const std::string& resource : grant.resources) {
+          read.insert(absl::StrCat(grant.group, "/", resource));
+        }
+      }
+    }
+  }
+  for (const Need& need : writing) {
+    if (need.loop == kElection || need.loop == kEvents) continue;
+    for (const Grant& grant : need.grants) {
+      for (const std::string& resource : grant.resources) {
+        INFO(grant.group << "/" << resource);
+        CHECK((read.contains(absl::StrCat(grant.group, "/", resource)) ||
+               absl::EndsWith(resource, "reviews")));
+      }
+    }
+  }
+}
+
 TEST_CASE("The binding is for the subject that is given") {
   CHECK(absl::StrContains(Print({"--subject=somebody"}).text, "  kind: User\n  name: somebody\n"));
   CHECK(absl::StrContains(Print({"--subject=yes"}).text, "name: \"yes\"\n"));

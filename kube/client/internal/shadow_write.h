@@ -1,0 +1,56 @@
+// What a server would make of a request that changes something: pure functions on the request and
+// the present state of its object.
+#ifndef KUBE_CLIENT_INTERNAL_SHADOW_WRITE_H_
+#define KUBE_CLIENT_INTERNAL_SHADOW_WRITE_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+#include "kube/client/transport.h"
+#include "kube/meta/names.h"
+
+namespace kube::internal {
+
+// Returns whether the request stores nothing: GET, HEAD, OPTIONS, or the creation of a review.
+bool IsReadRequest(const HttpRequest& request);
+
+// Returns the path of the object that the request is about, or of its sub-resource "scale"; ""
+// where there is none to read: the name is generated, or the request is about a collection.
+std::string PathToRead(const HttpRequest& request);
+
+// A change that a request would make.
+struct ShadowedWrite {
+  std::string verb;  // "create", "update", "patch", "delete" or "deletecollection".
+  Gvk gvk;           // For a collection, the plural stands for the kind.
+  ObjectKey key;
+  std::string subresource;
+  // The merge patch from the present state to what would be there; null for creations, deletions
+  // and sub-resources that only a POST knows.
+  json::Value patch;
+  json::Value reverse;  // The merge patch back: the present values of the fields in `patch`.
+  // Which fields would change, at most 20: "spec.replicas, metadata.labels.app".
+  std::string fields;
+  // Equal for writes of the same content: times, UUIDs and resourceVersions do not count.
+  std::string fingerprint;
+};
+
+struct ShadowedAnswer {
+  HttpResponse response;
+  std::optional<ShadowedWrite> write;  // nullopt when nothing would change.
+};
+
+// `live` is the answer to the GET of PathToRead; nullptr when that is "". With
+// `without_precondition` the resourceVersion in the request counts for nothing.
+ShadowedAnswer AnswerWrite(const HttpRequest& request, const HttpResponse* live,
+                           bool without_precondition = false);
+
+// Returns the patch of an object of this kind as text without anything secret: every value in a
+// Secret, at any depth, and every text that is JSON itself (an annotation may contain a Secret) is
+// replaced by "***".
+std::string PatchText(const Gvk& gvk, const json::Value& patch);
+
+}  // namespace kube::internal
+
+#endif  // KUBE_CLIENT_INTERNAL_SHADOW_WRITE_H_

@@ -1,0 +1,358 @@
+// A shadow under a ClusterClient: nothing that a client can do changes the server or the caches,
+// each call has the result that the server would give, and what is still due is reported once.
+#include "kube/client/shadow.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "base/metrics.h"
+#include "kube/cache/cluster_client.h"
+#include "kube/cache/guarded_update.h"
+#include "kube/client/errors.h"
+#include "tests/support/captured_stderr.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/fake_transport.h"
+
+namespace kube {
+namespace {
+
+const Resource kMaps = {{"", "v1", "ConfigMap"}, "configmaps", true};
+const Resource kSecrets = {{"", "v1", "Secret"}, "secrets", true};
+const Resource kSpaces = {{"", "v1", "Namespace"}, "namespaces", false};
+const Resource kWorks = {{"work.karmada.io", "v1alpha1", "Work"}, "works", true};
+const Resource kLeases = {{"coordination.k8s.io", "v1", "Lease"}, "leases", true};
+const Resource kReviews = {
+    {"authorization.k8s.io", "v1", "SubjectAccessReview"}, "subjectaccessreviews", false};
+
+// Keeps the requests that would change something.
+class WriteCounter : public Transport {
+ public:
+  explicit WriteCounter(std::shared_ptr<Transport> server) : server_(std::move(server)) {}
+  absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
+                                    const base::StopToken& stop) override {
+    if (cut_off) return absl::CancelledError("cut off");
+    if (request.method != "GET") writes.push_back(request.method + " " + request.path);
+    return server_->Send(request, stop);
+  }
+  std::unique_ptr<HttpStream> Open(const HttpRequest& request, StreamCallbacks callbacks) override {
+    return server_->Open(request, std::move(callbacks));
+  }
+  std::vector<std::string> writes;
+  bool cut_off = false;
+
+ private:
+  const std::shared_ptr<Transport> server_;
+};
+
+// Sends writes again, as loops do that look at everything again.
+class Repeater : public Transport {
+ public:
+  explicit Repeater(std::shared_ptr<Transport> server) : server_(std::move(server)) {}
+  absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
+                                    const base::StopToken& stop) override {
+    if (request.method != "GET") writes_.push_back(request);
+    return server_->Send(request, stop);
+  }
+  std::unique_ptr<HttpStream> Open(const HttpRequest& request, StreamCallbacks callbacks) override {
+    return server_->Open(request, std::move(callbacks));
+  }
+  void Repeat() {
+    for (const HttpRequest& write : writes_) server_->Send(write, {}).IgnoreError();
+  }
+
+ private:
+  const std::shared_ptr<Transport> server_;
+  std::vector<HttpRequest> writes_;
+};
+
+struct ShadowFixture {
+  std::shared_ptr<tests::FakeApiServer> server = std::make_shared<tests::FakeApiServer>();
+  std::shared_ptr<WriteCounter> counter = std::make_shared<WriteCounter>(server);
+  tests::FakeClock clock;
+  metrics::Registry registry;
+  std::shared_ptr<Shadow> shadow = std::make_shared<Shadow>(clock);
+  std::shared_ptr<Repeater> loops = std::make_shared<Repeater>(shadow->Over("member1", counter));
+  Client client{loops, {.name = "member1"}, clock, nullptr};
+  RestMapper mapper{client, clock};
+  InformerSet informers{client, clock};
+  ClusterClient cluster{client, mapper, informers};
+  base::StopToken stop;
+
+  ShadowFixture() { shadow->ShowIn(registry); }
+
+  static Object Map(const std::string& name, const std::string& value) {
+    Object map = Object::Make(kMaps.gvk, {"ns", name});
+    map.Set({"data", "k"}, value);
+    return map;
+  }
+  ObjectPtr PutMap(const std::string& name, const std::string& value) {
+    return Share(server->Put(kMaps, Map(name, value)));
+  }
+  absl::StatusOr<ObjectPtr> SetMap(const ObjectPtr& before, const std::string& value) {
+    Object after = *before;
+    after.Set({"data", "k"}, value);
+    return cluster.Update(kMaps, before, after, {}, stop);
+  }
+  json::Value Page() { return json::Parse(shadow->Page()).value(); }
+  json::Value Outstanding() {
+    shadow->Judge(stop);
+    clock.Advance(Shadow::kHold);
+    Round();
+    shadow->Judge(stop);
+    return Page()["writes"];
+  }
+  void Round() {
+    clock.Advance(absl::Seconds(1));
+    shadow->BeginRound();
+    loops->Repeat();
+    shadow->EndRound();
+  }
+  double Reports(const std::string& verb, const std::string& kind) {
+    return registry
+        .GetCounter("karmada_shadow_writes_total", "",
+                    {{"cluster", "member1"}, {"kind", kind}, {"verb", verb}})
+        .Value();
+  }
+  double Gauge() { return registry.GetGauge("karmada_shadow_writes_outstanding", "").Value(); }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(ShadowFixture, "No write of any kind reaches the server") {
+  const ObjectPtr there = PutMap("there", "a");
+  Object changed = *there;
+  changed.Set({"data", "k"}, "b");
+  CHECK(cluster.Create(kMaps, Map("new", "a"), stop).ok());
+  CHECK(SetMap(there, "b").ok());
+  CHECK(cluster.Update(kMaps, there, changed, {.subresource = "status"}, stop).ok());
+  CHECK(cluster.Apply(kMaps, there, changed, {.field_manager = "m", .force = true}, stop).ok());
+  CHECK(GuardedUpdate(cluster, kMaps, {.before = there, .after = changed}, stop).ok());
+  CHECK(cluster.Delete(kMaps, there->key(), {}, stop).ok());
+  CHECK(client.Replace(kMaps, changed, {}, stop).ok());
+  CHECK(client.Replace(kMaps, changed, {.subresource = "status"}, stop).ok());
+  CHECK(client.Create(kMaps, Map("dry", "a"), {.dry_run = true}, stop).ok());
+  CHECK(client.Create(kMaps, Map("there", "a"), {.subresource = "eviction"}, stop).ok());
+  CHECK(client.Create(kSpaces, Object::Make(kSpaces.gvk, {"", "n"}), {}, stop).ok());
+  CHECK(counter->writes.empty());
+  CHECK(server->Find(kMaps, there->key()).root() == there->root());
+  CHECK(server->All(kMaps).size() == 1);
+  CHECK(server->All(kSpaces).empty());
+}
+
+TEST_CASE_METHOD(ShadowFixture, "Reviews, which store nothing, are asked for") {
+  client.Create(kReviews, Object::Make(kReviews.gvk, {}), {}, stop).IgnoreError();
+  CHECK(counter->writes ==
+        std::vector<std::string>{"POST /apis/authorization.k8s.io/v1/subjectaccessreviews"});
+  CHECK(Outstanding().empty());
+}
+
+TEST_CASE_METHOD(ShadowFixture, "A write is answered as the server would answer it") {
+  const ObjectPtr there = PutMap("there", "a");
+  CHECK(AlreadyExists(cluster.Create(kMaps, Map("there", "x"), stop).status()));
+  CHECK(
+      IsGone(client.Patch(kMaps, {"ns", "none"}, PatchType::kMerge, json::Value::Object(), {}, stop)
+                 .status()));
+  CHECK(IsGone(client.Delete(kMaps, {"ns", "none"}, {}, stop).status()));
+  CHECK(IsConflict(client.Delete(kMaps, there->key(), {.uid = "other"}, stop).status()));
+  const ObjectPtr newer = PutMap("there", "b");
+  Object after = *there;
+  after.Set({"data", "k"}, "c");
+  const UpdateOptions guarded{.precondition = UpdateOptions::Precondition::kAlways};
+  CHECK(IsConflict(cluster.Update(kMaps, there, after, guarded, stop).status()));
+  CHECK(IsConflict(client.Replace(kMaps, after, {}, stop).status()));
+  CHECK(Page()["held"].AsInt() == 0);
+
+  const auto would_be = cluster.Update(kMaps, newer, after, guarded, stop);
+  REQUIRE(would_be.ok());
+  CHECK((*would_be)->Get({"data", "k"}).AsString() == "c");
+  CHECK((*would_be)->uid() == newer->uid());
+  CHECK((*would_be)->resource_version().empty());
+  // The next step of the loop goes on from there.
+  Object further = **would_be;
+  further.AddFinalizer("example.io/f");
+  CHECK(cluster.Update(kMaps, *would_be, further, guarded, stop).ok());
+
+  server->FailNext("GET", 403, "Forbidden");
+  CHECK(absl::IsPermissionDenied(SetMap(newer, "d").status()));
+}
+
+TEST_CASE_METHOD(ShadowFixture, "No cache takes the result of a write for a state of the server") {
+  const ObjectPtr there = PutMap("there", "a");
+  const auto informer = informers.Get(kMaps);
+  REQUIRE(informer->WaitForSync(clock.SteadyNow() + absl::Minutes(1), stop).ok());
+  CHECK(cluster.Create(kMaps, Map("new", "a"), stop).ok());
+  CHECK(SetMap(there, "b").ok());
+  CHECK(cluster.Find(kMaps, {"ns", "new"}) == nullptr);
+  CHECK(cluster.Find(kMaps, there->key())->root() == there->root());
+  CHECK(cluster.Delete(kMaps, there->key(), {}, stop).ok());
+  REQUIRE(cluster.Find(kMaps, there->key()) != nullptr);
+  CHECK_FALSE(cluster.Find(kMaps, there->key())->IsDeleting());
+  informers.Stop();
+}
+
+TEST_CASE_METHOD(ShadowFixture, "What nobody else writes within the hold is reported, once") {
+  const tests::CapturedStderr log;
+  const ObjectPtr there = PutMap("there", "a");
+  for (int i = 0; i < 5; ++i) {
+    CHECK(SetMap(there, "b").ok());
+    CHECK(cluster.Create(kMaps, Map("new", "a"), stop).ok());
+  }
+  shadow->Judge(stop);
+  CHECK(Page()["held"].AsInt() == 2);
+  CHECK(Page()["outstanding"].AsInt() == 0);
+  const json::Value writes = Outstanding();
+  REQUIRE(writes.size() == 2);
+  CHECK(writes.At(0)["verb"].AsString() == "create");
+  CHECK(writes.At(0)["name"].AsString() == "new");
+  CHECK(writes.At(1)["verb"].AsString() == "patch");
+  CHECK(writes.At(1)["fields"].AsString() == "data.k");
+  CHECK(writes.At(1)["patch"].AsString() == R"({"data":{"k":"b"}})");
+  CHECK(writes.At(1)["attempts"].AsInt() == 10);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(SetMap(there, "b").ok());
+    shadow->Judge(stop);
+  }
+  CHECK(Reports("patch", "ConfigMap") == 1);
+  CHECK(Reports("create", "ConfigMap") == 1);
+  CHECK(Gauge() == 2);
+  CHECK(SetMap(there, "c").ok());
+  shadow->Judge(stop);
+  CHECK(Reports("patch", "ConfigMap") == 2);
+}
+
+TEST_CASE_METHOD(ShadowFixture,
+                 "A write that somebody else makes, or makes pointless, is withdrawn") {
+  const ObjectPtr same = PutMap("same", "a"), other = PutMap("other", "a"),
+                  gone = PutMap("gone", "a");
+  CHECK(SetMap(same, "b").ok());
+  CHECK(SetMap(other, "b").ok());
+  CHECK(SetMap(gone, "b").ok());
+  CHECK(cluster.Create(kMaps, Map("made", "a"), stop).ok());
+  CHECK(cluster.Delete(kMaps, {"ns", "gone"}, {}, stop).ok());
+  REQUIRE(Outstanding().size() == 5);
+  PutMap("same", "b");
+  PutMap("other", "c");  // The loop is woken by that.
+  PutMap("made", "b");
+  server->Erase(kMaps, {"ns", "gone"});
+  shadow->Judge(stop);
+  CHECK(Page()["outstanding"].AsInt() == 0);
+  CHECK(Page()["held"].AsInt() == 0);
+  CHECK(Gauge() == 0);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "A write that no loop tries again in a round is withdrawn") {
+  CHECK(SetMap(PutMap("there", "a"), "b").ok());
+  CHECK_FALSE(shadow->NeedsRound());
+  clock.Advance(Shadow::kHold);
+  shadow->Judge(stop);
+  CHECK(shadow->NeedsRound());
+  CHECK(Page()["outstanding"].AsInt() == 0);
+  clock.Advance(absl::Seconds(1));
+  shadow->BeginRound();
+  CHECK(SetMap(PutMap("other", "a"), "b").ok());
+  shadow->EndRound();
+  shadow->Judge(stop);
+  CHECK(Page()["held"].AsInt() == 1);  // The one of the round.
+  CHECK(Page()["outstanding"].AsInt() == 0);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "What is reported is confirmed again after a while") {
+  CHECK(SetMap(PutMap("there", "a"), "b").ok());
+  REQUIRE(Outstanding().size() == 1);
+  CHECK_FALSE(shadow->NeedsRound());
+  clock.Advance(Shadow::kConfirmed + absl::Seconds(1));
+  CHECK(shadow->NeedsRound());
+  shadow->BeginRound();
+  shadow->EndRound();
+  shadow->Judge(stop);
+  CHECK(Page()["outstanding"].AsInt() == 0);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "A change of other fields does not withdraw a write") {
+  const ObjectPtr there = PutMap("there", "a");
+  CHECK(SetMap(there, "b").ok());
+  Object labelled = *there;
+  labelled.SetLabel("x", "y");
+  server->Put(kMaps, labelled);
+  CHECK(Outstanding().size() == 1);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "A write is not withdrawn while the server does not answer") {
+  const ObjectPtr there = PutMap("there", "a");
+  CHECK(SetMap(there, "b").ok());
+  REQUIRE(Outstanding().size() == 1);
+  server->FailNext("GET", 500, "InternalError");
+  shadow->Judge(stop);
+  CHECK(Page()["outstanding"].AsInt() == 1);
+  counter->cut_off = true;
+  CHECK(cluster.Create(kMaps, Map("new", "a"), stop).status().code() != absl::StatusCode::kOk);
+  shadow->Judge(stop);
+  CHECK(Page()["outstanding"].AsInt() == 1);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "Two programs that undo each other's writes are reported") {
+  for (int i = 0; i < 4; ++i) {
+    CHECK(SetMap(PutMap("there", "a"), "b").ok());
+    shadow->Judge(stop);
+    PutMap("there", "c");
+    shadow->Judge(stop);
+    CHECK(Page()["held"].AsInt() == 0);
+    clock.Advance(Shadow::kHold / 2);
+  }
+  CHECK(Reports("patch", "ConfigMap") == 0);
+  CHECK(SetMap(PutMap("there", "a"), "b").ok());
+  Round();
+  shadow->Judge(stop);
+  CHECK(Reports("patch", "ConfigMap") == 1);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "Times and UUIDs alone do not make another write") {
+  const ObjectPtr there = PutMap("there", "a");
+  CHECK(SetMap(there, "2024-01-01T00:00:00Z").ok());
+  CHECK(Outstanding().size() == 1);
+  CHECK(SetMap(there, "2024-01-01T00:00:01Z").ok());
+  shadow->Judge(stop);
+  CHECK(Reports("patch", "ConfigMap") == 1);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "Nobody renews a Lease from the shadow") {
+  Object lease = Object::Make(kLeases.gvk, {"ns", "m"});
+  lease.Set({"spec", "holderIdentity"}, "a");
+  const ObjectPtr there = Share(server->Put(kLeases, lease));
+  Object after = *there;
+  after.Set({"spec", "renewTime"}, "2024-01-01T00:00:00.000000Z");
+  CHECK(cluster.Update(kLeases, there, after, {}, stop).ok());
+  CHECK(Outstanding().empty());
+  after.Set({"spec", "leaseDurationSeconds"}, 40);
+  CHECK(cluster.Update(kLeases, there, after, {}, stop).ok());
+  CHECK(Outstanding().size() == 1);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "No value of a Secret is shown, in a Work neither") {
+  const tests::CapturedStderr log;
+  Object secret = Object::Make(kSecrets.gvk, {"ns", "s"});
+  const ObjectPtr there = Share(server->Put(kSecrets, secret));
+  Object after = *there;
+  after.Set({"data", "password"}, "aHVudGVyMg==");
+  after.SetAnnotation("last", "aHVudGVyMg==");
+  CHECK(cluster.Update(kSecrets, there, after, {}, stop).ok());
+  Object work = Object::Make(kWorks.gvk, {"ns", "w"});
+  const ObjectPtr empty = Share(server->Put(kWorks, work));
+  after.Set({"stringData", "kind"}, "hunter2");
+  work = *empty;
+  json::Value list = json::Value::Array();
+  list.Append(after.root());
+  work.Set({"spec", "workload", "manifests"}, list);
+  work.SetAnnotation("last", R"({"kind":"Secret","data":{"password":"aHVudGVyMg=="}})");
+  CHECK(cluster.Update(kWorks, empty, work, {}, stop).ok());
+  CHECK(Outstanding().size() == 2);
+  const std::string page = shadow->Page();
+  CHECK(absl::StrContains(page, "data.password"));
+  CHECK_FALSE(absl::StrContains(page, "hunter2"));
+  CHECK_FALSE(absl::StrContains(page, "aHVudGVyMg"));
+}
+
+}  // namespace kube
