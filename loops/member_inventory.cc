@@ -96,15 +96,23 @@ MemberInventory::Fields MemberInventory::FieldsOf(const kube::Resource& resource
   return all;
 }
 
-absl::Status AwaitInventory(const kube::Informer& informer, const base::Clock& clock,
-                            const base::StopToken& stop) {
+absl::Status MemberInventory::Await(const std::string& cluster, const kube::Informer& informer,
+                                    const base::Clock& clock, const base::StopToken& stop) const {
   const base::SteadyTime deadline = clock.SteadyNow() + kInventoryWait;
   while (!informer.HasSynced()) {
     RETURN_IF_ERROR(informer.last_error());
+    if (!IsInUse(cluster, informer)) {
+      return absl::AbortedError("what is read of the objects has changed, or the connection");
+    }
     if (clock.SteadyNow() >= deadline) return absl::DeadlineExceededError("still listing");
     if (!clock.SleepFor(kInventoryPoll, stop)) return absl::CancelledError("stopping");
   }
   return absl::OkStatus();
+}
+
+bool MemberInventory::IsInUse(const std::string& cluster, const kube::Informer& informer) const {
+  const std::shared_ptr<kube::MemberCluster> member = members_.Find(cluster);
+  return member != nullptr && member->unfiltered().Find(informer.resource()).get() == &informer;
 }
 
 }  // namespace loops

@@ -64,6 +64,13 @@ class MemberInventory {
   absl::StatusOr<std::shared_ptr<kube::Informer>> InformerFor(const std::string& cluster,
                                                               const kube::Resource& resource);
 
+  // Waits until an informer of InformerFor has synced. kAborted: it has ended, because of SetReads
+  // or a reconnection, and InformerFor returns another one. Any other error, kDeadlineExceeded
+  // after half a minute, means that it has not synced: there is no point in waiting longer after a
+  // list has failed, since the member may be gone.
+  absl::Status Await(const std::string& cluster, const kube::Informer& informer,
+                     const base::Clock& clock, const base::StopToken& stop) const;
+
   // As InformerFor, for as long as the result lives, and with a handler, which sees the objects
   // that are there as initial adds. The handler must not use the inventory. The result may outlive
   // the inventory.
@@ -75,6 +82,7 @@ class MemberInventory {
   bool IsCurrent(const std::string& cluster, const Followed& followed) const;
 
  private:
+  bool IsInUse(const std::string& cluster, const kube::Informer& informer) const;
   // Makes the informer if need be; `is_new` becomes whether it did.
   std::shared_ptr<kube::Informer> Informer(kube::MemberCluster& member,
                                            const kube::Resource& resource, bool& is_new);
@@ -115,12 +123,6 @@ class MemberInventory::Followed {
   const std::shared_ptr<kube::Informer> informer_;
   int64_t handler_ = 0;
 };
-
-// Waits until the informer has synced. An error, kDeadlineExceeded after half a minute, means that
-// it has not: there is no point in waiting longer after a list has failed, since the member may be
-// gone.
-absl::Status AwaitInventory(const kube::Informer& informer, const base::Clock& clock,
-                            const base::StopToken& stop);
 
 }  // namespace loops
 

@@ -267,12 +267,22 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
   return status;
 }
 
+absl::StatusOr<InventoryTotals::Followed> ClusterStatusReconciler::FollowInventory(
+    const std::string& cluster, const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(InventoryTotals::Followed followed, totals_.Follow(cluster));
+  for (const auto* informer : {&followed.nodes, &followed.pods}) {
+    RETURN_IF_ERROR(deps_.inventory.Await(cluster, **informer, deps_.manager.clock(), stop));
+  }
+  return followed;
+}
+
 absl::Status ClusterStatusReconciler::AddResources(const kube::Object& cluster, json::Value& status,
                                                    const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const InventoryTotals::Followed inventory,
-                   totals_.Follow(std::string(cluster.name())));
-  RETURN_IF_ERROR(loops::AwaitInventory(*inventory.nodes, deps_.manager.clock(), stop));
-  RETURN_IF_ERROR(loops::AwaitInventory(*inventory.pods, deps_.manager.clock(), stop));
+  const std::string name(cluster.name());
+  absl::StatusOr<InventoryTotals::Followed> followed = FollowInventory(name, stop);
+  // Another loop reads other fields of the pods from now on.
+  if (absl::IsAborted(followed.status())) followed = FollowInventory(name, stop);
+  ASSIGN_OR_RETURN(const InventoryTotals::Followed inventory, std::move(followed));
   status.Set("nodeSummary", inventory.totals->NodeSummary());
   status.Set("resourceSummary",
              inventory.totals->ResourceSummary(options_.resource_models

@@ -56,6 +56,9 @@ class ClusterStatusReconciler : public kube::Reconciler {
   void Report(const kube::Object& before, const kube::Object& now, const kube::Condition& observed);
   absl::StatusOr<json::Value> Collect(const kube::Object& cluster, json::Value status,
                                       const base::StopToken& stop);
+  // Returns the totals of the cluster once everything that they count has been listed.
+  absl::StatusOr<InventoryTotals::Followed> FollowInventory(const std::string& cluster,
+                                                            const base::StopToken& stop);
   absl::Status AddResources(const kube::Object& cluster, json::Value& status,
                             const base::StopToken& stop);
   void ExportMetrics(const kube::Object& cluster);

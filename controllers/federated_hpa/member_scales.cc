@@ -103,7 +103,7 @@ absl::StatusOr<std::shared_ptr<kube::Informer>> MemberScales::PodsIn(const std::
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Informer> pods,
                    deps_.inventory.InformerFor(cluster, api::Pods()));
   RETURN_IF_ERROR(
-      base::Annotate(loops::AwaitInventory(*pods, deps_.clock, stop), "listing its pods"));
+      base::Annotate(deps_.inventory.Await(cluster, *pods, deps_.clock, stop), "listing its pods"));
   return pods;
 }
 

@@ -68,6 +68,17 @@ TEST_CASE_METHOD(Fixture, "fields that a loop needs for some time are stored for
   CHECK(tests::Eventually([&] { return m1.watches() == 1; }));
 }
 
+TEST_CASE_METHOD(Fixture, "who waits for an informer that has ended is not left waiting") {
+  m1.Block("GET");
+  const auto before = inventory.InformerFor("m1", kPods);
+  REQUIRE(before.ok());
+  inventory.SetReads("autoscaler", kPods, {"spec.nodeName"});
+  CHECK(absl::IsAborted(inventory.Await("m1", **before, clock, {})));
+  m1.Unblock();
+  const std::shared_ptr<kube::Informer> now = Pods();
+  CHECK(inventory.Await("m1", *now, clock, {}).ok());
+}
+
 TEST_CASE_METHOD(Fixture, "a kind that no loop reads any more is not watched") {
   inventory.SetReads("autoscaler", kPods, {"status.phase"});
   Pods();
