@@ -53,6 +53,7 @@ kube::EventHandler SliceSources::HandlerFor(const std::string& cluster, bool is_
     };
   }
   handler.on_delete = look;
+  handler.on_resync = look;
   return handler;
 }
 
