@@ -53,6 +53,18 @@ std::optional<std::string> Expand(absl::string_view text, const Variables& varia
   return out;
 }
 
+// Returns "--kube-api-qps=" and takes the flag out of the words before, if the word is the value of
+// a flag of two words; otherwise "".
+std::string TakeFlagOf(absl::string_view word, std::vector<std::string>& before) {
+  const bool is_value = !absl::StartsWith(word, "-") && !before.empty() &&
+                        absl::StartsWith(before.back(), "-") &&
+                        !absl::StrContains(before.back(), "=");
+  if (!is_value) return "";
+  const std::string flag = std::move(before.back());
+  before.pop_back();
+  return absl::StrCat(flag, "=");
+}
+
 void ExpandInto(const std::vector<std::string>& words, const Variables& variables,
                 Arguments& arguments) {
   for (const std::string& word : words) {
@@ -60,7 +72,7 @@ void ExpandInto(const std::vector<std::string>& words, const Variables& variable
     if (expanded.has_value()) {
       arguments.words.push_back(*std::move(expanded));
     } else {
-      arguments.unresolved.push_back(word);
+      arguments.unresolved.push_back(TakeFlagOf(word, arguments.words) + word);
     }
   }
 }

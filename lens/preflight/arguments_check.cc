@@ -99,7 +99,8 @@ std::vector<Group> Without(const std::vector<Group>& groups, size_t index) {
 }
 
 // Returns the group that the refusal is about: the parser says something else, or nothing, without
-// it. Of several that all change the answer, the one whose flag the message names is meant.
+// it. Of several that all change the answer, the one whose flag the message names is meant; when
+// none changes it, because it is there twice, the first one that the message names.
 size_t Culprit(const std::vector<Group>& groups, const std::string& message) {
   std::optional<size_t> found;
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -107,6 +108,9 @@ size_t Culprit(const std::vector<Group>& groups, const std::string& message) {
     if (IsRefused(rest) && MessageOf(rest) == message) continue;
     if (absl::StrContains(message, NameOf(groups[i]))) return i;
     if (!found.has_value()) found = i;
+  }
+  for (size_t i = 0; i < groups.size() && !found.has_value(); ++i) {
+    if (absl::StrContains(message, NameOf(groups[i]))) found = i;
   }
   return found.value_or(groups.size() - 1);
 }

@@ -74,6 +74,12 @@ TEST_CASE("Preflight: every flag, gate and controller that is refused is a row o
   CHECK_FALSE(checked.options.ControllerEnabled("remedy"));
 }
 
+TEST_CASE("Preflight: an argument that is refused twice takes no other one with it") {
+  const CheckedArguments checked = Check({"--nope", "--nope", "--feature-gates=Failover=true"});
+  CHECK(Lost(checked.rows) == std::vector<std::string>{"--nope", "--nope"});
+  CHECK(checked.options.gates.Enabled(config::Gate::kFailover));
+}
+
 TEST_CASE("Preflight: a flag that is right only together with another one is not lost") {
   CHECK(Lost(Check({"--leader-elect-renew-deadline=20s", "--leader-elect-lease-duration=30s",
                     "--no-such-flag"})

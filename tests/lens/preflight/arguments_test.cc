@@ -54,6 +54,15 @@ TEST_CASE("Preflight: arguments are those of command and args, with variables fi
   CHECK(arguments->unresolved == Words{"--vmodule=$(SECRET)", "--log-file=$(NOWHERE)"});
 }
 
+TEST_CASE("Preflight: a flag goes with the unknown variable that is its value") {
+  const auto arguments = Of(R"y([{name: c,
+     command: [/bin/karmada-controller-manager],
+     args: ["--kube-api-qps", "$(QPS)", "--v=4"]}])y");
+  REQUIRE(arguments.ok());
+  CHECK(arguments->words == Words{"--v=4"});
+  CHECK(arguments->unresolved == Words{"--kube-api-qps=$(QPS)"});
+}
+
 TEST_CASE("Preflight: a variable may name those before it") {
   const auto arguments = Of(R"y([{name: karmada-controller-manager,
     env: [{name: DIR, value: /log}, {name: FILE, value: "$(DIR)/x"}, {name: ODD, value: "$(NONE)/x"}],
