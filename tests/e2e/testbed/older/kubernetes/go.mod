@@ -1,5 +1,6 @@
 // Kubernetes' API server, controller manager and scheduler of an older release, built as tools. k8s.io/kubernetes replaces its
-// staging modules by folders of its own repository; outside of it they are the published modules of the same release.
+// staging modules by folders of its own repository; outside of it they are the published modules of the same release,
+// except for three that are of the patch release before.
 module testbed/older/kubernetes
 
 go 1.25.0
@@ -128,7 +129,7 @@ require (
 	k8s.io/apimachinery v0.31.14 // indirect
 	k8s.io/apiserver v0.31.14 // indirect
 	k8s.io/client-go v0.31.14 // indirect
-	k8s.io/cloud-provider v0.0.0 // indirect
+	k8s.io/cloud-provider v0.31.13 // indirect
 	k8s.io/cluster-bootstrap v0.0.0 // indirect
 	k8s.io/component-base v0.31.14 // indirect
 	k8s.io/component-helpers v0.31.14 // indirect
@@ -137,10 +138,13 @@ require (
 	k8s.io/cri-client v0.0.0 // indirect
 	k8s.io/csi-translation-lib v0.0.0 // indirect
 	k8s.io/dynamic-resource-allocation v0.0.0 // indirect
+	k8s.io/endpointslice v0.0.0 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect
 	k8s.io/kms v0.31.14 // indirect
 	k8s.io/kube-aggregator v0.0.0 // indirect
+	k8s.io/kube-controller-manager v0.0.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20240228011516-70dd3763d340 // indirect
+	k8s.io/kube-scheduler v0.0.0 // indirect
 	k8s.io/kubectl v0.0.0 // indirect
 	k8s.io/kubelet v0.31.14 // indirect
 	k8s.io/kubernetes v1.31.14 // indirect
@@ -171,12 +175,12 @@ replace (
 	k8s.io/cri-client => k8s.io/cri-client v0.31.14
 	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.31.14
 	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.31.14
-	k8s.io/endpointslice => k8s.io/endpointslice v0.31.14
+	k8s.io/endpointslice => k8s.io/endpointslice v0.31.13
 	k8s.io/kms => k8s.io/kms v0.31.14
 	k8s.io/kube-aggregator => k8s.io/kube-aggregator v0.31.14
-	k8s.io/kube-controller-manager => k8s.io/kube-controller-manager v0.31.14
+	k8s.io/kube-controller-manager => k8s.io/kube-controller-manager v0.31.13
 	k8s.io/kube-proxy => k8s.io/kube-proxy v0.31.14
-	k8s.io/kube-scheduler => k8s.io/kube-scheduler v0.31.14
+	k8s.io/kube-scheduler => k8s.io/kube-scheduler v0.31.13
 	k8s.io/kubectl => k8s.io/kubectl v0.31.14
 	k8s.io/kubelet => k8s.io/kubelet v0.31.14
 	k8s.io/metrics => k8s.io/metrics v0.31.14
