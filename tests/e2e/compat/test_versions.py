@@ -15,7 +15,12 @@ from rig.process import wait_until
 from rig.suite import BINDINGS, DEPLOYMENTS, deployment, require_binary, settled_bindings, wait_quiet
 
 # Behaviour tests that are about what the older servers lack: {name: what that is}.
-LACKING_IN_OLDER_KARMADA = {}
+LACKING_IN_OLDER_KARMADA = {
+    "A binding asks the scheduler for the groups that its policy names":
+        "the definitions of policies and bindings lack workloadAffinity and workloadAffinityGroups",
+    "A workload leaves a cluster with a NoExecute taint for one that its group overflows to":
+        "the definitions of policies and bindings lack overflowAffinities",
+}
 
 
 class OnVersions:
