@@ -22,5 +22,6 @@ class Combination:
 
 ALL = {
     "older": Combination(older_karmada=True, older_kubernetes=(HOST, "member1", "member2")),
+    "behind": Combination(older_karmada=True, older_kubernetes=(HOST, "member1")),
     "mixed": Combination(older_karmada=False, older_kubernetes=("member1",)),
 }
