@@ -1,6 +1,6 @@
 """Brings a plane up and runs a command on it:
 
-    cd tests/e2e && /usr/bin/python3 -m rig [--members N] [--daemon ours|upstream|none] [--versions older|mixed] -- COMMAND...
+    cd tests/e2e && /usr/bin/python3 -m rig [--members N] [--daemon ours|upstream|none] [--versions older|mixed|behind] -- COMMAND...
 
 The command gets TEST_PLANE (the folder with plane.json) and KUBECONFIG (the control plane). Without a
 command the plane stays until Ctrl-C. With --versions its servers are a combination of rig/versions.py.
