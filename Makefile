@@ -73,7 +73,7 @@ e2e: build ## Run the tests on real Kubernetes and Karmada servers (needs Go 1.2
 	@$(PYTHON) -u tests/e2e/run.py
 
 .PHONY: compat
-compat: build ## Replay what upstream did where clusters change, and take its place with everything in use (needs Go; long)
+compat: build ## Replay what upstream did where clusters change, take its place with everything in use, and work with older servers (needs Go; long)
 	@scripts/setup.sh e2e
 	@echo "== compat"
 	@$(if $(BEFORE),BEFORE=$(abspath $(BEFORE))) $(PYTHON) -u tests/e2e/run.py --compat

@@ -115,6 +115,14 @@ struct Plane {
     const auto binding = plane.Get("host", kBinding, {ns, absl::StrCat(config_map, "-configmap")});
     return binding.value_or(kube::Object());
   }
+  // Waits until the scheduler has said which group of clusters it uses; it does so after it has
+  // written the clusters.
+  bool Observes(const kube::Gvk& kind, const kube::ObjectKey& key, const char* group) {
+    return plane.Eventually([&] {
+      const auto binding = plane.Get("host", kind, key);
+      return binding && binding->status()["schedulerObservingAffinityName"].AsString() == group;
+    });
+  }
   // Returns whether the scheduler has placed these ConfigMaps in the cluster.
   int Placed(const std::vector<std::string>& config_maps, const std::string& cluster) {
     int count = 0;
@@ -147,11 +155,8 @@ TEST_CASE("Workloads of both scopes leave a cluster with a NoExecute taint for a
   p.Propagate("role", kRole,
               PolicyOf("{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, name: $NS}",
                        kPrimaryThenBackup));
-  p.Propagate("spill", Deployment("spill", 2, "{containers: [{name: c, image: nginx}]}"),
-              PolicyOf("{apiVersion: apps/v1, kind: Deployment, name: spill}", kSpilling));
   const auto in = [&](const char* member) {
     return plane.Exists(member, kDeployment, {p.ns, "web"}) &&
-           plane.Exists(member, kDeployment, {p.ns, "spill"}) &&
            plane.Exists(member, kConfigMap, {p.ns, "settings"}) &&
            plane.Exists(member, kClusterRole, {"", p.ns});
   };
@@ -170,15 +175,21 @@ TEST_CASE("Workloads of both scopes leave a cluster with a NoExecute taint for a
   CHECK(task["purgeMode"].AsString() == "Gracefully");
   CHECK(task["reason"].AsString() == "TaintUntolerated");
   CHECK(task["producer"].AsString() == "TaintManager");
-  // The scheduler writes the status after the clusters.
-  const auto observes = [&](const kube::Gvk& kind, const kube::ObjectKey& key, const char* name) {
-    return plane.Eventually([&] {
-      const auto binding = plane.Get("host", kind, key);
-      return binding->status()["schedulerObservingAffinityName"].AsString() == name;
-    });
+  CHECK(p.Observes(kClusterBinding, {"", absl::StrCat(p.ns, "-clusterrole")}, "backup"));
+}
+
+TEST_CASE(
+    "A workload leaves a cluster with a NoExecute taint for one that its group overflows to") {
+  Plane p({"--resource-eviction-rate=100"});
+  p.Propagate("spill", Deployment("spill", 2, "{containers: [{name: c, image: nginx}]}"),
+              PolicyOf("{apiVersion: apps/v1, kind: Deployment, name: spill}", kSpilling));
+  const auto in = [&](const char* member) {
+    return p.plane.Exists(member, kDeployment, {p.ns, "spill"});
   };
-  CHECK(observes(kClusterBinding, {"", absl::StrCat(p.ns, "-clusterrole")}, "backup"));
-  CHECK(observes(kBinding, {p.ns, "spill-deployment"}, "primary"));
+  REQUIRE(p.plane.Eventually([&] { return in("member1"); }));
+  p.TaintMember1();
+  CHECK(p.plane.Eventually([&] { return in("member2"); }));
+  CHECK(p.Observes(kBinding, {p.ns, "spill-deployment"}, "primary"));
 }
 
 TEST_CASE("A cluster that fails is tainted by a policy, and its workloads run elsewhere",

@@ -64,15 +64,12 @@ std::string SettingsEvents(ControlPlane& plane) { return plane.EventsOn(kConfigM
 
 }  // namespace
 
-TEST_CASE("A binding asks the scheduler for the priority and the groups that its policy names") {
-  ControlPlane plane(
-      {.daemon_flags = {"--feature-gates=PriorityBasedScheduling=true,WorkloadAffinity=true"}});
-  const std::string ns = plane.UniqueNamespace("hints");
+TEST_CASE("A binding asks the scheduler for the priority that its policy names") {
+  ControlPlane plane({.daemon_flags = {"--feature-gates=PriorityBasedScheduling=true"}});
+  const std::string ns = plane.UniqueNamespace("priority");
   plane.Apply("host", In(ns, kNamespaceYaml));
   plane.Apply("host", In(ns, Settings("one")));
-  plane.Patch("host", kConfigMap, {ns, "settings"}, R"({"metadata":{"labels":{"app":"shop"}}})");
   plane.Apply("host", In(ns, PolicyNamed("p", R"(
-    workloadAffinity: {affinity: {groupByLabelKey: app}}
   schedulePriority: {priorityClassSource: KubePriorityClass, priorityClassName: $NS}
 )")));
   CHECK(plane.Eventually([&] {
@@ -87,10 +84,25 @@ kind: PriorityClass
 metadata: {name: $NS}
 value: 42
 )"));
-  // The template's label may be seen after the PriorityClass.
   CHECK(plane.Eventually([&] {
     const auto binding = plane.Get("host", kBinding, {ns, "settings-configmap"});
-    return binding && binding->spec()["schedulePriority"]["priority"].AsInt() == 42 &&
+    return binding && binding->spec()["schedulePriority"]["priority"].AsInt() == 42;
+  }));
+}
+
+TEST_CASE("A binding asks the scheduler for the groups that its policy names") {
+  ControlPlane plane({.daemon_flags = {"--feature-gates=WorkloadAffinity=true"}});
+  const std::string ns = plane.UniqueNamespace("groups");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, Settings("one")));
+  plane.Patch("host", kConfigMap, {ns, "settings"}, R"({"metadata":{"labels":{"app":"shop"}}})");
+  plane.Apply("host", In(ns, PolicyNamed("p", R"(
+    workloadAffinity: {affinity: {groupByLabelKey: app}}
+)")));
+  // The template's label may be seen after the policy.
+  CHECK(plane.Eventually([&] {
+    const auto binding = plane.Get("host", kBinding, {ns, "settings-configmap"});
+    return binding &&
            binding->spec()["workloadAffinityGroups"]["affinityGroup"].AsString() == "app=shop";
   }));
 }

@@ -1,9 +1,9 @@
 """Brings a plane up and runs a command on it:
 
-    cd tests/e2e && /usr/bin/python3 -m rig [--members N] [--daemon ours|upstream|none] -- COMMAND...
+    cd tests/e2e && /usr/bin/python3 -m rig [--members N] [--daemon ours|upstream|none] [--versions older|mixed|behind] -- COMMAND...
 
 The command gets TEST_PLANE (the folder with plane.json) and KUBECONFIG (the control plane). Without a
-command the plane stays until Ctrl-C.
+command the plane stays until Ctrl-C. With --versions its servers are a combination of rig/versions.py.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import paths
+from . import paths, versions
 from .daemon import Daemon
 from .plane import Plane
 
@@ -23,13 +23,15 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--members", type=int, default=2)
     parser.add_argument("--daemon", choices=("ours", "upstream", "none"), default="ours")
+    parser.add_argument("--versions", choices=sorted(versions.ALL), help="a plane of two members with older servers")
     parser.add_argument("--folder", default=None, help="where the plane's files go")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     testbed = paths.Testbed.build(with_upstream=options.daemon == "upstream")
     folder = options.folder or tempfile.mkdtemp(prefix="karmada-plane-")
-    with Plane(folder, testbed, members=options.members) as plane:
+    with (versions.ALL[options.versions].plane(folder, testbed) if options.versions
+          else Plane(folder, testbed, members=options.members)) as plane:
         if options.daemon != "none":
             exe = paths.DAEMON if options.daemon == "ours" else testbed.exe("upstream-controller-manager")
             Daemon(plane, exe).wait_healthy()

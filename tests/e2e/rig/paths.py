@@ -33,6 +33,14 @@ def upstream_module():
     return pathlib.Path(json.loads(done.stdout)["Dir"])
 
 
+def _built(command):
+    """The folder that a script has filled and printed."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise SystemExit("rig: the testbed's servers could not be built, see above")
+    return done.stdout.strip()
+
+
 class Testbed:
     """The folder of real servers that testbed/build.sh made."""
 
@@ -42,18 +50,24 @@ class Testbed:
     @staticmethod
     def build(with_upstream=False):
         """Builds what is missing; its progress goes to our stderr."""
-        command = [str(E2E / "testbed" / "build.sh")] + (["--upstream"] if with_upstream else [])
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-        if done.returncode:
-            raise SystemExit("rig: the testbed's servers could not be built, see above")
-        return Testbed(done.stdout.strip())
+        return Testbed(_built([E2E / "testbed" / "build.sh", *(["--upstream"] if with_upstream else [])]))
+
+    @staticmethod
+    def build_older():
+        """The folder with the servers of Karmada and Kubernetes that testbed/older pins, and nothing else."""
+        return Testbed(_built([E2E / "testbed" / "older" / "build.sh"]))
 
     def exe(self, name):
         """The path of one server."""
         path = self.folder / "bin" / name
         if not os.access(path, os.X_OK):
-            raise SystemExit(f"rig: {path} is missing: run tests/e2e/testbed/build.sh")
+            raise SystemExit(f"rig: {path} is missing: run build.sh below tests/e2e/testbed")
         return str(path)
+
+    def kubernetes_minor(self):
+        """The minor version of its Kubernetes servers."""
+        done = subprocess.run([self.exe("kube-apiserver"), "--version"], stdout=subprocess.PIPE, text=True, check=True)
+        return int(done.stdout.split(".")[1])
 
     @property
     def karmada_crds(self):

@@ -3,6 +3,7 @@
 import itertools
 import json
 import pathlib
+import re
 import shutil
 import socket
 import time
@@ -29,12 +30,16 @@ class Plane:
 
     Everything is below `folder`: certificates in pki/, one log per process in logs/, plane.json for other
     programs. Logs stay when the plane is gone; the databases do not.
+
+    All servers are those of `testbed`, except where `karmada` names another one for Karmada's servers and definitions,
+    and `kubernetes` for the Kubernetes servers of some clusters: {cluster: Testbed}.
     """
 
-    def __init__(self, folder, testbed, members=2, nodes_per_member=3):
+    def __init__(self, folder, testbed, members=2, nodes_per_member=3, karmada=None, kubernetes=None):
         self.folder = pathlib.Path(folder)
         self.logs = self.folder / "logs"
         self.testbed = testbed
+        self._karmada, self._kubernetes = karmada or testbed, kubernetes or {}
         self.members = [f"member{i + 1}" for i in range(members)]
         self.kubeconfigs = {}
         self.pki = None
@@ -59,6 +64,12 @@ class Plane:
         if cluster not in self._kubes:
             self._kubes[cluster] = Kube(self.kubeconfigs[cluster], self.testbed.exe("kubectl"))
         return self._kubes[cluster]
+
+    def versions(self):
+        """What its running servers report to be: {cluster: version of Kubernetes}, and that of "karmada"."""
+        scheduler = next(p for p in self.processes if p.name == "karmada-scheduler")
+        return {"karmada": re.search(r'GitVersion:"([^"]+)"', must([scheduler.command[0], "version"])).group(1),
+                **{name: self.kube(name).get("/version")["gitVersion"] for name in [HOST, *self.members]}}
 
     def audit_log(self, cluster=HOST):
         """The file in which a cluster's API server records every write."""
@@ -217,6 +228,9 @@ class Plane:
 
     # ---- Kubernetes -------------------------------------------------------------------------------
 
+    def _kubernetes_of(self, cluster):
+        return self._kubernetes.get(cluster, self.testbed)
+
     def _make_certificates(self):
         self.pki = pki = Pki(self.folder / "pki")
         pki.authority("ca")
@@ -241,8 +255,9 @@ class Plane:
 
     def _start_apiserver(self, name):
         port, pki = free_port(), self.pki.folder
+        testbed = self._kubernetes_of(name)
         command = [
-            self.testbed.exe("kube-apiserver"),
+            testbed.exe("kube-apiserver"),
             f"--etcd-servers=http://127.0.0.1:{self._etcd_port}", f"--etcd-prefix=/{name}",
             f"--secure-port={port}", "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
             "--endpoint-reconciler-type=none", "--allow-privileged=true", "--authorization-mode=RBAC",
@@ -256,7 +271,7 @@ class Plane:
             "--requestheader-allowed-names=front-proxy-client",
             "--requestheader-extra-headers-prefix=X-Remote-Extra-",
             "--requestheader-group-headers=X-Remote-Group", "--requestheader-username-headers=X-Remote-User",
-            "--requestheader-uid-headers=X-Remote-Uid",
+            *(["--requestheader-uid-headers=X-Remote-Uid"] if testbed.kubernetes_minor() >= 32 else []),
             "--max-requests-inflight=2000", "--max-mutating-requests-inflight=1000"]
         policy = self.folder / "audit-policy.yaml"
         policy.write_text(manifests.AUDIT_POLICY.format(
@@ -270,7 +285,7 @@ class Plane:
     def _start_controller_manager(self, name):
         pki = self.pki.folder
         self.start(f"{name}-kube-controller-manager", [
-            self.testbed.exe("kube-controller-manager"), f"--kubeconfig={self.kubeconfigs[name]}",
+            self._kubernetes_of(name).exe("kube-controller-manager"), f"--kubeconfig={self.kubeconfigs[name]}",
             "--leader-elect=false", f"--controllers={_HOST_CONTROLLERS if name == HOST else _MEMBER_CONTROLLERS}",
             f"--root-ca-file={pki}/ca.crt", f"--service-account-private-key-file={pki}/sa.key",
             f"--cluster-signing-cert-file={pki}/ca.crt", f"--cluster-signing-key-file={pki}/ca.key",
@@ -284,7 +299,7 @@ class Plane:
         stages.write_text(manifests.KWOK_STAGES + manifests.KWOK_CONTAINERS.format(logs=logs, cluster=name))
         self.kube(name).apply(list(manifests.nodes(name, self._nodes)))
         self.start(f"{name}-scheduler", [
-            self.testbed.exe("kube-scheduler"), f"--kubeconfig={self.kubeconfigs[name]}", "--leader-elect=false",
+            self._kubernetes_of(name).exe("kube-scheduler"), f"--kubeconfig={self.kubeconfigs[name]}", "--leader-elect=false",
             "--bind-address=127.0.0.1", f"--secure-port={free_port()}"])
         self.start(f"{name}-kwok", [
             self.testbed.exe("kwok"), f"--kubeconfig={self.kubeconfigs[name]}", "--manage-all-nodes=true",
@@ -295,7 +310,7 @@ class Plane:
 
     def _install_karmada(self):
         host, aggregated_port = self.host, free_port()
-        crds = must([self.testbed.exe("kubectl"), "kustomize", self.testbed.karmada_crds])
+        crds = must([self.testbed.exe("kubectl"), "kustomize", self._karmada.karmada_crds])
         host.kubectl("create", "namespace", "karmada-system")
         host.kubectl("create", "namespace", "karmada-cluster")
         host.apply(self._addressed(crds), "--server-side")
@@ -306,9 +321,9 @@ class Plane:
         self._start_webhook()
         self._wait(lambda: host.wait_ready(_CLUSTERS))
         self._wait(lambda: wait_until("the webhook", lambda: _port_open(self._webhook_port), 60))
-        host.apply(self._addressed(self.testbed.webhook_configuration.read_text()))
+        host.apply(self._addressed(self._karmada.webhook_configuration.read_text()))
         self.start("karmada-scheduler", [
-            self.testbed.exe("karmada-scheduler"), f"--kubeconfig={self.kubeconfigs[HOST]}", "--leader-elect=false",
+            self._karmada.exe("karmada-scheduler"), f"--kubeconfig={self.kubeconfigs[HOST]}", "--leader-elect=false",
             f"--metrics-bind-address=127.0.0.1:{free_port()}",
             f"--health-probe-bind-address=127.0.0.1:{free_port()}", "--enable-scheduler-estimator=false",
             "--feature-gates=AllAlpha=true,AllBeta=true", "--kube-api-qps=400", "--kube-api-burst=800"])
@@ -316,7 +331,7 @@ class Plane:
     def install_multicluster_kinds(self, cluster):
         """ServiceExports and ServiceImports, as the documentation of Services across clusters asks for in members."""
         self.kube(cluster).apply("\n---\n".join(
-            file.read_text() for file in sorted(self.testbed.karmada_crds.glob("bases/multicluster/*.yaml"))))
+            file.read_text() for file in sorted(self._karmada.karmada_crds.glob("bases/multicluster/*.yaml"))))
 
     def _addressed(self, manifest):
         """Karmada's manifest with its placeholders for the webhook's address and authority filled in."""
@@ -328,14 +343,14 @@ class Plane:
     def _start_aggregated_apiserver(self, port):
         kubeconfig, pki = self.kubeconfigs[HOST], self.pki.folder
         self.start("karmada-aggregated", [
-            self.testbed.exe("karmada-aggregated-apiserver"), f"--kubeconfig={kubeconfig}",
+            self._karmada.exe("karmada-aggregated-apiserver"), f"--kubeconfig={kubeconfig}",
             f"--authentication-kubeconfig={kubeconfig}", f"--authorization-kubeconfig={kubeconfig}",
             f"--etcd-servers=http://127.0.0.1:{self._etcd_port}", f"--tls-cert-file={pki}/server.crt",
             f"--tls-private-key-file={pki}/server.key", "--bind-address=127.0.0.1", f"--secure-port={port}"])
 
     def _start_webhook(self):
         self.start("karmada-webhook", [
-            self.testbed.exe("karmada-webhook"), f"--kubeconfig={self.kubeconfigs[HOST]}",
+            self._karmada.exe("karmada-webhook"), f"--kubeconfig={self.kubeconfigs[HOST]}",
             "--bind-address=127.0.0.1", f"--secure-port={self._webhook_port}", f"--cert-dir={self.pki.folder}",
             "--metrics-bind-address=0", f"--health-probe-bind-address=127.0.0.1:{free_port()}",
             "--allow-no-execute-taint-policy=true", "--feature-gates=AllAlpha=true,AllBeta=true"])

@@ -21,14 +21,15 @@ _shared = {}  # What the cases of the daemon share besides it, by name.
 
 @contextlib.contextmanager
 def on(plane):
-    """Runs the cases on this plane."""
+    """Runs the cases on this plane; within another one, on this instead of that one."""
     global _plane
-    _plane = plane
+    stop_daemon()
+    before, _plane = _plane, plane
     try:
         yield
     finally:
         stop_daemon()
-        _plane = None
+        _plane = before
 
 
 def shared(name, make):

@@ -1,0 +1,30 @@
+"""The C++ behaviour tests on a plane of real servers."""
+
+from . import paths
+from .process import run
+
+_REAL = "~[sandbox]"  # Those that need no server of our own.
+
+
+def names():
+    """The names of the behaviour tests that run on real servers."""
+    # Its exit code is the number of tests.
+    return run([paths.BEHAVIOUR_TEST, "--list-test-names-only", _REAL]).stdout.splitlines()
+
+
+def run_all(case, left_out=()):
+    """Runs them on the plane of a case, except those of these names; the case fails if one of them does. Returns how many
+    have passed. They start and stop the daemon themselves, so the suite's must not run."""
+    every = names()
+    case.assertGreater(len(every), len(left_out))
+    case.assertEqual([name for name in left_out if name not in every], [], "left out, but no test has this name")
+    done = run([paths.BEHAVIOUR_TEST, _REAL, *(f'~"{name}"' for name in left_out)], timeout=1500, env={
+        "TEST_PLANE": str(case.plane.folder),
+        "KARMADA_CONTROLLER_MANAGER": str(paths.DAEMON),
+        "BEHAVIOUR_LOG": str(case.plane.logs / "behaviour-daemon.log"),
+    })
+    print("\n".join(done.stdout.strip().splitlines()[-3:]), flush=True)
+    case.assertEqual(done.returncode, 0, done.stdout[-8000:] + done.stderr[-2000:])
+    passed = len(every) - len(left_out)
+    case.assertIn(f" in {passed} test cases)", done.stdout)
+    return passed
