@@ -3,7 +3,12 @@
 // write is withdrawn when the server would refuse it or nothing would change, and also when the
 // fields that it changes have other values than they had: whoever has written them has woken the
 // loop, which makes the write again if it still wants it. A record that is withdrawn stays for an
-// hour, so that the same write is not logged a second time when it comes back.
+// hour, so that the same write is not logged a second time when it comes back, unless its place is
+// needed.
+//
+// When the object cannot be read, a loop's attempt is kept beside what was due before it, and
+// Judge() repeats it until there is an answer, which takes the place of the older write. It takes
+// that long also when the loop itself no longer wants it, because nobody can know that it does not.
 //
 // mu_ guards the records; it is not held while a server is asked. A record that was written anew
 // during that has another number of attempts, and the result for the earlier one is dropped.
@@ -12,22 +17,15 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "base/cut_text.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/metrics.h"
+#include "kube/client/internal/shadow_record.h"
 #include "kube/client/internal/shadow_write.h"
-#include "kube/meta/object.h"
 
 namespace kube {
 namespace {
 
-constexpr size_t kMostRecords = 20000;
-constexpr size_t kLoggedBytes = 1000;
-constexpr size_t kShownBytes = 8000;
 constexpr absl::Duration kKeepWithdrawn = absl::Hours(1);
 
 HttpRequest ReadOf(const HttpRequest& write, std::string path) {
@@ -51,28 +49,6 @@ absl::StatusOr<internal::ShadowedAnswer> Ask(Transport& server, const HttpReques
 
 }  // namespace
 
-struct Shadow::Record {
-  internal::ShadowedWrite write;
-  HttpRequest request;
-  std::weak_ptr<Transport> server;
-  absl::Time first, last;
-  base::SteadyTime due_since = base::SteadyTime::InfinitePast();
-  base::SteadyTime last_attempt = base::SteadyTime::InfinitePast();
-  base::SteadyTime withdrawn_at = base::SteadyTime::InfinitePast();
-  base::SteadyTime confirmed_at = base::SteadyTime::InfinitePast();
-
-  bool IsConfirmed() const { return confirmed_at != base::SteadyTime::InfinitePast(); }
-  void Withdraw(base::SteadyTime now) {
-    due = shown = false;
-    withdrawn_at = now;
-    confirmed_at = base::SteadyTime::InfinitePast();
-  }
-  int64_t attempts = 0;
-  bool due = false;
-  bool shown = false;   // Due for longer than the hold.
-  bool logged = false;  // This content was reported.
-};
-
 class Shadow::Decorator : public Transport {
  public:
   Decorator(std::shared_ptr<Shadow> shadow, std::string cluster, std::shared_ptr<Transport> server)
@@ -80,13 +56,10 @@ class Shadow::Decorator : public Transport {
 
   absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
                                     const base::StopToken& stop) override {
-    if (internal::IsReadRequest(request)) return server_->Send(request, stop);
-    auto answer = Ask(*server_, request, false, stop);
-    if (!answer.ok()) return answer.status();
-    if (answer->write.has_value()) {
-      shadow_->Note(cluster_, request, *std::move(answer->write), server_);
-    }
-    return std::move(answer->response);
+    if (!internal::IsReadRequest(request)) return Answer(request, stop);
+    auto answer = server_->Send(request, stop);
+    if (!stop.stop_requested()) shadow_->Hear(cluster_, answer);
+    return answer;
   }
 
   // Only a GET can be streamed.
@@ -99,6 +72,26 @@ class Shadow::Decorator : public Transport {
   bool ReplaceToken(const std::string& token) override { return server_->ReplaceToken(token); }
 
  private:
+  absl::StatusOr<HttpResponse> Answer(const HttpRequest& request, const base::StopToken& stop) {
+    auto answer = Ask(*server_, request, false, stop);
+    if (!answer.ok() && stop.stop_requested()) return answer.status();
+    const Target target = TargetOf(cluster_, request);
+    // A 404 about the path is what the write would get, too.
+    if (!answer.ok() || (!answer->is_known && answer->response.code != 404)) {
+      shadow_->NoteUnanswered(target, request, server_);
+    } else if (answer->write.has_value()) {
+      shadow_->Note(target, request, *std::move(answer->write), server_);
+    } else {
+      shadow_->NoteNoChange(target);
+    }
+    if (!answer.ok()) {
+      shadow_->Hear(cluster_, answer.status());
+      return answer.status();
+    }
+    if (!internal::PathToRead(request).empty()) shadow_->Hear(cluster_, answer->response);
+    return std::move(answer->response);
+  }
+
   const std::shared_ptr<Shadow> shadow_;
   const std::string cluster_;
   const std::shared_ptr<Transport> server_;
@@ -108,188 +101,225 @@ Shadow::Shadow(const base::Clock& clock)
     : clock_(clock), round_(base::SteadyTime::InfiniteFuture()) {}
 Shadow::~Shadow() = default;
 
-void Shadow::ShowIn(metrics::Registry& registry) {
-  absl::MutexLock lock(&mu_);
-  registry_ = &registry;
-  registry
-      .GetGauge("karmada_shadow_writes_outstanding",
-                "Writes that would be made now, and that nobody else makes.")
-      .Set(0);
-}
-
 std::shared_ptr<Transport> Shadow::Over(std::string cluster, std::shared_ptr<Transport> server) {
   return std::make_shared<Decorator>(shared_from_this(), std::move(cluster), std::move(server));
 }
 
-void Shadow::Note(const std::string& cluster, const HttpRequest& request,
-                  internal::ShadowedWrite write, const std::shared_ptr<Transport>& server) {
-  const Target target = {cluster,      write.verb,     write.gvk.ApiVersion(), write.gvk.kind,
-                         write.key.ns, write.key.name, write.subresource};
-  const base::SteadyTime now = clock_.SteadyNow();
+Shadow::Target Shadow::TargetOf(const std::string& cluster, const HttpRequest& request) {
+  std::string verb = "patch";
+  if (request.method == "POST") verb = "create";
+  if (request.method == "PUT") verb = "update";
+  if (request.method == "DELETE") verb = "delete";
+  return {cluster, std::move(verb), internal::TargetPath(request)};
+}
+
+void Shadow::Hear(const std::string& cluster, const absl::StatusOr<HttpResponse>& answer) {
+  const bool is_silent = !answer.ok() || answer->code >= 500 || answer->code == 429;
   absl::MutexLock lock(&mu_);
+  if (is_silent) {
+    silent_.insert(cluster);
+  } else {
+    silent_.erase(cluster);
+  }
+}
+
+Shadow::Record* Shadow::Attempted(const Target& target, const std::shared_ptr<Transport>& server) {
+  if (!records_.contains(target) && records_.size() >= kMostRecords) {
+    std::erase_if(records_, [](const auto& entry) { return !entry.second.IsKept(); });
+  }
   if (!records_.contains(target) && records_.size() >= kMostRecords) {
     ++not_listed_;
-    return;
+    return nullptr;
   }
   Record& record = records_[target];
+  record.last = clock_.Now();
+  record.last_attempt = clock_.SteadyNow();
+  record.server = server;
+  ++record.attempts;
+  return &record;
+}
+
+void Shadow::Take(Record& record, internal::ShadowedWrite write, const HttpRequest& request) {
+  const base::SteadyTime now = clock_.SteadyNow();
   const bool is_same = record.write.fingerprint == write.fingerprint;
   // Two programs that undo what the other one writes again and again make a write that is due.
   const bool returns = is_same && now - record.withdrawn_at < kHold;
   if (!record.due && !returns) record.due_since = now;
+  if (!record.due) record.judged_at = now;
   if (!is_same) record.logged = false;
-  if (!is_same || record.attempts == 0) record.first = clock_.Now();
-  if (record.due && record.due_since < round_ && now >= round_) record.confirmed_at = now;
+  if (!is_same || record.attempts <= 1) record.first = clock_.Now();
   record.due = true;
-  record.last = clock_.Now();
-  record.last_attempt = now;
-  ++record.attempts;
   record.write = std::move(write);
   record.request = request;
-  record.server = server;
+  record.unanswered_request.reset();
+  record.unjudged = false;
 }
 
-std::vector<Shadow::Target> Shadow::Due() const {
-  std::vector<Target> due;
+void Shadow::Note(const Target& target, const HttpRequest& request, internal::ShadowedWrite write,
+                  const std::shared_ptr<Transport>& server) {
+  const base::SteadyTime now = clock_.SteadyNow();
   absl::MutexLock lock(&mu_);
-  for (const auto& [target, record] : records_) {
-    if (record.due) due.push_back(target);
+  Record* const record = Attempted(target, server);
+  if (record == nullptr) return;
+  if (record->due && record->due_since < round_ && now >= round_) record->confirmed_at = now;
+  Take(*record, std::move(write), request);
+}
+
+void Shadow::NoteNoChange(const Target& target) {
+  absl::MutexLock lock(&mu_);
+  const auto found = records_.find(target);
+  if (found == records_.end()) return;
+  found->second.unanswered_request.reset();
+  // Whether it is due is judged on what was due before.
+  if (!found->second.due) found->second.unjudged = false;
+}
+
+void Shadow::NoteUnanswered(const Target& target, const HttpRequest& request,
+                            const std::shared_ptr<Transport>& server) {
+  absl::MutexLock lock(&mu_);
+  Record* const record = Attempted(target, server);
+  if (record != nullptr) record->unanswered_request = request;
+}
+
+std::vector<Shadow::Target> Shadow::ToJudge() const {
+  std::vector<std::pair<base::SteadyTime, Target>> kept;
+  {
+    absl::MutexLock lock(&mu_);
+    for (const auto& [target, record] : records_) {
+      if (record.IsKept()) kept.emplace_back(record.judged_at, target);
+    }
   }
-  return due;
+  std::stable_sort(kept.begin(), kept.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Target> targets;
+  for (auto& [time, target] : kept) targets.push_back(std::move(target));
+  return targets;
 }
 
 std::optional<Shadow::Record> Shadow::Find(const Target& target) const {
   absl::MutexLock lock(&mu_);
   const auto found = records_.find(target);
-  if (found == records_.end() || !found->second.due) return std::nullopt;
+  if (found == records_.end() || !found->second.IsKept()) return std::nullopt;
   return found->second;
 }
 
 void Shadow::Judge(const base::StopToken& stop) {
-  std::set<const Transport*> silent;  // One wait for each server that does not answer is enough.
-  for (const Target& target : Due()) {
+  std::set<std::string> silent;  // One wait for each server that does not answer is enough.
+  int reads = 0;
+  for (const Target& target : ToJudge()) {
+    const std::string& cluster = std::get<0>(target);
+    if (silent.contains(cluster)) continue;
     const std::optional<Record> record = Find(target);
     if (!record.has_value()) continue;
-    const std::shared_ptr<Transport> server = record->server.lock();
-    if (server == nullptr) {  // The cluster has left, or is reached in another way by now.
-      Settle(target, *record, false);
+    if (record->server.expired()) {  // The cluster has left, or is reached in another way by now.
+      Withdraw(target, *record);
       continue;
     }
-    if (silent.contains(server.get())) continue;
-    const auto answer = Ask(*server, record->request, true, stop);
+    if (reads++ == kMostReads) break;
+    if (!JudgeOne(target, *record, stop)) silent.insert(cluster);
     if (stop.stop_requested()) return;
-    // Whether a server that gives no answer needs the write is not known.
-    if (!answer.ok()) silent.insert(server.get());
-    if (!answer.ok() || answer->response.code >= 500) continue;
-    const auto& now = answer->write;
-    Settle(target, *record, now.has_value() && now->reverse == record->write.reverse);
   }
   ShowGauge();
+}
+
+bool Shadow::JudgeOne(const Target& target, const Record& record, const base::StopToken& stop) {
+  const std::shared_ptr<Transport> server = record.server.lock();
+  if (server == nullptr) return true;  // Just now.
+  const HttpRequest& request =
+      record.unanswered_request.has_value() ? *record.unanswered_request : record.request;
+  const bool is_read = !internal::PathToRead(request).empty();
+  const auto answer = Ask(*server, request, true, stop);
+  if (stop.stop_requested()) return true;
+  if (is_read && answer.ok()) Hear(std::get<0>(target), answer->response);
+  if (!answer.ok()) Hear(std::get<0>(target), answer.status());
+  if (!answer.ok() || !answer->is_known) {
+    LeaveUnjudged(target);
+  } else {
+    Settle(target, record, answer->write);
+  }
+  return answer.ok();
+}
+
+bool Shadow::CanBeTried(const Target& target, const Record& record) const {
+  return !record.IsUnanswered() && !silent_.contains(std::get<0>(target));
 }
 
 bool Shadow::NeedsRound() const {
   const base::SteadyTime now = clock_.SteadyNow();
   absl::MutexLock lock(&mu_);
-  return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
-    const Record& record = entry.second;
-    return record.due && now - record.due_since >= kHold && now - record.confirmed_at > kConfirmed;
-  });
+  for (const auto& [target, record] : records_) {
+    const bool is_old = now - record.due_since >= kHold && now - record.confirmed_at > kConfirmed;
+    if (record.due && is_old && CanBeTried(target, record)) return true;
+  }
+  return false;
 }
 
 void Shadow::BeginRound() {
   absl::MutexLock lock(&mu_);
   round_ = clock_.SteadyNow();
+  not_listed_ = 0;
 }
 
 void Shadow::EndRound() {
   const base::SteadyTime now = clock_.SteadyNow();
   absl::MutexLock lock(&mu_);
   for (auto& [target, record] : records_) {
-    const bool was_tried = record.last_attempt >= round_;
-    if (record.due && record.due_since < round_ && !was_tried) record.Withdraw(now);
+    const bool was_tried = record.due_since >= round_ || record.last_attempt >= round_;
+    if (record.due && !was_tried && CanBeTried(target, record)) record.Withdraw(now);
   }
+  round_ = base::SteadyTime::InfiniteFuture();
+  ++rounds_;
+}
+
+void Shadow::AbandonRound() {
+  absl::MutexLock lock(&mu_);
   round_ = base::SteadyTime::InfiniteFuture();
 }
 
-void Shadow::ShowGauge() {
+int64_t Shadow::rounds() const {
   absl::MutexLock lock(&mu_);
-  ForgetOld();
-  if (registry_ == nullptr) return;
-  const auto outstanding = std::count_if(records_.begin(), records_.end(),
-                                         [](const auto& entry) { return entry.second.shown; });
-  registry_->GetGauge("karmada_shadow_writes_outstanding", "")
-      .Set(static_cast<double>(outstanding));
+  return rounds_;
 }
 
-void Shadow::Settle(const Target& target, const Record& judged, bool still_due) {
+void Shadow::Withdraw(const Target& target, const Record& judged) {
   absl::MutexLock lock(&mu_);
   const auto found = records_.find(target);
-  if (found == records_.end()) return;
-  Record& record = found->second;
-  if (!still_due && record.attempts != judged.attempts) return;
-  const base::SteadyTime now = clock_.SteadyNow();
-  if (!still_due) return record.Withdraw(now);
-  record.shown = now - record.due_since >= kHold && record.IsConfirmed();
-  if (record.shown && !record.logged) Report(target, record);
+  if (found == records_.end() || found->second.attempts != judged.attempts) return;
+  found->second.Withdraw(clock_.SteadyNow());
 }
 
-void Shadow::Report(const Target& target, Record& record) {
-  const internal::ShadowedWrite& write = record.write;
-  record.logged = true;
-  const std::string patch = internal::PatchText(write.gvk, write.patch);
-  base::LogWarning("shadow: this write would be made",
-                   {{"cluster", std::get<0>(target)},
-                    {"verb", write.verb},
-                    {"object", absl::StrCat(write.gvk.kind, " ", write.key.ToString())},
-                    {"apiVersion", write.gvk.ApiVersion()},
-                    {"subresource", write.subresource},
-                    {"fields", write.fields},
-                    {"patch", base::CutText(patch, kLoggedBytes)}});
-  if (registry_ == nullptr) return;
-  registry_
-      ->GetCounter(
-          "karmada_shadow_writes_total", "Writes that were reported instead of made.",
-          {{"cluster", std::get<0>(target)}, {"kind", write.gvk.kind}, {"verb", write.verb}})
-      .Increment();
+void Shadow::LeaveUnjudged(const Target& target) {
+  absl::MutexLock lock(&mu_);
+  const auto found = records_.find(target);
+  if (found == records_.end() || !found->second.IsKept()) return;
+  found->second.judged_at = clock_.SteadyNow();
+  found->second.unjudged = true;
+}
+
+void Shadow::Settle(const Target& target, const Record& judged,
+                    std::optional<internal::ShadowedWrite> now) {
+  const bool is_new = judged.unanswered_request.has_value();
+  if (!now.has_value() || (!is_new && now->reverse != judged.write.reverse)) {
+    return Withdraw(target, judged);
+  }
+  absl::MutexLock lock(&mu_);
+  const auto found = records_.find(target);
+  if (found == records_.end() || !found->second.IsKept()) return;
+  Record& record = found->second;
+  if (is_new && record.attempts != judged.attempts) return;
+  if (is_new) Take(record, *std::move(now), *judged.unanswered_request);
+  const base::SteadyTime time = clock_.SteadyNow();
+  record.judged_at = time;
+  record.unjudged = false;
+  record.shown = time - record.due_since >= kHold && record.IsConfirmed();
+  if (record.shown && !record.logged) Report(target, record);
 }
 
 void Shadow::ForgetOld() {
   const base::SteadyTime now = clock_.SteadyNow();
   std::erase_if(records_, [&](const auto& entry) {
-    return !entry.second.due && now - entry.second.last_attempt > kKeepWithdrawn;
+    return !entry.second.IsKept() && now - entry.second.last_attempt > kKeepWithdrawn;
   });
-}
-
-std::string Shadow::Page() const {
-  int64_t held = 0, not_listed = 0;
-  json::Value writes = json::Value::Array();
-  {
-    absl::MutexLock lock(&mu_);
-    not_listed = not_listed_;
-    for (const auto& [target, record] : records_) {
-      const internal::ShadowedWrite& write = record.write;
-      if (record.due && !record.shown) ++held;
-      if (!record.shown) continue;
-      writes.Append(json::Value::Object(
-          {{"cluster", std::get<0>(target)},
-           {"verb", write.verb},
-           {"apiVersion", write.gvk.ApiVersion()},
-           {"kind", write.gvk.kind},
-           {"namespace", write.key.ns},
-           {"name", write.key.name},
-           {"subresource", write.subresource},
-           {"fields", write.fields},
-           {"patch", base::CutText(internal::PatchText(write.gvk, write.patch), kShownBytes)},
-           {"attempts", record.attempts},
-           {"first", kube::FormatTime(record.first)},
-           {"last", kube::FormatTime(record.last)}}));
-    }
-  }
-  const int64_t outstanding = static_cast<int64_t>(writes.size());
-  const json::Value page = json::Value::Object({{"outstanding", outstanding},
-                                                {"held", held},
-                                                {"notListed", not_listed},
-                                                {"writes", std::move(writes)}});
-  return absl::StrCat(json::Write(page), "\n");
 }
 
 }  // namespace kube

@@ -174,7 +174,9 @@ class Answerer {
 
   ShadowedAnswer Answer() {
     // Neither present nor known to be missing.
-    if (live_ != nullptr && live_->code != 200 && !IsMissing()) return {*live_, std::nullopt};
+    if (live_ != nullptr && live_->code != 200 && !IsMissing()) {
+      return {*live_, std::nullopt, false};
+    }
     if (request_.method == "POST") return Create();
     if (request_.method == "DELETE") return Delete();
     const bool is_apply = absl::StartsWith(request_.content_type, "application/apply-patch");
@@ -325,6 +327,15 @@ std::string PathToRead(const HttpRequest& request) {
   std::string path = absl::StrCat(at.collection, "/", name);
   if (at.subresource == kScale) absl::StrAppend(&path, "/", kScale);
   return path;
+}
+
+std::string TargetPath(const HttpRequest& request) {
+  const std::string path = request.path.substr(0, request.path.find('?'));
+  if (request.method != "POST" || !AddressOf(path).name.empty()) return path;
+  const json::Value body = Parsed(request.body);
+  const json::Value& metadata = body["metadata"];
+  const bool is_named = !metadata["name"].AsString().empty();
+  return absl::StrCat(path, "/", metadata[is_named ? "name" : "generateName"].AsString());
 }
 
 ShadowedAnswer AnswerWrite(const HttpRequest& request, const HttpResponse* live,

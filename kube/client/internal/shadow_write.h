@@ -20,6 +20,10 @@ bool IsReadRequest(const HttpRequest& request);
 // where there is none to read: the name is generated, or the request is about a collection.
 std::string PathToRead(const HttpRequest& request);
 
+// Returns what names the target of a request among those of one method at one server: the path
+// without its query, and, for creations, the name or generateName.
+std::string TargetPath(const HttpRequest& request);
+
 // A change that a request would make.
 struct ShadowedWrite {
   std::string verb;  // "create", "update", "patch", "delete" or "deletecollection".
@@ -38,7 +42,9 @@ struct ShadowedWrite {
 
 struct ShadowedAnswer {
   HttpResponse response;
-  std::optional<ShadowedWrite> write;  // nullopt when nothing would change.
+  std::optional<ShadowedWrite> write;  // nullopt when nothing would change, or it is not known.
+  // Whether the object is present or is known to be missing: by a 200, or by a 404 that names it.
+  bool is_known = true;
 };
 
 // `live` is the answer to the GET of PathToRead; nullptr when that is "". With

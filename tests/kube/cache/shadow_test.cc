@@ -2,12 +2,17 @@
 // each call has the result that the server would give, and what is still due is reported once.
 #include "kube/client/shadow.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "base/metrics.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/cache/guarded_update.h"
@@ -34,6 +39,7 @@ class WriteCounter : public Transport {
   absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
                                     const base::StopToken& stop) override {
     if (cut_off) return absl::CancelledError("cut off");
+    if (without_path) return HttpResponse{.code = 404, .body = "404 page not found"};
     if (request.method != "GET") writes.push_back(request.method + " " + request.path);
     return server_->Send(request, stop);
   }
@@ -42,6 +48,7 @@ class WriteCounter : public Transport {
   }
   std::vector<std::string> writes;
   bool cut_off = false;
+  bool without_path = false;  // As a proxy without a server behind it.
 
  private:
   const std::shared_ptr<Transport> server_;
@@ -116,6 +123,18 @@ struct ShadowFixture {
                     {{"cluster", "member1"}, {"kind", kind}, {"verb", verb}})
         .Value();
   }
+  int64_t Count(const char* name) { return Page()[name].AsInt(); }
+  // Sends a patch as a loop does, without the client, which waits before it repeats after a 429.
+  int SendPatch(const std::string& name, const std::string& value) {
+    const HttpRequest request{.method = "PATCH",
+                              .path = "/api/v1/namespaces/ns/configmaps/" + name,
+                              .content_type = "application/merge-patch+json",
+                              .body = absl::StrCat(R"({"data":{"k":")", value, "\"}}")};
+    const auto answer = loops->Send(request, stop);
+    return answer.ok() ? answer->code : 0;
+  }
+  // Until EndFailures.
+  void FailReads(int code) { server->FailNext("GET", code, "Failed", 1000); }
   double Gauge() { return registry.GetGauge("karmada_shadow_writes_outstanding", "").Value(); }
 };
 
@@ -293,6 +312,178 @@ TEST_CASE_METHOD(ShadowFixture, "A write is not withdrawn while the server does 
   CHECK(Page()["outstanding"].AsInt() == 1);
 }
 
+TEST_CASE_METHOD(ShadowFixture, "Only a 200 and a 404 that names the object settle a write") {
+  CHECK(SetMap(PutMap("shown", "a"), "b").ok());
+  REQUIRE(Outstanding().size() == 1);
+  CHECK(cluster.Create(kMaps, Map("held", "a"), stop).ok());
+  for (const int code : {401, 403, 404, 429, 500, 503}) {
+    INFO(code);
+    counter->without_path = code == 404;
+    FailReads(code);
+    shadow->Judge(stop);
+    CHECK(Count("outstanding") == 1);
+    CHECK(Count("held") == 1);
+    CHECK(Count("unanswered") == 2);
+    server->EndFailures();
+    counter->without_path = false;
+    shadow->Judge(stop);
+    CHECK(Count("unanswered") == 0);
+    CHECK(Count("outstanding") == 1);
+  }
+  PutMap("held", "a");
+  server->Erase(kMaps, {"ns", "shown"});
+  shadow->Judge(stop);
+  CHECK(Count("outstanding") == 0);
+  CHECK(Count("held") == 0);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "A write whose object cannot be read is counted until it can") {
+  PutMap("there", "a");
+  PutMap("same", "a");
+  for (const int code : {401, 403, 429, 500}) {
+    INFO(code);
+    FailReads(code);
+    CHECK(SendPatch("there", "b") == code);
+    CHECK(SendPatch("there", "b") == code);
+    CHECK(SendPatch("same", "b") == code);
+    CHECK(Count("unanswered") == 2);
+    server->EndFailures();
+    CHECK(SendPatch("there", "a") == 200);  // Nothing to change.
+    CHECK(SendPatch("same", "b") == 200);
+    CHECK(Count("unanswered") == 0);
+    CHECK(Count("held") == 1);
+    PutMap("same", "b");
+    shadow->Judge(stop);
+    CHECK(Count("held") == 0);
+    PutMap("same", "a");
+  }
+}
+
+TEST_CASE_METHOD(ShadowFixture, "A write without an answer is judged when the server is back") {
+  const ObjectPtr there = PutMap("there", "a"), done = PutMap("done", "a");
+  counter->cut_off = true;
+  CHECK_FALSE(SetMap(there, "b").ok());
+  CHECK_FALSE(SetMap(done, "b").ok());
+  CHECK_FALSE(cluster.Create(kMaps, Map("new", "a"), stop).ok());
+  shadow->Judge(stop);
+  CHECK(Count("unanswered") == 3);
+  CHECK(Count("held") == 0);
+  counter->cut_off = false;
+  PutMap("done", "b");
+  shadow->Judge(stop);
+  CHECK(Count("unanswered") == 0);
+  CHECK(Count("held") == 2);
+  CHECK(Outstanding().size() == 2);
+  CHECK(Page()["writes"].At(1)["patch"].AsString() == R"({"data":{"k":"b"}})");
+}
+
+TEST_CASE_METHOD(ShadowFixture, "A round withdraws nothing that could not be tried or judged") {
+  const ObjectPtr there = PutMap("there", "a");
+  CHECK(SetMap(there, "b").ok());
+  clock.Advance(Shadow::kHold);
+  REQUIRE(shadow->NeedsRound());
+  const auto round = [&](const std::function<void()>& in_it) {
+    clock.Advance(absl::Seconds(1));
+    shadow->BeginRound();
+    clock.Advance(absl::Seconds(1));
+    in_it();
+    clock.Advance(absl::Seconds(1));
+    shadow->EndRound();
+    return Count("held");
+  };
+  const auto refuse = [&](int code) {
+    FailReads(code);
+    CHECK_FALSE(SetMap(there, "b").ok());
+    server->EndFailures();
+  };
+  CHECK(round([&] { refuse(403); }) == 1);
+  CHECK_FALSE(shadow->NeedsRound());  // It could not be tried in one.
+  shadow->Judge(stop);
+  CHECK(shadow->NeedsRound());
+  // The loop does not even try at a server that does not answer its reads.
+  counter->cut_off = true;
+  CHECK(round([&] { client.Get(kMaps, {"ns", "other"}, stop).IgnoreError(); }) == 1);
+  CHECK_FALSE(shadow->NeedsRound());
+  CHECK(round([&] { shadow->Judge(stop); }) == 1);
+  counter->cut_off = false;
+  shadow->Judge(stop);
+  CHECK(Count("unanswered") == 0);
+  CHECK(round([] {}) == 0);
+  CHECK(Count("rounds") == 4);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "A round that is given up withdraws nothing and is not counted") {
+  CHECK(SetMap(PutMap("there", "a"), "b").ok());
+  clock.Advance(Shadow::kHold);
+  shadow->BeginRound();
+  clock.Advance(absl::Seconds(1));
+  shadow->AbandonRound();
+  CHECK(Count("held") == 1);
+  CHECK(Count("rounds") == 0);
+  CHECK(shadow->NeedsRound());
+  shadow->BeginRound();
+  loops->Repeat();
+  shadow->EndRound();
+  shadow->Judge(stop);
+  CHECK(Count("outstanding") == 1);
+  CHECK(shadow->rounds() == 1);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "A pass reads some objects only, those first that wait longest") {
+  const int writes = 2 * Shadow::kMostReads + 1;
+  for (int i = 0; i < writes; ++i) {
+    CHECK(cluster.Create(kMaps, Map(absl::StrCat("m", i), "a"), stop).ok());
+  }
+  for (int i = 0; i < writes; ++i) PutMap(absl::StrCat("m", i), "a");
+  CHECK(Count("held") == writes);
+  clock.Advance(Shadow::kPeriod);
+  const size_t reads = server->Requests("GET").size();
+  shadow->Judge(stop);
+  CHECK(server->Requests("GET").size() == reads + Shadow::kMostReads);
+  CHECK(Count("held") == writes - Shadow::kMostReads);
+  // What is still due does not come again before the one that was left.
+  for (int i = 0; i < writes; ++i) server->Erase(kMaps, {"ns", absl::StrCat("m", i)});
+  const auto judge = [&] {
+    clock.Advance(Shadow::kPeriod);
+    const size_t before = server->Requests("GET").size();
+    shadow->Judge(stop);
+    std::vector<std::string> requests = server->Requests("GET");
+    requests.erase(requests.begin(), requests.begin() + static_cast<std::ptrdiff_t>(before));
+    return requests;
+  };
+  const std::vector<std::string> second = judge(), third = judge();
+  REQUIRE(second.size() == Shadow::kMostReads);
+  REQUIRE(third.size() == Shadow::kMostReads);
+  CHECK(std::count(second.begin(), second.end(), third[0]) == 0);
+  CHECK(std::count(second.begin(), second.end(), third[1]) == 1);
+  CHECK(Count("held") == writes - Shadow::kMostReads);
+}
+
+TEST_CASE_METHOD(ShadowFixture, "A full table throws out what is withdrawn, and counts the rest") {
+  const auto create = [&](size_t from, size_t to) {
+    for (size_t i = from; i < to; ++i) {
+      const HttpRequest request{
+          .method = "POST",
+          .path = "/api/v1/namespaces/ns/configmaps",
+          .content_type = "application/json",
+          .body = absl::StrCat(R"({"kind":"ConfigMap","metadata":{"name":"m)", i, "\"}}")};
+      REQUIRE(loops->Send(request, stop)->code == 201);
+    }
+  };
+  create(0, Shadow::kMostRecords);
+  create(Shadow::kMostRecords, Shadow::kMostRecords + 3);
+  CHECK(Count("held") == Shadow::kMostRecords);
+  CHECK(Count("notListed") == 3);
+  clock.Advance(absl::Seconds(1));
+  shadow->BeginRound();
+  CHECK(Count("notListed") == 0);
+  shadow->EndRound();
+  CHECK(Count("held") == 0);
+  create(Shadow::kMostRecords, Shadow::kMostRecords + 3);
+  CHECK(Count("held") == 3);
+  CHECK(Count("notListed") == 0);
+}
+
 TEST_CASE_METHOD(ShadowFixture, "Two programs that undo each other's writes are reported") {
   for (int i = 0; i < 4; ++i) {
     CHECK(SetMap(PutMap("there", "a"), "b").ok());
@@ -351,8 +542,13 @@ TEST_CASE_METHOD(ShadowFixture, "No value of a Secret is shown, in a Work neithe
   CHECK(Outstanding().size() == 2);
   const std::string page = shadow->Page();
   CHECK(absl::StrContains(page, "data.password"));
-  CHECK_FALSE(absl::StrContains(page, "hunter2"));
-  CHECK_FALSE(absl::StrContains(page, "aHVudGVyMg"));
+  REQUIRE(absl::StrContains(log.Text(), "shadow: this write would be made"));
+  for (const std::string& text : {page, log.Text()}) {
+    INFO(text);
+    CHECK(absl::StrContains(text, "***"));
+    CHECK_FALSE(absl::StrContains(text, "hunter2"));
+    CHECK_FALSE(absl::StrContains(text, "aHVudGVyMg"));
+  }
 }
 
 }  // namespace kube
