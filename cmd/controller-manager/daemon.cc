@@ -192,6 +192,7 @@ class Daemon {
  private:
   void ShowBuild();
   void ShowShadow(const std::shared_ptr<kube::Shadow>& shadow);
+  bool HaveRead() const;  // No informer is still reading its objects for the first time.
   absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> ServeAdmission(
       const config::AdmissionFlags& admission);
 
@@ -235,8 +236,20 @@ void Daemon::ShowShadow(const std::shared_ptr<kube::Shadow>& shadow) {
   const auto look = [this](const base::StopToken& stop) { ResyncAll(informers_, members_, stop); };
   manager_.Add(std::make_unique<ShadowWatch>(ShadowWatch::Deps{
       .shadow = shadow, .clock = base::RealClock(), .look_at_everything = look, .is_idle = [this] {
-        return QueuesAreIdle(registry_);
+        return HaveRead() && QueuesAreIdle(registry_);
       }}));
+}
+
+bool Daemon::HaveRead() const {
+  if (!AllHaveRead(informers_)) return false;
+  for (const std::string& name : members_.Names()) {
+    const std::shared_ptr<kube::MemberCluster> member = members_.Find(name);
+    if (member == nullptr) continue;
+    if (!AllHaveRead(member->client().informers()) || !AllHaveRead(member->unfiltered())) {
+      return false;
+    }
+  }
+  return true;
 }
 
 absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> Daemon::ServeAdmission(

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "base/stop_token.h"
+#include "kube/cache/informer.h"
 #include "kube/client/shadow.h"
 #include "kube/runtime/manager.h"
 
@@ -28,18 +29,27 @@ class ShadowWatch : public kube::Runnable {
   };
   // How long a round takes at least: loops put off some writes for a few seconds.
   static constexpr absl::Duration kRound = absl::Seconds(30);
+  // How long it takes at most. Then it ends without a result, and the next one may begin.
+  static constexpr absl::Duration kLongestRound = absl::Minutes(5);
 
   explicit ShadowWatch(Deps deps) : deps_(std::move(deps)) {}
   std::string name() const override { return "shadow"; }
   absl::Status Run(const base::StopToken& stop) override;
 
  private:
+  // Ends the round if it is over; returns whether it is.
+  bool EndRound(absl::Duration since_begin);
+
   const Deps deps_;
 };
 
 // Returns whether, by the metrics of the queues, no controller has a request or works on one.
 // Requests that wait for a time do not count.
 bool QueuesAreIdle(const metrics::Registry& registry);
+
+// Returns whether no informer is still reading its objects for the first time. One that cannot
+// read them (its kind is missing, its server does not answer) does not count: nobody waits for it.
+bool AllHaveRead(const kube::InformerSet& informers);
 
 }  // namespace cmd
 

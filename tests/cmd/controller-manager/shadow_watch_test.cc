@@ -3,13 +3,17 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "base/json.h"
 #include "base/stop_token.h"
+#include "kube/cache/informer.h"
+#include "kube/client/client.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/fake_transport.h"
 
 namespace cmd {
 namespace {
@@ -29,6 +33,53 @@ class EmptyServer : public kube::Transport {
   }
 };
 
+struct WatchFixture {
+  tests::FakeClock clock;
+  const std::shared_ptr<kube::Shadow> shadow = std::make_shared<kube::Shadow>(clock);
+  const std::shared_ptr<kube::Transport> transport =
+      shadow->Over("m1", std::make_shared<EmptyServer>());
+  std::atomic<int> rounds = 0;
+  std::atomic<bool> idle = false;
+  ShadowWatch watch{{.shadow = shadow,
+                     .clock = clock,
+                     .look_at_everything = [this](const base::StopToken&) { ++rounds; },
+                     .is_idle = [this] { return idle.load(); }}};
+  base::StopSource stop;
+  std::thread thread{[this] { watch.Run(stop.get_token()).IgnoreError(); }};
+
+  ~WatchFixture() {
+    stop.request_stop();
+    clock.Advance(kube::Shadow::kPeriod);
+    thread.join();
+  }
+  void Write() {
+    const kube::HttpRequest request{
+        .method = "POST",
+        .path = "/api/v1/namespaces/ns/configmaps",
+        .content_type = "application/json",
+        .body = R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"m"}})"};
+    REQUIRE(transport->Send(request, {})->code == 201);
+  }
+  void Pass(absl::Duration time) {
+    for (; time > absl::ZeroDuration(); time -= kube::Shadow::kPeriod) {
+      clock.AwaitWaiters(1);
+      clock.AdvanceAndAwait(kube::Shadow::kPeriod);
+    }
+    clock.AwaitWaiters(1);
+  }
+  int64_t Count(const char* name) const {
+    return json::Parse(shadow->Page()).value()[name].AsInt();
+  }
+  // Passes the round that is made at the start.
+  void PassFirstRound() {
+    idle = true;
+    Pass(ShadowWatch::kRound + 2 * kube::Shadow::kPeriod);
+    REQUIRE(Count("rounds") == 1);
+    rounds = 0;
+    idle = false;
+  }
+};
+
 }  // namespace
 
 TEST_CASE("Queues are idle when nobody waits in them and nobody works") {
@@ -45,59 +96,72 @@ TEST_CASE("Queues are idle when nobody waits in them and nobody works") {
   CHECK_FALSE(QueuesAreIdle(registry));
 }
 
-TEST_CASE("A round begins when a held write is due, and ends when the loops rest") {
-  tests::FakeClock clock;
-  const auto shadow = std::make_shared<kube::Shadow>(clock);
-  const auto transport = shadow->Over("m1", std::make_shared<EmptyServer>());
-  const auto write = [&] {
-    const kube::HttpRequest request{
-        .method = "POST",
-        .path = "/api/v1/namespaces/ns/configmaps",
-        .content_type = "application/json",
-        .body = R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"m"}})"};
-    REQUIRE(transport->Send(request, {})->code == 201);
-  };
-  std::atomic<int> rounds = 0;
-  std::atomic<bool> idle = false;
-  ShadowWatch watch({.shadow = shadow,
-                     .clock = clock,
-                     .look_at_everything = [&](const base::StopToken&) { ++rounds; },
-                     .is_idle = [&] { return idle.load(); }});
-  base::StopSource stop;
-  std::thread thread([&] { watch.Run(stop.get_token()).IgnoreError(); });
-  const auto pass = [&](absl::Duration time) {
-    for (; time > absl::ZeroDuration(); time -= kube::Shadow::kPeriod) {
-      clock.AwaitWaiters(1);
-      clock.AdvanceAndAwait(kube::Shadow::kPeriod);
-    }
-    clock.AwaitWaiters(1);
-  };
-  const auto count = [&](const char* name) {
-    return json::Parse(shadow->Page()).value()[name].AsInt();
-  };
-  pass(absl::Minutes(1));
-  CHECK(rounds == 0);
-  write();
-  pass(kube::Shadow::kHold + kube::Shadow::kPeriod);
+TEST_CASE_METHOD(WatchFixture, "One round is made after the start, and none without a reason") {
+  CHECK(Count("rounds") == 0);
+  Pass(kube::Shadow::kPeriod);
   CHECK(rounds == 1);
-  CHECK(count("held") == 1);
-  // Nobody has tried it in the round, which goes on as long as a loop has something to do.
-  pass(2 * ShadowWatch::kRound);
-  CHECK(count("held") == 1);
+  Pass(2 * ShadowWatch::kRound);
+  CHECK(Count("rounds") == 0);  // A loop is at work.
   idle = true;
-  pass(kube::Shadow::kPeriod);
-  CHECK(count("held") == 0);
-  CHECK(count("outstanding") == 0);
+  Pass(kube::Shadow::kPeriod);
+  CHECK(Count("rounds") == 1);
+  Pass(absl::Minutes(1));
+  CHECK(rounds == 1);
+  CHECK(Count("rounds") == 1);
+}
 
-  write();
-  pass(kube::Shadow::kHold + kube::Shadow::kPeriod);
+TEST_CASE_METHOD(WatchFixture,
+                 "A round begins when a held write is due, and ends when the loops rest") {
+  PassFirstRound();
+  Write();
+  Pass(kube::Shadow::kHold + kube::Shadow::kPeriod);
+  CHECK(rounds == 1);
+  CHECK(Count("held") == 1);
+  // Nobody has tried it in the round, which goes on as long as a loop has something to do.
+  Pass(2 * ShadowWatch::kRound);
+  CHECK(Count("held") == 1);
+  idle = true;
+  Pass(kube::Shadow::kPeriod);
+  CHECK(Count("held") == 0);
+  CHECK(Count("outstanding") == 0);
+
+  Write();
+  Pass(kube::Shadow::kHold + kube::Shadow::kPeriod);
   CHECK(rounds == 2);
-  write();
-  pass(kube::Shadow::kPeriod);
-  CHECK(count("outstanding") == 1);
-  stop.request_stop();
-  clock.Advance(kube::Shadow::kPeriod);
-  thread.join();
+  Write();
+  Pass(kube::Shadow::kPeriod);
+  CHECK(Count("outstanding") == 1);
+}
+
+TEST_CASE_METHOD(WatchFixture,
+                 "A round ends by its time while loops never rest, and another begins") {
+  PassFirstRound();
+  Write();
+  Pass(kube::Shadow::kHold + kube::Shadow::kPeriod);
+  REQUIRE(rounds == 1);
+  Pass(ShadowWatch::kLongestRound + 2 * kube::Shadow::kPeriod);
+  CHECK(rounds == 2);
+  CHECK(Count("rounds") == 1);
+  CHECK(Count("held") == 1);  // It was not tried, and every loop may yet try it.
+  Write();
+  Pass(kube::Shadow::kPeriod);
+  CHECK(Count("held") == 0);
+  CHECK(Count("outstanding") == 1);
+}
+
+TEST_CASE("A cache is waited for while it reads its objects for the first time") {
+  tests::FakeClock clock;
+  const auto server = std::make_shared<tests::FakeApiServer>();
+  kube::Client client(server, {.name = "fake"}, clock, nullptr);
+  kube::InformerSet informers(client, clock);
+  CHECK(AllHaveRead(informers));
+  server->Block("GET");
+  const auto informer = informers.Get({{"", "v1", "ConfigMap"}, "configmaps", true});
+  CHECK_FALSE(AllHaveRead(informers));
+  server->Unblock();
+  REQUIRE(informer->WaitForSync(clock.SteadyNow() + absl::Minutes(1), {}).ok());
+  CHECK(AllHaveRead(informers));
+  informers.Stop();
 }
 
 }  // namespace cmd
