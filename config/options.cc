@@ -260,6 +260,10 @@ void WarnOfShadow(Options& o) {
   o.warnings.push_back(
       "--shadow: there is no leader election: this process neither waits for the lease nor takes "
       "it, and it records no events");
+  if (o.cluster_api_kubeconfig.empty()) return;
+  o.warnings.push_back(
+      "--cluster-api-kubeconfig: a shadow does not show the joins of Cluster API, because they "
+      "need tokens that are not made for it");
 }
 
 // Returns the flags that have an effect.

@@ -270,6 +270,12 @@ TEST_CASE("a shadow is announced") {
   CHECK(options.settings.at("shadow") == "true");
 }
 
+TEST_CASE("a shadow warns that it does not show joins of Cluster API") {
+  const Options options = MustParse({"--shadow", "--cluster-api-kubeconfig=/k"});
+  REQUIRE(options.warnings.size() == 3);
+  CHECK(absl::StrContains(options.warnings[2], "does not show the joins of Cluster API"));
+}
+
 TEST_CASE("the environment changes no flag") {
   setenv("CONCURRENT_WORK_SYNCS", "99", 1);
   setenv("KARMADA_CONCURRENT_WORK_SYNCS", "99", 1);
