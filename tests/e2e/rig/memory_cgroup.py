@@ -1,48 +1,55 @@
-"""A control group that limits the memory of the programs in it, as the kubelet makes one for a container.
+"""Control groups that limit the memory of a program, as the kubelet makes one for each container.
 
-It needs root and a mounted memory controller, of either version of control groups.
+They need root and a mounted memory controller, of either version of control groups.
 """
 
-import os
 import pathlib
 import stat
 
 _V1 = pathlib.Path("/sys/fs/cgroup/memory")
 _V2 = pathlib.Path("/sys/fs/cgroup")
 
+# The process keeps the script's id, and is alone in its group.
+_SCRIPT = """#!/bin/sh
+set -e
+mkdir {prefix}-$$
+echo {limit} > {prefix}-$$/{limit_file}
+echo $$ > {prefix}-$$/cgroup.procs
+exec {program} "$@"
+"""
 
-class MemoryCgroup:
+
+class MemoryLimit:
+    """Each process that the wrapper starts gets a group of its own, so that several may run at once."""
+
     def __init__(self, name, limit_bytes):
         self.is_v1 = (_V1 / "memory.limit_in_bytes").exists()
-        if not self.is_v1 and "memory" not in self._controllers():
+        subtree = _V2 / "cgroup.subtree_control"
+        if not self.is_v1 and not (subtree.exists() and "memory" in subtree.read_text().split()):
             raise SystemExit("rig: there is no memory controller below /sys/fs/cgroup: this test needs one, and root")
-        self.folder = (_V1 if self.is_v1 else _V2) / name
-        self.folder.mkdir(exist_ok=True)
-        self._write("memory.limit_in_bytes" if self.is_v1 else "memory.max", limit_bytes)
+        self.parent, self.name, self.limit = (_V1 if self.is_v1 else _V2), name, limit_bytes
 
-    @staticmethod
-    def _controllers():
-        path = _V2 / "cgroup.subtree_control"
-        return path.read_text().split() if path.exists() else []
-
-    def _write(self, name, value):
-        (self.folder / name).write_text(str(value))
-
-    def wrapper(self, path, program):
-        """Writes a script that runs the program in the group; the program keeps the script's process id."""
-        path.write_text(f'#!/bin/sh\necho $$ > {self.folder}/cgroup.procs\nexec {program} "$@"\n')
+    def wrap(self, path, program):
+        """Writes a script that runs the program below the limit."""
+        path.write_text(_SCRIPT.format(prefix=self.parent / self.name, limit=self.limit, program=program,
+                                       limit_file="memory.limit_in_bytes" if self.is_v1 else "memory.max"))
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return path
 
+    def _groups(self):
+        return list(self.parent.glob(f"{self.name}-*"))
+
     def kills(self):
         """How often the kernel has ended a process because of the limit."""
-        text = (self.folder / ("memory.oom_control" if self.is_v1 else "memory.events")).read_text()
-        return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[0] == "oom_kill")
+        name = "memory.oom_control" if self.is_v1 else "memory.events"
+        lines = [line.split() for group in self._groups() for line in (group / name).read_text().splitlines()]
+        return sum(int(words[1]) for words in lines if words[0] == "oom_kill")
 
     def most_bytes(self):
-        """The most that has been used at once, with files that the kernel had cached; 0 if it is not known."""
-        path = self.folder / ("memory.max_usage_in_bytes" if self.is_v1 else "memory.peak")
-        return int(path.read_text()) if path.exists() else 0
+        """The most that one process has used at once, with files that the kernel had cached."""
+        name = "memory.max_usage_in_bytes" if self.is_v1 else "memory.peak"
+        return max((int((group / name).read_text()) for group in self._groups() if (group / name).exists()), default=0)
 
     def close(self):
-        os.rmdir(self.folder)
+        for group in self._groups():
+            group.rmdir()
