@@ -3,7 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "kube/cache/informer.h"
+#include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/pods.h"
@@ -19,7 +22,10 @@ struct Fixture {
   tests::FakeClock clock;
   Client client{server, {.name = "fake"}, clock, nullptr};
   InformerSet informers{client, clock};
-  std::vector<std::string> seen;  // What the handlers were called with; all on this thread.
+  absl::Mutex mu;
+  // What the handlers were called with: on this thread, or on that of the informer while it is at
+  // work.
+  std::vector<std::string> seen ABSL_GUARDED_BY(mu);
 
   Informer& Synced() {
     server->Put(kPods, Pod("a"));
@@ -31,9 +37,21 @@ struct Fixture {
   EventHandler Noting(const std::string& who) {
     EventHandler handler;
     handler.on_resync = [this, who](const ObjectPtr& object) {
+      absl::MutexLock lock(&mu);
       seen.push_back(who + " " + std::string(object->name()));
     };
     return handler;
+  }
+  // Waits until there are so many calls; returns them in order, since objects come in any.
+  std::vector<std::string> Seen(size_t calls) {
+    std::vector<std::string> now;
+    CHECK(tests::Eventually([&] {
+      absl::MutexLock lock(&mu);
+      now = seen;
+      return now.size() >= calls;
+    }));
+    std::sort(now.begin(), now.end());
+    return now;
   }
 };
 
@@ -49,8 +67,7 @@ TEST_CASE_METHOD(Fixture,
   informer.AddHandler(Noting("y"));
   const size_t calls = server->Calls();
   informers.Resync();
-  std::sort(seen.begin(), seen.end());  // The objects come in any order.
-  CHECK(seen == std::vector<std::string>{"x a", "x b", "y a", "y b"});
+  CHECK(Seen(4) == std::vector<std::string>{"x a", "x b", "y a", "y b"});
   CHECK(changes == 0);
   CHECK(server->Calls() == calls);
 }
@@ -66,13 +83,13 @@ TEST_CASE_METHOD(Fixture, "a handler that is removed during a resync gets no mor
   id = informer.AddHandler(handler);
   informer.AddHandler(Noting("y"));
   informer.Resync();
-  std::sort(seen.begin(), seen.end());
-  CHECK(seen.size() == 3);
-  CHECK(std::vector<std::string>(seen.begin() + 1, seen.end()) ==
-        std::vector<std::string>{"y a", "y b"});
+  std::vector<std::string> calls = Seen(3);
+  REQUIRE(calls.size() == 3);
+  calls.erase(calls.begin());  // Of x, whichever object it was.
+  CHECK(calls == std::vector<std::string>{"y a", "y b"});
   informers.Stop();
   informer.Resync();
-  CHECK(seen.size() == 3);
+  CHECK(Seen(3).size() == 3);
 }
 
 }  // namespace
