@@ -62,7 +62,7 @@ TEST_CASE_METHOD(Fixture, "a cluster of an impossible name is refused, and one t
   AddWorkload("https://w1", "id-1");
   PutCached(api::Clusters(), tests::Parse(R"({"apiVersion": "cluster.karmada.io/v1alpha1",
       "kind": "Cluster", "metadata": {"name": "first"}, "spec": {"id": "id-1"}})"));
-  const std::string name = GENERATE("w1", "with.dot", std::string(49, 'x'));
+  const std::string name = GENERATE(as<std::string>{}, "w1", "with.dot", std::string(49, 'x'));
   PutKubeconfig(Kubeconfig("https://w1"), {"fleet", name});
   PutSource("Provisioned", {"fleet", name});
   Restart();
