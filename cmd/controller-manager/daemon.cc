@@ -48,7 +48,7 @@
 namespace cmd {
 namespace {
 
-// Of the control plane's API server, in logs, metrics and reports.
+// The name of the control plane's API server in logs, metrics and reports.
 constexpr char kControlPlaneName[] = "karmada-apiserver";
 
 std::string UserAgent() { return absl::StrCat(api::kControllerManager, "/", config::Version()); }

@@ -170,7 +170,7 @@ void Shadow::NoteNoChange(const Target& target) {
   const auto found = records_.find(target);
   if (found == records_.end()) return;
   found->second.unanswered_request.reset();
-  // Whether it is due is judged on what was due before.
+  // While the earlier write is due, only Judge() decides whether its object can be read.
   if (!found->second.due) found->second.unjudged = false;
 }
 

@@ -225,7 +225,7 @@ class Answerer {
     if (before_.IsDeleting()) return {*live_, std::nullopt};
     ShadowedWrite write = Write("delete");
     write.fingerprint = FingerprintOf(json::Value(before_.uid()));
-    // As if finalizers kept it: it is not gone, and no cache may forget it.
+    // The answer shows an object that finalizers keep, so that no cache forgets it.
     json::Value leaving = before_.root();
     leaving.Set({"metadata", "deletionTimestamp"}, "1970-01-01T00:00:00Z");
     return {WouldBe(200, std::move(leaving)), std::move(write)};

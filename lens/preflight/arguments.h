@@ -13,7 +13,7 @@ namespace lens::preflight {
 
 struct Arguments {
   std::string source;  // "Deployment karmada-system/karmada-controller-manager", "args.txt"
-  std::string image;   // Of the container; "" for a list of arguments.
+  std::string image;   // The container's image; "" for a list of arguments.
   // Without the name of the program, one argument each, with variables filled in.
   std::vector<std::string> words;
   // Arguments that are not among the words, because they name a variable whose value is not known

@@ -159,7 +159,7 @@ void AddFlagRows(const std::vector<Group>& groups, std::vector<std::string>& war
                  std::vector<Row>& rows) {
   std::map<std::string, config::FlagSupport> known;
   for (config::FlagSupport& flag : config::Flags()) known[flag.name] = std::move(flag);
-  std::map<std::string, std::string> given;  // As in Go, the last value counts.
+  std::map<std::string, std::string> given;  // A later value replaces an earlier one.
   for (const Group& group : groups) {
     const std::string name = NameOf(group);
     if (PartOf(name) != Part::kFlags) continue;

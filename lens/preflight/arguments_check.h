@@ -12,8 +12,8 @@
 namespace lens::preflight {
 
 struct CheckedArguments {
-  std::vector<Row> rows;  // Of the Deployment, flags and gates; refused controllers among them.
-  // As the daemon would run with the arguments that it does not refuse.
+  std::vector<Row> rows;  // The image, each flag and gate, and each refused controller.
+  // The daemon's options with the arguments that it does not refuse.
   config::Options options;
 };
 

@@ -43,7 +43,7 @@ struct ShadowedWrite {
 struct ShadowedAnswer {
   HttpResponse response;
   std::optional<ShadowedWrite> write;  // nullopt when nothing would change, or it is not known.
-  // Whether the object is present or is known to be missing: by a 200, or by a 404 that names it.
+  // Whether the answer decides it: a 200 shows the object, a 404 that names it shows its absence.
   bool is_known = true;
 };
 
