@@ -68,13 +68,13 @@ test: build ## Run the unit tests, the behaviour tests on the sandbox and the li
 
 .PHONY: e2e
 e2e: build ## Run the tests on real Kubernetes and Karmada servers (needs Go 1.25.10 or newer)
-	@scripts/setup.sh e2e
+	@scripts/setup.sh e2e image
 	@echo "== e2e"
 	@$(PYTHON) -u tests/e2e/run.py
 
 .PHONY: compat
 compat: build ## Replay what upstream did where clusters change, take its place with everything in use, and work with older servers (needs Go; long)
-	@scripts/setup.sh e2e
+	@scripts/setup.sh e2e image
 	@echo "== compat"
 	@$(if $(BEFORE),BEFORE=$(abspath $(BEFORE))) $(PYTHON) -u tests/e2e/run.py --compat
 

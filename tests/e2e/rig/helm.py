@@ -36,6 +36,10 @@ class Helm:
             raise AssertionError(f"helm {' '.join(map(str, words))[:200]}: {done.stdout[-2000:]}{done.stderr[-3000:]}")
         return done.stdout
 
+    def environment(self):
+        """For a shell in which helm is typed."""
+        return {name: value for name, value in self._env.items() if name != "KUBECONFIG"}
+
     def template(self, chart, values=None, files=(), release="karmada"):
         """The objects that a chart renders to, as text. `values` go over those of the files."""
         return self("template", release, paths.CHARTS / chart, "--namespace", NAMESPACE, *self.given(values, files),

@@ -1,6 +1,6 @@
 """A container of a pod as a process of this machine, with the command, environment, user and files that the pod gives it.
 
-Its root is a folder with nothing but the program, the libraries of this machine, and what is mounted, read-only; its
+Its root is the file system of the program's image (packaging/image) with what the pod mounts, read-only; its
 network is that of this machine, and its address one of loopback's. Needs root, or Linux' user namespaces.
 """
 
@@ -11,18 +11,20 @@ import pathlib
 import re
 import shutil
 import ssl
+import sys
 import urllib.error
 import urllib.request
 
-from .process import wait_until
+from . import paths
+from .process import must, wait_until
 
 _ENTER = """
 set -eu
 root=$1; shift
 mount --bind "$root" "$root"
-for each in usr proc dev; do mount --rbind "/$each" "$root/$each"; done
+for each in proc dev; do mount --rbind "/$each" "$root/$each"; done
 mount -o remount,bind,ro "$root"
-exec chroot "$root" "$@"
+exec "$@"
 """
 _numbers = itertools.count(10)
 
@@ -43,34 +45,33 @@ class Pod:
     """A running container. stop() it."""
 
     def __init__(self, plane, name, spec, program, secrets, hosts=(), address=None):
-        """`spec` is the pod's, with one container, `program` what lies at the path of its command; `secrets` are
-        {name: {key: text}}, `hosts` pairs of an address and a name."""
+        """`spec` is the pod's, with one container, whose image is that of `program`; `secrets` are {name: {key: text}},
+        `hosts` pairs of an address and a name."""
         self.address = address or new_address()
         self._container = spec["containers"][0]
         self._root = plane.folder / "pods" / name
         shutil.rmtree(self._root, ignore_errors=True)
-        self._furnish(program, hosts)
+        shutil.copytree(_image_root(plane.folder / "images", program), self._root, symlinks=True, copy_function=os.link)
+        self._furnish(hosts)
         self._mount(spec["volumes"], secrets)
         inside = os.getuid() == 0
         user = (spec.get("securityContext") or {}).get("runAsUser", 0) if inside else 0
         self.process = plane.start(name, [
             "unshare", "--mount", *([] if inside else ["--map-root-user"]), "sh", "-c", _ENTER, "pod", self._root,
-            *(_as_user(user) if user else []), *self.words()], env={"POD_IP": self.address})
+            sys.executable, "-I", paths.E2E / "rig" / "enter.py", self._root, user, *self.words()],
+            env={"POD_IP": self.address, "PATH": "/bin"})
 
     def words(self):
         """The command line, with its references to the environment resolved."""
         words = [*self._container["command"], *self._container.get("args", [])]
         return [re.sub(r"\$\(POD_IP\)", self.address, word) for word in words]
 
-    def _furnish(self, program, hosts):
-        for folder in ("usr", "proc", "dev", "etc", "bin"):
+    def _furnish(self, hosts):
+        """What container runtimes give each container besides its image."""
+        for folder in ("proc", "dev"):
             (self._root / folder).mkdir(parents=True)
-        for link in ("lib", "lib64"):
-            (self._root / link).symlink_to(f"usr/{link}")
-        shutil.copy(program, self._inside(self._container["command"][0]))
         lines = [("127.0.0.1", "localhost"), *hosts]
         (self._root / "etc" / "hosts").write_text("".join(f"{address} {name}\n" for address, name in lines))
-        (self._root / "etc" / "nsswitch.conf").write_text("hosts: files\n")
 
     def _mount(self, volumes, secrets):
         names = {volume["name"]: volume["secret"]["secretName"] for volume in volumes}
@@ -117,6 +118,10 @@ class Pod:
         return self.process.stop(timeout)
 
 
-def _as_user(user):
-    return ["/usr/bin/setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--no-new-privs",
-            "--bounding-set=-all", "--pdeathsig=KILL"]
+def _image_root(folder, program):
+    """The file system of a program's image; it is made once on each plane."""
+    root = folder / program.name / "root"
+    if not root.exists():
+        must([sys.executable, paths.ROOT / "packaging" / "image" / "build.py", "--binary", program, "--output",
+              folder / program.name, "--root", root])
+    return root
