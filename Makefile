@@ -198,6 +198,7 @@ install-files:
 .PHONY: charts
 charts: ## Package the Helm charts, with the definitions and rights that they install, into build/charts (needs Go; HELM=helm: yours)
 	@mkdir -p build/charts
+	@rm -f $(CHARTS:%=build/charts/%-*.tgz)
 	@for chart in $(CHARTS); do $(HELM) package $(CURDIR)/charts/$$chart $(CHART_VERSION) --destination $(CURDIR)/build/charts; done 2> >(grep -v "found symbolic link" >&2)
 
 .PHONY: image

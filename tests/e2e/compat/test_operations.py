@@ -33,7 +33,7 @@ LEFT_OUT = {
 
 # Commands between the lines that are typed while our program leads, with names for the capitals.
 WHILE_OURS_LEADS = {
-    "curl localhost:8080/configz": "curl -s localhost:8080/configz | jq '.controllers | length'",
+    "curl localhost:8080/configz": "curl -s localhost:8080/configz | jq .controllersOff",
     "karmada-lens why KIND/NAME -n NS": f"karmada-lens why deployment/web -n {APPS}",
     "karmada-lens preflight": "karmada-lens preflight || [ $? = 2 ]",
     "kubectl get events -n NS --field-selector type=Warning": f"kubectl get events -n {APPS} --field-selector type=Warning",
@@ -110,15 +110,15 @@ class WalkTest(PlaneCase):
         self.shell = Shell(self.plane.logs / "operations-walk.log", self.lay_out(), {
             "PATH": f"{paths.BIN}:{self.plane.testbed.folder}/bin:{os.environ['PATH']}",
             "KUBECONFIG": str(self.plane.kubeconfigs[HOST]), "KARMADA": str(self.plane.kubeconfigs[HOST]),
-            "HOSTING": str(self.plane.kubeconfigs[CLUSTER]), **self.helm.environment()})
+            "HOSTING": str(self.plane.kubeconfigs[CLUSTER]), "PPROF_TMPDIR": str(self.folder), **self.helm.environment()})
         self.addCleanup(self.shell.close)
 
     def lay_out(self):
         """A folder in which the page's relative names lead somewhere, and in which it may leave files."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
-        for name in (".git", "Makefile", "charts", "config", "scripts", "tests", "build", "docs"):
-            (self.folder / name).symlink_to(paths.ROOT / name)
+        for path in paths.ROOT.iterdir():
+            (self.folder / path.name).symlink_to(path)
         shutil.copy(self.plane.pki.crt("ca"), self.folder / "ca.crt")
         (self.folder / "broken.yaml").write_text(
             "apiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterCustomization\nmetadata: {name: broken}\n"
@@ -170,7 +170,6 @@ class WalkTest(PlaneCase):
             r"HOSTING install cpp ": self.install,
             r"install cpp-rights": self.install_rights,
             r"install cpp-search": self.install_search,
-            r"create service|create secret": lambda command: self.type(command + "\n"),
         }
 
     def start_ours(self, command):
