@@ -28,6 +28,7 @@ LEFT_OUT = {
     "karmada-controller-manager ... --interpreter-admission": "the three dots are the other flags; cases/test_admission.py starts it so",
     "make image ": "tests/packaging makes the images, and runs them",
     "docker build": "needs Docker",
+    "patch karmada karmada": "there is no operator",
     "make package": "tests/packaging installs the packages in a clean Debian",
 }
 
@@ -49,6 +50,9 @@ WHILE_OURS_LEADS = {
     "kubectl --kubeconfig $KARMADA apply --server-side -f FILE":
         "kubectl --kubeconfig $KARMADA apply --server-side --dry-run=server --force-conflicts -f config/crds/work.karmada.io_works.yaml",
     "go tool pprof PROGRAM http://localhost:6060/debug/pprof/profile?seconds=30": "",  # look_inside()
+    "kubectl --kubeconfig $HOSTING -n karmada-system rollout restart deployment karmada-controller-manager": None,
+    "kubectl --kubeconfig $KARMADA config view --raw -o jsonpath='{.users[0].user.client-certificate-data}' | base64 -d | openssl x509 -noout -enddate":
+        "openssl x509 -noout -enddate -in $(kubectl config view -o jsonpath='{.users[0].user.client-certificate}')",  # It is a file here.
     "curl -s http://127.0.0.1:8081/shadow | jq .": "",  # Before the shadow ends.
     "helm uninstall cpp": "",  # Between the two ways to install it.
 }
@@ -59,6 +63,7 @@ NOT_TYPED = {
     "helm upgrade", "kubectl --kubeconfig $HOSTING", "kubectl exec", "kubectl karmada-lens", "karmada-interpret check",
     "karmada-controller-manager --shadow",
     "karmadactl unjoin",  # Scenarios and cases/test_pull_cluster.py.
+    "kubectl rollout undo",
     "kubectl logs --previous",  # There are no containers here.
     "kubectl delete apiservice v1alpha1.search.karmada.io",  # cases/test_search_upstream.py.
     "kubectl get resourceregistry NAME -o yaml",  # cases/test_search.py.
@@ -167,7 +172,10 @@ class WalkTest(PlaneCase):
             r"^karmada-controller-manager --kubeconfig": self.take_over,
             r"diff before": self.compare_and_look_around,
             r"^make charts": lambda command: self.type(command, 300),
-            r"HOSTING install cpp ": self.install,
+            r"HOSTING install (cpp|shadow) ": self.install,
+            r"port-forward": lambda command: None,  # Nodes are on paper.
+            r"uninstall shadow": lambda command: None,  # Which install() has done.
+            r"rollout status": self.roll_back,
             r"install cpp-rights": self.install_rights,
             r"install cpp-search": self.install_search,
         }
@@ -213,10 +221,17 @@ class WalkTest(PlaneCase):
             self.assertRegex(printed, r"flat%\s+sum%")
 
     def install(self, command):
+        if not list((self.folder / "build" / "charts").glob("karmada-controller-manager-*.tgz")):
+            self.type("make charts", 300)
+        release = re.search(r"install (\w+)", command).group(1)
         self.type(command, 180)
-        self.cluster.kubectl("-n", NAMESPACE, "rollout", "status", "deployment", "cpp-controller-manager", "--timeout=120s",
+        self.cluster.kubectl("-n", NAMESPACE, "rollout", "status", "deployment", f"{release}-controller-manager", "--timeout=120s",
                              timeout=130)
-        self.type("helm --kubeconfig $HOSTING -n karmada-system uninstall cpp")
+        self.type(f"helm --kubeconfig $HOSTING -n karmada-system uninstall {release}")
+
+    def roll_back(self, command):
+        self.type(command, 330)
+        self.type("kubectl --kubeconfig $HOSTING -n karmada-system rollout undo deployment/karmada-controller-manager")
 
     def install_rights(self, command):
         self.host.kubectl("delete", "--ignore-not-found", "-f", paths.RIGHTS)
