@@ -112,9 +112,13 @@ def plane_for(tests):
         yield plane
 
 
+def interrupt(number, _):
+    """unittest takes whatever else is raised in a test for a failure, and goes on."""
+    raise KeyboardInterrupt(number)
+
+
 def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+    signal.signal(signal.SIGTERM, interrupt)
     patterns = sys.argv[1:]
     folder = "compat" if "--compat" in patterns else "cases"
     tests = load(folder, [pattern for pattern in patterns if pattern != "--compat"])
@@ -130,4 +134,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt as stopped:
+        sys.exit(128 + (stopped.args or (signal.SIGINT,))[0])
