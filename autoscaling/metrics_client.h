@@ -37,13 +37,20 @@ class MetricsClient : public MetricsSource {
                                    const base::StopToken& stop) override;
 
  private:
-  using Parameters = std::vector<std::pair<std::string, std::string>>;
-  // Sends a request and observes it as this type of metric.
-  absl::StatusOr<json::Value> Ask(const char* type, const kube::DocumentPath& path,
-                                  const base::StopToken& stop);
-  // Asks the custom metrics API in the version that it serves. `segments` follow the version.
-  absl::StatusOr<json::Value> AskCustom(const char* type, const std::vector<std::string>& segments,
-                                        const Parameters& query, const base::StopToken& stop);
+  struct Question {
+    const char* type;  // How it is observed.
+    kube::DocumentPath path;
+    std::string call;  // As client-go names the request, for errors.
+  };
+  // Sends a request and observes it. Errors have client-go's words.
+  absl::StatusOr<json::Value> Ask(const Question& question, const base::StopToken& stop);
+  // Asks the custom metrics API in the version that it serves; the segments of the path are those
+  // that follow the version.
+  absl::StatusOr<json::Value> AskCustom(const Question& question, const base::StopToken& stop);
+  // Returns an error if the control plane has no custom metrics API of a known version.
+  absl::Status CheckCustomApi(const base::StopToken& stop);
+  // Returns the resource of a described object as paths of metrics have it: "deployments.apps".
+  absl::StatusOr<std::string> ResourceOf(const kube::Gvk& gvk, const base::StopToken& stop);
 
   kube::Client& client_;
   kube::RestMapper& mapper_;

@@ -1,8 +1,14 @@
 #include "loops/scale_target.h"
 
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
+#include "kube/client/go_words.h"
+#include "kube/client/subresource.h"
 
 namespace loops {
 namespace {
@@ -35,11 +41,21 @@ absl::StatusOr<ScaleTarget> ScaleTargetOf(const kube::Object& autoscaler) {
 }
 
 absl::StatusOr<kube::ObjectPtr> GetScale(kube::ClusterClient& client, const ScaleTarget& target,
-                                         const base::StopToken& stop) {
+                                         const base::StopToken& stop, absl::Duration timeout) {
   ASSIGN_OR_RETURN(const kube::Resource resource, client.mapper().ForKind(target.gvk, stop));
-  absl::StatusOr<kube::ObjectPtr> scale = client.GetSubresource(resource, target.key, kScale, stop);
-  if (!absl::IsNotFound(scale.status())) return scale;
-  return MeaningOfNotFound(client, resource, target, stop);
+  const std::string name = kScale;
+  absl::StatusOr<kube::Object> scale =
+      kube::GetSubresource(client.raw(), {resource, target.key, name, timeout}, stop);
+  if (absl::IsNotFound(scale.status())) return MeaningOfNotFound(client, resource, target, stop);
+  RETURN_IF_ERROR(scale.status());
+  return kube::Share(*std::move(scale));
+}
+
+absl::Status InUpstreamWords(kube::ClusterClient& client, const ScaleTarget& target,
+                             absl::string_view verb, const absl::Status& error) {
+  const std::optional<kube::Resource> resource = client.mapper().Known(target.gvk);
+  return kube::InGoWords(
+      error, resource.has_value() ? kube::GoCall(verb, *resource, target.key.name) : "");
 }
 
 absl::Status SetReplicas(kube::ClusterClient& client, const ScaleOf& scale, int64_t replicas,

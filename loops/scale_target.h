@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/stop_token.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/meta/names.h"
@@ -50,8 +51,15 @@ class ScaleView {
 // Reads the Scale of the target by a live GET. kFailedPrecondition, with an error that names the
 // kind, if objects of the kind have no scale subresource; kube::IsGone holds if the object does not
 // exist, kube::IsNoSuchKind if the server does not serve the kind; other errors as those of Client.
+// `timeout` limits the call where it is shorter than the client's own.
 absl::StatusOr<kube::ObjectPtr> GetScale(kube::ClusterClient& client, const ScaleTarget& target,
-                                         const base::StopToken& stop);
+                                         const base::StopToken& stop,
+                                         absl::Duration timeout = absl::InfiniteDuration());
+
+// Returns an error of GetScale or SetReplicas with upstream's message (kube::InGoWords). `verb` is
+// the HTTP method in small letters.
+absl::Status InUpstreamWords(kube::ClusterClient& client, const ScaleTarget& target,
+                             absl::string_view verb, const absl::Status& error);
 
 struct ScaleOf {
   const ScaleTarget& target;

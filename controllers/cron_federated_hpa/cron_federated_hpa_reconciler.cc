@@ -3,11 +3,13 @@
 // have to follow.
 //
 // status.executionHistories[].nextExecutionTime is a promise: while it is there, that time has not
-// been executed. It is replaced by the same write that records the execution. So a process that
-// ends between the two leaves a due rule behind, and the next leader executes it again: the target
-// has the replicas already, so nothing is written there, and the execution is recorded once. Before
-// anything is executed the object is read from the server, since a cache may not show what the
-// leader before has recorded.
+// been recorded as executed. It is replaced by the same write that records the execution. While
+// that write fails, the runs are kept in memory (UnrecordedRuns): their times are not executed
+// again, so that nothing is taken back that somebody does to the target meanwhile. A process that
+// ends before the write leaves a due rule behind, and the next leader executes it again: as a rule
+// the target has the replicas already, so nothing is written there, and the execution is recorded
+// once. Before anything is executed the object is read from the server, since a cache may not show
+// what the leader before has recorded.
 //
 // Waits are on the steady clock, and times are of the wall clock, which somebody may set. So no
 // wait is longer than a minute.
@@ -25,6 +27,7 @@
 #include "base/status.h"
 #include "controllers/cron_federated_hpa/rule_target.h"
 #include "kube/client/errors.h"
+#include "kube/client/go_words.h"
 #include "kube/runtime/controller.h"
 
 namespace controllers {
@@ -41,6 +44,13 @@ constexpr int kStatusTries = 3;
 constexpr char kProcessMetric[] = "cronfederatedhpa_process_duration_seconds";
 constexpr char kRuleMetric[] = "cronfederatedhpa_rule_process_duration_seconds";
 
+metrics::Histogram& MetricOf(metrics::Registry& registry, const char* metric, bool ok) {
+  const char* const what = metric == kProcessMetric ? "CronFederatedHPA" : "CronFederatedHPA rule";
+  return registry.GetHistogram(
+      metric, absl::StrCat("Duration in seconds to process a ", what, ". By its result."),
+      metrics::ExponentialBuckets(0.001, 2, 12), {{"result", ok ? "success" : "error"}});
+}
+
 // The status is this loop's own, apart from what others write there by mistake.
 bool OtherSpecOrStatus(const kube::Object& before, const kube::Object& after) {
   return kube::GenerationChanged(before, after) || before.status() != after.status();
@@ -51,33 +61,49 @@ bool MayPass(const absl::Status& error) {
   return kube::IsConflict(error) || absl::IsUnavailable(error) || absl::IsDeadlineExceeded(error);
 }
 
+// Returns since when the rule has been waiting for an execution.
+absl::Time WaitsSince(const RulePlan& plan, const std::vector<RuleRun>& runs) {
+  absl::Time since = plan.plan.due_since;
+  for (const RuleRun& run : runs) {
+    if (run.rule == plan.rule.name) since = std::max(since, run.execution.scheduled);
+  }
+  return since;
+}
+
 std::string OfRule(absl::string_view message, absl::string_view rule) {
   return absl::StrCat(message, " (rule ", rule, ")");
 }
 
 }  // namespace
 
+CronFederatedHpaReconciler::CronFederatedHpaReconciler(kube::Manager& manager)
+    : manager_(manager), recorder_(manager.events(), api::kCronFederatedHpaController) {
+  // Rules are executed rarely. Without the zero before it, the first failure is no increase for
+  // whoever watches the metric.
+  for (const bool ok : {true, false}) MetricOf(manager.registry(), kRuleMetric, ok);
+}
+
 absl::StatusOr<kube::Action> CronFederatedHpaReconciler::Reconcile(const kube::Request& request,
                                                                    const base::StopToken& stop) {
   Pass pass;
   pass.object = manager_.cluster().Find(api::CronFederatedHpas(), request.key);
   if (pass.object == nullptr || pass.object->IsDeleting()) {
-    absl::MutexLock lock(&mu_);
-    reported_.erase(request.key);
+    Forget(request.key);
     return kube::Action::Done();
   }
   const base::SteadyTime start = manager_.clock().SteadyNow();
   const absl::StatusOr<kube::Action> result = Process(pass, stop);
   const bool all_well = std::all_of(pass.plans.begin(), pass.plans.end(),
                                     [](const RulePlan& plan) { return plan.problem.empty(); });
-  Observe(kProcessMetric, "CronFederatedHPA", result.ok() && all_well, start);
+  Observe(kProcessMetric, result.ok() && all_well, start);
   return result;
 }
 
 absl::StatusOr<kube::Action> CronFederatedHpaReconciler::Process(Pass& pass,
                                                                  const base::StopToken& stop) {
   Plan(pass);
-  if (!DueInOrder(pass.plans).empty()) {
+  pass.runs = unrecorded_.Of(*pass.object);
+  if (!DueInOrder(pass.plans).empty() || !pass.runs.empty()) {
     const absl::Status read = Reread(pass, stop);
     if (kube::IsGone(read)) return kube::Action::Done();
     RETURN_IF_ERROR(read);
@@ -93,6 +119,12 @@ absl::StatusOr<kube::Action> CronFederatedHpaReconciler::Process(Pass& pass,
   return UntilNext(pass);
 }
 
+void CronFederatedHpaReconciler::Forget(const kube::ObjectKey& key) {
+  unrecorded_.Forget(key);
+  absl::MutexLock lock(&mu_);
+  reported_.erase(key);
+}
+
 void CronFederatedHpaReconciler::Plan(Pass& pass) const {
   pass.plans = PlanRules(api::CronFederatedHpaView(*pass.object), manager_.clock().Now());
 }
@@ -101,6 +133,7 @@ absl::Status CronFederatedHpaReconciler::Reread(Pass& pass, const base::StopToke
   ASSIGN_OR_RETURN(kube::Object live, manager_.cluster().raw().Get(api::CronFederatedHpas(),
                                                                    pass.object->key(), stop));
   pass.object = kube::Share(std::move(live));
+  pass.runs = Unrecorded(*pass.object, std::move(pass.runs));
   Plan(pass);
   return absl::OkStatus();
 }
@@ -108,9 +141,10 @@ absl::Status CronFederatedHpaReconciler::Reread(Pass& pass, const base::StopToke
 void CronFederatedHpaReconciler::ExecuteDue(Pass& pass, const base::StopToken& stop) {
   for (const size_t i : DueInOrder(pass.plans)) {
     const RulePlan& plan = pass.plans[i];
+    if (!IsUnfinished(plan, pass.runs)) continue;  // An earlier pass has executed it.
     const base::SteadyTime start = manager_.clock().SteadyNow();
     const absl::Status result = ApplyRule(manager_.cluster(), *pass.object, plan.rule, stop);
-    const bool late = manager_.clock().Now() - plan.plan.due_since >= kRetryFor;
+    const bool late = manager_.clock().Now() - WaitsSince(plan, pass.runs) >= kRetryFor;
     if (absl::IsCancelled(result) || (MayPass(result) && !late)) {
       // Rules that follow would be overtaken by this one, so they wait, too.
       pass.delayed = result;
@@ -120,7 +154,7 @@ void CronFederatedHpaReconciler::ExecuteDue(Pass& pass, const base::StopToken& s
                         {"error", result.ToString()}});
       return;
     }
-    Observe(kRuleMetric, "CronFederatedHPA rule", result.ok(), start);
+    Observe(kRuleMetric, result.ok(), start);
     Finish(pass, plan, result);
   }
 }
@@ -150,16 +184,33 @@ void CronFederatedHpaReconciler::Finish(Pass& pass, const RulePlan& plan,
 absl::Status CronFederatedHpaReconciler::WriteStatus(Pass& pass, const base::StopToken& stop) {
   absl::Status written = TryWriteStatus(pass, stop);
   for (int i = 1; i < kStatusTries && kube::IsConflict(written); ++i) {
-    RETURN_IF_ERROR(Reread(pass, stop));
-    written = TryWriteStatus(pass, stop);
+    written = Reread(pass, stop);
+    if (written.ok()) written = TryWriteStatus(pass, stop);
   }
+  KeepRuns(pass, written);
   if (!written.ok() && !kube::IsGone(written) && !kube::IsNoOutcome(written)) {
-    recorder_.Warning(kube::InvolvedObject::Of(*pass.object),
-                      pass.runs.empty() ? api::reason::kUpdateCronFederatedHpaFailed
-                                        : api::reason::kUpdateStatusFailed,
-                      written.message());
+    recorder_.Warning(
+        kube::InvolvedObject::Of(*pass.object),
+        pass.runs.empty() ? api::reason::kUpdateCronFederatedHpaFailed
+                          : api::reason::kUpdateStatusFailed,
+        kube::InGoWords(written, kube::GoCall("put", api::CronFederatedHpas(), pass.object->name()))
+            .message());
   }
   return base::Annotate(written, "writing the status of ", pass.object->Describe());
+}
+
+void CronFederatedHpaReconciler::KeepRuns(const Pass& pass, const absl::Status& written) {
+  std::vector<RuleRun> left = pass.runs;
+  if (kube::IsGone(written)) left.clear();
+  if (written.ok()) {
+    // Of rules with a time that has yet to be executed nothing was written.
+    std::erase_if(left, [&pass](const RuleRun& run) {
+      return std::none_of(pass.plans.begin(), pass.plans.end(), [&](const RulePlan& plan) {
+        return plan.rule.name == run.rule && IsUnfinished(plan, pass.runs);
+      });
+    });
+  }
+  unrecorded_.Keep(*pass.object, std::move(left));
 }
 
 absl::Status CronFederatedHpaReconciler::TryWriteStatus(Pass& pass, const base::StopToken& stop) {
@@ -191,7 +242,7 @@ void CronFederatedHpaReconciler::ReportProblems(const Pass& pass) {
 
 void CronFederatedHpaReconciler::ReportMissed(const Pass& pass) {
   for (const RulePlan& plan : pass.plans) {
-    if (!plan.plan.missed.has_value()) continue;
+    if (!plan.plan.missed.has_value() || HasRun(plan, pass.runs, *plan.plan.missed)) continue;
     recorder_.Warning(
         kube::InvolvedObject::Of(*pass.object), api::reason::kExecutionMissed,
         absl::StrCat("Rule ", plan.rule.name, " was not executed at ",
@@ -215,12 +266,8 @@ kube::Action CronFederatedHpaReconciler::UntilNext(const Pass& pass) const {
   return kube::Action::After(std::clamp(left, absl::ZeroDuration(), kLongestWait));
 }
 
-void CronFederatedHpaReconciler::Observe(const std::string& metric, const std::string& what,
-                                         bool ok, base::SteadyTime start) {
-  manager_.registry()
-      .GetHistogram(
-          metric, absl::StrCat("Duration in seconds to process a ", what, ". By its result."),
-          metrics::ExponentialBuckets(0.001, 2, 12), {{"result", ok ? "success" : "error"}})
+void CronFederatedHpaReconciler::Observe(const char* metric, bool ok, base::SteadyTime start) {
+  MetricOf(manager_.registry(), metric, ok)
       .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
 }
 

@@ -16,6 +16,7 @@
 #include "base/stop_token.h"
 #include "controllers/cron_federated_hpa/execution_histories.h"
 #include "controllers/cron_federated_hpa/rule_plan.h"
+#include "controllers/cron_federated_hpa/unrecorded_runs.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
@@ -29,8 +30,7 @@ namespace controllers {
 class CronFederatedHpaReconciler : public kube::Reconciler {
  public:
   // REQUIRES: `manager` outlives the reconciler.
-  explicit CronFederatedHpaReconciler(kube::Manager& manager)
-      : manager_(manager), recorder_(manager.events(), api::kCronFederatedHpaController) {}
+  explicit CronFederatedHpaReconciler(kube::Manager& manager);
 
   // The request's key names a CronFederatedHPA.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -41,28 +41,34 @@ class CronFederatedHpaReconciler : public kube::Reconciler {
   struct Pass {
     kube::ObjectPtr object;
     std::vector<RulePlan> plans;
+    // What was executed in this pass, and in earlier ones whose status could not be written.
     std::vector<RuleRun> runs;
     // Why the due rules that have no run are tried again.
     absl::Status delayed;
   };
 
   absl::StatusOr<kube::Action> Process(Pass& pass, const base::StopToken& stop);
+  void Forget(const kube::ObjectKey& key) ABSL_LOCKS_EXCLUDED(mu_);
   void Plan(Pass& pass) const;
-  // Replaces the object by what the server has, and plans anew.
+  // Replaces the object by what the server has, and plans anew; runs that the server has are
+  // dropped.
   absl::Status Reread(Pass& pass, const base::StopToken& stop) const;
   void ExecuteDue(Pass& pass, const base::StopToken& stop);
   // Records the outcome of an execution.
   void Finish(Pass& pass, const RulePlan& plan, const absl::Status& result);
   absl::Status WriteStatus(Pass& pass, const base::StopToken& stop);
+  // Remembers the runs that the status does not record, after a write that ended like this.
+  void KeepRuns(const Pass& pass, const absl::Status& written);
   absl::Status TryWriteStatus(Pass& pass, const base::StopToken& stop);
   // Records events about rules that cannot be executed, each once, and about missed times.
   void ReportProblems(const Pass& pass) ABSL_LOCKS_EXCLUDED(mu_);
   void ReportMissed(const Pass& pass);
   kube::Action UntilNext(const Pass& pass) const;
-  void Observe(const std::string& metric, const std::string& what, bool ok, base::SteadyTime start);
+  void Observe(const char* metric, bool ok, base::SteadyTime start);
 
   kube::Manager& manager_;
   kube::EventRecorder recorder_;
+  UnrecordedRuns unrecorded_;
   absl::Mutex mu_;
   // The rules that cannot be executed, each with the reason, that events have been made about. If
   // it is empty, the events are made once more.

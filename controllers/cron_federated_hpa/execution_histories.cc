@@ -28,10 +28,14 @@ json::Value Updated(json::Value history, const RulePlan& plan, const std::vector
 
 }  // namespace
 
+bool HasRun(const RulePlan& plan, const std::vector<RuleRun>& runs, absl::Time scheduled) {
+  return std::any_of(runs.begin(), runs.end(), [&](const RuleRun& run) {
+    return run.rule == plan.rule.name && run.execution.scheduled == scheduled;
+  });
+}
+
 bool IsUnfinished(const RulePlan& plan, const std::vector<RuleRun>& runs) {
-  return plan.plan.due.has_value() &&
-         std::none_of(runs.begin(), runs.end(),
-                      [&plan](const RuleRun& run) { return run.rule == plan.rule.name; });
+  return plan.plan.due.has_value() && !HasRun(plan, runs, *plan.plan.due);
 }
 
 json::Value HistoriesAfter(const api::CronFederatedHpaView& object,

@@ -10,6 +10,7 @@
 // status are errors for the queue.
 #include "controllers/federated_hpa/federated_hpa_reconciler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -27,6 +28,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
+#include "kube/client/go_words.h"
 #include "kube/runtime/controller.h"
 
 namespace controllers {
@@ -37,14 +39,26 @@ constexpr int kAttempts = 5;  // To write the Scale against other writers.
 namespace scaling = api::scaling;
 namespace message = api::scaling::message;
 
-// Returns why a template has no binding, in upstream's words.
-std::string WhyNoBinding(const kube::ObjectPtr& target) {
-  if (target == nullptr || target->labels().empty()) return "target resource has no label";
-  const bool is_claimed = target->labels().Has(api::kPropagationPolicyIdLabel) ||
-                          target->labels().Has(api::kClusterPropagationPolicyIdLabel);
-  return is_claimed ? "no binding matches the target resource"
-                    : "no label of policy permanent-id found";
+// Returns why a template has no binding, in upstream's words (getBindingByLabel).
+std::string WhyNoBinding(const kube::Object& target, const std::vector<kube::ObjectPtr>& bindings) {
+  if (target.labels().empty()) return "target resource has no label";
+  for (const char* label :
+       {api::kPropagationPolicyIdLabel, api::kClusterPropagationPolicyIdLabel}) {
+    if (!target.labels().Has(label)) continue;
+    const json::Value& policy = target.labels()[label];
+    const bool others = std::any_of(
+        bindings.begin(), bindings.end(),
+        [&](const kube::ObjectPtr& binding) { return binding->labels()[label] == policy; });
+    return others ? "no binding matches the target resource" : "length of binding list is zero";
+  }
+  return "no label of policy permanent-id found";
 }
+
+constexpr ScalingFailure kNoScale = {scaling::kFailedGetScale, scaling::kFailedGetScale,
+                                     message::kUnableToGetScale};
+constexpr ScalingFailure kNoTarget = {scaling::kFailedGetScaleTargetRef,
+                                      scaling::kFailedGetScaleTargetRef,
+                                      message::kUnableToGetTarget};
 
 }  // namespace
 
@@ -90,10 +104,9 @@ absl::Status FederatedHpaReconciler::Scale(ScalingPass& pass, const base::StopTo
   const MemberScaleSum sum = members_.Sum(pass.target, clusters, stop);
   if (stop.stop_requested()) return absl::CancelledError("stopping");
   if (sum.replicas == 0 && pass.current() != 0) {
-    return pass.Fail(
-        {scaling::kFailedGetScale, scaling::kFailedGetScale, message::kUnableToGetScale},
-        absl::UnavailableError("failed to get replicas in any of clusters, possibly because "
-                               "all of clusters are not ready"));
+    return pass.Fail(kNoScale, absl::UnavailableError(
+                                   "failed to get replicas in any of clusters, possibly because "
+                                   "all of clusters are not ready"));
   }
   pass.Set(api::ConditionOf(api::kAbleToScale, true, scaling::kSucceededGetScale,
                             message::kSucceededGetScale));
@@ -107,18 +120,15 @@ absl::Status FederatedHpaReconciler::Scale(ScalingPass& pass, const base::StopTo
 }
 
 absl::Status FederatedHpaReconciler::FindTarget(ScalingPass& pass, const base::StopToken& stop) {
-  constexpr ScalingFailure kNoScale = {scaling::kFailedGetScale, scaling::kFailedGetScale,
-                                       message::kUnableToGetScale};
-  constexpr ScalingFailure kNoTarget = {scaling::kFailedGetScaleTargetRef,
-                                        scaling::kFailedGetScaleTargetRef,
-                                        message::kUnableToGetTarget};
   absl::StatusOr<loops::ScaleTarget> target = loops::ScaleTargetOf(*pass.hpa);
   if (!target.ok()) return pass.Fail(kNoScale, target.status());
   pass.target = *std::move(target);
   pass.memory = memory_.Of(*pass.hpa, pass.target);
   absl::StatusOr<kube::ObjectPtr> scale = loops::GetScale(manager_.cluster(), pass.target, stop);
   if (!scale.ok()) {
-    return pass.Fail(absl::IsNotFound(scale.status()) ? kNoTarget : kNoScale, scale.status());
+    return pass.Fail(
+        absl::IsNotFound(scale.status()) ? kNoTarget : kNoScale,
+        loops::InUpstreamWords(manager_.cluster(), pass.target, "get", scale.status()));
   }
   pass.scale = *std::move(scale);
   return absl::OkStatus();
@@ -146,9 +156,13 @@ absl::StatusOr<std::vector<std::string>> FederatedHpaReconciler::ReadyClusters(
     const auto resource = client.mapper().ForKind(pass.target.gvk, stop);
     RETURN_IF_ERROR(resource.status());
     const absl::StatusOr<kube::ObjectPtr> target = client.Get(*resource, pass.target.key, stop);
+    if (!target.ok()) {
+      return pass.Fail(kNoTarget,
+                       loops::InUpstreamWords(client, pass.target, "get", target.status()));
+    }
     return pass.Fail(
         {scaling::kFailedGetBindings, scaling::kFailedGetBinding, message::kUnableToGetBinding},
-        absl::NotFoundError(WhyNoBinding(target.ok() ? *target : nullptr)));
+        absl::NotFoundError(WhyNoBinding(**target, client.List(api::ResourceBindings()))));
   }
   std::vector<std::string> ready;
   const std::vector<api::TargetCluster> clusters = api::BindingView(*binding).Clusters();
@@ -182,7 +196,8 @@ absl::Status FederatedHpaReconciler::Rescale(ScalingPass& pass, const ScalingDec
                                              const base::StopToken& stop) {
   const int64_t current = pass.current();
   if (decision.replicas == current) return absl::OkStatus();
-  const absl::Status set = SetReplicas(pass, decision.replicas, stop);
+  const absl::Status set = loops::InUpstreamWords(manager_.cluster(), pass.target, "put",
+                                                  SetReplicas(pass, decision.replicas, stop));
   if (kube::IsNoOutcome(set)) return set;
   if (!set.ok()) {
     pass.Warn(scaling::kFailedRescale,
@@ -221,7 +236,9 @@ absl::Status FederatedHpaReconciler::WriteStatus(ScalingPass& pass, const base::
           .status();
   if (written.ok() && pass.memory != nullptr) pass.memory->unreported_scale.reset();
   if (written.ok() || kube::IsNoOutcome(written) || kube::IsGone(written)) return written;
-  pass.Warn(scaling::kFailedUpdateStatus, written.message());
+  pass.Warn(scaling::kFailedUpdateStatus,
+            kube::InGoWords(written, kube::GoCall("put", api::FederatedHpas(), pass.hpa->name()))
+                .message());
   return base::Annotate(written, "writing the status of ", pass.hpa->Describe());
 }
 
@@ -248,7 +265,11 @@ absl::Status RegisterFederatedHpa(const loops::Context& context, int /*workers*/
                                                    context.manager.registry())};
   kube::ControllerBuilder builder = context.NewController(api::kFederatedHpaController, kWorkers);
   loops::ReadsCredentials(builder)
-      .Watches(api::FederatedHpas(), {.when = {.update = kube::GenerationChanged}})
+      // A resync brings nothing new, as with upstream, whose filter drops updates without a change:
+      // --resync-period must not be another sync period. The rounds of a shadow, which writes
+      // nothing, have to come to every loop.
+      .Watches(api::FederatedHpas(),
+               {.when = {.update = kube::GenerationChanged}, .resync = context.options.shadow})
       .Reads(api::ResourceBindings())
       .ReadsWatchedKinds()
       // One whose servers are slow delays only itself.

@@ -1,5 +1,9 @@
+// Sum reads every cluster, at the same time where that waits for servers, and then adds up what
+// they have said, in the order of the clusters: the first selector prevails, whoever has answered
+// first.
 #include "controllers/federated_hpa/member_scales.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -43,10 +47,21 @@ void MemberScales::SetInUse(bool in_use) {
 MemberScaleSum MemberScales::Sum(const loops::ScaleTarget& target,
                                  const std::vector<std::string>& clusters,
                                  const base::StopToken& stop) {
+  const Question question = {target, deps_.clock.SteadyNow() + kDeadline, stop};
+  std::vector<Reading> readings(clusters.size());
+  const auto read = [&](size_t i) {
+    readings[i] = Read(clusters[i], question);
+    return absl::OkStatus();
+  };
+  if (Waits(target, clusters)) {
+    base::IgnoreError(fan_out_.Run(clusters.size(), read), "the readings have the errors");
+  } else {
+    for (size_t i = 0; i < clusters.size(); ++i) base::IgnoreError(read(i), "the same");
+  }
   MemberScaleSum sum;
-  for (const std::string& cluster : clusters) {
-    const absl::Status added = Add(cluster, target, sum, stop);
-    if (!added.ok() && !absl::IsCancelled(added)) Report(cluster, target, added);
+  for (size_t i = 0; i < clusters.size(); ++i) {
+    const absl::Status added = Add(clusters[i], target.key.ns, readings[i], sum);
+    if (!added.ok() && !absl::IsCancelled(added)) Report(clusters[i], target, added);
   }
   if (sum.selector.empty()) {
     sum.replicas = sum.replicas_without_pods;
@@ -56,12 +71,29 @@ MemberScaleSum MemberScales::Sum(const loops::ScaleTarget& target,
   return sum;
 }
 
-absl::Status MemberScales::Add(const std::string& cluster, const loops::ScaleTarget& target,
-                               MemberScaleSum& sum, const base::StopToken& stop) {
+bool MemberScales::Waits(const loops::ScaleTarget& target,
+                         const std::vector<std::string>& clusters) {
+  if (!IsWorkloadOfKubernetes(target.gvk)) return true;
+  return std::any_of(clusters.begin(), clusters.end(), [this](const std::string& cluster) {
+    const auto pods = deps_.inventory.InformerFor(cluster, api::Pods());
+    return pods.ok() && !(*pods)->HasSynced();
+  });
+}
+
+MemberScales::Reading MemberScales::Read(const std::string& cluster, const Question& question) {
+  Reading reading;
   // The pods come first: replicas without their pods would look like a metric that is missing.
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> pods, PodsIn(cluster, stop));
-  ASSIGN_OR_RETURN(const kube::ObjectPtr object, ScaleIn(cluster, target, stop));
-  const loops::ScaleView scale(*object);
+  absl::StatusOr<std::shared_ptr<kube::Informer>> pods = PodsIn(cluster, question.stop);
+  if (!pods.ok()) return {.status = pods.status()};
+  absl::StatusOr<kube::ObjectPtr> scale = ScaleIn(cluster, question);
+  if (!scale.ok()) return {.status = scale.status()};
+  return {.pods = *std::move(pods), .scale = *std::move(scale)};
+}
+
+absl::Status MemberScales::Add(const std::string& cluster, const std::string& ns,
+                               const Reading& reading, MemberScaleSum& sum) {
+  RETURN_IF_ERROR(reading.status);
+  const loops::ScaleView scale(*reading.scale);
   const std::string text(scale.Selector());
   // Replicas without their pods would look like a metric that is missing, too.
   if (text.empty()) {
@@ -77,21 +109,26 @@ absl::Status MemberScales::Add(const std::string& cluster, const loops::ScaleTar
   sum.replicas += scale.Replicas();
   sum.status_replicas += scale.StatusReplicas();
   if (sum.selector.empty()) sum.selector = text;
-  for (kube::ObjectPtr& pod : pods->store().List(target.key.ns, *selector)) {
+  for (kube::ObjectPtr& pod : reading.pods->store().List(ns, *selector)) {
     sum.pods.push_back({cluster, std::move(pod)});
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<kube::ObjectPtr> MemberScales::ScaleIn(const std::string& cluster,
-                                                      const loops::ScaleTarget& target,
-                                                      const base::StopToken& stop) {
+                                                      const Question& question) {
+  const loops::ScaleTarget& target = question.target;
   if (!IsWorkloadOfKubernetes(target.gvk)) {
     ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.members.Get(cluster));
-    return loops::GetScale(member->client(), target, stop);
+    const absl::Duration left = question.deadline - deps_.clock.SteadyNow();
+    if (left <= absl::ZeroDuration()) {
+      return absl::DeadlineExceededError("there was no time left to ask for its scale");
+    }
+    return loops::GetScale(member->client(), target, question.stop, left);
   }
-  ASSIGN_OR_RETURN(const kube::ObjectPtr workload,
-                   deps_.objects.Find(cluster, kube::Object::Make(target.gvk, target.key), stop));
+  ASSIGN_OR_RETURN(
+      const kube::ObjectPtr workload,
+      deps_.objects.Find(cluster, kube::Object::Make(target.gvk, target.key), question.stop));
   if (workload == nullptr) {
     return absl::NotFoundError(absl::StrCat(target.Describe(), " is not there"));
   }

@@ -4,16 +4,20 @@
 #define CONTROLLERS_FEDERATED_HPA_MEMBER_SCALES_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "autoscaling/pod_metrics.h"
 #include "base/clock.h"
 #include "base/repeated_errors.h"
 #include "base/stop_token.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/cluster_set.h"
+#include "kube/runtime/fan_out.h"
 #include "loops/member_inventory.h"
 #include "loops/scale_target.h"
 #include "works/member_objects.h"
@@ -41,7 +45,11 @@ class MemberScales {
     kube::ClusterSet& members;
     const base::Clock& clock;
   };
-  explicit MemberScales(const Deps& deps) : deps_(deps) {}
+  explicit MemberScales(const Deps& deps)
+      : deps_(deps), fan_out_(deps.clock, kube::FanOut::kMaxThreads, /*parts_per_thread=*/1) {}
+
+  // As long as one request of a client may take.
+  static constexpr absl::Duration kDeadline = absl::Seconds(32);
 
   // Sets whether anything is scaled at all. Pods are watched in members, with the fields that
   // autoscaling reads, only while it is: members have many of them. It must not be called by two
@@ -49,25 +57,39 @@ class MemberScales {
   void SetInUse(bool in_use);
 
   // Clusters that cannot be read are left out and logged. Deployments, StatefulSets and ReplicaSets
-  // are taken from the cache, other kinds from the scale subresource.
+  // are taken from the cache, other kinds from the scale subresource: all clusters are asked at the
+  // same time, and have kDeadline together to answer.
   MemberScaleSum Sum(const loops::ScaleTarget& target, const std::vector<std::string>& clusters,
                      const base::StopToken& stop);
 
  private:
+  struct Question {
+    const loops::ScaleTarget& target;
+    const base::SteadyTime deadline;
+    const base::StopToken& stop;
+  };
+  // What a cluster says.
+  struct Reading {
+    absl::Status status;
+    std::shared_ptr<kube::Informer> pods;
+    kube::ObjectPtr scale;
+  };
+  // Returns whether reading the clusters one after the other would add up waits for servers.
+  bool Waits(const loops::ScaleTarget& target, const std::vector<std::string>& clusters);
+  Reading Read(const std::string& cluster, const Question& question);
   // Returns the target's Scale in the cluster.
-  absl::StatusOr<kube::ObjectPtr> ScaleIn(const std::string& cluster,
-                                          const loops::ScaleTarget& target,
-                                          const base::StopToken& stop);
+  absl::StatusOr<kube::ObjectPtr> ScaleIn(const std::string& cluster, const Question& question);
   // Returns the pods of the namespace in the cluster, once they have been listed.
   absl::StatusOr<std::shared_ptr<kube::Informer>> PodsIn(const std::string& cluster,
                                                          const base::StopToken& stop);
-  absl::Status Add(const std::string& cluster, const loops::ScaleTarget& target,
-                   MemberScaleSum& sum, const base::StopToken& stop);
+  static absl::Status Add(const std::string& cluster, const std::string& ns, const Reading& reading,
+                          MemberScaleSum& sum);
   void Report(const std::string& cluster, const loops::ScaleTarget& target,
               const absl::Status& failed);
 
   const Deps deps_;
   base::RepeatedErrors errors_;
+  kube::FanOut fan_out_;
 };
 
 }  // namespace controllers

@@ -29,7 +29,6 @@
 #include "kube/client/errors.h"
 #include "kube/meta/scheduled_resources.h"
 #include "kube/runtime/controller.h"
-#include "loops/new_specs.h"
 
 namespace controllers {
 namespace {
@@ -76,12 +75,10 @@ absl::StatusOr<kube::Action> QuotaEnforcementReconciler::Reconcile(const kube::R
     conflicts_.Forget(name);
     absl::MutexLock lock(&mu_);
     lowerings_.erase(name);
+    reported_.erase(name);
     return kube::Action::Done();
   }
-  if (request.variant == kReportUncounted) {
-    ReportUncounted(*quota);
-    return kube::Action::Done();
-  }
+  ReportUncounted(*quota);
   const Pass pass = AddUp(quota, stop);
   const absl::Status result = conflicts_.Judge(name, pass.status);
   recorder_.Outcome({.what = name,
@@ -178,13 +175,21 @@ void QuotaEnforcementReconciler::ReportUncounted(const kube::Object& quota) {
     if (kube::IsScheduledResource(limit.name()) && limit.name() != kPods) continue;
     uncounted.emplace_back(limit.name());
   }
-  if (uncounted.empty()) return;
-  recorder_.Warning(
-      kube::InvolvedObject::Of(quota), kResourceNotCounted,
-      absl::StrCat("spec.overall limits ", absl::StrJoin(uncounted, ", "),
-                   ", of which no workload ever counts as using anything: only what containers "
-                   "request is added up, such as cpu, memory, ephemeral-storage and extended "
-                   "resources. Take it out, or limit it by spec.staticAssignments"));
+  std::string message;
+  if (!uncounted.empty()) {
+    message = absl::StrCat(
+        "spec.overall limits ", absl::StrJoin(uncounted, ", "),
+        ", of which no workload ever counts as using anything: only what containers request is "
+        "added up, such as cpu, memory, ephemeral-storage and extended resources. Take it out, or "
+        "limit it by spec.staticAssignments");
+  }
+  {
+    absl::MutexLock lock(&mu_);
+    const std::pair<std::string, std::string> report = {std::string(quota.uid()), message};
+    if (std::exchange(reported_[quota.key().ToString()], report) == report) return;
+  }
+  if (message.empty()) return;
+  recorder_.Standing(kube::InvolvedObject::Of(quota), kResourceNotCounted, message);
 }
 
 absl::Status RegisterQuotaEnforcement(const loops::Context& context, int workers) {
@@ -196,17 +201,11 @@ absl::Status RegisterQuotaEnforcement(const loops::Context& context, int workers
     }
     return requests;
   };
-  kube::Controller& controller =
-      context.NewController(api::kQuotaEnforcementController, workers)
-          .Watches(quotas, {.when = {.update = OtherLimitsOrUse}})
-          .Watches(api::ResourceBindings(),
-                   {.when = {.update = api::MayUseOther}, .map = in_namespace})
-          .Build(std::make_unique<QuotaEnforcementReconciler>(context.manager,
-                                                              context.options.quota_sync_period));
-  loops::QueueNewSpecs(context, controller,
-                       {.resource = api::FederatedResourceQuotas(),
-                        .differs = OtherLimits,
-                        .variant = QuotaEnforcementReconciler::kReportUncounted});
+  context.NewController(api::kQuotaEnforcementController, workers)
+      .Watches(quotas, {.when = {.update = OtherLimitsOrUse}})
+      .Watches(api::ResourceBindings(), {.when = {.update = api::MayUseOther}, .map = in_namespace})
+      .Build(std::make_unique<QuotaEnforcementReconciler>(context.manager,
+                                                          context.options.quota_sync_period));
   return absl::OkStatus();
 }
 

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -32,12 +33,10 @@ class QuotaEnforcementReconciler : public kube::Reconciler {
   // REQUIRES: `manager` outlives the reconciler.
   QuotaEnforcementReconciler(kube::Manager& manager, absl::Duration period);
 
-  // The request names a FederatedResourceQuota; with `variant` kReportUncounted, one whose limits
-  // are new: resources that are never counted are reported, and nothing else is done.
+  // The request names a FederatedResourceQuota.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
-  static constexpr int kReportUncounted = 1;
   // How long the quota has to stay as it is before less than it says is written, and how long this
   // can be put off.
   static constexpr absl::Duration kSettled = absl::Seconds(2);
@@ -63,6 +62,7 @@ class QuotaEnforcementReconciler : public kube::Reconciler {
   api::ResourceList UsedIn(absl::string_view ns, base::ErrorList& errors);
   // Returns how long to wait before the quota may be lowered; 0: it may.
   absl::Duration UntilLowered(const kube::Object& quota);
+  // Reports limits of resources that are never counted, unless that has been done.
   void ReportUncounted(const kube::Object& quota);
 
   kube::Manager& manager_;
@@ -71,6 +71,9 @@ class QuotaEnforcementReconciler : public kube::Reconciler {
   kube::ConflictStreak conflicts_;
   absl::Mutex mu_;
   std::map<std::string, Lowering> lowerings_ ABSL_GUARDED_BY(mu_);  // By the quota's key.
+  // By the quota's key: its uid, and the event about resources that are never counted. If it is
+  // empty, the event is recorded once more, and written if the server does not have it.
+  std::map<std::string, std::pair<std::string, std::string>> reported_ ABSL_GUARDED_BY(mu_);
 };
 
 // Builds the loop.

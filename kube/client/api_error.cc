@@ -22,12 +22,15 @@ constexpr absl::string_view kFailurePayload = "type.kube/api-failure";
 constexpr absl::string_view kNotProcessedPayload = "type.kube/not-processed";
 constexpr absl::string_view kNamesObjectPayload = "type.kube/names-object";
 constexpr absl::string_view kFieldConflictPayload = "type.kube/field-conflict";
+constexpr absl::string_view kWithoutStatusPayload = "type.kube/without-status";
 constexpr absl::string_view kWebhookDenial = "admission webhook ";
 constexpr size_t kQuotedBodyBytes = 200;
 // Messages of servers are written into logs, events and conditions, and are remembered to recognise
 // repetitions.
 constexpr size_t kMaxMessage = 4096;
 constexpr size_t kMaxReason = 128;
+// As much of an answer as client-go keeps.
+constexpr size_t kMaxTextBytes = 2048;
 
 void Attach(const ApiFailure& failure, absl::Status& status) {
   // The message comes last, because it is the only part that may contain a line break.
@@ -45,6 +48,19 @@ std::string DescribeBody(const HttpResponse& response) {
                                     [](char c) { return absl::ascii_isprint(c) || c == '\t'; });
   if (line.empty() || !readable) return absl::StrCat("the server answered ", response.code);
   return absl::StrCat("the server answered ", response.code, ": ", line);
+}
+
+// Returns the body if its type is a text, or missing (client-go's isTextResponse), and if it can be
+// read.
+std::string TextOfBody(const HttpResponse& response) {
+  const auto type = response.headers.find("content-type");
+  const absl::string_view text =
+      absl::StripAsciiWhitespace(absl::string_view(response.body).substr(0, kMaxTextBytes));
+  const bool is_text =
+      (type == response.headers.end() || absl::StartsWithIgnoreCase(type->second, "text/")) &&
+      std::all_of(text.begin(), text.end(),
+                  [](char c) { return absl::ascii_isprint(c) || absl::ascii_isspace(c); });
+  return is_text ? std::string(text) : std::string(kUnreadableAnswer);
 }
 
 // A 409 has several meanings. A webhook may deny with any code and reason; its message follows a
@@ -167,6 +183,7 @@ absl::Status ErrorOfResponse(const HttpResponse& response, absl::string_view wha
     error = ErrorOfStatusObject(*body, response.code);
   } else {
     error = MakeError({.code = response.code, .message = DescribeBody(response)});
+    error.SetPayload(kWithoutStatusPayload, absl::Cord(absl::string_view(TextOfBody(response))));
   }
   if (const int seconds = RetryAfterSeconds(response); seconds > 0) {
     ApiFailure failure = FailureOf(error);
@@ -174,6 +191,12 @@ absl::Status ErrorOfResponse(const HttpResponse& response, absl::string_view wha
     Attach(failure, error);
   }
   return base::Annotate(error, what);
+}
+
+std::optional<std::string> AnswerWithoutStatus(const absl::Status& error) {
+  const auto payload = error.GetPayload(kWithoutStatusPayload);
+  if (!payload.has_value()) return std::nullopt;
+  return std::string(*payload);
 }
 
 int RetryAfterSeconds(const HttpResponse& response) {

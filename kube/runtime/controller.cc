@@ -282,9 +282,11 @@ EventHandler EnqueueHandler(WorkQueue& queue, Enqueue enqueue) {
   };
   EventHandler handler;
   // Nothing has changed, so an object counts as one that is there at the start does.
-  handler.on_resync = [add, when = enqueue.when.add, map = enqueue.map](const ObjectPtr& object) {
-    if (!when || when(*object)) add(map(*object), kInitialListPriority);
-  };
+  if (enqueue.resync) {
+    handler.on_resync = [add, when = enqueue.when.add, map = enqueue.map](const ObjectPtr& object) {
+      if (!when || when(*object)) add(map(*object), kInitialListPriority);
+    };
+  }
   handler.on_add = [add, when = std::move(enqueue.when.add), map = enqueue.map](
                        const ObjectPtr& object, bool initial) {
     if (when && !when(*object)) return;

@@ -50,7 +50,8 @@ struct Enqueue {
   // Empty stands for `map` of both states of the object.
   UpdateMapFn map_update;
   // A resync (Informer::Resync) hands each object to `when.add` and `map` and queues it like one of
-  // the first list.
+  // the first list; unless this is false, for loops whose pace is their own.
+  bool resync = true;
   // How long a request waits in the queue; further requests for the same key in that time have no
   // effect.
   absl::Duration delay;

@@ -34,6 +34,10 @@ class EventRecorder {
   void Warning(const InvolvedObject& about, absl::string_view reason, absl::string_view message) {
     sink_.Record(source_, about, EventType::kWarning, reason, message);
   }
+  // Records a warning that is not repeated by a restart (EventSink::RecordStanding).
+  void Standing(const InvolvedObject& about, absl::string_view reason, absl::string_view message) {
+    sink_.RecordStanding(source_, about, reason, message);
+  }
   // Records a routine success. Call it when something has changed, not at every pass.
   void Routine(const InvolvedObject& about, absl::string_view reason, absl::string_view message) {
     if (WantsRoutine()) Normal(about, reason, message);

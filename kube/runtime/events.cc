@@ -60,9 +60,13 @@ class BackgroundEventSink : public EventSink {
 
   void Record(absl::string_view source, const InvolvedObject& about, EventType type,
               absl::string_view reason, absl::string_view message) override;
+  void RecordStanding(absl::string_view source, const InvolvedObject& about,
+                      absl::string_view reason, absl::string_view message) override;
   bool WantsRoutine() const override { return options_.routine; }
 
  private:
+  // Completes the note with its time, and puts it into the queue.
+  void Add(EventNote note);
   void Work();
   void Write(const EventNote& note);
   absl::Status WriteOnce(EventCorrelator::Decision& decision);
@@ -110,16 +114,29 @@ std::string Printable(absl::string_view message) {
 void BackgroundEventSink::Record(absl::string_view source, const InvolvedObject& about,
                                  EventType type, absl::string_view reason,
                                  absl::string_view message) {
-  EventNote note{.source = std::string(source),
-                 .about = about,
-                 .type = type,
-                 .reason = std::string(reason),
-                 .message = Printable(message),
-                 .time = clock_.Now(),
-                 .at = clock_.SteadyNow()};
+  Add({.source = std::string(source),
+       .about = about,
+       .type = type,
+       .reason = std::string(reason),
+       .message = Printable(message)});
+}
+
+void BackgroundEventSink::RecordStanding(absl::string_view source, const InvolvedObject& about,
+                                         absl::string_view reason, absl::string_view message) {
+  Add({.source = std::string(source),
+       .about = about,
+       .type = EventType::kWarning,
+       .reason = std::string(reason),
+       .message = Printable(message),
+       .standing = true});
+}
+
+void BackgroundEventSink::Add(EventNote note) {
+  note.time = clock_.Now();
+  note.at = clock_.SteadyNow();
   absl::MutexLock lock(&mu_);
   if (closed_) return;
-  if (waiting_.size() >= (type == EventType::kWarning ? kMaxWaiting : kMaxWaitingForNormal)) {
+  if (waiting_.size() >= (note.type == EventType::kWarning ? kMaxWaiting : kMaxWaitingForNormal)) {
     ++dropped_;
     return;
   }

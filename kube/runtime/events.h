@@ -33,6 +33,13 @@ class EventSink {
   // the same, because it reports nothing new.
   virtual void Record(absl::string_view source, const InvolvedObject& about, EventType type,
                       absl::string_view reason, absl::string_view message) = 0;
+  // Records a warning about what stays as it is until somebody edits the object. Whoever finds that
+  // out may record it again, also after a restart: while the server has the event of the same
+  // source, object (by uid), reason and message, no other is written, and none is counted.
+  virtual void RecordStanding(absl::string_view source, const InvolvedObject& about,
+                              absl::string_view reason, absl::string_view message) {
+    Record(source, about, EventType::kWarning, reason, message);
+  }
   // Returns whether successes that objects show anyway are events, too (EventRecorder::Routine).
   virtual bool WantsRoutine() const { return false; }
 };

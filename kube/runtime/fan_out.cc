@@ -62,8 +62,8 @@ struct FanOut::Call {
   }
 };
 
-FanOut::FanOut(const base::Clock& clock, int max_threads)
-    : clock_(clock), max_threads_(max_threads) {}
+FanOut::FanOut(const base::Clock& clock, int max_threads, size_t parts_per_thread)
+    : clock_(clock), max_threads_(max_threads), parts_per_thread_(parts_per_thread) {}
 
 FanOut::~FanOut() {
   Threads threads;
@@ -79,7 +79,9 @@ FanOut::~FanOut() {
 
 absl::Status FanOut::Run(size_t count, const Part& part) {
   Call call(count, part);
-  const size_t threads = std::min(max_threads_, count / kPartsPerThread);
+  // The caller takes one part at least.
+  const size_t threads =
+      count == 0 ? 0 : std::min({max_threads_, count / parts_per_thread_, count - 1});
   if (threads > 0) Open(call, threads);
   call.Work();
   if (threads > 0) Close(call);

@@ -27,8 +27,10 @@ class FanOut {
   // much as a part that writes nothing. Fewer parts are run by the caller alone.
   static constexpr size_t kPartsPerThread = 4;
 
-  // REQUIRES: `clock` outlives this object.
-  explicit FanOut(const base::Clock& clock, int max_threads = kMaxThreads);
+  // `parts_per_thread` is 1 if every part waits for a server. REQUIRES: `clock` outlives this
+  // object.
+  explicit FanOut(const base::Clock& clock, int max_threads = kMaxThreads,
+                  size_t parts_per_thread = kPartsPerThread);
   // REQUIRES: no call of Run is under way.
   ~FanOut();
   FanOut(const FanOut&) = delete;
@@ -57,6 +59,7 @@ class FanOut {
 
   const base::Clock& clock_;
   const size_t max_threads_;
+  const size_t parts_per_thread_;
   absl::Mutex mu_;
   std::list<Call*> open_ ABSL_GUARDED_BY(mu_);
   Threads threads_ ABSL_GUARDED_BY(mu_);

@@ -102,10 +102,7 @@ TEST_CASE_METHOD(Fixture, "an API that is not there, empty or broken is an error
         "no metrics returned from resource metrics API");
   server->FailNext("GET", 403, "Forbidden");
   const absl::Status refused = metrics.Resource({"ns", ""}, Resource("cpu"), stop).status();
-  CHECK(absl::StartsWith(refused.message(),
-                         "unable to fetch metrics from resource metrics API: get "
-                         "/apis/metrics.k8s.io/v1beta1/namespaces/ns/pods"));
-  CHECK(absl::EndsWith(refused.message(), "fake: Forbidden"));
+  CHECK(refused.message() == "unable to fetch metrics from resource metrics API: fake: Forbidden");
   const std::string text = registry.Expose();
   CHECK(absl::StrContains(text,
                           "federatedhpa_pull_metrics_duration_seconds_count{metricType="
@@ -162,10 +159,6 @@ TEST_CASE_METHOD(Fixture, "a metric of an object is asked for by its resource") 
   CHECK(absl::StartsWith(
       ask(R"({"apiVersion": "v1", "kind": "Service", "name": ".."})").status().message(),
       "unable to fetch metrics from custom metrics API: "));
-  CHECK(
-      ask(R"({"apiVersion": "example.io/v1", "kind": "Moon", "name": "web"})").status().message() ==
-      "unable to fetch metrics from custom metrics API: no matches for kind \"Moon\" in version "
-      "\"example.io/v1\"");
 }
 
 TEST_CASE_METHOD(Fixture, "the series of an external metric are added up") {

@@ -110,8 +110,8 @@ TEST_CASE("CronFederatedHPAs scale a Deployment and the bounds of a FederatedHPA
       [&] { return p.LastSuccess("bounds")["appliedMaxReplicas"].AsInt() == 20; }));
 
   CHECK(p.plane.Eventually([&] { return p.History("lost").Has("failedExecutions"); }));
-  CHECK(absl::StrContains(p.History("lost")["failedExecutions"].At(0)["message"].AsString(),
-                          "not found"));
+  CHECK(p.History("lost")["failedExecutions"].At(0)["message"].AsString() ==
+        "deployments.apps \"lost\" not found");
   CHECK(p.plane.Eventually([&] {
     return absl::StrContains(p.plane.EventsOn(kCronHpa, "lost"), "Warning ScaleFailed: ");
   }));

@@ -1,11 +1,14 @@
 // FederatedResourceQuotas limit what the bindings of a namespace use. The sandbox books it as
 // karmada-webhook does; a real plane would need the webhook's feature gate.
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
 
@@ -137,6 +140,33 @@ spec: {overall: {requests.cpu: "1", cpu: "-1"}}
            absl::StrContains(
                events, "Warning CollectOverallStatusFailed: spec.overall: cpu: -1 is negative");
   }));
+}
+
+TEST_CASE("The event about a limit without effect comes at a start, too, and is not repeated",
+          "[sandbox]") {
+  ControlPlane plane(Enforced());
+  const std::string ns = plane.UniqueNamespace("earlier");
+  plane.StopDaemon();
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: FederatedResourceQuota
+metadata: {name: team, namespace: $NS}
+spec: {overall: {pods: "40"}}
+)"));
+  const auto reports = [&] {
+    const std::vector<std::string> events =
+        absl::StrSplit(plane.EventsOn(kFederatedQuota, "team"), '\n');
+    return std::count_if(events.begin(), events.end(), [](const std::string& event) {
+      return absl::StartsWith(event, "Warning ResourceNotCounted: spec.overall limits pods,");
+    });
+  };
+  plane.StartDaemon();
+  REQUIRE(plane.Eventually([&] { return reports() == 1; }));
+  plane.StopDaemon();
+  plane.StartDaemon();
+  plane.AwaitDaemon(ns);
+  CHECK(plane.Always([&] { return reports() == 1; }));
 }
 
 }  // namespace tests

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "sandbox/manifests.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
@@ -99,6 +100,39 @@ TEST_CASE("All samples can be applied together and disturb no member", "[sandbox
     const auto* ready = kube::FindCondition(frankfurt->status()["conditions"], "Ready");
     return ready != nullptr && (*ready)["status"].AsString() == "False";
   }));
+}
+
+TEST_CASE("The samples of autoscalers work together: the one sets the bounds of the other",
+          "[sandbox]") {
+  ControlPlane plane;
+  plane.StopDaemon();
+  plane.StartDaemon({"--horizontal-pod-autoscaler-sync-period=1s"});
+  ApplyAll(plane);
+  const auto has = [&](const kube::Gvk& gvk, const char* field, int64_t number) {
+    return plane.Eventually([&] {
+      const auto object = plane.Get("host", gvk, {"default", "web"});
+      return object && object->spec()[field].AsInt() == number;
+    });
+  };
+  const kube::Gvk cron{"autoscaling.karmada.io", "v1alpha1", "CronFederatedHPA"};
+  const kube::Gvk hpa{"autoscaling.karmada.io", "v1alpha1", "FederatedHPA"};
+  CHECK(has(kDeployment, "replicas", 4));
+  const auto object = plane.Get("host", cron, {"default", "web"});
+  const json::Value rules = object->spec()["rules"];
+  REQUIRE(rules.size() == 2);
+  // The times are changed, lest the test waits for a morning, and what is done at them is not.
+  const auto execute = [&](const json::Value& rule) {
+    plane.Patch("host", cron, {"default", "web"},
+                absl::Substitute(R"({"spec": {"rules": [{"name": "$0", "schedule": "@every 2s",
+                                                 "targetMinReplicas": $1}]}})",
+                                 rule["name"].AsString(), rule["targetMinReplicas"].AsInt()));
+  };
+  execute(rules.At(0));
+  CHECK(has(hpa, "minReplicas", 6));
+  CHECK(has(kDeployment, "replicas", 6));
+  execute(rules.At(1));
+  CHECK(has(hpa, "minReplicas", 2));
+  CHECK(plane.EventsOn(cron, "web").empty());
 }
 
 TEST_CASE("All samples can be deleted and applied again, and the members keep their credentials",

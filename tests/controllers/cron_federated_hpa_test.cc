@@ -42,6 +42,13 @@ struct Fixture : tests::LoopsFixture {
     web.Set({"spec", "replicas"}, replicas);
     server->Put(kDeployments, web);
   }
+  void PutHpa(int min, int max) {
+    kube::Object hpa = kube::Object::Make(api::FederatedHpas().gvk, kWeb);
+    hpa.Set({"spec", "minReplicas"}, min);
+    hpa.Set({"spec", "maxReplicas"}, max);
+    server->Put(api::FederatedHpas(), hpa);
+  }
+  json::Value Bounds() const { return server->Find(api::FederatedHpas(), kWeb).spec(); }
   void Put(const std::string& rules, const char* target = kDeploymentRef) {
     kube::Object object = server->Find(api::CronFederatedHpas(), kKey);
     if (object.empty()) object = kube::Object::Make(api::CronFederatedHpas().gvk, kKey);
@@ -79,6 +86,15 @@ constexpr char kStatusWrite[] =
     "PATCH /apis/autoscaling.karmada.io/v1alpha1/namespaces/ns/cronfederatedhpas/office-hours/"
     "status";
 constexpr char kScaleWrite[] = "PATCH /apis/apps/v1/namespaces/ns/deployments/web/scale";
+
+TEST_CASE_METHOD(Fixture, "metrics of rules begin at zero, so that the first failure is a rise") {
+  const std::string metrics = registry.Expose();
+  for (const char* result : {"success", "error"}) {
+    CHECK(absl::StrContains(
+        metrics, absl::StrCat(R"(cronfederatedhpa_rule_process_duration_seconds_count{result=")",
+                              result, R"("} 0)")));
+  }
+}
 
 TEST_CASE_METHOD(Fixture, "a new rule gets its next time, by one write, and is not executed") {
   Put(kHourly);
@@ -150,6 +166,98 @@ TEST_CASE_METHOD(Fixture, "a status that could not be written is written by the 
   CHECK(Replicas() == 5);
 }
 
+TEST_CASE_METHOD(Fixture, "a time is not executed again while the status cannot be written") {
+  PutDue();
+  SetClock("10:00:00");
+  server->FailNext("PATCH", 0, "");  // That of the scale does not fail.
+  server->FailNext("PATCH", 403, "Forbidden", 2);
+  CHECK_FALSE(Reconcile().ok());
+  CHECK(Replicas() == 5);
+  PutWeb(3);  // Somebody scales by hand.
+  SetClock("10:00:01");
+  CHECK_FALSE(Reconcile().ok());
+  CHECK(Replicas() == 3);
+  CHECK(Next() == "2024-05-01T10:00:00Z");
+  SetClock("10:00:02");
+  Wait();
+  CHECK(Replicas() == 3);
+  CHECK(History() == Json(R"({"ruleName": "up", "nextExecutionTime": "2024-05-01T11:00:00Z",
+      "successfulExecutions": [{"scheduleTime": "2024-05-01T10:00:00Z", "appliedReplicas": 5,
+                                "executionTime": "2024-05-01T10:00:00Z"}]})"));
+  CHECK(Writes() == Strings{kStatusWrite, kScaleWrite, kStatusWrite, kStatusWrite, kStatusWrite});
+  // The next time counts again.
+  SetClock("11:00:00");
+  Wait();
+  CHECK(Replicas() == 5);
+  CHECK(History()["successfulExecutions"].size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "after a restart the status determines what was executed") {
+  PutDue();
+  SetClock("10:00:00");
+  server->FailNext("PATCH", 0, "");
+  server->FailNext("PATCH", 403, "Forbidden");
+  CHECK_FALSE(Reconcile().ok());
+  PutWeb(3);
+  Restart();
+  SetClock("10:00:01");
+  Wait();
+  CHECK(Replicas() == 5);
+  CHECK(History()["successfulExecutions"].size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a status that is late by more than five minutes has every execution") {
+  Put(R"({"name": "up", "schedule": "*/4 * * * *", "timeZone": "UTC", "targetReplicas": 5})");
+  Wait();
+  SetClock("10:00:00");
+  server->FailNext("PATCH", 0, "");
+  server->FailNext("PATCH", 403, "Forbidden", 2);
+  CHECK_FALSE(Reconcile().ok());
+  SetClock("10:04:30");
+  CHECK_FALSE(Reconcile().ok());
+  SetClock("10:07:00");
+  Wait();
+  const json::Value done = History()["successfulExecutions"];
+  REQUIRE(done.size() == 2);
+  CHECK(done.At(0)["scheduleTime"].AsString() == "2024-05-01T10:04:00Z");
+  CHECK(done.At(1)["scheduleTime"].AsString() == "2024-05-01T10:00:00Z");
+  CHECK(Next() == "2024-05-01T10:08:00Z");
+  for (const std::string& event : Events()) {
+    CHECK(absl::StartsWith(event, "Warning UpdateStatusFailed "));
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "a failure is reported once, though the status cannot be written") {
+  PutDue();
+  server->Erase(kDeployments, kWeb);
+  SetClock("10:00:00");
+  server->FailNext("PATCH", 403, "Forbidden");
+  CHECK_FALSE(Reconcile().ok());
+  PutWeb(2);
+  Wait();
+  CHECK(Replicas() == 2);
+  CHECK(History()["failedExecutions"].size() == 1);
+  const Strings events = Events();
+  REQUIRE(events.size() == 2);
+  CHECK(absl::StartsWith(events[0], "Warning ScaleFailed "));
+  CHECK(absl::StartsWith(events[1], "Warning UpdateStatusFailed "));
+}
+
+TEST_CASE_METHOD(Fixture, "a successor of the same name executes its own times") {
+  PutDue();
+  SetClock("10:00:00");
+  server->FailNext("PATCH", 0, "");
+  server->FailNext("PATCH", 403, "Forbidden");
+  CHECK_FALSE(Reconcile().ok());
+  PutWeb(3);
+  kube::Object successor = server->Find(api::CronFederatedHpas(), kKey);
+  server->Erase(api::CronFederatedHpas(), kKey);
+  successor.Set({"metadata", "uid"}, "successor");
+  PutCached(api::CronFederatedHpas(), successor);
+  Wait();
+  CHECK(Replicas() == 5);
+}
+
 TEST_CASE_METHOD(Fixture, "the first write of a status that fails is reported") {
   Put(kHourly);
   server->FailNext("PATCH", 403, "Forbidden");
@@ -205,7 +313,7 @@ TEST_CASE_METHOD(Fixture, "a failure is recorded and not repeated, and the next 
   CHECK(Next() == "2024-05-01T11:00:00Z");
   const json::Value failed = History()["failedExecutions"].At(0);
   CHECK(failed["scheduleTime"].AsString() == "2024-05-01T10:00:00Z");
-  CHECK(absl::StrContains(failed["message"].AsString(), "Deployment ns/web"));
+  CHECK(failed["message"].AsString() == "fake: NotFound");
   CHECK_FALSE(History().Has("successfulExecutions"));
   const Strings events = Events();
   REQUIRE(events.size() == 1);
@@ -229,7 +337,8 @@ TEST_CASE_METHOD(Fixture, "targets that cannot be scaled are failures, each with
   for (const Case& c : {
            Case{R"({"apiVersion": "example.com/v1", "kind": "Thing", "name": "web"})", kHourly,
                 "no matches for kind \"Thing\" in version \"example.com/v1\""},
-           Case{R"({"apiVersion": "a/b/c", "kind": "Thing", "name": "web"})", kHourly, "a/b/c"},
+           Case{R"({"apiVersion": "a/b/c", "kind": "Thing", "name": "web"})", kHourly,
+                "unexpected GroupVersion string: a/b/c"},
            Case{kDeploymentRef, R"({"name": "up", "schedule": "0 * * * *", "timeZone": "UTC"})",
                 "targetReplicas cannot be nil if you want to scale Deployment"},
            Case{R"({"apiVersion": "autoscaling.karmada.io/v1alpha1", "kind": "CronFederatedHPA",
@@ -237,7 +346,7 @@ TEST_CASE_METHOD(Fixture, "targets that cannot be scaled are failures, each with
                 kHourly,
                 "CronFederatedHPA(ns/office-hours) do not support scale target "
                 "autoscaling.karmada.io/v1alpha1/CronFederatedHPA"},
-           Case{kHpaRef, kHourly, "FederatedHPA ns/web"},
+           Case{kHpaRef, kHourly, "FederatedHPA.autoscaling.karmada.io \"web\" not found"},
        }) {
     INFO(c.message);
     SetClock("09:59:00");
@@ -246,7 +355,7 @@ TEST_CASE_METHOD(Fixture, "targets that cannot be scaled are failures, each with
     Wait();
     SetClock("10:00:00");
     CHECK(Wait() == absl::Minutes(1));
-    CHECK(absl::StrContains(History()["failedExecutions"].At(0)["message"].AsString(), c.message));
+    CHECK(History()["failedExecutions"].At(0)["message"].AsString() == c.message);
   }
   CHECK(Events().size() == 5);
 }
@@ -275,17 +384,14 @@ TEST_CASE_METHOD(Fixture, "a server that is busy is asked again, for four minute
 }
 
 TEST_CASE_METHOD(Fixture, "a FederatedHPA gets the bounds that the rule has") {
-  kube::Object hpa = kube::Object::Make(api::FederatedHpas().gvk, kWeb);
-  hpa.Set({"spec"}, Json(R"({"minReplicas": 1, "maxReplicas": 4})"));
-  server->Put(api::FederatedHpas(), hpa);
+  PutHpa(1, 4);
   Put(R"({"name": "up", "schedule": "0 * * * *", "timeZone": "UTC", "targetMaxReplicas": 9},
          {"name": "same", "schedule": "30 * * * *", "timeZone": "UTC", "targetMinReplicas": 1})",
       kHpaRef);
   Wait();
   SetClock("10:00:00");
   Wait();
-  CHECK(server->Find(api::FederatedHpas(), kWeb).spec() ==
-        Json(R"({"minReplicas": 1, "maxReplicas": 9})"));
+  CHECK(Bounds() == Json(R"({"minReplicas": 1, "maxReplicas": 9})"));
   CHECK(History()["successfulExecutions"].At(0) ==
         Json(R"({"scheduleTime": "2024-05-01T10:00:00Z", "executionTime": "2024-05-01T10:00:00Z",
                  "appliedMaxReplicas": 9})"));
@@ -294,6 +400,48 @@ TEST_CASE_METHOD(Fixture, "a FederatedHPA gets the bounds that the rule has") {
   Wait();
   CHECK(Writes().size() == 4);  // Of the status alone.
   CHECK(History(1)["successfulExecutions"].At(0)["appliedMinReplicas"].AsInt() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a FederatedHPA never gets a minimum above its maximum") {
+  struct Case {
+    const char *rule, *message;
+  };
+  const Case c = GENERATE(values<Case>({
+      {R"("targetMinReplicas": 5)",
+       "targetMinReplicas (5) is greater than spec.maxReplicas (4) of FederatedHPA ns/web, so "
+       "nothing was written"},
+      {R"("targetMaxReplicas": 1)",
+       "targetMaxReplicas (1) is less than spec.minReplicas (2) of FederatedHPA ns/web, so "
+       "nothing was written"},
+      {R"("targetMinReplicas": 8, "targetMaxReplicas": 6)",
+       "targetMinReplicas (8) is greater than targetMaxReplicas (6), so nothing was written"},
+  }));
+  PutHpa(2, 4);
+  Put(absl::StrCat(R"({"name": "up", "schedule": "0 * * * *", "timeZone": "UTC", )", c.rule, "}"),
+      kHpaRef);
+  Wait();
+  SetClock("10:00:00");
+  CHECK(Wait() == absl::Minutes(1));
+  CHECK(Bounds() == Json(R"({"minReplicas": 2, "maxReplicas": 4})"));
+  CHECK(Writes() == Strings{kStatusWrite, kStatusWrite});
+  CHECK(History()["failedExecutions"].At(0)["message"].AsString() == c.message);
+  CHECK(Next() == "2024-05-01T11:00:00Z");
+  CHECK(Events() ==
+        Strings{absl::StrCat("Warning ScaleFailed CronFederatedHPA: ", c.message, " (rule up)")});
+}
+
+TEST_CASE_METHOD(Fixture, "both bounds are set together, and from what the server has now") {
+  PutHpa(2, 4);
+  Put(R"({"name": "up", "schedule": "0 * * * *", "timeZone": "UTC", "targetMinReplicas": 6,
+          "targetMaxReplicas": 9})",
+      kHpaRef);
+  Wait();
+  SetClock("10:00:00");
+  server->FailNext("PATCH", 409, "Conflict");  // Somebody writes the FederatedHPA meanwhile.
+  Wait();
+  CHECK(Bounds() == Json(R"({"minReplicas": 6, "maxReplicas": 9})"));
+  CHECK(History()["successfulExecutions"].size() == 1);
+  CHECK(Events().empty());
 }
 
 TEST_CASE_METHOD(Fixture,

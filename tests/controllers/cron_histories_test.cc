@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controllers/cron_federated_hpa/execution_histories.h"
+#include "controllers/cron_federated_hpa/unrecorded_runs.h"
 #include "tests/support/members_fixture.h"
 
 namespace {
@@ -59,6 +60,45 @@ TEST_CASE("a due rule without a run stays due") {
   CHECK(controllers::IsUnfinished(object.plans.at(0), {}));
   CHECK_FALSE(controllers::IsUnfinished(object.plans.at(0), {RunOf("up")}));
   CHECK(object.After() == Json(absl::StrCat("[", kDue, "]")));
+}
+
+TEST_CASE("a run of an earlier time is recorded with that of the time that is due") {
+  const Object object(R"({"name": "up", "schedule": "* * * * *", "timeZone": "UTC"})",
+                      R"({"ruleName": "up", "nextExecutionTime": "2024-05-01T09:59:00Z"})");
+  controllers::RuleRun earlier = RunOf("up");
+  earlier.execution.scheduled -= absl::Minutes(1);
+  CHECK(controllers::IsUnfinished(object.plans.at(0), {earlier}));
+  CHECK_FALSE(object.After({earlier}).At(0).Has("successfulExecutions"));
+  const json::Value after = object.After({earlier, RunOf("up")});
+  const json::Value& done = after.At(0)["successfulExecutions"];
+  REQUIRE(done.size() == 2);
+  CHECK(done.At(0)["scheduleTime"].AsString() == "2024-05-01T10:00:00Z");
+  CHECK(done.At(1)["scheduleTime"].AsString() == "2024-05-01T09:59:00Z");
+}
+
+TEST_CASE("runs that a status records are not kept, nor too many") {
+  const auto object = [](const std::string& history) {
+    Object made(kHourly, history);
+    return made.object;
+  };
+  controllers::UnrecordedRuns runs;
+  const kube::Object due = object(kDue);
+  runs.Keep(due, {RunOf("up")});
+  CHECK(runs.Of(due).size() == 1);
+  CHECK(runs.Of(object("")).size() == 1);
+  CHECK(runs.Of(object(R"({"ruleName": "up", "nextExecutionTime": "2024-05-01T11:00:00Z"})"))
+            .empty());
+  CHECK(runs.Of(object(R"({"ruleName": "up", "failedExecutions": [
+            {"scheduleTime": "2024-05-01T10:00:00Z"}]})"))
+            .empty());
+  kube::Object successor = due;
+  successor.Set({"metadata", "uid"}, "successor");
+  CHECK(runs.Of(successor).empty());
+  runs.Keep(due,
+            std::vector<controllers::RuleRun>(controllers::UnrecordedRuns::kMost + 1, RunOf("up")));
+  CHECK(runs.Of(due).size() == controllers::UnrecordedRuns::kMost);
+  runs.Forget(due.key());
+  CHECK(runs.Of(due).empty());
 }
 
 TEST_CASE("a run of a rule that has gone is dropped") {

@@ -185,6 +185,30 @@ TEST_CASE_METHOD(Fixture, "limits that are negative or no quantity are reported"
       "Warning CollectOverallStatusFailed FederatedResourceQuota: spec.overall: cpu: "));
 }
 
+TEST_CASE_METHOD(Fixture, "limits of what is never counted are reported once for each change") {
+  PutQuota(R"({"cpu": "10", "pods": "3", "requests.cpu": "1"})");
+  REQUIRE(Reconcile().ok());
+  Put(Binding("a", "1", 1));
+  REQUIRE(Reconcile().ok());
+  REQUIRE(recorded->All().size() == 1);
+  CHECK(absl::StartsWith(recorded->All()[0],
+                         "Warning ResourceNotCounted FederatedResourceQuota: spec.overall limits "
+                         "pods, requests.cpu, of which no workload"));
+  PutQuota(R"({"cpu": "10", "pods": "3"})");
+  REQUIRE(Reconcile().ok());
+  CHECK(recorded->All().size() == 2);
+  PutQuota(R"({"cpu": "10"})");
+  REQUIRE(Reconcile().ok());
+  CHECK(recorded->All().size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "a quota that is there at the start has its limits reported") {
+  PutQuota(R"({"cpu": "10", "pods": "3"})");
+  REQUIRE(controllers::RegisterQuotaEnforcement(Context(), 1).ok());
+  Start();
+  CHECK(Eventually([&] { return recorded->All().size() == 1; }));
+}
+
 TEST_CASE_METHOD(Fixture, "the registered loop follows bindings, limits and bookings") {
   REQUIRE(controllers::RegisterQuotaEnforcement(Context(), 1).ok());
   Put(Binding("a", "1", 1));

@@ -2,6 +2,9 @@
 #ifndef KUBE_CLIENT_INTERNAL_API_ERROR_H_
 #define KUBE_CLIENT_INTERNAL_API_ERROR_H_
 
+#include <optional>
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "base/json.h"
@@ -28,6 +31,12 @@ bool NamesFieldManagers(const absl::Status& error);
 // Returns the error for an answer whose code is not 2xx. `what` ("get Deployment default/web")
 // precedes the server's message; of a body that is not a Status object at most one line is quoted.
 absl::Status ErrorOfResponse(const HttpResponse& response, absl::string_view what);
+
+// What AnswerWithoutStatus returns for an answer that is no text.
+inline constexpr char kUnreadableAnswer[] = "unknown";
+// Returns the text of an answer that was no Status object, cut to what client-go keeps of it;
+// nullopt for all other errors.
+std::optional<std::string> AnswerWithoutStatus(const absl::Status& error);
 
 // Returns the seconds of the Retry-After header; 0 when there is none. Dates, which API servers do
 // not send, count as 1.

@@ -6,6 +6,9 @@
 // than ten minutes after the one before, all messages count as one event and get a prefix. An event
 // that is equal to one that was written becomes a patch of its count; any other is created.
 //
+// A standing event takes another way. It gets the same name from each process that records it, so
+// that the server refuses a second one, and an event that is known as written is dropped.
+//
 // Only Written makes an event known as written, so that an event whose write failed is followed by
 // a create. Each of the four tables keeps the entries that were used last. An event whose entry was
 // dropped, or that comes after a restart, counts as new.
@@ -14,8 +17,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/digest.h"
 #include "base/random.h"
 #include "kube/meta/selector.h"
 
@@ -80,6 +85,7 @@ std::optional<EventCorrelator::Decision> EventCorrelator::Correlate(const EventN
   decision.event = NewEvent(note, Aggregate(note, decision.key));
   const Observed& before = observed_[decision.key];
   if (before.count == 0) return decision;
+  if (note.standing) return std::nullopt;
   json::Value& root = decision.event.mutable_root();
   root.Set({"metadata", "name"}, before.name);
   root.Set("firstTimestamp", before.first_time);
@@ -111,6 +117,10 @@ bool EventCorrelator::IsSpam(const EventNote& note) {
 
 std::string EventCorrelator::Aggregate(const EventNote& note, std::string& key) {
   const std::string kind_of_event = Key(ObjectKeyOf(note), TypeName(note.type), note.reason);
+  if (note.standing) {
+    key = Key(kind_of_event, note.message);
+    return note.message;
+  }
   Similar& similar = similar_[kind_of_event];
   if (note.at - similar.last > kSimilarInterval) similar.messages.clear();
   similar.last = note.at;
@@ -143,13 +153,26 @@ Object EventCorrelator::NewEvent(const EventNote& note, const std::string& messa
   return event;
 }
 
-// Returns "<object>.<hexadecimal nanoseconds>", never the same name twice. An object whose name is
-// not a DNS subdomain (a ClusterRole's need not be one) gets a UUID, as in client-go's
-// GenerateEventName.
-std::string EventCorrelator::NewName(const EventNote& note) {
+// Returns what distinguishes the names of an object's events: never the same twice, but for
+// standing events what they are about.
+std::string EventCorrelator::NewSuffix(const EventNote& note) {
+  constexpr size_t kDigestBytes = 8;
+  if (note.standing) {
+    return absl::BytesToHexString(
+        base::Sha256(Key(ObjectKeyOf(note), note.reason, note.message)).substr(0, kDigestBytes));
+  }
   last_nanos_ = std::max(absl::ToUnixNanos(note.time), last_nanos_ + 1);
-  std::string name = absl::StrCat(note.about.name, ".", absl::Hex(last_nanos_));
-  return ValidateDns1123Subdomain(name).ok() ? name : base::NewUuid();
+  return absl::StrCat(absl::Hex(last_nanos_));
+}
+
+// Returns "<object>.<hexadecimal nanoseconds>" or "<object>.<digest>". An event about an object
+// whose name is not a DNS subdomain (a ClusterRole's need not be one) gets a UUID, as in
+// client-go's GenerateEventName, or the digest alone.
+std::string EventCorrelator::NewName(const EventNote& note) {
+  const std::string suffix = NewSuffix(note);
+  std::string name = absl::StrCat(note.about.name, ".", suffix);
+  if (ValidateDns1123Subdomain(name).ok()) return name;
+  return note.standing ? suffix : base::NewUuid();
 }
 
 }  // namespace kube::internal

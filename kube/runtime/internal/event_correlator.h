@@ -25,8 +25,9 @@ struct EventNote {
   EventType type = EventType::kNormal;
   std::string reason;
   std::string message;
-  absl::Time time;      // Written into the Event.
-  base::SteadyTime at;  // For intervals.
+  absl::Time time;        // Written into the Event.
+  base::SteadyTime at;    // For intervals.
+  bool standing = false;  // EventSink::RecordStanding.
 };
 
 // Not thread-safe.
@@ -73,6 +74,7 @@ class EventCorrelator {
   // Returns the message to write, and sets `key`: events with the same key are equal.
   std::string Aggregate(const EventNote& note, std::string& key);
   Object NewEvent(const EventNote& note, const std::string& message);
+  std::string NewSuffix(const EventNote& note);
   std::string NewName(const EventNote& note);
 
   const bool every_success_;

@@ -73,6 +73,18 @@ TEST_CASE_METHOD(Fixture, "every object comes to its controller again after the 
   CHECK(server->Requests("PATCH").empty());
 }
 
+TEST_CASE_METHOD(Fixture, "a loop with a pace of its own has no pass for a resync") {
+  Begin({.resync = false});
+  REQUIRE(Eventually([&] { return passes == 2; }));
+  informers.Resync();
+  server->Put(kPods, tests::Pod("c"));
+  REQUIRE(Eventually([&] { return passes >= 3; }));
+  CHECK(registry
+            .GetCounter("workqueue_adds_total", "",
+                        {{"name", "counting"}, {"controller", "counting"}})
+            .Value() == 3);
+}
+
 TEST_CASE_METHOD(Fixture, "objects that do not matter at a start do not matter in a resync") {
   Begin({.when = {.add = [](const kube::Object& pod) { return pod.name() == "a"; }}});
   REQUIRE(Eventually([&] { return passes == 1; }));

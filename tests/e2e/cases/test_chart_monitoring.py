@@ -102,7 +102,8 @@ class MonitoringTest(PlaneCase):
         require_binary(paths.SEARCH)
         cls.host.delete(LEASE + MANAGER)
         cls.daemon = Daemon(cls.plane, name="monitored", flags=[
-            "--leader-elect=true", "--feature-gates=Failover=true", "--enable-no-execute-taint-eviction=true"])
+            "--leader-elect=true", "--feature-gates=Failover=true,MultiClusterService=true",
+            "--enable-no-execute-taint-eviction=true"])
         cls.addClassCleanup(cls.daemon.stop)
         cls.daemon.wait_healthy()
         cls.hosting = Hosting(cls.plane)
@@ -163,7 +164,8 @@ class MonitoringTest(PlaneCase):
         return "all have been answered"
 
     def load(self):
-        """Apps, a Work that fails, scripts that fail, a webhook that does not answer, a registry with a mirror that is down."""
+        """Apps, a Work that fails, scripts that fail, a webhook that does not answer, autoscalers without metrics, a quota, a
+        service of several clusters, a registry with a mirror that is down."""
         host, members = self.host, self.plane.members
         self.make_namespace(NAMESPACE)
         for member in members:
@@ -185,6 +187,7 @@ class MonitoringTest(PlaneCase):
         host.apply([{"apiVersion": "v1", "kind": "Secret", "stringData": {"username": "u", "password": "p"},
                      "metadata": {"namespace": "karmada-cluster", "name": "e2e-monitored"}}])
         self.addCleanup(host.delete, "/api/v1/namespaces/karmada-cluster/secrets/e2e-monitored")
+        host.apply(self.autoscaling() + [self.quota(0), self.service(), self.exposure(0)])
         self.client.create(REGISTRIES, mirrored)
         self.addCleanup(self.client.delete, f"{REGISTRIES}/e2e-monitored")
 
@@ -195,7 +198,7 @@ class MonitoringTest(PlaneCase):
             "metadata": {"labels": {"round": str(number)}}, "spec": {"replicas": 2 + number % 2}})
         host.merge(f"/apis/apps/v1/namespaces/{NAMESPACE}/statefulsets/stateful", {"spec": {"replicas": 2 + number % 2}})
         host.merge(f"/api/v1/namespaces/{NAMESPACE}/configmaps/taken", {"data": {"round": str(number)}})
-        host.apply([self.configmap(f"round-{number}")])
+        host.apply([self.configmap(f"round-{number}"), self.quota(number), self.exposure(number)])
         if number:
             host.delete(f"/api/v1/namespaces/{NAMESPACE}/configmaps/round-{number - 1}")
         self.client.get(f"{VIEW}/api/v1/configmaps")
@@ -212,6 +215,39 @@ class MonitoringTest(PlaneCase):
         container = {"name": "main", "image": "nginx:1.25"}
         return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"namespace": NAMESPACE, "name": "job"},
                 "spec": {"template": {"spec": {"containers": [container], "restartPolicy": "Never"}}}}
+
+    @staticmethod
+    def autoscaling():
+        """Nothing serves metrics in the control plane, so every question for them fails."""
+        group, meta = "autoscaling.karmada.io/v1alpha1", {"namespace": NAMESPACE, "name": "web"}
+
+        def target(name):
+            return {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
+        return [{"apiVersion": group, "kind": "FederatedHPA", "metadata": meta,
+                 "spec": {"scaleTargetRef": target("app-1"), "minReplicas": 1, "maxReplicas": 10, "metrics": [{
+                     "type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}}]}},
+                {"apiVersion": group, "kind": "CronFederatedHPA", "metadata": meta,
+                 "spec": {"scaleTargetRef": target("app-2"),
+                          "rules": [{"name": "always", "schedule": "* * * * *", "targetReplicas": 2}]}}]
+
+    def quota(self, number):
+        return {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "FederatedResourceQuota",
+                "metadata": {"namespace": NAMESPACE, "name": "team"},
+                "spec": {"overall": {"cpu": "100"}, "staticAssignments": [
+                    {"clusterName": self.plane.members[0], "hard": {"cpu": str(50 + number % 2)}}]}}
+
+    @staticmethod
+    def service():
+        return {"apiVersion": "v1", "kind": "Service", "metadata": {"namespace": NAMESPACE, "name": "app-0"},
+                "spec": {"selector": {"app": "app-0"}, "ports": [{"name": "http", "port": 80}]}}
+
+    def exposure(self, number):
+        """The service in all members, to which one of two members offers its endpoints."""
+        members = self.plane.members
+        return {"apiVersion": "networking.karmada.io/v1alpha1", "kind": "MultiClusterService",
+                "metadata": {"namespace": NAMESPACE, "name": "app-0"},
+                "spec": {"types": ["CrossCluster"], "providerClusters": [{"name": members[number % 2]}],
+                         "consumerClusters": [{"name": member} for member in members]}}
 
     def webhook(self):
         authority = self.plane.pki.base64(self.plane.pki.crt("ca"))

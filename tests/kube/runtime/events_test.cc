@@ -240,6 +240,35 @@ TEST_CASE_METHOD(Fixture, "when the first one has expired a repeated event is cr
   CHECK(written[0].root()["count"].AsInt() == 2);
 }
 
+TEST_CASE_METHOD(Fixture, "a standing event is written once, whatever process records it") {
+  const auto record = [&](const Object& about, const std::string& message) {
+    sink->RecordStanding("src", InvolvedObject::Of(about), "Why", message);
+  };
+  record(Pod("a", 5, "u"), "m");
+  clock.Advance(absl::Hours(1));
+  record(Pod("a", 6, "u"), "m");
+  REQUIRE(Written().size() == 1);
+  sink = NewEventSink(client, clock);  // As after a restart.
+  record(Pod("a", 7, "u"), "m");
+  std::vector<Object> written = Written();
+  REQUIRE(written.size() == 1);
+  CHECK(written[0].root()["count"].AsInt() == 1);
+  CHECK(written[0].root()["type"].AsString() == "Warning");
+  CHECK(server->Requests("PATCH").empty());
+  CHECK(server->Requests("POST").size() == 2);
+
+  // Another message, and a successor of the same name, have events of their own.
+  sink = NewEventSink(client, clock);
+  record(Pod("a", 7, "u"), "other");
+  record(Pod("a", 8, "successor"), "m");
+  CHECK(Written().size() == 3);
+  // What has expired is written anew.
+  server->Erase(kEvents, written[0].key());
+  sink = NewEventSink(client, clock);
+  record(Pod("a", 9, "u"), "m");
+  CHECK(Written().size() == 3);
+}
+
 TEST_CASE_METHOD(Fixture,
                  "an event the server cannot take now is tried again, a refused one is not") {
   SECTION("unavailable") {

@@ -70,6 +70,20 @@ TEST_CASE("few parts are run by the caller alone, in their order") {
   CHECK(fan_out.Run(0, [](size_t) { return absl::InternalError("no part"); }).ok());
 }
 
+TEST_CASE("parts that wait for servers can have a thread each") {
+  FanOut fan_out(base::RealClock(), 3, /*parts_per_thread=*/1);
+  absl::Notification begun;
+  std::atomic<bool> met = false;
+  const absl::Status result = fan_out.Run(2, [&](size_t i) {
+    if (i == 1) begun.Notify();
+    if (i == 0) met = begun.WaitForNotificationWithTimeout(absl::Minutes(1));
+    return absl::OkStatus();
+  });
+  CHECK(result.ok());
+  CHECK(met);
+  CHECK(fan_out.Run(0, [](size_t) { return absl::OkStatus(); }).ok());
+}
+
 TEST_CASE("while all threads are busy a caller runs its parts itself") {
   FanOut fan_out(base::RealClock(), 1);
   absl::Notification held, go_on;
