@@ -54,6 +54,15 @@ bool IsLasting(const absl::Status& failure) {
          absl::IsResourceExhausted(failure);
 }
 
+// The labels are what the Work is found by, and the agent of a pull cluster writes both.
+absl::Status CheckNamespace(const kube::Object& work, const kube::Object& manifest) {
+  const absl::string_view ns = work.Label(api::kEndpointSliceNamespaceLabel);
+  if (manifest.ns() == ns) return absl::OkStatus();
+  return base::Terminal(absl::InvalidArgumentError(
+      absl::StrCat(manifest.Describe(), " is not of namespace \"", ns,
+                   "\", in which the labels of ", "the Work say that its Service is")));
+}
+
 std::vector<kube::Request> RequestForWorkOf(const kube::Object& slice) {
   const kube::ObjectKey work = WorkOfImported(slice);
   if (!IsImported(slice) || work.name.empty()) return {};
@@ -106,6 +115,9 @@ absl::Status ImportedSliceReconciler::ImportAll(const kube::Object& work,
   for (const json::Value& raw : api::WorkView(work).Manifests()) {
     const kube::Object manifest(raw);
     if (manifest.gvk() != api::EndpointSlices().gvk) continue;
+    const absl::Status fits = CheckNamespace(work, manifest);
+    errors.Add(fits);
+    if (!fits.ok()) continue;
     const kube::Object slice = ImportedSlice(work, manifest, cluster);
     wanted.insert(slice.key());
     errors.Add(Write(slice, work, stop));

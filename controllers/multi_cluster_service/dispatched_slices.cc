@@ -1,5 +1,6 @@
 #include "controllers/multi_cluster_service/dispatched_slices.h"
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "api/endpoint_slice.h"
 #include "api/keys.h"
@@ -31,6 +32,17 @@ std::vector<std::string> SliceIndexValues(const kube::Object& work) {
   const kube::ObjectKey source = SourceOf(work);
   if (source.name.empty()) return {};
   return {source.ToString()};
+}
+
+std::vector<std::string> PlaceIndexValues(const kube::Object& work) {
+  if (api::WorkView(work).IsDispatchingSuspended()) return {};
+  const kube::ObjectKey slice = api::SliceOf(work);
+  if (slice.name.empty()) return {};
+  return {PlaceOf(work.ns(), slice)};
+}
+
+std::string PlaceOf(absl::string_view execution_namespace, const kube::ObjectKey& slice) {
+  return absl::StrCat(execution_namespace, "/", slice.ToString());
 }
 
 works::WorkTemplate WorkForConsumer(const Dispatch& dispatch, const std::string& consumer) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 #include "works/work_writer.h"
@@ -19,6 +20,13 @@ kube::ObjectKey SourceOf(const kube::Object& work);
 // An index of dispatched Works by the key of the collected Work that they come from.
 inline constexpr char kWorksBySlice[] = "dispatched-endpoint-slice";
 std::vector<std::string> SliceIndexValues(const kube::Object& work);
+
+// An index of the Works that put an EndpointSlice into their cluster, dispatched or propagated by a
+// policy, by that: the value is PlaceOf().
+inline constexpr char kWorksByPlace[] = "endpoint-slice-in-cluster";
+std::vector<std::string> PlaceIndexValues(const kube::Object& work);
+// Returns the value for a slice in the cluster with this execution namespace.
+std::string PlaceOf(absl::string_view execution_namespace, const kube::ObjectKey& slice);
 
 struct Dispatch {
   const kube::Object& source;  // The collected Work; it carries an EndpointSlice.

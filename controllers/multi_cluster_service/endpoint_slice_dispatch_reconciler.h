@@ -35,6 +35,9 @@ inline constexpr absl::Duration kLongestDispatchPause = absl::Seconds(30);
 // goes, and then the finalizer of the collected Work.
 class EndpointSliceDispatchReconciler : public kube::Reconciler {
  public:
+  // A failure that only a change from outside ends is tried again after this time.
+  static constexpr absl::Duration kAfterLastingFailure = absl::Minutes(1);
+
   // REQUIRES: `manager` outlives the reconciler.
   explicit EndpointSliceDispatchReconciler(kube::Manager& manager);
 
@@ -50,7 +53,8 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
   // Steps of Dispatch; they return whether anything was written.
   absl::StatusOr<bool> DeleteElsewhere(const kube::Object& source, const kube::Object& service,
                                        const base::StopToken& stop);
-  // kAlreadyExists (terminal) when the Work for the consumer carries something else.
+  // kAlreadyExists (terminal) when the Work for the consumer carries something else, or another
+  // Work puts a slice of that name there.
   absl::StatusOr<works::WorkWriter::Result> WriteFor(const struct Dispatch& dispatch,
                                                      const std::string& consumer,
                                                      const base::StopToken& stop);
@@ -64,6 +68,9 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
   // Writes the condition of the service, if enough is known of its slices.
   absl::Status ReportOn(const kube::ObjectPtr& service, bool changed, const base::StopToken& stop);
   absl::Status DeleteWork(const kube::Object& work, const base::StopToken& stop);
+  // Returns why the Work must not be written.
+  absl::Status CheckPlace(const works::WorkTemplate& wanted, const kube::Object* existing,
+                          const kube::ObjectKey& source) const;
   bool Consumes(const kube::Object& service, const std::string& cluster) const;
 
   kube::Manager& manager_;

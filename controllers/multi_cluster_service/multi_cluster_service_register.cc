@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/binding.h"
 #include "api/endpoint_slice.h"
 #include "api/multi_cluster_service.h"
 #include "api/names.h"
@@ -53,6 +54,21 @@ std::vector<kube::Request> RequestForClaimOn(const kube::Object& binding) {
   return {{.key = service}};
 }
 
+// The end of a binding that is not claimed, such as one that a policy had, may be what the service
+// has been waiting for.
+kube::Enqueue ForEndedBindings(const loops::Context& context) {
+  kube::Enqueue enqueue{.when = {.add = kube::Never, .update = kube::NeverUpdate}};
+  enqueue.map = [services = context.InformerOf(api::MultiClusterServices())](
+                    const kube::Object& binding) -> std::vector<kube::Request> {
+    const api::ObjectReference target = api::BindingView(binding).Resource();
+    const bool has_one =
+        target.kind == api::Services().gvk.kind && services->store().Find(target.key()) != nullptr;
+    if (!has_one) return {};
+    return {{.key = target.key()}};
+  };
+  return enqueue;
+}
+
 bool OtherContent(const kube::Object& before, const kube::Object& after) {
   return kube::GenerationChanged(before, after) || before.labels() != after.labels();
 }
@@ -98,6 +114,7 @@ absl::Status RegisterMultiClusterService(const loops::Context& context, int work
           .Watches(api::Clusters(), OnFitnessOfClusters(context, itself, both))
           .Watches(api::ResourceBindings(),
                    {.when = {.update = OwnedPartChanged}, .map = RequestForClaimOn})
+          .Watches(api::ResourceBindings(), ForEndedBindings(context))
           .Watches(api::Works(), ForWorks(context))
           .Reads(api::Works(), kWorksByMultiClusterService, MultiClusterServiceIndexValues)
           .Reads(api::Works(), works::kWorksByCollectedService, works::CollectedServices)

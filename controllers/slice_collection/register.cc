@@ -136,7 +136,8 @@ void BuildByCluster(const loops::Context& context, const SliceCollection& collec
 absl::Status RegisterServiceExport(const loops::Context& context, int /*workers*/) {
   const SliceCollection collection{context.manager, SliceCollector::kServiceExport,
                                    api::kServiceExportController};
-  context.inventory.Reads(api::ServiceExports(), {"metadata.deletionTimestamp"});
+  context.inventory.Reads(api::ServiceExports(),
+                          {"metadata.creationTimestamp", "metadata.deletionTimestamp"});
   BuildByCluster(context, collection, BuildBySlice(context, collection, api::kServiceExportQueue));
   return absl::OkStatus();
 }

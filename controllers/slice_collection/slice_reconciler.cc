@@ -35,6 +35,11 @@ bool IsLasting(const kube::Object& slice, const absl::Status& failure) {
          absl::IsResourceExhausted(failure) || works::SuspiciousSize(slice, failure).has_value();
 }
 
+// Of no slice: their names have two parts behind that of the cluster.
+std::string NameOfReview(const std::string& cluster, const kube::ObjectKey& service) {
+  return absl::StrCat(cluster, "/limit/", service.ToString());
+}
+
 }  // namespace
 
 absl::StatusOr<kube::Action> SliceReconciler::Reconcile(const kube::Request& request,
@@ -43,17 +48,22 @@ absl::StatusOr<kube::Action> SliceReconciler::Reconcile(const kube::Request& req
       collection_.manager.cluster().Find(api::Clusters(), {"", request.cluster});
   // A cluster that leaves takes its Works along.
   if (cluster == nullptr || cluster->IsDeleting() || !api::ClusterView(*cluster).IsPush()) {
-    const std::string prefix = absl::StrCat(request.cluster, "/");
-    recorder_.ForgetAll(prefix);
-    conflicts_.ForgetAll(prefix);
+    Forget(request.cluster);
     return kube::Action::Done();
   }
   if (request.variant == kOneSlice) return ReconcileSlice(request, *cluster, stop);
   const std::optional<SliceSources::Listed> listed = sources_->ListedIn(request.cluster);
-  if (!listed.has_value()) return kube::Action::Done();
-  if (request.variant == kSlicesOfService) QueueService(request.cluster, request.key, *listed);
-  if (request.variant == kAllSlices) QueueAll(request.cluster, *listed);
-  return kube::Action::Done();
+  if (!listed.has_value()) {
+    ForgetReviews(request.cluster);
+    if (!sources_->Follows(request.cluster)) Forget(request.cluster);
+    return kube::Action::Done();
+  }
+  if (request.variant == kSlicesOfService) {
+    QueueService(request.cluster, request.key, *listed);
+    return ReviewService(request.cluster, request.key, *listed);
+  }
+  QueueAll(request.cluster, *listed);
+  return ReviewMember(request.cluster, *listed);
 }
 
 void SliceReconciler::QueueSlice(const std::string& cluster, const kube::ObjectKey& slice) {
@@ -62,7 +72,9 @@ void SliceReconciler::QueueSlice(const std::string& cluster, const kube::ObjectK
 
 void SliceReconciler::QueueService(const std::string& cluster, const kube::ObjectKey& service,
                                    const SliceSources::Listed& listed) {
-  for (const kube::ObjectPtr& slice : listed.SlicesOf(service)) QueueSlice(cluster, slice->key());
+  for (const kube::ObjectPtr& slice : listed.SlicesOf(service)) {
+    if (IsWithinLimits(cluster, *slice, listed)) QueueSlice(cluster, slice->key());
+  }
   const std::string ns = api::ExecutionNamespace(cluster);
   for (const kube::ObjectPtr& work :
        collection_.manager.cluster().ByIndex(api::Works(), works::kWorksByCollectedService,
@@ -89,10 +101,8 @@ void SliceReconciler::QueueAll(const std::string& cluster, const SliceSources::L
   }
 }
 
-bool SliceReconciler::IsWanted(const std::string& cluster, const kube::Object* slice,
-                               const SliceSources::Listed& listed) {
-  if (slice == nullptr || api::EndpointSliceView(*slice).IsManagedByKarmada()) return false;
-  const kube::ObjectKey service = api::EndpointSliceView(*slice).Service();
+bool SliceReconciler::IsAskedFor(const std::string& cluster, const kube::ObjectKey& service,
+                                 const SliceSources::Listed& listed) {
   if (service.name.empty()) return false;
   if (collection_.collector == api::SliceCollector::kServiceExport) {
     return listed.exports != nullptr && listed.exports->store().Find(service) != nullptr;
@@ -100,6 +110,30 @@ bool SliceReconciler::IsWanted(const std::string& cluster, const kube::Object* s
   return collection_.manager.cluster().CountByIndex(
              api::Works(), DemandIndex(collection_.collector),
              AsksFor(api::ExecutionNamespace(cluster), service)) > 0;
+}
+
+bool SliceReconciler::IsWanted(const std::string& cluster, const kube::Object* slice,
+                               const SliceSources::Listed& listed) {
+  if (slice == nullptr || api::EndpointSliceView(*slice).IsManagedByKarmada()) return false;
+  return IsAskedFor(cluster, api::EndpointSliceView(*slice).Service(), listed);
+}
+
+bool SliceReconciler::IsCollected(const std::string& cluster, const kube::Object* slice,
+                                  const SliceSources::Listed& listed) {
+  return IsWanted(cluster, slice, listed) && IsWithinLimits(cluster, *slice, listed);
+}
+
+bool SliceReconciler::IsWithinLimits(const std::string& cluster, const kube::Object& slice,
+                                     const SliceSources::Listed& listed) {
+  using Choice = SliceLimits::Choice;
+  const kube::ObjectKey service = api::EndpointSliceView(slice).Service();
+  const Choice of_member = limits_.ChooseService(cluster, service, listed);
+  if (of_member != Choice::kOfAll) QueueReview(cluster, {});
+  if (of_member == Choice::kNot) return false;
+  const Choice of_service = limits_.ChooseSlice(cluster, slice, listed);
+  // This slice may have grown, so that another one is too much now.
+  if (of_service != Choice::kOfAll) QueueReview(cluster, service);
+  return of_service != Choice::kNot;
 }
 
 absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request& request,
@@ -113,7 +147,7 @@ absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request
   // The end of the Work brings the slice back.
   if (work != nullptr && work->IsDeleting()) return kube::Action::Done();
   const kube::ObjectPtr slice = listed->slices->store().Find(request.key);
-  const bool wanted = IsWanted(request.cluster, slice.get(), *listed);
+  const bool wanted = IsCollected(request.cluster, slice.get(), *listed);
   const bool has_work = work != nullptr && api::IsCollectedBy(*work, collection_.collector) &&
                         api::SliceOf(*work) == request.key;
   if (!wanted && !has_work) {
@@ -159,19 +193,85 @@ void SliceReconciler::Report(const kube::Request& request, const kube::Object& s
       .success = {api::reason::kCollectEndpointSliceSucceed, absl::StrCat(what, " succeed.")},
       .failure = {api::reason::kCollectEndpointSliceFailed,
                   absl::StrCat(what, " failed: ", result.message())}};
+  attempt.about = Concerned(request.cluster, api::EndpointSliceView(slice).Service());
+  recorder_.Outcome(attempt, result);
+}
+
+std::vector<kube::InvolvedObject> SliceReconciler::Concerned(const std::string& cluster,
+                                                             const kube::ObjectKey& service) {
   kube::ClusterClient& client = collection_.manager.cluster();
+  std::vector<kube::InvolvedObject> about;
   for (const kube::ObjectPtr& work :
        client.ByIndex(api::Works(), DemandIndex(collection_.collector),
-                      AsksFor(api::ExecutionNamespace(request.cluster),
-                              api::EndpointSliceView(slice).Service()))) {
-    AddAsking(*work, attempt.about);
+                      AsksFor(api::ExecutionNamespace(cluster), service))) {
+    AddAsking(*work, about);
   }
-  // An export that somebody has made in the member by hand has no Work.
-  const kube::ObjectPtr cluster = client.Find(api::Clusters(), {"", request.cluster});
-  if (attempt.about.empty() && cluster != nullptr) {
-    attempt.about.push_back(kube::InvolvedObject::Of(*cluster));
+  const kube::ObjectPtr whole = client.Find(api::Clusters(), {"", cluster});
+  if (about.empty() && whole != nullptr) about.push_back(kube::InvolvedObject::Of(*whole));
+  return about;
+}
+
+kube::Action SliceReconciler::ReviewService(const std::string& cluster,
+                                            const kube::ObjectKey& service,
+                                            const SliceSources::Listed& listed) {
+  // A Service that has just been exported may be one too many for the member.
+  if (!SliceLimits::OfMember(cluster, listed).ok()) QueueReview(cluster, {});
+  if (IsAskedFor(cluster, service, listed)) {
+    return Review(cluster, service, SliceLimits::OfService(cluster, service, listed));
   }
-  recorder_.Outcome(attempt, result);
+  recorder_.Forget(NameOfReview(cluster, service));
+  absl::MutexLock lock(&mu_);
+  excessive_.erase({cluster, service});
+  return kube::Action::Done();
+}
+
+kube::Action SliceReconciler::ReviewMember(const std::string& cluster,
+                                           const SliceSources::Listed& listed) {
+  return Review(cluster, {}, SliceLimits::OfMember(cluster, listed));
+}
+
+kube::Action SliceReconciler::Review(const std::string& cluster, const kube::ObjectKey& service,
+                                     const absl::Status& within) {
+  bool is_news;
+  {
+    absl::MutexLock lock(&mu_);
+    const std::pair subject{cluster, service};
+    is_news = within.ok() ? excessive_.erase(subject) > 0 : excessive_.insert(subject).second;
+  }
+  if (is_news) {
+    const std::string whose =
+        service.name.empty() ? "its Services" : absl::StrCat("Service ", service.ToString());
+    recorder_.Outcome({.what = NameOfReview(cluster, service),
+                       .about = Concerned(cluster, service),
+                       .success = {api::reason::kCollectEndpointSliceSucceed,
+                                   absl::StrCat("all EndpointSlices of ", whose, " in cluster ",
+                                                cluster, " are collected again")},
+                       .failure = {api::reason::kCollectEndpointSliceFailed, ""}},
+                      within);
+  }
+  return within.ok() ? kube::Action::Done() : kube::Action::After(kBetweenReviews);
+}
+
+void SliceReconciler::QueueReview(const std::string& cluster, const kube::ObjectKey& service) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (excessive_.contains({cluster, service})) return;
+  }
+  const int variant = service.name.empty() ? kAllSlices : kSlicesOfService;
+  queue_->AddAfter({.key = service, .cluster = cluster, .variant = variant},
+                   SliceLimits::kChoiceLasts);
+}
+
+void SliceReconciler::Forget(const std::string& cluster) {
+  const std::string prefix = absl::StrCat(cluster, "/");
+  recorder_.ForgetAll(prefix);
+  conflicts_.ForgetAll(prefix);
+  ForgetReviews(cluster);
+}
+
+void SliceReconciler::ForgetReviews(const std::string& cluster) {
+  absl::MutexLock lock(&mu_);
+  std::erase_if(excessive_, [&](const auto& subject) { return subject.first == cluster; });
 }
 
 }  // namespace controllers

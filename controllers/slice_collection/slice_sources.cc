@@ -2,22 +2,61 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "api/resources.h"
+#include "base/json.h"
 #include "base/status.h"
+#include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 
 namespace controllers {
 namespace {
 
 constexpr char kSlicesByService[] = "service";
+constexpr char kSlicesByWeight[] = "weight";
 
+// Those that Karmada has brought to the member are not among the slices that count.
 std::vector<std::string> ServiceOf(const kube::Object& slice) {
-  const kube::ObjectKey service = api::EndpointSliceView(slice).Service();
-  if (service.name.empty()) return {};
-  return {service.ToString()};
+  const api::EndpointSliceView view(slice);
+  if (view.Service().name.empty() || view.IsManagedByKarmada()) return {};
+  return {view.Service().ToString()};
+}
+
+// The values under which slices of this weight and of greater ones are found: all of them, and
+// those of a Service.
+std::string AllOfWeight(size_t weight) { return absl::StrCat(weight); }
+std::string OfWeight(size_t weight, absl::string_view service) {
+  return absl::StrCat(weight, "/", service);
+}
+
+// Most slices weigh 1, and have no value here.
+std::vector<std::string> WeightsOf(const kube::Object& slice) {
+  std::vector<std::string> values;
+  const size_t weight = WeightOf(slice);
+  const std::vector<std::string> services = ServiceOf(slice);
+  for (size_t i = 2; i <= weight; ++i) {
+    values.push_back(AllOfWeight(i));
+    for (const std::string& service : services) values.push_back(OfWeight(i, service));
+  }
+  return values;
+}
+
+// Returns whether the store shows what the member has. A definition that is deleted takes its
+// objects along; when the watch is cut off at that moment, they stay in the store.
+bool IsListed(const kube::Informer& informer) {
+  return informer.HasSynced() && !kube::IsNoSuchKind(informer.last_error());
+}
+
+// Returns whether the kind has been listed since it was away: then no failure is left of that.
+bool IsListedAgain(const kube::Informer& informer) {
+  return informer.HasSynced() && informer.last_error().ok();
 }
 
 }  // namespace
+
+size_t WeightOf(const kube::Object& slice) {
+  return json::Write(slice.root()).size() / kBytesOfWeight + 1;
+}
 
 absl::Status SliceSources::Follow(const std::string& cluster) {
   std::optional<Member> known = Find(cluster);
@@ -28,6 +67,7 @@ absl::Status SliceSources::Follow(const std::string& cluster) {
   ASSIGN_OR_RETURN(member.slices, inventory_.Follow(cluster, api::EndpointSlices(),
                                                     HandlerFor(cluster, /*is_slice=*/true)));
   member.slices->informer()->AddIndex(kSlicesByService, ServiceOf);
+  member.slices->informer()->AddIndex(kSlicesByWeight, WeightsOf);
   if (NeedsExports()) {
     ASSIGN_OR_RETURN(member.exports, inventory_.Follow(cluster, api::ServiceExports(),
                                                        HandlerFor(cluster, /*is_slice=*/false)));
@@ -90,8 +130,11 @@ std::vector<SliceSources::Waiting> SliceSources::NotListed(const std::string& cl
   const std::optional<Member> member = Find(cluster);
   if (!member.has_value()) return waiting;
   for (const FollowedPtr& followed : {member->slices, member->exports}) {
-    if (followed == nullptr || followed->informer()->HasSynced()) continue;
-    waiting.push_back({followed->informer()->resource(), followed->informer()->last_error()});
+    if (followed == nullptr) continue;
+    const kube::Informer& informer = *followed->informer();
+    const bool was_away = followed == member->exports && member->has_no_exports;
+    if (was_away ? IsListedAgain(informer) : IsListed(informer)) continue;
+    waiting.push_back({informer.resource(), informer.last_error()});
   }
   return waiting;
 }
@@ -107,6 +150,9 @@ bool SliceSources::TakeNews(const std::string& cluster) {
   const auto found = members_.find(cluster);
   if (found == members_.end()) return false;
   Member& member = found->second;
+  if (member.has_no_exports && IsListedAgain(*member.exports->informer())) {
+    member.has_no_exports = false;
+  }
   const std::optional<Listed> listed = ListedOf(member);
   if (!listed.has_value() || member.taken == listed->exports.get()) return false;
   member.taken = listed->exports.get();
@@ -121,16 +167,31 @@ std::optional<SliceSources::Listed> SliceSources::ListedIn(const std::string& cl
 std::optional<SliceSources::Listed> SliceSources::ListedOf(const Member& member) {
   if (!member.slices->informer()->HasSynced()) return std::nullopt;
   Listed listed{member.slices->informer(), nullptr};
-  if (member.exports == nullptr) return listed;
-  if (member.exports->informer()->HasSynced()) {
-    listed.exports = member.exports->informer();
-    return listed;
-  }
-  return member.has_no_exports ? std::optional<Listed>(listed) : std::nullopt;
+  if (member.exports == nullptr || member.has_no_exports) return listed;
+  if (!member.exports->informer()->HasSynced()) return std::nullopt;
+  listed.exports = member.exports->informer();
+  return listed;
 }
 
 std::vector<kube::ObjectPtr> SliceSources::Listed::SlicesOf(const kube::ObjectKey& service) const {
   return slices->store().ByIndex(kSlicesByService, service.ToString());
+}
+
+size_t SliceSources::Listed::WeightOf(const kube::ObjectKey& service) const {
+  const std::string name = service.ToString();
+  size_t sum = slices->store().CountByIndex(kSlicesByService, name);
+  for (size_t i = 2, more = sum; more > 0; ++i, sum += more) {
+    more = slices->store().CountByIndex(kSlicesByWeight, OfWeight(i, name));
+  }
+  return sum;
+}
+
+size_t SliceSources::Listed::Weight() const {
+  size_t sum = slices->store().size();
+  for (size_t i = 2, more = sum; more > 0; ++i, sum += more) {
+    more = slices->store().CountByIndex(kSlicesByWeight, AllOfWeight(i));
+  }
+  return sum;
 }
 
 }  // namespace controllers

@@ -3,6 +3,7 @@
 #ifndef CONTROLLERS_SLICE_COLLECTION_SLICE_SOURCES_H_
 #define CONTROLLERS_SLICE_COLLECTION_SLICE_SOURCES_H_
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +25,11 @@ inline constexpr int kOneSlice = 0;         // The key is that of a slice.
 inline constexpr int kSlicesOfService = 1;  // The key is that of a Service.
 inline constexpr int kAllSlices = 2;        // Every slice that is collected, or has to be.
 
+// A slice weighs 1 for each of these that it begins: the 100 endpoints that Kubernetes puts into a
+// slice take less, with all that is known of them, and a slice as large as can be stored weighs 24.
+inline constexpr size_t kBytesOfWeight = 64 << 10;
+size_t WeightOf(const kube::Object& slice);
+
 // Thread-safe, but calls about one cluster must not overlap.
 class SliceSources {
  public:
@@ -43,17 +49,19 @@ class SliceSources {
   void LeaveAll();
   bool Follows(const std::string& cluster) const;
 
-  // What is wrong with a kind that has not been listed yet.
+  // What is wrong with a kind of which it is not known what the member has.
   struct Waiting {
     kube::Resource resource;
     absl::Status error;  // OK while the first list is under way.
   };
-  // Returns the kinds that have not been listed. REQUIRES: Follow was called.
+  // Returns the kinds that have not been listed, and those that were and that the member does not
+  // serve any more: their stores show what was there before. REQUIRES: Follow was called.
   std::vector<Waiting> NotListed(const std::string& cluster) const;
-  // Counts the exports of the member as none until they can be listed: it does not serve the kind.
+  // Counts the exports of the member as none until they are listed again: it does not serve the
+  // kind. What the store still shows does not count.
   void AssumeNoExports(const std::string& cluster);
   // Returns whether ListedIn has returned other stores since the last call, or some for the first
-  // time.
+  // time. This is where exports that were assumed to be none count again, once they are listed.
   bool TakeNews(const std::string& cluster);
 
   // The stores of a member in which an object that is missing does not exist.
@@ -61,8 +69,11 @@ class SliceSources {
     std::shared_ptr<kube::Informer> slices;
     std::shared_ptr<kube::Informer> exports;  // nullptr: there are none.
 
-    // Returns the slices of a Service.
+    // Return the slices of a Service, without those that Karmada has made, and what they weigh.
     std::vector<kube::ObjectPtr> SlicesOf(const kube::ObjectKey& service) const;
+    size_t WeightOf(const kube::ObjectKey& service) const;
+    // Returns what all slices weigh, also those of Karmada and of no Service.
+    size_t Weight() const;
   };
   // Returns nothing while the kinds have not been listed.
   std::optional<Listed> ListedIn(const std::string& cluster) const;
@@ -71,7 +82,7 @@ class SliceSources {
   using FollowedPtr = std::shared_ptr<loops::MemberInventory::Followed>;
   struct Member {
     FollowedPtr slices, exports;
-    bool has_no_exports = false;
+    bool has_no_exports = false;  // Assumed, see AssumeNoExports.
     // The exports with which TakeNews last returned true; absent before the first time.
     std::optional<const kube::Informer*> taken;
   };

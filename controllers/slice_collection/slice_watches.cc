@@ -5,11 +5,14 @@
 // once; what happens later comes by events.
 //
 // Nothing is concluded from a kind that has not been listed, with one exception: exports that the
-// member says it does not serve, and of which its status.apiEnablements, read whole, says the same,
-// are none. A cluster that is not ready keeps what it has; it comes back when it is ready, when its
-// kinds change, when it is connected anew, and when a Work makes a difference to its need; one that
-// is followed also each minute, since a Cluster that is deleted and made at once gets a new
-// connection without news of it.
+// member has said for some seconds that it does not serve, and of which its status.apiEnablements,
+// read whole, says the same, are none. That holds as well for exports that were listed before: when
+// the definition goes while the watch is cut off, nobody reports that its objects went along, and
+// what the store shows is of the past. They count again once they can be listed, and then
+// everything is looked at, as after the first list. A cluster that is not ready keeps what it has;
+// it comes back when it is ready, when its kinds change, when it is connected anew, and when a Work
+// makes a difference to its need; one that is followed also each minute, since a Cluster that is
+// deleted and made at once gets a new connection without news of it.
 #include "controllers/slice_collection/slice_watches.h"
 
 #include <algorithm>
@@ -52,16 +55,20 @@ absl::StatusOr<kube::Action> SliceWatches::Reconcile(const kube::Request& reques
   const bool is_ours =
       cluster != nullptr && !cluster->IsDeleting() && api::ClusterView(*cluster).IsPush();
   if (!is_ours || !IsNeeded(name)) {
+    // So that the loop over slices forgets it, too.
+    if (sources_->Follows(name)) queue_.Add({.cluster = name, .variant = kAllSlices});
     sources_->Leave(name);
     Forget(name);
     return kube::Action::Done();
   }
-  if (!api::ClusterView(*cluster).IsReady()) return kube::Action::Done();
+  if (!api::ClusterView(*cluster).IsReady()) {
+    AwaitNoExports(name, false);
+    return kube::Action::Done();
+  }
   RETURN_IF_ERROR(base::Annotate(sources_->Follow(name), "watching cluster ", name));
   const std::vector<SliceSources::Waiting> waiting = sources_->NotListed(name);
-  const kube::Action next =
-      waiting.empty() ? kube::Action::After(kSlowPoll) : Await(*cluster, waiting);
   if (waiting.empty()) ReportEnd(name);
+  const kube::Action next = Await(*cluster, waiting);
   if (sources_->TakeNews(name)) queue_.Add({.cluster = name, .variant = kAllSlices});
   return next;
 }
@@ -79,18 +86,38 @@ kube::Action SliceWatches::Await(const kube::Object& cluster,
   const std::string name(cluster.name());
   base::ErrorList errors;
   absl::Duration poll = kSlowPoll;
+  bool has_no_exports = false;
   for (const SliceSources::Waiting& kind : waiting) {
     errors.Add(Explained(name, kind));
+    const kube::Gvk& gvk = kind.resource.gvk;
     const bool is_unserved = kube::IsNoSuchKind(kind.error);
-    if (!is_unserved) poll = std::min(poll, kind.error.ok() ? kListPoll : kFailedListPoll);
-    if (is_unserved && kind.resource.gvk == api::ServiceExports().gvk &&
-        ListsNoSuchApi(cluster, kind.resource.gvk)) {
-      sources_->AssumeNoExports(name);
+    // A kind that has just come, by the cluster's status, is about to be listed.
+    const bool is_expected = !is_unserved || api::ClusterView(cluster).HasApi(gvk);
+    if (is_expected) poll = std::min(poll, kind.error.ok() ? kListPoll : kFailedListPoll);
+    if (gvk == api::ServiceExports().gvk) {
+      has_no_exports = is_unserved && ListsNoSuchApi(cluster, gvk);
     }
   }
+  const absl::Duration wait = AwaitNoExports(name, has_no_exports);
+  if (wait > absl::ZeroDuration()) poll = std::min(poll, wait);
   if (errors.empty()) return kube::Action::After(poll);
   const absl::Duration hold = ReportFailure(name, errors.Join());
   return kube::Action::After(hold > absl::ZeroDuration() ? std::min(hold, poll) : poll);
+}
+
+absl::Duration SliceWatches::AwaitNoExports(const std::string& cluster, bool is_unserved) {
+  const base::SteadyTime now = collection_.manager.clock().SteadyNow();
+  {
+    absl::MutexLock lock(&mu_);
+    if (!is_unserved) {
+      unserved_since_.erase(cluster);
+      return absl::ZeroDuration();
+    }
+    const base::SteadyTime since = unserved_since_.try_emplace(cluster, now).first->second;
+    if (now < since + kBeforeNoExports) return since + kBeforeNoExports - now;
+  }
+  sources_->AssumeNoExports(cluster);
+  return absl::ZeroDuration();
 }
 
 absl::Duration SliceWatches::ReportFailure(const std::string& cluster,
@@ -120,6 +147,7 @@ void SliceWatches::Forget(const std::string& cluster) {
   recorder_.Forget(cluster);
   absl::MutexLock lock(&mu_);
   failures_.erase(cluster);
+  unserved_since_.erase(cluster);
 }
 
 void SliceWatches::Record(const std::string& cluster, const absl::Status& result) {

@@ -41,6 +41,9 @@ class SliceWatches : public kube::Reconciler {
   static constexpr absl::Duration kSlowPoll = absl::Minutes(1);
   // A failure that is over by then is not reported: a member's server may be starting.
   static constexpr absl::Duration kBeforeReport = absl::Seconds(10);
+  // How long a member has to go on saying that it does not serve ServiceExports before that means
+  // that there are none.
+  static constexpr absl::Duration kBeforeNoExports = absl::Seconds(10);
 
   // Requests to look at all slices of a cluster go into `queue`. REQUIRES: the manager and the
   // queue outlive this object.
@@ -60,6 +63,9 @@ class SliceWatches : public kube::Reconciler {
   // Reports what keeps the kinds from being listed, and returns when to look again.
   kube::Action Await(const kube::Object& cluster,
                      const std::vector<SliceSources::Waiting>& waiting);
+  // Counts the exports of a member that does not serve them as none after kBeforeNoExports. Returns
+  // how long that still takes. `is_unserved` is what the member and its status say now.
+  absl::Duration AwaitNoExports(const std::string& cluster, bool is_unserved);
   // Reports the failure on what asks for slices, once while it stays the same. Returns how long it
   // waits for that; zero if it is reported.
   absl::Duration ReportFailure(const std::string& cluster, const absl::Status& failure);
@@ -76,7 +82,9 @@ class SliceWatches : public kube::Reconciler {
     std::string reported;  // The message; "" before it is reported.
   };
   absl::Mutex mu_;
-  std::map<std::string, Failure> failures_ ABSL_GUARDED_BY(mu_);  // By cluster.
+  // Both by cluster.
+  std::map<std::string, Failure> failures_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, base::SteadyTime> unserved_since_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace controllers

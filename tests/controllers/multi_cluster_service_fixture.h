@@ -69,6 +69,7 @@ struct MultiClusterServiceFixture : LoopsFixture {
                             controllers::MultiClusterServiceIndexValues);
     work_informer->AddIndex(works::kWorksByCollectedService, works::CollectedServices);
     work_informer->AddIndex(controllers::kWorksBySlice, controllers::SliceIndexValues);
+    work_informer->AddIndex(controllers::kWorksByPlace, controllers::PlaceIndexValues);
     for (const char* name : {"m1", "m2", "m3"}) Join(name);
     Make();
   }

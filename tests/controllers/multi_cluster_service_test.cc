@@ -1,3 +1,4 @@
+#include "api/object_reference.h"
 #include "controllers/multi_cluster_service/multi_cluster_service_reconciler.h"
 
 #include <algorithm>
@@ -306,6 +307,22 @@ TEST_CASE_METHOD(Fixture, "a binding that is being deleted is awaited") {
   CHECK(absl::StrContains(ConditionIs(api::kServiceApplied), "is being deleted"));
   EraseCached(api::ResourceBindings(), kBindingKey);
   CHECK(Reconcile().ok());
+}
+
+TEST_CASE_METHOD(Fixture, "the end of a binding that a policy had brings that of the service") {
+  REQUIRE(controllers::RegisterMultiClusterService(Context(), 1).ok());
+  PutService();
+  kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, kBindingKey);
+  binding.Set({"spec", "resource"}, api::ObjectReference::Of(ShopService()).ToJson());
+  binding.AddFinalizer(api::kBindingFinalizer);
+  binding.Set({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
+  PutCached(api::ResourceBindings(), binding);
+  Put(MultiClusterService());
+  Start();
+  REQUIRE(Eventually(
+      [&] { return absl::StrContains(ConditionIs(api::kServiceApplied), "is being deleted"); }));
+  server->Erase(api::ResourceBindings(), kBindingKey);
+  CHECK(Eventually([&] { return api::IsClaimedBinding(Binding()); }));
 }
 
 TEST_CASE_METHOD(Fixture, "the registered loop follows the service and all that it has made") {

@@ -103,3 +103,119 @@ TEST_CASE_METHOD(Fixture, "exports of a member that serves the kind no more are 
     CHECK(InTime([&] { return !HasWork("web-a"); }));
   }
 }
+
+namespace {
+
+// The member loses the definition of ServiceExports while its watches are cut off, so that nobody
+// reports that the exports have gone with it.
+struct LostDefinition : Fixture {
+  static constexpr char kServed[] = R"(, "apiEnablements": [{
+      "groupVersion": "multicluster.x-k8s.io/v1alpha1",
+      "resources": [{"name": "serviceexports", "kind": "ServiceExport"}]}])";
+
+  LostDefinition() {
+    PutCluster("Push", "True", kServed);
+    PutAskingWork(api::ServiceExports());
+    PutExport();
+    PutSlice("web-a");
+    Begin();
+    REQUIRE(InTime([&] { return HasWork("web-a") && m1.watches() == 2; }));
+  }
+  void Answer(int code, const char* reason) {
+    for (const char* method : {"GET", "WATCH"}) {
+      m1.FailNext(absl::StrCat(method, " multicluster.x-k8s.io/v1alpha1/serviceexports"), code,
+                  reason, 1000);
+    }
+  }
+  void Lose() {
+    Answer(404, "NotFound");
+    m1.EndWatches(absl::UnavailableError("cut off"));
+  }
+  // Puts the end to a Work that its finalizer holds, as the importing loop does.
+  void End(const std::string& slice) { server->Erase(api::Works(), WorkOf(slice).key()); }
+  bool Reported(const std::string& event) {
+    for (const std::string& text : recorded->All()) {
+      if (absl::StartsWith(text, event)) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(LostDefinition,
+                 "exports go with a definition that the member lost while it was cut off") {
+  Lose();
+  SECTION("only the member says so: nothing goes, and that is reported") {
+    CHECK(InTime([&] { return Reported("Warning APIIncompatible Work: cluster m1 does not"); }));
+    CHECK(Stays([&] { return HasWork("web-a"); }));
+  }
+  SECTION("what is known of its kinds says so, too") {
+    PutCluster("Push", "True");
+    REQUIRE(InTime([&] { return !HasWork("web-a"); }));
+    End("web-a");
+    const size_t before = Writes();
+    // It does not come back with another failure, when only the old copy of the export is there.
+    m1.EndFailures();
+    Answer(503, "ServiceUnavailable");
+    PutCluster("Push", "True", kServed);
+    for (int i = 0; i < 5; ++i) {
+      clock.Advance(absl::Minutes(1));
+      CHECK(Stays([&] { return !HasWork("web-a"); }));
+    }
+    CHECK(Writes() == before);
+    CHECK_FALSE(Reported("Normal CollectEndpointSliceSucceed"));
+    // The definition comes back, with the same export.
+    m1.EndFailures();
+    CHECK(InTime([&] { return HasWork("web-a"); }));
+    CHECK(InTime([&] { return Reported("Normal CollectEndpointSliceSucceed Work"); }));
+    m1.Erase(api::ServiceExports(), {"shop", "web"});
+    CHECK(InTime([&] { return !HasWork("web-a"); }));
+  }
+  SECTION("it comes back without the export") {
+    PutCluster("Push", "True");
+    REQUIRE(InTime([&] { return !HasWork("web-a"); }));
+    End("web-a");
+    m1.Erase(api::ServiceExports(), {"shop", "web"});
+    m1.EndFailures();
+    PutCluster("Push", "True", kServed);
+    CHECK(Stays([&] { return !HasWork("web-a"); }));
+    PutExport();
+    CHECK(InTime([&] { return HasWork("web-a"); }));
+  }
+}
+
+TEST_CASE_METHOD(LostDefinition, "a member whose servers start loses nothing") {
+  const auto lists = [&] {
+    size_t count = 0;
+    for (const std::string& request : m1.Requests("GET")) {
+      if (absl::StrContains(request, "serviceexports")) ++count;
+    }
+    return count;
+  };
+  const size_t before = lists();
+  Lose();
+  REQUIRE(InTime([&] { return lists() >= before + 2; }));
+  PutCluster("Push", "True");  // Its discovery was read at the wrong moment.
+  for (int i = 0; i < 40; ++i) {
+    clock.Advance(absl::Milliseconds(100));
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  m1.EndFailures();
+  PutCluster("Push", "True", kServed);
+  CHECK(Stays([&] { return HasWork("web-a"); }));
+  CHECK(recorded->All().empty());
+}
+
+TEST_CASE_METHOD(LostDefinition, "slices of a kind that is away stay, and follow it again") {
+  for (const char* method : {"GET", "WATCH"}) {
+    m1.FailNext(absl::StrCat(method, " discovery.k8s.io/v1/endpointslices"), 404, "NotFound", 1000);
+  }
+  m1.EndWatches(absl::UnavailableError("cut off"));
+  CHECK(InTime([&] { return Reported("Warning APIIncompatible Work: cluster m1 does not"); }));
+  PutSlice("web-b");
+  m1.Erase(api::EndpointSlices(), {"shop", "web-a"});
+  CHECK(Stays([&] { return HasWork("web-a") && !HasWork("web-b"); }));
+  m1.EndFailures();
+  CHECK(InTime([&] { return !HasWork("web-a") && HasWork("web-b"); }));
+}

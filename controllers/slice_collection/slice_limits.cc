@@ -1,0 +1,128 @@
+#include "controllers/slice_collection/slice_limits.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "api/endpoint_slice.h"
+
+namespace controllers {
+namespace {
+
+constexpr absl::string_view kHowCounted = " (one for every 64 KiB of a slice)";
+
+// Returns a text by which objects are ordered, the oldest first. (Times of the API have one form,
+// in which a later one is a greater text.)
+std::string Age(const kube::Object& object) {
+  return absl::StrCat(object.metadata()["creationTimestamp"].AsString(), "/",
+                      object.key().ToString());
+}
+
+struct Weighed {
+  std::string age;
+  size_t weight;
+};
+
+// Returns the age of the last one, by age, that is within the limit together with all older ones;
+// nullopt if all are.
+std::optional<std::string> LastWithin(std::vector<Weighed> all, size_t limit) {
+  std::sort(all.begin(), all.end(),
+            [](const Weighed& a, const Weighed& b) { return a.age < b.age; });
+  std::string last;
+  size_t sum = 0;
+  for (const Weighed& one : all) {
+    sum += one.weight;
+    if (sum > limit) return last;
+    last = one.age;
+  }
+  return std::nullopt;
+}
+
+std::vector<Weighed> SlicesOf(const kube::ObjectKey& service, const SliceSources::Listed& listed) {
+  std::vector<Weighed> all;
+  for (const kube::ObjectPtr& slice : listed.SlicesOf(service)) {
+    all.push_back({Age(*slice), WeightOf(*slice)});
+  }
+  return all;
+}
+
+// Only what is collected of a Service counts for the member.
+std::vector<Weighed> ExportsOf(const SliceSources::Listed& listed) {
+  std::vector<Weighed> all;
+  for (const kube::ObjectPtr& exported : listed.exports->store().List()) {
+    const size_t weight = listed.WeightOf(exported->key());
+    all.push_back({Age(*exported), std::min(weight, kMaxSlicesOfService)});
+  }
+  return all;
+}
+
+// As long as the member has few slices, whosever they are, nobody has to count what is exported.
+bool MayBeTooMuch(const SliceSources::Listed& listed) {
+  return listed.exports != nullptr && listed.Weight() > kMaxSlicesOfMember;
+}
+
+}  // namespace
+
+absl::Status SliceLimits::OfService(const std::string& cluster, const kube::ObjectKey& service,
+                                    const SliceSources::Listed& listed) {
+  const size_t slices = listed.WeightOf(service);
+  if (slices <= kMaxSlicesOfService) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("cluster ", cluster, " has ", slices, " EndpointSlices of Service ",
+                   service.ToString(), kHowCounted, ", and at most ", kMaxSlicesOfService,
+                   " of a Service and cluster are collected: the oldest ones"));
+}
+
+absl::Status SliceLimits::OfMember(const std::string& cluster, const SliceSources::Listed& listed) {
+  if (!MayBeTooMuch(listed)) return absl::OkStatus();
+  size_t slices = 0;
+  for (const Weighed& exported : ExportsOf(listed)) slices += exported.weight;
+  if (slices <= kMaxSlicesOfMember) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("cluster ", cluster, " exports Services with ", slices, " EndpointSlices",
+                   kHowCounted, ", and at most ", kMaxSlicesOfMember,
+                   " of a cluster are collected: those of the oldest ServiceExports"));
+}
+
+SliceLimits::Choice SliceLimits::ChooseSlice(const std::string& cluster, const kube::Object& slice,
+                                             const SliceSources::Listed& listed) {
+  const kube::ObjectKey service = api::EndpointSliceView(slice).Service();
+  const size_t weight = listed.WeightOf(service);
+  if (weight <= kMaxSlicesOfService) return Choice::kOfAll;
+  return Choose({{cluster, service}, weight, Age(slice)},
+                [&] { return LastWithin(SlicesOf(service, listed), kMaxSlicesOfService); });
+}
+
+SliceLimits::Choice SliceLimits::ChooseService(const std::string& cluster,
+                                               const kube::ObjectKey& service,
+                                               const SliceSources::Listed& listed) {
+  if (!MayBeTooMuch(listed)) return Choice::kOfAll;
+  const kube::ObjectPtr exported = listed.exports->store().Find(service);
+  if (exported == nullptr) return Choice::kNot;
+  const size_t size = listed.Weight() + listed.exports->store().size();
+  return Choose({{cluster, {}}, size, Age(*exported)},
+                [&] { return LastWithin(ExportsOf(listed), kMaxSlicesOfMember); });
+}
+
+SliceLimits::Choice SliceLimits::Choose(const Question& question,
+                                        absl::FunctionRef<std::optional<std::string>()> last) {
+  const auto choice = [&](const Limit& limit) {
+    if (!limit.last.has_value()) return Choice::kOfAll;
+    return question.age <= *limit.last ? Choice::kAmongMany : Choice::kNot;
+  };
+  const base::SteadyTime now = clock_.SteadyNow();
+  {
+    absl::MutexLock lock(&mu_);
+    const auto known = limits_.find(question.subject);
+    const bool is_valid = known != limits_.end() && now < known->second.at + kChoiceLasts &&
+                          (known->second.last.has_value() || known->second.size == question.size);
+    if (is_valid) return choice(known->second);
+  }
+  const Limit limit{now, question.size, last()};
+  absl::MutexLock lock(&mu_);
+  std::erase_if(limits_, [&](const auto& entry) { return entry.second.at + kChoiceLasts <= now; });
+  limits_.insert_or_assign(question.subject, limit);
+  return choice(limit);
+}
+
+}  // namespace controllers
