@@ -145,9 +145,10 @@ class ProfilesTest(ContainerTest):
 
     def test_go_tool_pprof_reads_heap_profiles(self):
         top = self.top("heap")
-        self.assertRegex(top, r"Type: inuse_space")
+        self.assertIn("Type: space", top)
         self.assertRegex(top, r"Showing nodes accounting for [1-9]")
-        self.assertRegex(top, r"\b(kube|cmd|json|loops|interpreter|cache)::", "names of this program")
+        # Functions of this program, by the names that its debug information has.
+        self.assertRegex(top, r"(?m)B +[0-9.]+% +(main|RunDaemon|BuildControllers|Establish|Connect)$")
 
     def test_go_tool_pprof_reads_cpu_profiles_and_the_log_stays_json(self):
         self.assertIn("Type: cpu", self.top("profile?seconds=2"))

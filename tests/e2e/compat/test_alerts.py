@@ -62,17 +62,14 @@ class AlertsCase:
 
     def check(self, *faults, timeout=180):
         """Causes the faults, waits for all their alerts, mends, and waits until the alerts are over."""
-        expected, began = [], []
-        try:
+        expected = []
+        with contextlib.ExitStack() as mended:
             for fault in faults:
-                began.append(fault)
+                mended.callback(next, fault, None)
                 expected.extend(next(fault))
             for each in expected:
                 self.wait(each.alert, lambda each=each: each.check(self.prometheus.firing(each.alert)), timeout)
                 print(f"  {each.alert} is raised", flush=True)
-        finally:
-            for fault in began:
-                next(fault, None)
         for each in expected:
             self.wait(f"the end of {each.alert}", lambda each=each: not self.fires(each), timeout)
             self.raised.add(each.alert)
