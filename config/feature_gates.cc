@@ -136,6 +136,13 @@ std::map<std::string, bool> FeatureGates::All() const {
   return all;
 }
 
+absl::string_view FeatureGates::NameOf(Gate gate) {
+  for (const Spec& s : kSpecs) {
+    if (s.gate == gate) return s.name;
+  }
+  return "";
+}
+
 bool FeatureGates::Enabled(Gate gate) const {
   const auto named = named_.find(gate);
   return named != named_.end() ? named->second : values_.at(gate);

@@ -38,6 +38,8 @@ class FeatureGates {
  public:
   FeatureGates();
   bool Enabled(Gate gate) const;
+  // Returns the gate's name, as in --feature-gates.
+  static absl::string_view NameOf(Gate gate);
   // Parses "A=true,B=false". AllAlpha and AllBeta switch whole stages; a gate named itself wins
   // over them, in whatever order they come. kInvalidArgument names an unknown gate or value.
   absl::Status Set(absl::string_view text);

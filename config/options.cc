@@ -191,26 +191,13 @@ void Adjust(Options& o) {
 
 // Upstream does nothing in these cases either, without saying so.
 void WarnOfGates(Options& o) {
-  struct Gated {
-    const char* controller;
-    Gate gate;
-    const char* gate_name;
-  };
-  constexpr Gated kGated[] = {
-      {"clustertaintpolicy", Gate::kFailover, "Failover"},
-      {"federatedResourceQuotaEnforcement", Gate::kFederatedQuotaEnforcement,
-       "FederatedQuotaEnforcement"},
-      {"multiclusterservice", Gate::kMultiClusterService, "MultiClusterService"},
-      {"endpointsliceCollect", Gate::kMultiClusterService, "MultiClusterService"},
-      {"endpointsliceDispatch", Gate::kMultiClusterService, "MultiClusterService"},
-  };
-  for (const Gated& gated : kGated) {
-    const bool named = std::find(o.controllers.begin(), o.controllers.end(), gated.controller) !=
+  for (const ControllerSupport& controller : Controllers()) {
+    const bool named = std::find(o.controllers.begin(), o.controllers.end(), controller.name) !=
                        o.controllers.end();
-    if (!named || o.gates.Enabled(gated.gate)) continue;
-    o.warnings.push_back(absl::StrCat("--controllers: ", gated.controller,
-                                      " has no effect without --feature-gates=", gated.gate_name,
-                                      "=true"));
+    if (!named || !controller.gate.has_value() || o.gates.Enabled(*controller.gate)) continue;
+    o.warnings.push_back(absl::StrCat("--controllers: ", controller.name,
+                                      " has no effect without --feature-gates=",
+                                      FeatureGates::NameOf(*controller.gate), "=true"));
   }
   if (o.quota_sync_period != Options().quota_sync_period &&
       !o.gates.Enabled(Gate::kFederatedQuotaEnforcement)) {

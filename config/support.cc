@@ -1,6 +1,7 @@
 #include "config/support.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -97,6 +98,12 @@ absl::string_view StateText(State state) {
 }
 
 absl::Span<const ControllerSupport> Controllers() { return kControllers; }
+const ControllerSupport* FindController(absl::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(kControllers), std::end(kControllers),
+                   [name](const ControllerSupport& c) { return c.name == name; });
+  return found == std::end(kControllers) ? nullptr : found;
+}
 absl::Span<const Support> LoopsWithoutSwitch() { return kLoopsWithoutSwitch; }
 absl::Span<const KindSupport> Kinds() { return kKinds; }
 

@@ -61,6 +61,8 @@ absl::string_view StateText(State state);
 
 // Returns all controllers that upstream's --controllers switches, sorted by name.
 absl::Span<const ControllerSupport> Controllers();
+// Returns the row of a controller; nullptr when --controllers does not know the name.
+const ControllerSupport* FindController(absl::string_view name);
 // Returns the loops that run without being named in --controllers.
 absl::Span<const Support> LoopsWithoutSwitch();
 // Returns all resources of Karmada's API groups.

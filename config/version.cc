@@ -22,6 +22,8 @@ constexpr char kPlatform[] = "linux/amd64";
 
 std::string Version() { return internal::Stamp().version; }
 
+std::string UserAgent(absl::string_view program) { return absl::StrCat(program, "/", Version()); }
+
 BuildInfo Build() {
   const internal::BuildStamp stamp = internal::Stamp();
   const std::string commit = stamp.commit;

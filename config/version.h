@@ -12,6 +12,10 @@ namespace config {
 // "v0.1.0" on the tag of that name, else as scripts/version.sh describes it.
 std::string Version();
 
+// Returns what requests of a program have in User-Agent: "karmada-search/v0.1.0". Servers name the
+// manager of fields after its first part.
+std::string UserAgent(absl::string_view program);
+
 // Facts about the build; unknown ones are "".
 struct BuildInfo {
   std::string version;

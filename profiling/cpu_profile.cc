@@ -10,6 +10,8 @@
 #include "absl/base/const_init.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "base/log.h"
+#include "profiling/caught_remark.h"
 
 namespace profiling {
 namespace {
@@ -46,6 +48,16 @@ class MemoryFile {
 // gperftools has one profile for the process.
 ABSL_CONST_INIT absl::Mutex profile_mutex(absl::kConstInit);
 
+void Stop() {
+  std::string remark;
+  {
+    const CaughtRemark caught;
+    ProfilerStop();
+    remark = caught.Text();
+  }
+  base::LogInfo("a CPU profile has been taken", {{"gperftools", remark}});
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> TakeCpuProfile(absl::Duration duration, const base::Clock& clock,
@@ -62,7 +74,7 @@ absl::StatusOr<std::string> TakeCpuProfile(absl::Duration duration, const base::
     profile = absl::UnavailableError(absl::StrCat("the profile cannot be begun in ", file.path()));
   } else {
     clock.SleepFor(duration, stop);
-    ProfilerStop();
+    Stop();
     profile = file.Read();
   }
   profile_mutex.Unlock();

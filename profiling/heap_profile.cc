@@ -26,6 +26,8 @@ constexpr char kInstanceSymbol[] = "_ZN15MallocExtension8instanceEv";
 
 void EnableHeapProfiles(char** argv) {
   if (std::getenv(kDone) != nullptr) return;
+  // The loader would print an error for a library that is not there, in the middle of the log.
+  if (dlopen(kLibrary, RTLD_LAZY | RTLD_LOCAL) == nullptr) return;
   const char* preloaded = std::getenv(kPreload);
   const std::string libraries =
       preloaded == nullptr ? kLibrary : absl::StrCat(kLibrary, ":", preloaded);

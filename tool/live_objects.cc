@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<LiveConnection>> Connect(const LiveOptions& optio
   kube::ClientOptions client;
   client.name = kube::WithoutUserInfo(config.server);
   if (!options.program.empty()) {
-    client.user_agent = absl::StrCat(options.program, "/", config::Version());
+    client.user_agent = config::UserAgent(options.program);
   }
   auto connection =
       std::make_unique<LiveConnection>(config, std::move(transport), std::move(client));

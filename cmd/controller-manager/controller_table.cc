@@ -1,5 +1,8 @@
 #include "cmd/controller-manager/controller_table.h"
 
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/binding_scope.h"
 #include "base/log.h"
@@ -64,27 +67,24 @@ constexpr ControllerEntry kTable[] = {
     {"cluster", kByFlag, &Concurrency::cluster, controllers::RegisterCluster},
     {"cluster", kByFlag, &Concurrency::cluster, controllers::RegisterTaintManager, Gate::kFailover},
     {"clusterStatus", kByFlag, &Concurrency::cluster, controllers::RegisterClusterStatus},
-    {"clustertaintpolicy", kByFlag, &Concurrency::cluster, controllers::RegisterClusterTaintPolicy,
-     Gate::kFailover},
+    {"clustertaintpolicy", kByFlag, &Concurrency::cluster, controllers::RegisterClusterTaintPolicy},
     {"cronFederatedHorizontalPodAutoscaler", kByFlag, kOneWorker,
      controllers::RegisterCronFederatedHpa},
     {"deploymentReplicasSyncer", kByFlag, kOneWorker, controllers::RegisterDeploymentReplicas},
     {"endpointSlice", kByFlag, kOneWorker, controllers::RegisterImportedSlices},
-    {"endpointsliceCollect", kByFlag, kOneWorker, controllers::RegisterEndpointSliceCollect,
-     Gate::kMultiClusterService},
+    {"endpointsliceCollect", kByFlag, kOneWorker, controllers::RegisterEndpointSliceCollect},
     {"endpointsliceDispatch", kByFlag, &Concurrency::work,
-     controllers::RegisterEndpointSliceDispatch, Gate::kMultiClusterService},
+     controllers::RegisterEndpointSliceDispatch},
     {"execution", kByFlag, &Concurrency::work, controllers::RegisterExecution},
     {"federatedHorizontalPodAutoscaler", kByFlag, kOneWorker, controllers::RegisterFederatedHpa},
     {"federatedResourceQuotaEnforcement", kByFlag, kOneWorker,
-     controllers::RegisterQuotaEnforcement, Gate::kFederatedQuotaEnforcement},
+     controllers::RegisterQuotaEnforcement},
     {"federatedResourceQuotaStatus", kByFlag, kOneWorker, controllers::RegisterQuotaStatus},
     {"federatedResourceQuotaSync", kByFlag, kOneWorker, controllers::RegisterQuotaSync},
     {"gracefulEviction", kByFlag, kOneWorker, RegisterGracefulEviction<Namespaced>},
     {"gracefulEviction", kByFlag, kOneWorker, RegisterGracefulEviction<Cluster>},
     {"hpaScaleTargetMarker", kByFlag, kOneWorker, controllers::RegisterScaleTarget},
-    {"multiclusterservice", kByFlag, kOneWorker, controllers::RegisterMultiClusterService,
-     Gate::kMultiClusterService},
+    {"multiclusterservice", kByFlag, kOneWorker, controllers::RegisterMultiClusterService},
     {"namespace", kByFlag, &Concurrency::namespace_, controllers::RegisterNamespaceSync},
     {"remedy", kByFlag, kOneWorker, controllers::RegisterRemedy},
     {"serviceExport", kByFlag, kOneWorker, controllers::RegisterServiceExport},
@@ -94,7 +94,7 @@ constexpr ControllerEntry kTable[] = {
     {"workloadRebalancer", kByFlag, kOneWorker, controllers::RegisterWorkloadRebalancer},
 
     {"Cluster API detector", kAlwaysOn, kOneWorker, controllers::RegisterClusterApi, std::nullopt,
-     JoinsClusterApi},
+     JoinsClusterApi, "--cluster-api-kubeconfig"},
     {"dependencies distributor", kAlwaysOn, &Concurrency::resource_binding,
      controllers::RegisterDependencies, Gate::kPropagateDeps},
     {"member clusters", kAlwaysOn, &Concurrency::cluster, controllers::RegisterMembers},
@@ -104,19 +104,42 @@ constexpr ControllerEntry kTable[] = {
 constexpr int kNamesLevel = 2;
 
 bool IsOnByDefault(absl::string_view name) {
-  for (const config::ControllerSupport& controller : config::Controllers()) {
-    if (controller.name == name) return controller.on_by_default;
-  }
-  return false;
+  const config::ControllerSupport* const support = config::FindController(name);
+  return support != nullptr && support->on_by_default;
+}
+
+// Returns why --controllers leaves out a controller that it switches.
+std::string WhyNotSwitchedOn(const std::string& name, const config::Options& options) {
+  const std::vector<std::string>& tokens = options.controllers;
+  const auto has = [&tokens](const std::string& token) {
+    return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
+  };
+  if (has(absl::StrCat("-", name))) return absl::StrCat("--controllers has -", name);
+  if (!has("*")) return "--controllers does not name it";
+  return absl::StrCat("it is off by default: --controllers=*,", name, " turns it on");
+}
+
+std::string WithoutGate(Gate gate) {
+  return absl::StrCat("it needs --feature-gates=", config::FeatureGates::NameOf(gate), "=true");
 }
 
 }  // namespace
 
+std::string WhyOff(const ControllerEntry& entry, const config::Options& options) {
+  const config::ControllerSupport* const support = config::FindController(entry.name);
+  const bool is_switched_on = entry.switched == kAlwaysOn ||
+                              options.ControllerEnabled(entry.name, IsOnByDefault(entry.name));
+  if (!is_switched_on) return WhyNotSwitchedOn(entry.name, options);
+  for (const std::optional<Gate>& gate :
+       {support == nullptr ? std::nullopt : support->gate, entry.gate}) {
+    if (gate.has_value() && !options.gates.Enabled(*gate)) return WithoutGate(*gate);
+  }
+  if (entry.is_asked_for == nullptr || entry.is_asked_for(options)) return "";
+  return absl::StrCat("it needs ", entry.asked_for_by);
+}
+
 bool IsWanted(const ControllerEntry& entry, const config::Options& options) {
-  if (entry.gate.has_value() && !options.gates.Enabled(*entry.gate)) return false;
-  if (entry.is_asked_for != nullptr && !entry.is_asked_for(options)) return false;
-  return entry.switched == kAlwaysOn ||
-         options.ControllerEnabled(entry.name, IsOnByDefault(entry.name));
+  return WhyOff(entry, options).empty();
 }
 
 absl::Span<const ControllerEntry> ControllerTable() { return kTable; }
@@ -143,6 +166,15 @@ RunningControllers ControllersThatRun(const config::Options& options) {
     }
   }
   return controllers;
+}
+
+std::map<std::string, std::string> ControllersThatAreOff(const config::Options& options) {
+  const std::set<std::string> on = ControllersThatRun(options).on;
+  std::map<std::string, std::string> off;
+  for (const ControllerEntry& entry : kTable) {
+    if (!on.contains(entry.name)) off.try_emplace(entry.name, WhyOff(entry, options));
+  }
+  return off;
 }
 
 void LogControllers(const config::Options& options) {

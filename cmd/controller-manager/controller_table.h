@@ -2,6 +2,7 @@
 #ifndef CMD_CONTROLLER_MANAGER_CONTROLLER_TABLE_H_
 #define CMD_CONTROLLER_MANAGER_CONTROLLER_TABLE_H_
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,15 +28,21 @@ struct ControllerEntry {
   Switch switched;
   int config::Concurrency::*workers;  // The flag with the number of workers, or kOneWorker.
   absl::Status (*build)(const loops::Context& context, int workers);
-  std::optional<config::Gate> gate = std::nullopt;  // A gate that has to be on, too.
+  // A gate that has to be on, too, for this line. That of all lines of a name is in
+  // config/support.h, unless no flag switches them.
+  std::optional<config::Gate> gate = std::nullopt;
   // Returns whether the flags ask for it; for one that is always on when they do.
   bool (*is_asked_for)(const config::Options& options) = nullptr;
+  const char* asked_for_by = "";  // The flag that asks for it.
 };
 
 absl::Span<const ControllerEntry> ControllerTable();
 
 // Returns the names that --controllers knows, sorted, each once.
 std::vector<std::string> ControllerNames();
+
+// Returns why these settings do not have the controller of this line run; "" when it runs.
+std::string WhyOff(const ControllerEntry& entry, const config::Options& options);
 
 // Returns whether these settings have the controller of this line run.
 bool IsWanted(const ControllerEntry& entry, const config::Options& options);
@@ -46,6 +53,10 @@ struct RunningControllers {
   std::set<std::string> on, off;
 };
 RunningControllers ControllersThatRun(const config::Options& options);
+
+// Returns why each controller and loop that does not run is off, by name; also for those that are
+// off by default.
+std::map<std::string, std::string> ControllersThatAreOff(const config::Options& options);
 
 // Logs, in one line, how many controllers run and which the flags turn off. With --v=2 a second
 // line has the names of those that run.

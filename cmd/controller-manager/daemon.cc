@@ -51,8 +51,6 @@ namespace {
 // The name of the control plane's API server in logs, metrics and reports.
 constexpr char kControlPlaneName[] = "karmada-apiserver";
 
-std::string UserAgent() { return absl::StrCat(api::kControllerManager, "/", config::Version()); }
-
 kube::ManagerOptions ManagerOptionsOf(const config::Options& o) {
   kube::ManagerOptions m;
   m.health_address = o.health_probe_bind_address;
@@ -75,7 +73,7 @@ kube::ClientOptions ControlPlaneClient(const config::Options& o, const std::stri
   c.host = host;
   c.qps = o.kube_api_qps;
   c.burst = o.kube_api_burst;
-  c.user_agent = UserAgent();
+  c.user_agent = config::UserAgent(api::kControllerManager);
   return c;
 }
 
@@ -100,7 +98,7 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o,
   m.informer_threads = std::move(threads);
   m.qps = o.cluster_api_qps;
   m.burst = o.cluster_api_burst;
-  m.user_agent = UserAgent();
+  m.user_agent = config::UserAgent(api::kControllerManager);
   // Members are full of objects that are not Karmada's; only Karmada's own are cached.
   m.on_new = [](kube::MemberCluster& member) {
     kube::InformerOptions informer;

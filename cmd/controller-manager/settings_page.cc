@@ -25,13 +25,14 @@ std::string SettingsPage(const config::Options& options) {
   for (const auto& [name, value] : options.settings) flags.Set(name, value);
   json::Value gates = json::Value::Object();
   for (const auto& [name, on] : options.gates.All()) gates.Set(name, on);
-  const RunningControllers controllers = ControllersThatRun(options);
+  json::Value off = json::Value::Object();
+  for (const auto& [name, why] : ControllersThatAreOff(options)) off.Set(name, why);
   json::Value settings = json::Value::Object({
       {"version", config::Version()},
       {"flags", std::move(flags)},
       {"featureGates", std::move(gates)},
-      {"controllers", ListOf(controllers.on)},
-      {"controllersOff", ListOf(controllers.off)},
+      {"controllers", ListOf(ControllersThatRun(options).on)},
+      {"controllersOff", std::move(off)},
       {"warnings", ListOf(options.warnings)},
   });
   return absl::StrCat(

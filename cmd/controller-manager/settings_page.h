@@ -9,9 +9,9 @@
 namespace cmd {
 
 // Returns JSON: under the name of the program its version, every flag with the value that was given
-// or is the default, every feature gate, the controllers that run, those that do not, and the
-// warnings of the start, which say what of that has no effect. No setting is a secret; files with
-// secrets are named, not shown.
+// or is the default, every feature gate, the controllers that run, why each other one does not, and
+// the warnings of the start, which say what of that has no effect. No setting is a secret; files
+// with secrets are named, not shown.
 std::string SettingsPage(const config::Options& options);
 
 }  // namespace cmd

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "api/resources.h"
 #include "base/clock.h"
@@ -25,7 +24,7 @@ absl::StatusOr<std::unique_ptr<kube::Client>> ClientOf(const std::string& cluste
   kube::ClientOptions options;
   options.name = cluster;
   options.timeout = kPatience;
-  options.user_agent = absl::StrCat("karmada-interpret/", config::Version());
+  options.user_agent = config::UserAgent("karmada-interpret");
   return std::make_unique<kube::Client>(std::move(transport), std::move(options), base::RealClock(),
                                         nullptr);
 }

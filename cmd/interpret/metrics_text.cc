@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/stop_token.h"
+#include "config/version.h"
 #include "kube/client/client.h"
 #include "kube/client/http_transport.h"
 #include "kube/client/kubeconfig.h"
@@ -92,7 +93,7 @@ absl::StatusOr<kube::HttpResponse> Fetch(const Endpoint& endpoint) {
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
   kube::ClientOptions options;
   options.timeout = kPatience;
-  options.user_agent = "karmada-interpret";
+  options.user_agent = config::UserAgent("karmada-interpret");
   kube::Client client(std::move(transport), std::move(options), base::RealClock(), nullptr);
   kube::HttpRequest request;
   request.method = "GET";

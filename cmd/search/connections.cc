@@ -54,15 +54,13 @@ absl::StatusOr<Connections> Connect(const SearchOptions& options) {
   return out;
 }
 
-std::string SearchUserAgent() { return absl::StrCat(api::kSearch, "/", config::Version()); }
-
 kube::ClientOptions ControlPlaneClient(const SearchOptions& options, const Connections& to) {
   kube::ClientOptions c;
   c.name = "karmada-apiserver";
   c.host = kube::HostOf(to.control_plane.server);
   c.qps = options.kube_api_qps;
   c.burst = options.kube_api_burst;
-  c.user_agent = SearchUserAgent();
+  c.user_agent = config::UserAgent(api::kSearch);
   return c;
 }
 

@@ -29,7 +29,6 @@ absl::StatusOr<Connections> Connect(const SearchOptions& options);
 
 // Returns the options of a client of the control plane, with --kube-api-qps and -burst.
 kube::ClientOptions ControlPlaneClient(const SearchOptions& options, const Connections& to);
-std::string SearchUserAgent();
 
 // The control plane, as far as the parts of this server read it.
 struct ControlPlane {

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "api/programs.h"
 #include "base/status.h"
+#include "config/version.h"
 
 namespace cmd {
 namespace {
@@ -13,7 +15,7 @@ using kube::aggregation::ReviewClient;
 
 ReviewClient::Options ReviewsFor(const char* metric_prefix) {
   ReviewClient::Options options;
-  options.user_agent = SearchUserAgent();
+  options.user_agent = config::UserAgent(api::kSearch);
   options.metric_prefix = metric_prefix;
   return options;
 }

@@ -8,11 +8,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "api/programs.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "cmd/search/cache_scope_view.h"
 #include "cmd/search/opensearch_secrets.h"
+#include "config/version.h"
 #include "search/proxy/read_request.h"
 
 namespace cmd {
@@ -24,7 +26,7 @@ kube::ClusterSet::Options MemberOptions(const SearchOptions& o,
   m.informer_threads = std::move(threads);
   m.qps = o.cluster_api_qps;
   m.burst = o.cluster_api_burst;
-  m.user_agent = SearchUserAgent();
+  m.user_agent = config::UserAgent(api::kSearch);
   return m;
 }
 

@@ -52,7 +52,7 @@ kube::ClientOptions ClientFor(const std::string& name, const kube::ConnectionCon
   kube::ClientOptions options;
   options.name = name;
   options.host = kube::HostOf(config.server);
-  options.user_agent = absl::StrCat(api::kControllerManager, "/", config::Version());
+  options.user_agent = config::UserAgent(api::kControllerManager);
   return options;
 }
 

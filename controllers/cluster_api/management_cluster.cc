@@ -34,7 +34,7 @@ kube::ClientOptions ClientFor(const std::string& host) {
   kube::ClientOptions options;
   options.name = kName;
   options.host = host;
-  options.user_agent = absl::StrCat(api::kControllerManager, "/", config::Version());
+  options.user_agent = config::UserAgent(api::kControllerManager);
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "config/version.h"
 #include "kube/client/client.h"
 #include "kube/client/errors.h"
 #include "kube/client/http_transport.h"
@@ -41,7 +42,7 @@ MemberAnswer Ask(const kube::ConnectionConfig& config, const MemberQuestion& que
   if (!transport.ok()) return {transport.status()};
   kube::ClientOptions options;
   options.timeout = kPatience;
-  options.user_agent = "karmada-lens";
+  options.user_agent = config::UserAgent("karmada-lens");
   kube::Client client(*std::move(transport), std::move(options), base::RealClock(), nullptr);
   absl::StatusOr<kube::Object> object = client.Get(question.resource, question.key, stop);
   if (object.ok()) return {absl::OkStatus(), kube::Share(*std::move(object))};

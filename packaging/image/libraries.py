@@ -9,6 +9,10 @@ MACHINES = {
     "AArch64": ("aarch64-linux-gnu", "arm64"),
 }
 
+# Libraries that a program names in LD_PRELOAD, which none of its headers mentions. With --enable-pprof that is the allocator
+# that can say who holds memory (profiling/heap_profile.cc).
+PRELOADED = {"karmada-controller-manager": ("libtcmalloc.so.4",)}
+
 
 class Elf:
     """What the headers of a program or a library say."""
@@ -37,11 +41,12 @@ def find(name, folder):
 
 
 def needed_by(program):
-    """{name: path} of all libraries that `program` needs, directly or through others, without the loader."""
+    """{name: path} of all libraries that `program` needs, directly or through others, and of those that it has preloaded
+    when it starts itself anew; without the loader."""
     elf = Elf(program)
     loader = os.path.basename(elf.loader or "")
     found = {}
-    waiting = list(elf.needed)
+    waiting = [*elf.needed, *PRELOADED.get(os.path.basename(program), ())]
     while waiting:
         name = waiting.pop()
         if name in found or name == loader:

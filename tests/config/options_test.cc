@@ -298,6 +298,7 @@ TEST_CASE("help and version are printed and end the program well") {
                                                       "version.Info{GitVersion:\"",
                                                       config::Version(), "\"")));
   CHECK(Parse({"--version"}).output == absl::StrCat(config::Version(), "\n"));
+  CHECK(config::UserAgent("a-program") == absl::StrCat("a-program/", config::Version()));
   CHECK(Parse({"--version"}).exit_code == 0);
   CHECK(Parse({"help"}).output == help.output);
   CHECK(Parse({"help"}).exit_code == 0);

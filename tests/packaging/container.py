@@ -9,7 +9,8 @@ import subprocess
 import places
 
 USER = 65532
-# In a mount namespace of its own: $1 becomes read-only, $2 is shown at $1/etc/karmada, which is read-only, too.
+# In a mount namespace of its own: $1 becomes read-only, $2 is shown at $1/etc/karmada, which is read-only, too. Runtimes of
+# containers mount /proc.
 ENTER = """
 set -e
 root=$1 config=$2
@@ -17,6 +18,7 @@ shift 2
 mount --bind "$root" "$root"
 mount --bind "$config" "$root/etc/karmada"
 mount -o remount,bind,ro "$root/etc/karmada"
+mount --bind /proc "$root/proc"
 mount -o remount,bind,ro "$root"
 exec env -i PATH=/bin $KM_ENVIRONMENT "$(command -v setpriv)" --no-new-privs --inh-caps=-all \
   "$(command -v chroot)" --userspec=%d:%d --groups= "$root" "$@"
@@ -42,7 +44,9 @@ class Container:
         self.root = self.place / "bundle" / "rootfs"
         self.config = self.place / "config"
         os.makedirs(self.config)
-        os.makedirs(self.root / "etc" / "karmada")  # As a volume's place is made by those who run containers.
+        # The places of what is mounted are made by those who run containers.
+        os.makedirs(self.root / "etc" / "karmada")
+        os.makedirs(self.root / "proc", exist_ok=True)
         with open(self.place / "bundle" / "config.json", encoding="utf-8") as file:
             self.process = json.load(file)["process"]
 

@@ -2,6 +2,8 @@
 import base64
 import datetime
 import http.client
+import json
+import os
 import re
 import shutil
 import socket
@@ -40,8 +42,8 @@ class ContainerTest(unittest.TestCase):
         self.addCleanup(lambda: process.poll() is None and stop(process))
         return process
 
-    def start_manager(self, kubeconfig, **more):
-        return self.start(self.manager, f"--kubeconfig={kubeconfig}", "--metrics-bind-address=0",
+    def start_manager(self, kubeconfig, *words, **more):
+        return self.start(self.manager, *words, f"--kubeconfig={kubeconfig}", "--metrics-bind-address=0",
                           "--health-probe-bind-address=0", "--leader-elect-lease-duration=3s",
                           "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=200ms", **more)
 
@@ -121,6 +123,41 @@ class ManagerTest(ContainerTest):
         bundle.write_text(bundle.read_text() + authority)
         process = self.start_manager(kubeconfig)
         places.eventually("the daemon to lead", lambda: self.leads(process))
+
+
+class ProfilesTest(ContainerTest):
+    """What docs/operations.md says about profiles holds for the program in its image, too."""
+
+    def setUp(self):
+        super().setUp()
+        self.port = free_port()
+        kubeconfig = self.manager.put("karmada.config", self.sandbox.kubeconfig.read_bytes())
+        process = self.start_manager(kubeconfig, "--enable-pprof", f"--profiling-bind-address=127.0.0.1:{self.port}",
+                                     "--logging-format=json")
+        places.eventually("the daemon in the image to lead", lambda: self.leads(process))
+        self.sandbox.create_files(*sorted(DEMO.glob("*.yaml")))
+
+    def top(self, profile):
+        """What `go tool pprof` prints of a profile, with the names from the image's debug information."""
+        debug = places.IMAGES / f"{MANAGER}.debug"
+        return places.run("go", "tool", "pprof", "-top", debug, f"http://127.0.0.1:{self.port}/debug/pprof/{profile}",
+                          env={**os.environ, "PPROF_TMPDIR": str(places.scratch("profiles"))}).stdout
+
+    def test_go_tool_pprof_reads_heap_profiles(self):
+        top = self.top("heap")
+        self.assertIn("Type: space", top)
+        self.assertRegex(top, r"Showing nodes accounting for [1-9]")
+        # Functions of this program, by the names that its debug information has.
+        self.assertRegex(top, r"(?m)B +[0-9.]+% +(main|RunDaemon|BuildControllers|Establish|Connect)$")
+
+    def test_go_tool_pprof_reads_cpu_profiles_and_the_log_stays_json(self):
+        self.assertIn("Type: cpu", self.top("profile?seconds=2"))
+        lines = places.eventually("the line about the profile", lambda: [
+            line for line in self.log(self.manager).splitlines() if "interrupts/evictions/bytes" in line])
+        self.assertEqual(len(lines), 1)
+        for line in self.log(self.manager).splitlines():
+            self.assertIsInstance(json.loads(line), dict)
+        self.assertIn("interrupts/evictions/bytes = ", json.loads(lines[0])["gperftools"])
 
 
 class SearchTest(ContainerTest):

@@ -1,7 +1,12 @@
 #include "profiling/profile_server.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <thread>
@@ -10,6 +15,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "tests/base/raw_client.h"
 #include "tests/support/fake_clock.h"
 
@@ -46,6 +52,29 @@ struct Fixture {
   }
 };
 
+// Catches what is written to the descriptor of standard error.
+class StandardError {
+ public:
+  StandardError() : before_(dup(STDERR_FILENO)), file_(memfd_create("stderr", MFD_CLOEXEC)) {
+    dup2(file_, STDERR_FILENO);
+  }
+  ~StandardError() {
+    dup2(before_, STDERR_FILENO);
+    close(before_);
+    close(file_);
+  }
+  StandardError(const StandardError&) = delete;
+
+  std::string Read() const {
+    std::string text(static_cast<size_t>(lseek(file_, 0, SEEK_END)), '\0');
+    REQUIRE(pread(file_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()));
+    return text;
+  }
+
+ private:
+  const int before_, file_;
+};
+
 uint64_t Word(const std::string& profile, size_t i) {
   uint64_t word = 0;
   REQUIRE(profile.size() >= (i + 1) * sizeof word);
@@ -66,6 +95,45 @@ TEST_CASE_METHOD(Fixture, "a CPU profile has samples, and the libraries that the
   CHECK(Word(answer.body, 5) >= 1);  // The first sample was seen so many times.
   CHECK(absl::StrContains(answer.body, "profiling_test"));
   CHECK(Profile().code == 200);  // A further one can be taken.
+}
+
+TEST_CASE_METHOD(Fixture, "the end of a CPU profile is a line of the log, and no other is lost") {
+  // Another thread writes to both, the stream and the descriptor, all the time.
+  constexpr absl::string_view kByStream = "by the stream\n";
+  constexpr absl::string_view kByDescriptor = "by the descriptor\n";
+  int by_stream = 0, by_descriptor = 0;
+  std::string said;
+  {
+    const StandardError captured;
+    std::atomic<bool> done = false;
+    std::thread writer([&] {
+      while (!done) {
+        by_stream +=
+            std::fputs(kByStream.data(), __atomic_load_n(&stderr, __ATOMIC_ACQUIRE)) >= 0 ? 1 : 0;
+        by_descriptor +=
+            write(STDERR_FILENO, kByDescriptor.data(), kByDescriptor.size()) > 0 ? 1 : 0;
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+    });
+    CHECK(Profile().code == 200);
+    CHECK(Profile().code == 200);
+    done = true;
+    writer.join();
+    said = captured.Read();
+  }
+  int found_by_stream = 0, found_by_descriptor = 0, ends = 0;
+  for (const absl::string_view line : absl::StrSplit(said, '\n', absl::SkipEmpty())) {
+    found_by_stream += absl::StrCat(line, "\n") == kByStream ? 1 : 0;
+    found_by_descriptor += absl::StrCat(line, "\n") == kByDescriptor ? 1 : 0;
+    CHECK_FALSE(absl::StartsWith(line, "PROFILE"));
+    if (!absl::StrContains(line, "a CPU profile has been taken")) continue;
+    ++ends;
+    CHECK(absl::StrContains(line, "gperftools=\"interrupts/evictions/bytes = "));
+  }
+  CHECK(ends == 2);
+  CHECK(by_stream > 0);
+  CHECK(found_by_stream == by_stream);
+  CHECK(found_by_descriptor == by_descriptor);
 }
 
 TEST_CASE_METHOD(Fixture,

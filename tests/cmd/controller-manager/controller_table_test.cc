@@ -18,6 +18,21 @@ TEST_CASE("The controllers that can be switched are those that the support table
   CHECK(ControllerNames() == here);
 }
 
+TEST_CASE("A gate of a whole controller is in the support table alone") {
+  const config::Options standard;
+  for (const ControllerEntry& entry : ControllerTable()) {
+    CAPTURE(entry.name);
+    const config::ControllerSupport* const support = config::FindController(entry.name);
+    CHECK((support != nullptr) == (entry.switched == Switch::kByFlag));
+    if (support == nullptr || !support->gate.has_value()) continue;
+    CHECK_FALSE(entry.gate.has_value());
+    CHECK(IsWanted(entry, standard) == standard.gates.Enabled(*support->gate));
+    CHECK(WhyOff(entry, standard) ==
+          "it needs --feature-gates=" + std::string(config::FeatureGates::NameOf(*support->gate)) +
+              "=true");
+  }
+}
+
 TEST_CASE("Controllers of one name are switched together") {
   std::map<std::string, Switch> switches;
   for (const ControllerEntry& entry : ControllerTable()) {

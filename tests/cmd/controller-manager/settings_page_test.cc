@@ -37,9 +37,42 @@ TEST_CASE("the page of settings has given values and defaults") {
   CHECK(page["featureGates"]["Failover"].AsBool());
   CHECK(page["featureGates"]["PropagateDeps"].AsBool());
   CHECK_FALSE(page["featureGates"]["WorkloadAffinity"].AsBool(true));
-  CHECK(json::Write(page["controllersOff"]) == R"(["remedy"])");
   CHECK(page["controllers"].size() > 10);
   CHECK(page["warnings"].size() == 1);
+}
+
+TEST_CASE("the page of settings says of each controller that does not run why it is off") {
+  const json::Value page = PageOf(
+      {"--controllers=*,-remedy,hpaScaleTargetMarker", "--feature-gates=PropagateDeps=false"});
+  CHECK(json::Write(page["controllersOff"]) == json::Write(*json::Parse(R"({
+    "Cluster API detector": "it needs --cluster-api-kubeconfig",
+    "clustertaintpolicy": "it needs --feature-gates=Failover=true",
+    "dependencies distributor": "it needs --feature-gates=PropagateDeps=true",
+    "deploymentReplicasSyncer":
+        "it is off by default: --controllers=*,deploymentReplicasSyncer turns it on",
+    "endpointsliceCollect": "it needs --feature-gates=MultiClusterService=true",
+    "endpointsliceDispatch": "it needs --feature-gates=MultiClusterService=true",
+    "federatedResourceQuotaEnforcement":
+        "it needs --feature-gates=FederatedQuotaEnforcement=true",
+    "multiclusterservice": "it needs --feature-gates=MultiClusterService=true",
+    "remedy": "--controllers has -remedy"
+  })")));
+  const json::Value few = PageOf({"--controllers=binding,clustertaintpolicy"});
+  CHECK(few["controllersOff"]["execution"].AsString() == "--controllers does not name it");
+  CHECK(few["controllersOff"]["clustertaintpolicy"].AsString() ==
+        "it needs --feature-gates=Failover=true");
+  CHECK_FALSE(few["controllersOff"].Has("binding"));
+  CHECK_FALSE(few["controllersOff"].Has("resource detector"));
+}
+
+TEST_CASE("with everything switched on each controller is on the page once") {
+  const json::Value page = PageOf({"--controllers=*,deploymentReplicasSyncer,hpaScaleTargetMarker",
+                                   "--feature-gates=AllAlpha=true,AllBeta=true"});
+  CHECK(json::Write(page["controllersOff"]) ==
+        R"({"Cluster API detector":"it needs --cluster-api-kubeconfig"})");
+  const json::Value standard = PageOf({});
+  CHECK(standard["controllers"].size() + standard["controllersOff"].size() ==
+        page["controllers"].size() + 1);
 }
 
 }  // namespace cmd

@@ -23,6 +23,7 @@ LEASE = "/apis/coordination.k8s.io/v1/namespaces/karmada-system/leases/"
 SECONDS = 150
 # (alert or panel, why it has no data while all is well)
 ONLY_WHEN_BROKEN = {
+    "KarmadaControllerManagerMemory": "the daemon has no memory limit here",
     "KarmadaAPIServerRefuses": "no API server refuses requests with 429 or 5xx here",
     "KarmadaSearchErrors": "karmada-search answers no request with 5xx here",
 }
@@ -64,6 +65,17 @@ class FilesTest(unittest.TestCase):
                 self.assertEqual(len(spec["groups"][0]["rules"]), len(prometheus.alerts(chart)))
                 runbook = spec["groups"][0]["rules"][0]["annotations"]["runbook_url"]
                 self.assertTrue(runbook.startswith("https://docs.example.com/ops#karmada"), runbook)
+
+    def test_each_alert_is_raised_by_samples_beyond_its_threshold_and_by_no_others(self):
+        for chart in NAMES:
+            with self.subTest(chart):
+                file = prometheus.SAMPLES / f"{chart}.yaml"
+                done = prometheus.test_rules(file)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                checks = [check for test in yaml.safe_load(file.read_text())["tests"] for check in test["alert_rule_test"]]
+                for raised in (True, False):
+                    seen = {check["alertname"] for check in checks if bool(check.get("exp_alerts")) == raised}
+                    self.assertEqual(seen, set(prometheus.alerts(chart)), "raised" if raised else "silent")
 
     def test_each_alert_has_its_section_in_the_runbook(self):
         headings = {line.strip("# ").lower() for line in (paths.ROOT / "docs/operations.md").read_text().splitlines()

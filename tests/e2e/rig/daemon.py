@@ -11,9 +11,9 @@ USER = rights.USER
 class Daemon:
     """A running karmada-controller-manager. Use as a context manager, or stop() it."""
 
-    def __init__(self, plane, exe=paths.DAEMON, name="controller-manager", flags=(), kubeconfig=None):
+    def __init__(self, plane, exe=paths.DAEMON, name="controller-manager", flags=(), kubeconfig=None, metrics_port=None):
         self.plane, self.exe, self.name = plane, exe, name
-        self.metrics_port, self.health_port = free_port(), free_port()
+        self.metrics_port, self.health_port = metrics_port or free_port(), free_port()
         kubeconfig = kubeconfig or self._kubeconfig()
         self.process = plane.start(name, [
             exe, f"--kubeconfig={kubeconfig}", "--cluster-status-update-frequency=10s",

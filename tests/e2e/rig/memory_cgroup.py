@@ -50,6 +50,11 @@ class MemoryLimit:
         name = "memory.max_usage_in_bytes" if self.is_v1 else "memory.peak"
         return max((int((group / name).read_text()) for group in self._groups() if (group / name).exists()), default=0)
 
+    def change(self, limit_bytes):
+        """Gives the running processes another limit; the kernel refuses one that is less than what they use."""
+        for group in self._groups():
+            (group / ("memory.limit_in_bytes" if self.is_v1 else "memory.max")).write_text(str(limit_bytes))
+
     def close(self):
         for group in self._groups():
             group.rmdir()
