@@ -28,7 +28,7 @@ LEFT_OUT = {
     "karmada-controller-manager ... --interpreter-admission": "the three dots are the other flags; cases/test_admission.py starts it so",
     "make image ": "tests/packaging makes the images, and runs them",
     "docker build": "needs Docker",
-    "patch karmada karmada": "there is no operator",
+    "patch karmada NAME": "there is no operator",
     "make package": "tests/packaging installs the packages in a clean Debian",
 }
 
@@ -39,6 +39,9 @@ WHILE_OURS_LEADS = {
     "karmada-lens preflight": "karmada-lens preflight || [ $? = 2 ]",
     "kubectl get events -n NS --field-selector type=Warning": f"kubectl get events -n {APPS} --field-selector type=Warning",
     "kubectl get lease -n $LEASES karmada-controller-manager -o yaml": None,
+    "kubectl get federatedhpas -A": None,
+    "kubectl get apiservices": None,
+    "kubectl get events -A --field-selector reason=ScaleFailed": None,
     "kubectl get cluster NAME -o yaml": "kubectl get cluster member1 -o yaml",
     "kubectl get works -A | grep -w False": "kubectl get works -A | (! grep -w False)",
     "kubectl describe work": "kubectl describe work -n karmada-es-member1",
@@ -50,7 +53,7 @@ WHILE_OURS_LEADS = {
     "kubectl --kubeconfig $KARMADA apply --server-side -f FILE":
         "kubectl --kubeconfig $KARMADA apply --server-side --dry-run=server --force-conflicts -f config/crds/work.karmada.io_works.yaml",
     "go tool pprof PROGRAM http://localhost:6060/debug/pprof/profile?seconds=30": "",  # look_inside()
-    "kubectl --kubeconfig $HOSTING -n karmada-system rollout restart deployment karmada-controller-manager": None,
+    "kubectl --kubeconfig $HOSTING -n $NAMESPACE rollout restart deployment $DEPLOYMENT": None,
     "kubectl --kubeconfig $KARMADA config view --raw -o jsonpath='{.users[0].user.client-certificate-data}' | base64 -d | openssl x509 -noout -enddate":
         "openssl x509 -noout -enddate -in $(kubectl config view -o jsonpath='{.users[0].user.client-certificate}')",  # It is a file here.
     "curl -s http://127.0.0.1:8081/shadow | jq .": "",  # Before the shadow ends.
@@ -66,6 +69,7 @@ NOT_TYPED = {
     "kubectl --kubeconfig $HOSTING -n $NAMESPACE patch karmada NAME --type=merge -p '{\"spec\":{\"suspend\":true}}'",
     "karmadactl init",  # Makes the control plane.
     "karmadactl unjoin",  # Scenarios and cases/test_pull_cluster.py.
+    "kubectl create namespace karmada-system",  # It is there.
     "kubectl rollout undo",
     "kubectl logs --previous",  # There are no containers here.
     "kubectl delete apiservice v1alpha1.search.karmada.io",  # cases/test_search_upstream.py.
