@@ -35,7 +35,7 @@ absl::Status Positive(const char* flag, absl::Duration d) {
   return absl::InvalidArgumentError(absl::StrCat(flag, ": must be greater than 0"));
 }
 
-// "0" and "" switch the server off.
+// "0" switches the server off, and so does "", but for --metrics-bind-address.
 absl::Status CheckAddress(absl::string_view flag, const std::string& address) {
   if (address.empty() || address == "0") return absl::OkStatus();
   return base::Annotate(base::ParseListenAddress(address).status(), flag);
@@ -169,6 +169,8 @@ void AdjustResync(Options& o) {
 
 // Upstream accepts these values, although some of them silently stop it from working.
 void Adjust(Options& o) {
+  // As with controller-runtime, where only "0" switches the metrics off.
+  if (o.metrics_bind_address.empty()) o.metrics_bind_address = Options().metrics_bind_address;
   AdjustResync(o);
   Concurrency& c = o.concurrency;
   AtLeast(1, "--concurrent-work-syncs", c.work, o);

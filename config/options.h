@@ -93,8 +93,8 @@ struct Options {
   std::vector<std::string> controllers = {"*"};
   FeatureGates gates;
   LeaderElection leader_election;
-  std::string metrics_bind_address = ":8080";
-  std::string health_probe_bind_address = ":10357";
+  std::string metrics_bind_address = ":8080";        // "0" for none.
+  std::string health_probe_bind_address = ":10357";  // "0" or "" for none.
   // Leads to the management cluster of Cluster API; "" for none.
   std::string cluster_api_kubeconfig;
   std::string cluster_api_context;  // "" for the current one.

@@ -12,7 +12,7 @@ repository (files/), which a package of the chart contains.
 {{- range $object.subjects }}
 {{- if eq .kind "User" }}{{ $_ := set . "name" $user }}{{ end }}
 {{- end }}
-{{- $_ := set $object.metadata "labels" (dict "app.kubernetes.io/name" $root.Chart.Name "app.kubernetes.io/managed-by" $root.Release.Service) }}
+{{- $_ := set $object.metadata "labels" (dict "app.kubernetes.io/name" (include "shared.name" $root) "app.kubernetes.io/managed-by" $root.Release.Service) }}
 ---
 {{ toYaml $object }}
 {{- end }}

@@ -15,7 +15,7 @@ metadata:
   labels:
     {{- merge (fromYaml (include "shared.labels" $root)) ($values.labels | default dict) | toYaml | nindent 4 }}
 spec:
-  jobLabel: app.kubernetes.io/name
+  jobLabel: app.kubernetes.io/component
   selector:
     matchLabels:
       {{- include "shared.selector" $root | nindent 6 }}

@@ -15,34 +15,64 @@ upstream's name (controllerManager, search), and "own.helmKubeconfig": the Secre
 {{- end -}}
 {{- end -}}
 
-{{/* What selects the pods of this release, and not those of an installation of upstream's beside it. */}}
-{{- define "shared.selector" -}}
-{{- $own := get .Values (include "own.key" .) -}}
-{{- $labels := dict "app.kubernetes.io/name" .Chart.Name "app.kubernetes.io/instance" .Release.Name -}}
-{{- merge $labels ($own.labels | default dict) | toYaml -}}
+{{/*
+The name of the program's pods. Upstream's operator calls its own pods karmada-controller-manager and karmada-search, which is
+what its Services, budgets and waits select, together with the name of the Karmada object. So these are called otherwise.
+*/}}
+{{- define "shared.name" -}}
+{{- printf "karmada-cpp-%s" (trimPrefix "karmada-" .Chart.Name) -}}
 {{- end -}}
 
-{{/* The labels of all objects. */}}
+{{/* What selects the pods of this release, and no pods of upstream's installers. */}}
+{{- define "shared.selector" -}}
+{{- dict "app.kubernetes.io/name" (include "shared.name" .) "app.kubernetes.io/instance" .Release.Name | toYaml -}}
+{{- end -}}
+
+{{/* The labels of all objects but pods. */}}
 {{- define "shared.labels" -}}
+{{- $own := get .Values (include "own.key" .) -}}
 {{- $labels := fromYaml (include "shared.selector" .) -}}
+{{- $_ := set $labels "app.kubernetes.io/component" .Chart.Name -}}
 {{- $_ := set $labels "app.kubernetes.io/version" .Chart.AppVersion -}}
 {{- $_ := set $labels "app.kubernetes.io/managed-by" .Release.Service -}}
 {{- $_ := set $labels "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_") -}}
-{{- merge $labels (.Values.global.commonLabels | default dict) | toYaml -}}
+{{- merge $labels ($own.labels | default dict) (.Values.global.commonLabels | default dict) | toYaml -}}
 {{- end -}}
 
-{{/* The labels of pods. */}}
+{{/*
+The labels of pods. They lack those of `labels`: upstream's Services, budgets and anti-affinities select pods by them, and these
+pods are neither behind its Services nor counted by its budgets.
+*/}}
 {{- define "shared.podLabels" -}}
 {{- $own := get .Values (include "own.key" .) -}}
-{{- merge (fromYaml (include "shared.selector" .)) ($own.podLabels | default dict) (.Values.global.commonLabels | default dict) | toYaml -}}
+{{- $labels := merge (fromYaml (include "shared.selector" .)) (dict "app.kubernetes.io/component" .Chart.Name) ($own.podLabels | default dict) (.Values.global.commonLabels | default dict) -}}
+{{- $upstream := $own.labels | default (dict "app" .Chart.Name) -}}
+{{- $selected := true -}}
+{{- range $key, $value := $upstream -}}
+{{- if ne (get $labels $key) $value -}}{{- $selected = false -}}{{- end -}}
+{{- end -}}
+{{- if $selected -}}
+{{- fail (printf "the pods would have all labels of %s.labels, by which upstream's Services, budgets and anti-affinities select upstream's pods: take them out of podLabels and global.commonLabels" (include "own.key" .)) -}}
+{{- end -}}
+{{- toYaml $labels -}}
+{{- end -}}
+
+{{/*
+The namespace of the control plane in which upstream's program of this layout keeps its Lease: karmadactl's is the one in which
+`karmadactl init` has installed everything, the others' is karmada-system unless their values say otherwise.
+*/}}
+{{- define "shared.systemNamespace" -}}
+{{- .Values.systemNamespace | default (eq .Values.kubeconfig.layout "karmadactl" | ternary .Release.Namespace "karmada-system") -}}
 {{- end -}}
 
 {{/*
 The program's image. What upstream's values call it overrides `image`, unless it is upstream's own image, which a values
-file of upstream's chart names: with it this chart would start another program.
+file of upstream's chart names: with it this chart would start another program. As with upstream's chart,
+global.imageRegistry goes before the registry of upstream's key; it does not go before `image.registry`.
 */}}
 {{- define "shared.image" -}}
 {{- $image := .Values.image -}}
+{{- $registry := $image.registry | default .Values.global.imageRegistry -}}
 {{- $own := (get .Values (include "own.key" .)).image | default dict -}}
 {{- $isUpstream := and (eq ($own.repository | default "") (printf "karmada/%s" .Chart.Name)) (has ($own.registry | default "docker.io") (list "docker.io" "index.docker.io")) -}}
 {{- if not $isUpstream -}}
@@ -50,9 +80,9 @@ file of upstream's chart names: with it this chart would start another program.
 {{- range $key, $value := pick $own "registry" "repository" "tag" -}}
 {{- if $value -}}{{- $_ := set $given $key $value -}}{{- end -}}
 {{- end -}}
+{{- if $given.registry -}}{{- $registry = .Values.global.imageRegistry | default $given.registry -}}{{- end -}}
 {{- $image = merge $given $image -}}
 {{- end -}}
-{{- $registry := .Values.global.imageRegistry | default $image.registry -}}
 {{- $name := empty $registry | ternary $image.repository (printf "%s/%s" $registry $image.repository) -}}
 {{- if $image.digest -}}
 {{- printf "%s@%s" $name $image.digest -}}

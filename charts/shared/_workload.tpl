@@ -9,10 +9,23 @@ replicas: {{ $own.replicaCount }}
 selector:
   matchLabels:
     {{- include "shared.selector" . | nindent 4 }}
-{{- with $own.strategy }}
+{{- with include "shared.strategy" . }}
 strategy:
-  {{- toYaml . | nindent 2 }}
+  {{- . | nindent 2 }}
 {{- end }}
+{{- end -}}
+
+{{/*
+The strategy given. Upstream's default starts a new pod before an old one ends; with a hard anti-affinity and no more nodes than
+replicas that pod would wait for ever, so there the default is to end an old one first.
+*/}}
+{{- define "shared.strategy" -}}
+{{- $strategy := (get .Values (include "own.key" .)).strategy -}}
+{{- $default := dict "type" "RollingUpdate" "rollingUpdate" (dict "maxUnavailable" 0 "maxSurge" "50%") -}}
+{{- if and (eq .Values.antiAffinity "hard") (eq (toJson $strategy) (toJson $default)) -}}
+{{- $strategy = dict "type" "RollingUpdate" "rollingUpdate" (dict "maxUnavailable" 1 "maxSurge" 0) -}}
+{{- end -}}
+{{- with $strategy -}}{{- toYaml . -}}{{- end -}}
 {{- end -}}
 
 {{/* What a pod's spec has before its containers. */}}
@@ -102,12 +115,12 @@ capabilities:
   - |
     want={{ .Values.karmadaImageVersion | squote }}
     while true; do
-      have=$(kubectl --kubeconfig={{ $kubeconfig.file }} --request-timeout=5s -n {{ .Values.systemNamespace }} get configmap karmada-version -o jsonpath='{.data.karmadaVersion}')
+      have=$(kubectl --kubeconfig={{ $kubeconfig.file }} --request-timeout=5s -n {{ include "shared.systemNamespace" . }} get configmap karmada-version -o jsonpath='{.data.karmadaVersion}')
       if [ -n "$have" ] && [ "${want:-$have}" = "$have" ]; then
         echo "the control plane is there: karmada-version is $have"
         exit 0
       fi
-      echo "waiting for ConfigMap {{ .Values.systemNamespace }}/karmada-version${want:+ to be $want}; it is ${have:-not there}"
+      echo "waiting for ConfigMap {{ include "shared.systemNamespace" . }}/karmada-version${want:+ to be $want}; it is ${have:-not there}"
       sleep 2
     done
   securityContext:

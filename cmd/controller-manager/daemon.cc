@@ -55,10 +55,10 @@ kube::ManagerOptions ManagerOptionsOf(const config::Options& o) {
   kube::ManagerOptions m;
   m.health_address = o.health_probe_bind_address;
   m.metrics_address = o.metrics_bind_address;
-  // A shadow runs beside the leader.
+  // A shadow runs beside the leader, and must not report itself as one.
   m.leader_elect = o.leader_election.enabled && !o.shadow;
   m.lease_namespace = o.leader_election.resource_namespace;
-  m.lease_name = api::kControllerManager;
+  if (!o.shadow) m.lease_name = api::kControllerManager;
   m.lease_duration = o.leader_election.lease_duration;
   m.renew_deadline = o.leader_election.renew_deadline;
   m.retry_period = o.leader_election.retry_period;

@@ -30,7 +30,7 @@ void AddServerFlags(CLI::App& app, Options& o) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("PAIRS");
   AddValue(app, "--metrics-bind-address", o.metrics_bind_address,
-           "address of /metrics and /configz; 0 for none")
+           "address of /metrics, /configz and, with --shadow, /shadow; 0 for none")
       ->type_name("HOST:PORT");
   AddValue(app, "--health-probe-bind-address", o.health_probe_bind_address,
            "address of /healthz, /livez and /readyz; 0 for none")

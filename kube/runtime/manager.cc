@@ -177,6 +177,7 @@ absl::Status Manager::Impl::Start() {
   RETURN_IF_ERROR(StartServers());
   always.Start();
   if (elector == nullptr) {
+    if (!options.lease_name.empty()) MasterStatus(registry, options.lease_name).Set(1);
     BecomeLeader();
     return absl::OkStatus();
   }

@@ -38,6 +38,9 @@ struct ManagerOptions {
   std::string health_address = ":10357";
   std::string metrics_address = ":8080";  // Serves /metrics; "" or "0": no server.
   bool leader_elect = true;
+  // Without an election the name, unless it is empty, is for leader_election_master_status only,
+  // which is 1 then: an alert of no leader must not be about a process that leads unopposed.
+  // Upstream's process has no such series then.
   std::string lease_namespace, lease_name;
   std::string identity;  // Empty stands for <hostname>_<uuid>.
   absl::Duration lease_duration = absl::Seconds(15);

@@ -57,6 +57,13 @@ TEST_CASE("malformed values are refused at the start, naming flag and value") {
   }
 }
 
+TEST_CASE("an empty address is the default for metrics, and none for probes, as upstream's") {
+  const Options o = MustParse({"--metrics-bind-address=", "--health-probe-bind-address="});
+  CHECK(o.metrics_bind_address == ":8080");
+  CHECK(o.health_probe_bind_address.empty());
+  CHECK(MustParse({"--metrics-bind-address=0"}).metrics_bind_address == "0");
+}
+
 TEST_CASE("the flags of admission come together, with files that can be read") {
   const auto refusal = [](const std::vector<std::string>& words) {
     const std::string text = Refusal(words);

@@ -68,16 +68,20 @@ absl::Status Validate(const LeaderElectionOptions& options) {
 
 }  // namespace
 
+metrics::Gauge& MasterStatus(metrics::Registry& registry, const std::string& lease_name) {
+  return registry.GetGauge(
+      "leader_election_master_status",
+      "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 "
+      "indicates master. 'name' is the string used to identify the lease. Please make sure to "
+      "group by name.",
+      {{"name", lease_name}});
+}
+
 struct LeaderElector::Impl {
   Impl(LeaderElectionOptions given, Environment environment)
       : options(std::move(given)),
         env(environment),
-        master_status(env.registry.GetGauge(
-            "leader_election_master_status",
-            "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, "
-            "1 indicates master. 'name' is the string used to identify the lease. Please make sure "
-            "to group by name.",
-            {{"name", options.lease_name}})) {}
+        master_status(MasterStatus(env.registry, options.lease_name)) {}
 
   const LeaderElectionOptions options;
   const Environment env;

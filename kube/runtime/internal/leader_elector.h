@@ -36,6 +36,9 @@ struct LeaderElectionOptions {
   bool watch = false;
 };
 
+// The gauge that is 1 while this process leads, which controller-runtime has as well.
+metrics::Gauge& MasterStatus(metrics::Registry& registry, const std::string& lease_name);
+
 class LeaderElector {
  public:
   struct Environment {

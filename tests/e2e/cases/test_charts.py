@@ -175,7 +175,12 @@ class UpstreamValuesTest(ChartCase):
             self.assertEqual(image({"own": {"tag": "mine"}}), f"{chart}:mine")
             self.assertEqual(image({"own": upstream, "image": {"registry": "r.example.com", "tag": "x"}}),
                              f"r.example.com/{chart}:x")
-            self.assertEqual(image({"global": {"imageRegistry": "g.example.com"}}), f"g.example.com/{ours}")
+            everywhere = {"global": {"imageRegistry": "g.example.com"}}
+            self.assertEqual(image(everywhere), f"g.example.com/{ours}")
+            self.assertEqual(image({"image": {"registry": "r.example.com"}, **everywhere}), f"r.example.com/{ours}")
+            self.assertEqual(image({"own": {**upstream, "registry": "mirror.example.com"}, **everywhere}),
+                             f"g.example.com/karmada/{chart}:v1.18.2")
+            self.assertEqual(image({"own": upstream, "image": {"registry": "r.example.com"}, **everywhere}), f"r.example.com/{ours}")
 
     def test_propagate_deps_is_on_unless_the_values_turn_it_off(self):
         self.assertNotIn("feature-gates", flags(self.render(MANAGER)))

@@ -10,6 +10,8 @@ PROGRAMS = ["karmada-controller-manager", "karmada-sandbox", "karmada-interpret"
 
 
 class CompletionTest(unittest.TestCase):
+    needs_plane = False
+
     def test_zsh_and_fish_complete_what_the_programs_parse(self):
         done = run([sys.executable, paths.ROOT / "tests" / "cmd" / "completion_test.py", "--shells", "zsh,fish",
                     *[paths.BIN / name for name in PROGRAMS]], timeout=600)

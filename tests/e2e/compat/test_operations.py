@@ -28,7 +28,7 @@ LEFT_OUT = {
     "karmada-controller-manager ... --interpreter-admission": "the three dots are the other flags; cases/test_admission.py starts it so",
     "make image ": "tests/packaging makes the images, and runs them",
     "docker build": "needs Docker",
-    "patch karmada karmada": "there is no operator",
+    "patch karmada NAME": "there is no operator",
     "make package": "tests/packaging installs the packages in a clean Debian",
 }
 
@@ -38,7 +38,10 @@ WHILE_OURS_LEADS = {
     "karmada-lens why KIND/NAME -n NS": f"karmada-lens why deployment/web -n {APPS}",
     "karmada-lens preflight": "karmada-lens preflight || [ $? = 2 ]",
     "kubectl get events -n NS --field-selector type=Warning": f"kubectl get events -n {APPS} --field-selector type=Warning",
-    "kubectl get lease -n karmada-system karmada-controller-manager -o yaml": None,
+    "kubectl get lease -n $LEASES karmada-controller-manager -o yaml": None,
+    "kubectl get federatedhpas -A": None,
+    "kubectl get apiservices": None,
+    "kubectl get events -A --field-selector reason=ScaleFailed": None,
     "kubectl get cluster NAME -o yaml": "kubectl get cluster member1 -o yaml",
     "kubectl get works -A | grep -w False": "kubectl get works -A | (! grep -w False)",
     "kubectl describe work": "kubectl describe work -n karmada-es-member1",
@@ -50,7 +53,7 @@ WHILE_OURS_LEADS = {
     "kubectl --kubeconfig $KARMADA apply --server-side -f FILE":
         "kubectl --kubeconfig $KARMADA apply --server-side --dry-run=server --force-conflicts -f config/crds/work.karmada.io_works.yaml",
     "go tool pprof PROGRAM http://localhost:6060/debug/pprof/profile?seconds=30": "",  # look_inside()
-    "kubectl --kubeconfig $HOSTING -n karmada-system rollout restart deployment karmada-controller-manager": None,
+    "kubectl --kubeconfig $HOSTING -n $NAMESPACE rollout restart deployment $DEPLOYMENT": None,
     "kubectl --kubeconfig $KARMADA config view --raw -o jsonpath='{.users[0].user.client-certificate-data}' | base64 -d | openssl x509 -noout -enddate":
         "openssl x509 -noout -enddate -in $(kubectl config view -o jsonpath='{.users[0].user.client-certificate}')",  # It is a file here.
     "curl -s http://127.0.0.1:8081/shadow | jq .": "",  # Before the shadow ends.
@@ -59,10 +62,14 @@ WHILE_OURS_LEADS = {
 
 # Words between the lines that name a program or a target and are no commands to type; the rest is typed elsewhere.
 NOT_TYPED = {
-    "make bench", "make bench-scale", "make charts", "make compat", "make image", "make package", "helm uninstall",
+    "make bench", "make bench-scale", "make charts", "make compat", "make image", "make package", "helm install", "helm uninstall",
     "helm upgrade", "kubectl --kubeconfig $HOSTING", "kubectl exec", "kubectl karmada-lens", "karmada-interpret check",
     "karmada-controller-manager --shadow",
+    # Needs upstream's operator.
+    "kubectl --kubeconfig $HOSTING -n $NAMESPACE patch karmada NAME --type=merge -p '{\"spec\":{\"suspend\":true}}'",
+    "karmadactl init",  # Makes the control plane.
     "karmadactl unjoin",  # Scenarios and cases/test_pull_cluster.py.
+    "kubectl create namespace karmada-system",  # It is there.
     "kubectl rollout undo",
     "kubectl logs --previous",  # There are no containers here.
     "kubectl delete apiservice v1alpha1.search.karmada.io",  # cases/test_search_upstream.py.
@@ -167,6 +174,8 @@ class WalkTest(PlaneCase):
             r"grep -v ' True\$'": lambda command: self.assertEqual(self.type(command, may_fail=True), ""),
             r"--shadow": self.start_ours,
             r"^until curl": self.wait_for_the_shadow,
+            r"^selector=": self.select_upstreams_pods,
+            r" expose deployment": self.expose,
             r"--replicas=0": lambda command: (self.type(command), self.upstream_goes()),
             r"--replicas=2": self.bring_upstream_back,
             r"^karmada-controller-manager --kubeconfig": self.take_over,
@@ -187,6 +196,20 @@ class WalkTest(PlaneCase):
     def wait_for_the_shadow(self, command):
         self.type("sleep 10; " + "curl -s http://127.0.0.1:8081/shadow | jq .")
         self.type(command, 420)
+
+    def select_upstreams_pods(self, command):
+        self.type(command)
+        wanted = ",".join(f"{key}={value}" for key, value in self.selector_of_upstream().items())
+        self.assertEqual(self.type('echo "$selector"'), wanted)
+
+    def expose(self, command):
+        self.type(command)
+        service = self.cluster.get(f"/api/v1/namespaces/{NAMESPACE}/services/interpreter-admission")
+        self.assertEqual(service["spec"]["selector"], self.selector_of_upstream())
+
+    def selector_of_upstream(self):
+        have = self.cluster.get(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/karmada-controller-manager")
+        return have["spec"]["selector"]["matchLabels"]
 
     def take_over(self, command):
         """The operator waits, as the page says: upstream's lease has to end."""

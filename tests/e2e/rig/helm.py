@@ -40,9 +40,9 @@ class Helm:
         """For a shell in which helm is typed."""
         return {name: value for name, value in self._env.items() if name != "KUBECONFIG"}
 
-    def template(self, chart, values=None, files=(), release="karmada"):
+    def template(self, chart, values=None, files=(), release="karmada", namespace=NAMESPACE):
         """The objects that a chart renders to, as text. `values` go over those of the files."""
-        return self("template", release, paths.CHARTS / chart, "--namespace", NAMESPACE, *self.given(values, files),
+        return self("template", release, paths.CHARTS / chart, "--namespace", namespace, *self.given(values, files),
                     text=json.dumps(values or {}))
 
     @staticmethod

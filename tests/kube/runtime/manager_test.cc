@@ -90,6 +90,23 @@ TEST_CASE_METHOD(Fixture, "loops stop before what always runs") {
   CHECK(Lines(lines.begin() + 2, lines.end()) == Lines{"end loop", "end always"});
 }
 
+TEST_CASE_METHOD(Fixture, "without an election the metric says that this process leads") {
+  const auto shown = [&] {
+    const std::string text = registry.Expose();
+    return absl::StrContains(text, "leader_election_master_status{name=\"the-lease\"} 1");
+  };
+  SECTION("with the name of a lease") { Make(); }
+  SECTION("but not beside a leader, without a name") {
+    options.lease_name.clear();
+    Make();
+  }
+  CHECK_FALSE(shown());
+  Start();
+  REQUIRE(Eventually([&] { return manager->IsLeader(); }));
+  CHECK(shown() == !options.lease_name.empty());
+  REQUIRE(Finish().ok());
+}
+
 TEST_CASE_METHOD(Fixture, "what is added while running starts at once, after the stop never") {
   Make();
   Start();
