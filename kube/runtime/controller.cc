@@ -221,6 +221,8 @@ void Controller::Prepare() { impl_->ConnectSources(); }
 absl::Status Controller::Run(const base::StopToken& stop) {
   const absl::Status synced = impl_->AwaitCaches(stop);
   if (!synced.ok()) {
+bool Controller::IsIdle() const { return impl_->queue.Idle(); }
+
     if (stop.stop_requested()) return absl::OkStatus();
     return base::Annotate(synced, "starting ", name());
   }

@@ -55,6 +55,7 @@ struct Enqueue {
   // effect.
   absl::Duration delay;
 };
+  bool IsIdle() const override;
 
 // After a reconcile, an Action has the effect that it names; an error is counted, requeued with
 // back-off and logged (errors that are alike are logged once in five minutes, with their count);
