@@ -224,11 +224,8 @@ void CronFederatedHpaReconciler::Observe(const std::string& metric, const std::s
       .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
 }
 
-// Many rules are due at the same minute, and each takes some requests one after the other.
-constexpr int kWorkers = 10;
-
-absl::Status RegisterCronFederatedHpa(const loops::Context& context, int /*workers*/) {
-  context.NewController(api::kCronFederatedHpaController, kWorkers)
+absl::Status RegisterCronFederatedHpa(const loops::Context& context, int workers) {
+  context.NewController(api::kCronFederatedHpaController, workers)
       .Watches(api::CronFederatedHpas(), {.when = {.update = OtherSpecOrStatus}})
       // A target whose server is slow delays only its own rules.
       .WithLanes([](const kube::Request& request) { return request.key.ToString(); })

@@ -25,9 +25,6 @@ namespace {
 
 using api::SliceCollector;
 
-// As many as upstream has for its queues of slices, which no flag changes.
-constexpr int kSliceWorkers = 3;
-
 // A Work of a collected slice brings the slice, a Work that asks for slices its Service. The end of
 // a Work that only the other collector had may be what this one waits for.
 kube::MapFn SlicesOfWork(SliceCollector collector) {
@@ -65,6 +62,11 @@ std::vector<kube::Request> RequestForCluster(const kube::Object& cluster) {
   return {{.key = {}, .cluster = std::string(cluster.name())}};
 }
 
+struct QueueOfSlices {
+  const char* name;
+  int workers;
+};
+
 bool MayBeOtherwise(const kube::Object& before, const kube::Object& after) {
   return works::BecameReady(before, after) || works::ServesOtherKinds(before, after) ||
          before.IsDeleting() != after.IsDeleting() ||
@@ -77,7 +79,7 @@ struct Slices {
 };
 
 Slices BuildBySlice(const loops::Context& context, const SliceCollection& collection,
-                    const char* name) {
+                    const QueueOfSlices& of) {
   const SliceCollector collector = collection.collector;
   const kube::MapFn slices_of = SlicesOfWork(collector);
   const auto matters = [slices_of](const kube::Object& work) { return !slices_of(work).empty(); };
@@ -85,7 +87,7 @@ Slices BuildBySlice(const loops::Context& context, const SliceCollection& collec
   auto reconciler = std::make_unique<SliceReconciler>(collection, sources);
   SliceReconciler& by_slice = *reconciler;
   kube::Controller& controller =
-      context.NewController(name, kSliceWorkers)
+      context.NewController(of.name, of.workers)
           .Watches(api::Works(),
                    {.when = {.add = matters, .update = OtherContent}, .map = slices_of})
           .Reads(api::Works(), DemandIndex(collector), DemandIndexValues(collector))
@@ -133,19 +135,20 @@ void BuildByCluster(const loops::Context& context, const SliceCollection& collec
 
 }  // namespace
 
-absl::Status RegisterServiceExport(const loops::Context& context, int /*workers*/) {
+absl::Status RegisterServiceExport(const loops::Context& context, int workers) {
   const SliceCollection collection{context.manager, SliceCollector::kServiceExport,
                                    api::kServiceExportController};
   context.inventory.Reads(api::ServiceExports(), {"metadata.deletionTimestamp"});
-  BuildByCluster(context, collection, BuildBySlice(context, collection, api::kServiceExportQueue));
+  BuildByCluster(context, collection,
+                 BuildBySlice(context, collection, {api::kServiceExportQueue, workers}));
   return absl::OkStatus();
 }
 
-absl::Status RegisterEndpointSliceCollect(const loops::Context& context, int /*workers*/) {
+absl::Status RegisterEndpointSliceCollect(const loops::Context& context, int workers) {
   const SliceCollection collection{context.manager, SliceCollector::kMultiClusterService,
                                    api::kEndpointSliceCollectController};
   BuildByCluster(context, collection,
-                 BuildBySlice(context, collection, api::kEndpointSliceCollectQueue));
+                 BuildBySlice(context, collection, {api::kEndpointSliceCollectQueue, workers}));
   return absl::OkStatus();
 }
 

@@ -43,3 +43,19 @@ TEST_CASE("Controllers of one name are switched together") {
 
 }  // namespace
 }  // namespace cmd
+TEST_CASE("The table has the number of workers of each controller") {
+  config::Options options;
+  options.concurrency.work = 7;
+  std::map<std::string, int> workers;
+  for (const ControllerEntry& entry : ControllerTable()) {
+    workers[entry.name] = WorkersOf(entry, options);
+  }
+  CHECK(workers["execution"] == 7);
+  CHECK(workers["workloadRebalancer"] == 1);
+  CHECK(workers["federatedHorizontalPodAutoscaler"] == 5);
+  CHECK(workers["cronFederatedHorizontalPodAutoscaler"] == 10);
+  CHECK(workers["serviceExport"] == 3);
+  CHECK(workers["endpointsliceCollect"] == 3);
+  CHECK(workers["Cluster API detector"] == 3);
+}
+
