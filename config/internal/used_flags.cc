@@ -163,7 +163,8 @@ void AddAutoscalingFlags(CLI::App& app, Options& o) {
 
 void AddLoggingFlags(CLI::App& app, Options& o) {
   AddValue(app, "-v,--v", o.logging.verbosity, "log verbosity");
-  AddValue(app, "--vmodule", o.logging.vmodule, "verbosity per file: pattern=N,...")
+  AddValue(app, "--vmodule", o.logging.vmodule,
+           "verbosity of controllers, by their names in the log, and of files: pattern=N,...")
       ->type_name("LEVELS");
   app.add_option("--success-events", o.success_events,
                  "successes that become events: what users wait for and ends of failures, or all "

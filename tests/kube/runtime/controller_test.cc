@@ -5,9 +5,11 @@
 #include <stdexcept>
 
 #include "absl/strings/match.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/sync_timer.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manager_fixture.h"
 
@@ -231,6 +233,51 @@ TEST_CASE_METHOD(Fixture, "an error is retried with back-off until it succeeds")
     REQUIRE(Eventually([&] { return Total("error") == n; }));
     clock.Advance(absl::Seconds(1));
   }
+TEST_CASE_METHOD(Fixture, "--vmodule selects the controllers whose passes are logged") {
+  const auto [rule, of_c, of_other] =
+      GENERATE(table<const char*, bool, bool>({{"c=4", true, false},
+                                               {"other=4", false, true},
+                                               {"controller=4", true, true},
+                                               {"c=3", false, false}}));
+  base::InitLogging("test", {.vmodule = rule});
+  const tests::CapturedStderr log;
+  Controller& c = Build([](const Request& request, const base::StopToken&) {
+    return absl::StatusOr<Action>(request.key.name == "a" ? Action::Done()
+                                                          : Action::After(absl::Seconds(90)));
+  });
+  Controller& other = ControllerBuilder(*manager).Named("other").Build(
+      std::make_unique<ScriptedReconciler>(record, Succeed));
+  c.queue().Add(item);
+  c.queue().Add({.key = {"ns", "later"}});
+  other.queue().Add(item);
+  Start();
+  REQUIRE(Eventually([&] { return record.size() == 3 && manager->IsIdle(); }));
+  REQUIRE(Finish().ok());
+  base::InitLogging("test", {});
+  const std::string text = log.Text();
+  CHECK(absl::StrContains(text, "reconciled controller=c request=ns/a took=0 outcome=done") ==
+        of_c);
+  CHECK(absl::StrContains(text, "request=ns/later took=0 outcome=\"again after 1m30s\"") == of_c);
+  CHECK(absl::StrContains(text, "reconciled controller=other request=ns/a") == of_other);
+}
+
+TEST_CASE_METHOD(Fixture, "the line about a pass that did not succeed says so") {
+  base::InitLogging("test", {.verbosity = 4});
+  const tests::CapturedStderr log;
+  Controller& c = Build([](const Request& request, const base::StopToken&) {
+    return absl::StatusOr<Action>(request.key.name == "a" ? absl::AbortedError("conflict")
+                                                          : absl::InternalError("broken"));
+  });
+  c.queue().Add(item);
+  c.queue().Add({.key = {"ns", "b"}});
+  Start();
+  REQUIRE(AwaitReconciles(2));
+  REQUIRE(Finish().ok());
+  base::InitLogging("test", {});
+  CHECK(absl::StrContains(log.Text(), "request=ns/a took=0 outcome=conflict"));
+  CHECK(absl::StrContains(log.Text(), "request=ns/b took=0 outcome=error"));
+}
+
   REQUIRE(Eventually([&] { return Total("success") == 1; }));
   CHECK(Count("reconcile_errors_total") == 3);
   CHECK(controller.queue().Requeues(item) == 0);
