@@ -43,12 +43,6 @@ kube::MapFn SlicesOfWork(SliceCollector collector) {
   };
 }
 
-// Somebody may have changed what a collector wrote; the status is not of that.
-bool OtherContent(const kube::Object& before, const kube::Object& after) {
-  return kube::GenerationChanged(before, after) || before.labels() != after.labels() ||
-         before.annotations() != after.annotations();
-}
-
 kube::MapFn ClusterOfWork() {
   return [](const kube::Object& work) {
     std::vector<kube::Request> requests;
@@ -62,16 +56,16 @@ std::vector<kube::Request> RequestForCluster(const kube::Object& cluster) {
   return {{.key = {}, .cluster = std::string(cluster.name())}};
 }
 
-struct QueueOfSlices {
-  const char* name;
-  int workers;
-};
-
 bool MayBeOtherwise(const kube::Object& before, const kube::Object& after) {
   return works::BecameReady(before, after) || works::ServesOtherKinds(before, after) ||
          before.IsDeleting() != after.IsDeleting() ||
          api::ClusterView(before).IsPush() != api::ClusterView(after).IsPush();
 }
+
+struct QueueOfSlices {
+  const char* name;
+  int workers;
+};
 
 struct Slices {
   std::shared_ptr<SliceSources> sources;
@@ -89,7 +83,7 @@ Slices BuildBySlice(const loops::Context& context, const SliceCollection& collec
   kube::Controller& controller =
       context.NewController(of.name, of.workers)
           .Watches(api::Works(),
-                   {.when = {.add = matters, .update = OtherContent}, .map = slices_of})
+                   {.when = {.add = matters, .update = kube::ContentChanged}, .map = slices_of})
           .Reads(api::Works(), DemandIndex(collector), DemandIndexValues(collector))
           .Reads(api::Works(), works::kWorksByCollectedService, works::CollectedServices)
           .Reads(api::Clusters())

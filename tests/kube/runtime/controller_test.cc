@@ -167,6 +167,17 @@ TEST_CASE("a generation that comes again with another spec has changed") {
       "deletionTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"a": 1}})")));
 }
 
+TEST_CASE("labels and annotations are content, the status is not") {
+  const Object before = Pod("a");
+  Object after = before;
+  after.Set({"status", "phase"}, "Running");
+  CHECK_FALSE(ContentChanged(before, after));
+  SECTION("labels") { after.SetLabel("a", "b"); }
+  SECTION("annotations") { after.SetAnnotation("a", "b"); }
+  SECTION("the spec") { after.Set({"spec", "nodeName"}, "n"); }
+  CHECK(ContentChanged(before, after));
+}
+
 TEST_CASE("events become requests as the predicates and the mapping say") {
   tests::FakeClock clock;
   WorkQueue queue({.name = "q"}, clock);
