@@ -56,7 +56,6 @@ inline constexpr char kEndpointSliceDispatchController[] = "endpointslice-dispat
 inline constexpr char kFederatedHpaController[] = "federatedHPA-controller";
 inline constexpr char kCronFederatedHpaController[] = "cronfederatedhpa-controller";
 inline constexpr char kClusterApiDetector[] = "cluster-api-detector";
-inline constexpr char kControllerManagerSource[] = "karmada-controller-manager";
 inline constexpr char kOverrideManagerSource[] = "override-manager";
 
 namespace reason {
