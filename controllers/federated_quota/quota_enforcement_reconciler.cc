@@ -34,7 +34,6 @@
 namespace controllers {
 namespace {
 
-constexpr char kResourceNotCounted[] = "ResourceNotCounted";
 constexpr char kPods[] = "pods";
 
 bool OtherLimits(const kube::Object& before, const kube::Object& after) {
@@ -180,7 +179,7 @@ void QuotaEnforcementReconciler::ReportUncounted(const kube::Object& quota) {
   }
   if (uncounted.empty()) return;
   recorder_.Warning(
-      kube::InvolvedObject::Of(quota), kResourceNotCounted,
+      kube::InvolvedObject::Of(quota), api::reason::kResourceNotCounted,
       absl::StrCat("spec.overall limits ", absl::StrJoin(uncounted, ", "),
                    ", of which no workload ever counts as using anything: only what containers "
                    "request is added up, such as cpu, memory, ephemeral-storage and extended "

@@ -1,5 +1,6 @@
 #include "cmd/controller-manager/controller_table.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
@@ -18,6 +19,17 @@ TEST_CASE("The controllers that can be switched are those that the support table
   CHECK(ControllerNames() == here);
 }
 
+TEST_CASE("The support table has every loop without a switch") {
+  for (const ControllerEntry& entry : ControllerTable()) {
+    if (entry.switched != Switch::kAlwaysOn) continue;
+    CAPTURE(entry.name);
+    const auto loops = config::LoopsWithoutSwitch();
+    CHECK(std::any_of(loops.begin(), loops.end(), [&entry](const config::Support& loop) {
+      return loop.name == entry.name;
+    }));
+  }
+}
+
 TEST_CASE("A gate of a whole controller is in the support table alone") {
   const config::Options standard;
   for (const ControllerEntry& entry : ControllerTable()) {
@@ -33,16 +45,6 @@ TEST_CASE("A gate of a whole controller is in the support table alone") {
   }
 }
 
-TEST_CASE("Controllers of one name are switched together") {
-  std::map<std::string, Switch> switches;
-  for (const ControllerEntry& entry : ControllerTable()) {
-    CAPTURE(entry.name);
-    CHECK(switches.try_emplace(entry.name, entry.switched).first->second == entry.switched);
-  }
-}
-
-}  // namespace
-}  // namespace cmd
 TEST_CASE("The table has the number of workers of each controller") {
   config::Options options;
   options.concurrency.work = 7;
@@ -59,3 +61,13 @@ TEST_CASE("The table has the number of workers of each controller") {
   CHECK(workers["Cluster API detector"] == 3);
 }
 
+TEST_CASE("Controllers of one name are switched together") {
+  std::map<std::string, Switch> switches;
+  for (const ControllerEntry& entry : ControllerTable()) {
+    CAPTURE(entry.name);
+    CHECK(switches.try_emplace(entry.name, entry.switched).first->second == entry.switched);
+  }
+}
+
+}  // namespace
+}  // namespace cmd
