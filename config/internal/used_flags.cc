@@ -158,7 +158,7 @@ void AddAutoscalingFlags(CLI::App& app, Options& o) {
               a.cpu_initialization_period,
               "for how long after its start the CPU use of a pod may count for nothing");
   AddDuration(app, "--horizontal-pod-autoscaler-initial-readiness-delay", a.initial_readiness_delay,
-              "a pod that is unready since so soon after its start has never been ready");
+              "a pod that became unready within this time after its start counts as never ready");
 }
 
 void AddLoggingFlags(CLI::App& app, Options& o) {

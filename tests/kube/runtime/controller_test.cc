@@ -233,17 +233,6 @@ TEST_CASE("events become requests as the predicates and the mapping say") {
   }
 }
 
-TEST_CASE_METHOD(Fixture, "an error is retried with back-off until it succeeds") {
-  int failures = 3;
-  Controller& controller = Build([&](const Request&, const base::StopToken&) {
-    return failures-- > 0 ? absl::StatusOr<Action>(absl::InternalError("broken")) : Action::Done();
-  });
-  Start();
-  controller.queue().Add(item, 7);
-  for (size_t n = 1; n <= 3; ++n) {
-    REQUIRE(Eventually([&] { return Total("error") == n; }));
-    clock.Advance(absl::Seconds(1));
-  }
 TEST_CASE_METHOD(Fixture, "--vmodule selects the controllers whose passes are logged") {
   const auto [rule, of_c, of_other] =
       GENERATE(table<const char*, bool, bool>({{"c=4", true, false},
@@ -289,6 +278,17 @@ TEST_CASE_METHOD(Fixture, "the line about a pass that did not succeed says so") 
   CHECK(absl::StrContains(log.Text(), "request=ns/b took=0 outcome=error"));
 }
 
+TEST_CASE_METHOD(Fixture, "an error is retried with back-off until it succeeds") {
+  int failures = 3;
+  Controller& controller = Build([&](const Request&, const base::StopToken&) {
+    return failures-- > 0 ? absl::StatusOr<Action>(absl::InternalError("broken")) : Action::Done();
+  });
+  Start();
+  controller.queue().Add(item, 7);
+  for (size_t n = 1; n <= 3; ++n) {
+    REQUIRE(Eventually([&] { return Total("error") == n; }));
+    clock.Advance(absl::Seconds(1));
+  }
   REQUIRE(Eventually([&] { return Total("success") == 1; }));
   CHECK(Count("reconcile_errors_total") == 3);
   CHECK(controller.queue().Requeues(item) == 0);
@@ -435,6 +435,41 @@ TEST_CASE_METHOD(Fixture, "workers start only when what the reconciler reads is 
   CHECK(seen == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "a manager is idle while no request is due or being worked on") {
+  absl::Mutex mu;
+  bool release = false;
+  Controller& controller = Build([&](const Request&, const base::StopToken&) {
+    absl::MutexLock lock(&mu, absl::Condition(&release));
+    return absl::StatusOr<Action>(Action::After(absl::Minutes(1)));
+  });
+  CHECK(manager->IsIdle());
+  controller.queue().Add(item);
+  CHECK_FALSE(manager->IsIdle());  // Nobody has taken it.
+  Start();
+  REQUIRE(AwaitReconciles(1));
+  CHECK_FALSE(manager->IsIdle());  // It is being worked on.
+  {
+    absl::MutexLock lock(&mu);
+    release = true;
+  }
+  CHECK(Eventually([&] { return manager->IsIdle(); }));  // It waits for a minute.
+  CHECK(controller.queue().size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a manager is never idle between two requests that follow each other") {
+  constexpr size_t kPasses = 2000;
+  WorkQueue* queue = nullptr;
+  queue = &Build([&](const Request& request, const base::StopToken&) {
+             if (record.size() < kPasses) queue->Add(request);
+             return absl::StatusOr<Action>(Action::Done());
+           }).queue();
+  queue->Add(item);
+  Start();
+  while (!manager->IsIdle()) {
+  }
+  CHECK(record.size() == kPasses);
+}
+
 TEST_CASE_METHOD(Fixture, "a stop lets the running reconcile end and leaves the queue") {
   absl::Mutex mu;
   bool running = false, release = false;
@@ -493,41 +528,6 @@ TEST_CASE_METHOD(Fixture, "equal requests never run at once, others do") {
         most = std::max(most, ++running);
         mu.AwaitWithTimeout(absl::Condition(&enough), absl::Minutes(1));
         --running;
-TEST_CASE_METHOD(Fixture, "a manager is idle while no request is due or being worked on") {
-  absl::Mutex mu;
-  bool release = false;
-  Controller& controller = Build([&](const Request&, const base::StopToken&) {
-    absl::MutexLock lock(&mu, absl::Condition(&release));
-    return absl::StatusOr<Action>(Action::After(absl::Minutes(1)));
-  });
-  CHECK(manager->IsIdle());
-  controller.queue().Add(item);
-  CHECK_FALSE(manager->IsIdle());  // Nobody has taken it.
-  Start();
-  REQUIRE(AwaitReconciles(1));
-  CHECK_FALSE(manager->IsIdle());  // It is being worked on.
-  {
-    absl::MutexLock lock(&mu);
-    release = true;
-  }
-  CHECK(Eventually([&] { return manager->IsIdle(); }));  // It waits for a minute.
-  CHECK(controller.queue().size() == 1);
-}
-
-TEST_CASE_METHOD(Fixture, "a manager is never idle between two requests that follow each other") {
-  constexpr size_t kPasses = 2000;
-  WorkQueue* queue = nullptr;
-  queue = &Build([&](const Request& request, const base::StopToken&) {
-             if (record.size() < kPasses) queue->Add(request);
-             return absl::StatusOr<Action>(Action::Done());
-           }).queue();
-  queue->Add(item);
-  Start();
-  while (!manager->IsIdle()) {
-  }
-  CHECK(record.size() == kPasses);
-}
-
         return absl::StatusOr<Action>(Action::Done());
       }));
   SECTION("equal") {
