@@ -38,8 +38,8 @@ using MapFn = std::function<std::vector<Request>(const Object&)>;
 // Returns the requests that an update leads to, for loops that have to compare its two states.
 using UpdateMapFn = std::function<std::vector<Request>(const Object& before, const Object& after)>;
 
-// Determines what the events of an informer put into a queue. A resync (Informer::Resync) hands each
-// object to `when.add` and `map` and queues it like one of the first list.
+// Determines what the events of an informer put into a queue. A resync (Informer::Resync) hands
+// each object to `when.add` and `map` and queues it like one of the first list.
 struct Enqueue {
   Predicates when;
   MapFn map;  // Empty stands for the object's own key.

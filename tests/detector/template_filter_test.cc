@@ -69,8 +69,8 @@ TEST_CASE("the tables of Karmada's kinds give them the same versions and names")
   };
   std::set<std::string> known, here;
   for (const kube::Resource& resource : resources) {
-    known.insert(absl::StrCat(resource.gvk.ApiVersion(), " ", resource.gvk.kind, " ",
-                              resource.plural));
+    known.insert(
+        absl::StrCat(resource.gvk.ApiVersion(), " ", resource.gvk.kind, " ", resource.plural));
   }
   for (const config::KindSupport& kind : config::Kinds()) {
     if (kind.state != config::State::kHere) continue;

@@ -24,9 +24,8 @@ TEST_CASE("The support table has every loop without a switch") {
     if (entry.switched != Switch::kAlwaysOn) continue;
     CAPTURE(entry.name);
     const auto loops = config::LoopsWithoutSwitch();
-    CHECK(std::any_of(loops.begin(), loops.end(), [&entry](const config::Support& loop) {
-      return loop.name == entry.name;
-    }));
+    CHECK(std::any_of(loops.begin(), loops.end(),
+                      [&entry](const config::Support& loop) { return loop.name == entry.name; }));
   }
 }
 
