@@ -62,7 +62,7 @@ EvictionTask EvictionTask::FromJson(const json::Value& item) {
 }
 
 bool EvictionTask::PurgesAtOnce() const {
-  return !KeepsAway() && (purge_mode == "Directly" || purge_mode == "Immediately");
+  return !KeepsAway() && (purge_mode == kPurgeDirectly || purge_mode == kPurgeImmediately);
 }
 
 bool EvictionTask::KeepsWork() const { return !KeepsAway() && !PurgesAtOnce(); }

@@ -56,7 +56,6 @@ inline constexpr char kEndpointSliceDispatchController[] = "endpointslice-dispat
 inline constexpr char kFederatedHpaController[] = "federatedHPA-controller";
 inline constexpr char kCronFederatedHpaController[] = "cronfederatedhpa-controller";
 inline constexpr char kClusterApiDetector[] = "cluster-api-detector";
-inline constexpr char kControllerManagerSource[] = "karmada-controller-manager";
 inline constexpr char kOverrideManagerSource[] = "override-manager";
 
 namespace reason {
@@ -105,6 +104,12 @@ inline constexpr char kAggregateStatusFailed[] = "AggregateStatusFailed";
 // controllers of quotas use kSyncWork... and kAggregateStatus...
 inline constexpr char kCollectOverallStatusSucceed[] = "CollectOverallStatusSucceed";
 inline constexpr char kCollectOverallStatusFailed[] = "CollectOverallStatusFailed";
+inline constexpr char kResourceNotCounted[] = "ResourceNotCounted";
+
+// Reasons of events on CertificateSigningRequests.
+inline constexpr char kInvalidCertificateRequest[] = "InvalidCertificateRequest";
+inline constexpr char kAgentCertificateNotRecognized[] = "AgentCertificateNotRecognized";
+inline constexpr char kAgentCertificateNotPermitted[] = "AgentCertificateNotPermitted";
 
 // Reasons of events on templates and namespaces about override policies.
 inline constexpr char kApplyOverridePolicySucceed[] = "ApplyOverridePolicySucceed";

@@ -6,7 +6,6 @@ namespace api {
 
 inline constexpr char kSearchGroup[] = "search.karmada.io";
 inline constexpr char kSearchVersion[] = "v1alpha1";
-inline constexpr char kSearchApiVersion[] = "search.karmada.io/v1alpha1";
 
 // Where upstream's karmada-search stores ResourceRegistries in etcd, below its prefix. The spelling
 // differs from that of the API path.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/internal/log_format.h"
+#include "base/verbosity.h"
 
 namespace base {
 namespace {
@@ -80,9 +81,11 @@ void LogError(absl::string_view message, LogFields fields, std::source_location 
   Log(kError, message, fields, where);
 }
 
-bool VlogOn(int level, std::source_location where) {
+bool VlogOn(int level, std::source_location where) { return VlogOnFor("", level, where); }
+
+bool VlogOnFor(absl::string_view part, int level, std::source_location where) {
   const Settings& settings = GlobalSettings();
-  return level <= settings.rules.LevelFor(where.file_name(), settings.verbosity);
+  return level <= settings.rules.LevelFor(where.file_name(), settings.verbosity, part);
 }
 
 }  // namespace base

@@ -81,6 +81,8 @@ constexpr Spec kSpecs[] = {
      "of this program only: customizations of several kinds, and several that retain"},
 };
 
+constexpr char kFlag[] = "--feature-gates";
+
 constexpr size_t kShortestPart = 5;
 
 std::string Assignment(absl::string_view name, bool value) {
@@ -90,7 +92,7 @@ std::string Assignment(absl::string_view name, bool value) {
 // Returns a sentence when this value of the gate does not have the effect that it has upstream,
 // else "".
 std::string WarningOf(const Spec& s, bool value) {
-  const std::string what = absl::StrCat("--feature-gates=", Assignment(s.name, value));
+  const std::string what = absl::StrCat(kFlag, "=", Assignment(s.name, value));
   switch (s.state) {
     case kFixed:
       return value == s.on ? "" : absl::StrCat(what, " has no effect: ", s.note);
@@ -184,23 +186,25 @@ std::string FeatureGates::Describe() {
   return out;
 }
 
-std::vector<std::string> FeatureGates::Warnings() const {
-  std::vector<std::string> out;
+std::vector<Warning> FeatureGates::Warnings() const {
+  std::vector<Warning> out;
   std::map<std::string, std::vector<std::string>> by_stage;
   for (const Spec& s : kSpecs) {
     const auto named = named_.find(s.gate);
     const auto stage = stages_.find(std::string(s.StageSwitch()));
     if (named != named_.end()) {
       std::string warning = WarningOf(s, named->second);
-      if (!warning.empty()) out.push_back(std::move(warning));
+      if (warning.empty()) continue;
+      out.push_back({{kFlag}, std::move(warning), {std::string(s.name)}});
     } else if (stage != stages_.end() && !WarningOf(s, stage->second).empty()) {
       by_stage[Assignment(stage->first, stage->second)].emplace_back(s.name);
     }
   }
   for (const auto& [stage, gates] : by_stage) {
-    out.push_back(absl::StrCat("--feature-gates=", stage,
-                               " has no effect, or not the whole one, on ",
-                               absl::StrJoin(gates, ", "), " (docs/support.md)"));
+    out.push_back({{kFlag},
+                   absl::StrCat(kFlag, "=", stage, " has no effect, or not the whole one, on ",
+                                absl::StrJoin(gates, ", "), " (docs/support.md)"),
+                   gates});
   }
   return out;
 }

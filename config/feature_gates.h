@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "config/warning.h"
 
 namespace config {
 
@@ -45,9 +46,9 @@ class FeatureGates {
   absl::Status Set(absl::string_view text);
   // Returns one line per gate for --help: "Failover=true|false (BETA - default=false)".
   static std::string Describe();
-  // Returns a sentence for each given value that does not have the whole effect that it has
+  // Returns a warning for each given value that does not have the whole effect that it has
   // upstream.
-  std::vector<std::string> Warnings() const;
+  std::vector<Warning> Warnings() const;
   // Returns every gate by its name.
   std::map<std::string, bool> All() const;
   // Returns the gates that differ from their default: "Failover=true,...".

@@ -173,7 +173,7 @@ absl::Status CheckVmodule(absl::string_view text) {
       continue;
     }
     return absl::InvalidArgumentError(
-        absl::StrCat("--vmodule: \"", entry, "\" is not pattern=N, such as detector*=4"));
+        absl::StrCat("--vmodule: \"", entry, "\" is not pattern=N, such as binding-controller=4"));
   }
   return absl::OkStatus();
 }

@@ -121,11 +121,15 @@ absl::Status ValidateAdmission(const AdmissionFlags& a) {
   return ValidateFile(kKey, a.key_file);
 }
 
+void Warn(Options& o, absl::string_view flag, std::string text) {
+  o.warnings.push_back({{std::string(flag)}, std::move(text)});
+}
+
 // Replaces a number that is too small by `least` and adds a warning.
 template <class T>
 void AtLeast(T least, absl::string_view flag, T& value, Options& o) {
   if (value >= least) return;
-  o.warnings.push_back(absl::StrCat(flag, "=", value, " is too small: ", least, " is used"));
+  Warn(o, flag, absl::StrCat(flag, "=", value, " is too small: ", least, " is used"));
   value = least;
 }
 
@@ -138,7 +142,7 @@ void DefaultUnlessPositive(T standard, absl::string_view flag, T& value, Options
   } else {
     given = absl::StrCat(value), used = absl::StrCat(standard);
   }
-  o.warnings.push_back(absl::StrCat(flag, "=", given, " is not positive: ", used, " is used"));
+  Warn(o, flag, absl::StrCat(flag, "=", given, " is not positive: ", used, " is used"));
   value = standard;
 }
 
@@ -149,8 +153,9 @@ void AdjustRate(absl::string_view server, double& qps, int& burst, Options& o) {
   AtLeast(0.0, rate_flag, qps, o);
   AtLeast(0, burst_flag, burst, o);
   if (burst > 0 && qps == 0) {
-    o.warnings.push_back(absl::StrCat(burst_flag, "=", burst, " has no effect without ", rate_flag,
-                                      ": requests are sent as fast as the server answers"));
+    Warn(o, burst_flag,
+         absl::StrCat(burst_flag, "=", burst, " has no effect without ", rate_flag,
+                      ": requests are sent as fast as the server answers"));
   }
 }
 
@@ -162,9 +167,11 @@ void AdjustResync(Options& o) {
   if (given == absl::ZeroDuration() || given >= kShortestResync) return;
   const bool is_off = given < absl::ZeroDuration();
   o.resync_period = is_off ? absl::ZeroDuration() : kShortestResync;
-  o.warnings.push_back(absl::StrCat(
-      "--resync-period=", absl::FormatDuration(given),
-      is_off ? " is negative: 0 is used, which means never" : " is too short: 1s is used"));
+  constexpr char kFlag[] = "--resync-period";
+  Warn(o, kFlag,
+       absl::StrCat(
+           kFlag, "=", absl::FormatDuration(given),
+           is_off ? " is negative: 0 is used, which means never" : " is too short: 1s is used"));
 }
 
 // Upstream accepts these values, although some of them silently stop it from working.
@@ -197,62 +204,74 @@ void WarnOfGates(Options& o) {
     const bool named = std::find(o.controllers.begin(), o.controllers.end(), controller.name) !=
                        o.controllers.end();
     if (!named || !controller.gate.has_value() || o.gates.Enabled(*controller.gate)) continue;
-    o.warnings.push_back(absl::StrCat("--controllers: ", controller.name,
-                                      " has no effect without --feature-gates=",
-                                      FeatureGates::NameOf(*controller.gate), "=true"));
+    Warn(o, "--controllers",
+         absl::StrCat("--controllers: ", controller.name, " has no effect without --feature-gates=",
+                      FeatureGates::NameOf(*controller.gate), "=true"));
   }
   if (o.quota_sync_period != Options().quota_sync_period &&
       !o.gates.Enabled(Gate::kFederatedQuotaEnforcement)) {
-    o.warnings.push_back(
-        "--federated-resource-quota-sync-period has no effect without "
-        "--feature-gates=FederatedQuotaEnforcement=true");
+    constexpr char kFlag[] = "--federated-resource-quota-sync-period";
+    Warn(o, kFlag,
+         absl::StrCat(kFlag,
+                      " has no effect without --feature-gates=FederatedQuotaEnforcement=true"));
   }
   if (!o.profiling.enabled && o.profiling.bind_address != Profiling().bind_address) {
-    o.warnings.push_back("--profiling-bind-address has no effect without --enable-pprof");
+    Warn(o, "--profiling-bind-address",
+         "--profiling-bind-address has no effect without --enable-pprof");
   }
   if (o.gates.Enabled(Gate::kTransitiveDependencies) && !o.gates.Enabled(Gate::kPropagateDeps)) {
-    o.warnings.push_back("the gate TransitiveDependencies has no effect without PropagateDeps");
+    o.warnings.push_back({{"--feature-gates"},
+                          "the gate TransitiveDependencies has no effect without PropagateDeps",
+                          {std::string(FeatureGates::NameOf(Gate::kTransitiveDependencies))}});
   }
 }
 
 void WarnOfEviction(Options& o) {
-  constexpr absl::string_view kFlag = "--enable-no-execute-taint-eviction has no effect ";
+  static constexpr char kFlag[] = "--enable-no-execute-taint-eviction";
+  constexpr char kMode[] = "--no-execute-taint-eviction-purge-mode";
+  constexpr char kRate[] = "--resource-eviction-rate";
   const TaintEviction standard;
-  if (!o.taint_eviction.no_execute) {
-    if (o.taint_eviction.purge_mode != standard.purge_mode ||
-        o.taint_eviction.rate != standard.rate) {
-      o.warnings.push_back(
-          "--no-execute-taint-eviction-purge-mode and --resource-eviction-rate have no effect "
-          "without --enable-no-execute-taint-eviction");
-    }
+  const TaintEviction& given = o.taint_eviction;
+  if (!given.no_execute) {
+    std::vector<std::string> flags;
+    if (given.purge_mode != standard.purge_mode) flags.emplace_back(kMode);
+    if (given.rate != standard.rate) flags.emplace_back(kRate);
+    if (flags.empty()) return;
+    o.warnings.push_back(
+        {std::move(flags), absl::StrCat(kMode, " and ", kRate, " have no effect without ", kFlag)});
     return;
   }
+  const auto warn = [&o](absl::string_view why) {
+    Warn(o, kFlag, absl::StrCat(kFlag, " has no effect ", why));
+  };
   if (!o.gates.Enabled(Gate::kFailover)) {
-    o.warnings.push_back(absl::StrCat(kFlag, "without --feature-gates=Failover=true"));
-  } else if (!o.taint_eviction.manager) {
-    o.warnings.push_back(absl::StrCat(kFlag, "with --enable-taint-manager=false"));
+    warn("without --feature-gates=Failover=true");
+  } else if (!given.manager) {
+    warn("with --enable-taint-manager=false");
   } else if (!o.ControllerEnabled("cluster")) {
-    o.warnings.push_back(absl::StrCat(kFlag, "without the controller \"cluster\""));
+    warn("without the controller \"cluster\"");
   }
 }
 
 void WarnOfClusterApi(Options& o) {
   if (o.cluster_api_context.empty() || !o.cluster_api_kubeconfig.empty()) return;
-  o.warnings.push_back("--cluster-api-context has no effect without --cluster-api-kubeconfig");
+  Warn(o, "--cluster-api-context",
+       "--cluster-api-context has no effect without --cluster-api-kubeconfig");
 }
 
 void WarnOfShadow(Options& o) {
   if (!o.shadow) return;
-  o.warnings.push_back(
-      "--shadow: nothing is written; writes that would be made are reported in this log, at "
-      "/shadow beside /metrics, and in karmada_shadow_writes_total");
-  o.warnings.push_back(
-      "--shadow: there is no leader election: this process neither waits for the lease nor takes "
-      "it, and it records no events");
+  constexpr char kFlag[] = "--shadow";
+  Warn(o, kFlag,
+       "--shadow: nothing is written; writes that would be made are reported in this log, at "
+       "/shadow beside /metrics, and in karmada_shadow_writes_total");
+  Warn(o, kFlag,
+       "--shadow: there is no leader election: this process neither waits for the lease nor takes "
+       "it, and it records no events");
   if (o.cluster_api_kubeconfig.empty()) return;
-  o.warnings.push_back(
-      "--cluster-api-kubeconfig: a shadow does not show the joins of Cluster API, because they "
-      "need tokens that are not made for it");
+  Warn(o, "--cluster-api-kubeconfig",
+       "--cluster-api-kubeconfig: a shadow does not show the joins of Cluster API, because they "
+       "need tokens that are not made for it");
 }
 
 // Returns the flags that have an effect.
@@ -325,7 +344,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   valid.Update(internal::ValidatePermissions(permissions));
   if (!valid.ok()) return Refused(valid.message());
   options.warnings = internal::UnusedFlagWarnings(app);
-  for (std::string& warning : options.gates.Warnings()) options.warnings.push_back(warning);
+  for (Warning& warning : options.gates.Warnings()) options.warnings.push_back(std::move(warning));
   WarnOfGates(options);
   WarnOfEviction(options);
   WarnOfClusterApi(options);

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "config/duration.h"
 #include "config/feature_gates.h"
+#include "config/warning.h"
 
 namespace config {
 
@@ -127,8 +128,8 @@ struct Options {
   Logging logging;
   Profiling profiling;
 
-  // A sentence, for the log, about each setting that does not have the effect that it has upstream.
-  std::vector<std::string> warnings;
+  // What of these settings does not have the effect that it has upstream.
+  std::vector<Warning> warnings;
   // The given flags that differ from their defaults: "--v=2 --controllers=*,-binding".
   std::string changed_flags;
   // Every flag that has an effect, without its dashes, and the value that was given or is the

@@ -49,6 +49,7 @@ constexpr ControllerSupport kControllers[] = {
 
 constexpr Support kLoopsWithoutSwitch[] = {
     {"resource detector", kHere},
+    {"member clusters", kHere, "connections to the members, which all loops share"},
     {"dependencies distributor", kHere, "with the gate `PropagateDeps`"},
     {"taint manager", kHere, "with the controller `cluster` and the gate `Failover`"},
     {"Cluster API detector", kHere, "with `--cluster-api-kubeconfig`"},

@@ -48,6 +48,18 @@ json::Value VersionInfo() {
                               {"platform", build.platform}});
 }
 
+std::map<std::string, std::string> BuildLabels() {
+  const BuildInfo build = Build();
+  return {{"git_version", build.version},
+          {"git_commit", build.commit},
+          {"git_short_commit", build.short_commit},
+          {"git_tree_state", build.tree},
+          {"build_date", build.date},
+          {"go_version", ""},
+          {"compiler", build.compiler},
+          {"platform", build.platform}};
+}
+
 std::string VersionText(absl::string_view program) {
   const BuildInfo build = Build();
   return absl::StrCat(program, " version: version.Info{GitVersion:\"", build.version,

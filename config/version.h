@@ -2,6 +2,7 @@
 #ifndef CONFIG_VERSION_H_
 #define CONFIG_VERSION_H_
 
+#include <map>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -30,6 +31,9 @@ BuildInfo Build();
 
 // Returns the same facts under the names that upstream's version.Info has in JSON.
 json::Value VersionInfo();
+
+// Returns the same facts as the labels of upstream's metric karmada_build_info.
+std::map<std::string, std::string> BuildLabels();
 
 // Returns the line that `<program> version` prints, in upstream's format.
 std::string VersionText(absl::string_view program);

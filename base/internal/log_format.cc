@@ -88,11 +88,11 @@ VerbosityRules::VerbosityRules(absl::string_view vmodule) {
   }
 }
 
-int VerbosityRules::LevelFor(absl::string_view file, int otherwise) const {
+int VerbosityRules::LevelFor(absl::string_view file, int otherwise, absl::string_view part) const {
   if (rules_.empty()) return otherwise;
   const absl::string_view name = BaseNameWithoutExtension(file);
   for (const auto& [pattern, level] : rules_) {
-    if (Matches(pattern, name)) return level;
+    if (Matches(pattern, name) || (!part.empty() && Matches(pattern, part))) return level;
   }
   return otherwise;
 }

@@ -27,15 +27,15 @@ struct JsonLine {
 // newline.
 std::string FormatJson(const JsonLine& line, const LogFields& fields);
 
-// File name patterns (* and ?) and the verbosity that they set: "reflector=4,work*=2".
+// Patterns (* and ?) of names and the verbosity that they set: "reflector=4,work*=2".
 class VerbosityRules {
  public:
   VerbosityRules() = default;
   // Parts that are not pattern=number are ignored.
   explicit VerbosityRules(absl::string_view vmodule);
   // Returns the level of the first pattern that matches the file's base name without its extension,
-  // or `otherwise`.
-  int LevelFor(absl::string_view file, int otherwise) const;
+  // or the name of the part of the program, if it has one; without such a pattern `otherwise`.
+  int LevelFor(absl::string_view file, int otherwise, absl::string_view part = "") const;
 
  private:
   std::vector<std::pair<std::string, int>> rules_;

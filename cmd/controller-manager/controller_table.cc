@@ -55,6 +55,23 @@ using enum Switch;
 
 bool JoinsClusterApi(const config::Options& o) { return !o.cluster_api_kubeconfig.empty(); }
 
+// As many as Kubernetes' own autoscaler has by default. A pass waits for a scale and for each
+// metric.
+constexpr int kAutoscalers = 5;
+// Many rules are due at the same minute, and each takes some requests one after the other.
+constexpr int kRuleExecutors = 10;
+// As many as upstream has for its queues of slices.
+constexpr int kSliceCollectors = 3;
+// As many as upstream has.
+constexpr int kJoiners = 3;
+// The loop over Works only attaches their kinds to the members' watches, so that --concurrent flags
+// leave it alone; the second worker goes on while the first waits for a member.
+constexpr int kWatchAttachers = 2;
+
+absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
+  return controllers::RegisterWorkStatus(context, {workers, kWatchAttachers});
+}
+
 constexpr ControllerEntry kTable[] = {
     {"agentcsrapproving", kByFlag, kOneWorker, controllers::RegisterAgentCsr},
     {"applicationFailover", kByFlag, kOneWorker, RegisterApplicationFailover<Namespaced>},
@@ -68,15 +85,15 @@ constexpr ControllerEntry kTable[] = {
     {"cluster", kByFlag, &Concurrency::cluster, controllers::RegisterTaintManager, Gate::kFailover},
     {"clusterStatus", kByFlag, &Concurrency::cluster, controllers::RegisterClusterStatus},
     {"clustertaintpolicy", kByFlag, &Concurrency::cluster, controllers::RegisterClusterTaintPolicy},
-    {"cronFederatedHorizontalPodAutoscaler", kByFlag, kOneWorker,
+    {"cronFederatedHorizontalPodAutoscaler", kByFlag, kRuleExecutors,
      controllers::RegisterCronFederatedHpa},
     {"deploymentReplicasSyncer", kByFlag, kOneWorker, controllers::RegisterDeploymentReplicas},
     {"endpointSlice", kByFlag, kOneWorker, controllers::RegisterImportedSlices},
-    {"endpointsliceCollect", kByFlag, kOneWorker, controllers::RegisterEndpointSliceCollect},
+    {"endpointsliceCollect", kByFlag, kSliceCollectors, controllers::RegisterEndpointSliceCollect},
     {"endpointsliceDispatch", kByFlag, &Concurrency::work,
      controllers::RegisterEndpointSliceDispatch},
     {"execution", kByFlag, &Concurrency::work, controllers::RegisterExecution},
-    {"federatedHorizontalPodAutoscaler", kByFlag, kOneWorker, controllers::RegisterFederatedHpa},
+    {"federatedHorizontalPodAutoscaler", kByFlag, kAutoscalers, controllers::RegisterFederatedHpa},
     {"federatedResourceQuotaEnforcement", kByFlag, kOneWorker,
      controllers::RegisterQuotaEnforcement},
     {"federatedResourceQuotaStatus", kByFlag, kOneWorker, controllers::RegisterQuotaStatus},
@@ -87,13 +104,13 @@ constexpr ControllerEntry kTable[] = {
     {"multiclusterservice", kByFlag, kOneWorker, controllers::RegisterMultiClusterService},
     {"namespace", kByFlag, &Concurrency::namespace_, controllers::RegisterNamespaceSync},
     {"remedy", kByFlag, kOneWorker, controllers::RegisterRemedy},
-    {"serviceExport", kByFlag, kOneWorker, controllers::RegisterServiceExport},
+    {"serviceExport", kByFlag, kSliceCollectors, controllers::RegisterServiceExport},
     {"serviceImport", kByFlag, kOneWorker, controllers::RegisterServiceImport},
     {"unifiedAuth", kByFlag, &Concurrency::cluster, controllers::RegisterUnifiedAuth},
-    {"workStatus", kByFlag, &Concurrency::work, controllers::RegisterWorkStatus},
+    {"workStatus", kByFlag, &Concurrency::work, RegisterWorkStatus},
     {"workloadRebalancer", kByFlag, kOneWorker, controllers::RegisterWorkloadRebalancer},
 
-    {"Cluster API detector", kAlwaysOn, kOneWorker, controllers::RegisterClusterApi, std::nullopt,
+    {"Cluster API detector", kAlwaysOn, kJoiners, controllers::RegisterClusterApi, std::nullopt,
      JoinsClusterApi, "--cluster-api-kubeconfig"},
     {"dependencies distributor", kAlwaysOn, &Concurrency::resource_binding,
      controllers::RegisterDependencies, Gate::kPropagateDeps},
@@ -144,6 +161,11 @@ bool IsWanted(const ControllerEntry& entry, const config::Options& options) {
 
 absl::Span<const ControllerEntry> ControllerTable() { return kTable; }
 
+int WorkersOf(const ControllerEntry& entry, const config::Options& options) {
+  if (const int* const number = std::get_if<int>(&entry.workers)) return *number;
+  return options.concurrency.*std::get<int Concurrency::*>(entry.workers);
+}
+
 std::vector<std::string> ControllerNames() {
   std::set<std::string> names;
   for (const ControllerEntry& entry : kTable) {
@@ -189,10 +211,8 @@ void LogControllers(const config::Options& options) {
 absl::Status BuildControllers(const loops::Context& context) {
   for (const ControllerEntry& entry : kTable) {
     if (!IsWanted(entry, context.options)) continue;
-    const int workers =
-        entry.workers == kOneWorker ? 1 : context.options.concurrency.*entry.workers;
-    RETURN_IF_ERROR(
-        base::Annotate(entry.build(context, workers), "building the ", entry.name, " controller"));
+    RETURN_IF_ERROR(base::Annotate(entry.build(context, WorkersOf(entry, context.options)),
+                                   "building the ", entry.name, " controller"));
   }
   return absl::OkStatus();
 }

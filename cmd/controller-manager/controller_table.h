@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,13 +21,14 @@ namespace cmd {
 // config/support.h says whether one that the flag does not name is on.
 enum class Switch { kByFlag, kAlwaysOn };
 
-// For controllers whose number of workers no flag sets.
-inline constexpr int config::Concurrency::*kOneWorker = nullptr;
+// The flag that sets a number of workers, or the number, where upstream has no flag.
+using Workers = std::variant<int config::Concurrency::*, int>;
+inline constexpr int kOneWorker = 1;
 
 struct ControllerEntry {
   const char* name;  // As in --controllers; several lines with the same name are switched together.
   Switch switched;
-  int config::Concurrency::*workers;  // The flag with the number of workers, or kOneWorker.
+  Workers workers;
   absl::Status (*build)(const loops::Context& context, int workers);
   // A gate that has to be on, too, for this line. That of all lines of a name is in
   // config/support.h, unless no flag switches them.
@@ -37,6 +39,9 @@ struct ControllerEntry {
 };
 
 absl::Span<const ControllerEntry> ControllerTable();
+
+// Returns the number of workers that these settings give the controller of this line.
+int WorkersOf(const ControllerEntry& entry, const config::Options& options);
 
 // Returns the names that --controllers knows, sorted, each once.
 std::vector<std::string> ControllerNames();

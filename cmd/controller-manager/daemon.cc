@@ -214,18 +214,8 @@ class Daemon {
   const loops::Context context_;
 };
 
-// The labels are upstream's; those about Go are empty.
 void Daemon::ShowBuild() {
-  const config::BuildInfo build = config::Build();
-  const metrics::Labels labels = {{"git_version", build.version},
-                                  {"git_commit", build.commit},
-                                  {"git_short_commit", build.short_commit},
-                                  {"git_tree_state", ""},
-                                  {"build_date", ""},
-                                  {"go_version", ""},
-                                  {"compiler", build.compiler},
-                                  {"platform", build.platform}};
-  registry_.GetGauge("karmada_build_info", "What this build is.", labels).Set(1);
+  registry_.GetGauge("karmada_build_info", "What this build is.", config::BuildLabels()).Set(1);
 }
 
 void Daemon::ShowShadow(const std::shared_ptr<kube::Shadow>& shadow) {
@@ -234,7 +224,7 @@ void Daemon::ShowShadow(const std::shared_ptr<kube::Shadow>& shadow) {
   const auto look = [this](const base::StopToken& stop) { ResyncAll(informers_, members_, stop); };
   manager_.Add(std::make_unique<ShadowWatch>(ShadowWatch::Deps{
       .shadow = shadow, .clock = base::RealClock(), .look_at_everything = look, .is_idle = [this] {
-        return HaveRead() && QueuesAreIdle(registry_);
+        return HaveRead() && manager_.IsIdle();
       }}));
 }
 

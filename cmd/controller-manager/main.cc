@@ -47,7 +47,7 @@ void LogStart(const config::Options& options) {
                                                       {"commit", build.commit},
                                                       {"flags", options.changed_flags},
                                                       {"gates", options.gates.Changed()}});
-  for (const std::string& warning : options.warnings) base::LogWarning(warning);
+  for (const config::Warning& warning : options.warnings) base::LogWarning(warning.text);
 }
 
 // Runs until it is stopped; returns the exit code.

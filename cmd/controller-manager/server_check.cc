@@ -105,8 +105,11 @@ absl::Status CheckServer(kube::Client& client, const ServerCheck& check, const b
   }
   if (warned) base::LogInfo("Karmada's APIs are served now");
   if (!missing.empty()) {
-    base::LogWarning("the API server does not serve all of Karmada's APIs; what needs them waits",
-                     {{"missing", absl::StrJoin(missing, ", ")}});
+    base::LogWarning(
+        "the API server does not serve all of Karmada's APIs; controllers that need them wait, and "
+        "the process ends when one has waited for --cluster-cache-sync-timeout",
+        {{"missing", absl::StrJoin(missing, ", ")},
+         {"timeout", absl::FormatDuration(check.patience)}});
   }
   return absl::OkStatus();
 }

@@ -15,7 +15,7 @@ namespace cmd {
 
 struct ServerCheck {
   std::string host;         // The name of the server in messages.
-  absl::Duration patience;  // How long to wait for Karmada's APIs.
+  absl::Duration patience;  // How long to wait for Karmada's APIs: --cluster-cache-sync-timeout.
   // Called once when Karmada's APIs have to be waited for; an error ends the wait. Optional.
   std::function<absl::Status()> on_wait = {};
 };
@@ -23,7 +23,8 @@ struct ServerCheck {
 // OK when `client` talks to a Kubernetes API server with Karmada's API groups. When it serves none
 // of them, one warning says so and the call waits for them, because they may be about to be
 // installed; kFailedPrecondition when they do not appear in time. When only some are missing, a
-// warning names them. kInvalidArgument when the server is not a Kubernetes API server.
+// warning names them: the controllers that need them wait by themselves, and end the process in
+// time. kInvalidArgument when the server is not a Kubernetes API server.
 absl::Status CheckServer(kube::Client& client, const ServerCheck& check, const base::Clock& clock,
                          const base::StopToken& stop);
 

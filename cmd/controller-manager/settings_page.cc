@@ -33,7 +33,7 @@ std::string SettingsPage(const config::Options& options) {
       {"featureGates", std::move(gates)},
       {"controllers", ListOf(ControllersThatRun(options).on)},
       {"controllersOff", std::move(off)},
-      {"warnings", ListOf(options.warnings)},
+      {"warnings", ListOf(config::TextsOf(options.warnings))},
   });
   return absl::StrCat(
       json::Write(json::Value::Object({{api::kControllerManager, std::move(settings)}})), "\n");

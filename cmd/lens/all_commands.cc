@@ -9,7 +9,7 @@ namespace cmd::lens {
 namespace {
 
 constexpr char kFooter[] = R"(Exit codes:
-  0  fine: nothing hangs, nothing differs
+  0  fine: nothing hangs, nothing differs; preflight: nothing would be lost, but it may differ
   1  not done: a wrong flag, an unreadable file, an unreachable server; preflight: not all could be
      determined
   2  done, and there is something to see: a template that does not arrive, a difference; preflight:

@@ -66,8 +66,8 @@ CLI::Option* AddFileFlags(CLI::App& app, FileOptions& options) {
 absl::StatusOr<plan::PlanRequest> ReadFiles(const FileOptions& options, tool::Console& console) {
   plan::PlanRequest request;
   ASSIGN_OR_RETURN(request.daemon, DaemonOf(options));
-  for (const std::string& warning : request.daemon.gates.Warnings()) {
-    console.err << console.err_colours.Yellow("warning:") << " " << warning << "\n";
+  for (const config::Warning& warning : request.daemon.gates.Warnings()) {
+    console.err << console.err_colours.Yellow("warning:") << " " << warning.text << "\n";
   }
   tool::DocumentReader reader(console.in);
   ASSIGN_OR_RETURN(std::vector<tool::Document> files,

@@ -27,8 +27,9 @@ constexpr char kDown[] = "down";
 constexpr char kUp[] = "up";
 constexpr char kJoin[] = "join";
 
-// A contender tries every two seconds, which are stretched at random to up to 4.4.
-constexpr int64_t kRetrySeconds = 5;
+// A contender leads when it has seen the lease unchanged for its duration. What is added is the
+// time of its start, at most.
+constexpr int64_t kStartSeconds = 5;
 
 absl::Status NoSuchMember(sandbox::Fleet& fleet, const std::string& name) {
   const std::vector<std::string> names = fleet.member_names();
@@ -115,7 +116,7 @@ std::string Leads(sandbox::Fleet& fleet, absl::Time ended) {
     return absl::StrCat("It stands by: another one leads (", holder,
                         "), and has renewed its lease since this one was stopped.");
   }
-  return absl::StrCat("It leads in ", seconds, " to ", seconds + kRetrySeconds,
+  return absl::StrCat("It leads in ", seconds, " to ", seconds + kStartSeconds,
                       " seconds: first the lease of the one before has to run out, which a stop "
                       "does not release.");
 }

@@ -59,20 +59,8 @@ json::Value VersionDocument() {
                               {"platform", build.platform}});
 }
 
-// The labels are upstream's; those about Go are empty.
 void ShowBuild(metrics::Registry& registry) {
-  const config::BuildInfo build = config::Build();
-  registry
-      .GetGauge("karmada_build_info", "What this build is.",
-                {{"git_version", build.version},
-                 {"git_commit", build.commit},
-                 {"git_short_commit", build.short_commit},
-                 {"git_tree_state", ""},
-                 {"build_date", ""},
-                 {"go_version", ""},
-                 {"compiler", build.compiler},
-                 {"platform", build.platform}})
-      .Set(1);
+  registry.GetGauge("karmada_build_info", "What this build is.", config::BuildLabels()).Set(1);
 }
 
 absl::StatusOr<std::unique_ptr<kube::aggregation::AuditLog>> OpenAudit(

@@ -60,12 +60,13 @@ void AddUnusedFlags(CLI::App& app) {
   }
 }
 
-std::vector<std::string> UnusedFlagWarnings(const CLI::App& app) {
-  std::vector<std::string> out;
+std::vector<Warning> UnusedFlagWarnings(const CLI::App& app) {
+  std::vector<Warning> out;
   for (const Flag& flag : kFlags) {
     const std::string value = GivenValue(app, flag.name);
     if (!IsGiven(app, flag.name) || value == flag.as_here || flag.state == kOutside) continue;
-    out.push_back(absl::StrCat(flag.name, "=", value, " has no effect: ", flag.note));
+    out.push_back({{std::string(flag.name)},
+                   absl::StrCat(flag.name, "=", value, " has no effect: ", flag.note)});
   }
   return out;
 }

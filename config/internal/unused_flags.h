@@ -3,10 +3,10 @@
 #ifndef CONFIG_INTERNAL_UNUSED_FLAGS_H_
 #define CONFIG_INTERNAL_UNUSED_FLAGS_H_
 
-#include <string>
 #include <vector>
 
 #include "config/support.h"
+#include "config/warning.h"
 
 namespace CLI {
 class App;
@@ -16,9 +16,9 @@ namespace config::internal {
 
 void AddUnusedFlags(CLI::App& app);
 
-// Returns, for a parsed `app`, a sentence for each flag that was given and has no effect. A flag
+// Returns, for a parsed `app`, a warning for each flag that was given and has no effect. A flag
 // whose value asks for this program's behaviour (--add-dir-header=false) gets none.
-std::vector<std::string> UnusedFlagWarnings(const CLI::App& app);
+std::vector<Warning> UnusedFlagWarnings(const CLI::App& app);
 
 std::vector<Support> UnusedFlagSupport();
 

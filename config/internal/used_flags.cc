@@ -158,12 +158,13 @@ void AddAutoscalingFlags(CLI::App& app, Options& o) {
               a.cpu_initialization_period,
               "for how long after its start the CPU use of a pod may count for nothing");
   AddDuration(app, "--horizontal-pod-autoscaler-initial-readiness-delay", a.initial_readiness_delay,
-              "a pod that is unready since so soon after its start has never been ready");
+              "a pod that became unready within this time after its start counts as never ready");
 }
 
 void AddLoggingFlags(CLI::App& app, Options& o) {
   AddValue(app, "-v,--v", o.logging.verbosity, "log verbosity");
-  AddValue(app, "--vmodule", o.logging.vmodule, "verbosity per file: pattern=N,...")
+  AddValue(app, "--vmodule", o.logging.vmodule,
+           "verbosity of controllers, by their names in the log, and of files: pattern=N,...")
       ->type_name("LEVELS");
   app.add_option("--success-events", o.success_events,
                  "successes that become events: what users wait for and ends of failures, or all "

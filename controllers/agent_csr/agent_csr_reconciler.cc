@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "api/reasons.h"
 #include "api/resources.h"
 #include "api/signing_request.h"
 #include "base/certificate_request.h"
@@ -27,9 +28,6 @@ namespace controllers {
 namespace {
 
 constexpr char kApproval[] = "approval";
-constexpr char kInvalidRequest[] = "InvalidCertificateRequest";
-constexpr char kNotRecognized[] = "AgentCertificateNotRecognized";
-constexpr char kNotPermitted[] = "AgentCertificateNotPermitted";
 
 const kube::Resource& AccessReviews() {
   static const auto& resource = *new kube::Resource{
@@ -81,13 +79,13 @@ absl::Status AgentCsrReconciler::Decide(const kube::ObjectPtr& request,
   const api::SigningRequestView view(*request);
   const absl::StatusOr<tls::CertificateRequest> content = ContentOf(view);
   if (!content.ok()) {
-    Warn(*request, kInvalidRequest, content.status().message());
+    Warn(*request, api::reason::kInvalidCertificateRequest, content.status().message());
     return absl::OkStatus();
   }
   const absl::Status recognized = CheckAgentRequest(view, *content);
   if (absl::IsNotFound(recognized)) return absl::OkStatus();
   if (!recognized.ok()) {
-    Warn(*request, kNotRecognized,
+    Warn(*request, api::reason::kAgentCertificateNotRecognized,
          absl::StrCat("it looks like the request of a karmada-agent, but is not approved: ",
                       recognized.message()));
     return absl::OkStatus();
@@ -105,7 +103,7 @@ absl::Status AgentCsrReconciler::Decide(const kube::ObjectPtr& request,
                   {{"request", request->name()}, {"agent", content->common_names[0]}});
     return absl::OkStatus();
   }
-  Warn(*request, kNotPermitted,
+  Warn(*request, api::reason::kAgentCertificateNotPermitted,
        absl::StrCat("it is the request of a karmada-agent, but ", view.Username(),
                     " may not create certificatesigningrequests/clusteragent, nor, for itself, "
                     "certificatesigningrequests/selfclusteragent: grant that, or approve it "

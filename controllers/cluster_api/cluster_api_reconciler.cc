@@ -42,8 +42,6 @@
 namespace controllers {
 namespace {
 
-constexpr int kWorkers = 3;
-
 kube::InvolvedObject About(const std::string& name) {
   return kube::InvolvedObject::Of(kube::Object::Make(api::Clusters().gvk, {"", name}));
 }
@@ -288,13 +286,14 @@ std::vector<kube::ObjectPtr> ClusterApiReconciler::Provisioned(const std::string
   return sources;
 }
 
-absl::Status BuildClusterApi(const loops::Context& context, ClusterApiConnections connections) {
+absl::Status BuildClusterApi(const loops::Context& context, ClusterApiConnections connections,
+                             int workers) {
   auto management = std::make_shared<ManagementCluster>(std::move(connections.management),
                                                         connections.host, context.clock());
   // Added first, because it is destroyed first then; it refers to `management`.
   context.manager.Add(management->NewRunnable());
   kube::Controller& controller =
-      context.NewController(api::kClusterApiQueue, kWorkers)
+      context.NewController(api::kClusterApiQueue, workers)
           .WithLanes([](const kube::Request& request) { return request.key.name; })
           .Watches(api::Clusters(), {.when = {.add = IsMarked, .update = MarkedOneChanged}})
           .Watches(api::Secrets(), {.map = MembersOf})
@@ -305,7 +304,7 @@ absl::Status BuildClusterApi(const loops::Context& context, ClusterApiConnection
   return absl::OkStatus();
 }
 
-absl::Status RegisterClusterApi(const loops::Context& context, int /*workers*/) {
+absl::Status RegisterClusterApi(const loops::Context& context, int workers) {
   const config::Options& options = context.options;
   if (options.cluster_api_kubeconfig.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const kube::ConnectionConfig config,
@@ -318,7 +317,8 @@ absl::Status RegisterClusterApi(const loops::Context& context, int /*workers*/) 
     return shadow->Over(kube::HostOf(server.server), std::move(transport));
   };
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, connect(config));
-  return BuildClusterApi(context, {std::move(transport), kube::HostOf(config.server), connect});
+  return BuildClusterApi(context, {std::move(transport), kube::HostOf(config.server), connect},
+                         workers);
 }
 
 }  // namespace controllers

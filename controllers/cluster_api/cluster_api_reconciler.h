@@ -82,10 +82,11 @@ struct ClusterApiConnections {
   std::string host;  // For metrics.
   NewTransport new_transport;
 };
-absl::Status BuildClusterApi(const loops::Context& context, ClusterApiConnections connections);
+absl::Status BuildClusterApi(const loops::Context& context, ClusterApiConnections connections,
+                             int workers);
 
-// Builds the loop if --cluster-api-kubeconfig is given; it has upstream's three workers. An error
-// says why that kubeconfig cannot be used; that the server cannot be reached is none.
+// Builds the loop if --cluster-api-kubeconfig is given. An error says why that kubeconfig cannot be
+// used; that the server cannot be reached is none.
 absl::Status RegisterClusterApi(const loops::Context& context, int workers);
 
 }  // namespace controllers

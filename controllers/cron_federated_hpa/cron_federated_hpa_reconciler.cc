@@ -271,11 +271,8 @@ void CronFederatedHpaReconciler::Observe(const char* metric, bool ok, base::Stea
       .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
 }
 
-// Many rules are due at the same minute, and each takes some requests one after the other.
-constexpr int kWorkers = 10;
-
-absl::Status RegisterCronFederatedHpa(const loops::Context& context, int /*workers*/) {
-  context.NewController(api::kCronFederatedHpaController, kWorkers)
+absl::Status RegisterCronFederatedHpa(const loops::Context& context, int workers) {
+  context.NewController(api::kCronFederatedHpaController, workers)
       .Watches(api::CronFederatedHpas(), {.when = {.update = OtherSpecOrStatus}})
       // A target whose server is slow delays only its own rules.
       .WithLanes([](const kube::Request& request) { return request.key.ToString(); })

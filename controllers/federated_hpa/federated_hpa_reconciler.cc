@@ -251,11 +251,7 @@ void FederatedHpaReconciler::Observe(base::SteadyTime start, const absl::Status&
       .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
 }
 
-// As many as Kubernetes' own autoscaler has by default. A pass waits for a scale and for each
-// metric.
-constexpr int kWorkers = 5;
-
-absl::Status RegisterFederatedHpa(const loops::Context& context, int /*workers*/) {
+absl::Status RegisterFederatedHpa(const loops::Context& context, int workers) {
   kube::ClusterClient& plane = context.manager.cluster();
   FederatedHpaReconciler::Deps deps = {
       context.manager,
@@ -263,7 +259,7 @@ absl::Status RegisterFederatedHpa(const loops::Context& context, int /*workers*/
       context.options.pod_autoscaling,
       std::make_unique<autoscaling::MetricsClient>(plane.raw(), plane.mapper(),
                                                    context.manager.registry())};
-  kube::ControllerBuilder builder = context.NewController(api::kFederatedHpaController, kWorkers);
+  kube::ControllerBuilder builder = context.NewController(api::kFederatedHpaController, workers);
   loops::ReadsCredentials(builder)
       // A resync brings nothing new, as with upstream, whose filter drops updates without a change:
       // --resync-period must not be another sync period. The rounds of a shadow, which writes

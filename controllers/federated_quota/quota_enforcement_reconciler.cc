@@ -33,7 +33,6 @@
 namespace controllers {
 namespace {
 
-constexpr char kResourceNotCounted[] = "ResourceNotCounted";
 constexpr char kPods[] = "pods";
 
 bool OtherLimits(const kube::Object& before, const kube::Object& after) {
@@ -189,7 +188,7 @@ void QuotaEnforcementReconciler::ReportUncounted(const kube::Object& quota) {
     if (std::exchange(reported_[quota.key().ToString()], report) == report) return;
   }
   if (message.empty()) return;
-  recorder_.Standing(kube::InvolvedObject::Of(quota), kResourceNotCounted, message);
+  recorder_.Standing(kube::InvolvedObject::Of(quota), api::reason::kResourceNotCounted, message);
 }
 
 absl::Status RegisterQuotaEnforcement(const loops::Context& context, int workers) {

@@ -43,8 +43,7 @@ bool IsImportedFrom(const kube::Object& work) {
 
 bool OtherContent(const kube::Object& before, const kube::Object& after) {
   return (Concerns(before) || Concerns(after)) &&
-         (kube::GenerationChanged(before, after) || before.labels() != after.labels() ||
-          before.annotations() != after.annotations() ||
+         (kube::ContentChanged(before, after) ||
           before.metadata()["finalizers"] != after.metadata()["finalizers"]);
 }
 

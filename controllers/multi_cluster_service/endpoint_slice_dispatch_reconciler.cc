@@ -311,11 +311,6 @@ absl::Status EndpointSliceDispatchReconciler::DeleteWork(const kube::Object& wor
 
 namespace {
 
-bool OtherContent(const kube::Object& before, const kube::Object& after) {
-  return kube::GenerationChanged(before, after) || before.labels() != after.labels() ||
-         before.annotations() != after.annotations();
-}
-
 bool OtherIntent(const kube::Object& before, const kube::Object& after) {
   return before.spec() != after.spec() || before.IsDeleting() != after.IsDeleting();
 }
@@ -351,7 +346,8 @@ absl::Status RegisterEndpointSliceDispatch(const loops::Context& context, int wo
           .Reads(api::Works(), works::kWorksByCollectedService, works::CollectedServices)
           .Reads(api::Works(), kWorksBySlice, SliceIndexValues)
           .Reads(api::Works(), kWorksByPlace, PlaceIndexValues)
-          .Watches(api::Works(), {.when = {.update = OtherContent}, .map = RequestForSource})
+          .Watches(api::Works(),
+                   {.when = {.update = kube::ContentChanged}, .map = RequestForSource})
           .Watches(api::MultiClusterServices(), {.when = {.update = OtherIntent}, .map = slices_of})
           .Watches(api::Clusters(), OnFitnessOfClusters(context, slices, consumers))
           .Reads(api::Namespaces())

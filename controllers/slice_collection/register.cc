@@ -25,9 +25,6 @@ namespace {
 
 using api::SliceCollector;
 
-// As many as upstream has for its queues of slices, which no flag changes.
-constexpr int kSliceWorkers = 3;
-
 // A Work of a collected slice brings the slice, a Work that asks for slices its Service. The end of
 // a Work that only the other collector had may be what this one waits for.
 kube::MapFn SlicesOfWork(SliceCollector collector) {
@@ -44,12 +41,6 @@ kube::MapFn SlicesOfWork(SliceCollector collector) {
     }
     return requests;
   };
-}
-
-// Somebody may have changed what a collector wrote; the status is not of that.
-bool OtherContent(const kube::Object& before, const kube::Object& after) {
-  return kube::GenerationChanged(before, after) || before.labels() != after.labels() ||
-         before.annotations() != after.annotations();
 }
 
 kube::MapFn ClusterOfWork() {
@@ -71,13 +62,18 @@ bool MayBeOtherwise(const kube::Object& before, const kube::Object& after) {
          api::ClusterView(before).IsPush() != api::ClusterView(after).IsPush();
 }
 
+struct QueueOfSlices {
+  const char* name;
+  int workers;
+};
+
 struct Slices {
   std::shared_ptr<SliceSources> sources;
   kube::WorkQueue& queue;
 };
 
 Slices BuildBySlice(const loops::Context& context, const SliceCollection& collection,
-                    const char* name) {
+                    const QueueOfSlices& of) {
   const SliceCollector collector = collection.collector;
   const kube::MapFn slices_of = SlicesOfWork(collector);
   const auto matters = [slices_of](const kube::Object& work) { return !slices_of(work).empty(); };
@@ -85,9 +81,9 @@ Slices BuildBySlice(const loops::Context& context, const SliceCollection& collec
   auto reconciler = std::make_unique<SliceReconciler>(collection, sources);
   SliceReconciler& by_slice = *reconciler;
   kube::Controller& controller =
-      context.NewController(name, kSliceWorkers)
+      context.NewController(of.name, of.workers)
           .Watches(api::Works(),
-                   {.when = {.add = matters, .update = OtherContent}, .map = slices_of})
+                   {.when = {.add = matters, .update = kube::ContentChanged}, .map = slices_of})
           .Reads(api::Works(), DemandIndex(collector), DemandIndexValues(collector))
           .Reads(api::Works(), works::kWorksByCollectedService, works::CollectedServices)
           .Reads(api::Clusters())
@@ -133,20 +129,21 @@ void BuildByCluster(const loops::Context& context, const SliceCollection& collec
 
 }  // namespace
 
-absl::Status RegisterServiceExport(const loops::Context& context, int /*workers*/) {
+absl::Status RegisterServiceExport(const loops::Context& context, int workers) {
   const SliceCollection collection{context.manager, SliceCollector::kServiceExport,
                                    api::kServiceExportController};
   context.inventory.Reads(api::ServiceExports(),
                           {"metadata.creationTimestamp", "metadata.deletionTimestamp"});
-  BuildByCluster(context, collection, BuildBySlice(context, collection, api::kServiceExportQueue));
+  BuildByCluster(context, collection,
+                 BuildBySlice(context, collection, {api::kServiceExportQueue, workers}));
   return absl::OkStatus();
 }
 
-absl::Status RegisterEndpointSliceCollect(const loops::Context& context, int /*workers*/) {
+absl::Status RegisterEndpointSliceCollect(const loops::Context& context, int workers) {
   const SliceCollection collection{context.manager, SliceCollector::kMultiClusterService,
                                    api::kEndpointSliceCollectController};
   BuildByCluster(context, collection,
-                 BuildBySlice(context, collection, api::kEndpointSliceCollectQueue));
+                 BuildBySlice(context, collection, {api::kEndpointSliceCollectQueue, workers}));
   return absl::OkStatus();
 }
 

@@ -16,15 +16,7 @@
 #include "works/rule_requeue.h"
 
 namespace controllers {
-namespace {
-
-// The loop over Works only attaches their kinds to the members' watches, so that --concurrent flags
-// leave it alone; the second worker goes on while the first waits for a member.
-constexpr int kWorkersByWork = 2;
-
-}  // namespace
-
-absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
+absl::Status RegisterWorkStatus(const loops::Context& context, const WorkStatusWorkers& workers) {
   const std::shared_ptr<kube::Informer> works = context.InformerOf(api::Works());
   const auto cluster_itself = [](const kube::Object& cluster) {
     return std::vector<kube::Request>{
@@ -33,7 +25,8 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
   auto reconciler = std::make_unique<WorkStatusReconciler>(WorkStatusDeps{
       context.manager, context.objects, context.status, context.rechecks, context.interpreter});
   WorkStatusReconciler& looking = *reconciler;
-  kube::ControllerBuilder by_object = context.NewController(api::kWorkStatusOfObjects, workers);
+  kube::ControllerBuilder by_object =
+      context.NewController(api::kWorkStatusOfObjects, workers.by_object);
   kube::Controller& objects =
       loops::ReadsCredentials(by_object)
           .Reads(api::Works())
@@ -65,7 +58,7 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
       });
 
   kube::ControllerBuilder by_work =
-      context.NewController(api::kWorkStatusController, kWorkersByWork);
+      context.NewController(api::kWorkStatusController, workers.by_work);
   kube::Controller& controller =
       loops::ReadsCredentials(by_work)
           .Watches(api::Works(),

@@ -7,9 +7,13 @@
 
 namespace controllers {
 
-// Builds two loops: WorkStatusReconciler, with this number of workers, and MemberWatches, which
-// feeds it.
-absl::Status RegisterWorkStatus(const loops::Context& context, int workers);
+struct WorkStatusWorkers {
+  int by_object = 1;  // Of WorkStatusReconciler.
+  int by_work = 1;    // Of MemberWatches.
+};
+
+// Builds two loops: WorkStatusReconciler, and MemberWatches, which feeds it.
+absl::Status RegisterWorkStatus(const loops::Context& context, const WorkStatusWorkers& workers);
 
 }  // namespace controllers
 

@@ -12,7 +12,8 @@
 // a moment later. Judge() reads the object again. A write whose object has become what the write
 // would make of it, or has changed in the fields concerned, is withdrawn. One that is still due
 // after the hold needs a *round*, in which every loop looks at every object as after a start: what
-// is tried again is reported, what is not is withdrawn, because it came from a state that is over.
+// is tried again is reported. A write that no loop makes again belonged to a state that has passed;
+// it is withdrawn.
 //
 // A write whose object cannot be read is *unanswered*: nobody knows whether it would change
 // something. It is counted by itself, and neither Judge() nor a round withdraws it.

@@ -16,10 +16,12 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/log.h"
 #include "base/repeated_errors.h"
 #include "base/status.h"
+#include "base/verbosity.h"
 #include "kube/cache/read_scope.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/conflict_streak.h"
@@ -30,7 +32,14 @@
 namespace kube {
 namespace {
 
-std::vector<Request> OwnKey(const Object& object) { return {Request{.key = object.key()}}; }
+// At this level each pass is logged.
+constexpr int kPassLevel = 4;
+
+std::string OutcomeOf(const absl::StatusOr<Action>& result) {
+  if (!result.ok()) return IsConflict(result.status()) ? "conflict" : "error";
+  if (result->kind() == Action::Kind::kDone) return "done";
+  return absl::StrCat("again after ", absl::FormatDuration(result->delay()));
+}
 
 }  // namespace
 
@@ -104,8 +113,15 @@ void Controller::Impl::Process(const WorkQueue::Taken& taken, const base::StopTo
   metrics.active_workers.Add(1);
   const base::SteadyTime started = manager.clock().SteadyNow();
   const absl::StatusOr<Action> result = Reconcile(taken.request);
-  metrics.time.Observe(absl::ToDoubleSeconds(manager.clock().SteadyNow() - started));
+  const absl::Duration took = manager.clock().SteadyNow() - started;
+  metrics.time.Observe(absl::ToDoubleSeconds(took));
   metrics.active_workers.Add(-1);
+  if (base::VlogOnFor(options.name, kPassLevel)) {
+    base::LogInfo("reconciled", {{"controller", options.name},
+                                 {"request", taken.request.ToString()},
+                                 {"took", absl::FormatDuration(took)},
+                                 {"outcome", OutcomeOf(result)}});
+  }
   if (result.ok()) {
     HandleAction(taken, *result);
   } else {
@@ -157,7 +173,7 @@ void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::St
 void Controller::Impl::LogFailure(const Request& request, const absl::Status& error) {
   const std::string kind = base::KindOfMessage(error.ToString(), request.key.name);
   const base::RepeatedErrors::Verdict verdict = failures.Note(kind, manager.clock().SteadyNow());
-  if (!verdict.log && !base::VlogOn(4)) return;
+  if (!verdict.log && !base::VlogOnFor(options.name, kPassLevel)) return;
   const std::string more = verdict.More();
   base::LogError(more.empty() ? "reconcile failed" : absl::StrCat("reconcile failed, ", more),
                  {{"controller", options.name},
@@ -205,6 +221,8 @@ std::string Controller::name() const { return impl_->options.name; }
 
 void Controller::UpdateMetrics() { impl_->queue.UpdateMetrics(); }
 
+bool Controller::IsIdle() const { return impl_->queue.Idle(); }
+
 void Controller::Await(std::shared_ptr<Informer> informer) {
   absl::MutexLock lock(&impl_->mu);
   impl_->awaited.push_back(std::move(informer));
@@ -236,74 +254,6 @@ absl::Status Controller::Run(const base::StopToken& stop) {
       })
       .Run();
   return absl::OkStatus();
-}
-
-bool GenerationChanged(const Object& before, const Object& after) {
-  return before.generation() != after.generation() || before.spec() != after.spec() ||
-         before.IsDeleting() != after.IsDeleting();
-}
-
-bool ResourceVersionChanged(const Object& before, const Object& after) {
-  return before.resource_version() != after.resource_version();
-}
-
-bool Never(const Object&) { return false; }
-bool NeverUpdate(const Object&, const Object&) { return false; }
-
-IndexFn IndexByLabel(absl::string_view label) {
-  return [label = std::string(label)](const Object& object) {
-    const absl::string_view value = object.Label(label);
-    return value.empty() ? std::vector<std::string>()
-                         : std::vector<std::string>{std::string(value)};
-  };
-}
-
-EventHandler EnqueueHandler(WorkQueue& queue, Enqueue enqueue) {
-  const bool by_own_key = !enqueue.map;
-  if (by_own_key) enqueue.map = OwnKey;
-  if (!enqueue.map_update) {
-    enqueue.map_update = [by_own_key, map = enqueue.map](const Object& before,
-                                                         const Object& after) {
-      if (by_own_key) return map(after);
-      std::vector<Request> requests = map(before);
-      for (Request& request : map(after)) requests.push_back(std::move(request));
-      return requests;
-    };
-  }
-  const auto add = [&queue, delay = enqueue.delay](const std::vector<Request>& requests,
-                                                   int priority) {
-    for (const Request& request : requests) {
-      if (delay > absl::ZeroDuration()) {
-        queue.AddAfter(request, delay, priority);
-      } else {
-        queue.Add(request, priority);
-      }
-    }
-  };
-  EventHandler handler;
-  // Nothing has changed, so an object counts as one that is there at the start does.
-  if (enqueue.resync) {
-    handler.on_resync = [add, when = enqueue.when.add, map = enqueue.map](const ObjectPtr& object) {
-      if (!when || when(*object)) add(map(*object), kInitialListPriority);
-    };
-  }
-  handler.on_add = [add, when = std::move(enqueue.when.add), map = enqueue.map](
-                       const ObjectPtr& object, bool initial) {
-    if (when && !when(*object)) return;
-    add(map(*object), initial ? kInitialListPriority : kNormalPriority);
-  };
-  handler.on_update = [add, when = std::move(enqueue.when.update),
-                       map = std::move(enqueue.map_update)](const ObjectPtr& before,
-                                                            const ObjectPtr& after) {
-    if (when && !when(*before, *after)) return;
-    add(map(*before, *after), kNormalPriority);
-  };
-  handler.on_delete = [add, when = std::move(enqueue.when.remove),
-                       map = std::move(enqueue.map)](const ObjectPtr& last) {
-    if (when && !when(*last)) return;
-    add(map(*last), kNormalPriority);
-  };
-  return handler;
 }
 
 ControllerBuilder::ControllerBuilder(Manager& manager) : manager_(manager) {}

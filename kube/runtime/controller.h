@@ -16,46 +16,12 @@
 #include <vector>
 
 #include "kube/cache/informer.h"
+#include "kube/runtime/enqueue.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
 
 namespace kube {
-
-// Decide which events count. An empty function accepts all.
-struct Predicates {
-  std::function<bool(const Object&)> add;
-  std::function<bool(const Object& before, const Object& after)> update;
-  std::function<bool(const Object& last)> remove;
-};
-// Returns whether the generation changed (setting a deletionTimestamp changes it too), or the spec
-// did: a server that was restored from a backup may give the same generation to another spec.
-bool GenerationChanged(const Object& before, const Object& after);
-bool ResourceVersionChanged(const Object& before, const Object& after);
-bool Never(const Object&);
-bool NeverUpdate(const Object& before, const Object& after);
-
-// Indexes objects by the value of a label; those without it (or with "") are left out.
-IndexFn IndexByLabel(absl::string_view label);
-
-// Returns the requests that an event of the object leads to.
-using MapFn = std::function<std::vector<Request>(const Object&)>;
-// Returns the requests that an update leads to, for loops that have to compare its two states.
-using UpdateMapFn = std::function<std::vector<Request>(const Object& before, const Object& after)>;
-
-// Determines what the events of an informer put into a queue.
-struct Enqueue {
-  Predicates when;
-  MapFn map;  // Empty stands for the object's own key.
-  // Empty stands for `map` of both states of the object.
-  UpdateMapFn map_update;
-  // A resync (Informer::Resync) hands each object to `when.add` and `map` and queues it like one of
-  // the first list; unless this is false, for loops whose pace is their own.
-  bool resync = true;
-  // How long a request waits in the queue; further requests for the same key in that time have no
-  // effect.
-  absl::Duration delay;
-};
 
 // After a reconcile, an Action has the effect that it names; an error is counted, requeued with
 // back-off and logged (errors that are alike are logged once in five minutes, with their count);
@@ -89,6 +55,7 @@ class Controller : public Runnable {
   absl::Status Run(const base::StopToken& stop) override;
   std::string name() const override;
   void UpdateMetrics() override;
+  bool IsIdle() const override;
   // Keeps something alive that feeds the queue beside informers, or that the reconciler refers to.
   // What was kept last is destroyed first, all of it before the queue.
   void Keep(std::shared_ptr<void> kept);
@@ -147,10 +114,6 @@ class ControllerBuilder {
   std::vector<Source> sources_;
   std::vector<std::shared_ptr<Informer>> read_;
 };
-
-// Returns the handler that Watches attaches; for sources that come and go (members' informers).
-// REQUIRES: the queue outlives the handler's registration.
-EventHandler EnqueueHandler(WorkQueue& queue, Enqueue enqueue);
 
 }  // namespace kube
 

@@ -43,9 +43,6 @@ struct ListOptions {
   static absl::StatusOr<ListOptions> Read(const base::HttpRequest& request) {
     return Read(request, Rules());
   }
-
-  // Returns whether the list is made of pages.
-  bool HasPages() const { return limit > 0 || !continue_token.empty(); }
 };
 
 }  // namespace kube::server

@@ -25,6 +25,8 @@ namespace {
 constexpr char kControllersFlag[] = "--controllers";
 constexpr char kGatesFlag[] = "--feature-gates";
 
+using config::Warning;
+
 // One flag with its value, in one word or two.
 using Group = std::vector<std::string>;
 
@@ -148,14 +150,22 @@ config::Parsed ParseAccepted(std::vector<Group>& groups, std::vector<Row>& rows)
   return parsed;
 }
 
-// Returns whether the daemon's warning is about this flag. Those about gates and controllers are
-// not about the flags that list them.
-bool IsAbout(absl::string_view warning, absl::string_view flag) {
-  if (!absl::ConsumePrefix(&warning, flag)) return false;
-  return absl::StartsWith(warning, "=") || absl::StartsWith(warning, " ");
+bool Has(const std::vector<std::string>& names, absl::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-void AddFlagRows(const std::vector<Group>& groups, std::vector<std::string>& warnings,
+// Returns the texts of the daemon's warnings about a flag; "" without one.
+std::string TextsAbout(const std::string& flag, const std::vector<Warning>& warnings) {
+  std::vector<absl::string_view> texts;
+  for (const Warning& warning : warnings) {
+    if (Has(warning.flags, flag)) texts.push_back(warning.text);
+  }
+  return absl::StrJoin(texts, "; ");
+}
+
+// Adds a row for each flag but those that list gates and controllers; takes out the warnings that
+// the rows have.
+void AddFlagRows(const std::vector<Group>& groups, std::vector<Warning>& warnings,
                  std::vector<Row>& rows) {
   std::map<std::string, config::FlagSupport> known;
   for (config::FlagSupport& flag : config::Flags()) known[flag.name] = std::move(flag);
@@ -169,45 +179,45 @@ void AddFlagRows(const std::vector<Group>& groups, std::vector<std::string>& war
     Row row{.part = Part::kFlags, .name = name, .use = value};
     const auto support = known.find(name);
     if (support != known.end()) row.note = std::string(support->second.note);
-    const auto warning = std::find_if(warnings.begin(), warnings.end(),
-                                      [&n = name](const auto& w) { return IsAbout(w, n); });
-    if (warning != warnings.end()) {
+    if (std::string texts = TextsAbout(name, warnings); !texts.empty()) {
       row.grade = Grade::kDiffers;
-      row.note = *warning;
-      warnings.erase(warning);
+      row.note = std::move(texts);
     }
     rows.push_back(std::move(row));
   }
+  std::erase_if(warnings, [&given](const Warning& warning) {
+    return std::any_of(warning.flags.begin(), warning.flags.end(),
+                       [&given](const std::string& flag) { return given.contains(flag); });
+  });
 }
 
-bool Names(absl::string_view warning, absl::string_view gate) {
-  const std::vector<absl::string_view> words =
-      absl::StrSplit(warning, absl::ByAnyChar(" ,=:()"), absl::SkipEmpty());
-  return std::find(words.begin(), words.end(), gate) != words.end();
+// Returns why a gate does not have the effect that it has upstream. A warning may be about many
+// gates, so what is known of this one goes before it.
+std::string WhyNoEffect(const config::Support& gate, const Warning& warning) {
+  if (gate.state == config::State::kHere) return warning.text;
+  return absl::StrCat("has no effect: ", gate.note);
 }
 
-// A warning of gates names the gate, or, for AllAlpha and AllBeta, all gates that it has no effect
-// on.
-void AddGateRows(const config::FeatureGates& gates, std::vector<std::string>& warnings,
+// Adds a row for each gate, and takes out the warnings about gates.
+void AddGateRows(const config::FeatureGates& gates, std::vector<Warning>& warnings,
                  std::vector<Row>& rows) {
   const std::map<std::string, bool> standard = config::FeatureGates().All();
-  const auto is_gates = [](const std::string& w) { return IsAbout(w, kGatesFlag); };
   for (const config::Support& gate : config::GateSupport()) {
     const std::string name(gate.name);
     const bool on = gates.All().at(name);
     const bool is_standard = on == standard.at(name);
     const auto warning = std::find_if(warnings.begin(), warnings.end(),
-                                      [&](const auto& w) { return is_gates(w) && Names(w, name); });
+                                      [&](const Warning& w) { return Has(w.gates, name); });
     const bool differs = warning != warnings.end();
     rows.push_back({.part = Part::kGates,
                     .name = name,
                     .use = on ? "on" : "off",
                     .grade = differs ? Grade::kDiffers : Grade::kSame,
-                    .note = absl::StrCat(differs ? "has no effect: " : "", gate.note),
+                    .note = differs ? WhyNoEffect(gate, *warning) : std::string(gate.note),
                     .details = json::Value::Object({{"on", on}, {"byDefault", is_standard}}),
                     .quiet = is_standard && !differs});
   }
-  warnings.erase(std::remove_if(warnings.begin(), warnings.end(), is_gates), warnings.end());
+  std::erase_if(warnings, [](const Warning& warning) { return !warning.gates.empty(); });
 }
 
 Row ImageRow(const Arguments& arguments) {
@@ -258,15 +268,13 @@ absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments) {
   for (const std::string& word : arguments.unresolved) {
     checked.rows.push_back(UnresolvedRow(word));
   }
-  std::vector<std::string> warnings = checked.options.warnings;
+  std::vector<Warning> warnings = checked.options.warnings;
   AddFlagRows(groups, warnings, checked.rows);
   AddGateRows(checked.options.gates, warnings, checked.rows);
-  for (const std::string& warning : warnings) {
-    const std::vector<absl::string_view> words =
-        absl::StrSplit(warning, absl::ByAnyChar(" :="), absl::SkipEmpty());
-    const std::string name(absl::StartsWith(warning, "--") ? words[0] : kGatesFlag);
+  for (const Warning& warning : warnings) {
+    const std::string& name = warning.flags.front();
     checked.rows.push_back(
-        {.part = PartOf(name), .name = name, .grade = Grade::kDiffers, .note = warning});
+        {.part = PartOf(name), .name = name, .grade = Grade::kDiffers, .note = warning.text});
   }
   return checked;
 }

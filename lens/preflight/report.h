@@ -53,7 +53,7 @@ struct Report {
   size_t Count(Grade grade) const;
   // The gravest finding: kLost before kUnknown before kDiffers before kSame.
   Grade Verdict() const;
-  // One sentence without a full stop: "1 thing in use would be lost, 2 would differ, ...".
+  // One sentence without a full stop: "1 thing would be lost, 2 would differ, ...".
   std::string Headline() const;
 };
 

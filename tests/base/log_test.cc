@@ -4,6 +4,7 @@
 
 #include "base/internal/log_format.h"
 #include "base/json.h"
+#include "base/verbosity.h"
 
 namespace {
 
@@ -69,10 +70,24 @@ TEST_CASE("verbosity is chosen by the first pattern that fits the file") {
   CHECK(VerbosityRules("*a*b=1").LevelFor("xaayb.cc", 0) == 1);
 }
 
+TEST_CASE("a pattern may name a part of the program instead of the file") {
+  const VerbosityRules rules("binding-*=4,controller=3,execution-controller=5");
+  const std::string file = "kube/runtime/controller.cc";
+  CHECK(rules.LevelFor(file, 0, "binding-controller") == 4);
+  CHECK(rules.LevelFor(file, 0, "execution-controller") == 3);  // The first one that fits.
+  CHECK(rules.LevelFor(file, 0) == 3);
+  CHECK(rules.LevelFor("other.cc", 0, "execution-controller") == 5);
+  CHECK(rules.LevelFor("other.cc", 1, "cluster-controller") == 1);
+}
+
 TEST_CASE("levels up to the verbosity are on") {
   base::InitLogging("base_test", {.verbosity = 2, .vmodule = "log_test=4"});
   CHECK(base::VlogOn(4));
   CHECK_FALSE(base::VlogOn(5));
+  base::InitLogging("base_test", {.verbosity = 1, .vmodule = "a-part=4"});
+  CHECK(base::VlogOnFor("a-part", 4));
+  CHECK_FALSE(base::VlogOnFor("another", 2));
+  CHECK(base::VlogOnFor("another", 1));
   base::InitLogging("base_test", {.verbosity = 2});
   CHECK(base::VlogOn(2));
   CHECK_FALSE(base::VlogOn(3));

@@ -272,15 +272,15 @@ TEST_CASE("a shadow is announced") {
   const Options options = MustParse({"--shadow"});
   CHECK(options.shadow);
   REQUIRE(options.warnings.size() == 2);
-  CHECK(absl::StrContains(options.warnings[0], "nothing is written"));
-  CHECK(absl::StrContains(options.warnings[1], "no leader election"));
+  CHECK(absl::StrContains(options.warnings[0].text, "nothing is written"));
+  CHECK(absl::StrContains(options.warnings[1].text, "no leader election"));
   CHECK(options.settings.at("shadow") == "true");
 }
 
 TEST_CASE("a shadow warns that it does not show joins of Cluster API") {
   const Options options = MustParse({"--shadow", "--cluster-api-kubeconfig=/k"});
   REQUIRE(options.warnings.size() == 3);
-  CHECK(absl::StrContains(options.warnings[2], "does not show the joins of Cluster API"));
+  CHECK(absl::StrContains(options.warnings[2].text, "does not show the joins of Cluster API"));
 }
 
 TEST_CASE("the environment changes no flag") {

@@ -30,7 +30,7 @@ std::vector<std::string> Warnings(const std::vector<std::string>& arguments) {
   const Parsed parsed = Parse(arguments);
   INFO(parsed.output);
   REQUIRE(parsed.outcome == Parsed::Outcome::kRun);
-  return parsed.options.warnings;
+  return config::TextsOf(parsed.options.warnings);
 }
 
 std::string Refusal(const std::vector<std::string>& arguments) {
@@ -87,7 +87,7 @@ TEST_CASE("a context of Cluster API needs its kubeconfig, and times of a resync 
   CHECK(Warnings({"--cluster-api-context=c", "--cluster-api-kubeconfig=/k"}).empty());
   const Parsed parsed = Parse({"--resync-period=1ms"});
   CHECK(parsed.options.resync_period == absl::Seconds(1));
-  CHECK(parsed.options.warnings ==
+  CHECK(config::TextsOf(parsed.options.warnings) ==
         std::vector<std::string>{"--resync-period=1ms is too short: 1s is used"});
   CHECK(Parse({"--resync-period=-5m"}).options.resync_period == absl::ZeroDuration());
   CHECK(Warnings({"--resync-period=-5m"}) ==
@@ -115,7 +115,7 @@ TEST_CASE("numbers that stop upstream from working are replaced, with a warning"
   CHECK(parsed.options.kube_api_qps == 0);
   CHECK(parsed.options.rate_limits.qps == 10);
   CHECK(parsed.options.rate_limits.base_delay == absl::Milliseconds(5));
-  CHECK(parsed.options.warnings ==
+  CHECK(config::TextsOf(parsed.options.warnings) ==
         std::vector<std::string>{"--concurrent-work-syncs=0 is too small: 1 is used",
                                  "--kube-api-qps=-1 is too small: 0 is used",
                                  "--rate-limiter-base-delay=-1s is not positive: 5ms is used",

@@ -186,7 +186,7 @@ TEST_CASE_METHOD(Fixture, "the registered loop joins and un-joins by itself, onc
   PutKubeconfig(Kubeconfig("https://w1"));
   management->Serve({});
   const auto connect = [this](const kube::ConnectionConfig& config) { return Connect(config); };
-  REQUIRE(controllers::BuildClusterApi(Context(), {management, "host", connect}).ok());
+  REQUIRE(controllers::BuildClusterApi(Context(), {management, "host", connect}, 3).ok());
   Start();
   REQUIRE(management->AwaitRequests("GET", 1));
   PutSource("Provisioning");

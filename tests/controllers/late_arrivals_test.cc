@@ -51,7 +51,7 @@ struct Fixture : tests::LoopsFixture {
 // From the end of the failures on the clock stands still, so that no back-off ends.
 TEST_CASE_METHOD(Fixture, "objects are applied at once when their namespace has been made") {
   REQUIRE(controllers::RegisterExecution(Context(), 2).ok());
-  REQUIRE(controllers::RegisterWorkStatus(Context(), 2).ok());
+  REQUIRE(controllers::RegisterWorkStatus(Context(), {2, 2}).ok());
   m1.FailNext("POST", 403, "Forbidden", 1000);
   PutWork(kube::Object::Make(kConfigMaps.gvk, {"shop", "app"}));
   Start();
@@ -68,7 +68,7 @@ TEST_CASE_METHOD(Fixture, "objects are applied at once when their namespace has 
 }
 
 TEST_CASE_METHOD(Fixture, "objects of a kind that a cluster begins to serve are watched at once") {
-  REQUIRE(controllers::RegisterWorkStatus(Context(), 2).ok());
+  REQUIRE(controllers::RegisterWorkStatus(Context(), {2, 2}).ok());
   PutWork(kube::Object::Make(kGadgets.gvk, {"shop", "app"}));
   Start();
   REQUIRE(Eventually([&] {

@@ -191,7 +191,7 @@ TEST_CASE_METHOD(tests::LoopsFixture,
       "status": {"conditions": [{"type": "Ready", "status": "True"}]}})");
   PutCached(api::Clusters(), ready);
   Make();
-  REQUIRE(controllers::RegisterWorkStatus(Context(), 2).ok());
+  REQUIRE(controllers::RegisterWorkStatus(Context(), {2, 2}).ok());
   Start();
   REQUIRE(m1.AwaitWatches(1));
 

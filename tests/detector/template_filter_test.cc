@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "api/keys.h"
 #include "api/resources.h"
 #include "base/json.h"
@@ -39,6 +43,40 @@ TEST_CASE("the tables of Karmada's kinds and groups name the same groups") {
     CHECK(std::any_of(config::Kinds().begin(), config::Kinds().end(),
                       [&](const config::KindSupport& kind) { return kind.group == group; }));
   }
+}
+
+TEST_CASE("the tables of Karmada's kinds give them the same versions and names") {
+  const std::vector<kube::Resource> resources = {
+      api::WorkloadRebalancers(),
+      api::CronFederatedHpas(),
+      api::FederatedHpas(),
+      api::Clusters(),
+      api::InterpreterCustomizations(),
+      api::InterpreterWebhookConfigurations(),
+      api::ServiceExports(),
+      api::ServiceImports(),
+      api::MultiClusterServices(),
+      api::ClusterOverridePolicies(),
+      api::ClusterPropagationPolicies(),
+      api::ClusterTaintPolicies(),
+      api::FederatedResourceQuotas(),
+      api::OverridePolicies(),
+      api::PropagationPolicies(),
+      api::Remedies(),
+      api::ClusterResourceBindings(),
+      api::ResourceBindings(),
+      api::Works(),
+  };
+  std::set<std::string> known, here;
+  for (const kube::Resource& resource : resources) {
+    known.insert(
+        absl::StrCat(resource.gvk.ApiVersion(), " ", resource.gvk.kind, " ", resource.plural));
+  }
+  for (const config::KindSupport& kind : config::Kinds()) {
+    if (kind.state != config::State::kHere) continue;
+    here.insert(absl::StrCat(kind.group, "/", kind.version, " ", kind.kind, " ", kind.resource));
+  }
+  CHECK(known == here);
 }
 
 TEST_CASE("Kinds that the flag skips are not templates either") {

@@ -98,9 +98,8 @@ DOMAIN_LITERAL_FILES = {"config/support.cc"}
 DOMAIN_LITERAL = re.compile(r'"[^"\s]*karmada\.io(?:/[^"\s]*)?"')  # Prose that mentions one is fine.
 
 REFUSED_WORDS = ("Manager", "Helper", "Util", "Common", "Misc")
-# The one class that runs all loops has the name everybody knows it by; the options are of the program
-# karmada-controller-manager.
-ALLOWED_NAMES = {"Manager", "ManagerOptions", "ControllerManagerOptions"}
+# The one class that runs all loops has the name everybody knows it by.
+ALLOWED_NAMES = {"Manager", "ManagerOptions"}
 
 # Folders without a README.md of their own: what is in them is described one level up.
 NO_README = {"internal", "data", "build", "__pycache__"}

@@ -2,8 +2,9 @@
 // to get the Lease: it creates the Lease if there is none, takes it over if its holder has been
 // silent for the lease duration, and waits otherwise. Silence is measured on the local steady clock
 // from the moment at which the Lease was last seen to change, so that the clocks of the contenders
-// need not agree. A LeaseWatch, if there is one, ends the wait early. Renew then writes the Lease
-// every retry period.
+// need not agree; a change is seen with the next attempt, so up to one pause after it was made. The
+// wait ends when the Lease does (client-go waits for the rest of its pause), or early by a
+// LeaseWatch, if there is one. Renew then writes the Lease every retry period.
 //
 // A second thread, the watchdog, ends the renewals when none has succeeded for the renew deadline;
 // it also cuts off a call that the server does not answer. The lease duration is longer than the
@@ -14,6 +15,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <thread>
@@ -33,6 +35,8 @@ namespace {
 
 // client-go spreads the attempts of the contenders by this factor of the retry period.
 constexpr double kJitterFactor = 1.2;
+// A stand-by does not wait less than this for the end of the lease.
+constexpr absl::Duration kShortestPause = absl::Milliseconds(50);
 
 const Resource& LeaseResource() {
   static const auto& kLease =
@@ -112,7 +116,9 @@ struct LeaderElector::Impl {
   void Watchdog(base::StopSource& calls);
 
   void Observe(Object lease);
+  base::SteadyTime EndOfLease() const;
   bool HeldByOther() const;
+  absl::Duration Pause() const;
   Object Claim(const Object& lease) const;
   absl::Status WriteFree(Object lease, const base::StopToken& stop) const;
   std::string WhyLost() const;
@@ -129,8 +135,21 @@ void LeaderElector::Impl::Observe(Object lease) {
 bool LeaderElector::Impl::HeldByOther() const {
   const absl::string_view holder = HolderOf(observed);
   if (holder.empty() || holder == options.identity) return false;
-  const absl::Duration duration = absl::Seconds(observed.spec()["leaseDurationSeconds"].AsInt());
-  return env.clock.SteadyNow() < observed_at + duration;
+  return env.clock.SteadyNow() < EndOfLease();
+}
+
+// Returns when the holder has been silent for its lease.
+base::SteadyTime LeaderElector::Impl::EndOfLease() const {
+  return observed_at + absl::Seconds(observed.spec()["leaseDurationSeconds"].AsInt());
+}
+
+// Returns the time until the next attempt. If another holder's lease ends before, the attempt comes
+// then; after an attempt that failed although the lease has ended, the pause is the ordinary one.
+absl::Duration LeaderElector::Impl::Pause() const {
+  const absl::Duration pause = base::Jitter(options.retry_period, kJitterFactor);
+  if (!HeldByOther()) return pause;
+  const absl::Duration rest = EndOfLease() - env.clock.SteadyNow();
+  return std::min(pause, std::max(rest, kShortestPause));
 }
 
 // Returns `lease` with this process as its holder, renewed now.
@@ -221,7 +240,7 @@ bool LeaderElector::Impl::Acquire(const base::StopToken& stop) {
   }
   while (!stop.stop_requested()) {
     if (TryToHold(stop)) return true;
-    const absl::Duration pause = base::Jitter(options.retry_period, kJitterFactor);
+    const absl::Duration pause = Pause();
     if (watch.has_value()) {
       watch->Await(pause, stop);
     } else {

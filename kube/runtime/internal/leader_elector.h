@@ -26,7 +26,8 @@ struct LeaderElectionOptions {
   std::string lease_namespace;
   std::string lease_name;
   std::string identity;  // Empty stands for <hostname>_<uuid>.
-  // A stand-by takes over when the leader was silent for this time.
+  // A stand-by takes over when it has seen no change of the lease for this time. It looks every 1
+  // to 2.2 retry periods, so that much may have passed until it has seen the last renewal.
   absl::Duration lease_duration = absl::Seconds(15);
   // A leader that could not renew for this time gives up.
   absl::Duration renew_deadline = absl::Seconds(10);

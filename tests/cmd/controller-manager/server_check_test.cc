@@ -5,11 +5,17 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/synchronization/mutex.h"
+#include "config/support.h"
 #include "kube/client/transport.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/fake_clock.h"
 
 namespace cmd {
@@ -100,6 +106,18 @@ TEST_CASE_METHOD(Fixture, "a cluster without Karmada's APIs is named with the mi
           Contains("policy.karmada.io/v1alpha1") && Contains("a member for example"));
 }
 
+TEST_CASE_METHOD(Fixture, "the APIs that are waited for are those of the kinds that are here") {
+  std::set<std::string> apis;
+  for (const config::KindSupport& kind : config::Kinds()) {
+    if (kind.state != config::State::kHere) continue;
+    apis.insert(absl::StrCat(kind.group, "/", kind.version));
+  }
+  server->Answer("/version", 200, kVersion);
+  server->Answer("/apis", 200, kPlain);
+  CHECK_THAT(std::string(Check().message()),
+             Contains(absl::StrCat("(", absl::StrJoin(apis, ", "), ")")));
+}
+
 TEST_CASE_METHOD(Fixture, "Karmada's APIs are waited for while they are installed") {
   server->Answer("/version", 200, kVersion);
   server->Answer("/apis", 200, kPlain);
@@ -118,6 +136,18 @@ TEST_CASE_METHOD(Fixture, "the check fails if probes cannot be answered during t
   server->Answer("/apis", 200, kPlain);
   on_wait = absl::UnavailableError("cannot bind :10357");
   CHECK(Check(absl::Minutes(1)) == on_wait);
+}
+
+TEST_CASE_METHOD(Fixture, "some of Karmada's APIs are missing: they are named, and when it ends") {
+  const tests::CapturedStderr log;
+  server->Answer("/version", 200, kVersion);
+  server->Answer("/apis", 200,
+                 absl::StrReplaceAll(kKarmada, {{"remedy.karmada.io/v1alpha1", "other/v1"}}));
+  CHECK(Check(absl::Minutes(2)).ok());
+  CHECK(waits == 0);
+  CHECK_THAT(log.Text(),
+             Contains("the process ends when one has waited for --cluster-cache-sync-timeout") &&
+                 Contains("missing=remedy.karmada.io/v1alpha1 timeout=2m"));
 }
 
 TEST_CASE_METHOD(Fixture, "a server without a list of its API groups is accepted") {

@@ -5,9 +5,11 @@
 #include <stdexcept>
 
 #include "absl/strings/match.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/sync_timer.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manager_fixture.h"
 
@@ -165,6 +167,17 @@ TEST_CASE("a generation that comes again with another spec has changed") {
       "deletionTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"a": 1}})")));
 }
 
+TEST_CASE("labels and annotations are content, the status is not") {
+  const Object before = Pod("a");
+  Object after = before;
+  after.Set({"status", "phase"}, "Running");
+  CHECK_FALSE(ContentChanged(before, after));
+  SECTION("labels") { after.SetLabel("a", "b"); }
+  SECTION("annotations") { after.SetAnnotation("a", "b"); }
+  SECTION("the spec") { after.Set({"spec", "nodeName"}, "n"); }
+  CHECK(ContentChanged(before, after));
+}
+
 TEST_CASE("events become requests as the predicates and the mapping say") {
   tests::FakeClock clock;
   WorkQueue queue({.name = "q"}, clock);
@@ -218,6 +231,51 @@ TEST_CASE("events become requests as the predicates and the mapping say") {
     CHECK(queue.Get()->request.key.name == "a");
     CHECK(queue.size() == 0);
   }
+}
+
+TEST_CASE_METHOD(Fixture, "--vmodule selects the controllers whose passes are logged") {
+  const auto [rule, of_c, of_other] =
+      GENERATE(table<const char*, bool, bool>({{"c=4", true, false},
+                                               {"other=4", false, true},
+                                               {"controller=4", true, true},
+                                               {"c=3", false, false}}));
+  base::InitLogging("test", {.vmodule = rule});
+  const tests::CapturedStderr log;
+  Controller& c = Build([](const Request& request, const base::StopToken&) {
+    return absl::StatusOr<Action>(request.key.name == "a" ? Action::Done()
+                                                          : Action::After(absl::Seconds(90)));
+  });
+  Controller& other = ControllerBuilder(*manager).Named("other").Build(
+      std::make_unique<ScriptedReconciler>(record, Succeed));
+  c.queue().Add(item);
+  c.queue().Add({.key = {"ns", "later"}});
+  other.queue().Add(item);
+  Start();
+  REQUIRE(Eventually([&] { return record.size() == 3 && manager->IsIdle(); }));
+  REQUIRE(Finish().ok());
+  base::InitLogging("test", {});
+  const std::string text = log.Text();
+  CHECK(absl::StrContains(text, "reconciled controller=c request=ns/a took=0 outcome=done") ==
+        of_c);
+  CHECK(absl::StrContains(text, "request=ns/later took=0 outcome=\"again after 1m30s\"") == of_c);
+  CHECK(absl::StrContains(text, "reconciled controller=other request=ns/a") == of_other);
+}
+
+TEST_CASE_METHOD(Fixture, "the line about a pass that did not succeed says so") {
+  base::InitLogging("test", {.verbosity = 4});
+  const tests::CapturedStderr log;
+  Controller& c = Build([](const Request& request, const base::StopToken&) {
+    return absl::StatusOr<Action>(request.key.name == "a" ? absl::AbortedError("conflict")
+                                                          : absl::InternalError("broken"));
+  });
+  c.queue().Add(item);
+  c.queue().Add({.key = {"ns", "b"}});
+  Start();
+  REQUIRE(AwaitReconciles(2));
+  REQUIRE(Finish().ok());
+  base::InitLogging("test", {});
+  CHECK(absl::StrContains(log.Text(), "request=ns/a took=0 outcome=conflict"));
+  CHECK(absl::StrContains(log.Text(), "request=ns/b took=0 outcome=error"));
 }
 
 TEST_CASE_METHOD(Fixture, "an error is retried with back-off until it succeeds") {
@@ -375,6 +433,41 @@ TEST_CASE_METHOD(Fixture, "workers start only when what the reconciler reads is 
   REQUIRE(AwaitReconciles(1));
   REQUIRE(Finish().ok());
   CHECK(seen == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a manager is idle while no request is due or being worked on") {
+  absl::Mutex mu;
+  bool release = false;
+  Controller& controller = Build([&](const Request&, const base::StopToken&) {
+    absl::MutexLock lock(&mu, absl::Condition(&release));
+    return absl::StatusOr<Action>(Action::After(absl::Minutes(1)));
+  });
+  CHECK(manager->IsIdle());
+  controller.queue().Add(item);
+  CHECK_FALSE(manager->IsIdle());  // Nobody has taken it.
+  Start();
+  REQUIRE(AwaitReconciles(1));
+  CHECK_FALSE(manager->IsIdle());  // It is being worked on.
+  {
+    absl::MutexLock lock(&mu);
+    release = true;
+  }
+  CHECK(Eventually([&] { return manager->IsIdle(); }));  // It waits for a minute.
+  CHECK(controller.queue().size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a manager is never idle between two requests that follow each other") {
+  constexpr size_t kPasses = 2000;
+  WorkQueue* queue = nullptr;
+  queue = &Build([&](const Request& request, const base::StopToken&) {
+             if (record.size() < kPasses) queue->Add(request);
+             return absl::StatusOr<Action>(Action::Done());
+           }).queue();
+  queue->Add(item);
+  Start();
+  while (!manager->IsIdle()) {
+  }
+  CHECK(record.size() == kPasses);
 }
 
 TEST_CASE_METHOD(Fixture, "a stop lets the running reconcile end and leaves the queue") {

@@ -222,6 +222,45 @@ TEST_CASE_METHOD(Fixture, "a stand-by waits until the holder has been silent for
   CHECK(Lease().spec()["leaseTransitions"].AsInt() == 5);
 }
 
+// The retry period is longer than what is left of the lease.
+struct SlowStandby : Fixture {
+  SlowStandby() {
+    options.retry_period = absl::Seconds(8);
+    PutLeaseOf("other", 4);
+    Object lease = Lease();
+    lease.Set({"spec", "leaseDurationSeconds"}, 3);
+    server->Put(kLeases, lease);
+  }
+};
+
+TEST_CASE_METHOD(SlowStandby, "a stand-by tries again when the lease that it has seen ends") {
+  options.watch = GENERATE(false, true);
+  Start();
+  REQUIRE(server->AwaitRequests("GET", 1));
+  clock.AwaitWaiters(1);
+  clock.AdvanceAndAwait(absl::Seconds(2.9));
+  CHECK_FALSE(elected);
+  clock.Advance(absl::Seconds(0.1));
+  CHECK(Eventually([&] { return elected.load(); }));
+  CHECK(Holder() == "me");
+}
+
+TEST_CASE_METHOD(SlowStandby, "a stand-by that cannot take a lease that has ended makes a pause") {
+  server->FailNext("PUT", 500, "InternalError");
+  Start();
+  REQUIRE(server->AwaitRequests("GET", 1));
+  clock.AwaitWaiters(1);
+  const int64_t waits = clock.waits();
+  clock.Advance(absl::Seconds(3));
+  REQUIRE(server->AwaitRequests("PUT", 1));
+  REQUIRE(Eventually([&] { return clock.waits() > waits; }));
+  clock.AdvanceAndAwait(absl::Seconds(7.9));
+  CHECK(clock.waits() == waits + 1);  // It waits as before.
+  CHECK(server->Requests("PUT").size() == 1);
+  clock.Advance(absl::Seconds(9.8));
+  CHECK(Eventually([&] { return elected.load(); }));
+}
+
 TEST_CASE_METHOD(Fixture, "a stand-by logs who leads, once for each leader") {
   const tests::CapturedStderr log;
   PutLeaseOf("first", 4);

@@ -34,7 +34,6 @@ TEST_CASE("parameters of a list are decoded") {
   CHECK(options->labels.ToString() == "app=web");
   CHECK(options->fields.ToString() == "metadata.name=a");
   CHECK(options->limit == 500);
-  CHECK(options->HasPages());
   CHECK(options->continue_token == "token");
   CHECK(options->timeout == absl::Seconds(7));
   CHECK_FALSE(options->watch);

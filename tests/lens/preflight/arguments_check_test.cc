@@ -108,6 +108,42 @@ TEST_CASE("Preflight: what the daemon would warn of differs, with its words") {
   CHECK(Report{.rows = checked.rows}.Count(Grade::kDiffers) == checked.options.warnings.size());
 }
 
+TEST_CASE("Preflight: a warning about two flags grades those that were given, and no other") {
+  const std::string mode = "--no-execute-taint-eviction-purge-mode";
+  const std::string rate = "--resource-eviction-rate";
+  const auto has = [](const std::vector<Row>& rows, const std::string& name) {
+    return std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r.name == name; });
+  };
+  const auto only_rate = Check({rate + "=2"}).rows;
+  CHECK(RowOf(only_rate, rate).grade == Grade::kDiffers);
+  CHECK_THAT(RowOf(only_rate, rate).note, Contains("have no effect without"));
+  CHECK_FALSE(has(only_rate, mode));
+  CHECK(Report{.rows = only_rate}.Count(Grade::kDiffers) == 1);
+
+  const auto both = Check({rate + "=2", mode + "=Directly"}).rows;
+  CHECK(RowOf(both, rate).grade == Grade::kDiffers);
+  CHECK(RowOf(both, mode).grade == Grade::kDiffers);
+  // Given, but as it is by default.
+  const auto standard = Check({rate + "=2", mode + "=Gracefully"}).rows;
+  CHECK(RowOf(standard, mode).grade == Grade::kSame);
+}
+
+TEST_CASE("Preflight: two warnings about one flag are both in its row") {
+  const auto rows = Check({"--shadow"}).rows;
+  const Row row = RowOf(rows, "--shadow");
+  CHECK(row.grade == Grade::kDiffers);
+  CHECK_THAT(row.note, Contains("nothing is written") && Contains("no leader election"));
+  CHECK(Report{.rows = rows}.Count(Grade::kDiffers) == 1);
+}
+
+TEST_CASE("Preflight: a gate without the one that it needs differs") {
+  const auto rows = Check({"--feature-gates=TransitiveDependencies=true,PropagateDeps=false"}).rows;
+  const Row row = RowOf(rows, "TransitiveDependencies");
+  CHECK(row.grade == Grade::kDiffers);
+  CHECK_THAT(row.note, Contains("has no effect without PropagateDeps"));
+  CHECK(Report{.rows = rows}.Count(Grade::kDiffers) == 1);
+}
+
 TEST_CASE("Preflight: warnings that concern no flag alone are rows, too") {
   const auto rows = Check({"--controllers=clustertaintpolicy", "--resource-eviction-rate=1"}).rows;
   const Row row = RowOf(rows, "--controllers");

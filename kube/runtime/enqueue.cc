@@ -1,0 +1,86 @@
+#include "kube/runtime/enqueue.h"
+
+#include <string>
+#include <utility>
+
+namespace kube {
+namespace {
+
+std::vector<Request> OwnKey(const Object& object) { return {Request{.key = object.key()}}; }
+
+}  // namespace
+
+bool GenerationChanged(const Object& before, const Object& after) {
+  return before.generation() != after.generation() || before.spec() != after.spec() ||
+         before.IsDeleting() != after.IsDeleting();
+}
+
+bool ContentChanged(const Object& before, const Object& after) {
+  return GenerationChanged(before, after) || before.labels() != after.labels() ||
+         before.annotations() != after.annotations();
+}
+
+bool ResourceVersionChanged(const Object& before, const Object& after) {
+  return before.resource_version() != after.resource_version();
+}
+
+bool Never(const Object&) { return false; }
+bool NeverUpdate(const Object&, const Object&) { return false; }
+
+IndexFn IndexByLabel(absl::string_view label) {
+  return [label = std::string(label)](const Object& object) {
+    const absl::string_view value = object.Label(label);
+    return value.empty() ? std::vector<std::string>()
+                         : std::vector<std::string>{std::string(value)};
+  };
+}
+
+EventHandler EnqueueHandler(WorkQueue& queue, Enqueue enqueue) {
+  const bool by_own_key = !enqueue.map;
+  if (by_own_key) enqueue.map = OwnKey;
+  if (!enqueue.map_update) {
+    enqueue.map_update = [by_own_key, map = enqueue.map](const Object& before,
+                                                         const Object& after) {
+      if (by_own_key) return map(after);
+      std::vector<Request> requests = map(before);
+      for (Request& request : map(after)) requests.push_back(std::move(request));
+      return requests;
+    };
+  }
+  const auto add = [&queue, delay = enqueue.delay](const std::vector<Request>& requests,
+                                                   int priority) {
+    for (const Request& request : requests) {
+      if (delay > absl::ZeroDuration()) {
+        queue.AddAfter(request, delay, priority);
+      } else {
+        queue.Add(request, priority);
+      }
+    }
+  };
+  EventHandler handler;
+  // Nothing has changed, so an object counts as one that is there at the start does.
+  if (enqueue.resync) {
+    handler.on_resync = [add, when = enqueue.when.add, map = enqueue.map](const ObjectPtr& object) {
+      if (!when || when(*object)) add(map(*object), kInitialListPriority);
+    };
+  }
+  handler.on_add = [add, when = std::move(enqueue.when.add), map = enqueue.map](
+                       const ObjectPtr& object, bool initial) {
+    if (when && !when(*object)) return;
+    add(map(*object), initial ? kInitialListPriority : kNormalPriority);
+  };
+  handler.on_update = [add, when = std::move(enqueue.when.update),
+                       map = std::move(enqueue.map_update)](const ObjectPtr& before,
+                                                            const ObjectPtr& after) {
+    if (when && !when(*before, *after)) return;
+    add(map(*before, *after), kNormalPriority);
+  };
+  handler.on_delete = [add, when = std::move(enqueue.when.remove),
+                       map = std::move(enqueue.map)](const ObjectPtr& last) {
+    if (when && !when(*last)) return;
+    add(map(*last), kNormalPriority);
+  };
+  return handler;
+}
+
+}  // namespace kube
