@@ -76,10 +76,22 @@ Value NameOf(absl::string_view name) {
   return slot;
 }
 
+// Returns how many values (members, elements and what these contain) a document may have. Text such
+// as "[0,0,0" takes ten to twenty times its size as values, so that some answers of 64 MB would
+// take all memory. The limit exceeds what etcd holds of one object unless it is configured
+// otherwise (1.5 MB of text, with a value in every other byte), and in longer texts what is usual:
+// a value for each 20 to 40 bytes.
+size_t MaxValues(size_t text_bytes) {
+  constexpr size_t kOfObject = 1'000'000;
+  constexpr size_t kBytesOfValue = 16;
+  return std::max(kOfObject, text_bytes / kBytesOfValue);
+}
+
 class Handler {
  public:
-  explicit Handler(const ParseOptions& options)
+  Handler(const ParseOptions& options, size_t text_bytes)
       : max_depth_(static_cast<size_t>(options.max_depth)),
+        max_values_(MaxValues(text_bytes)),
         dropped_(options.dropped),
         kept_(WantedOf(options.kept)) {
     constexpr size_t kUsual = 64;  // More than most objects have open at once.
@@ -134,6 +146,7 @@ class Handler {
 
   Value Result() { return elements_.empty() ? Value() : std::move(elements_.back().value); }
   const std::string& error() const { return error_; }
+  bool has_too_many_values() const { return values_ > max_values_; }
 
  private:
   bool Add(Value v) {
@@ -141,6 +154,10 @@ class Handler {
     if (IsLeftOut()) {
       if (IsDropped()) --matched_;
       return true;
+    }
+    if (++values_ > max_values_) {
+      error_ = absl::StrCat("more than ", max_values_, " values");
+      return false;
     }
     if (starts_.empty() || starts_.back().is_array) {
       elements_.emplace_back(Value(), std::move(v));
@@ -208,6 +225,8 @@ class Handler {
   }
 
   const size_t max_depth_;
+  const size_t max_values_;
+  size_t values_ = 0;  // How many were built.
   const Path dropped_;
   const Fields* const kept_;  // For the whole document.
   size_t matched_ = 0;        // How many leading steps of dropped_ match the reader's position.
@@ -342,13 +361,14 @@ absl::Status ParseError(absl::string_view what, size_t offset) {
 absl::StatusOr<Value> Parse(absl::string_view text, const ParseOptions& options) {
   std::optional<SurrogateRepair> repaired;
   if (SurrogateRepair::MayNeed(text)) text = repaired.emplace(text).text();
-  Handler handler(options);
+  Handler handler(options, text.size());
   try {
     const auto [result, taken] = Read(text, handler);
     if (result.IsError()) {
       const char* what = handler.error().empty() ? rapidjson::GetParseError_En(result.Code())
                                                  : handler.error().c_str();
-      return ParseError(what, result.Offset());
+      const absl::Status error = ParseError(what, result.Offset());
+      return handler.has_too_many_values() ? absl::ResourceExhaustedError(error.message()) : error;
     }
     if (taken != text.size()) return ParseError("unexpected NUL byte", taken);
   } catch (const std::exception& e) {

@@ -1,8 +1,12 @@
 #include "overrides/apply.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
 #include "overrides/internal/overriders.h"
 
 namespace overrides {
@@ -28,10 +32,42 @@ std::vector<AppliedRule> SelectedRules(const std::vector<PolicyPtr>& policies,
   return rules;
 }
 
+std::string Shown(const json::Value& value) {
+  return value.is_null() ? "nothing" : json::Write(value);
+}
+
+// Rights in members are those of one account, which may do more than the author of a policy. So a
+// policy must not turn an object that its author may write into another one, such as a ConfigMap
+// into a ClusterRoleBinding. The version of the group may change: it is the same object.
+absl::Status CheckSameObject(const json::Value& before, const json::Value& after) {
+  const kube::Object old(before), now(after);
+  const auto changed = [](absl::string_view field, const json::Value& from, const json::Value& to) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, " is changed from ", Shown(from), " to ", Shown(to),
+                     ": group, kind, namespace and name of a template must stay"));
+  };
+  if (now.gvk().version.empty() || now.gvk().group != old.gvk().group) {
+    return changed("apiVersion", before["apiVersion"], after["apiVersion"]);
+  }
+  if (after["kind"] != before["kind"]) return changed("kind", before["kind"], after["kind"]);
+  for (const absl::string_view field : {"namespace", "name"}) {
+    const json::Value& from = before["metadata"][field];
+    const json::Value& to = after["metadata"][field];
+    if (from != to) return changed(absl::StrCat("metadata.", field), from, to);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplyRule(const Rule& rule, const json::Value& object, Draft& draft) {
+  RETURN_IF_ERROR(ApplyOverriders(rule.overriders, rule.field, draft));
+  return base::Annotate(CheckSameObject(object, draft.root), rule.field);
+}
+
 // Applies the rules in their order. Returns false after an error, which is in `result`.
-bool ApplyRules(const std::vector<AppliedRule>& rules, Draft& draft, Application& result) {
+bool ApplyRules(const std::vector<AppliedRule>& rules, const kube::Object& object, Draft& draft,
+                Application& result) {
   for (const AppliedRule& applied : rules) {
-    result.status = ApplyOverriders(applied.rule->overriders, applied.rule->field, draft);
+    result.status = ApplyRule(*applied.rule, object.root(), draft);
     if (result.status.ok()) continue;
     result.failed = applied.policy;
     return false;
@@ -47,9 +83,9 @@ Application Apply(const Policies& policies, const kube::Object& object,
   Application result;
   Draft draft = {object.root()};
   result.of_cluster_policies = SelectedRules(policies.cluster_wide, object, cluster);
-  if (!ApplyRules(result.of_cluster_policies, draft, result)) return result;
+  if (!ApplyRules(result.of_cluster_policies, object, draft, result)) return result;
   result.of_policies = SelectedRules(policies.of_namespace, result.object, cluster);
-  ApplyRules(result.of_policies, draft, result);
+  ApplyRules(result.of_policies, object, draft, result);
   return result;
 }
 

@@ -30,7 +30,8 @@ struct Application {
 // ClusterOverridePolicies, then the OverridePolicies of its namespace. In each of the two groups
 // the policies are selected before any of them is applied; less specific ones come first, and among
 // equally specific ones the smaller name (upstream's ApplyOverridePolicies and
-// getOverridersFromOverridePolicies).
+// getOverridersFromOverridePolicies). A rule after which the object has another group, kind,
+// namespace or name than `object` is an error; upstream lets it pass.
 Application Apply(const Policies& policies, const kube::Object& object,
                   const api::ClusterView& cluster);
 

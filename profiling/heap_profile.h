@@ -13,7 +13,9 @@ namespace profiling {
 
 // Executes this program once more, with the same arguments and with tcmalloc preloaded, and does
 // not return if that succeeds. Does nothing in the process that has been started so, and without
-// tcmalloc in the library path TakeHeapProfile reports that. REQUIRES: no thread has been started;
+// tcmalloc in the library path TakeHeapProfile reports that. The environment is as it was before in
+// either process, so that programs which this one starts run as ever. REQUIRES: no thread has been
+// started;
 // what the process has opened and does not inherit is lost.
 void EnableHeapProfiles(char** argv);
 

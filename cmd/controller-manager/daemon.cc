@@ -170,7 +170,7 @@ class Daemon {
         period > absl::ZeroDuration()) {
       manager_.Add(std::make_unique<Resync>(period, base::RealClock(), informers_, members_));
     }
-    RETURN_IF_ERROR(live_.Load(stop));
+    RETURN_IF_ERROR(LoadInterpreter(stop));
     std::unique_ptr<profiling::ProfileServer> profiles;
     if (const config::Profiling& wanted = context_.options.profiling; wanted.enabled) {
       ASSIGN_OR_RETURN(profiles,
@@ -189,6 +189,7 @@ class Daemon {
 
  private:
   void ShowBuild();
+  absl::Status LoadInterpreter(const base::StopToken& stop);
   void ShowShadow(const std::shared_ptr<kube::Shadow>& shadow);
   bool HaveRead() const;  // No informer is still reading its objects for the first time.
   absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> ServeAdmission(
@@ -216,6 +217,15 @@ class Daemon {
 
 void Daemon::ShowBuild() {
   registry_.GetGauge("karmada_build_info", "What this build is.", config::BuildLabels()).Set(1);
+}
+
+// The wait takes up to --cluster-cache-sync-timeout, which is longer than a liveness probe allows.
+absl::Status Daemon::LoadInterpreter(const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<base::HttpServer> health,
+                   kube::ServeStartupHealth(
+                       context_.options.health_probe_bind_address,
+                       {"interpreter", "the interpreter's configurations have not been read yet"}));
+  return live_.Load(stop);
 }
 
 void Daemon::ShowShadow(const std::shared_ptr<kube::Shadow>& shadow) {

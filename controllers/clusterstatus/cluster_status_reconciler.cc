@@ -43,6 +43,9 @@
 namespace controllers {
 namespace {
 
+// A member answers /version with some hundred bytes.
+constexpr size_t kMostOfVersion = 64 << 10;
+
 kube::Condition Ready(bool ready, const char* reason, std::string message) {
   return api::ConditionOf(api::kClusterReady, ready, reason, std::move(message));
 }
@@ -240,7 +243,8 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
     RETURN_IF_ERROR(totals_.Follow(std::string(cluster.name())).status());
   }
   kube::Client& client = member->client().raw();
-  const absl::StatusOr<kube::HttpResponse> version = client.GetRaw("/version", stop);
+  const absl::StatusOr<kube::HttpResponse> version = client.GetRaw(
+      kube::HttpRequest{.path = "/version", .max_answer_bytes = kMostOfVersion}, stop);
   if (version.ok() && version->code == 200) {
     const absl::StatusOr<json::Value> parsed = json::Parse(version->body);
     // The control plane refuses the whole status if this is not a string.

@@ -35,6 +35,10 @@ namespace controllers {
 namespace {
 
 constexpr int kAttempts = 5;  // To write the Scale against other writers.
+// Without any FederatedHPA, pods are read with autoscaling's fields for this time: one that is
+// deleted and made again, as in an upgrade of a chart, must not have every member list its pods
+// twice.
+constexpr absl::Duration kLinger = absl::Minutes(30);
 
 namespace scaling = api::scaling;
 namespace message = api::scaling::message;
@@ -71,11 +75,12 @@ FederatedHpaReconciler::FederatedHpaReconciler(Deps deps)
 
 absl::StatusOr<kube::Action> FederatedHpaReconciler::Reconcile(const kube::Request& request,
                                                                const base::StopToken& stop) {
-  WatchPodsIfInUse();
+  const absl::Duration lingers = WatchPodsIfInUse();
   const kube::ObjectPtr hpa = manager_.cluster().Find(api::FederatedHpas(), request.key);
   if (hpa == nullptr || hpa->IsDeleting()) {
     memory_.Forget(request.key);
-    return kube::Action::Done();
+    if (lingers == absl::InfiniteDuration()) return kube::Action::Done();
+    return kube::Action::After(lingers);
   }
   const base::SteadyTime start = manager_.clock().SteadyNow();
   ScalingPass pass(hpa, manager_.clock().Now(), recorder_);
@@ -89,9 +94,15 @@ absl::StatusOr<kube::Action> FederatedHpaReconciler::Reconcile(const kube::Reque
   return kube::Action::After(period_);
 }
 
-void FederatedHpaReconciler::WatchPodsIfInUse() {
+absl::Duration FederatedHpaReconciler::WatchPodsIfInUse() {
   absl::MutexLock lock(&in_use_mu_);
-  members_.SetInUse(manager_.cluster().informers().Get(api::FederatedHpas())->store().size() > 0);
+  const base::SteadyTime now = manager_.clock().SteadyNow();
+  const bool any = manager_.cluster().informers().Get(api::FederatedHpas())->store().size() > 0;
+  if (any) last_in_use_ = now;
+  if (last_in_use_.has_value() && now - *last_in_use_ >= kLinger) last_in_use_.reset();
+  members_.SetInUse(last_in_use_.has_value());
+  if (any || !last_in_use_.has_value()) return absl::InfiniteDuration();
+  return *last_in_use_ + kLinger - now;
 }
 
 absl::Status FederatedHpaReconciler::Scale(ScalingPass& pass, const base::StopToken& stop) {

@@ -4,13 +4,16 @@
 #define CONTROLLERS_FEDERATED_HPA_FEDERATED_HPA_RECONCILER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "autoscaling/metrics_source.h"
+#include "base/clock.h"
 #include "base/stop_token.h"
 #include "config/options.h"
 #include "controllers/federated_hpa/member_scales.h"
@@ -41,8 +44,9 @@ class FederatedHpaReconciler : public kube::Reconciler {
                                          const base::StopToken& stop) override;
 
  private:
-  // Has pods watched in members as long as there is a FederatedHPA.
-  void WatchPodsIfInUse();
+  // Has pods watched in members as long as there is a FederatedHPA, and for some time after that.
+  // Returns when that time will be over; infinite unless it is running.
+  absl::Duration WatchPodsIfInUse();
   // Each step returns an error after it has reported it (ScalingPass::Fail).
   absl::Status Scale(ScalingPass& pass, const base::StopToken& stop);
   absl::Status FindTarget(ScalingPass& pass, const base::StopToken& stop);
@@ -61,6 +65,8 @@ class FederatedHpaReconciler : public kube::Reconciler {
   const absl::Duration period_;
   MemberScales members_;
   absl::Mutex in_use_mu_;  // From the look at the store until members_ knows: the last one counts.
+  // When there was a FederatedHPA. After a restart nothing has been listed yet that could be kept.
+  std::optional<base::SteadyTime> last_in_use_ ABSL_GUARDED_BY(in_use_mu_);
   kube::EventRecorder recorder_;
   ScalingMemory memory_;
   ScalingDecider decider_;

@@ -4,12 +4,20 @@
 // after which pause. A Retry-After is obeyed for as long as the deadline allows; other failures are
 // repeated five times at most, with a pause that doubles. A call that would wait beyond its
 // deadline ends with the last answer instead. Neither a place nor a lock is held during a pause.
+//
+// Raw questions to an API group, such as those for metrics, may be answered by another server, to
+// which the API server passes them on. That one may be slow, or not answer at all, while the API
+// server has nothing to do. So the questions to each group have a limit of their own: otherwise
+// they would hold all places, and their failures would lower the limit for all calls.
 #include "kube/client/internal/caller.h"
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/random.h"
 #include "base/status.h"
 #include "kube/client/internal/api_error.h"
@@ -24,6 +32,18 @@ constexpr absl::Duration kFirstBackoff = absl::Milliseconds(50);
 constexpr double kBackoffJitter = 0.5;
 // The pause after a 429 without a Retry-After.
 constexpr absl::Duration kDefaultRetryAfter = absl::Seconds(1);
+
+// No answer is larger: the largest object that an API server stores is smaller, and a page of a
+// list that is larger is requested again with fewer objects. Of hostile answers, several may be
+// read at the same time.
+constexpr size_t kMostAnswerBytes = 16 << 20;
+
+// Returns the group in "/apis/GROUP/VERSION/...", "" for any other path.
+std::string GroupAsked(absl::string_view path) {
+  if (!absl::ConsumePrefix(&path, "/apis/")) return "";
+  const std::vector<absl::string_view> parts = absl::StrSplit(path, absl::MaxSplits('/', 2));
+  return parts.size() < 3 ? "" : std::string(parts[0]);
+}
 
 bool IsRead(const HttpRequest& request) { return request.method == "GET"; }
 
@@ -69,14 +89,25 @@ void Caller::Count(const std::string& method, const std::string& code) {
   counter->Increment();
 }
 
-absl::StatusOr<HttpResponse> Caller::Attempt(HttpRequest& request, base::SteadyTime deadline,
+// There are as many groups as this program asks for, which are some.
+ConcurrencyLimiter& Caller::LimiterOf(const HttpRequest& request, Answers answers) {
+  if (answers != Answers::kRaw) return concurrency_;
+  const std::string group = GroupAsked(request.path);
+  if (group.empty()) return concurrency_;
+  absl::MutexLock lock(&mu_);
+  std::unique_ptr<ConcurrencyLimiter>& limiter = others_[group];
+  if (limiter == nullptr) limiter = std::make_unique<ConcurrencyLimiter>(clock_);
+  return *limiter;
+}
+
+absl::StatusOr<HttpResponse> Caller::Attempt(HttpRequest& request, const Pace& pace,
                                              const base::StopToken& stop) {
-  if (rate_ != nullptr) RETURN_IF_ERROR(rate_->Take(deadline, stop));
-  RETURN_IF_ERROR(concurrency_.Acquire(deadline, stop));
+  if (rate_ != nullptr) RETURN_IF_ERROR(rate_->Take(pace.deadline, stop));
+  RETURN_IF_ERROR(pace.concurrency.Acquire(pace.deadline, stop));
   const base::SteadyTime started = clock_.SteadyNow();
-  request.timeout = std::max(deadline - started, absl::Milliseconds(1));
+  request.timeout = std::max(pace.deadline - started, absl::Milliseconds(1));
   absl::StatusOr<HttpResponse> answer = transport_->Send(request, stop);
-  concurrency_.Release(OutcomeOf(answer), started);
+  pace.concurrency.Release(OutcomeOf(answer), started);
   // client-go's metric uses this name for requests without an answer.
   Count(request.method, answer.ok() ? absl::StrCat(answer->code) : "<error>");
   return answer;
@@ -105,9 +136,11 @@ absl::StatusOr<HttpResponse> Caller::Call(HttpRequest request, const std::string
                                           Answers answers, const base::StopToken& stop) {
   const base::SteadyTime deadline =
       clock_.SteadyNow() + std::min(options_.timeout, request.timeout);
+  const Pace pace = {LimiterOf(request, answers), deadline};
   request.user_agent = options_.user_agent;
+  request.max_answer_bytes = std::min(request.max_answer_bytes, kMostAnswerBytes);
   for (int attempt = 0;; ++attempt) {
-    absl::StatusOr<HttpResponse> answer = Attempt(request, deadline, stop);
+    absl::StatusOr<HttpResponse> answer = Attempt(request, pace, stop);
     const Verdict verdict = Judge(request, answer, answers, attempt);
     const bool again = verdict.again && clock_.SteadyNow() + verdict.wait < deadline;
     if (again && !clock_.SleepFor(verdict.wait, stop)) {

@@ -18,6 +18,7 @@
 #include "kube/client/internal/client_watch.h"
 #include "kube/client/internal/payload.h"
 #include "kube/client/internal/url.h"
+#include "kube/client/list_budget.h"
 
 namespace kube {
 namespace {
@@ -29,6 +30,9 @@ constexpr absl::Duration kWatchSilence = absl::Seconds(180);
 // All servers since 1.15 answer so; where one does not, the whole object has the metadata too.
 constexpr absl::string_view kMetadataOnly =
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+
+// The most that probes are answered with; servers send some hundred bytes.
+constexpr size_t kProbeBytes = 64 << 10;
 
 // The size of pages when a list without a limit of its own has to be cut into them.
 constexpr int64_t kPageSize = 500;
@@ -160,6 +164,7 @@ absl::StatusOr<ListPage> Client::List(const Resource& r, absl::string_view ns,
 absl::StatusOr<ListPage> Client::ListAll(const Resource& r, absl::string_view ns,
                                          ListOptions options, const base::StopToken& stop) {
   ListPage all;
+  ListBudget budget(clock());
   for (bool started_over = false;;) {
     auto page = List(r, ns, options, stop);
     const bool half_way = !options.continue_token.empty();
@@ -174,6 +179,8 @@ absl::StatusOr<ListPage> Client::ListAll(const Resource& r, absl::string_view ns
       continue;
     }
     RETURN_IF_ERROR(page.status());
+    RETURN_IF_ERROR(
+        base::Annotate(budget.Spend(page->items.size()), Describe("list", r, ns), " of ", name()));
     if (all.items.empty()) {
       all.items = std::move(page->items);
     } else {
@@ -275,9 +282,12 @@ absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, const base:
 
 absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, absl::Duration timeout,
                                             const base::StopToken& stop) {
-  return impl_->caller.Call(
-      {.method = "GET", .path = path, .accept = "application/json", .timeout = timeout},
-      absl::StrCat("get ", path), Caller::Answers::kOnce, stop);
+  return impl_->caller.Call({.method = "GET",
+                             .path = path,
+                             .accept = "application/json",
+                             .timeout = timeout,
+                             .max_answer_bytes = kProbeBytes},
+                            absl::StrCat("get ", path), Caller::Answers::kOnce, stop);
 }
 
 absl::StatusOr<HttpResponse> Client::GetRaw(const HttpRequest& request,
@@ -286,7 +296,8 @@ absl::StatusOr<HttpResponse> Client::GetRaw(const HttpRequest& request,
                              .path = request.path,
                              .accept = request.accept,
                              .if_none_match = request.if_none_match,
-                             .timeout = request.timeout},
+                             .timeout = request.timeout,
+                             .max_answer_bytes = request.max_answer_bytes},
                             absl::StrCat("get ", request.path), Caller::Answers::kRaw, stop);
 }
 

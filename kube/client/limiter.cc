@@ -1,8 +1,10 @@
 // ConcurrencyLimiter. A call waits until fewer than limit_ calls are under way. A good answer
-// raises the limit by 1/limit_, but only if all places were taken. An overloaded server halves it,
-// and an answer that is slow, absolutely and against the best one seen, takes a fifth of it. One
-// overload is seen by many calls: what was sent before the last decrease, or ends soon after it,
-// does not decrease the limit again. The best latency seen grows a little with each good answer.
+// raises the limit by 1/limit_ if all places were taken, and, up to where it began, in any case: a
+// limit that has fallen must not stay there only because few calls come. An overloaded server
+// halves it, and an answer that is slow, absolutely and against the best one seen, takes a fifth of
+// it. One overload is seen by many calls: what was sent before the last decrease, or ends soon
+// after it, does not decrease the limit again. The best latency seen grows a little with each good
+// answer.
 //
 // TokenBucket. A caller takes its token at once, even one that does not exist yet (tokens_ is
 // negative then), and sleeps without the lock until it would exist. A caller whose token would come
@@ -65,7 +67,8 @@ void ConcurrencyLimiter::Release(Outcome outcome, base::SteadyTime started) {
   if (outcome == Outcome::kNeutral) return;
   const bool slow = outcome == Outcome::kGood && IsSlow(now - started);
   if (outcome == Outcome::kGood && !slow) {
-    if (was_holding_back) limit_ = std::min(options_.max, limit_ + 1 / limit_);
+    const double ceiling = was_holding_back ? options_.max : options_.initial;
+    if (limit_ < ceiling) limit_ = std::min(ceiling, limit_ + 1 / limit_);
     return;
   }
   if (started <= last_decrease_ || now - last_decrease_ < options_.decrease_interval) return;

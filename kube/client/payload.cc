@@ -1,5 +1,6 @@
 #include "kube/client/internal/payload.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,10 @@ constexpr absl::string_view kOfEveryObject[] = {"apiVersion",    "kind",
 absl::StatusOr<json::Value> ParseBody(absl::string_view body, const json::ParseOptions& options) {
   auto root = json::Parse(body, options);
   if (!root.ok()) {
-    return absl::InternalError(absl::StrCat("unreadable answer: ", root.status().message()));
+    const std::string why = absl::StrCat("unreadable answer: ", root.status().message());
+    // The caller may ask for fewer objects.
+    if (absl::IsResourceExhausted(root.status())) return absl::ResourceExhaustedError(why);
+    return absl::InternalError(why);
   }
   if (!root->is_object()) return absl::InternalError("unreadable answer: not a JSON object");
   return root;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -134,6 +135,7 @@ bool IsRenewal(const Object& before, const json::Value& patch) {
 }
 
 bool IsJson(absl::string_view text) {
+  text = absl::StripLeadingAsciiWhitespace(text);
   return text.size() > 1 && (text[0] == '{' || text[0] == '[');
 }
 

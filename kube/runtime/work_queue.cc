@@ -1,7 +1,7 @@
 // How it works. Every known item is one entry of a table. It waits for its time (`delayed`), for a
-// worker (`ready`), for a place in its lane (`parked`, in the lane), or until the worker that holds
+// worker (`ready`), for a place in its lane (parked, in `lanes`), or until the worker that holds
 // an equal item gives that back (blocked). Independently, a worker may hold it. Workers take the
-// first of `ready`; when they meet an item whose lane is full they park it. Giving an item back
+// first of `ready`; when they meet an item whose lane is full it is parked. Giving an item back
 // frees a place in its lane, which brings one parked item back to `ready`.
 //
 // With lanes, items of lanes that are not slow are `quick` while they are held, until a second has
@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <set>
 #include <utility>
 
@@ -23,6 +22,7 @@
 #include "absl/synchronization/mutex.h"
 #include "kube/runtime/internal/crew.h"
 #include "kube/runtime/internal/queue_items.h"
+#include "kube/runtime/internal/queue_lanes.h"
 #include "kube/runtime/internal/queue_metrics.h"
 #include "kube/runtime/internal/rate_limiter.h"
 
@@ -30,13 +30,11 @@ namespace kube {
 namespace {
 
 using internal::ByDueTime;
-using internal::Lane;
+using internal::Lanes;
 using internal::UrgentItems;
 using Item = internal::QueueItem;
 using Entry = internal::QueueEntry;
 using State = internal::ItemState;
-
-constexpr absl::Duration kSlow = internal::kSlowItem;
 
 // Returns the end of a delay, put off a little so that delays which end at about the same time end
 // together: each end wakes two threads. It is at most half of the delay later.
@@ -52,12 +50,11 @@ base::SteadyTime EndOf(absl::Duration delay, base::SteadyTime now) {
 struct WorkQueue::Impl {
   Impl(Options given, const base::Clock& clock)
       : clock(clock),
-        lane_options(std::move(given.lanes)),
         limiter(given.limiter),
-        metrics(given.registry, given.name) {}
+        metrics(given.registry, given.name),
+        lanes(std::move(given.lanes)) {}
 
   const base::Clock& clock;
-  const LaneOptions lane_options;
   mutable absl::Mutex mu;
   internal::RateLimiter limiter ABSL_GUARDED_BY(mu);
   internal::QueueMetrics metrics ABSL_GUARDED_BY(mu);
@@ -65,12 +62,9 @@ struct WorkQueue::Impl {
   absl::node_hash_map<Request, Entry> entries ABSL_GUARDED_BY(mu);
   UrgentItems ready ABSL_GUARDED_BY(mu);
   std::set<Item*, ByDueTime> delayed ABSL_GUARDED_BY(mu);
-  absl::node_hash_map<std::string, Lane> lanes ABSL_GUARDED_BY(mu);
-  // When each item that is quick was taken, oldest first.
-  std::deque<base::SteadyTime> quick ABSL_GUARDED_BY(mu);
+  Lanes lanes ABSL_GUARDED_BY(mu);
   size_t waiting ABSL_GUARDED_BY(mu) = 0;  // The number of items in any state but kNothing.
   size_t held ABSL_GUARDED_BY(mu) = 0;
-  size_t parked ABSL_GUARDED_BY(mu) = 0;
   uint64_t next_sequence ABSL_GUARDED_BY(mu) = 0;
   internal::Crew crew ABSL_GUARDED_BY(mu);
   bool has_timekeeper ABSL_GUARDED_BY(mu) = false;
@@ -84,12 +78,6 @@ struct WorkQueue::Impl {
   void BecomeReady(Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void CollectDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   std::optional<Taken> TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  bool EnterLane(Item& item, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  void LeaveLane(Item& item, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  bool HasPlace(const Lane& lane, base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu);
-  int SlowHeld(const Lane& but, base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu);
-  bool Unpark(Lane& lane, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  void UnparkMostUrgent(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   // Returns whether the worker is let go.
   bool Wait(bool may_end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void GiveBack(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
@@ -97,13 +85,10 @@ struct WorkQueue::Impl {
   base::SteadyTime NextDue() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     return delayed.empty() ? base::SteadyTime::InfiniteFuture() : (*delayed.begin())->second.due;
   }
-  bool IsFull() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
-    return lane_options.of && static_cast<int>(quick.size()) >= lane_options.max_held_quick;
-  }
   // The next time at which a worker gets something to do without any call.
   base::SteadyTime NextTime() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
-    if (ready.empty() || !IsFull()) return NextDue();
-    return std::min(NextDue(), quick.front() + kSlow);
+    if (ready.empty() || !lanes.IsFull()) return NextDue();
+    return std::min(NextDue(), lanes.NextRoom());
   }
   base::SteadyTime TimeToWake() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     return std::min(NextTime(), crew.look());
@@ -113,10 +98,10 @@ struct WorkQueue::Impl {
   // take its place.
   bool TimekeeperIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     const bool others_suffice = ready.size() <= static_cast<size_t>(crew.waiting());
-    return shut_down || (!others_suffice && !IsFull()) || TimeToWake() < timer;
+    return shut_down || (!others_suffice && !lanes.IsFull()) || TimeToWake() < timer;
   }
   bool WorkerIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
-    return shut_down || (!ready.empty() && !IsFull()) ||
+    return shut_down || (!ready.empty() && !lanes.IsFull()) ||
            (!has_timekeeper && NextTime() < base::SteadyTime::InfiniteFuture());
   }
   bool EndingWorkerIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
@@ -150,13 +135,11 @@ void WorkQueue::Impl::Add(const Request& request, base::SteadyTime due, int prio
 // Raises the priority of a waiting item, which also determines its place in `ready` or its lane.
 void WorkQueue::Impl::Raise(Item& item, int priority) {
   const State state = item.second.state;
-  UrgentItems* place = state == State::kReady    ? &ready
-                       : state == State::kParked ? &item.second.lane->parked
-                                                 : nullptr;
-  if (place != nullptr) place->erase(&item);
   if (state != State::kDelayed) metrics.Raised(item.second.priority, priority);
+  if (state == State::kParked) return lanes.Raise(item, priority);
+  if (state == State::kReady) ready.erase(&item);
   item.second.priority = priority;
-  if (place != nullptr) place->insert(&item);
+  if (state == State::kReady) ready.insert(&item);
 }
 
 // REQUIRES: the item is not in any of the sets.
@@ -188,12 +171,15 @@ void WorkQueue::Impl::CollectDue() {
 // Takes the first item whose lane has a place; nullopt when there is none.
 std::optional<WorkQueue::Taken> WorkQueue::Impl::TakeFirst() {
   const base::SteadyTime now = clock.SteadyNow();
-  while (!quick.empty() && now - quick.front() >= kSlow) quick.pop_front();
-  while (!ready.empty() && !IsFull()) {
+  lanes.Pass(now);
+  while (!ready.empty() && !lanes.IsFull()) {
     Item& item = **ready.begin();
     Entry& entry = item.second;
     ready.erase(ready.begin());
-    if (!EnterLane(item, now)) continue;
+    if (!lanes.Enter(item, now)) {
+      entry.state = State::kParked;
+      continue;
+    }
     metrics.Taken(entry.priority, now - entry.due);
     entry.state = State::kNothing;
     entry.held = true;
@@ -203,80 +189,6 @@ std::optional<WorkQueue::Taken> WorkQueue::Impl::TakeFirst() {
     return Taken{item.first, entry.priority};
   }
   return std::nullopt;
-}
-
-// Returns how many items of slow lanes other than `but` are held.
-int WorkQueue::Impl::SlowHeld(const Lane& but, base::SteadyTime now) const {
-  int count = 0;
-  for (const auto& [name, lane] : lanes) {
-    if (&lane != &but && lane.IsSlow(now)) count += static_cast<int>(lane.taken.size());
-  }
-  return count;
-}
-
-bool WorkQueue::Impl::HasPlace(const Lane& lane, base::SteadyTime now) const {
-  if (!lane.IsSlow(now)) return static_cast<int>(lane.taken.size()) < lane_options.max_held;
-  return lane.taken.empty() && SlowHeld(lane, now) < lane_options.max_held_slow;
-}
-
-// Returns whether the item may be taken; otherwise it is parked.
-bool WorkQueue::Impl::EnterLane(Item& item, base::SteadyTime now) {
-  if (!lane_options.of) return true;
-  if (item.second.lane == nullptr) item.second.lane = &lanes[lane_options.of(item.first)];
-  Lane& lane = *item.second.lane;
-  if (HasPlace(lane, now)) {
-    item.second.quick = !lane.IsSlow(now);
-    if (item.second.quick) quick.push_back(now);
-    lane.taken.push_back(now);
-    return true;
-  }
-  item.second.state = State::kParked;
-  lane.parked.insert(&item);
-  ++parked;
-  return false;
-}
-
-// Makes the lane's first parked item ready; returns false if there is none or no place for it.
-bool WorkQueue::Impl::Unpark(Lane& lane, base::SteadyTime now) {
-  if (lane.parked.empty() || !HasPlace(lane, now)) return false;
-  Item& item = **lane.parked.begin();
-  lane.parked.erase(lane.parked.begin());
-  --parked;
-  BecomeReady(item);
-  return true;
-}
-
-void WorkQueue::Impl::LeaveLane(Item& item, base::SteadyTime now) {
-  if (!lane_options.of) return;
-  Lane& lane = *item.second.lane;
-  const bool was_slow = lane.IsSlow(now);
-  if (item.second.quick) {  // The item may have stopped being quick meanwhile.
-    const auto found = std::find(quick.begin(), quick.end(), item.second.taken);
-    if (found != quick.end()) quick.erase(found);
-  }
-  lane.was_slow = now - item.second.taken >= kSlow;
-  lane.taken.erase(std::find(lane.taken.begin(), lane.taken.end(), item.second.taken));
-  if (parked == 0) return;
-  // Taking an item checks again whether its lane has a place.
-  const bool is_slow = lane.IsSlow(now);
-  for (int i = static_cast<int>(lane.taken.size()); !is_slow && i < lane_options.max_held; ++i) {
-    if (!Unpark(lane, now)) break;
-  }
-  // The freed place may be one that slow lanes share.
-  if (was_slow || is_slow) UnparkMostUrgent(now);
-}
-
-// Makes the most urgent item of all lanes with a place ready; by the order of adding, none of many
-// slow lanes waits for ever.
-void WorkQueue::Impl::UnparkMostUrgent(base::SteadyTime now) {
-  Lane* first = nullptr;
-  for (auto& [name, lane] : lanes) {
-    if (lane.parked.empty() || !HasPlace(lane, now)) continue;
-    if (first == nullptr || internal::ByUrgency()(*lane.parked.begin(), *first->parked.begin())) {
-      first = &lane;
-    }
-  }
-  if (first != nullptr) Unpark(*first, now);
 }
 
 bool WorkQueue::Impl::Wait(bool may_end) {
@@ -298,7 +210,7 @@ void WorkQueue::Impl::GiveBack(const Request& request) {
   Entry& entry = found->second;
   const base::SteadyTime now = clock.SteadyNow();
   metrics.Worked(now - entry.taken);
-  LeaveLane(*found, now);
+  for (Item* item : lanes.Leave(*found, now)) BecomeReady(*item);
   entry.held = false;
   --held;
   if (entry.state == State::kBlocked) BecomeReady(*found);
@@ -375,7 +287,7 @@ size_t WorkQueue::size() const {
 bool WorkQueue::Idle() const {
   absl::MutexLock lock(&impl_->mu);
   impl_->CollectDue();
-  return impl_->ready.empty() && impl_->parked == 0 && impl_->held == 0;
+  return impl_->ready.empty() && impl_->lanes.parked() == 0 && impl_->held == 0;
 }
 
 void WorkQueue::UpdateMetrics() {

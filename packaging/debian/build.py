@@ -34,10 +34,16 @@ def version():
     return dict(line.split("=", 1) for line in lines)
 
 
-def maintainer():
-    """Who answers for the packages: $MAINTAINER, else who made the commit."""
-    return os.environ.get("MAINTAINER") or run(
-        "git", "-c", "safe.directory=*", "-C", SOURCE, "log", "-1", "--format=%an <%ae>").strip()
+def maintainer(commit):
+    """Who answers for the packages: $MAINTAINER, else who made the commit; outside of a git repository, where
+    scripts/version.sh names no commit either, nobody."""
+    if os.environ.get("MAINTAINER"):
+        return os.environ["MAINTAINER"]
+    if not commit:
+        print("build.py: there is no git repository: the packages name no maintainer; set MAINTAINER",
+              file=sys.stderr)
+        return "Unknown <unknown@localhost.invalid>"
+    return run("git", "-c", "safe.directory=*", "-C", SOURCE, "log", "-1", "--format=%an <%ae>", commit).strip()
 
 
 def install(directory):
@@ -190,7 +196,8 @@ def main():
     for name in os.listdir(output):
         if name.endswith((".deb", ".debug")):
             os.remove(os.path.join(output, name))
-    facts = {**version(), "maintainer": maintainer()}
+    facts = version()
+    facts["maintainer"] = maintainer(facts["commit"])
     with tempfile.TemporaryDirectory() as scratch:
         installed = os.path.join(scratch, "installed")
         for package, paths in shared_out(install(installed)).items():

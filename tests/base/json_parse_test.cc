@@ -21,6 +21,27 @@ Value MustParse(absl::string_view text) {
   return *value;
 }
 
+// Values take ten times as many bytes as such text.
+TEST_CASE("a document of more values than any object has is refused") {
+  const auto zeros = [](size_t count) {
+    std::string text = "[0";
+    for (size_t i = 1; i < count; ++i) text += ",0";
+    return text + "]";
+  };
+  CHECK(Parse(zeros(999'999)).ok());  // The array is a value, too.
+  const absl::Status refused = Parse(zeros(1'000'000)).status();
+  CHECK(absl::IsResourceExhausted(refused));
+  CHECK(absl::StrContains(refused.message(), "more than 1000000 values"));
+  // What is not built does not count.
+  const std::string wrapped = absl::StrCat(R"({"left": )", zeros(1'000'000), R"(, "a": 1})");
+  constexpr absl::string_view kLeft[] = {"left"};
+  CHECK(Parse(wrapped, {.dropped = kLeft}).ok());
+  // Longer texts may have more, as long as their values are not the smallest ones.
+  const std::string longer =
+      absl::StrCat("[\"", std::string(40'000'000, 'x'), "\",", zeros(2'000'000), "]");
+  CHECK(Parse(longer).ok());
+}
+
 TEST_CASE("every type of value is read") {
   CHECK(MustParse(" { \"a\" : [ null , true , false , -1 , 0.5 , \"s\" , { } , [ ] ] }\n") ==
         Value::Object({{"a", Value::Array({Value(), true, false, -1, 0.5, "s", Value::Object(),

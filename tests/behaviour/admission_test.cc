@@ -1,8 +1,4 @@
 // The admission endpoint of the interpreter's configurations in a running controller manager.
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +12,7 @@
 #include "base/tls.h"
 #include "kube/client/http_transport.h"
 #include "tests/support/control_plane.h"
+#include "tests/support/free_port.h"
 #include "tests/support/temp_directory.h"
 
 namespace tests {
@@ -35,19 +32,6 @@ kind: Lease
 metadata: {name: karmada-controller-manager, namespace: karmada-system}
 spec: {holderIdentity: another, leaseDurationSeconds: 3600, renewTime: "$0", acquireTime: "$0"}
 )";
-
-int FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* any = reinterpret_cast<sockaddr*>(&address);
-  REQUIRE(bind(fd, any, size) == 0);
-  REQUIRE(getsockname(fd, any, &size) == 0);
-  close(fd);
-  return ntohs(address.sin_port);
-}
 
 struct Endpoint {
   std::unique_ptr<tls::CertificateAuthority> authority =

@@ -120,6 +120,36 @@ TEST_CASE_METHOD(Fixture, "an applied override policy is a routine success once 
   CHECK(tests::Eventually([&] { return events() == expected; }));
 }
 
+TEST_CASE_METHOD(Fixture, "a policy that makes another object of a template reaches no Work") {
+  PutCached(api::OverridePolicies(), tests::Parse(R"({
+      "apiVersion": "policy.karmada.io/v1alpha1", "kind": "OverridePolicy",
+      "metadata": {"name": "o", "namespace": "ns", "generation": 1},
+      "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "app"}],
+               "overrideRules": [{"overriders": {"plaintext": [
+        {"path": "/apiVersion", "operator": "replace", "value": "rbac.authorization.k8s.io/v1"},
+        {"path": "/kind", "operator": "replace", "value": "ClusterRoleBinding"},
+        {"path": "/metadata/namespace", "operator": "remove"},
+        {"path": "/data", "operator": "remove"},
+        {"path": "/roleRef", "operator": "add", "value": {"apiGroup": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole", "name": "cluster-admin"}}]}}]}})"));
+  // The event names policy, cluster, field and cause, and comes once for all tries.
+  const std::string failed =
+      "Warning ApplyOverridePolicyFailed ConfigMap: Apply override policy(ns/o) for cluster(m1) "
+      "failed: spec.overrideRules[0].overriders: apiVersion is changed from \"v1\" to "
+      "\"rbac.authorization.k8s.io/v1\": group, kind, namespace and name of a template must stay";
+  const auto events = [&] {
+    const std::vector<std::string> all = recorded->All();
+    return std::count(all.begin(), all.end(), failed);
+  };
+  CHECK(tests::Eventually([&] { return events() > 0; }));
+  CHECK(Added() == "- -");
+  for (const kube::Object& work : server->All(api::Works())) {
+    INFO(json::Write(work.root()));
+    CHECK(work.Get({"spec", "workload", "manifests"}).At(0)["kind"].AsString() == "ConfigMap");
+  }
+  CHECK(server->All(api::Works()).size() == 4);
+}
+
 TEST_CASE_METHOD(Fixture, "a pass that gives the same overridden manifests writes nothing") {
   PutPolicy("first", "");
   CHECK(Becomes("first first"));

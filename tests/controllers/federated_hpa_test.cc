@@ -367,7 +367,7 @@ TEST_CASE_METHOD(Fixture, "a behavior limits what a pass changes") {
   CHECK(Replicas() == 6);
 }
 
-TEST_CASE_METHOD(Fixture, "pods are watched as long as there is a FederatedHPA") {
+TEST_CASE_METHOD(Fixture, "pods are watched until there is no FederatedHPA for half an hour") {
   const auto pods = [&] { return (*members.Get("m1"))->unfiltered().Find(tests::kPods); };
   PutHpa();
   PassOnce();
@@ -376,6 +376,27 @@ TEST_CASE_METHOD(Fixture, "pods are watched as long as there is a FederatedHPA")
   REQUIRE(tests::Eventually([&] {
     return manager->cluster().informers().Get(api::FederatedHpas())->store().size() == 0;
   }));
+  const auto watched = pods();
+  clock.Advance(absl::Minutes(1));
+  absl::StatusOr<kube::Action> pass = Pass();
+  REQUIRE(pass.ok());
+  CHECK(pass->delay() == absl::Minutes(29));
+  CHECK(pods() == watched);
+  // One that comes back meanwhile finds what was watched.
+  clock.Advance(absl::Minutes(28));
+  PutHpa();
+  PassOnce();
+  CHECK(pods() == watched);
+  server->Erase(api::FederatedHpas(), key);
+  REQUIRE(tests::Eventually([&] {
+    return manager->cluster().informers().Get(api::FederatedHpas())->store().size() == 0;
+  }));
+  clock.Advance(absl::Minutes(30));
+  pass = Pass();
+  REQUIRE(pass.ok());
+  CHECK(pods() == nullptr);
+  // After a restart nothing is kept: nothing has been listed.
+  Restart();
   CHECK(Pass().ok());
   CHECK(pods() == nullptr);
 }

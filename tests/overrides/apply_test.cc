@@ -135,4 +135,56 @@ TEST_CASE("an error names the overrider in the policy and the path in the object
                          rule + "fieldOverrider[0]: YAML in /data/y: "));
 }
 
+// Returns what a policy of the kind says to these plaintext overriders of a ConfigMap.
+absl::Status StatusOf(absl::string_view kind, absl::string_view plaintext) {
+  Value test = ParseJson(R"({"object": {"apiVersion": "v1", "kind": "ConfigMap",
+      "metadata": {"name": "harmless", "namespace": "team"}, "data": {"a": "b"}},
+      "policies": [{"name": "p", "spec": {"overriders": {}}}]})");
+  Value& policy = test.Mutable("policies").MutableAt(0);
+  policy.Set("kind", kind);
+  if (kind == "OverridePolicy") policy.Set("namespace", "team");
+  policy.Set({"spec", "overriders", "plaintext"}, ParseJson(plaintext));
+  const overrides::Application application = Run(test);
+  CHECK((application.failed != nullptr) == !application.status.ok());
+  return application.status;
+}
+
+// What a policy may write must not depend on what Karmada's account may do in members.
+TEST_CASE("no policy makes another object of a template") {
+  const std::string stays = ": group, kind, namespace and name of a template must stay";
+  for (const char* kind : {"OverridePolicy", "ClusterOverridePolicy"}) {
+    const auto error = [&](absl::string_view plaintext) {
+      return std::string(StatusOf(kind, plaintext).message());
+    };
+    CHECK(error(R"([
+        {"path": "/apiVersion", "operator": "replace", "value": "rbac.authorization.k8s.io/v1"},
+        {"path": "/kind", "operator": "replace", "value": "ClusterRoleBinding"},
+        {"path": "/metadata/namespace", "operator": "remove"},
+        {"path": "/data", "operator": "remove"}])") ==
+          R"(spec.overriders: apiVersion is changed from "v1" to "rbac.authorization.k8s.io/v1")" +
+              stays);
+    CHECK(error(R"([{"path": "/kind", "operator": "replace", "value": "Secret"}])") ==
+          R"(spec.overriders: kind is changed from "ConfigMap" to "Secret")" + stays);
+    CHECK(
+        error(
+            R"([{"path": "/metadata/namespace", "operator": "replace", "value": "kube-system"}])") ==
+        R"(spec.overriders: metadata.namespace is changed from "team" to "kube-system")" + stays);
+    CHECK(error(R"([{"path": "/metadata/namespace", "operator": "remove"}])") ==
+          R"(spec.overriders: metadata.namespace is changed from "team" to nothing)" + stays);
+    CHECK(
+        error(R"([{"path": "/metadata", "operator": "replace", "value": {"name": "harmless"}}])") ==
+        R"(spec.overriders: metadata.namespace is changed from "team" to nothing)" + stays);
+    CHECK(error(R"([{"path": "/metadata/name", "operator": "replace", "value": "other"}])") ==
+          R"(spec.overriders: metadata.name is changed from "harmless" to "other")" + stays);
+    CHECK(error(R"([{"path": "", "operator": "replace", "value": {"apiVersion": "v1",
+                     "kind": "Namespace", "metadata": {"name": "harmless"}}}])") ==
+          R"(spec.overriders: kind is changed from "ConfigMap" to "Namespace")" + stays);
+    CHECK(error(R"([{"path": "/apiVersion", "operator": "replace", "value": "a/b/c"}])") ==
+          R"(spec.overriders: apiVersion is changed from "v1" to "a/b/c")" + stays);
+    CHECK(
+        StatusOf(kind, R"([{"path": "/apiVersion", "operator": "replace", "value": "v2"}])").ok());
+    CHECK(StatusOf(kind, R"([{"path": "/data/a", "operator": "replace", "value": "c"}])").ok());
+  }
+}
+
 }  // namespace

@@ -1,6 +1,7 @@
 """What scripts/version.sh says of trees that this test makes."""
 import os
 import shutil
+import sys
 import unittest
 
 import places
@@ -70,6 +71,22 @@ class VersionTest(unittest.TestCase):
     def test_without_a_repository_of_its_own_it_is_that_of_the_tree(self):
         self.assertEqual(self.facts(), {"version": "v0.3.0", "semver": "0.3.0", "debian": "0.3.0", "commit": "",
                                         "tree": "", "date": "", "epoch": ""})
+
+    def test_packages_of_a_tree_without_a_repository_have_a_maintainer_all_the_same(self):
+        (self.tree / "packaging").mkdir()
+        for folder in ("debian", "image"):
+            shutil.copytree(places.SOURCE / "packaging" / folder, self.tree / "packaging" / folder)
+        ask = ("import sys; sys.path.insert(0, sys.argv[1]); import build; "
+               "print(build.maintainer(build.version()['commit']))")
+
+        def maintainer(**more):
+            words = [sys.executable, "-B", "-c", ask, self.tree / "packaging" / "debian"]
+            return places.run(*words, env={**ENVIRONMENT, **more}).stdout.strip()
+
+        self.assertEqual(maintainer(), "Unknown <unknown@localhost.invalid>")
+        self.assertEqual(maintainer(MAINTAINER="m <m@n.o>"), "m <m@n.o>")
+        self.start()
+        self.assertEqual(maintainer(), "a <a@b.c>")
 
     def test_one_name_prints_one_value(self):
         self.start()

@@ -22,6 +22,7 @@
 #include "base/status.h"
 #include "kube/cache/encoded_object.h"
 #include "kube/cache/internal/version_number.h"
+#include "kube/client/list_budget.h"
 
 namespace kube::internal {
 namespace {
@@ -183,6 +184,7 @@ absl::Status Reflector::ListPages() {
     options.fields = options_.fields;
   }
   const std::string ns = AskedNamespace();
+  ListBudget budget(env_.clock);
   do {
     absl::StatusOr<ListPage> page = env_.client.List(resource_, ns, options, stop_.get_token());
     if (absl::IsResourceExhausted(page.status()) && options.limit > 1) {
@@ -190,6 +192,7 @@ absl::Status Reflector::ListPages() {
       continue;
     }
     RETURN_IF_ERROR(page.status());
+    RETURN_IF_ERROR(base::Annotate(budget.Spend(page->items.size()), "listing ", Name()));
     if (listing.version.empty()) listing.version = page->resource_version;
     if (options_.keep_text && NumberOf(listing.version) < 0) {
       return absl::InternalError(absl::StrCat("the list of ", Name(),

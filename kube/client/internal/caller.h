@@ -54,8 +54,15 @@ class Caller {
     absl::Duration wait;
   };
 
-  absl::StatusOr<HttpResponse> Attempt(HttpRequest& request, base::SteadyTime deadline,
+  // What counts for all attempts of one call.
+  struct Pace {
+    ConcurrencyLimiter& concurrency;
+    base::SteadyTime deadline;
+  };
+
+  absl::StatusOr<HttpResponse> Attempt(HttpRequest& request, const Pace& pace,
                                        const base::StopToken& stop);
+  ConcurrencyLimiter& LimiterOf(const HttpRequest& request, Answers answers);
   Verdict Judge(const HttpRequest& request, const absl::StatusOr<HttpResponse>& answer,
                 Answers answers, int attempt) const;
 
@@ -63,10 +70,12 @@ class Caller {
   const ClientOptions options_;
   const base::Clock& clock_;
   metrics::Registry* const registry_;
-  ConcurrencyLimiter concurrency_;
+  ConcurrencyLimiter concurrency_;           // Of what the server answers itself.
   const std::unique_ptr<TokenBucket> rate_;  // Null without a fixed rate.
   absl::Mutex mu_;
   std::map<std::pair<std::string, std::string>, metrics::Counter*> counters_ ABSL_GUARDED_BY(mu_);
+  // Of what the server passes on, by API group.
+  std::map<std::string, std::unique_ptr<ConcurrencyLimiter>> others_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace kube

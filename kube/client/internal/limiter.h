@@ -13,8 +13,8 @@
 namespace kube {
 
 // Limits how many calls may be under way at once. The limit grows by one for each window of good
-// answers while it holds calls back, and shrinks when the server shows overload (additive increase,
-// multiplicative decrease). Thread-safe.
+// answers while it holds calls back or is lower than it was at first, and shrinks when the server
+// shows overload (additive increase, multiplicative decrease). Thread-safe.
 class ConcurrencyLimiter {
  public:
   struct Options {

@@ -4,18 +4,14 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
-#include "absl/time/time.h"
 #include "base/clock.h"
 #include "kube/runtime/reconciler.h"
 
 namespace kube::internal {
-
-// A lane whose item took longer is slow.
-inline constexpr absl::Duration kSlowItem = absl::Seconds(1);
 
 // What an item waits for.
 enum class ItemState { kNothing, kDelayed, kReady, kParked, kBlocked };
@@ -30,8 +26,11 @@ struct QueueEntry {
   // Set while a worker holds the item.
   bool held = false;
   base::SteadyTime taken;
-  bool quick = false;  // True if its lane was not slow when the item was taken.
+  // For Lanes, while the item is held or parked.
   Lane* lane = nullptr;
+  base::SteadyTime lane_entered;
+  bool quick = false;  // True if its lane was not slow when the item was taken.
+  bool old = false;    // True if it has been held long enough to make its lane slow.
 };
 
 using QueueItem = std::pair<const Request, QueueEntry>;
@@ -52,14 +51,18 @@ struct ByDueTime {
 
 using UrgentItems = std::set<QueueItem*, ByUrgency>;
 
+// A lane, and its part of the sums of Lanes.
 struct Lane {
+  const std::string* name = nullptr;
   UrgentItems parked;
-  std::vector<base::SteadyTime> taken;  // When each of its held items was taken, oldest first.
-  bool was_slow = false;                // True if the last item was slow.
+  int held = 0;
+  int old_held = 0;       // How many of the held items have become slow.
+  bool was_slow = false;  // True if the last item was slow.
+  bool is_front = false;  // Its first parked item is in Lanes::slow_fronts_.
+  bool is_idle = false;   // It is in Lanes::idle_, with idle_since.
+  base::SteadyTime idle_since;
 
-  bool IsSlow(base::SteadyTime now) const {
-    return was_slow || (!taken.empty() && now - taken.front() >= kSlowItem);
-  }
+  bool IsSlow() const { return was_slow || old_held > 0; }
 };
 
 }  // namespace kube::internal

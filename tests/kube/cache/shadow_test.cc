@@ -538,6 +538,8 @@ TEST_CASE_METHOD(ShadowFixture, "No value of a Secret is shown, in a Work neithe
   list.Append(after.root());
   work.Set({"spec", "workload", "manifests"}, list);
   work.SetAnnotation("last", R"({"kind":"Secret","data":{"password":"aHVudGVyMg=="}})");
+  work.SetAnnotation("indented",
+                     "\n  {\"kind\":\"Secret\",\"data\":{\"password\":\"aHVudGVyMg==\"}}");
   CHECK(cluster.Update(kWorks, empty, work, {}, stop).ok());
   CHECK(Outstanding().size() == 2);
   const std::string page = shadow->Page();

@@ -45,6 +45,7 @@ TEST_CASE_METHOD(Fixture, "a document is read at a path that is escaped, with a 
   CHECK(server->last.method == "GET");
   CHECK(server->last.path == "/apis/g/v1/a%2Fb?q=x%3Dy");
   CHECK(server->last.timeout <= absl::Seconds(5));
+  CHECK(server->last.max_answer_bytes == 16 << 20);
 }
 
 TEST_CASE_METHOD(Fixture, "segments that would lead elsewhere are refused") {

@@ -47,6 +47,18 @@ TEST_CASE(
   CHECK(limiter.limit() == 3);
 }
 
+TEST_CASE("A limit that has fallen rises again under a light load, to where it began") {
+  tests::FakeClock clock;
+  ConcurrencyLimiter limiter(clock, {.initial = 16, .min = 1});
+  for (int i = 0; i < 10; ++i) Call(limiter, clock, Outcome::kOverloaded, absl::Seconds(1));
+  REQUIRE(limiter.limit() == 1);
+  // One call at a time: by as many good answers as the limit is high it rises by one.
+  for (int i = 0; i < 20; ++i) Call(limiter, clock, Outcome::kGood);
+  CHECK(limiter.limit() == 6);
+  for (int i = 0; i < 1000; ++i) Call(limiter, clock, Outcome::kGood);
+  CHECK(limiter.limit() == 16);
+}
+
 TEST_CASE("Answers much slower than the best seen count as overload, alike slow ones do not") {
   tests::FakeClock clock;
   ConcurrencyLimiter limiter(clock, {.initial = 10});
