@@ -299,8 +299,9 @@ class ManagerAlertsTest(PlaneCase, AlertsCase):
         for i in range(MANY):
             self.host.create(f"/api/v1/namespaces/{NAMESPACE}/configmaps", {"metadata": {"name": f"many-{i}"}})
         self.check(self.slow_queue())
-        # The namespace would take longer to go with all of them in it than a test waits.
-        self.host.delete(f"/api/v1/namespaces/{NAMESPACE}/configmaps")
+        # The namespace would take longer to go with all of them in it than a test waits, and a webhook is asked about each.
+        path = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
+        self.wait("the objects to go", lambda: not self.host.delete(f"{path}?limit=100")["items"], 240)
         self.wait("the bindings to go", lambda: not self.host.items(BINDINGS.format(NAMESPACE)), 240)
 
     def slow_queue(self):
