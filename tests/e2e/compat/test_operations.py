@@ -55,7 +55,7 @@ WHILE_OURS_LEADS = {
     "go tool pprof PROGRAM http://localhost:6060/debug/pprof/profile?seconds=30": "",  # look_inside()
     "kubectl --kubeconfig $HOSTING -n $NAMESPACE rollout restart deployment $DEPLOYMENT": None,
     "kubectl --kubeconfig $KARMADA config view --raw -o jsonpath='{.users[0].user.client-certificate-data}' | base64 -d | openssl x509 -noout -enddate":
-        "openssl x509 -noout -enddate -in $(kubectl config view -o jsonpath='{.users[0].user.client-certificate}')",  # It is a file here.
+        None,
     "curl -s http://127.0.0.1:8081/shadow | jq .": "",  # Before the shadow ends.
     "helm uninstall cpp": "",  # Between the two ways to install it.
 }
