@@ -1,17 +1,95 @@
 #include "config/permission_flags.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include <CLI/CLI.hpp>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "config/flag_types.h"
 #include "kube/meta/selector.h"
 
-namespace config::internal {
+namespace config {
 namespace {
 
 constexpr char kKinds[] = "--template-kinds";
+
+// Kubernetes' own resources that are often propagated; each name is in one group only.
+struct WellKnown {
+  absl::string_view plural, group;
+};
+constexpr WellKnown kWellKnown[] = {
+    {"clusterrolebindings", "rbac.authorization.k8s.io"},
+    {"clusterroles", "rbac.authorization.k8s.io"},
+    {"configmaps", ""},
+    {"controllerrevisions", "apps"},
+    {"cronjobs", "batch"},
+    {"customresourcedefinitions", "apiextensions.k8s.io"},
+    {"daemonsets", "apps"},
+    {"deployments", "apps"},
+    {"endpoints", ""},
+    {"endpointslices", "discovery.k8s.io"},
+    {"horizontalpodautoscalers", "autoscaling"},
+    {"ingressclasses", "networking.k8s.io"},
+    {"ingresses", "networking.k8s.io"},
+    {"jobs", "batch"},
+    {"limitranges", ""},
+    {"mutatingwebhookconfigurations", "admissionregistration.k8s.io"},
+    {"namespaces", ""},
+    {"networkpolicies", "networking.k8s.io"},
+    {"persistentvolumeclaims", ""},
+    {"persistentvolumes", ""},
+    {"poddisruptionbudgets", "policy"},
+    {"pods", ""},
+    {"podtemplates", ""},
+    {"priorityclasses", "scheduling.k8s.io"},
+    {"replicasets", "apps"},
+    {"replicationcontrollers", ""},
+    {"resourcequotas", ""},
+    {"rolebindings", "rbac.authorization.k8s.io"},
+    {"roles", "rbac.authorization.k8s.io"},
+    {"runtimeclasses", "node.k8s.io"},
+    {"secrets", ""},
+    {"serviceaccounts", ""},
+    {"services", ""},
+    {"statefulsets", "apps"},
+    {"storageclasses", "storage.k8s.io"},
+    {"validatingwebhookconfigurations", "admissionregistration.k8s.io"},
+};
+
+std::string Written(absl::string_view plural, absl::string_view group) {
+  return absl::StrCat(plural, group.empty() ? "" : ".", group);
+}
+
+}  // namespace
+
+std::vector<std::string> WarningsOf(const PermissionFlags& flags) {
+  std::vector<std::string> warnings;
+  for (const std::string& kind : flags.template_kinds) {
+    const std::pair<std::string, std::string> parts = absl::StrSplit(kind, absl::MaxSplits('.', 1));
+    const auto& [plural, group] = parts;
+    // A group of somebody's own may have a resource of that name.
+    const bool is_kubernetes = !absl::StrContains(group, '.') || absl::EndsWith(group, ".k8s.io");
+    const auto* known =
+        std::find_if(std::begin(kWellKnown), std::end(kWellKnown),
+                     [&p = plural](const WellKnown& one) { return one.plural == p; });
+    if (known == std::end(kWellKnown) || known->group == group || !is_kubernetes) continue;
+    warnings.push_back(
+        absl::StrCat(kKinds, " ", kind,
+                     " names no resource of Kubernetes, so the role does not allow what it "
+                     "is for: ",
+                     Written(known->plural, known->group), " is probably meant"));
+  }
+  return warnings;
+}
+
+namespace internal {
+namespace {
+
 constexpr char kSubject[] = "--subject";
 
 absl::Status CheckKind(const std::string& kind) {
@@ -54,4 +132,5 @@ absl::Status ValidatePermissions(const PermissionFlags& flags) {
                                                  "\" is not namespace/name of a service account"));
 }
 
-}  // namespace config::internal
+}  // namespace internal
+}  // namespace config

@@ -27,6 +27,10 @@ struct PermissionFlags {
 Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admission,
                         PermissionFlags& permissions);
 
+// Returns a sentence for each of --template-kinds that names a well-known resource in a group that
+// does not have it, such as deployments without .apps: the role would not allow what it is for.
+std::vector<std::string> WarningsOf(const PermissionFlags& flags);
+
 namespace internal {
 
 void AddPermissions(CLI::App& app, PermissionFlags& flags);

@@ -1,6 +1,7 @@
 #include "tool/live_objects.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -67,11 +68,28 @@ LiveConnection::LiveConnection(kube::ConnectionConfig how,
 
 namespace {
 
+std::string KubeconfigOf(const LiveOptions& options) {
+  if (!options.kubeconfig.empty()) return absl::StrCat("kubeconfig ", options.kubeconfig);
+  const char* list = std::getenv("KUBECONFIG");
+  if (list == nullptr || *list == '\0') return "the default kubeconfig";
+  return absl::StrCat("kubeconfig ", list, " of $KUBECONFIG");
+}
+
 // Returns "kubeconfig /x, context y", for messages.
 std::string NameOf(const LiveOptions& options) {
   return absl::StrCat(
-      options.kubeconfig.empty() ? "the default kubeconfig" : "kubeconfig " + options.kubeconfig,
-      ", ", options.context.empty() ? "its current context" : "context " + options.context);
+      KubeconfigOf(options), ", ",
+      options.context.empty() ? "its current context" : "context " + options.context);
+}
+
+// A server that takes the connection and says nothing would keep each request of discovery waiting
+// for its whole deadline. Any other failure is that of discovery, too, which tries again.
+absl::Status AwaitFirstAnswer(kube::Client& client, const LiveOptions& options) {
+  const auto answer = client.GetRaw("/version", options.first_answer, base::StopToken());
+  if (!absl::IsDeadlineExceeded(answer.status())) return absl::OkStatus();
+  return absl::DeadlineExceededError(absl::StrCat(
+      "the API server ", client.name(), ", by ", NameOf(options), ", has not answered within ",
+      absl::FormatDuration(options.first_answer), ": see whether it runs and can be reached"));
 }
 
 }  // namespace
@@ -87,6 +105,7 @@ absl::StatusOr<std::unique_ptr<LiveConnection>> Connect(const LiveOptions& optio
   }
   auto connection =
       std::make_unique<LiveConnection>(config, std::move(transport), std::move(client));
+  RETURN_IF_ERROR(AwaitFirstAnswer(connection->client, options));
   auto discovery = kube::Discover(connection->client, base::StopToken());
   if (!discovery.ok()) {
     return base::Annotate(discovery.status(), "asking ", kube::WithoutUserInfo(config.server),

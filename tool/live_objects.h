@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "kube/client/client.h"
 #include "kube/client/kubeconfig.h"
 #include "kube/client/rest_mapper.h"
@@ -20,6 +21,8 @@ struct LiveOptions {
   std::string kubeconfig;  // "" stands for kubectl's defaults: $KUBECONFIG, ~/.kube/config.
   std::string context;     // "" stands for the current one.
   std::string ns;          // "" stands for that of the context, else "default".
+  // How long a server that has been connected to may take to answer for the first time.
+  absl::Duration first_answer = absl::Seconds(15);
 };
 
 // The parts of "deployment/web". TYPE is a plural, a kind, a singular or a short name in any case,
@@ -47,7 +50,8 @@ struct LiveConnection {
   std::string ns;  // The namespace that LiveOptions stand for.
 };
 
-// Connects to the server that the options name, and runs discovery once.
+// Connects to the server that the options name, and runs discovery once. kDeadlineExceeded when the
+// server does not answer at all.
 absl::StatusOr<std::unique_ptr<LiveConnection>> Connect(const LiveOptions& options);
 
 // Connects when the first object is requested; discovery is done once for all of them.

@@ -24,6 +24,7 @@
 #include "cmd/controller-manager/cluster_config_source.h"
 #include "cmd/controller-manager/cluster_log.h"
 #include "cmd/controller-manager/controller_table.h"
+#include "cmd/controller-manager/listen_errors.h"
 #include "cmd/controller-manager/memory_watch.h"
 #include "cmd/controller-manager/resync.h"
 #include "cmd/controller-manager/server_check.h"
@@ -36,6 +37,7 @@
 #include "kube/client/kubeconfig.h"
 #include "kube/client/shadow.h"
 #include "kube/runtime/events.h"
+#include "kube/runtime/serving_names.h"
 #include "kube/runtime/startup_health.h"
 #include "kube/runtime/watched_kinds.h"
 #include "loops/context.h"
@@ -173,14 +175,15 @@ class Daemon {
     RETURN_IF_ERROR(LoadInterpreter(stop));
     std::unique_ptr<profiling::ProfileServer> profiles;
     if (const config::Profiling& wanted = context_.options.profiling; wanted.enabled) {
-      ASSIGN_OR_RETURN(profiles,
-                       profiling::ProfileServer::Start(wanted.bind_address, base::RealClock()));
+      auto started = profiling::ProfileServer::Start(wanted.bind_address, base::RealClock());
+      RETURN_IF_ERROR(WithProfilingFlag(started.status(), context_.options));
+      profiles = *std::move(started);
     }
     std::unique_ptr<interpreter::live::AdmissionServer> reviews;  // Ends before what it asks.
     if (admission.IsOn()) {
       ASSIGN_OR_RETURN(reviews, ServeAdmission(admission));
     }
-    const absl::Status result = manager_.Run(stop);
+    const absl::Status result = WithListenFlag(manager_.Run(stop), context_.options);
     // The limit applies also when the daemon ended by itself, for example because it lost its
     // lease, and while reviews that are under way end.
     base::EndProcessAfter(kStopLimit, 1);
@@ -272,9 +275,11 @@ absl::Status CheckServerOf(const config::Options& options, const Connection& con
   // The wait may take longer than a liveness probe allows, so probes are answered during it.
   std::unique_ptr<base::HttpServer> health;
   const auto serve_health = [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(
-        health, kube::ServeStartupHealth(options.health_probe_bind_address,
-                                         {"karmada-apis", "none of Karmada's APIs is served yet"}));
+    auto started = kube::ServeStartupHealth(options.health_probe_bind_address,
+                                            {"karmada-apis", "Karmada's APIs are not served yet"});
+    RETURN_IF_ERROR(
+        WithListenFlag(base::Annotate(started.status(), kube::kServingHealth), options));
+    health = *std::move(started);
     return absl::OkStatus();
   };
   return CheckServer(client, {connection.host, options.clusters.cache_sync_timeout, serve_health},

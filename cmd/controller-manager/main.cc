@@ -93,6 +93,9 @@ int main(int argc, char** argv) {
     return parsed.exit_code;
   }
   if (permissions.asked) {
+    for (const std::string& warning : config::WarningsOf(permissions)) {
+      std::cerr << "warning: " << warning << "\n";
+    }
     std::cout << cmd::Permissions(parsed.options, permissions);
     return 0;
   }

@@ -1,6 +1,6 @@
 // The check asks for /version; an answer that is not that of a Kubernetes API server is final,
 // since waiting would not help. It then asks /apis every two seconds, with one warning and one call
-// of on_wait, until at least one of Karmada's API versions is served or the patience is over. A
+// of on_wait, until an API version that makes a control plane is served or the patience is over. A
 // server that does not say what it serves is taken to serve everything. That some versions are
 // missing is a warning only.
 #include "cmd/controller-manager/server_check.h"
@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "api/control_plane.h"
 #include "api/resources.h"
 #include "base/cut_text.h"
 #include "base/json.h"
@@ -73,10 +74,20 @@ std::vector<std::string> MissingApis(kube::Client& client, const base::StopToken
   return {missing.begin(), missing.end()};
 }
 
-std::string NoKarmada(const std::string& host, const std::string& version) {
+// Returns whether at least one of the versions is served that make a server a control plane.
+bool IsControlPlane(const std::vector<std::string>& missing) {
+  const std::set<std::string> versions = KarmadaApis();
+  return std::any_of(versions.begin(), versions.end(), [&](const std::string& version) {
+    return api::IsControlPlaneGroup(version.substr(0, version.find('/'))) &&
+           std::find(missing.begin(), missing.end(), version) == missing.end();
+  });
+}
+
+std::string NoKarmada(const std::string& host, const std::string& version,
+                      const std::vector<std::string>& missing) {
   return absl::StrCat(host, " is a Kubernetes ", version,
-                      " API server without any of Karmada's APIs (",
-                      absl::StrJoin(KarmadaApis(), ", "),
+                      " API server without the APIs of a Karmada control plane (",
+                      absl::StrJoin(missing, ", "),
                       "): either --kubeconfig leads to another cluster than the Karmada control "
                       "plane, a member for "
                       "example, or Karmada's definitions still have to be installed there");
@@ -92,8 +103,8 @@ absl::Status CheckServer(kube::Client& client, const ServerCheck& check, const b
   const base::SteadyTime deadline = clock.SteadyNow() + check.patience;
   bool warned = false;
   std::vector<std::string> missing = MissingApis(client, stop);
-  while (missing.size() == KarmadaApis().size()) {
-    const std::string what = NoKarmada(check.host, version);
+  while (!IsControlPlane(missing)) {
+    const std::string what = NoKarmada(check.host, version, missing);
     if (clock.SteadyNow() >= deadline) return absl::FailedPreconditionError(what);
     if (!warned) {
       base::LogWarning(what, {{"waiting", absl::FormatDuration(check.patience)}});

@@ -20,11 +20,12 @@ struct ServerCheck {
   std::function<absl::Status()> on_wait = {};
 };
 
-// OK when `client` talks to a Kubernetes API server with Karmada's API groups. When it serves none
-// of them, one warning says so and the call waits for them, because they may be about to be
-// installed; kFailedPrecondition when they do not appear in time. When only some are missing, a
-// warning names them: the controllers that need them wait by themselves, and end the process in
-// time. kInvalidArgument when the server is not a Kubernetes API server.
+// OK when `client` talks to the API server of a Karmada control plane. When it serves none of the
+// API groups that make one (api::IsControlPlaneGroup), one warning says so and the call waits for
+// them, because they may be about to be installed; kFailedPrecondition when they do not appear in
+// time. When only some are missing, a warning names them: the controllers that need them wait by
+// themselves, and end the process in time. kInvalidArgument when the server is not a Kubernetes API
+// server.
 absl::Status CheckServer(kube::Client& client, const ServerCheck& check, const base::Clock& clock,
                          const base::StopToken& stop);
 

@@ -3,15 +3,18 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "cmd/lens/file_kinds.h"
 #include "cmd/lens/files.h"
 #include "cmd/lens/flags.h"
 #include "lens/graph/disk.h"
@@ -42,16 +45,15 @@ struct GraphOptions {
   std::string format = "text";
 };
 
-// Returns whether a node is what KIND/NAME means: "Deployment shop/web" is "deployment/web" and
-// "deployments/web", in any namespace unless one is given.
+// Returns whether a node is what KIND/NAME means: "Deployment shop/web" is an object web of the
+// kind Deployment in any namespace, unless one is given.
 bool IsMeant(const graph::Node& node, const tool::LiveReference& wanted, const std::string& ns) {
   if (node.type == graph::NodeType::kCluster) {
     return absl::EqualsIgnoreCase(wanted.type, "cluster") && node.name == wanted.name;
   }
   const std::vector<std::string> words = absl::StrSplit(node.name, absl::MaxSplits(' ', 1));
   const std::string kind = absl::AsciiStrToLower(words[0]);
-  const std::string type = absl::AsciiStrToLower(wanted.type);
-  if (type != kind && type != kind + "s") return false;
+  if (absl::AsciiStrToLower(wanted.type) != kind) return false;
   const std::string name = words.size() < 2 ? "" : words[1];
   if (name == wanted.name) return true;  // Without a namespace.
   return ns.empty() ? absl::EndsWith(name, absl::StrCat("/", wanted.name))
@@ -71,9 +73,13 @@ absl::StatusOr<graph::Graph> Part(const graph::Graph& whole, const GraphOptions&
                                                   "could be read: ", whole.unread[0]));
 }
 
-absl::StatusOr<graph::Graph> PartOfFiles(const graph::Graph& whole, const GraphOptions& options) {
+absl::StatusOr<graph::Graph> PartOfFiles(const graph::Graph& whole, const GraphOptions& options,
+                                         const kube::Discovery& kinds) {
   if (options.reference.empty()) return whole;
-  ASSIGN_OR_RETURN(const tool::LiveReference wanted, tool::ParseLiveReference(options.reference));
+  ASSIGN_OR_RETURN(tool::LiveReference wanted, tool::ParseLiveReference(options.reference));
+  // A kind that is not known is looked for as it is written.
+  const auto found = tool::FindResource(kinds, wanted.type);
+  if (found.ok()) wanted.type = found->gvk.kind;
   return Part(whole, options,
               [&](const graph::Node& node) { return IsMeant(node, wanted, options.live.ns); });
 }
@@ -104,7 +110,7 @@ absl::StatusOr<graph::Graph> OfFiles(const GraphOptions& options, tool::Console&
   ASSIGN_OR_RETURN(const auto request, ReadFiles(options.files, console));
   tool::ShowProgress(console, "simulating");
   ASSIGN_OR_RETURN(const graph::Graph whole, graph::GraphOfFiles(request, {}));
-  return PartOfFiles(whole, options);
+  return PartOfFiles(whole, options, KindsFor(request.objects));
 }
 
 // Returns whether the node is a template of the namespace: "Deployment shop/web" is one of shop.
@@ -168,7 +174,13 @@ absl::StatusOr<tool::ExitCode> RunGraph(const GraphOptions& options, tool::Conso
 void AddGraph(tool::CommandLine& line) {
   CLI::App& app = line.Add("graph", "Show what templates need and where they go", kExamples);
   auto options = std::make_shared<GraphOptions>();
-  app.add_option("KIND/NAME", options->reference, "show only what has to do with this object");
+  app.add_option_function<std::vector<std::string>>(
+         "KIND/NAME",
+         [options](const std::vector<std::string>& words) {
+           options->reference = absl::StrJoin(words, "/");
+         },
+         "show only what has to do with this object; KIND NAME is the same")
+      ->expected(1, 2);
   AddFileFlags(app, options->files)->required(false);
   tool::AddLiveFlags(app, options->live);
   AddCombinedFlag(app, options->merge);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/status.h"
+#include "cmd/lens/control_plane.h"
 #include "cmd/lens/files.h"
 #include "cmd/lens/flags.h"
 #include "lens/plan/plan.h"
@@ -45,7 +46,7 @@ absl::StatusOr<tool::ExitCode> RunPlan(const PlanOptions& options, tool::Console
   std::unique_ptr<plan::LiveReader> reader;
   if (IsLive(options)) {
     tool::ShowProgress(console, "connecting");
-    ASSIGN_OR_RETURN(connection, tool::Connect(options.live));
+    ASSIGN_OR_RETURN(connection, ConnectToControlPlane(options.live));
     reader = std::make_unique<plan::LiveReader>(connection->client, connection->discovery);
     request.live = reader.get();
   }

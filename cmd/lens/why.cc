@@ -3,14 +3,17 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "base/stop_token.h"
+#include "cmd/lens/control_plane.h"
 #include "cmd/lens/flags.h"
 #include "cmd/lens/tree.h"
 #include "detector/template_filter.h"
@@ -29,7 +32,7 @@ constexpr char kExamples[] = R"(Examples:
   %prog% why deploy/web -n shop -o json | jq -r .headline)";
 
 struct WhyOptions {
-  std::string reference;
+  std::vector<std::string> reference;  // TYPE/NAME, or TYPE and NAME.
   ::lens::why::Question question;
   Output output = Output::kText;
   tool::LiveOptions live{.program = "karmada-lens"};
@@ -38,7 +41,8 @@ struct WhyOptions {
 // Returns "No policy selects ..." for "no policy selects ...", with a full stop. Names of programs
 // keep their first letter.
 std::string Sentence(std::string text) {
-  if (!text.empty() && !absl::StartsWith(text, "karmada")) text[0] = absl::ascii_toupper(text[0]);
+  const bool is_name = absl::StartsWith(text, "karmada") || absl::StartsWith(text, "kubectl");
+  if (!text.empty() && !is_name) text[0] = absl::ascii_toupper(text[0]);
   if (!absl::EndsWith(text, ".")) absl::StrAppend(&text, ".");
   return text;
 }
@@ -56,27 +60,35 @@ void Print(const ::lens::why::Chain& chain, const ::lens::why::Diagnosis& diagno
   }
 }
 
-absl::StatusOr<tool::ExitCode> Why(const WhyOptions& options, tool::Console& console) {
-  ASSIGN_OR_RETURN(const tool::LiveReference reference,
-                   tool::ParseLiveReference(options.reference));
-  RETURN_IF_ERROR(detector::TemplateFilter::Create(options.question.skipped_apis,
-                                                   options.question.skipped_namespaces)
-                      .status());
-  ASSIGN_OR_RETURN(const std::unique_ptr<tool::LiveConnection> live, tool::Connect(options.live));
+absl::StatusOr<::lens::why::Chain> Read(const WhyOptions& options,
+                                        const tool::LiveReference& reference) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<tool::LiveConnection> live,
+                   ConnectToControlPlane(options.live));
   ASSIGN_OR_RETURN(const kube::Resource resource,
                    tool::FindResource(live->discovery, reference.type));
   ::lens::why::Question question = options.question;
   question.gvk = resource.gvk;
   question.key = {resource.namespaced ? live->ns : "", reference.name};
-  ASSIGN_OR_RETURN(const ::lens::why::Chain chain,
-                   ::lens::why::ReadChain({live->client, live->discovery, live->config},
-                                          std::move(question), base::StopToken()));
-  const ::lens::why::Diagnosis diagnosis = ::lens::why::Diagnose(chain);
+  return ::lens::why::ReadChain({live->client, live->discovery, live->config}, std::move(question),
+                                base::StopToken());
+}
+
+absl::StatusOr<tool::ExitCode> Why(const WhyOptions& options, tool::Console& console) {
+  ASSIGN_OR_RETURN(const tool::LiveReference reference,
+                   tool::ParseLiveReference(absl::StrJoin(options.reference, "/")));
+  RETURN_IF_ERROR(detector::TemplateFilter::Create(options.question.skipped_apis,
+                                                   options.question.skipped_namespaces)
+                      .status());
+  tool::ShowProgress(console, "reading");
+  const absl::StatusOr<::lens::why::Chain> chain = Read(options, reference);
+  tool::ShowProgress(console, "");
+  RETURN_IF_ERROR(chain.status());
+  const ::lens::why::Diagnosis diagnosis = ::lens::why::Diagnose(*chain);
   if (options.output == Output::kJson) {
-    console.out << tool::Formatted(::lens::why::ReportAsJson(chain, diagnosis),
+    console.out << tool::Formatted(::lens::why::ReportAsJson(*chain, diagnosis),
                                    tool::Format::kJson);
   } else {
-    Print(chain, diagnosis, console);
+    Print(*chain, diagnosis, console);
   }
   return diagnosis.arrived ? tool::ExitCode::kFine : tool::ExitCode::kFailed;
 }
@@ -86,7 +98,10 @@ absl::StatusOr<tool::ExitCode> Why(const WhyOptions& options, tool::Console& con
 void AddWhy(tool::CommandLine& line) {
   CLI::App& app = line.Add("why", "Say what became of a template, and what stops it", kExamples);
   auto options = std::make_shared<WhyOptions>();
-  app.add_option("TYPE/NAME", options->reference, "the template, as for kubectl get")->required();
+  app.add_option("TYPE/NAME", options->reference,
+                 "the template, as for kubectl get; TYPE NAME is the same")
+      ->required()
+      ->expected(1, 2);
   app.add_option("--cluster", options->question.cluster, "only what concerns this cluster")
       ->check(
           [](const std::string& text) {

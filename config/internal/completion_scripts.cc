@@ -44,7 +44,8 @@ _@FN@() {
       mapfile -t COMPREPLY < <(compgen -f -- "${cur}")
       compopt -o filenames 2>/dev/null
     else
-      mapfile -t COMPREPLY < <(compgen -W "$(_@FN@_values "${path} ${flag}")" -- "${cur}")
+      mapfile -t COMPREPLY < <(
+        compgen -P "${cur%"${cur##*,}"}" -W "$(_@FN@_values "${path} ${flag}")" -- "${cur##*,}")
     fi
   elif [[ "${cur}" == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_@FN@_flags "${path}")" -- "${cur}")
@@ -82,6 +83,7 @@ _@FN@() {
       _files
       return
     fi
+    [[ "${cur}" == *,* ]] && compset -P '*,'
     found=(${=$(_@FN@_values "${path_} ${flag}")})
     (( ${#found} )) && _describe value found
   elif [[ "${cur}" == -* ]]; then

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "config/internal/listed_values.h"
 
 namespace config::internal {
 namespace {
@@ -31,6 +32,7 @@ CompletedFlag FlagOf(const CLI::Option& option) {
   flag.takes_path = absl::StartsWith(type, "FILE") || absl::StartsWith(type, "DIRECTORY") ||
                     absl::StartsWith(type, "PROGRAM");
   flag.values = ValuesOf(type);
+  if (flag.values.empty()) flag.values = ListedValuesOf(option);
   return flag;
 }
 

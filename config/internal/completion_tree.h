@@ -18,7 +18,8 @@ struct CompletedFlag {
   std::string help;    // The first line.
   bool takes_value = false;
   bool takes_path = false;
-  std::vector<std::string> values;  // All that it takes; empty when they cannot be listed.
+  // All that it takes, or that its list may have; empty when they cannot be listed.
+  std::vector<std::string> values;
 
   // "--output" and "-o", those that exist.
   std::vector<std::string> Spellings() const;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "config/internal/listed_values.h"
 
 namespace config::internal {
 namespace {
@@ -93,7 +94,15 @@ Completions ValuesOf(const CLI::Option& option, absl::string_view begun, absl::s
   for (const std::string& choice : choices) {
     AddIfBegun(out, absl::StrCat(before, begun), absl::StrCat(before, choice), "");
   }
-  if (choices.empty()) out.files = FilesOf(option);
+  const std::vector<std::string> items = ListedValuesOf(option);
+  // Of a list the last item is completed.
+  const size_t comma = begun.rfind(',');
+  const size_t done = comma == absl::string_view::npos ? 0 : comma + 1;
+  for (const std::string& item : items) {
+    AddIfBegun(out, absl::StrCat(before, begun), absl::StrCat(before, begun.substr(0, done), item),
+               "");
+  }
+  if (choices.empty() && items.empty()) out.files = FilesOf(option);
   return out;
 }
 

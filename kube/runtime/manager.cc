@@ -27,6 +27,7 @@
 #include "kube/runtime/internal/leader_elector.h"
 #include "kube/runtime/internal/readiness.h"
 #include "kube/runtime/internal/task_group.h"
+#include "kube/runtime/serving_names.h"
 
 namespace kube {
 namespace {
@@ -125,12 +126,12 @@ absl::Status Manager::Impl::StartServers() {
   auto health = internal::Serve(options.health_address, [this](const base::HttpRequest& request) {
     return internal::AnswerHealth(request, [this] { return Readiness(); });
   });
-  RETURN_IF_ERROR(base::Annotate(health.status(), "serving health probes"));
+  RETURN_IF_ERROR(base::Annotate(health.status(), kServingHealth));
   auto metrics = internal::Serve(options.metrics_address, [this](const base::HttpRequest& request) {
     return internal::AnswerMetrics(
         request, [this] { return Metrics(); }, pages);
   });
-  RETURN_IF_ERROR(base::Annotate(metrics.status(), "serving metrics"));
+  RETURN_IF_ERROR(base::Annotate(metrics.status(), kServingMetrics));
   if (*health != nullptr || *metrics != nullptr) {
     base::LogInfo("serving", {{"health", *health == nullptr ? 0 : (*health)->port()},
                               {"metrics", *metrics == nullptr ? 0 : (*metrics)->port()}});

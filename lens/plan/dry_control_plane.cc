@@ -23,6 +23,7 @@
 #include "base/status.h"
 #include "kube/client/http_transport.h"
 #include "kube/meta/nearest_kind.h"
+#include "lens/plan/definitions.h"
 #include "lens/plan/input.h"
 #include "lens/plan/outcome.h"
 #include "lens/plan/settling.h"
@@ -261,6 +262,11 @@ absl::Status DryControlPlane::Apply(kube::Object object) {
   if (resource.gvk.kind == api::Clusters().gvk.kind && resource.gvr() == api::Clusters().gvr()) {
     return ApplyCluster(object);
   }
+  if (resource.gvr() == sandbox::kinds::Definitions().gvr()) {
+    ASSIGN_OR_RETURN(const kube::ObjectPtr now,
+                     sandbox::FindObject(backend(), resource.gvr(), object.key()));
+    if (now != nullptr) return ReplaceDefinition(backend(), *now, std::move(object));
+  }
   sandbox::PatchRequest request;
   request.type = sandbox::PatchRequest::Type::kApply;
   request.field_manager = kFieldManager;
@@ -315,6 +321,7 @@ absl::Status DryControlPlane::RestoreBinding(const kube::Object& live) {
   binding.Set({"metadata", "ownerReferences"}, live.metadata()["ownerReferences"]);
   binding.Set({"metadata", "finalizers"}, live.metadata()["finalizers"]);
   binding.Erase({"status"});
+  RETURN_IF_ERROR(NameTemplateOfHere(backend(), binding));
   ASSIGN_OR_RETURN(const kube::ObjectPtr created, backend().Create(bindings, binding));
   json::Value status = live.status();
   const bool observed = status["schedulerObservedGeneration"].AsInt() == live.generation();

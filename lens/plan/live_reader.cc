@@ -127,8 +127,7 @@ absl::Status LiveReader::Touch(const kube::Object& file, const base::StopToken& 
     return absl::OkStatus();
   }
   const kube::Resource resource = ResourceOf(file.gvk());
-  const bool is_template = !resource.gvk.empty() && !api::IsKarmadaGroup(resource.gvk.group) &&
-                           !IsOf(file, sandbox::kinds::Definitions());
+  const bool is_template = !resource.gvk.empty() && !api::IsKarmadaGroup(resource.gvk.group);
   if (is_template) Add(resource.gvk, KeyOf(file, resource.namespaced));
   return absl::OkStatus();
 }

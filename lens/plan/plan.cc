@@ -14,6 +14,7 @@
 #include "lens/plan/dry_control_plane.h"
 #include "lens/plan/findings.h"
 #include "lens/plan/seeding.h"
+#include "sandbox/sim/kinds.h"
 
 namespace lens::plan {
 namespace {
@@ -97,7 +98,8 @@ class Planner {
   }
 
   absl::StatusOr<Plan> Result(const Outcome& before) {
-    ASSIGN_OR_RETURN(const Outcome after, Read());
+    ASSIGN_OR_RETURN(Outcome after, Read());
+    if (request_.live != nullptr) LeaveOutDefinitions(after);
     Plan plan;
     plan.templates = Compare(before, after, request_.objects);
     plan.findings = FindingsOf({request_.objects, after, plane_.backend(), request_.daemon,
@@ -108,6 +110,20 @@ class Planner {
                      plane_.backend().List(api::Clusters().gvr(), "", kube::LabelSelector()));
     plan.clusters = clusters.size();
     return plan;
+  }
+
+  // The simulated server has definitions of its own, and those that were read for the sake of their
+  // kinds. Live policies may claim them here, but nobody asks about them, and what they are in
+  // members was not read.
+  void LeaveOutDefinitions(Outcome& after) const {
+    std::set<ObjectId> touched;
+    for (const InputObject& read : request_.objects) touched.insert(ObjectId::Of(read.object));
+    for (const kube::ObjectPtr& object : live_.templates) touched.insert(ObjectId::Of(*object));
+    const kube::Gvk& definition = sandbox::kinds::Definitions().gvk;
+    std::erase_if(after, [&](const Outcome::value_type& one) {
+      const auto& [id, outcome] = one;
+      return id.group == definition.group && id.kind == definition.kind && !touched.contains(id);
+    });
   }
 
   // Namespaces have a part in a plan, but it does not show that clusters get them.

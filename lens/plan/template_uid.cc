@@ -1,5 +1,12 @@
 #include "lens/plan/template_uid.h"
 
+#include <utility>
+
+#include "api/binding.h"
+#include "api/object_reference.h"
+#include "base/status.h"
+#include "sandbox/sim/writes.h"
+
 namespace lens::plan {
 
 void SetUid(const std::string& uid, kube::Object& object) {
@@ -14,6 +21,24 @@ void SetUid(const std::string& uid, kube::Object& object) {
       object.Set({"spec", "selector", "matchLabels", key}, uid);
     }
   }
+}
+
+absl::Status NameTemplateOfHere(sandbox::Backend& backend, kube::Object& binding) {
+  const api::ObjectReference reference = api::BindingView(binding).Resource();
+  const kube::Resource resource = backend.Find(reference.gvk());
+  if (resource.gvk.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const kube::ObjectPtr object,
+                   sandbox::FindObject(backend, resource.gvr(), reference.key()));
+  const std::string there = binding.spec()["resource"]["uid"].ToString();
+  if (object == nullptr || object->uid() == there) return absl::OkStatus();
+  binding.Set({"spec", "resource", "uid"}, object->uid());
+  json::Value owners = json::Value::Array();
+  for (json::Value owner : binding.metadata()["ownerReferences"].items()) {
+    if (owner["uid"].AsString() == there) owner.Set("uid", object->uid());
+    owners.Append(std::move(owner));
+  }
+  binding.Set({"metadata", "ownerReferences"}, std::move(owners));
+  return absl::OkStatus();
 }
 
 }  // namespace lens::plan

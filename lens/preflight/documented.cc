@@ -26,7 +26,33 @@ constexpr Section kSections[] = {
     {"work", "", "works-and-members"},
 };
 
+constexpr absl::string_view kReleased =
+    "a template whose edit ends the match with its policy is released at once, and the next policy "
+    "that matches takes it";
+constexpr absl::string_view kReleasedRow = "a template whose edit ends the match with its policy |";
+constexpr VisibleDifference kVisible[] = {
+    {"propagationpolicies", kReleased, kReleasedRow},
+    {"clusterpropagationpolicies", kReleased, kReleasedRow},
+    {"clusters", "a member that takes longer than 5 s to answer /readyz is not reachable",
+     "the probe of a member's health |"},
+    {"cronfederatedhpas",
+     "a rule whose time passes while nobody leads is executed if it is late by five minutes at "
+     "most, and is an event ExecutionMissed otherwise",
+     "a rule of a CronFederatedHPA whose time passes while nobody leads"},
+    {"federatedhpas", "metrics of clusters that are not ready do not count in averages",
+     "metrics of pods that are not those of the target, as of clusters that are not ready |"},
+};
+
 }  // namespace
+
+absl::Span<const VisibleDifference> VisibleDifferences() { return kVisible; }
+
+const VisibleDifference* VisibleDifferenceOf(const config::KindSupport& kind) {
+  for (const VisibleDifference& difference : kVisible) {
+    if (difference.resource == kind.resource) return &difference;
+  }
+  return nullptr;
+}
 
 std::string DifferencesOf(const config::KindSupport& kind) {
   if (kind.state == config::State::kOutside) return "";

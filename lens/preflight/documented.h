@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "config/support.h"
 
 namespace lens::preflight {
@@ -12,6 +14,18 @@ namespace lens::preflight {
 // kind that upstream's controller manager does not read either. A test compares the sections with
 // the page.
 std::string DifferencesOf(const config::KindSupport& kind);
+
+// Something that who operates a control plane sees of objects of a kind as they are usually used:
+// another result, and not another moment, event or answer to a mistake.
+struct VisibleDifference {
+  absl::string_view resource;
+  absl::string_view effect;  // What holds here: a clause without a full stop.
+  absl::string_view row;     // The beginning of the row of docs/differences.md about it.
+};
+// Returns all of them, one for each resource at most. A test compares the rows with the page.
+absl::Span<const VisibleDifference> VisibleDifferences();
+// Returns the one of the kind; nullptr for none.
+const VisibleDifference* VisibleDifferenceOf(const config::KindSupport& kind);
 
 }  // namespace lens::preflight
 

@@ -11,6 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/control_plane.h"
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -55,15 +56,12 @@ class Reader {
   absl::StatusOr<Facts> Read() {
     Facts facts;
     facts.kinds = KindsToLookAt();
-    const bool serves_karmada = std::any_of(
-        facts.kinds.begin(), facts.kinds.end(),
-        [](const KindFacts& kind) { return !kind.served.empty() || !kind.discovery.ok(); });
-    if (!serves_karmada) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(client_.name(),
-                       " serves none of Karmada's kinds: --kubeconfig has to lead to the Karmada "
-                       "API server, not to the host cluster or a member"));
-    }
+    const bool may_be_control_plane =
+        std::any_of(facts.kinds.begin(), facts.kinds.end(), [](const KindFacts& kind) {
+          return api::IsControlPlaneGroup(kind.resource.gvk.group) &&
+                 (!kind.served.empty() || !kind.discovery.ok());
+        });
+    if (!may_be_control_plane) return api::NoControlPlane(client_.name());
     facts.server = ServerVersion();
     for (KindFacts& kind : facts.kinds) Fill(kind);
     facts.customizations = List(api::InterpreterCustomizations());

@@ -72,8 +72,11 @@ Judged JudgeReadableKind(const config::KindSupport& support, bool is_used) {
   std::string note(support.note);
   const std::string documented = DifferencesOf(support);
   if (!is_used || documented.empty()) return {Grade::kSame, std::move(note)};
-  absl::StrAppend(&note, note.empty() ? "" : "; ", "what is different on purpose: ", documented);
-  return {Grade::kDiffers, std::move(note)};
+  const VisibleDifference* visible = VisibleDifferenceOf(support);
+  absl::StrAppend(&note, note.empty() ? "" : "; ");
+  if (visible != nullptr) absl::StrAppend(&note, visible->effect, "; ");
+  absl::StrAppend(&note, "see also ", documented);
+  return {visible == nullptr ? Grade::kSame : Grade::kDiffers, std::move(note)};
 }
 
 Judged JudgeKind(const KindFacts& kind) {

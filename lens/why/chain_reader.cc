@@ -47,6 +47,7 @@ class Reader {
     const kube::Resource* resource = ServedAs(plane_.discovery, question_.gvk);
     if (resource == nullptr) return kube::NoSuchKindError(question_.gvk);
     RETURN_IF_ERROR(kube::IgnoreGone(TryGet(*resource, question_.key)));
+    if (api::IsKarmadaGroup(question_.gvk.group)) return ReadOwnObject();
     ReadConfiguration();
     ASSIGN_OR_RETURN(Chain chain, Make());
     ReadWorks(chain);
@@ -67,6 +68,17 @@ class Reader {
  private:
   absl::StatusOr<Chain> Make() {
     ASSIGN_OR_RETURN(Chain chain, MakeChain(question_, objects_, absl::Now()));
+    return chain;
+  }
+
+  // An object of Karmada's own has no way: what it says of itself is all that there is to read.
+  absl::StatusOr<Chain> ReadOwnObject() {
+    if (!question_.cluster.empty()) List(api::Clusters(), "");
+    ReadLeases();
+    EventsAbout(question_.gvk.kind, question_.key);
+    ASSIGN_OR_RETURN(Chain chain, Make());
+    chain.unread = unread_;
+    chain.unreadable = unreadable_;
     return chain;
   }
 
@@ -122,6 +134,10 @@ class Reader {
     List(api::ExploringWebhookConfigurations(), "");
     const api::BindingAddress at = api::BindingOf(question_.gvk.kind, question_.key);
     Get(at.resource, at.key);
+    ReadLeases();
+  }
+
+  void ReadLeases() {
     for (const char* lease : kLeases) Get(api::Leases(), {api::kSystemNamespace, lease});
   }
 

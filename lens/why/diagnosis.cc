@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/resources.h"
+#include "lens/why/own_objects.h"
 
 namespace lens::why {
 namespace {
@@ -28,6 +29,8 @@ Findings RunChecks(const Chain& chain) {
   for (const Check& check : AllChecks()) {
     for (Finding& finding : check.run(chain)) {
       if (!finding.cluster.empty() && !chain.Concerns(finding.cluster)) continue;
+      // It has no further way, though a binding, for example, has the claim of its policy.
+      if (finding.step != Step::kTemplate && IsAboutOwnObject(chain)) continue;
       finding.check = check.name;
       all.push_back(std::move(finding));
     }

@@ -49,6 +49,8 @@ class Selector {
     const std::string ns = Text("namespace");
     const std::string name = Text("name");
     const bool named = name == object_.name();
+    // One that names something quite different is meant for that.
+    if (!name.empty() && !IsSimilar(name)) return {};
     if (version != object_.api_version()) {
       return Closer(
           named || name.empty() ? Nearness::kOtherVersion : Nearness::kOtherVersionAndName,
@@ -78,9 +80,10 @@ class Selector {
 
   NearMiss WrongKind() const {
     const bool alike = base::NearestName(Text("kind"), {std::string(object_.kind())}).has_value();
-    if (!alike || !MayBeItsNamespace()) return {};
+    const std::string name = Text("name");
+    if (!alike || !MayBeItsNamespace() || (!name.empty() && !IsSimilar(name))) return {};
     return Closer(
-        Nearness::kMisspeltKind,
+        name == object_.name() ? Nearness::kMisspeltKindOfThatName : Nearness::kMisspeltKind,
         absl::StrCat("selects the kind ", Text("kind"), ", which is not ", object_.kind()),
         absl::StrCat("write kind: ", object_.kind(), " there"));
   }
@@ -101,10 +104,16 @@ class Selector {
   }
 
   NearMiss OtherName(const std::string& name) const {
-    const bool alike = base::NearestName(name, {std::string(object_.name())}).has_value();
-    return Closer(alike ? Nearness::kMisspeltName : Nearness::kOtherName,
-                  absl::StrCat("selects only the name ", name),
+    return Closer(Nearness::kMisspeltName, absl::StrCat("selects only the name ", name),
                   absl::StrCat("add a selector with name: ", object_.name(), " to it"));
+  }
+
+  // Returns whether the name is the object's or may be meant for it. Between names of one letter
+  // there is no likeness.
+  bool IsSimilar(const std::string& name) const {
+    if (name == object_.name()) return true;
+    const bool has_letters = name.size() > 1 || object_.name().size() > 1;
+    return has_letters && base::NearestName(name, {std::string(object_.name())}).has_value();
   }
 
   bool MayBeItsNamespace() const { return policy_->ns().empty() || policy_->ns() == object_.ns(); }

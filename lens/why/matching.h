@@ -40,18 +40,18 @@ bool HasPlacementOf(const Chain& chain, const kube::Object& policy);
 
 // What keeps a policy from selecting the template; a later one is nearer to selecting it.
 enum class Nearness {
-  kFar,                    // Nothing about the policy suggests that it is meant for the template.
-  kOtherVersionAndName,    // Its selector has the kind in another version, and another name.
-  kOtherNamespaceAndName,  // Its selector has another namespace and another name.
-  kOtherName,
-  kMisspeltKind,
+  kFar,                    // Nothing suggests that it is meant for the template.
+  kOtherVersionAndName,    // Its selector has the kind in another version, and a similar name.
+  kOtherNamespaceAndName,  // Its selector has another namespace and a similar name.
+  kMisspeltKind,           // Its selector names no object, or one with a similar name.
   kPolicyInOtherNamespace,
   kMisspeltName,
   kOtherLabels,
   kOtherVersion,
   kOtherNamespace,
-  kNeedsClusterPolicy,  // A PropagationPolicy names an object that has no namespace.
-  kBeingDeleted,        // It would select the template if it were not being deleted.
+  kMisspeltKindOfThatName,  // Its selector names the template, and misspells the kind.
+  kNeedsClusterPolicy,      // A PropagationPolicy names an object that has no namespace.
+  kBeingDeleted,            // It would select the template if it were not being deleted.
 };
 
 // A policy that nearly selects the template.

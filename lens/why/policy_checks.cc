@@ -11,6 +11,7 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "detector/policy_index.h"
+#include "detector/template_filter.h"
 #include "lens/why/checks.h"
 #include "lens/why/matching.h"
 
@@ -20,10 +21,11 @@ namespace {
 constexpr Step kStep = Step::kPolicy;
 
 // Returns whether a policy is what the template needs: not a Namespace, which goes everywhere by
-// itself, nor an object that others require or own.
+// itself, nor an object that others require or own, nor one of a kind that is never propagated.
 bool NeedsPolicy(const Chain& chain) {
   if (chain.object == nullptr || chain.object->IsDeleting()) return false;
   if (!chain.CouldReadBinding()) return false;
+  if (detector::IsNeverPropagated(chain.asked.gvk)) return false;
   if (chain.IsNamespace() && chain.binding == nullptr) return false;
   return chain.binding == nullptr || api::BindingView(*chain.binding).RequiredBy().empty();
 }

@@ -14,6 +14,7 @@
 #include "lens/why/expected.h"
 #include "lens/why/health.h"
 #include "lens/why/matching.h"
+#include "lens/why/own_objects.h"
 
 namespace lens::why {
 namespace {
@@ -34,14 +35,6 @@ Mark MarkOf(Grade grade) {
   return Mark::kNote;
 }
 
-// "Scheduled=True (Success)"
-std::string ConditionText(const json::Value& condition, bool with_message) {
-  const std::string message = condition["message"].ToString();
-  return absl::StrCat(condition["type"].AsString(), "=", condition["status"].AsString(), " (",
-                      condition["reason"].AsString(),
-                      with_message && !message.empty() ? absl::StrCat(": ", message) : "", ")");
-}
-
 std::string ConditionsText(const json::Value& conditions) {
   std::vector<std::string> texts;
   for (const json::Value& condition : conditions.items()) {
@@ -59,6 +52,10 @@ class Way {
     if (chain_.object == nullptr) absl::StrAppend(&root.text, "  (does not exist)");
     if (chain_.object != nullptr && chain_.object->generation() > 0) {
       absl::StrAppend(&root.text, "  generation ", chain_.object->generation());
+    }
+    if (IsAboutOwnObject(chain_)) {
+      AddOwnState(root);
+      return root;
     }
     root.children.push_back(Policies());
     if (chain_.object != nullptr) root.children.push_back(Interpreter());
@@ -100,6 +97,21 @@ class Way {
     return std::any_of(
         diagnosis_.findings.begin(), diagnosis_.findings.end(),
         [&](const Finding& finding) { return finding.step == step && finding.cluster.empty(); });
+  }
+
+  // What an object of Karmada's own says of itself; it has no way to members.
+  void AddOwnState(Node& root) const {
+    if (chain_.object == nullptr) return;
+    const std::vector<std::string> warnings = OwnWarnings(chain_);
+    AddLines("conditions", OwnConditions(chain_), root);
+    if (!warnings.empty()) AddLines("Warning events", warnings, root);
+  }
+
+  static void AddLines(const std::string& title, const std::vector<std::string>& lines,
+                       Node& root) {
+    Node node{Mark::kNone, lines.empty() ? absl::StrCat(title, ": none") : title};
+    for (const std::string& line : lines) node.children.push_back({Mark::kNone, line});
+    root.children.push_back(std::move(node));
   }
 
   void AddShared(StepType step, const char* title, Node& root) const {
@@ -206,6 +218,7 @@ class Way {
       state = api::ClusterView(*cluster->second).IsReady() ? "ready" : "not ready";
     }
     Node node = Step(StepType::kScheduling, absl::StrCat("cluster ", name, ": ", state), name);
+    if (state != "ready" && node.mark == Mark::kFine) node.mark = Mark::kNote;
     node.children.push_back(Work(name));
     node.children.push_back(Member(name));
     return node;

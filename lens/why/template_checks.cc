@@ -11,6 +11,7 @@
 #include "api/namespace_sync.h"
 #include "api/resources.h"
 #include "lens/why/checks.h"
+#include "lens/why/own_objects.h"
 
 namespace lens::why {
 namespace {
@@ -46,7 +47,7 @@ Findings AskedClusterIsUnknown(const Chain& chain) {
   if (asked.empty() || chain.clusters.count(asked) > 0) return {};
   if (!chain.CouldRead(api::Clusters().gvk, {"", asked})) return {};
   return {{kStep, Grade::kStuck, absl::StrCat("there is no cluster ", asked),
-           "kubectl get clusters lists those that there are"}};
+           "see kubectl get clusters for those that there are"}};
 }
 
 // Returns what keeps the first Work that says so.
@@ -91,16 +92,19 @@ Findings TemplateIsGone(const Chain& chain) {
 
 Findings KindIsNeverPropagated(const Chain& chain) {
   if (chain.object == nullptr || !detector::IsNeverPropagated(chain.asked.gvk)) return {};
-  return {{kStep, Grade::kStuck,
+  // Nobody expects to find an object of Karmada's own in a member.
+  const bool is_own = IsAboutOwnObject(chain);
+  return {{kStep, is_own ? Grade::kNote : Grade::kStuck,
            absl::StrCat("Karmada propagates no ", chain.asked.gvk.kind, " of ",
                         chain.asked.gvk.ApiVersion(),
                         ": objects of its own groups, events and leases stay in the control plane"),
-           "put what members shall have into another kind"}};
+           is_own ? "" : "put what members shall have into another kind"}};
 }
 
 Findings NamespaceIsReserved(const Chain& chain) {
   const std::string ns = chain.IsNamespace() ? chain.asked.key.name : chain.asked.key.ns;
-  if (chain.object == nullptr || !api::IsReservedNamespace(ns)) return {};
+  if (chain.object == nullptr || IsAboutOwnObject(chain)) return {};
+  if (!api::IsReservedNamespace(ns)) return {};
   return {{kStep, Grade::kStuck,
            absl::StrCat("the namespace ", ns,
                         " is reserved for Karmada itself, so nothing in it "
@@ -111,6 +115,7 @@ Findings NamespaceIsReserved(const Chain& chain) {
 Findings NamespaceIsSkipped(const Chain& chain) {
   const std::string ns = chain.IsNamespace() ? chain.asked.key.name : chain.asked.key.ns;
   if (chain.object == nullptr || ns.empty() || api::IsReservedNamespace(ns)) return {};
+  if (IsAboutOwnObject(chain)) return {};
   if (chain.filter.AllowsNamespace(ns)) return {};
   return {{kStep, Grade::kStuck,
            absl::StrCat("the namespace ", ns,
@@ -197,6 +202,9 @@ constexpr Check kChecks[] = {
     {"api-skipped", "Does a flag exclude its kind?", ApiIsSkipped},
     {"object-excluded", "Is it an object of the API server itself?", ObjectIsExcluded},
     {"template-deleting", "Is it being deleted?", TemplateIsBeingDeleted},
+    {"own-object-fails", "Does an object of Karmada's own report that it fails?", OwnObjectFails},
+    {"own-object-idle", "Does something look at an object of Karmada's own?",
+     OwnObjectIsNotLookedAt},
     {"template-owned", "Does something else propagate it?", TemplateHasAnotherOwner},
     {"template-protected", "Is it protected from deletion?", TemplateIsProtected},
 };

@@ -117,7 +117,7 @@ TEST_CASE(
   const Ended ended = Run(directory.path() + "/karmada.kubeconfig", directory);
   INFO(ended.log);
   CHECK(ended.code == 1);
-  CHECK_THAT(ended.log, Catch::Contains("API server without any of Karmada's APIs") &&
+  CHECK_THAT(ended.log, Catch::Contains("API server without the APIs of a Karmada control plane") &&
                             Catch::Contains("either --kubeconfig leads to another cluster") &&
                             !Catch::Contains("cache is not up to date"));
 }

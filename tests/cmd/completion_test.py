@@ -139,6 +139,11 @@ class Check:
         self.equal([v.split("=")[-1] for v in complete("version", "--output=y")], ["yaml"], "--flag=value")
         self.equal(complete("version", "--output", "version", "zzz"), [], "a value that is no command")
         self.equal(complete("completion", "ba"), ["bash"], "a command below another one")
+        if self.program.name == "karmada-controller-manager":
+            self.equal(complete("--controllers", "clustert"), ["clustertaintpolicy"], "a name that the program knows")
+            self.equal(complete("--feature-gates", "MultiC"), ["MultiClusterService=true"], "a gate")
+        if self.program.name == "karmada-controller-manager" and isinstance(self.shell, Bash):
+            self.equal(complete("--controllers", "remedy,clustert"), ["remedy,clustertaintpolicy"], "the last of a list")
 
 
 def check_powershell(program):

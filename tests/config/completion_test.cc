@@ -47,6 +47,20 @@ TEST_CASE("the version is printed in the format that is asked for") {
   CHECK(Parse({"version", "-o", "xml"}).exit_code == config::kUsageExitCode);
 }
 
+TEST_CASE("controllers and feature gates complete, the last one of a list as well") {
+  const auto lines = [](const std::string& word) { return Answer({"__complete", word}); };
+  CHECK(lines("--controllers=clustert") == "--controllers=clustertaintpolicy\n:4\n");
+  CHECK(lines("--controllers=remedy,clustert") == "--controllers=remedy,clustertaintpolicy\n:4\n");
+  CHECK(lines("--feature-gates=MultiC") == "--feature-gates=MultiClusterService=true\n:4\n");
+  CHECK(lines("--feature-gates=Propagate") == "--feature-gates=PropagateDeps=false\n:4\n");
+  for (const std::string& shell : kShells) {
+    const std::string script = Answer({"completion", shell});
+    CAPTURE(shell);
+    CHECK(absl::StrContains(script, "clustertaintpolicy"));
+    CHECK(absl::StrContains(script, "MultiClusterService=true"));
+  }
+}
+
 TEST_CASE("completion is for one of four shells, and knows the flags that are shown") {
   for (const std::string& shell : kShells) {
     const std::string script = Answer({"completion", shell});

@@ -103,6 +103,21 @@ void CheckAllowed(const json::Value& role, const Grant& grant, const std::string
   }
 }
 
+TEST_CASE("a well-known kind in the wrong group is warned of") {
+  const auto warnings = [](std::vector<std::string> kinds) {
+    return config::WarningsOf({.template_kinds = std::move(kinds)});
+  };
+  CHECK(warnings({"deployments.apps", "configmaps", "widgets", "roles.rbac.authorization.k8s.io",
+                  "services.serving.knative.dev"})
+            .empty());
+  const auto found = warnings({"deployments", "configmaps.apps", "ingresses.extensions"});
+  REQUIRE(found.size() == 3);
+  CHECK_THAT(found[0], Catch::Contains("--template-kinds deployments ") &&
+                           Catch::Contains("deployments.apps is probably meant"));
+  CHECK_THAT(found[1], Catch::Contains(": configmaps is probably meant"));
+  CHECK_THAT(found[2], Catch::Contains("ingresses.networking.k8s.io"));
+}
+
 TEST_CASE("Every controller has a line in the table of rights, and nothing else has one") {
   std::set<std::string> known = {kElection, kEvents, kDiscovery, kInterpreter};
   for (const config::ControllerSupport& c : config::Controllers()) known.emplace(c.name);

@@ -100,10 +100,19 @@ TEST_CASE_METHOD(Fixture, "a cluster without Karmada's APIs is named with the mi
   server->Answer("/apis", 200, kPlain);
   const absl::Status refused = Check();
   CHECK(absl::IsFailedPrecondition(refused));
-  CHECK_THAT(
-      std::string(refused.message()),
-      Contains("10.0.0.1:6443 is a Kubernetes v1.31.0 API server without any of Karmada's") &&
-          Contains("policy.karmada.io/v1alpha1") && Contains("a member for example"));
+  CHECK_THAT(std::string(refused.message()),
+             Contains("10.0.0.1:6443 is a Kubernetes v1.31.0 API server without the APIs of a ") &&
+                 Contains("policy.karmada.io/v1alpha1") && Contains("a member for example"));
+}
+
+TEST_CASE_METHOD(Fixture, "a member with the APIs of services across clusters is a member") {
+  server->Answer("/version", 200, kVersion);
+  server->Answer("/apis", 200, R"({"kind": "APIGroupList", "groups": [
+      {"versions": [{"groupVersion": "multicluster.x-k8s.io/v1alpha1"}]}]})");
+  const absl::Status refused = Check();
+  CHECK(absl::IsFailedPrecondition(refused));
+  CHECK_THAT(std::string(refused.message()),
+             Contains("work.karmada.io/v1alpha2") && !Contains("multicluster.x-k8s.io"));
 }
 
 TEST_CASE_METHOD(Fixture, "the APIs that are waited for are those of the kinds that are here") {

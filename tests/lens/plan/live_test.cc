@@ -8,6 +8,7 @@
 #include "kube/client/http_transport.h"
 #include "lens/plan/dry_control_plane.h"
 #include "lens/plan/plan.h"
+#include "sandbox/sim/kinds.h"
 
 namespace lens::plan {
 namespace {
@@ -114,6 +115,31 @@ TEST_CASE_METHOD(Fixture, "Plan: a changed template is compared with the live Wo
   CHECK(Differences(Deployment("web", 6, "settings")) ==
         "Deployment shop/web m1 change\nDeployment shop/web m2 change\n");
   CHECK_THAT(last_diff, Catch::Contains("-  replicas: 2\n+  replicas: 3\n"));
+}
+
+TEST_CASE_METHOD(Fixture, "Plan: the simulated server's own definitions are no templates") {
+  Apply(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: multicluster-services-api}
+spec:
+  resourceSelectors:
+  - apiVersion: apiextensions.k8s.io/v1
+    kind: CustomResourceDefinition
+    name: serviceexports.multicluster.x-k8s.io
+  placement: {clusterAffinity: {}}
+)");
+  REQUIRE(live->Settle({}).ok());
+  CHECK(Differences(Deployment("web", 4, "settings")) == "");
+
+  kube::Object definition = **live->backend().Get(sandbox::kinds::Definitions().gvr(),
+                                                  {"", "serviceexports.multicluster.x-k8s.io"});
+  CHECK(Differences(yaml::Write(definition.root())) == "");
+  definition.SetLabel("tier", "api");
+  constexpr char kName[] = "CustomResourceDefinition serviceexports.multicluster.x-k8s.io ";
+  CHECK(Differences(yaml::Write(definition.root())) ==
+        absl::StrCat(kName, "m1 change\n", kName, "m2 change\n"));
+  CHECK_THAT(last_diff, Catch::Contains("+    tier: api\n"));
 }
 
 TEST_CASE_METHOD(Fixture, "Plan: what kubectl has applied goes when the file has it no more") {

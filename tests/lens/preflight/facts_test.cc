@@ -1,7 +1,10 @@
 // What a preflight makes of the objects of a control plane.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
+#include "config/support.h"
 #include "lens/preflight/facts_reader.h"
 #include "lens/preflight/report.h"
 #include "tests/lens/preflight/fake_plane.h"
@@ -128,9 +131,42 @@ TEST_CASE("Preflight: older versions beside the one that is read do no harm") {
   plane.stored["resourcebindings"] = R"(["v1alpha1","v1alpha2"])";
   plane.counts["resourcebindings"] = 2;
   const Row row = RowOf(plane.Rows(), kBindings);
-  CHECK(row.grade == Grade::kDiffers);
-  CHECK(row.note == "what is different on purpose: docs/differences.md#works-and-members");
+  CHECK(row.grade == Grade::kSame);
+  CHECK(row.note == "see also docs/differences.md#works-and-members");
   CHECK(row.use == "2 objects, served as v1alpha2 v1alpha1, stored as v1alpha1 v1alpha2");
+}
+
+TEST_CASE("Preflight: a kind in use differs where its objects have another effect, and no other") {
+  FakePlane plane;
+  for (const config::KindSupport& kind : config::Kinds()) {
+    plane.counts[std::string(kind.resource)] = 1;
+  }
+  std::vector<std::string> differ;
+  for (const Row& row : plane.Rows()) {
+    if (row.part == Part::kKinds && row.grade == Grade::kDiffers) differ.push_back(row.name);
+  }
+  std::sort(differ.begin(), differ.end());
+  CHECK(differ == std::vector<std::string>{"clusterpropagationpolicies.policy.karmada.io",
+                                           "clusters.cluster.karmada.io",
+                                           "cronfederatedhpas.autoscaling.karmada.io",
+                                           "federatedhpas.autoscaling.karmada.io",
+                                           "propagationpolicies.policy.karmada.io"});
+  CHECK_THAT(RowOf(plane.Rows(), "clusters.cluster.karmada.io").note,
+             Contains("takes longer than 5 s") && Contains("docs/differences.md#clusters"));
+}
+
+TEST_CASE("Preflight: a member with the kinds of services across clusters is no control plane") {
+  FakePlane plane;
+  auto& served = plane.discovery.resources;
+  served.erase(std::remove_if(served.begin(), served.end(),
+                              [](const kube::ApiResource& found) {
+                                return found.resource.gvk.group != "multicluster.x-k8s.io";
+                              }),
+               served.end());
+  REQUIRE(served.size() == 2);
+  CHECK(absl::IsFailedPrecondition(plane.Read().status()));
+  plane.discovery.failed_groups = {"work.karmada.io/v1alpha2"};
+  CHECK(plane.Read().ok());
 }
 
 TEST_CASE("Preflight: a kind without a definition keeps the daemon from running") {
@@ -230,7 +266,7 @@ TEST_CASE("Preflight: a server without Karmada's kinds is no control plane") {
   const auto facts = plane.Read();
   CHECK(absl::IsFailedPrecondition(facts.status()));
   CHECK_THAT(std::string(facts.status().message()),
-             Contains("plane serves none of Karmada's kinds") && Contains("--kubeconfig"));
+             Contains("plane is no Karmada control plane") && Contains("--kubeconfig"));
 }
 
 }  // namespace tests

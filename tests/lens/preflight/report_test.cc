@@ -97,6 +97,15 @@ TEST_CASE("Preflight: docs/support.md compares with the same release") {
       page, absl::StrCat("Compared with karmada-controller-manager ", config::kComparedWith, ".")));
 }
 
+TEST_CASE("Preflight: what is said to differ has a row in docs/differences.md") {
+  const std::string page = ReadAll("docs/differences.md");
+  for (const lens::preflight::VisibleDifference& difference :
+       lens::preflight::VisibleDifferences()) {
+    INFO(difference.resource << ": " << difference.row);
+    CHECK(absl::StrContains(page, absl::StrCat("\n| ", difference.row)));
+  }
+}
+
 TEST_CASE("Preflight: the differences of every kind have a section in docs/differences.md") {
   const std::string page = ReadAll("docs/differences.md");
   const std::string prefix = "docs/differences.md#";

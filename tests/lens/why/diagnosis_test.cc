@@ -114,6 +114,37 @@ TEST_CASE("Lens: the report shows every finding, and is the same as JSON") {
   }
 }
 
+TEST_CASE("Lens: a cluster that is not ready is not marked as fine") {
+  int seen = 0;
+  for (const auto& [situation, chain, diagnosis] : Cases()) {
+    INFO(situation.file << ": " << situation.Text("name"));
+    for (const lens::why::Node& node : lens::why::WayOf(chain, diagnosis).children) {
+      if (!absl::StartsWith(node.text, "cluster ") || !absl::EndsWith(node.text, ": not ready")) {
+        continue;
+      }
+      CHECK(node.mark != lens::why::Mark::kFine);
+      ++seen;
+    }
+  }
+  CHECK(seen > 0);
+}
+
+TEST_CASE("Lens: an object of Karmada's own is shown with its conditions, and without a way") {
+  for (const auto& [situation, chain, diagnosis] : Cases()) {
+    if (situation.Text("name") != "an object of Karmada's own reports that it fails") continue;
+    std::string text;
+    Collect(lens::why::WayOf(chain, diagnosis), text);
+    CHECK(absl::StrContains(text,
+                            "conditions\nAbleToScale=False (FailedGetScale: no such target)\n"));
+    CHECK(absl::StrContains(
+        text, "Warning events\n2026-01-01T11:00:00Z FailedGetScale: no such target\n"));
+    CHECK_FALSE(absl::StrContains(text, "policy: "));
+    CHECK_FALSE(absl::StrContains(text, "binding: "));
+    return;
+  }
+  FAIL("there is no such situation");
+}
+
 TEST_CASE("Lens: an object in the way is recognised by the message that the daemon writes") {
   json::Value applied = json::Value::Object({{"type", "Applied"}, {"status", "False"}});
   applied.Set("message", api::message::ObjectExistsUnmanaged("Deployment", {"shop", "web"}, "m"));

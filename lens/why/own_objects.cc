@@ -1,0 +1,124 @@
+#include "lens/why/own_objects.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "api/resources.h"
+#include "config/support.h"
+
+namespace lens::why {
+namespace {
+
+constexpr size_t kWarningsShown = 5;
+
+// Conditions that say of something unwelcome whether it is so, or of something that is over.
+constexpr absl::string_view kFineWhenFalse[] = {"ScalingLimited", "Degraded", "Progressing"};
+
+const json::Value& ConditionsOf(const kube::Object& object) {
+  return object.status()["conditions"];
+}
+
+bool IsBad(const json::Value& condition) {
+  if (condition["status"].AsString() == "True") return false;
+  return std::find(std::begin(kFineWhenFalse), std::end(kFineWhenFalse),
+                   condition["type"].AsString()) == std::end(kFineWhenFalse);
+}
+
+// Returns the gate without which the daemon does not look at the kind, which the table of kinds
+// says in its note; "" for none.
+absl::string_view GateOf(const kube::Gvk& gvk) {
+  for (const config::KindSupport& kind : config::Kinds()) {
+    if (kind.group != gvk.group || kind.kind != gvk.kind) continue;
+    absl::string_view note = kind.note;
+    return absl::ConsumePrefix(&note, "only with the gate ") ? note : absl::string_view();
+  }
+  return "";
+}
+
+// Returns the last Warning event about the object of each reason, the latest first.
+Objects WarningsAbout(const Chain& chain, const kube::Object& object) {
+  std::set<std::string> reasons;
+  for (const kube::ObjectPtr& event : chain.events) {
+    if (event->root()["type"].AsString() == "Warning") {
+      reasons.insert(event->root()["reason"].ToString());
+    }
+  }
+  Objects warnings;
+  for (const std::string& reason : reasons) {
+    if (const kube::ObjectPtr last = LastEvent(chain, object, {reason})) warnings.push_back(last);
+  }
+  std::stable_sort(warnings.begin(), warnings.end(),
+                   [](const kube::ObjectPtr& a, const kube::ObjectPtr& b) {
+                     return EventTime(*a) > EventTime(*b);
+                   });
+  return warnings;
+}
+
+}  // namespace
+
+bool IsAboutOwnObject(const Chain& chain) { return api::IsKarmadaGroup(chain.asked.gvk.group); }
+
+std::string ConditionText(const json::Value& condition, bool with_message) {
+  const std::string message = condition["message"].ToString();
+  return absl::StrCat(condition["type"].AsString(), "=", condition["status"].AsString(), " (",
+                      condition["reason"].AsString(),
+                      with_message && !message.empty() ? absl::StrCat(": ", message) : "", ")");
+}
+
+std::vector<std::string> OwnConditions(const Chain& chain) {
+  std::vector<std::string> lines;
+  for (const json::Value& condition : ConditionsOf(*chain.object).items()) {
+    lines.push_back(ConditionText(condition, /*with_message=*/true));
+  }
+  return lines;
+}
+
+std::vector<std::string> OwnWarnings(const Chain& chain) {
+  std::vector<std::string> lines;
+  for (const kube::ObjectPtr& event : WarningsAbout(chain, *chain.object)) {
+    if (lines.size() == kWarningsShown) break;
+    const absl::Time time = EventTime(*event);
+    lines.push_back(absl::StrCat(
+        time == absl::InfinitePast() ? "" : absl::StrCat(kube::FormatTime(time), " "),
+        event->root()["reason"].AsString(), ": ", event->root()["message"].AsString()));
+  }
+  return lines;
+}
+
+Findings OwnObjectFails(const Chain& chain) {
+  if (chain.object == nullptr || !IsAboutOwnObject(chain)) return {};
+  Findings findings;
+  for (const json::Value& condition : ConditionsOf(*chain.object).items()) {
+    if (!IsBad(condition)) continue;
+    findings.push_back(
+        {Step::kTemplate, Grade::kStuck,
+         absl::StrCat(chain.Name(), " reports ", ConditionText(condition, /*with_message=*/true)),
+         OwnWarnings(chain).empty() ? "mend what the condition says"
+                                    : "mend what the condition and the Warning events say"});
+  }
+  return findings;
+}
+
+Findings OwnObjectIsNotLookedAt(const Chain& chain) {
+  if (chain.object == nullptr || chain.object->IsDeleting()) return {};
+  const absl::string_view gate = GateOf(chain.asked.gvk);
+  if (gate.empty() || !ConditionsOf(*chain.object).empty()) return {};
+  return {{Step::kTemplate,
+           Grade::kStuck,
+           absl::StrCat(chain.Name(),
+                        " has no conditions, so nothing seems to look at it: that "
+                        "needs the feature gate ",
+                        gate, " of karmada-controller-manager"),
+           absl::StrCat("see whether karmada-controller-manager runs with --feature-gates=", gate,
+                        "=true"),
+           "",
+           {},
+           Program::kControllerManager}};
+}
+
+}  // namespace lens::why
