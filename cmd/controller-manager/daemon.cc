@@ -236,7 +236,7 @@ void Daemon::ShowShadow(const std::shared_ptr<kube::Shadow>& shadow) {
   const auto look = [this](const base::StopToken& stop) { ResyncAll(informers_, members_, stop); };
   manager_.Add(std::make_unique<ShadowWatch>(ShadowWatch::Deps{
       .shadow = shadow, .clock = base::RealClock(), .look_at_everything = look, .is_idle = [this] {
-        return HaveRead() && QueuesAreIdle(registry_);
+        return HaveRead() && manager_.IsIdle();
       }}));
 }
 

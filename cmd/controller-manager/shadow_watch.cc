@@ -8,9 +8,6 @@
 
 #include <optional>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_split.h"
-
 namespace cmd {
 
 absl::Status ShadowWatch::Run(const base::StopToken& stop) {
@@ -43,16 +40,6 @@ bool ShadowWatch::EndRound(absl::Duration since_begin) {
 bool AllHaveRead(const kube::InformerSet& informers) {
   for (const auto& informer : informers.All()) {
     if (!informer->HasSynced() && informer->last_error().ok()) return false;
-  }
-  return true;
-}
-
-bool QueuesAreIdle(const metrics::Registry& registry) {
-  const std::string exposition = registry.Expose();
-  for (const absl::string_view line : absl::StrSplit(exposition, '\n')) {
-    const bool counts = absl::StartsWith(line, "workqueue_depth{") ||
-                        absl::StartsWith(line, "controller_runtime_active_workers{");
-    if (counts && !absl::EndsWith(line, " 0")) return false;
   }
   return true;
 }

@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
-#include "base/metrics.h"
 #include "base/stop_token.h"
 #include "kube/cache/informer.h"
 #include "kube/client/shadow.h"
@@ -42,10 +41,6 @@ class ShadowWatch : public kube::Runnable {
 
   const Deps deps_;
 };
-
-// Returns whether, by the metrics of the queues, no controller has a request or works on one.
-// Requests that wait for a time do not count.
-bool QueuesAreIdle(const metrics::Registry& registry);
 
 // Returns whether no informer is still reading its objects for the first time. One that cannot
 // read them (its kind is missing, its server does not answer) does not count: nobody waits for it.

@@ -48,6 +48,7 @@ class EvictionWorker : public kube::Runnable {
   void UpdateMetrics() override {
     if (number_ == 1) queue_->UpdateMetrics();
   }
+  bool IsIdle() const override { return queue_->IsIdle(); }
 
  private:
   const std::shared_ptr<EvictionQueue> queue_;

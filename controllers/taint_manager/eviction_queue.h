@@ -58,6 +58,8 @@ class EvictionQueue {
   void Work(const base::StopToken& stop);
 
   void UpdateMetrics();
+  // Returns whether no request is due or being worked on; workers that rest do not count.
+  bool IsIdle() const { return queue_.Idle(); }
   const std::string& name() const { return name_; }
 
  private:

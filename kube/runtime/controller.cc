@@ -205,6 +205,8 @@ std::string Controller::name() const { return impl_->options.name; }
 
 void Controller::UpdateMetrics() { impl_->queue.UpdateMetrics(); }
 
+bool Controller::IsIdle() const { return impl_->queue.Idle(); }
+
 void Controller::Await(std::shared_ptr<Informer> informer) {
   absl::MutexLock lock(&impl_->mu);
   impl_->awaited.push_back(std::move(informer));

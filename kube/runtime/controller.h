@@ -88,6 +88,7 @@ class Controller : public Runnable {
   absl::Status Run(const base::StopToken& stop) override;
   std::string name() const override;
   void UpdateMetrics() override;
+  bool IsIdle() const override;
   // Keeps something alive that feeds the queue beside informers, or that the reconciler refers to.
   // What was kept last is destroyed first, all of it before the queue.
   void Keep(std::shared_ptr<void> kept);

@@ -271,6 +271,8 @@ bool Manager::IsLeader() const {
   return impl_->leader;
 }
 
+bool Manager::IsIdle() const { return impl_->leaders.IsIdle() && impl_->always.IsIdle(); }
+
 int Manager::health_port() const {
   absl::MutexLock lock(&impl_->mu);
   return impl_->health_server == nullptr ? 0 : impl_->health_server->port();

@@ -31,6 +31,9 @@ class Runnable {
   // Called before each scrape of /metrics, on a server's thread, to update gauges that change with
   // time alone.
   virtual void UpdateMetrics() {}
+  // Returns whether it has nothing to do now: nothing is due, and nothing is being worked on. What
+  // waits for a time does not count. Called on any thread, also before and after Run.
+  virtual bool IsIdle() const { return true; }
 };
 
 struct ManagerOptions {
@@ -87,6 +90,9 @@ class Manager {
   absl::Status Run(const base::StopToken& stop);
   // Also true without leader election, while the loops run.
   bool IsLeader() const;
+  // Returns whether no runnable has anything to do now. They are asked one after the other: what
+  // one of them hands to another one meanwhile may be missed.
+  bool IsIdle() const;
   // The token is stopped when work in progress must end at once: the lease was lost, or two thirds
   // of the graceful period have passed.
   base::StopToken abort_token() const;

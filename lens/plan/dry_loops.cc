@@ -1,9 +1,8 @@
 // The parts are those of the daemon (cmd/controller-manager/daemon.cc) without election, servers
 // and members: no Cluster is ever connected to, because a plan ends with the Works.
 //
-// Idleness is read from the metrics of the queues (items that are due, items in the workers' hands)
-// and from a comparison of every informer's store with the server. Events are kept in memory, and
-// give the warnings of a plan.
+// The loops are idle when the manager is, and every informer's store has what the server has.
+// Events are kept in memory, and give the warnings of a plan.
 #include "lens/plan/dry_loops.h"
 
 #include <map>
@@ -12,9 +11,6 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "api/binding_scope.h"
@@ -127,17 +123,6 @@ kube::ManagerOptions DryManager() {
   return options;
 }
 
-// Returns the sum of a gauge over all its series.
-double SumOf(const std::string& exposition, absl::string_view gauge) {
-  double sum = 0;
-  for (const absl::string_view line : absl::StrSplit(exposition, '\n')) {
-    if (!absl::StartsWith(line, gauge)) continue;
-    double value = 0;
-    if (absl::SimpleAtod(line.substr(line.rfind(' ') + 1), &value)) sum += value;
-  }
-  return sum;
-}
-
 bool HoldsWhatServerHas(const kube::Informer& informer, sandbox::Backend& server) {
   if (!informer.HasSynced()) return false;
   const auto there = server.List(informer.resource().gvr(), "", kube::LabelSelector());
@@ -227,9 +212,7 @@ bool DryLoops::IsIdle(sandbox::Backend& server) const {
   for (const auto& informer : parts_->informers.All()) {
     if (!HoldsWhatServerHas(*informer, server)) return false;
   }
-  const std::string metrics = parts_->registry.Expose();
-  return SumOf(metrics, "workqueue_depth{") == 0 &&
-         SumOf(metrics, "controller_runtime_active_workers{") == 0;
+  return parts_->manager.IsIdle();
 }
 
 const interpreter::Interpreter& DryLoops::interpreter() const { return parts_->live.interpreter(); }

@@ -98,6 +98,24 @@ TEST_CASE_METHOD(Fixture, "a look that evicts nothing costs no time") {
   CHECK(tests::Eventually([&] { return Waiting() == 0; }));
 }
 
+TEST_CASE_METHOD(Fixture, "a manager with bindings to evict is not idle") {
+  absl::Mutex hold;
+  hold.Lock();
+  const auto evict = [&hold](const kube::Request&, const base::StopToken&) {
+    absl::MutexLock lock(&hold);
+    return absl::StatusOr<EvictionOutcome>(EvictionOutcome{});
+  };
+  queue = std::make_shared<EvictionQueue>("binding-eviction", "ResourceBinding", Context(), evict);
+  controllers::AddWorkers(queue, *manager);
+  Add("later", absl::Seconds(60));
+  CHECK(manager->IsIdle());
+  Add("now");
+  Start();
+  CHECK_FALSE(manager->IsIdle());
+  hold.Unlock();
+  CHECK(tests::Eventually([&] { return manager->IsIdle(); }));
+}
+
 TEST_CASE_METHOD(Fixture, "a binding that is tolerated waits, and is looked at again") {
   Run();
   Answer(EvictionOutcome{.again = absl::Seconds(5)});

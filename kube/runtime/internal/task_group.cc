@@ -107,4 +107,10 @@ void TaskGroup::UpdateMetrics() {
   for (const Task& task : tasks_) task.runnable->UpdateMetrics();
 }
 
+bool TaskGroup::IsIdle() const {
+  absl::MutexLock lock(&mu_);
+  return std::all_of(tasks_.begin(), tasks_.end(),
+                     [](const Task& task) { return task.runnable->IsIdle(); });
+}
+
 }  // namespace kube::internal

@@ -38,6 +38,7 @@ class TaskGroup {
   bool AwaitEnd(const base::Clock& clock, base::SteadyTime deadline);
   std::vector<std::string> Running() const;
   void UpdateMetrics();
+  bool IsIdle() const;  // See Runnable.
 
  private:
   struct Task {

@@ -82,20 +82,6 @@ struct WatchFixture {
 
 }  // namespace
 
-TEST_CASE("Queues are idle when nobody waits in them and nobody works") {
-  metrics::Registry registry;
-  CHECK(QueuesAreIdle(registry));
-  metrics::Gauge& depth = registry.GetGauge("workqueue_depth", "", {{"name", "a"}});
-  metrics::Gauge& active =
-      registry.GetGauge("controller_runtime_active_workers", "", {{"controller", "a"}});
-  CHECK(QueuesAreIdle(registry));
-  depth.Set(10);
-  CHECK_FALSE(QueuesAreIdle(registry));
-  depth.Set(0);
-  active.Set(1);
-  CHECK_FALSE(QueuesAreIdle(registry));
-}
-
 TEST_CASE_METHOD(WatchFixture, "One round is made after the start, and none without a reason") {
   CHECK(Count("rounds") == 0);
   Pass(kube::Shadow::kPeriod);
