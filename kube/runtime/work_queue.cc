@@ -53,11 +53,13 @@ struct WorkQueue::Impl {
   Impl(Options given, const base::Clock& clock)
       : clock(clock),
         lane_options(std::move(given.lanes)),
+        failing(given.registry, given.name),
         limiter(given.limiter),
         metrics(given.registry, given.name) {}
 
   const base::Clock& clock;
   const LaneOptions lane_options;
+  FailingKeys failing;
   mutable absl::Mutex mu;
   internal::RateLimiter limiter ABSL_GUARDED_BY(mu);
   internal::QueueMetrics metrics ABSL_GUARDED_BY(mu);
@@ -331,6 +333,7 @@ void WorkQueue::AddRateLimited(const Request& item, int priority) {
 void WorkQueue::Forget(const Request& item) {
   absl::MutexLock lock(&impl_->mu);
   impl_->limiter.Forget(item);
+  impl_->failing.Forget(item);
 }
 
 int WorkQueue::Requeues(const Request& item) const {
@@ -360,6 +363,7 @@ void WorkQueue::ShutDown() {
   absl::MutexLock lock(&impl_->mu);
   impl_->CollectDue();
   impl_->shut_down = true;
+  impl_->failing.Close();
   for (Item* item : std::exchange(impl_->delayed, {})) {
     --impl_->waiting;
     item->second.state = State::kNothing;
@@ -377,6 +381,9 @@ bool WorkQueue::Idle() const {
   impl_->CollectDue();
   return impl_->ready.empty() && impl_->parked == 0 && impl_->held == 0;
 }
+
+FailingKeys& WorkQueue::failing() { return impl_->failing; }
+const FailingKeys& WorkQueue::failing() const { return impl_->failing; }
 
 void WorkQueue::UpdateMetrics() {
   absl::MutexLock lock(&impl_->mu);
