@@ -194,6 +194,8 @@ class Daemon {
   void ShowBuild();
   absl::Status LoadInterpreter(const base::StopToken& stop);
   void ShowShadow(const std::shared_ptr<kube::Shadow>& shadow);
+  // What loops could not look at the last time, of the control plane and of all members.
+  kube::Shadow::Failing Failing() const;
   bool HaveRead() const;  // No informer is still reading its objects for the first time.
   absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> ServeAdmission(
       const config::AdmissionFlags& admission);
@@ -233,12 +235,33 @@ absl::Status Daemon::LoadInterpreter(const base::StopToken& stop) {
 
 void Daemon::ShowShadow(const std::shared_ptr<kube::Shadow>& shadow) {
   shadow->ShowIn(registry_);
-  manager_.ServeBesideMetrics("/shadow", [shadow] { return shadow->Page(); });
+  manager_.ServeBesideMetrics("/shadow", [this, shadow] { return shadow->Page(Failing()); });
   const auto look = [this](const base::StopToken& stop) { ResyncAll(informers_, members_, stop); };
-  manager_.Add(std::make_unique<ShadowWatch>(ShadowWatch::Deps{
-      .shadow = shadow, .clock = base::RealClock(), .look_at_everything = look, .is_idle = [this] {
-        return HaveRead() && manager_.IsIdle();
-      }}));
+  manager_.Add(std::make_unique<ShadowWatch>(
+      ShadowWatch::Deps{.shadow = shadow,
+                        .clock = base::RealClock(),
+                        .look_at_everything = look,
+                        .is_idle = [this] { return HaveRead() && manager_.IsIdle(); },
+                        .failing = [this] { return Failing().count; }}));
+}
+
+kube::Shadow::Failing Daemon::Failing() const {
+  kube::Manager::Failures keys = manager_.Failing(ShadowWatch::kMostFailingKeys);
+  kube::Shadow::Failing failing{.count = keys.count};
+  for (kube::Manager::Failure& key : keys.some) {
+    failing.some.push_back({std::move(key.controller), std::move(key.key), std::move(key.error)});
+  }
+  for (const auto& [kind, why] : kinds_.Unread()) {
+    ++failing.count;
+    failing.some.push_back({"cache", absl::StrCat(kControlPlaneName, " ", kind), why});
+  }
+  AddUnread(kControlPlaneName, {&informers_}, failing);
+  for (const std::string& name : members_.Names()) {
+    const std::shared_ptr<kube::MemberCluster> member = members_.Find(name);
+    if (member == nullptr) continue;
+    AddUnread(name, {&member->client().informers(), &member->unfiltered()}, failing);
+  }
+  return failing;
 }
 
 bool Daemon::HaveRead() const {

@@ -49,6 +49,9 @@ class EvictionWorker : public kube::Runnable {
     if (number_ == 1) queue_->UpdateMetrics();
   }
   bool IsIdle() const override { return queue_->IsIdle(); }
+  const kube::FailingKeys* failing() const override {
+    return number_ == 1 ? &queue_->failing() : nullptr;
+  }
 
  private:
   const std::shared_ptr<EvictionQueue> queue_;
@@ -193,6 +196,7 @@ void EvictionQueue::Fail(const kube::WorkQueue::Taken& taken, const absl::Status
   const bool silent =
       kube::IsConflict(error) && queue_.Requeues(taken.request) < kube::ConflictStreak::kSilent;
   Failed(taken.request);
+  queue_.failing().Note(taken.request, error);
   queue_.AddRateLimited(taken.request, taken.priority);
   if (silent) return;
   failed_.Increment();

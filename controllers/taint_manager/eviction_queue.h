@@ -61,6 +61,7 @@ class EvictionQueue {
   // Returns whether no request is due or being worked on; workers that rest do not count.
   bool IsIdle() const { return queue_.Idle(); }
   const std::string& name() const { return name_; }
+  const kube::FailingKeys& failing() const { return queue_.failing(); }
 
  private:
   absl::StatusOr<EvictionOutcome> Look(const kube::Request& request);

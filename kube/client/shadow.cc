@@ -1,25 +1,23 @@
-// A record is kept for each target of a write. While it is *due*, Judge() repeats what the write
-// was answered with: it reads the object and computes the write anew, without the precondition. The
-// write is withdrawn when the server would refuse it or nothing would change, and also when the
-// fields that it changes have other values than they had: whoever has written them has woken the
-// loop, which makes the write again if it still wants it. A record that is withdrawn stays for an
-// hour, so that the same write is not logged a second time when it comes back, unless its place is
-// needed.
+// A record is kept for each write: for each set of fields that a loop changes in an object, and for
+// each creation and deletion. It is *due* until Judge() (shadow_judge.cc) or a round withdraws it.
+// A record that is withdrawn stays for an hour, so that the same write is not logged a second time
+// when it comes back, unless its place is needed.
 //
-// When the object cannot be read, a loop's attempt is kept beside what was due before it, and
-// Judge() repeats it until there is an answer, which takes the place of the older write. It takes
-// that long also when the loop itself no longer wants it, because nobody can know that it does not.
+// When the object cannot be read, nobody knows which fields a loop's attempt would change. It has a
+// record of its own then, by the fields that its request names, beside what was due before it. It
+// is dropped when a loop's attempt at the same fields is answered, or made a write by Judge().
+//
+// Records are limited in number and in the bytes that they hold together. What finds no place is
+// counted, and an older attempt of the same write stays as it was.
 //
 // mu_ guards the records; it is not held while a server is asked. A record that was written anew
-// during that has another number of attempts, and the result for the earlier one is dropped.
+// during that has another number of attempts, and is not withdrawn by what the earlier one came to.
 #include "kube/client/shadow.h"
 
-#include <algorithm>
-#include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "kube/client/internal/shadow_record.h"
 #include "kube/client/internal/shadow_write.h"
 
@@ -28,23 +26,10 @@ namespace {
 
 constexpr absl::Duration kKeepWithdrawn = absl::Hours(1);
 
-HttpRequest ReadOf(const HttpRequest& write, std::string path) {
-  return {.method = "GET",
-          .path = std::move(path),
-          .timeout = write.timeout,
-          .user_agent = write.user_agent,
-          .max_answer_bytes = write.max_answer_bytes};
-}
-
-// Returns what the server would answer, by the present state of the object.
-absl::StatusOr<internal::ShadowedAnswer> Ask(Transport& server, const HttpRequest& request,
-                                             bool without_precondition,
-                                             const base::StopToken& stop) {
-  const std::string path = internal::PathToRead(request);
-  if (path.empty()) return internal::AnswerWrite(request, nullptr, without_precondition);
-  absl::StatusOr<HttpResponse> live = server.Send(ReadOf(request, path), stop);
-  if (!live.ok()) return live.status();
-  return internal::AnswerWrite(request, &*live, without_precondition);
+// Assigns the value. An assignment alone may keep the memory of a larger text.
+template <class T>
+void Replace(T& place, T value) {
+  std::swap(place, value);
 }
 
 }  // namespace
@@ -73,7 +58,7 @@ class Shadow::Decorator : public Transport {
 
  private:
   absl::StatusOr<HttpResponse> Answer(const HttpRequest& request, const base::StopToken& stop) {
-    auto answer = Ask(*server_, request, false, stop);
+    auto answer = internal::AskShadowed(*server_, request, false, stop);
     if (!answer.ok() && stop.stop_requested()) return answer.status();
     const Target target = TargetOf(cluster_, request);
     // A 404 about the path is what the write would get, too.
@@ -82,7 +67,7 @@ class Shadow::Decorator : public Transport {
     } else if (answer->write.has_value()) {
       shadow_->Note(target, request, *std::move(answer->write), server_);
     } else {
-      shadow_->NoteNoChange(target);
+      shadow_->NoteNoChange(target, request);
     }
     if (!answer.ok()) {
       shadow_->Hear(cluster_, answer.status());
@@ -123,20 +108,79 @@ void Shadow::Hear(const std::string& cluster, const absl::StatusOr<HttpResponse>
   }
 }
 
-Shadow::Record* Shadow::Attempted(const Target& target, const std::shared_ptr<Transport>& server) {
-  if (!records_.contains(target) && records_.size() >= kMostRecords) {
-    std::erase_if(records_, [](const auto& entry) { return !entry.second.IsKept(); });
+Shadow::Key Shadow::KeyOf(const Target& target, const internal::ShadowedWrite& write) {
+  return std::tuple_cat(target, std::make_tuple(write.changes.identity));
+}
+
+Shadow::Key Shadow::UnansweredKey(const Target& target, const HttpRequest& request) {
+  return std::tuple_cat(target,
+                        std::make_tuple(absl::StrCat("?", internal::FieldsOfRequest(request))));
+}
+
+template <class Matches>
+void Shadow::Drop(const Matches& matches) {
+  for (auto at = records_.begin(); at != records_.end();) {
+    if (at->second.IsKept() || !matches(at->second)) {
+      ++at;
+      continue;
+    }
+    bytes_ -= at->second.bytes;
+    at = records_.erase(at);
   }
-  if (!records_.contains(target) && records_.size() >= kMostRecords) {
-    ++not_listed_;
-    return nullptr;
-  }
-  Record& record = records_[target];
+}
+
+void Shadow::ForgetOld() {
+  const base::SteadyTime now = clock_.SteadyNow();
+  Drop([&](const Record& record) { return now - record.last_attempt > kKeepWithdrawn; });
+}
+
+Shadow::Record* Shadow::Attempted(const Key& key, size_t bytes,
+                                  const std::shared_ptr<Transport>& server) {
+  const auto has_place = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    const auto found = records_.find(key);
+    if (found != records_.end()) return bytes_ - found->second.bytes + bytes <= kMostBytes;
+    return records_.size() < kMostRecords && bytes_ + bytes <= kMostBytes;
+  };
+  if (!has_place()) Drop([](const Record&) { return true; });
+  const bool has = has_place();
+  if (!has) ++not_listed_;
+  if (!has && !records_.contains(key)) return nullptr;
+  Record& record = records_[key];
   record.last = clock_.Now();
   record.last_attempt = clock_.SteadyNow();
   record.server = server;
   ++record.attempts;
-  return &record;
+  return has ? &record : nullptr;
+}
+
+size_t Shadow::BytesOf(const internal::ShadowedWrite& write, const HttpRequest& request) {
+  return request.body.capacity() + request.path.size() + write.patch.capacity() +
+         write.fields.size() + write.fingerprint.size() +
+         write.changes.fields.size() * sizeof(internal::ChangedField);
+}
+
+void Shadow::Weigh(const Key& key, Record& record) {
+  bytes_ -= record.bytes;
+  record.bytes = BytesOf(record.write, record.request) + std::get<2>(key).size();
+  bytes_ += record.bytes;
+}
+
+void Shadow::Erase(const Key& key) {
+  const auto found = records_.find(key);
+  if (found == records_.end()) return;
+  bytes_ -= found->second.bytes;
+  records_.erase(found);
+}
+
+void Shadow::Withdraw(const Key& key, Record& record) {
+  record.due = record.shown = record.unanswered = false;
+  record.withdrawn_at = clock_.SteadyNow();
+  record.confirmed_at = base::SteadyTime::InfinitePast();
+  // What comes back is known by its fingerprint; the rest may be large.
+  Replace(record.request, {});
+  Replace(record.write.patch, {});
+  Replace(record.write.changes, {});
+  Weigh(key, record);
 }
 
 void Shadow::Take(Record& record, internal::ShadowedWrite write, const HttpRequest& request) {
@@ -149,107 +193,61 @@ void Shadow::Take(Record& record, internal::ShadowedWrite write, const HttpReque
   if (!is_same) record.logged = false;
   if (!is_same || record.attempts <= 1) record.first = clock_.Now();
   record.due = true;
-  record.write = std::move(write);
-  record.request = request;
-  record.unanswered_request.reset();
-  record.unjudged = false;
+  write.changes.Limit(kMostFields);
+  Replace(record.write, std::move(write));
+  Replace(record.request, request);
+  record.unanswered = false;
 }
 
 void Shadow::Note(const Target& target, const HttpRequest& request, internal::ShadowedWrite write,
                   const std::shared_ptr<Transport>& server) {
+  const Key key = KeyOf(target, write), unanswered = UnansweredKey(target, request);
   const base::SteadyTime now = clock_.SteadyNow();
   absl::MutexLock lock(&mu_);
-  Record* const record = Attempted(target, server);
+  Erase(unanswered);
+  Record* const record = Attempted(key, BytesOf(write, request), server);
   if (record == nullptr) return;
   if (record->due && record->due_since < round_ && now >= round_) record->confirmed_at = now;
   Take(*record, std::move(write), request);
+  Weigh(key, *record);
 }
 
-void Shadow::NoteNoChange(const Target& target) {
+void Shadow::NoteNoChange(const Target& target, const HttpRequest& request) {
+  const Key unanswered = UnansweredKey(target, request);
   absl::MutexLock lock(&mu_);
-  const auto found = records_.find(target);
-  if (found == records_.end()) return;
-  found->second.unanswered_request.reset();
-  // While the earlier write is due, only Judge() decides whether its object can be read.
-  if (!found->second.due) found->second.unjudged = false;
+  // What is due is left to Judge(), which reads the object, too.
+  Erase(unanswered);
 }
 
 void Shadow::NoteUnanswered(const Target& target, const HttpRequest& request,
                             const std::shared_ptr<Transport>& server) {
+  const Key key = UnansweredKey(target, request);
   absl::MutexLock lock(&mu_);
-  Record* const record = Attempted(target, server);
-  if (record != nullptr) record->unanswered_request = request;
+  Record* const record = Attempted(key, BytesOf({}, request), server);
+  if (record == nullptr) return;
+  Replace(record->request, request);
+  record->unanswered = true;
+  Weigh(key, *record);
 }
 
-std::vector<Shadow::Target> Shadow::ToJudge() const {
-  std::vector<std::pair<base::SteadyTime, Target>> kept;
-  {
-    absl::MutexLock lock(&mu_);
-    for (const auto& [target, record] : records_) {
-      if (record.IsKept()) kept.emplace_back(record.judged_at, target);
-    }
+bool Shadow::CanBeTried(const Key& key, const Record& record) const {
+  const auto& [cluster, verb, path, identity] = key;
+  if (record.unanswered || silent_.contains(cluster)) return false;
+  // An attempt without an answer may be one of this write.
+  for (auto at = records_.lower_bound({cluster, verb, path, ""}); at != records_.end(); ++at) {
+    const auto& [at_cluster, at_verb, at_path, other] = at->first;
+    if (at_path != path || at_verb != verb || at_cluster != cluster) break;
+    if (at->second.unanswered) return false;
   }
-  std::stable_sort(kept.begin(), kept.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<Target> targets;
-  for (auto& [time, target] : kept) targets.push_back(std::move(target));
-  return targets;
-}
-
-std::optional<Shadow::Record> Shadow::Find(const Target& target) const {
-  absl::MutexLock lock(&mu_);
-  const auto found = records_.find(target);
-  if (found == records_.end() || !found->second.IsKept()) return std::nullopt;
-  return found->second;
-}
-
-void Shadow::Judge(const base::StopToken& stop) {
-  std::set<std::string> silent;  // One wait for each server that does not answer is enough.
-  int reads = 0;
-  for (const Target& target : ToJudge()) {
-    const std::string& cluster = std::get<0>(target);
-    if (silent.contains(cluster)) continue;
-    const std::optional<Record> record = Find(target);
-    if (!record.has_value()) continue;
-    if (record->server.expired()) {  // The cluster has left, or is reached in another way by now.
-      Withdraw(target, *record);
-      continue;
-    }
-    if (reads++ == kMostReads) break;
-    if (!JudgeOne(target, *record, stop)) silent.insert(cluster);
-    if (stop.stop_requested()) return;
-  }
-  ShowGauge();
-}
-
-bool Shadow::JudgeOne(const Target& target, const Record& record, const base::StopToken& stop) {
-  const std::shared_ptr<Transport> server = record.server.lock();
-  if (server == nullptr) return true;  // Just now.
-  const HttpRequest& request =
-      record.unanswered_request.has_value() ? *record.unanswered_request : record.request;
-  const bool is_read = !internal::PathToRead(request).empty();
-  const auto answer = Ask(*server, request, true, stop);
-  if (stop.stop_requested()) return true;
-  if (is_read && answer.ok()) Hear(std::get<0>(target), answer->response);
-  if (!answer.ok()) Hear(std::get<0>(target), answer.status());
-  if (!answer.ok() || !answer->is_known) {
-    LeaveUnjudged(target);
-  } else {
-    Settle(target, record, answer->write);
-  }
-  return answer.ok();
-}
-
-bool Shadow::CanBeTried(const Target& target, const Record& record) const {
-  return !record.IsUnanswered() && !silent_.contains(std::get<0>(target));
+  return true;
 }
 
 bool Shadow::NeedsRound() const {
   const base::SteadyTime now = clock_.SteadyNow();
   absl::MutexLock lock(&mu_);
-  for (const auto& [target, record] : records_) {
+  for (const auto& [key, record] : records_) {
     const bool is_old = now - record.due_since >= kHold && now - record.confirmed_at > kConfirmed;
-    if (record.due && is_old && CanBeTried(target, record)) return true;
+    if (record.due && is_old && CanBeTried(key, record)) return true;
   }
   return false;
 }
@@ -261,11 +259,10 @@ void Shadow::BeginRound() {
 }
 
 void Shadow::EndRound() {
-  const base::SteadyTime now = clock_.SteadyNow();
   absl::MutexLock lock(&mu_);
-  for (auto& [target, record] : records_) {
+  for (auto& [key, record] : records_) {
     const bool was_tried = record.due_since >= round_ || record.last_attempt >= round_;
-    if (record.due && !was_tried && CanBeTried(target, record)) record.Withdraw(now);
+    if (record.due && !was_tried && CanBeTried(key, record)) Withdraw(key, record);
   }
   round_ = base::SteadyTime::InfiniteFuture();
   ++rounds_;
@@ -279,47 +276,6 @@ void Shadow::AbandonRound() {
 int64_t Shadow::rounds() const {
   absl::MutexLock lock(&mu_);
   return rounds_;
-}
-
-void Shadow::Withdraw(const Target& target, const Record& judged) {
-  absl::MutexLock lock(&mu_);
-  const auto found = records_.find(target);
-  if (found == records_.end() || found->second.attempts != judged.attempts) return;
-  found->second.Withdraw(clock_.SteadyNow());
-}
-
-void Shadow::LeaveUnjudged(const Target& target) {
-  absl::MutexLock lock(&mu_);
-  const auto found = records_.find(target);
-  if (found == records_.end() || !found->second.IsKept()) return;
-  found->second.judged_at = clock_.SteadyNow();
-  found->second.unjudged = true;
-}
-
-void Shadow::Settle(const Target& target, const Record& judged,
-                    std::optional<internal::ShadowedWrite> now) {
-  const bool is_new = judged.unanswered_request.has_value();
-  if (!now.has_value() || (!is_new && now->reverse != judged.write.reverse)) {
-    return Withdraw(target, judged);
-  }
-  absl::MutexLock lock(&mu_);
-  const auto found = records_.find(target);
-  if (found == records_.end() || !found->second.IsKept()) return;
-  Record& record = found->second;
-  if (is_new && record.attempts != judged.attempts) return;
-  if (is_new) Take(record, *std::move(now), *judged.unanswered_request);
-  const base::SteadyTime time = clock_.SteadyNow();
-  record.judged_at = time;
-  record.unjudged = false;
-  record.shown = time - record.due_since >= kHold && record.IsConfirmed();
-  if (record.shown && !record.logged) Report(target, record);
-}
-
-void Shadow::ForgetOld() {
-  const base::SteadyTime now = clock_.SteadyNow();
-  std::erase_if(records_, [&](const auto& entry) {
-    return !entry.second.IsKept() && now - entry.second.last_attempt > kKeepWithdrawn;
-  });
 }
 
 }  // namespace kube

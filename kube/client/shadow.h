@@ -8,6 +8,10 @@
 //   if (shadow->NeedsRound()) { shadow->BeginRound(); ...; shadow->EndRound(); }
 //   shadow->Page();
 //
+// A write is identified by its object and by the fields that it changes, not by their values: so
+// two loops that write different fields of an object have two writes, and a loop whose value
+// changes has one.
+//
 // A write is first *held*: the other program is as quick as this one, and makes most writes itself
 // a moment later. Judge() reads the object again. A write whose object has become what the write
 // would make of it, or has changed in the fields concerned, is withdrawn. One that is still due
@@ -61,15 +65,21 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   static constexpr absl::Duration kPeriod = absl::Seconds(5);
   // The most objects that one Judge() reads, so that the servers are not loaded: 10 a second.
   static constexpr int kMostReads = 50;
-  // The most targets of writes that are kept.
+  // The most writes that are kept, and the most bytes of their requests and texts together.
   static constexpr size_t kMostRecords = 20000;
+  static constexpr size_t kMostBytes = 64 << 20;
+  // The most writes that a page lists.
+  static constexpr size_t kMostListed = 1000;
+  // The most fields of a write by which Judge() finds out whether somebody else has changed them.
+  static constexpr size_t kMostFields = 1000;
 
   // REQUIRES: `clock` outlives the shadow and its transports.
   explicit Shadow(const base::Clock& clock);
   ~Shadow();
   Shadow(const Shadow&) = delete;
 
-  // Shows karmada_shadow_writes_total and karmada_shadow_writes_outstanding in `registry`.
+  // Shows karmada_shadow_writes_total, karmada_shadow_writes_outstanding and karmada_shadow_failing
+  // in `registry`.
   // REQUIRES: called before Judge; `registry` outlives the last call of Judge.
   void ShowIn(metrics::Registry& registry);
 
@@ -109,57 +119,87 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   // Returns how many rounds EndRound has completed.
   int64_t rounds() const;
 
-  // Returns JSON: {"outstanding": n, "held": n, "unanswered": n, "notListed": n, "rounds": n,
-  // "writes": [...]}. `writes` has the outstanding ones: those that were reported and have not been
-  // withdrawn. `notListed` counts since the last round began. Every value in a Secret, also in a
+  // What keeps loops from looking at objects now, by the program that runs them: a pass over a key
+  // that failed, or a cache that cannot be read.
+  struct Failure {
+    std::string controller, key, error;
+  };
+  struct Failing {
+    size_t count = 0;
+    std::vector<Failure> some;
+  };
+  // Shows the count as karmada_shadow_failing.
+  void ShowFailing(size_t count);
+
+  // Returns JSON: {"outstanding": n, "held": n, "unanswered": n, "failing": n, "notListed": n,
+  // "rounds": n, "writes": [...], "failures": [...]}. `writes` has the outstanding ones, at most
+  // kMostListed: those that were reported and have not been withdrawn. `failing` and `failures` are
+  // the argument. `notListed` counts since the last round began. Every value in a Secret, also in a
   // Work, and every text that is JSON is masked, and nothing else.
-  std::string Page() const;
+  std::string Page(const Failing& failing) const;
+  std::string Page() const { return Page(Failing()); }
 
  private:
   class Decorator;
   struct Record;
+  struct Listed;
   struct Counts;
   // Cluster, verb by the method, path: known also when no answer comes.
   using Target = std::tuple<std::string, std::string, std::string>;
+  // A target, and the identity of the changes of a write; or, of an attempt whose object could not
+  // be read, a mark and the fields that its request is about.
+  using Key = std::tuple<std::string, std::string, std::string, std::string>;
   static Target TargetOf(const std::string& cluster, const HttpRequest& request);
+  static Key KeyOf(const Target& target, const internal::ShadowedWrite& write);
+  static Key UnansweredKey(const Target& target, const HttpRequest& request);
 
   // Takes note of an attempt of a loop and of what came of it: a write, no change, no answer.
   void Note(const Target& target, const HttpRequest& request, internal::ShadowedWrite write,
             const std::shared_ptr<Transport>& server);
-  void NoteNoChange(const Target& target);
+  void NoteNoChange(const Target& target, const HttpRequest& request);
   void NoteUnanswered(const Target& target, const HttpRequest& request,
                       const std::shared_ptr<Transport>& server);
   // Takes note of whether the server of a cluster answers.
   void Hear(const std::string& cluster, const absl::StatusOr<HttpResponse>& answer);
-  // Returns the record for an attempt; nullptr if there is no place for it.
-  Record* Attempted(const Target& target, const std::shared_ptr<Transport>& server)
+  // Returns the record for an attempt, which is to hold this many bytes; nullptr if there is no
+  // place for them.
+  Record* Attempted(const Key& key, size_t bytes, const std::shared_ptr<Transport>& server)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Take(Record& record, internal::ShadowedWrite write, const HttpRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool CanBeTried(const Target& target, const Record& record) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
+  static size_t BytesOf(const internal::ShadowedWrite& write, const HttpRequest& request);
+  void Weigh(const Key& key, Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Erase(const Key& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Withdraw(const Key& key, Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Drops the records that are not kept and match.
+  template <class Matches>
+  void Drop(const Matches& matches) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool CanBeTried(const Key& key, const Record& record) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
 
   // Returns what is to be judged, that first which was not judged for the longest time.
-  std::vector<Target> ToJudge() const;
+  std::vector<Key> ToJudge() const;
   // Returns a copy of the record if it is still to be judged.
-  std::optional<Record> Find(const Target& target) const;
+  std::optional<Record> Find(const Key& key) const;
   // Reads the object and settles the record if the answer allows it. Returns whether the server
   // answered at all.
-  bool JudgeOne(const Target& target, const Record& record, const base::StopToken& stop);
+  bool JudgeOne(const Key& key, const Record& record, const base::StopToken& stop);
   void ShowGauge();
-  void Withdraw(const Target& target, const Record& judged);
-  void LeaveUnjudged(const Target& target);
+  void LeaveUnjudged(const Key& key);
   // Puts the result for a record into effect, unless the write has been made anew meanwhile.
-  void Settle(const Target& target, const Record& judged,
-              std::optional<internal::ShadowedWrite> now);
-  void Report(const Target& target, Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  Counts Count() const;
-  static json::Value Shown(const std::string& cluster, const Record& record);
+  void Settle(const Key& key, const Record& judged, std::optional<internal::ShadowedWrite> now);
+  void Adopt(const Key& key, std::optional<internal::ShadowedWrite> now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void StaysDue(const Key& key, Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Report(const Key& key, Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ForgetOld() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Counts Count() const;
+  static json::Value Shown(const Listed& write);
 
   const base::Clock& clock_;
   mutable absl::Mutex mu_;
   metrics::Registry* registry_ ABSL_GUARDED_BY(mu_) = nullptr;
-  std::map<Target, Record> records_ ABSL_GUARDED_BY(mu_);
+  std::map<Key, Record> records_ ABSL_GUARDED_BY(mu_);
+  size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;  // Of all records.
   // The clusters whose last answer was none, or an error of the server as a whole.
   std::set<std::string> silent_ ABSL_GUARDED_BY(mu_);
   int64_t not_listed_ ABSL_GUARDED_BY(mu_) = 0;

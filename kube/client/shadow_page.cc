@@ -1,5 +1,5 @@
 // How a shadow shows what it has recorded: in the log, in metrics and on its page. The page copies
-// the records and writes its text without the lock, because the text may be large.
+// what it shows of the records and writes its text without the lock, because the text may be large.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -21,7 +21,6 @@ namespace kube {
 namespace {
 
 constexpr size_t kLoggedBytes = 1000;
-constexpr size_t kShownBytes = 8000;
 
 }  // namespace
 
@@ -34,6 +33,15 @@ void Shadow::ShowIn(metrics::Registry& registry) {
       .Set(0);
 }
 
+void Shadow::ShowFailing(size_t count) {
+  absl::MutexLock lock(&mu_);
+  if (registry_ == nullptr) return;
+  registry_
+      ->GetGauge("karmada_shadow_failing",
+                 "Keys whose last pass failed, and kinds whose cache cannot be read.")
+      .Set(static_cast<double>(count));
+}
+
 void Shadow::ShowGauge() {
   absl::MutexLock lock(&mu_);
   ForgetOld();
@@ -44,29 +52,35 @@ void Shadow::ShowGauge() {
       .Set(static_cast<double>(outstanding));
 }
 
-void Shadow::Report(const Target& target, Record& record) {
+void Shadow::Report(const Key& key, Record& record) {
   const internal::ShadowedWrite& write = record.write;
   record.logged = true;
-  const std::string patch = internal::PatchText(write.gvk, write.patch);
   base::LogWarning("shadow: this write would be made",
-                   {{"cluster", std::get<0>(target)},
+                   {{"cluster", std::get<0>(key)},
                     {"verb", write.verb},
                     {"object", absl::StrCat(write.gvk.kind, " ", write.key.ToString())},
                     {"apiVersion", write.gvk.ApiVersion()},
                     {"subresource", write.subresource},
                     {"fields", write.fields},
-                    {"patch", base::CutText(patch, kLoggedBytes)}});
+                    {"patch", base::CutText(write.patch, kLoggedBytes)}});
   if (registry_ == nullptr) return;
   registry_
-      ->GetCounter(
-          "karmada_shadow_writes_total", "Writes that were reported instead of made.",
-          {{"cluster", std::get<0>(target)}, {"kind", write.gvk.kind}, {"verb", write.verb}})
+      ->GetCounter("karmada_shadow_writes_total", "Writes that were reported instead of made.",
+                   {{"cluster", std::get<0>(key)}, {"kind", write.gvk.kind}, {"verb", write.verb}})
       .Increment();
 }
 
+// What the page shows of a record.
+struct Shadow::Listed {
+  std::string cluster;
+  internal::ShadowedWrite write;
+  int64_t attempts = 0;
+  absl::Time first, last;
+};
+
 struct Shadow::Counts {
-  int64_t held = 0, unanswered = 0, not_listed = 0, rounds = 0;
-  std::vector<std::pair<std::string, Record>> shown;  // With the cluster.
+  int64_t outstanding = 0, held = 0, unanswered = 0, not_listed = 0, rounds = 0;
+  std::vector<Listed> listed;
 };
 
 Shadow::Counts Shadow::Count() const {
@@ -74,18 +88,21 @@ Shadow::Counts Shadow::Count() const {
   absl::MutexLock lock(&mu_);
   counts.not_listed = not_listed_;
   counts.rounds = rounds_;
-  for (const auto& [target, record] : records_) {
+  for (const auto& [key, record] : records_) {
     if (record.due && !record.shown) ++counts.held;
-    if (record.IsUnanswered()) ++counts.unanswered;
-    if (record.shown) counts.shown.emplace_back(std::get<0>(target), record);
+    if (record.unanswered) ++counts.unanswered;
+    if (!record.shown) continue;
+    ++counts.outstanding;
+    if (counts.listed.size() == kMostListed) continue;
+    counts.listed.push_back(
+        {std::get<0>(key), record.write, record.attempts, record.first, record.last});
   }
   return counts;
 }
 
-json::Value Shadow::Shown(const std::string& cluster, const Record& record) {
-  const internal::ShadowedWrite& write = record.write;
-  const std::string patch = internal::PatchText(write.gvk, write.patch);
-  return json::Value::Object({{"cluster", cluster},
+json::Value Shadow::Shown(const Listed& listed) {
+  const internal::ShadowedWrite& write = listed.write;
+  return json::Value::Object({{"cluster", listed.cluster},
                               {"verb", write.verb},
                               {"apiVersion", write.gvk.ApiVersion()},
                               {"kind", write.gvk.kind},
@@ -93,23 +110,28 @@ json::Value Shadow::Shown(const std::string& cluster, const Record& record) {
                               {"name", write.key.name},
                               {"subresource", write.subresource},
                               {"fields", write.fields},
-                              {"patch", base::CutText(patch, kShownBytes)},
-                              {"attempts", record.attempts},
-                              {"first", kube::FormatTime(record.first)},
-                              {"last", kube::FormatTime(record.last)}});
+                              {"patch", write.patch},
+                              {"attempts", listed.attempts},
+                              {"first", kube::FormatTime(listed.first)},
+                              {"last", kube::FormatTime(listed.last)}});
 }
 
-std::string Shadow::Page() const {
+std::string Shadow::Page(const Failing& failing) const {
   const Counts counts = Count();
-  json::Value writes = json::Value::Array();
-  for (const auto& [cluster, record] : counts.shown) writes.Append(Shown(cluster, record));
-  const json::Value page =
-      json::Value::Object({{"outstanding", static_cast<int64_t>(writes.size())},
-                           {"held", counts.held},
-                           {"unanswered", counts.unanswered},
-                           {"notListed", counts.not_listed},
-                           {"rounds", counts.rounds},
-                           {"writes", std::move(writes)}});
+  json::Value writes = json::Value::Array(), failures = json::Value::Array();
+  for (const Listed& listed : counts.listed) writes.Append(Shown(listed));
+  for (const Failure& failure : failing.some) {
+    failures.Append(json::Value::Object(
+        {{"controller", failure.controller}, {"key", failure.key}, {"error", failure.error}}));
+  }
+  const json::Value page = json::Value::Object({{"outstanding", counts.outstanding},
+                                                {"held", counts.held},
+                                                {"unanswered", counts.unanswered},
+                                                {"failing", static_cast<int64_t>(failing.count)},
+                                                {"notListed", counts.not_listed},
+                                                {"rounds", counts.rounds},
+                                                {"writes", std::move(writes)},
+                                                {"failures", std::move(failures)}});
   return absl::StrCat(json::Write(page), "\n");
 }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/cut_text.h"
 #include "base/digest.h"
 #include "kube/client/internal/api_error.h"
 #include "kube/client/internal/url.h"
@@ -23,6 +24,8 @@ namespace kube::internal {
 namespace {
 
 constexpr size_t kMostFields = 20;
+constexpr size_t kMostFieldBytes = 1000;
+constexpr size_t kMostPatchBytes = 8000;
 constexpr char kHidden[] = "***";
 constexpr char kScale[] = "scale";
 
@@ -121,6 +124,17 @@ std::string FingerprintOf(json::Value content) {
   return base::Sha256(json::Write(Normal(content)));
 }
 
+// Returns the JSON patch without its tests, by which a writer guards what it replaces.
+json::Value WithoutTests(const json::Value& operations) {
+  json::Value out = json::Value::Array();
+  for (const json::Value& operation : operations.items()) {
+    const bool guards =
+        operation["op"].AsString() == "test" && operation["path"].AsString() != "/metadata/uid";
+    if (!guards) out.Append(operation);
+  }
+  return out;
+}
+
 // A Lease says who is alive; another program renews it.
 bool IsRenewal(const Object& before, const json::Value& patch) {
   if (before.kind() != "Lease" || patch.size() != 1 || !patch["spec"].is_object()) return false;
@@ -159,6 +173,19 @@ json::Value Shown(const json::Value& value, bool secret) {
   }
   if (value.is_null()) return value;  // A field that would be removed.
   return secret || IsJson(value.AsString()) ? json::Value(kHidden) : value;
+}
+
+HttpRequest ReadOf(const HttpRequest& write, std::string path) {
+  return {.method = "GET",
+          .path = std::move(path),
+          .timeout = write.timeout,
+          .user_agent = write.user_agent,
+          .max_answer_bytes = write.max_answer_bytes};
+}
+
+std::string PatchText(const Gvk& gvk, const json::Value& patch) {
+  const bool is_secret = gvk.group.empty() && gvk.kind == "Secret";
+  return base::CutText(json::Write(Shown(patch, is_secret)), kMostPatchBytes);
 }
 
 class Answerer {
@@ -240,13 +267,14 @@ class Answerer {
     if (!after.ok()) return {Refusal(422, "Invalid", at_, after.status().message()), std::nullopt};
     after->Set({"metadata", "resourceVersion"}, before_.resource_version());
     ShadowedWrite write = Write(request_.method == "PUT" ? "update" : "patch");
-    write.patch = DiffMergePatch(before_.root(), *after);
-    if (write.patch.is_null() || write.patch.empty()) return {*live_, std::nullopt};
+    const json::Value patch = DiffMergePatch(before_.root(), *after);
+    if (patch.is_null() || patch.empty()) return {*live_, std::nullopt};
     HttpResponse response = WouldBe(200, *after);
-    if (IsRenewal(before_, write.patch)) return {std::move(response), std::nullopt};
-    write.reverse = DiffMergePatch(*after, before_.root());
-    write.fields = PathsOf(write.patch, kMostFields);
-    write.fingerprint = FingerprintOf(write.patch);
+    if (IsRenewal(before_, patch)) return {std::move(response), std::nullopt};
+    write.changes = ChangesOf(before_.root(), *after);
+    write.fields = base::CutText(PathsOf(patch, kMostFields), kMostFieldBytes);
+    write.patch = PatchText(write.gvk, patch);
+    write.fingerprint = FingerprintOf(patch);
     return {std::move(response), std::move(write)};
   }
 
@@ -254,7 +282,7 @@ class Answerer {
     const absl::string_view type = request_.content_type;
     if (request_.method == "PUT") return Replaced();
     if (absl::StartsWith(type, "application/json-patch")) {
-      return ApplyJsonPatch(before_.root(), body_);
+      return ApplyJsonPatch(before_.root(), without_precondition_ ? WithoutTests(body_) : body_);
     }
     if (absl::StartsWith(type, "application/merge-patch")) {
       return ApplyMergePatch(before_.root(), body_);
@@ -345,9 +373,13 @@ ShadowedAnswer AnswerWrite(const HttpRequest& request, const HttpResponse* live,
   return Answerer(request, live, without_precondition).Answer();
 }
 
-std::string PatchText(const Gvk& gvk, const json::Value& patch) {
-  if (patch.is_null()) return "";
-  return json::Write(Shown(patch, gvk.group.empty() && gvk.kind == "Secret"));
+absl::StatusOr<ShadowedAnswer> AskShadowed(Transport& server, const HttpRequest& request,
+                                           bool without_precondition, const base::StopToken& stop) {
+  const std::string path = PathToRead(request);
+  if (path.empty()) return AnswerWrite(request, nullptr, without_precondition);
+  absl::StatusOr<HttpResponse> live = server.Send(ReadOf(request, path), stop);
+  if (!live.ok()) return live.status();
+  return AnswerWrite(request, &*live, without_precondition);
 }
 
 }  // namespace kube::internal

@@ -149,6 +149,8 @@ absl::StatusOr<Action> Controller::Impl::Reconcile(const Request& request) {
 void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::Status& error,
                                    bool stopping) {
   if (absl::IsCancelled(error) && (stopping || manager.abort_token().stop_requested())) return;
+  if (base::IsTerminal(error)) queue.Forget(taken.request);
+  queue.failing().Note(taken.request, error);
   // The queue counts how often in a row the item was requeued. An ordinary conflict ends with the
   // next pass or the one after it; others have to be reported to the user.
   if (IsConflict(error) && !base::IsTerminal(error) &&
@@ -161,7 +163,6 @@ void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::St
   metrics.errors.Increment();
   if (base::IsTerminal(error)) {
     metrics.terminal_errors.Increment();
-    queue.Forget(taken.request);
   } else {
     queue.AddRateLimited(taken.request, taken.priority);
   }
@@ -222,6 +223,7 @@ std::string Controller::name() const { return impl_->options.name; }
 void Controller::UpdateMetrics() { impl_->queue.UpdateMetrics(); }
 
 bool Controller::IsIdle() const { return impl_->queue.Idle(); }
+const FailingKeys* Controller::failing() const { return &impl_->queue.failing(); }
 
 void Controller::Await(std::shared_ptr<Informer> informer) {
   absl::MutexLock lock(&impl_->mu);

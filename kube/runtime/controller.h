@@ -30,6 +30,10 @@ namespace kube {
 // kCancelled while stopping is dropped; an exception counts as a panic and as an error. Re-queues
 // keep the item's priority.
 //
+// A key whose last pass failed, in whatever way, is in WorkQueue::failing() until a pass over it
+// does not fail. When an object goes and the predicates keep that from the queue, its keys are
+// queued if they are failing, so that they do not stay there.
+//
 // A stop lets running reconciles finish: they are given the manager's abort_token(), not the stop.
 class Controller : public Runnable {
  public:
@@ -56,6 +60,7 @@ class Controller : public Runnable {
   std::string name() const override;
   void UpdateMetrics() override;
   bool IsIdle() const override;
+  const FailingKeys* failing() const override;
   // Keeps something alive that feeds the queue beside informers, or that the reconciler refers to.
   // What was kept last is destroyed first, all of it before the queue.
   void Keep(std::shared_ptr<void> kept);

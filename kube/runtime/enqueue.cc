@@ -75,10 +75,14 @@ EventHandler EnqueueHandler(WorkQueue& queue, Enqueue enqueue) {
     if (when && !when(*before, *after)) return;
     add(map(*before, *after), kNormalPriority);
   };
-  handler.on_delete = [add, when = std::move(enqueue.when.remove),
+  handler.on_delete = [&queue, add, when = std::move(enqueue.when.remove),
                        map = std::move(enqueue.map)](const ObjectPtr& last) {
-    if (when && !when(*last)) return;
-    add(map(*last), kNormalPriority);
+    if (!when || when(*last)) return add(map(*last), kNormalPriority);
+    // A key that is not tried again must not count as failing for ever when its object has gone.
+    if (queue.failing().size() == 0) return;
+    for (const Request& request : map(*last)) {
+      if (queue.failing().Contains(request)) queue.Add(request);
+    }
   };
   return handler;
 }

@@ -23,6 +23,7 @@
 #include "base/http_server.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "kube/runtime/failing_keys.h"
 #include "kube/runtime/internal/http_endpoints.h"
 #include "kube/runtime/internal/leader_elector.h"
 #include "kube/runtime/internal/readiness.h"
@@ -274,6 +275,21 @@ bool Manager::IsLeader() const {
 }
 
 bool Manager::IsIdle() const { return impl_->leaders.IsIdle() && impl_->always.IsIdle(); }
+
+Manager::Failures Manager::Failing(size_t most) const {
+  Failures failures;
+  const auto add = [&](const Runnable& runnable) {
+    const FailingKeys* const keys = runnable.failing();
+    if (keys == nullptr) return;
+    failures.count += keys->size();
+    for (FailingKeys::Item& item : keys->List(most - failures.some.size())) {
+      failures.some.push_back({keys->controller(), item.request.ToString(), std::move(item.error)});
+    }
+  };
+  impl_->always.ForEach(add);
+  impl_->leaders.ForEach(add);
+  return failures;
+}
 
 int Manager::health_port() const {
   absl::MutexLock lock(&impl_->mu);

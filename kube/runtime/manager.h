@@ -3,9 +3,11 @@
 #ifndef KUBE_RUNTIME_MANAGER_H_
 #define KUBE_RUNTIME_MANAGER_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -17,6 +19,7 @@
 namespace kube {
 
 class EventSink;
+class FailingKeys;
 
 // Something that runs until it is stopped. Each Run has a thread of its own.
 class Runnable {
@@ -34,6 +37,9 @@ class Runnable {
   // Returns whether it has nothing to do now: nothing is due, and nothing is being worked on. What
   // waits for a time does not count. Called on any thread, also before and after Run.
   virtual bool IsIdle() const { return true; }
+  // Returns the keys whose last pass failed; nullptr if it has no keys, or if another runnable
+  // returns them. As IsIdle, called on any thread.
+  virtual const FailingKeys* failing() const { return nullptr; }
 };
 
 struct ManagerOptions {
@@ -84,6 +90,17 @@ class Manager {
   enum class Group { kAlways, kLeader };
   // Adds a runnable that starts with its group. After Run has started the group, it starts at once.
   void Add(std::unique_ptr<Runnable> runnable, Group group = Group::kLeader);
+
+  // A key that could not be looked at, or what is due for it not be done, the last time.
+  struct Failure {
+    std::string controller, key, error;
+  };
+  struct Failures {
+    size_t count = 0;
+    std::vector<Failure> some;
+  };
+  // Returns how many keys of all runnables failed in their last pass, and at most `most` of them.
+  Failures Failing(size_t most) const;
 
   // Blocks until `stop`, a lost lease (kAborted) or a failed runnable. All threads have ended on
   // return, unless the graceful period was exceeded: then the code is always kDeadlineExceeded, the

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/stop_flag.h"
+#include "kube/client/failed_groups.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/internal/discovered_kinds.h"
@@ -305,6 +306,17 @@ WatchedKinds::Subscription WatchedKinds::Subscribe(KindSubscriber& subscriber) {
   const int id = impl_->next_id++;
   impl_->subscribers[id].subscriber = &subscriber;
   return Subscription(impl_.get(), id);
+}
+
+std::map<std::string, std::string> WatchedKinds::Unread() const {
+  absl::MutexLock lock(&impl_->pass_mu);
+  std::map<std::string, std::string> unread;
+  if (!impl_->last_failure.empty()) unread["discovery"] = impl_->last_failure;
+  for (const auto& [gvk, ids] : impl_->Needed()) {
+    const bool may_be = IsUnread(impl_->discovered.shown().failed_groups, gvk.ApiVersion());
+    if (may_be && !impl_->watched.contains(gvk)) unread[gvk.ToString()] = "its group is unread";
+  }
+  return unread;
 }
 
 class WatchedKinds::Loop : public Runnable {

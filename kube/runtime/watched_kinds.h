@@ -9,6 +9,7 @@
 #define KUBE_RUNTIME_WATCHED_KINDS_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -72,6 +73,11 @@ class WatchedKinds {
   // Returns the runnable that finds out what is served and watches what is needed. It belongs to
   // the manager; there is one at a time. REQUIRES: this object outlives it.
   std::unique_ptr<Runnable> NewRunnable();
+
+  // Returns what keeps needed kinds from being watched, although they may be served, by what the
+  // last round of discovery could not read: each such kind, or "discovery" for a round that failed
+  // as a whole, with the reason.
+  std::map<std::string, std::string> Unread() const;
 
   // Returns why a kind is watched or to be watched: the reasons of all subscribers, each once,
   // sorted.

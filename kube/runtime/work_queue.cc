@@ -50,11 +50,13 @@ base::SteadyTime EndOf(absl::Duration delay, base::SteadyTime now) {
 struct WorkQueue::Impl {
   Impl(Options given, const base::Clock& clock)
       : clock(clock),
+        failing(given.registry, given.name),
         limiter(given.limiter),
         metrics(given.registry, given.name),
         lanes(std::move(given.lanes)) {}
 
   const base::Clock& clock;
+  FailingKeys failing;
   mutable absl::Mutex mu;
   internal::RateLimiter limiter ABSL_GUARDED_BY(mu);
   internal::QueueMetrics metrics ABSL_GUARDED_BY(mu);
@@ -243,6 +245,7 @@ void WorkQueue::AddRateLimited(const Request& item, int priority) {
 void WorkQueue::Forget(const Request& item) {
   absl::MutexLock lock(&impl_->mu);
   impl_->limiter.Forget(item);
+  impl_->failing.Forget(item);
 }
 
 int WorkQueue::Requeues(const Request& item) const {
@@ -272,6 +275,7 @@ void WorkQueue::ShutDown() {
   absl::MutexLock lock(&impl_->mu);
   impl_->CollectDue();
   impl_->shut_down = true;
+  impl_->failing.Close();
   for (Item* item : std::exchange(impl_->delayed, {})) {
     --impl_->waiting;
     item->second.state = State::kNothing;
@@ -289,6 +293,9 @@ bool WorkQueue::Idle() const {
   impl_->CollectDue();
   return impl_->ready.empty() && impl_->lanes.parked() == 0 && impl_->held == 0;
 }
+
+FailingKeys& WorkQueue::failing() { return impl_->failing; }
+const FailingKeys& WorkQueue::failing() const { return impl_->failing; }
 
 void WorkQueue::UpdateMetrics() {
   absl::MutexLock lock(&impl_->mu);

@@ -17,6 +17,7 @@
 
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "kube/runtime/failing_keys.h"
 #include "kube/runtime/reconciler.h"
 
 namespace metrics {
@@ -84,7 +85,7 @@ class WorkQueue {
   void AddAfter(const Request& item, absl::Duration delay, int priority = kNormalPriority);
   // Adds the item after its back-off, which doubles each time until Forget is called.
   void AddRateLimited(const Request& item, int priority = kNormalPriority);
-  // Ends the item's back-off.
+  // Ends the item's back-off. It does not count as failing any more.
   void Forget(const Request& item);
   // Returns how many times in a row the item was added rate-limited.
   int Requeues(const Request& item) const;
@@ -107,6 +108,11 @@ class WorkQueue {
   // turn without an item lets the worker go: for some time more workers have waited than were
   // needed.
   Turn Next(const std::optional<Request>& done, bool may_end);
+
+  // The items whose last pass failed, by what the workers have noted. It is emptied and closed by
+  // ShutDown.
+  FailingKeys& failing();
+  const FailingKeys& failing() const;
 
   // Drops items that are not due yet; due ones are still handed out.
   void ShutDown();

@@ -128,7 +128,9 @@ spec:
   // The first round is longer than a write is held.
   CHECK(plane.Eventually([&] { return Page()["rounds"].AsInt() > 0; }, absl::Seconds(90)));
   CHECK(plane.Eventually([&] { return Page()["held"].AsInt() == 0; }, absl::Seconds(90)));
+  CHECK(plane.Eventually([&] { return Page()["failing"].AsInt() == 0; }, absl::Seconds(90)));
   INFO(json::Write(Page()));
+  CHECK(Page()["failing"].is_int());
   CHECK(Page()["outstanding"].is_int());
   CHECK(Page()["outstanding"].AsInt() == 0);
   CHECK(Page()["unanswered"].is_int());

@@ -116,6 +116,21 @@ TEST_CASE_METHOD(Fixture, "a manager with bindings to evict is not idle") {
   CHECK(tests::Eventually([&] { return manager->IsIdle(); }));
 }
 
+TEST_CASE_METHOD(Fixture, "a binding that cannot be evicted counts as failing until it can") {
+  Run();
+  Answer(absl::UnavailableError("no answer"));
+  Add("b");
+  REQUIRE(LooksAt(1));
+  REQUIRE(tests::Eventually([&] { return manager->Failing(10).count == 1; }));
+  CHECK(manager->Failing(10).some[0].controller == "binding-eviction");
+  CHECK(manager->Failing(10).some[0].error == "no answer");
+  Answer(EvictionOutcome{.evicted = true});
+  CHECK(tests::Eventually([&] {
+    clock.Advance(absl::Seconds(1));
+    return manager->Failing(10).count == 0;
+  }));
+}
+
 TEST_CASE_METHOD(Fixture, "a binding that is tolerated waits, and is looked at again") {
   Run();
   Answer(EvictionOutcome{.again = absl::Seconds(5)});

@@ -1,10 +1,10 @@
-// What a shadow knows of the writes of one target.
+// What a shadow knows of one write.
 #ifndef KUBE_CLIENT_INTERNAL_SHADOW_RECORD_H_
 #define KUBE_CLIENT_INTERNAL_SHADOW_RECORD_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "absl/time/time.h"
 #include "base/clock.h"
@@ -24,26 +24,16 @@ struct Shadow::Record {
   base::SteadyTime withdrawn_at = base::SteadyTime::InfinitePast();
   base::SteadyTime confirmed_at = base::SteadyTime::InfinitePast();
   base::SteadyTime judged_at = base::SteadyTime::InfinitePast();
-  // The last attempt, if the object could not be read for it.
-  std::optional<HttpRequest> unanswered_request;
-  bool unjudged = false;  // Judge() could not read the object.
-
-  bool IsUnanswered() const { return unanswered_request.has_value() || unjudged; }
-  bool IsKept() const { return due || IsUnanswered(); }
-  bool IsConfirmed() const { return confirmed_at != base::SteadyTime::InfinitePast(); }
-  void Withdraw(base::SteadyTime now) {
-    due = shown = unjudged = false;
-    withdrawn_at = now;
-    confirmed_at = base::SteadyTime::InfinitePast();
-    // What comes back is known by its fingerprint; the rest may be large.
-    unanswered_request.reset();
-    request = {};
-    write.patch = write.reverse = {};
-  }
   int64_t attempts = 0;
-  bool due = false;
-  bool shown = false;   // Due for longer than the hold.
+  size_t bytes = 0;     // What it counts of the limit for all records.
+  bool due = false;     // It would change something, as far as is known.
+  bool shown = false;   // Due for longer than the hold, and confirmed by a round.
   bool logged = false;  // This content was reported.
+  // The object could not be read: by the loop, for a record that is not due, or by Judge().
+  bool unanswered = false;
+
+  bool IsKept() const { return due || unanswered; }
+  bool IsConfirmed() const { return confirmed_at != base::SteadyTime::InfinitePast(); }
 };
 
 }  // namespace kube

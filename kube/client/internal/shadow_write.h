@@ -1,13 +1,14 @@
-// What a server would make of a request that changes something: pure functions on the request and
-// the present state of its object.
+// What a server would make of a request that changes something, by the request and the present
+// state of its object.
 #ifndef KUBE_CLIENT_INTERNAL_SHADOW_WRITE_H_
 #define KUBE_CLIENT_INTERNAL_SHADOW_WRITE_H_
 
 #include <optional>
 #include <string>
 
-#include "absl/strings/string_view.h"
-#include "base/json.h"
+#include "absl/status/statusor.h"
+#include "base/stop_token.h"
+#include "kube/client/internal/shadow_changes.h"
 #include "kube/client/transport.h"
 #include "kube/meta/names.h"
 
@@ -30,11 +31,13 @@ struct ShadowedWrite {
   Gvk gvk;           // For a collection, the plural stands for the kind.
   ObjectKey key;
   std::string subresource;
-  // The merge patch from the present state to what would be there; null for creations, deletions
+  // The merge patch from the present state to what would be there, as text of at most 8000 bytes
+  // without anything secret: every value in a Secret, at any depth, and every text that is JSON
+  // itself (an annotation may contain a Secret) is replaced by "***". "" for creations, deletions
   // and sub-resources that only a POST knows.
-  json::Value patch;
-  json::Value reverse;  // The merge patch back: the present values of the fields in `patch`.
-  // Which fields would change, at most 20: "spec.replicas, metadata.labels.app".
+  std::string patch;
+  ShadowedChanges changes;  // What the patch changes.
+  // The same as text, at most 20 of them and 1000 bytes: "spec.replicas, metadata.labels.app".
   std::string fields;
   // Equal for writes of the same content: times, UUIDs and resourceVersions do not count.
   std::string fingerprint;
@@ -48,14 +51,15 @@ struct ShadowedAnswer {
 };
 
 // `live` is the answer to the GET of PathToRead; nullptr when that is "". With
-// `without_precondition` the resourceVersion in the request counts for nothing.
+// `without_precondition` the resourceVersion in the request counts for nothing, nor do the tests of
+// a JSON patch but that of the uid.
 ShadowedAnswer AnswerWrite(const HttpRequest& request, const HttpResponse* live,
                            bool without_precondition = false);
 
-// Returns the patch of an object of this kind as text without anything secret: every value in a
-// Secret, at any depth, and every text that is JSON itself (an annotation may contain a Secret) is
-// replaced by "***".
-std::string PatchText(const Gvk& gvk, const json::Value& patch);
+// Reads the object of the request from the server and returns what AnswerWrite does; an error if
+// there is no answer.
+absl::StatusOr<ShadowedAnswer> AskShadowed(Transport& server, const HttpRequest& request,
+                                           bool without_precondition, const base::StopToken& stop);
 
 }  // namespace kube::internal
 

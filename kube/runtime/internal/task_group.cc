@@ -113,4 +113,9 @@ bool TaskGroup::IsIdle() const {
                      [](const Task& task) { return task.runnable->IsIdle(); });
 }
 
+void TaskGroup::ForEach(const std::function<void(const Runnable&)>& look) const {
+  absl::MutexLock lock(&mu_);
+  for (const Task& task : tasks_) look(*task.runnable);
+}
+
 }  // namespace kube::internal

@@ -39,6 +39,8 @@ class TaskGroup {
   std::vector<std::string> Running() const;
   void UpdateMetrics();
   bool IsIdle() const;  // See Runnable.
+  // Calls `look` for each runnable, with the lock held.
+  void ForEach(const std::function<void(const Runnable&)>& look) const;
 
  private:
   struct Task {

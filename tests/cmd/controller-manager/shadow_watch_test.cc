@@ -3,15 +3,18 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "base/json.h"
+#include "base/metrics.h"
 #include "base/stop_token.h"
 #include "kube/cache/informer.h"
 #include "kube/client/client.h"
+#include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 
@@ -40,10 +43,12 @@ struct WatchFixture {
       shadow->Over("m1", std::make_shared<EmptyServer>());
   std::atomic<int> rounds = 0;
   std::atomic<bool> idle = false;
+  std::atomic<size_t> failing = 0;
   ShadowWatch watch{{.shadow = shadow,
                      .clock = clock,
                      .look_at_everything = [this](const base::StopToken&) { ++rounds; },
-                     .is_idle = [this] { return idle.load(); }}};
+                     .is_idle = [this] { return idle.load(); },
+                     .failing = [this] { return failing.load(); }}};
   base::StopSource stop;
   std::thread thread{[this] { watch.Run(stop.get_token()).IgnoreError(); }};
 
@@ -135,6 +140,35 @@ TEST_CASE_METHOD(WatchFixture,
   CHECK(Count("outstanding") == 1);
 }
 
+TEST_CASE_METHOD(WatchFixture, "No round is completed while something could not be looked at") {
+  metrics::Registry registry;
+  shadow->ShowIn(registry);
+  idle = true;
+  failing = 3;
+  Pass(ShadowWatch::kLongestRound);
+  CHECK(Count("rounds") == 0);
+  CHECK(registry.GetGauge("karmada_shadow_failing", "").Value() == 3);
+  Pass(3 * kube::Shadow::kPeriod);
+  CHECK(rounds == 2);  // The first one was given up.
+  failing = 0;
+  Pass(ShadowWatch::kRound);
+  CHECK(Count("rounds") == 1);
+  CHECK(registry.GetGauge("karmada_shadow_failing", "").Value() == 0);
+}
+
+TEST_CASE_METHOD(WatchFixture, "What fails does not let a round withdraw what it did not try") {
+  PassFirstRound();
+  Write();
+  failing = 1;
+  idle = true;
+  Pass(kube::Shadow::kHold + kube::Shadow::kPeriod + 2 * ShadowWatch::kRound);
+  CHECK(rounds == 1);
+  CHECK(Count("held") == 1);
+  failing = 0;
+  Pass(kube::Shadow::kPeriod);
+  CHECK(Count("held") == 0);
+}
+
 TEST_CASE("A cache is waited for while it reads its objects for the first time") {
   tests::FakeClock clock;
   const auto server = std::make_shared<tests::FakeApiServer>();
@@ -148,6 +182,39 @@ TEST_CASE("A cache is waited for while it reads its objects for the first time")
   REQUIRE(informer->WaitForSync(clock.SteadyNow() + absl::Minutes(1), {}).ok());
   CHECK(AllHaveRead(informers));
   informers.Stop();
+}
+
+TEST_CASE("A kind whose cache cannot be read is listed, one that is not served is not") {
+  tests::FakeClock clock;
+  const auto server = std::make_shared<tests::FakeApiServer>();
+  kube::Client client(server, {.name = "fake"}, clock, nullptr);
+  kube::InformerSet informers(client, clock), others(client, clock);
+  const auto failures = [&] {
+    kube::Shadow::Failing failing;
+    AddUnread("member1", {&informers, &others}, failing);
+    return failing;
+  };
+  const auto fails = [](const kube::Informer& informer) { return !informer.last_error().ok(); };
+  CHECK(failures().count == 0);
+  server->FailNext("GET v1/secrets", 403, "Forbidden", 1000);
+  const auto secrets = informers.Get({{"", "v1", "Secret"}, "secrets", true});
+  REQUIRE(tests::Eventually([&] { return fails(*secrets); }));
+  const kube::Shadow::Failing found = failures();
+  CHECK(found.count == 1);
+  REQUIRE(found.some.size() == 1);
+  CHECK(found.some[0].controller == "cache");
+  CHECK(found.some[0].key == "member1 " + secrets->resource().gvr().ToString());
+  CHECK_FALSE(found.some[0].error.empty());
+
+  server->FailNext("GET example.io/v1/things", 404, "", 1000);
+  const auto things = informers.Get({{"example.io", "v1", "Thing"}, "things", true});
+  REQUIRE(tests::Eventually([&] { return fails(*things); }));
+  CHECK(failures().count == 2);  // Nothing shows yet that the server itself answers.
+  const auto maps = others.Get({{"", "v1", "ConfigMap"}, "configmaps", true});
+  REQUIRE(maps->WaitForSync(clock.SteadyNow() + absl::Minutes(1), {}).ok());
+  CHECK(failures().count == 1);
+  informers.Stop();
+  others.Stop();
 }
 
 }  // namespace cmd

@@ -70,20 +70,23 @@ class ShadowTest(PlaneCase):
         time.sleep(_NOTICE_SECONDS)
 
         def is_clear(page):
-            return page["rounds"] > 0 and not any(page[name] for name in ("held", "outstanding", "unanswered"))
+            due = ("held", "outstanding", "unanswered", "failing")
+            return page["rounds"] > 0 and not any(page[name] for name in due)
         end = time.monotonic() + 240  # What is held needs a round of all loops, after the one at the start.
         page = self.page(shadow)
         while not is_clear(page) and time.monotonic() < end:
             time.sleep(2)
             page = self.page(shadow)
-        counts = ", ".join(f"{page[name]} {name}" for name in ("outstanding", "held", "unanswered", "rounds"))
+        counts = ", ".join(f"{page[name]} {name}" for name in ("outstanding", "held", "unanswered", "failing", "rounds"))
         print(f"  shadow after step {number}: {counts}", flush=True)
         for write in page["writes"]:
             print(f"    {json.dumps(write)[:1500]}", flush=True)
+        for failure in page["failures"]:
+            print(f"    {json.dumps(failure)}", flush=True)
         with self.subTest(f"nothing is outstanding after step {number}"):
             self.assertEqual(page["writes"], [])
             self.assertGreater(page["rounds"], 0)
-            self.assertEqual((page["held"], page["unanswered"]), (0, 0))
+            self.assertEqual((page["held"], page["unanswered"], page["failing"]), (0, 0, 0))
             self.assertEqual(page["notListed"], 0)
 
     def check_reports_without_upstream(self, shadow):

@@ -5,138 +5,26 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/metrics.h"
-#include "kube/cache/cluster_client.h"
 #include "kube/cache/guarded_update.h"
 #include "kube/client/errors.h"
+#include "tests/kube/cache/shadow_fixture.h"
 #include "tests/support/captured_stderr.h"
-#include "tests/support/fake_clock.h"
-#include "tests/support/fake_transport.h"
 
 namespace kube {
 namespace {
 
-const Resource kMaps = {{"", "v1", "ConfigMap"}, "configmaps", true};
 const Resource kSecrets = {{"", "v1", "Secret"}, "secrets", true};
 const Resource kSpaces = {{"", "v1", "Namespace"}, "namespaces", false};
 const Resource kWorks = {{"work.karmada.io", "v1alpha1", "Work"}, "works", true};
 const Resource kLeases = {{"coordination.k8s.io", "v1", "Lease"}, "leases", true};
 const Resource kReviews = {
     {"authorization.k8s.io", "v1", "SubjectAccessReview"}, "subjectaccessreviews", false};
-
-// Keeps the requests that would change something.
-class WriteCounter : public Transport {
- public:
-  explicit WriteCounter(std::shared_ptr<Transport> server) : server_(std::move(server)) {}
-  absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
-                                    const base::StopToken& stop) override {
-    if (cut_off) return absl::CancelledError("cut off");
-    if (without_path) return HttpResponse{.code = 404, .body = "404 page not found"};
-    if (request.method != "GET") writes.push_back(request.method + " " + request.path);
-    return server_->Send(request, stop);
-  }
-  std::unique_ptr<HttpStream> Open(const HttpRequest& request, StreamCallbacks callbacks) override {
-    return server_->Open(request, std::move(callbacks));
-  }
-  std::vector<std::string> writes;
-  bool cut_off = false;
-  bool without_path = false;  // As a proxy without a server behind it.
-
- private:
-  const std::shared_ptr<Transport> server_;
-};
-
-// Sends writes again, as loops do that look at everything again.
-class Repeater : public Transport {
- public:
-  explicit Repeater(std::shared_ptr<Transport> server) : server_(std::move(server)) {}
-  absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
-                                    const base::StopToken& stop) override {
-    if (request.method != "GET") writes_.push_back(request);
-    return server_->Send(request, stop);
-  }
-  std::unique_ptr<HttpStream> Open(const HttpRequest& request, StreamCallbacks callbacks) override {
-    return server_->Open(request, std::move(callbacks));
-  }
-  void Repeat() {
-    for (const HttpRequest& write : writes_) server_->Send(write, {}).IgnoreError();
-  }
-
- private:
-  const std::shared_ptr<Transport> server_;
-  std::vector<HttpRequest> writes_;
-};
-
-struct ShadowFixture {
-  std::shared_ptr<tests::FakeApiServer> server = std::make_shared<tests::FakeApiServer>();
-  std::shared_ptr<WriteCounter> counter = std::make_shared<WriteCounter>(server);
-  tests::FakeClock clock;
-  metrics::Registry registry;
-  std::shared_ptr<Shadow> shadow = std::make_shared<Shadow>(clock);
-  std::shared_ptr<Repeater> loops = std::make_shared<Repeater>(shadow->Over("member1", counter));
-  Client client{loops, {.name = "member1"}, clock, nullptr};
-  RestMapper mapper{client, clock};
-  InformerSet informers{client, clock};
-  ClusterClient cluster{client, mapper, informers};
-  base::StopToken stop;
-
-  ShadowFixture() { shadow->ShowIn(registry); }
-
-  static Object Map(const std::string& name, const std::string& value) {
-    Object map = Object::Make(kMaps.gvk, {"ns", name});
-    map.Set({"data", "k"}, value);
-    return map;
-  }
-  ObjectPtr PutMap(const std::string& name, const std::string& value) {
-    return Share(server->Put(kMaps, Map(name, value)));
-  }
-  absl::StatusOr<ObjectPtr> SetMap(const ObjectPtr& before, const std::string& value) {
-    Object after = *before;
-    after.Set({"data", "k"}, value);
-    return cluster.Update(kMaps, before, after, {}, stop);
-  }
-  json::Value Page() { return json::Parse(shadow->Page()).value(); }
-  json::Value Outstanding() {
-    shadow->Judge(stop);
-    clock.Advance(Shadow::kHold);
-    Round();
-    shadow->Judge(stop);
-    return Page()["writes"];
-  }
-  void Round() {
-    clock.Advance(absl::Seconds(1));
-    shadow->BeginRound();
-    loops->Repeat();
-    shadow->EndRound();
-  }
-  double Reports(const std::string& verb, const std::string& kind) {
-    return registry
-        .GetCounter("karmada_shadow_writes_total", "",
-                    {{"cluster", "member1"}, {"kind", kind}, {"verb", verb}})
-        .Value();
-  }
-  int64_t Count(const char* name) { return Page()[name].AsInt(); }
-  // Sends a patch as a loop does, without the client, which waits before it repeats after a 429.
-  int SendPatch(const std::string& name, const std::string& value) {
-    const HttpRequest request{.method = "PATCH",
-                              .path = "/api/v1/namespaces/ns/configmaps/" + name,
-                              .content_type = "application/merge-patch+json",
-                              .body = absl::StrCat(R"({"data":{"k":")", value, "\"}}")};
-    const auto answer = loops->Send(request, stop);
-    return answer.ok() ? answer->code : 0;
-  }
-  // Until EndFailures.
-  void FailReads(int code) { server->FailNext("GET", code, "Failed", 1000); }
-  double Gauge() { return registry.GetGauge("karmada_shadow_writes_outstanding", "").Value(); }
-};
 
 }  // namespace
 

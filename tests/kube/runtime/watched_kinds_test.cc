@@ -209,5 +209,19 @@ TEST_CASE_METHOD(Fixture, "objects need the kinds that they name") {
   CHECK_FALSE(needed("C"));
 }
 
+TEST_CASE_METHOD(Fixture, "a kind that is needed and whose group cannot be read is named") {
+  server->Serve({kPods}, {kRobots.gvk});
+  by_one.Need(kRobots.gvk, "policy");
+  by_one.Need(kPods.gvk, "policy");
+  REQUIRE(Later([&] { return kinds.Unread().contains(kRobots.gvk.ToString()); }));
+  CHECK(kinds.Unread().size() == 1);
+  server->Serve({kPods});  // It is not served.
+  CHECK(Later([&] { return kinds.Unread().empty(); }));
+  server->FailNext("GET", 500, "InternalError", 1000);
+  CHECK(Later([&] { return !kinds.Unread().empty(); }));
+  server->EndFailures();
+  CHECK(Later([&] { return kinds.Unread().empty(); }));
+}
+
 }  // namespace
 }  // namespace kube
