@@ -517,41 +517,6 @@ TEST_CASE_METHOD(Fixture,
   CHECK(Total("error") == 0);  // While stopping, a cancelled reconcile is not an error.
 }
 
-TEST_CASE_METHOD(Fixture, "a manager is idle while no request is due or being worked on") {
-  absl::Mutex mu;
-  bool release = false;
-  Controller& controller = Build([&](const Request&, const base::StopToken&) {
-    absl::MutexLock lock(&mu, absl::Condition(&release));
-    return absl::StatusOr<Action>(Action::After(absl::Minutes(1)));
-  });
-  CHECK(manager->IsIdle());
-  controller.queue().Add(item);
-  CHECK_FALSE(manager->IsIdle());  // Nobody has taken it.
-  Start();
-  REQUIRE(AwaitReconciles(1));
-  CHECK_FALSE(manager->IsIdle());  // It is being worked on.
-  {
-    absl::MutexLock lock(&mu);
-    release = true;
-  }
-  CHECK(Eventually([&] { return manager->IsIdle(); }));  // It waits for a minute.
-  CHECK(controller.queue().size() == 1);
-}
-
-TEST_CASE_METHOD(Fixture, "a manager is never idle between two requests that follow each other") {
-  constexpr size_t kPasses = 2000;
-  WorkQueue* queue = nullptr;
-  queue = &Build([&](const Request& request, const base::StopToken&) {
-             if (record.size() < kPasses) queue->Add(request);
-             return absl::StatusOr<Action>(Action::Done());
-           }).queue();
-  queue->Add(item);
-  Start();
-  while (!manager->IsIdle()) {
-  }
-  CHECK(record.size() == kPasses);
-}
-
 TEST_CASE_METHOD(Fixture, "equal requests never run at once, others do") {
   absl::Mutex mu;
   int running = 0, most = 0, wanted = 1;
