@@ -29,6 +29,7 @@ MANAGER, SEARCH = NAMES
 NAMESPACE = "e2e-alerts"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/karmada-system/leases/"
 FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1"
+AUTOSCALING = f"/apis/autoscaling.karmada.io/v1alpha1/namespaces/{NAMESPACE}"
 INTERPRETER = "/apis/config.karmada.io/v1alpha1/resourceinterpreter"
 LION = LIONS.removeprefix("/apis/").split("/namespaces")[0]
 MIB = 1 << 20
@@ -168,6 +169,38 @@ class ManagerAlertsTest(PlaneCase, AlertsCase):
         self.wait("the namespace in member1", lambda: self.plane.kube("member1").find(f"/api/v1/namespaces/{NAMESPACE}"))
         self.check(self.a_script_throws(), self.a_customization_lacks_its_function(), self.a_webhook_is_down(),
                    self.a_member_refuses(), self.a_member_is_down())
+
+    def test_autoscalers_fail(self):
+        self.make_namespace(NAMESPACE)
+        self.start().wait_healthy()
+        self.plane.wait_members_ready()
+        self.check(self.nothing_serves_metrics(), self.a_rule_has_no_target())
+
+    def nothing_serves_metrics(self):
+        members = self.plane.members
+        self.host.apply([divided_policy(NAMESPACE, members), deployment(NAMESPACE, "measured")])
+        self.wait("the Deployment", lambda: suite.settled_deployments(self.host, NAMESPACE, members) == 1, 60)
+        self.host.apply([self.autoscaler("FederatedHPA", "measured", minReplicas=1, maxReplicas=5, metrics=[{
+            "type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}}])])
+        yield [Raised("KarmadaFederatedHPAMetricsFail", "of the questions of FederatedHPAs for metrics (ResourceMetrics) fail",
+                      metricType="ResourceMetrics")]
+        active = conditions(self.host.get(f"{AUTOSCALING}/federatedhpas/measured"))["ScalingActive"]
+        self.assertEqual(active[:2], ("False", "FailedGetResourceMetric"), active)
+        self.host.delete(f"{AUTOSCALING}/federatedhpas/measured")
+
+    def a_rule_has_no_target(self):
+        self.host.apply([self.autoscaler("CronFederatedHPA", "absent", rules=[
+            {"name": "always", "schedule": "* * * * *", "targetReplicas": 2}])])
+        yield [Raised("KarmadaCronFederatedHPARulesFail", "A rule of a CronFederatedHPA has failed")]
+        status = self.host.get(f"{AUTOSCALING}/cronfederatedhpas/absent")["status"]["executionHistories"][0]
+        self.assertIn("not found", status["failedExecutions"][0]["message"])
+        self.host.delete(f"{AUTOSCALING}/cronfederatedhpas/absent")
+
+    @staticmethod
+    def autoscaler(kind, name, **spec):
+        """Of the Deployment of the same name."""
+        return {"apiVersion": "autoscaling.karmada.io/v1alpha1", "kind": kind, "metadata": {"namespace": NAMESPACE, "name": name},
+                "spec": {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}, **spec}}
 
     def a_member_is_down(self):
         self.plane.stop_apiserver("member2")
