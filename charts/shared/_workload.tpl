@@ -103,6 +103,24 @@ capabilities:
     secretName: {{ (fromYaml (include "shared.kubeconfig" .)).secret }}
 {{- end -}}
 
+{{/*
+The number of the port that a flag has, by extraCommandArgs or by this chart, so that probes and monitors find it; 0 if that turns
+it off. Takes root, flag and port.
+*/}}
+{{- define "shared.port" -}}
+{{- $given := get (get .root.Values (include "own.key" .root)).extraCommandArgs .flag -}}
+{{- regexFind "[0-9]+$" (kindIs "invalid" $given | ternary "" (toString $given)) | default (toString .port) -}}
+{{- end -}}
+
+{{/* As shared.port, of a port that probes need. */}}
+{{- define "shared.probedPort" -}}
+{{- $number := include "shared.port" . -}}
+{{- if eq $number "0" -}}
+{{- fail (printf "extraCommandArgs.%s turns the port off that the pod's probes need" .flag) -}}
+{{- end -}}
+{{- $number -}}
+{{- end -}}
+
 {{/* Waits as upstream's chart does, until upstream's installation has noted its version in the control plane. */}}
 {{- define "shared.waitContainer" -}}
 {{- $kubeconfig := fromYaml (include "shared.kubeconfig" .) -}}

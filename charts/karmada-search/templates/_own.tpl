@@ -51,6 +51,14 @@ files are, by who has installed the control plane, and what the values name inst
 {{- toYaml $files -}}
 {{- end -}}
 
+{{/* The keys of a Secret that a volume has. */}}
+{{- define "own.items" -}}
+{{- range . }}
+- key: {{ . }}
+  path: {{ . }}
+{{- end }}
+{{- end -}}
+
 {{/* The flags; those of search.extraCommandArgs win. */}}
 {{- define "own.args" -}}
 {{- $kubeconfig := (fromYaml (include "shared.kubeconfig" .)).file -}}

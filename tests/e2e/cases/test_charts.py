@@ -55,6 +55,10 @@ REFUSED = [
     (MANAGER, {"part": "controlPlane", "controlPlane": {"crds": {"install": True, "only": ["lions.example.com"]}}},
      "there is no CustomResourceDefinition lions.example.com in the chart"),
     (MANAGER, {"waitForControlPlane": True}, "needs an image with kubectl and a shell: name it in kubectl.image"),
+    (MANAGER, {"controllerManager": {"extraCommandArgs": {"health-probe-bind-address": "0"}}},
+     "extraCommandArgs.health-probe-bind-address turns the port off that the pod's probes need"),
+    (MANAGER, {"podMonitor": {"enabled": True}, "controllerManager": {"extraCommandArgs": {"metrics-bind-address": "0"}}},
+     "podMonitor.enabled needs the metrics"),
     (SEARCH, {"search": {"featureGates": {}}}, "'/search': additional properties 'featureGates' not allowed"),
     (SEARCH, {"registryStorage": "mysql"}, "'/registryStorage': value must be one of 'etcd', 'custom-resources'"),
     (SEARCH, {"etcd": {"mode": "external"}}, "etcd.mode is external: name the servers in etcd.external.servers"),
@@ -192,6 +196,23 @@ class UpstreamValuesTest(ChartCase):
             "cluster-status-update-frequency": "30s", "v": 0, "skipped-propagating-namespaces": ["a", "b"]}}}))
         self.assertEqual((given["cluster-status-update-frequency"], given["v"], given["skipped-propagating-namespaces"]),
                          ("30s", "0", "a,b"))
+
+    def test_the_ports_are_those_of_the_addresses(self):
+        def ports(chart, key, extra):
+            given = container(self.render(chart, {key: {"extraCommandArgs": extra}}))["ports"]
+            return {port["name"]: port["containerPort"] for port in given}
+        moved = {"metrics-bind-address": "127.0.0.1:9090", "health-probe-bind-address": ":9091"}
+        self.assertEqual(ports(MANAGER, "controllerManager", moved), {"metrics": 9090, "probes": 9091})
+        self.assertEqual(ports(MANAGER, "controllerManager", {"metrics-bind-address": "0"}), {"probes": 10357})
+        self.assertEqual(ports(SEARCH, "search", {"secure-port": 6443}), {"https": 6443})
+
+    def test_karmada_search_sees_no_key_but_those_that_its_flags_name(self):
+        for layout in ("helm", "operator", "karmadactl", "artifacts"):
+            pod = the("Deployment", self.render(SEARCH, {"kubeconfig": {"layout": layout}}))["spec"]["template"]["spec"]
+            arguments = " ".join(pod["containers"][0]["args"])
+            for volume in pod["volumes"]:
+                for item in volume["secret"].get("items", [{"path": "config"}]):
+                    self.assertIn(item["path"], arguments, layout)
 
 
 class RefusedTest(ChartCase):

@@ -74,9 +74,9 @@ class Pod:
         (self._root / "etc" / "hosts").write_text("".join(f"{address} {name}\n" for address, name in lines))
 
     def _mount(self, volumes, secrets):
-        names = {volume["name"]: volume["secret"]["secretName"] for volume in volumes}
+        volumes = {volume["name"]: _data_of(volume["secret"], secrets) for volume in volumes}
         for mount in self._container["volumeMounts"]:
-            data, place = secrets[names[mount["name"]]], self._inside(mount["mountPath"])
+            data, place = volumes[mount["name"]], self._inside(mount["mountPath"])
             if "subPath" in mount:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_text(data[mount["subPath"]])
@@ -116,6 +116,12 @@ class Pod:
     def stop(self, timeout=60):
         """Ends it as a kubelet does; the exit code."""
         return self.process.stop(timeout)
+
+
+def _data_of(volume, secrets):
+    """{file: text} of a volume with a Secret: all of it, unless the volume names items."""
+    data = secrets[volume["secretName"]]
+    return {item["path"]: data[item["key"]] for item in volume["items"]} if "items" in volume else data
 
 
 def _image_root(folder, program):
