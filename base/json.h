@@ -217,9 +217,10 @@ struct ParseOptions {
   const Fields* kept = nullptr;
 };
 
-// Parses one document. Errors (kInvalidArgument) give the byte offset. A repeated member name keeps
-// the last value, as Go does. Numbers outside int64 become doubles; not-a-number results are
-// refused.
+// Parses one document. Errors (kInvalidArgument) give the byte offset. kResourceExhausted: more
+// than a million values are to be built, and more than one for each 16 bytes; values take many
+// times as much memory as text such as "[0,0,0". A repeated member name keeps the last value, as Go
+// does. Numbers outside int64 become doubles; not-a-number results are refused.
 absl::StatusOr<Value> Parse(absl::string_view text, const ParseOptions& options = {});
 
 struct WriteOptions {

@@ -142,8 +142,8 @@ class Client {
   absl::StatusOr<ListPage> List(const Resource& r, absl::string_view ns, const ListOptions& options,
                                 const base::StopToken& stop);
   // Returns all pages; starts over once when the continue token expires half-way. A page that is
-  // larger than the transport accepts is requested again with half the limit, and so are the pages
-  // after it.
+  // larger than 16 MB, or has too many values (json::Parse), is requested again with half the
+  // limit, and so are the pages after it. kFailedPrecondition: the list does not end (ListBudget).
   absl::StatusOr<ListPage> ListAll(const Resource& r, absl::string_view ns, ListOptions options,
                                    const base::StopToken& stop);
   absl::StatusOr<Object> Create(const Resource& r, const Object& object,
@@ -163,11 +163,13 @@ class Client {
   // Sends a GET of any path; returns the answer whatever its code.
   absl::StatusOr<HttpResponse> GetRaw(const std::string& path, const base::StopToken& stop);
   // Sends a GET once, with a deadline of its own: for probes, for which a refused connection is a
-  // result.
+  // result. The answer may have 64 kB.
   absl::StatusOr<HttpResponse> GetRaw(const std::string& path, absl::Duration timeout,
                                       const base::StopToken& stop);
-  // Sends a GET with the path, accept, if_none_match and timeout of the request; the client sets
-  // the rest. The answer may have the code 304 only if if_none_match is set.
+  // Sends a GET with the path, accept, if_none_match, timeout and max_answer_bytes (16 MB at most)
+  // of the request; the client sets the rest. Questions below "/apis/GROUP/VERSION/" have a
+  // concurrency limit of their own for each group, which another server may answer. The answer may
+  // have the code 304 only if if_none_match is set.
   absl::StatusOr<HttpResponse> GetRaw(const HttpRequest& request, const base::StopToken& stop);
   // The clock of all deadlines.
   const base::Clock& clock() const;
