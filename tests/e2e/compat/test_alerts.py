@@ -182,8 +182,8 @@ class ManagerAlertsTest(PlaneCase, AlertsCase):
         self.wait("the Deployment", lambda: suite.settled_deployments(self.host, NAMESPACE, members) == 1, 60)
         self.host.apply([self.autoscaler("FederatedHPA", "measured", minReplicas=1, maxReplicas=5, metrics=[{
             "type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}}])])
-        yield [Raised("KarmadaFederatedHPAMetricsFail", "of the questions of FederatedHPAs for metrics (ResourceMetrics) fail",
-                      metricType="ResourceMetrics")]
+        yield [Raised("KarmadaFederatedHPAMetricsFail", "of the questions of FederatedHPAs for metrics (ResourceMetric) fail",
+                      metricType="ResourceMetric")]
         active = conditions(self.host.get(f"{AUTOSCALING}/federatedhpas/measured"))["ScalingActive"]
         self.assertEqual(active[0], "False", active)
         self.assertIn("failed to get cpu utilization", active[1])
