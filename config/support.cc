@@ -69,7 +69,7 @@ constexpr KindSupport kKinds[] = {
     {"networking.karmada.io", "v1alpha1", "multiclusteringresses", "MultiClusterIngress", kOutside,
      "a controller of its own reads them"},
     {"networking.karmada.io", "v1alpha1", "multiclusterservices", "MultiClusterService", kHere,
-     "only with the gate MultiClusterService"},
+     "only with the gate MultiClusterService", Gate::kMultiClusterService},
     {"policy.karmada.io", "v1alpha1", "clusteroverridepolicies", "ClusterOverridePolicy", kHere},
     {"policy.karmada.io", "v1alpha1", "clusterpropagationpolicies", "ClusterPropagationPolicy"},
     {"policy.karmada.io", "v1alpha1", "clustertaintpolicies", "ClusterTaintPolicy", kHere},

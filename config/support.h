@@ -54,6 +54,7 @@ struct KindSupport {
   absl::string_view kind;
   State state = State::kHere;
   absl::string_view note = "";
+  std::optional<Gate> gate = std::nullopt;  // Without it nothing here looks at its objects.
 };
 
 // Returns the word for the state in docs/support.md.

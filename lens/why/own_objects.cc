@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "api/resources.h"
+#include "config/feature_gates.h"
 #include "config/support.h"
 
 namespace lens::why {
@@ -29,13 +29,11 @@ bool IsBad(const json::Value& condition) {
                    condition["type"].AsString()) == std::end(kFineWhenFalse);
 }
 
-// Returns the gate without which the daemon does not look at the kind, which the table of kinds
-// says in its note; "" for none.
+// Returns the name of the gate without which the daemon does not look at the kind; "" for none.
 absl::string_view GateOf(const kube::Gvk& gvk) {
   for (const config::KindSupport& kind : config::Kinds()) {
     if (kind.group != gvk.group || kind.kind != gvk.kind) continue;
-    absl::string_view note = kind.note;
-    return absl::ConsumePrefix(&note, "only with the gate ") ? note : absl::string_view();
+    return kind.gate.has_value() ? config::FeatureGates::NameOf(*kind.gate) : "";
   }
   return "";
 }

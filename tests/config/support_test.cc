@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -256,6 +257,21 @@ TEST_CASE("docs/support.md has the tables of config/support.h") {
   if (std::getenv("UPDATE_DOCS") != nullptr) std::ofstream(path) << wanted;
   INFO("UPDATE_DOCS=1 build/release/bin/config_test writes the tables anew");
   CHECK(page == wanted);
+}
+
+TEST_CASE("a row with a gate says so in its note, and no other row does") {
+  const auto note_of = [](const std::optional<config::Gate>& gate) {
+    return gate.has_value()
+               ? absl::StrCat("only with the gate ", config::FeatureGates::NameOf(*gate))
+               : std::string();
+  };
+  const auto check = [&](const auto& row) {
+    INFO(row.note);
+    if (row.gate.has_value()) CHECK(row.note == note_of(row.gate));
+    if (!row.gate.has_value()) CHECK_FALSE(absl::StartsWith(row.note, "only with the gate"));
+  };
+  for (const config::ControllerSupport& controller : config::Controllers()) check(controller);
+  for (const config::KindSupport& kind : config::Kinds()) check(kind);
 }
 
 }  // namespace
