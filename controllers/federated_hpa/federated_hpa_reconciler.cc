@@ -10,7 +10,6 @@
 // status are errors for the queue.
 #include "controllers/federated_hpa/federated_hpa_reconciler.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -40,20 +39,22 @@ constexpr int kAttempts = 5;  // To write the Scale against other writers.
 // twice.
 constexpr absl::Duration kLinger = absl::Minutes(30);
 
+// Labels of templates and bindings, by which the bindings of a policy are found.
+constexpr const char* kPolicyLabels[] = {api::kPropagationPolicyIdLabel,
+                                         api::kClusterPropagationPolicyIdLabel};
+
 namespace scaling = api::scaling;
 namespace message = api::scaling::message;
 
 // Returns why a template has no binding, in upstream's words (getBindingByLabel).
-std::string WhyNoBinding(const kube::Object& target, const std::vector<kube::ObjectPtr>& bindings) {
+std::string WhyNoBinding(kube::ClusterClient& client, const kube::Object& target) {
   if (target.labels().empty()) return "target resource has no label";
-  for (const char* label :
-       {api::kPropagationPolicyIdLabel, api::kClusterPropagationPolicyIdLabel}) {
-    if (!target.labels().Has(label)) continue;
-    const json::Value& policy = target.labels()[label];
-    const bool others = std::any_of(
-        bindings.begin(), bindings.end(),
-        [&](const kube::ObjectPtr& binding) { return binding->labels()[label] == policy; });
-    return others ? "no binding matches the target resource" : "length of binding list is zero";
+  for (const char* label : kPolicyLabels) {
+    const absl::string_view policy = target.Label(label);
+    if (policy.empty()) continue;
+    return client.CountByIndex(api::ResourceBindings(), label, policy) > 0
+               ? "no binding matches the target resource"
+               : "length of binding list is zero";
   }
   return "no label of policy permanent-id found";
 }
@@ -173,7 +174,7 @@ absl::StatusOr<std::vector<std::string>> FederatedHpaReconciler::ReadyClusters(
     }
     return pass.Fail(
         {scaling::kFailedGetBindings, scaling::kFailedGetBinding, message::kUnableToGetBinding},
-        absl::NotFoundError(WhyNoBinding(**target, client.List(api::ResourceBindings()))));
+        absl::NotFoundError(WhyNoBinding(client, **target)));
   }
   std::vector<std::string> ready;
   const std::vector<api::TargetCluster> clusters = api::BindingView(*binding).Clusters();
@@ -271,6 +272,9 @@ absl::Status RegisterFederatedHpa(const loops::Context& context, int workers) {
       std::make_unique<autoscaling::MetricsClient>(plane.raw(), plane.mapper(),
                                                    context.manager.registry())};
   kube::ControllerBuilder builder = context.NewController(api::kFederatedHpaController, workers);
+  for (const char* label : kPolicyLabels) {
+    builder.Reads(api::ResourceBindings(), label, kube::IndexByLabel(label));
+  }
   loops::ReadsCredentials(builder)
       // A resync brings nothing new, as with upstream, whose filter drops updates without a change:
       // --resync-period must not be another sync period. The rounds of a shadow, which writes
