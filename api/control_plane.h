@@ -1,4 +1,4 @@
-// Tells a Karmada control plane apart from other Kubernetes API servers.
+// How a Karmada control plane differs from other Kubernetes API servers.
 #ifndef API_CONTROL_PLANE_H_
 #define API_CONTROL_PLANE_H_
 

@@ -40,7 +40,7 @@ class MetricsClient : public MetricsSource {
   struct Question {
     const char* type;  // How it is observed.
     kube::DocumentPath path;
-    std::string call;  // As client-go names the request, for errors.
+    std::string call;  // What client-go calls the request in its errors.
   };
   // Sends a request and observes it. Errors have client-go's words.
   absl::StatusOr<json::Value> Ask(const Question& question, const base::StopToken& stop);

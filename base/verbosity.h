@@ -9,8 +9,8 @@
 
 namespace base {
 
-// As VlogOn, for a part of the program with a name, such as a controller: a pattern of --vmodule
-// may match that name as well as the file.
+// Does what VlogOn does for a part of the program that has a name, such as a controller: a pattern
+// of --vmodule may match that name instead of the file's.
 bool VlogOnFor(absl::string_view part, int level,
                std::source_location where = std::source_location::current());
 

@@ -176,7 +176,7 @@ void AdjustResync(Options& o) {
 
 // Upstream accepts these values, although some of them silently stop it from working.
 void Adjust(Options& o) {
-  // As with controller-runtime, where only "0" switches the metrics off.
+  // Only "0" switches the metrics off, as in controller-runtime.
   if (o.metrics_bind_address.empty()) o.metrics_bind_address = Options().metrics_bind_address;
   AdjustResync(o);
   Concurrency& c = o.concurrency;

@@ -55,14 +55,13 @@ using enum Switch;
 
 bool JoinsClusterApi(const config::Options& o) { return !o.cluster_api_kubeconfig.empty(); }
 
-// As many as Kubernetes' own autoscaler has by default. A pass waits for a scale and for each
+// Kubernetes' own autoscaler has this number by default. A pass waits for a scale and for each
 // metric.
 constexpr int kAutoscalers = 5;
 // Many rules are due at the same minute, and each takes some requests one after the other.
 constexpr int kRuleExecutors = 10;
-// As many as upstream has for its queues of slices.
+// Upstream has these two numbers for its queues of slices and of clusters of Cluster API.
 constexpr int kSliceCollectors = 3;
-// As many as upstream has.
 constexpr int kJoiners = 3;
 // The loop over Works only attaches their kinds to the members' watches, so that --concurrent flags
 // leave it alone; the second worker goes on while the first waits for a member.

@@ -95,7 +95,7 @@ Completions ValuesOf(const CLI::Option& option, absl::string_view begun, absl::s
     AddIfBegun(out, absl::StrCat(before, begun), absl::StrCat(before, choice), "");
   }
   const std::vector<std::string> items = ListedValuesOf(option);
-  // Of a list the last item is completed.
+  // Only the last item of a list is completed.
   const size_t comma = begun.rfind(',');
   const size_t done = comma == absl::string_view::npos ? 0 : comma + 1;
   for (const std::string& item : items) {

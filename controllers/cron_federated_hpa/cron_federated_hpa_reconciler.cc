@@ -203,7 +203,7 @@ void CronFederatedHpaReconciler::KeepRuns(const Pass& pass, const absl::Status& 
   std::vector<RuleRun> left = pass.runs;
   if (kube::IsGone(written)) left.clear();
   if (written.ok()) {
-    // Of rules with a time that has yet to be executed nothing was written.
+    // A rule that still has to be executed keeps its old history, so its runs are not recorded yet.
     std::erase_if(left, [&pass](const RuleRun& run) {
       return std::none_of(pass.plans.begin(), pass.plans.end(), [&](const RulePlan& plan) {
         return plan.rule.name == run.rule && IsUnfinished(plan, pass.runs);

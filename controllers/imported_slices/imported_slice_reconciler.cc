@@ -59,7 +59,7 @@ absl::Status CheckNamespace(const kube::Object& work, const kube::Object& manife
   if (manifest.ns() == ns) return absl::OkStatus();
   return base::Terminal(absl::InvalidArgumentError(
       absl::StrCat(manifest.Describe(), " is not of namespace \"", ns,
-                   "\", in which the labels of ", "the Work say that its Service is")));
+                   "\", in which the labels of the Work say that its Service is")));
 }
 
 std::vector<kube::Request> RequestForWorkOf(const kube::Object& slice) {

@@ -77,10 +77,7 @@ class Walk {
   }
 
   void CompareItems(const json::Value& before, const json::Value& after, const std::string& path) {
-    if (absl::EndsWith(path,
-                       "\x1f"
-                       "finalizers"))
-      return CompareBy("", before, after, path);
+    if (absl::EndsWith(path, PathTo("", "finalizers"))) return CompareBy("", before, after, path);
     for (const char* name : {"type", "key", "name", "clusterName", "fromCluster"}) {
       const size_t found = fields.size();
       CompareBy(name, before, after, path);
