@@ -44,7 +44,7 @@ class ChartInstallTest(PlaneCase):
         cls.cluster.kubectl("create", "namespace", NAMESPACE)
         cls.cluster.kubectl("label", "namespace", NAMESPACE, "pod-security.kubernetes.io/enforce=restricted")
         cls.cluster.apply((paths.E2E / "cases" / "data" / "monitoring-crds.yaml").read_text())
-        cls.cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
+        cls.cluster.wait_established()
         cls.cluster.apply([secret(NAMESPACE, name, data) for name, data in cls.hosting.secrets().items()])
 
     def do(self, verb, chart, values, release="e2e", helm=None):
@@ -163,7 +163,7 @@ class ChartInstallTest(PlaneCase):
         """In the hosting cluster, which has none."""
         values = {"part": "controlPlane", "controlPlane": {"rights": {"install": False}, "crds": {"install": True}}}
         self.do("install", MANAGER, values, "definitions")
-        self.cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd/works.work.karmada.io")
+        self.cluster.wait_established("works.work.karmada.io")
         self.helm("uninstall", "definitions", "--namespace", NAMESPACE)
         one = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/works.work.karmada.io"
         self.assertIsNotNone(self.cluster.find(one))

@@ -23,7 +23,7 @@ class FluxTest(DaemonCase):
         super().setUpClass()
         for cluster in [cls.host, *map(cls.plane.kube, cls.plane.members)]:
             cluster.kubectl("apply", "-f", CRDS)
-            cluster.kubectl("wait", "--for=condition=Established", "--timeout=20s", "-f", CRDS)
+            cluster.wait_established("helmreleases.helm.toolkit.fluxcd.io", "helmrepositories.source.toolkit.fluxcd.io")
         # While a member's Cluster does not list a kind, Karmada's scheduler leaves it out, for good.
         wait_until("the Clusters to list HelmReleases", lambda: all(map(cls.lists_releases, cls.plane.members)), 30)
         cls.host.kubectl("apply", "-f", SAMPLE)

@@ -16,6 +16,7 @@ from .process import must, run, wait_until
 
 
 _BUSY_SECONDS = 30
+_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 class ApiError(AssertionError):
@@ -133,6 +134,18 @@ class Kube:
         text = objects if isinstance(objects, str) else json.dumps(
             {"apiVersion": "v1", "kind": "List", "items": objects})
         return self.kubectl("apply", *words, "-f", "-", text=text)
+
+    def wait_established(self, *definitions, timeout=60):
+        """Waits until the CustomResourceDefinitions of these names, or all that there are, are served.
+
+        `kubectl wait` fails at once when it comes before the API server has written the first condition.
+        """
+        def are_established():
+            found = {item["metadata"]["name"]: item.get("status", {}) for item in self.items(_DEFINITIONS)}
+            served = {name for name, status in found.items() for condition in status.get("conditions") or []
+                      if condition["type"] == "Established" and condition["status"] == "True"}
+            return served.issuperset(definitions or found)
+        wait_until(f"definitions of {self.server}: {' '.join(definitions) or 'all'}", are_established, timeout)
 
     def wait_ready(self, path="/readyz", timeout=120):
         wait_until(f"{path} of {self.server}", lambda: self.request("GET", path, timeout=5) or True, timeout)

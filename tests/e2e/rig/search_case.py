@@ -119,7 +119,7 @@ class SharedSearch:
         for cluster in ["host", *self.plane.members]:
             kube = self.plane.kube(cluster)
             kube.apply([_lions()])
-            kube.kubectl("wait", "crd", f"lions.{_GROUP_OF_LIONS}", "--for=condition=Established", "--timeout=30s")
+            kube.wait_established(f"lions.{_GROUP_OF_LIONS}")
         self.host.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
 
     def _let_in(self):
