@@ -1,5 +1,9 @@
 // Handlers of the informers only note what has changed; the thread of Run reads the present state
 // and reports it, so that any number of changes is one report, and none is lost.
+//
+// Members that were tried before their Secrets had been read have failed. As soon as all Secrets
+// have been read, each member is therefore reported once more, and only then is this object synced:
+// a server that says it is ready must not answer with errors of its own start.
 #include "cmd/search/member_access.h"
 
 #include <algorithm>
@@ -84,7 +88,6 @@ absl::StatusOr<kube::ConnectionConfig> MemberAccess::ConfigFor(const std::string
 
 bool MemberAccess::HasSynced() const {
   absl::MutexLock lock(&mu_);
-  if (!has_synced_) has_synced_ = references_set_ && secrets_.HasSynced();
   return has_synced_;
 }
 
@@ -92,9 +95,12 @@ MemberAccess::Work MemberAccess::Take(const base::StopToken& stop) {
   const base::StopFlag stopped(mu_, stop);
   absl::MutexLock lock(&mu_);
   const auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return stopped.IsSet() || !work_.empty() || !references_set_;
+    return stopped.IsSet() || !work_.empty();
   };
-  parts_.clock.AwaitUntil(mu_, absl::Condition(&ready), base::SteadyTime::InfiniteFuture());
+  // Nothing wakes this thread when the last Secrets have been read.
+  const base::SteadyTime until =
+      has_synced_ ? base::SteadyTime::InfiniteFuture() : parts_.clock.SteadyNow() + kSyncRound;
+  parts_.clock.AwaitUntil(mu_, absl::Condition(&ready), until);
   return std::exchange(work_, {});
 }
 
@@ -108,8 +114,16 @@ void MemberAccess::UpdateReferences() {
     keys.insert(others_.begin(), others_.end());
   }
   secrets_.SetReferences(keys);
+}
+
+void MemberAccess::ReportFirst(const Callbacks& callbacks) {
+  Work all;
+  for (const kube::ObjectPtr& cluster : parts_.clusters.store().List()) {
+    all.clusters.emplace(cluster->name());
+  }
+  Report(all, callbacks);
   absl::MutexLock lock(&mu_);
-  references_set_ = true;
+  has_synced_ = true;
 }
 
 void MemberAccess::Report(const Work& work, const Callbacks& callbacks) const {
@@ -138,11 +152,13 @@ void MemberAccess::Run(const Callbacks& callbacks, const base::StopToken& stop) 
   while (!parts_.clusters.HasSynced()) {
     if (!parts_.clock.SleepFor(kSyncRound, stop)) return;
   }
-  for (bool first = true; !stop.stop_requested(); first = false) {
+  UpdateReferences();
+  while (!stop.stop_requested()) {
     const Work work = Take(stop);
     if (stop.stop_requested()) return;
-    if (work.references || first) UpdateReferences();
+    if (work.references) UpdateReferences();
     Report(work, callbacks);
+    if (!HasSynced() && secrets_.HasSynced()) ReportFirst(callbacks);
   }
 }
 

@@ -53,8 +53,9 @@ class MemberAccess : public kube::ClusterConfigSource {
   bool IsOfMember(const kube::ObjectKey& secret) const;
   // Secrets that are not named by Clusters, of which SecretOf has to know, too. Does not block.
   void SetOtherSecrets(std::set<kube::ObjectKey> keys);
-  // Returns whether all Clusters and the Secrets that are named have been read once. What is named
-  // later does not matter: everything else is served meanwhile.
+  // Returns whether all Clusters and the Secrets that are named have been read once, and each
+  // Cluster has been reported as changed since. What is named later does not matter: everything
+  // else is served meanwhile.
   bool HasSynced() const;
 
   // Follows the changes until stopped. Blocks.
@@ -71,13 +72,14 @@ class MemberAccess : public kube::ClusterConfigSource {
   Work Take(const base::StopToken& stop);
   void UpdateReferences();
   void Report(const Work& work, const Callbacks& callbacks) const;
+  // Reports each Cluster, now that all Secrets have been read.
+  void ReportFirst(const Callbacks& callbacks);
 
   const Parts parts_;
   mutable absl::Mutex mu_;
   Work work_ ABSL_GUARDED_BY(mu_);
   std::set<kube::ObjectKey> others_ ABSL_GUARDED_BY(mu_);
-  bool references_set_ ABSL_GUARDED_BY(mu_) = false;
-  mutable bool has_synced_ ABSL_GUARDED_BY(mu_) = false;
+  bool has_synced_ ABSL_GUARDED_BY(mu_) = false;
   ReferencedSecrets secrets_;
   int64_t handler_ = 0;
 };
