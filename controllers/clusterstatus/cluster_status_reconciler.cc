@@ -18,8 +18,6 @@
 // counts as it is, and the totals come with the first list.
 #include "controllers/clusterstatus/cluster_status_reconciler.h"
 
-#include <map>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -34,7 +32,6 @@
 #include "controllers/clusterstatus/member_probe.h"
 #include "controllers/clusterstatus/new_definitions.h"
 #include "controllers/clusterstatus/resource_totals.h"
-#include "kube/client/failed_groups.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/quantity.h"
 #include "kube/runtime/controller.h"
@@ -48,32 +45,6 @@ constexpr size_t kMostOfVersion = 64 << 10;
 
 kube::Condition Ready(bool ready, const char* reason, std::string message) {
   return api::ConditionOf(api::kClusterReady, ready, reason, std::move(message));
-}
-
-// Returns the API enablements: what the discovery has found, and for groups that it could not read,
-// what was listed before.
-json::Value ApiEnablements(const kube::Discovery& discovery, const json::Value& before) {
-  std::map<std::string, std::map<std::string, std::string>> groups;
-  for (const kube::ApiResource& r : discovery.resources) {
-    groups[r.resource.gvk.ApiVersion()][r.resource.plural] = r.resource.gvk.kind;
-  }
-  std::map<std::string, json::Value> items;
-  for (const auto& [group_version, resources] : groups) {
-    json::Value entries = json::Value::Array();
-    for (const auto& [name, kind] : resources) {
-      entries.Append(json::Value::Object({{"kind", kind}, {"name", name}}));
-    }
-    items[group_version] =
-        json::Value::Object({{"groupVersion", group_version}, {"resources", std::move(entries)}});
-  }
-  for (const json::Value& item : before.items()) {
-    const std::string group_version = item["groupVersion"].ToString();
-    if (!kube::IsUnread(discovery.failed_groups, group_version)) continue;
-    items.try_emplace(group_version, item);
-  }
-  json::Value list = json::Value::Array();
-  for (auto& [group_version, item] : items) list.Append(std::move(item));
-  return list;
 }
 
 using DiscoveryOr = absl::StatusOr<std::shared_ptr<const kube::Discovery>>;
@@ -255,7 +226,7 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
   const DiscoveryOr discovery = member->client().mapper().Discover(stop);
   if (absl::IsCancelled(discovery.status())) return discovery.status();
   json::Value enablements =
-      discovery.ok() ? ApiEnablements(**discovery, status["apiEnablements"]) : json::Value::Array();
+      discovery.ok() ? enablements_.Of(*discovery, status["apiEnablements"]) : json::Value::Array();
   const size_t groups = enablements.size();
   if (discovery.ok()) status.Set("apiEnablements", std::move(enablements));
   SetStatusCondition(status, CompleteApis(discovery, groups), deps_.manager.clock().Now());

@@ -12,6 +12,7 @@
 #include "api/cluster.h"
 #include "base/repeated_errors.h"
 #include "base/stop_token.h"
+#include "controllers/clusterstatus/api_enablements.h"
 #include "controllers/clusterstatus/brief_outages.h"
 #include "controllers/clusterstatus/inventory_totals.h"
 #include "controllers/clusterstatus/ready_threshold.h"
@@ -69,6 +70,7 @@ class ClusterStatusReconciler : public kube::Reconciler {
   InventoryTotals totals_;
   ReadyThreshold threshold_;
   BriefOutages brief_outages_;
+  ApiEnablementsCache enablements_;
   base::RepeatedErrors unreachable_;
 };
 

@@ -58,14 +58,13 @@ class Pass {
         stop_(stop),
         deadline_(client.clock().SteadyNow() + kPatience) {}
 
-  // `root` is "/api" or "/apis".
-  void Visit(const std::string& root);
-  absl::StatusOr<DiscoveryState> Finish() &&;
+  absl::StatusOr<DiscoveryState> Run() &&;
 
  private:
   absl::StatusOr<HttpResponse> Ask(HttpRequest request);
-  // The code of the answer is 304 only if `before_` is still valid.
+  // `root` is "/api" or "/apis". The code of the answer is 304 only if `before_` is still valid.
   absl::StatusOr<HttpResponse> AskRoot(const std::string& root);
+  void Take(const std::string& root, const absl::StatusOr<HttpResponse>& answer);
   absl::Status Read(const std::string& root, const HttpResponse& answer);
   // Takes over the earlier pass's results for that root.
   void Keep(const std::string& root);
@@ -83,7 +82,6 @@ class Pass {
   int legacy_versions_ = 0;
   Discovery result_;
   std::map<std::string, std::string> etags_;
-  int unchanged_roots_ = 0;
   std::set<std::pair<std::string, std::string>> seen_kinds_;  // Pairs of group and kind.
   base::ErrorList errors_;
   bool readable_ = false;  // True if at least one root could be read.
@@ -125,9 +123,12 @@ absl::StatusOr<HttpResponse> Pass::AskRoot(const std::string& root) {
   return Ask(request);
 }
 
-void Pass::Visit(const std::string& root) {
-  const auto answer = AskRoot(root);
-  if (answer.ok() && answer->code == 304) {
+bool IsUnchanged(const absl::StatusOr<HttpResponse>& answer) {
+  return answer.ok() && answer->code == 304;
+}
+
+void Pass::Take(const std::string& root, const absl::StatusOr<HttpResponse>& answer) {
+  if (IsUnchanged(answer)) {
     Keep(root);
     return;
   }
@@ -140,7 +141,6 @@ void Pass::Visit(const std::string& root) {
 
 void Pass::Keep(const std::string& root) {
   readable_ = true;
-  ++unchanged_roots_;
   etags_[root] = before_.etags.at(root);
   for (const ApiResource& known : before_.found->resources) {
     if (known.resource.gvk.group.empty() == (root == "/api")) result_.resources.push_back(known);
@@ -239,12 +239,18 @@ void Pass::Fail(const std::string& group, const std::string& version) {
   result_.failed_groups.push_back(Gvk{group, version, ""}.ApiVersion());
 }
 
-absl::StatusOr<DiscoveryState> Pass::Finish() && {
+absl::StatusOr<DiscoveryState> Pass::Run() && {
+  const absl::StatusOr<HttpResponse> core = AskRoot("/api");
+  const absl::StatusOr<HttpResponse> groups = AskRoot("/apis");
+  // By far the most frequent case: a server's kinds change once in days, and are asked for in
+  // seconds.
+  if (IsUnchanged(core) && IsUnchanged(groups)) return before_;
+  Take("/api", core);
+  Take("/apis", groups);
   if (stop_.stop_requested()) return absl::CancelledError("discovery: stopped");
   if (!readable_ || (result_.resources.empty() && !errors_.empty())) {
     return base::Annotate(errors_.Join(), "discovery");
   }
-  if (unchanged_roots_ == 2) return before_;
   return DiscoveryState{std::make_shared<const Discovery>(std::move(result_)), std::move(etags_)};
 }
 
@@ -258,10 +264,7 @@ bool ApiResource::HasVerbs(std::initializer_list<absl::string_view> wanted) cons
 
 absl::StatusOr<DiscoveryState> DiscoverSince(Client& client, const DiscoveryState& before,
                                              const base::StopToken& stop) {
-  Pass pass(client, before, stop);
-  pass.Visit("/api");
-  pass.Visit("/apis");
-  return std::move(pass).Finish();
+  return Pass(client, before, stop).Run();
 }
 
 absl::StatusOr<Discovery> Discover(Client& client, const base::StopToken& stop) {
