@@ -28,12 +28,24 @@ bool BelongsTo(const kube::Object& binding, const kube::Object& target) {
                      [&](const kube::OwnerRef& owner) { return owner.uid == target.uid(); });
 }
 
-json::Value PlacementIn(const std::set<std::string>& clusters) {
-  json::Value names = json::Value::Array();
-  for (const std::string& cluster : clusters) names.Append(cluster);
+json::Value PlacementWith(json::Value names) {
   json::Value placement = json::Value::Object();
   placement.Set({"clusterAffinity", "clusterNames"}, std::move(names));
   return placement;
+}
+
+// Returns the placement in these clusters. Upstream writes them in a random order: if `before` has
+// the same ones in another order, it stays, because a write would have them scheduled anew.
+json::Value PlacementIn(const std::set<std::string>& clusters, const json::Value& before) {
+  const json::Value& before_names = before.Get({"clusterAffinity", "clusterNames"});
+  std::set<std::string> known;
+  for (const json::Value& name : before_names.items()) known.insert(name.ToString());
+  const bool has_same = known == clusters && before_names.size() == clusters.size() &&
+                        before == PlacementWith(before_names);
+  if (has_same) return before;
+  json::Value names = json::Value::Array();
+  for (const std::string& cluster : clusters) names.Append(cluster);
+  return PlacementWith(std::move(names));
 }
 
 }  // namespace
@@ -48,7 +60,7 @@ kube::Object ServiceBinding(const ServiceBindingParts& parts, const kube::Object
     binding.Set({"metadata", "ownerReferences"}, OwnerReferenceTo(parts.target));
   }
   binding.Set({"spec", "resource"}, api::ObjectReference::Of(parts.target).ToJson());
-  binding.Set({"spec", "placement"}, PlacementIn(parts.clusters));
+  binding.Set({"spec", "placement"}, PlacementIn(parts.clusters, binding.spec()["placement"]));
   binding.Set({"spec", "conflictResolution"}, api::kResolveOverwrite);
   return binding;
 }

@@ -101,6 +101,27 @@ TEST_CASE_METHOD(Fixture, "without names all clusters provide and consume, in a 
         Json(R"({"clusterAffinity": {"clusterNames": ["m1", "m2", "m3"]}})"));
 }
 
+TEST_CASE_METHOD(Fixture, "the same clusters in the order that upstream has written them stay") {
+  PutService();
+  Put(MultiClusterService());
+  REQUIRE(Reconcile().ok());
+  const auto put = [&](const char* names) {
+    kube::Object binding = Binding();
+    binding.Set({"spec", "placement", "clusterAffinity", "clusterNames"}, Json(names));
+    PutCached(api::ResourceBindings(), binding);
+    const int before = Writes();
+    REQUIRE(Reconcile().ok());
+    return Writes() - before;
+  };
+  CHECK(put(R"(["m2", "m1"])") == 0);
+  // Neither are these the same clusters.
+  CHECK(put(R"(["m2"])") == 1);
+  CHECK(put(R"(["m2", "m3"])") == 1);
+  CHECK(put(R"(["m2", "m1", "m1"])") == 1);
+  CHECK(Binding().spec()["placement"] ==
+        Json(R"({"clusterAffinity": {"clusterNames": ["m1", "m2"]}})"));
+}
+
 TEST_CASE_METHOD(Fixture, "what the scheduler and others have written stays") {
   PutService();
   Put(MultiClusterService());

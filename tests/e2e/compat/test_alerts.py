@@ -17,7 +17,7 @@ import urllib.request
 from rig import paths, prometheus, rights, suite
 from rig.daemon import Daemon
 from rig.helm import NAMES
-from rig.kube import ApiError
+from rig.kube import ApiError, Kube
 from rig.memory_cgroup import MemoryLimit
 from rig.opensearch import OpenSearch
 from rig.process import free_port
@@ -303,7 +303,8 @@ class ManagerAlertsTest(PlaneCase, AlertsCase):
         self.check(self.too_many_requests())
 
     def too_many_requests(self):
-        """The user of the controller manager shares a priority level in which there is no room."""
+        """The user of the controller manager shares a priority level that has room for one request at a time, with
+        others who fill it."""
         limited = {"nominalConcurrencyShares": 0, "lendablePercent": 0, "borrowingLimitPercent": 0,
                    "limitResponse": {"type": "Reject"}}
         subject = {"kind": "User", "user": {"name": rights.USER}}
@@ -317,11 +318,32 @@ class ManagerAlertsTest(PlaneCase, AlertsCase):
                                                           "priorityLevelConfiguration": {"name": "e2e-no-room"}}})
         self.addCleanup(self.host.delete, f"{FLOWS}/flowschemas/e2e-manager")
         daemon = self.start()
-        yield [Raised("KarmadaAPIServerRefuses", "of the requests with 429.", code="429",
-                      host=urllib.parse.urlparse(self.host.server).netloc)]
+        with self.crowd(daemon.kubeconfig):
+            yield [Raised("KarmadaAPIServerRefuses", "of the requests with 429 or 5xx.",
+                          host=urllib.parse.urlparse(self.host.server).netloc)]
         # A FlowSchema for this user that leads to a level with room.
         self.host.merge(f"{FLOWS}/flowschemas/e2e-manager", {"spec": {"priorityLevelConfiguration": {"name": "workload-high"}}})
         daemon.wait_healthy()
+
+    @contextlib.contextmanager
+    def crowd(self, kubeconfig):
+        """Others who ask for the same things as the same user, without a pause."""
+        over = threading.Event()
+
+        def ask():
+            kube = Kube(kubeconfig, self.plane.testbed.exe("kubectl"))
+            while not over.is_set():
+                with contextlib.suppress(ApiError):  # 429 as well.
+                    kube.request("GET", "/apis/work.karmada.io/v1alpha1/works")
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            for thread in threads:
+                thread.join()
 
     def test_more_changes_than_requests_are_permitted(self):
         """Objects for which every step is a request, one worker and few requests in a second."""

@@ -14,7 +14,7 @@ class Daemon:
     def __init__(self, plane, exe=paths.DAEMON, name="controller-manager", flags=(), kubeconfig=None, metrics_port=None):
         self.plane, self.exe, self.name = plane, exe, name
         self.metrics_port, self.health_port = metrics_port or free_port(), free_port()
-        kubeconfig = kubeconfig or self._kubeconfig()
+        self.kubeconfig = kubeconfig = kubeconfig or self._kubeconfig()
         self.process = plane.start(name, [
             exe, f"--kubeconfig={kubeconfig}", "--cluster-status-update-frequency=10s",
             f"--metrics-bind-address=127.0.0.1:{self.metrics_port}",
