@@ -67,10 +67,10 @@ test: build ## Run the unit tests, the behaviour tests on the sandbox and the li
 	@cd build/release && $(CTEST)
 
 .PHONY: e2e
-e2e: build ## Run the tests on real Kubernetes and Karmada servers (needs Go 1.25.10 or newer)
+e2e: build ## Run the tests on real Kubernetes and Karmada servers (needs Go 1.25.10 or newer; some: make e2e CASES="flux samples")
 	@scripts/setup.sh e2e image
 	@echo "== e2e"
-	@$(PYTHON) -u tests/e2e/run.py
+	@$(PYTHON) -u tests/e2e/run.py $(CASES)
 
 .PHONY: compat
 compat: build ## Replay what upstream did where clusters change, take its place with everything in use, and work with older servers (needs Go; long)

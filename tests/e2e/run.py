@@ -4,7 +4,8 @@
     run.py [--compat] [PATTERN...]     runs the cases whose name contains one of the patterns (default: all)
 
 Builds the servers that they need (testbed/), brings a plane with two members up in build/e2e, runs the cases
-below cases/, or with --compat the long ones below compat/, and closes with one line. Logs of everything that ran stay in build/e2e/logs.
+below cases/, or with --compat the long ones below compat/, and closes with one line. Logs of everything that ran stay in
+build/e2e/logs, and the names of the cases that failed in build/e2e/failed, one in a line.
 """
 
 import contextlib
@@ -83,6 +84,11 @@ def name_of(test):
     return f"{words[1]}: {words[3]}".replace("test_", "").replace("_", " ") + about
 
 
+def pattern_of(test):
+    """What runs the case again: its id, or that of the class whose preparations failed."""
+    return getattr(test, "test_case", test).id().removesuffix(")").split("(")[-1]
+
+
 def load(folder, patterns):
     """The cases of a folder, those that need the shared daemon together, then those that leave hundreds of objects and
     kinds behind, among which others would be slow, and last those that judge what all did."""
@@ -127,9 +133,10 @@ def main():
     with plane_for(tests) as plane:
         result = Progress(plane)
         tests.run(result)
-    failed = len({t.id() for t, _ in result.failures + result.errors})
+    failed = sorted({pattern_of(test) for test, _ in result.failures + result.errors})
+    (paths.BUILD / "e2e" / "failed").write_text("".join(f"{name}\n" for name in failed))
     print(f"\nlogs: {paths.BUILD / 'e2e' / 'logs'}")
-    print(f"{result.passed} passed, {failed} failed, {len(result.skipped)} skipped")
+    print(f"{result.passed} passed, {len(failed)} failed, {len(result.skipped)} skipped")
     return 0 if result.wasSuccessful() and result.passed else 1
 
 

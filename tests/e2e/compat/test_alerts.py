@@ -305,6 +305,8 @@ class ManagerAlertsTest(PlaneCase, AlertsCase):
     def too_many_requests(self):
         """The user of the controller manager shares a priority level that has room for one request at a time, with
         others who fill it."""
+        daemon = self.start()
+        daemon.wait_healthy()
         limited = {"nominalConcurrencyShares": 0, "lendablePercent": 0, "borrowingLimitPercent": 0,
                    "limitResponse": {"type": "Reject"}}
         subject = {"kind": "User", "user": {"name": rights.USER}}
@@ -317,7 +319,6 @@ class ManagerAlertsTest(PlaneCase, AlertsCase):
             "metadata": {"name": "e2e-manager"}, "spec": {"matchingPrecedence": 2, "rules": [rule],
                                                           "priorityLevelConfiguration": {"name": "e2e-no-room"}}})
         self.addCleanup(self.host.delete, f"{FLOWS}/flowschemas/e2e-manager")
-        daemon = self.start()
         with self.crowd(daemon.kubeconfig):
             yield [Raised("KarmadaAPIServerRefuses", "of the requests with 429 or 5xx.",
                           host=urllib.parse.urlparse(self.host.server).netloc)]
