@@ -259,6 +259,37 @@ TEST_CASE("docs/support.md has the tables of config/support.h") {
   CHECK(page == wanted);
 }
 
+// Returns the text with what stands between `begin` and `end` replaced.
+std::string WithPart(std::string text, const std::string& begin, const std::string& end,
+                     const std::string& part) {
+  const size_t from = text.find(begin);
+  INFO(begin);
+  REQUIRE(from != std::string::npos);
+  const size_t to = text.find(end, from + begin.size());
+  REQUIRE(to != std::string::npos);
+  return text.replace(from + begin.size(), to - from - begin.size(), part);
+}
+
+// A word that the program would refuse is refused by Helm, before a pod of the old version ends.
+TEST_CASE("the chart's schema knows the gates and the controllers") {
+  std::vector<std::string> gates = {"\"AllAlpha\"", "\"AllBeta\""}, controllers;
+  for (const auto& gate : config::GateSupport())
+    gates.push_back(absl::StrCat("\"", gate.name, "\""));
+  for (const auto& c : config::Controllers()) controllers.emplace_back(c.name);
+  const std::string name = absl::StrCat("(\\\\*|-?(", absl::StrJoin(controllers, "|"), "))?");
+  const std::string path = "charts/karmada-controller-manager/values.schema.json";
+  const std::string schema = Read(path);
+  std::string wanted = WithPart(schema, R"("controllers": {"type": "string", "pattern": ")",
+                                R"("})", absl::StrCat("^", name, "(,", name, ")*$"));
+  wanted = WithPart(wanted,
+                    "\"featureGates\": {\n          \"type\": \"object\",\n"
+                    "          \"propertyNames\": {\"enum\": [",
+                    "]}", absl::StrJoin(gates, ", "));
+  if (std::getenv("UPDATE_DOCS") != nullptr) std::ofstream(path) << wanted;
+  INFO("UPDATE_DOCS=1 build/release/bin/config_test writes the names anew");
+  CHECK(schema == wanted);
+}
+
 TEST_CASE("a row with a gate says so in its note, and no other row does") {
   const auto note_of = [](const std::optional<config::Gate>& gate) {
     return gate.has_value()

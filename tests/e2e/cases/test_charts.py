@@ -48,6 +48,8 @@ REFUSED = [
     (MANAGER, {"controllerManager": {"resources": {"request": {}}}}, "additional properties 'request' not allowed"),
     (MANAGER, {"controllerManager": {"extraCommandArgs": {"--v": 4}}}, "invalid propertyName '--v'"),
     (MANAGER, {"controllerManager": {"featureGates": {"Failover": "yes"}}}, "'/controllerManager/featureGates/Failover'"),
+    (MANAGER, {"controllerManager": {"featureGates": {"Failovr": True}}}, "invalid propertyName 'Failovr'"),
+    (MANAGER, {"controllerManager": {"controllers": "*,-namespaces"}}, "'/controllerManager/controllers'"),
     (MANAGER, {"controllerManager": {"podDisruptionBudget": {"minAvailable": 1, "maxUnavailable": 1}}},
      "controllerManager.podDisruptionBudget: give either minAvailable or maxUnavailable"),
     (MANAGER, {"kubeconfig": {"layout": "other"}}, "'/kubeconfig/layout': value must be one of 'helm', 'operator'"),
