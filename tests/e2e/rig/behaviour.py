@@ -18,11 +18,12 @@ def run_all(case, left_out=()):
     every = names()
     case.assertGreater(len(every), len(left_out))
     case.assertEqual([name for name in left_out if name not in every], [], "left out, but no test has this name")
-    done = run([paths.BEHAVIOUR_TEST, _REAL, *(f'~"{name}"' for name in left_out)], timeout=1500, env={
+    done = run([paths.BEHAVIOUR_TEST, "--durations=yes", _REAL, *(f'~"{name}"' for name in left_out)], timeout=1500, env={
         "TEST_PLANE": str(case.plane.folder),
         "KARMADA_CONTROLLER_MANAGER": str(paths.DAEMON),
         "BEHAVIOUR_LOG": str(case.plane.logs / "behaviour-daemon.log"),
     })
+    (case.plane.logs / "behaviour.log").write_text(done.stdout)
     print("\n".join(done.stdout.strip().splitlines()[-3:]), flush=True)
     case.assertEqual(done.returncode, 0, done.stdout[-8000:] + done.stderr[-2000:])
     passed = len(every) - len(left_out)

@@ -24,13 +24,18 @@ CHARTS = ROOT / "charts"
 SCENARIOS = ROOT / "tests" / "data" / "scenarios"
 
 
-def upstream_module():
-    """The folder of upstream's source, of the version that the testbed pins; downloaded when it is not there."""
-    done = subprocess.run(["go", "mod", "download", "-json", "github.com/karmada-io/karmada"],
-                          cwd=E2E / "testbed" / "karmada", stdout=subprocess.PIPE, text=True, check=False)
+def go_module(testbed, module):
+    """The folder of a module's source, of the version that this part of the testbed pins; downloaded when it is not there."""
+    done = subprocess.run(["go", "mod", "download", "-json", module],
+                          cwd=E2E / "testbed" / testbed, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        raise SystemExit("rig: upstream's module could not be downloaded, see above")
+        raise SystemExit(f"rig: the module {module} could not be downloaded, see above")
     return pathlib.Path(json.loads(done.stdout)["Dir"])
+
+
+def upstream_module():
+    """The folder of upstream's source."""
+    return go_module("karmada", "github.com/karmada-io/karmada")
 
 
 def _built(command):
