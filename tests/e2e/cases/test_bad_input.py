@@ -217,6 +217,32 @@ class RefusedWritesTest(DaemonCase):
             self.wait(name, lambda name=name: self.plane.kube("member1").find(f"{maps}/{name}"))
         self.assertTrue(self.daemon.process.alive())
 
+    def test_an_object_that_is_nested_too_deep_holds_up_its_kind_alone(self):
+        namespace, abysses = self.make_namespace("e2e-deep"), "abysses.e2e.test"
+        schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        self.host.apply([{
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": abysses},
+            "spec": {"group": "e2e.test", "scope": "Namespaced", "names": {"kind": "Abyss", "plural": "abysses"},
+                     "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]}}])
+        self.addCleanup(self.host.delete, f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{abysses}")
+        self.host.wait_established(abysses)
+        policy = divided_policy(namespace, self.plane.members)
+        policy["spec"]["resourceSelectors"] = [{"apiVersion": "v1", "kind": "ConfigMap"},
+                                               {"apiVersion": "e2e.test/v1", "kind": "Abyss"}]
+        head = {"apiVersion": "e2e.test/v1", "kind": "Abyss"}
+        deep = json.dumps({**head, "metadata": {"namespace": namespace, "name": "deep"}, "spec": 0})
+        self.host.apply([policy])
+        self.host.kubectl("create", "-f", "-", text=deep.replace('"spec": 0', '"spec": ' + '{"a":' * 600 + "0" + "}" * 600))
+        self.wait("the line about the kind", lambda: "nested deeper than 512" in self.daemon.process.tail(200), 60)
+
+        config_map = f"/api/v1/namespaces/{namespace}/configmaps/other"
+        self.host.create(config_map.removesuffix("/other"), {"metadata": {"name": "other"}})
+        self.wait("the object of another kind", lambda: self.plane.kube("member1").find(config_map))
+        self.host.apply([{**head, "metadata": {"namespace": namespace, "name": "shallow"}}])
+        self.host.delete(f"/apis/e2e.test/v1/namespaces/{namespace}/abysses/deep")
+        self.wait("the kind to be read again",
+                  lambda: self.host.find(f"{BINDINGS.format(namespace)}/shallow-abyss"), 90)
+
     def test_an_object_that_overrides_make_too_large_for_etcd_is_named(self):
         namespace = self.make_namespace("e2e-overlarge")
         maps = f"/api/v1/namespaces/{namespace}/configmaps"

@@ -24,6 +24,8 @@ _RESTARTS = 4
 # templates whose bindings may not be updated because of a quota.
 _UPSTREAM_CATCHES_UP = {"dependent-overrides", "policy-lazy", "policy-lifecycle", "policy-priority",
                         "duplicated-mixed-kinds", "quota-overall"}
+# An autoscaler that runs in a member changes its status every 15 seconds as it likes.
+_MEMBERS_GO_ON = {"autoscaled-in-members"}
 # The sums over the pods of the members follow.
 _SUMS = re.compile(r"host/clusters//|host/clusters/status//")
 _LEASE = "/apis/coordination.k8s.io/v1/namespaces/karmada-system/leases/karmada-controller-manager"
@@ -154,7 +156,7 @@ class TakeOverCase(PlaneCase):
     def give_back(self, scenarios):
         """Upstream takes its place again: it writes only kinds of things that it writes when it is restarted, on the state
         that it has left to us or on the one that it finds."""
-        catching_up = [one for one in scenarios if one.name in _UPSTREAM_CATCHES_UP]
+        catching_up = [one for one in scenarios if one.name in _UPSTREAM_CATCHES_UP | _MEMBERS_GO_ON]
         works = _works_of(catching_up, self.plane)
         changes, writes = self.exchange("upstream"), self.writes.essential()
         works |= _works_of(catching_up, self.plane)
@@ -317,4 +319,4 @@ def _is_the_same(change):
 
 def _describe(change):
     key, field, old, new = change
-    return f"{key}: {field}" + (f": {str(old)[:200]} -> {str(new)[:200]}" if (old, new) != (None, None) else "")
+    return f"{key}: {field}" + (f": {str(old)[:600]} -> {str(new)[:600]}" if (old, new) != (None, None) else "")
