@@ -194,6 +194,8 @@ class TakeOverCase(PlaneCase):
             if one.name == "policy-lazy" or not titles:  # Upstream's restart has done what its next steps are about.
                 continue
             compared += len(titles)
+            states = outcomes[one.name].states
+            _forget_events(states.get(one.title(first - 1), {}), states, one.recorded(), titles)
             with self.subTest(f"{one.name} goes on with ours"):
                 check_recording(self, one, outcomes[one.name], titles)
         print(f"  {compared} steps under our daemon compared with upstream's", flush=True)
@@ -280,6 +282,15 @@ def _kind(pair):
     of_karmada = write.resource.split("/")[0] in ("works", "resourcebindings", "clusterresourcebindings", "clusters")
     is_status = cluster == HOST and write.resource.endswith("/status") and not of_karmada
     return _side(cluster), write.verb, "status of a template" if is_status else _whatever_scope(write.resource)
+
+
+def _forget_events(before, states, recorded, titles):
+    """Takes out of the states after these steps the events that were there before them, and are not in the recording:
+    a busy machine makes upstream meet its own writes, and events stay for an hour."""
+    for title in titles:
+        for key in [key for key, item in states.get(title, {}).items()
+                    if "/Event/" in key and before.get(key) == item and key not in recorded.get(title, {})]:
+            states[title].pop(key)
 
 
 def _key(pair):
