@@ -1,6 +1,10 @@
 // The index has terms of at most 32,766 bytes, a path in front of the value included, and fields of
 // type flat_object have to be objects. So annotations, spec and status go in by an indexable copy.
 // Where that differs from the original, the original is kept in `rest`, and ObjectOf prefers it.
+//
+// OpenSearch reads a flat_object by recursion, and a deep one overflows the stack of the whole
+// server, for all users of it. `rest` is skipped there without recursion, and is as deep as an
+// object can be that karmada-search reads (json::ParseOptions).
 #include "search/opensearch/document.h"
 
 #include <array>
@@ -18,6 +22,9 @@ namespace {
 // Longer strings are searchable by their beginning only; paths that are longer are not searchable.
 constexpr size_t kMaxIndexedString = 8000;
 constexpr size_t kMaxIndexedPath = 8000;
+// How deep the fields are indexed. Each level of a schema in a CustomResourceDefinition takes two
+// or three of these, and it is the deepest of what people write.
+constexpr int kMaxIndexedDepth = 100;
 
 // Metadata fields that documents have at their top.
 constexpr std::array<absl::string_view, 4> kTopMetadata = {"namespace", "name", "uid",
@@ -41,8 +48,14 @@ std::string Shortened(absl::string_view text) {
   return std::string(text.substr(0, size));
 }
 
-// Makes `value` indexable; returns whether it had to be changed. `path` is the length of its path.
-bool MakeIndexable(json::Value& value, size_t path) {
+// Makes `value` indexable; returns whether it had to be changed. `path` is the length of its path,
+// and `levels` how many levels it may have.
+bool MakeIndexable(json::Value& value, size_t path, int levels) {
+  if ((value.is_object() || value.is_array()) && levels == 0) {
+    if (value.empty()) return false;
+    value = value.is_object() ? json::Value::Object() : json::Value::Array();
+    return true;
+  }
   if (value.is_string() && value.AsString().size() > kMaxIndexedString) {
     value = json::Value(Shortened(value.AsString()));
     return true;
@@ -51,7 +64,7 @@ bool MakeIndexable(json::Value& value, size_t path) {
   if (value.is_array()) {
     for (size_t i = 0; i < value.size(); ++i) {
       json::Value item = value.At(i);
-      if (!MakeIndexable(item, path)) continue;
+      if (!MakeIndexable(item, path, levels - 1)) continue;
       value.MutableAt(i) = std::move(item);
       changed = true;
     }
@@ -63,7 +76,7 @@ bool MakeIndexable(json::Value& value, size_t path) {
     json::Value inner = member.value;
     if (length > kMaxIndexedPath) {
       changed = value.Erase(member.name()) || changed;
-    } else if (MakeIndexable(inner, length)) {
+    } else if (MakeIndexable(inner, length, levels - 1)) {
       value.Set(member.name(), std::move(inner));
       changed = true;
     }
@@ -76,7 +89,7 @@ bool MakeIndexable(json::Value& value, size_t path) {
 bool PutFlat(json::Value& document, absl::string_view field, const json::Value& source) {
   if (!source.is_object()) return !source.is_null();
   json::Value copy = source;
-  const bool changed = MakeIndexable(copy, field.size());
+  const bool changed = MakeIndexable(copy, field.size(), kMaxIndexedDepth);
   document.Set(field, std::move(copy));
   return changed;
 }

@@ -12,7 +12,8 @@
 //
 // `rest` holds what the other fields do not, at its place in the object. Where spec, status or
 // annotations contain strings that are too long for the index, the field has them shortened, and
-// `rest` has it as it is.
+// `rest` has it as it is. The same holds for what is nested more than 100 levels deep in them: the
+// field has an empty object or array in its place.
 #ifndef SEARCH_OPENSEARCH_DOCUMENT_H_
 #define SEARCH_OPENSEARCH_DOCUMENT_H_
 

@@ -19,6 +19,10 @@
 namespace search {
 namespace {
 
+// A found document is inside of six more levels, and its object may be as deep as any that was
+// read.
+constexpr int kMaxDepth = json::ParseOptions().max_depth + 16;
+
 // How long an address that did not answer is asked only after the others.
 constexpr absl::Duration kLeftOut = absl::Seconds(60);
 // Pages are made so that they fit, with thousands of usual objects.
@@ -140,7 +144,7 @@ absl::StatusOr<OpenSearchAnswer> Read(const kube::HttpResponse& response) {
     answer.retry_after = absl::Seconds(std::clamp(seconds, 0, 300));
   }
   if (response.body.empty()) return answer;
-  auto body = json::Parse(response.body);
+  auto body = json::Parse(response.body, {.max_depth = kMaxDepth});
   if (body.ok()) {
     answer.body = *std::move(body);
   } else if (response.code < 300) {

@@ -1,6 +1,8 @@
 #include "search/opensearch/document.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -96,6 +98,45 @@ TEST_CASE("Each object comes back as it was") {
     REQUIRE(back.ok());
     CHECK(json::Write(back->root()) == json::Write(object.root()));
   }
+}
+
+// Returns how many objects and arrays are around the innermost value.
+int DepthOf(const json::Value& value) {
+  int deepest = 0;
+  for (const json::Member& member : value.members()) {
+    deepest = std::max(deepest, DepthOf(member.value));
+  }
+  for (size_t i = 0; value.is_array() && i < value.size(); ++i) {
+    deepest = std::max(deepest, DepthOf(value.At(i)));
+  }
+  return value.is_object() || value.is_array() ? deepest + 1 : 0;
+}
+
+std::string Nested(int levels, const std::string& open, const std::string& close) {
+  std::string text = "1";
+  for (int i = 0; i < levels; ++i) text = absl::StrCat(open, text, close);
+  return text;
+}
+
+TEST_CASE("What is nested too deep is kept and not indexed") {
+  const std::string text = absl::StrCat(
+      R"({"apiVersion":"x.io/v1","kind":"Thing","metadata":{"uid":"u"},"spec":{"size":3,"deep":)",
+      Nested(500, R"({"a":)", "}"), R"(},"status":{"deep":)", Nested(500, "[", "]"), "}}");
+  const json::Value document = DocumentOf({"x.io", "v1", "Thing"}, text);
+  CHECK(document["spec"]["size"] == json::Value(3));
+  CHECK(DepthOf(document["spec"]) == 101);
+  CHECK(DepthOf(document["status"]) == 101);
+  const auto back = search::ObjectOf(document);
+  REQUIRE(back.ok());
+  CHECK(back->root() == json::Parse(text).value());
+}
+
+TEST_CASE("What real objects have is indexed whole") {
+  const std::string text = absl::StrCat(R"({"metadata":{"uid":"u"},"spec":)",
+                                        Nested(100, R"({"properties":)", "}"), "}");
+  const json::Value document = DocumentOf({"x.io", "v1", "Thing"}, text);
+  CHECK(DepthOf(document["spec"]) == 100);
+  CHECK_FALSE(document["rest"].Has("spec"));
 }
 
 TEST_CASE("Something else is no document") {
