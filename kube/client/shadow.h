@@ -65,6 +65,8 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   static constexpr absl::Duration kPeriod = absl::Seconds(5);
   // The most objects that one Judge() reads, so that the servers are not loaded: 10 a second.
   static constexpr int kMostReads = 50;
+  // The most objects beyond these that it reads at a cluster whose last answer was none.
+  static constexpr int kMostSilentReads = 10;
   // The most writes that are kept, and the most bytes of their requests and texts together.
   static constexpr size_t kMostRecords = 20000;
   static constexpr size_t kMostBytes = 64 << 20;
@@ -102,8 +104,10 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   // Reads the objects of the writes that are due or unanswered, withdraws, and reports: a line in
   // the log and one more in the counter for each write, and again for the same write only when its
   // content changes by more than times and UUIDs. At most kMostReads objects are read, those first
-  // that were not read for the longest time. A write is left as it is unless the answer is a 200,
-  // or a 404 that names the object.
+  // that were not read for the longest time; then up to kMostSilentReads of one cluster whose last
+  // answer was none, another one in each call. Waits for one time-out of each cluster that has
+  // fallen silent since the last call, and for one more. A write is left as it is unless the answer
+  // is a 200, or a 404 that names the object.
   void Judge(const base::StopToken& stop);
 
   // Returns whether a write is due that no round has confirmed, or none lately. One that is
@@ -178,6 +182,14 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
 
   // Returns what is to be judged, that first which was not judged for the longest time.
   std::vector<Key> ToJudge() const;
+  // Returns the clusters whose last answer was none or a failure.
+  std::set<std::string> SilentToAsk() const;
+  // Judges records in this order, except those of the clusters that are left out.
+  void JudgeThose(const std::vector<Key>& keys, int most_reads, std::set<std::string> left_out,
+                  const base::StopToken& stop);
+  // Judges the records of that silent cluster whose turn it is.
+  void JudgeSilent(const std::vector<Key>& keys, const std::set<std::string>& silent,
+                   const base::StopToken& stop);
   // Returns a copy of the record if it is still to be judged.
   std::optional<Record> Find(const Key& key) const;
   // Reads the object and settles the record if the answer allows it. Returns whether the server
@@ -202,6 +214,8 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;  // Of all records.
   // The clusters whose last answer was none, or an error of the server as a whole.
   std::set<std::string> silent_ ABSL_GUARDED_BY(mu_);
+  // The silent cluster that was asked last; only Judge() uses it. Empty: the first one is next.
+  std::string asked_last_;
   int64_t not_listed_ ABSL_GUARDED_BY(mu_) = 0;
   int64_t rounds_ ABSL_GUARDED_BY(mu_) = 0;
   // In the infinite future while there is no round.

@@ -8,9 +8,15 @@
 //
 // An attempt whose object could not be read becomes a write, or nothing, when there is an answer.
 // It waits that long also when the loop itself no longer wants it, because nobody can know that.
+//
+// A server that swallows requests costs the time-out of one. So the clusters whose last answer was
+// none come after all others, and one of them at a time, each in its turn: however many they are,
+// the writes of the others are judged first, and again after one time-out.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -44,22 +50,48 @@ std::optional<Shadow::Record> Shadow::Find(const Key& key) const {
 }
 
 void Shadow::Judge(const base::StopToken& stop) {
-  std::set<std::string> silent;  // One wait for each server that does not answer is enough.
+  const std::vector<Key> keys = ToJudge();
+  const std::set<std::string> silent = SilentToAsk();
+  JudgeThose(keys, kMostReads, silent, stop);
+  JudgeSilent(keys, silent, stop);
+  if (!stop.stop_requested()) ShowGauge();
+}
+
+std::set<std::string> Shadow::SilentToAsk() const {
+  absl::MutexLock lock(&mu_);
+  return silent_;
+}
+
+void Shadow::JudgeThose(const std::vector<Key>& keys, int most_reads,
+                        std::set<std::string> left_out, const base::StopToken& stop) {
   int reads = 0;
-  for (const Key& key : ToJudge()) {
-    const std::string& cluster = std::get<0>(key);
-    if (silent.contains(cluster)) continue;
+  for (const Key& key : keys) {
+    if (stop.stop_requested()) return;
     const std::optional<Record> record = Find(key);
     if (!record.has_value()) continue;
     if (record->server.expired()) {  // The cluster has left, or is reached in another way by now.
       Settle(key, *record, std::nullopt);
       continue;
     }
-    if (reads++ == kMostReads) break;
-    if (!JudgeOne(key, *record, stop)) silent.insert(cluster);
-    if (stop.stop_requested()) return;
+    const std::string& cluster = std::get<0>(key);
+    if (left_out.contains(cluster)) continue;
+    if (reads++ == most_reads) break;
+    // One wait for each server that does not answer is enough.
+    if (!JudgeOne(key, *record, stop)) left_out.insert(cluster);
   }
-  ShowGauge();
+}
+
+void Shadow::JudgeSilent(const std::vector<Key>& keys, const std::set<std::string>& silent,
+                         const base::StopToken& stop) {
+  std::map<std::string, std::vector<Key>> by_cluster;
+  for (const Key& key : keys) {
+    if (silent.contains(std::get<0>(key))) by_cluster[std::get<0>(key)].push_back(key);
+  }
+  if (by_cluster.empty()) return;
+  auto next = by_cluster.upper_bound(asked_last_);
+  if (next == by_cluster.end()) next = by_cluster.begin();
+  asked_last_ = next->first;
+  JudgeThose(next->second, kMostSilentReads, {}, stop);
 }
 
 bool Shadow::JudgeOne(const Key& key, const Record& record, const base::StopToken& stop) {
