@@ -22,6 +22,7 @@
 // the identity of the management cluster, and that is asked for again before anything is deleted.
 #include "controllers/cluster_api/cluster_api_reconciler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -68,6 +69,13 @@ bool MarkedOneChanged(const kube::Object& before, const kube::Object& after) {
   const api::JoinMark mark = api::JoinMark::Of(after, after.name());
   return mark != api::JoinMark::Of(before, before.name()) ||
          (mark.exists() && kube::GenerationChanged(before, after));
+}
+
+// Secrets of the management cluster are not watched: one that was mended is found by the next try.
+kube::RateLimiterOptions LimiterOf(const loops::Context& context) {
+  kube::RateLimiterOptions limiter = context.RateLimiter();
+  limiter.max_delay = std::min(limiter.max_delay, ClusterApiReconciler::kRecheck);
+  return limiter;
 }
 
 // The name of the member is not a field of the Secrets, and one of them has the other's name with
@@ -294,6 +302,7 @@ absl::Status BuildClusterApi(const loops::Context& context, ClusterApiConnection
   context.manager.Add(management->NewRunnable());
   kube::Controller& controller =
       context.NewController(api::kClusterApiQueue, workers)
+          .WithLimiter(LimiterOf(context))
           .WithLanes([](const kube::Request& request) { return request.key.name; })
           .Watches(api::Clusters(), {.when = {.add = IsMarked, .update = MarkedOneChanged}})
           .Watches(api::Secrets(), {.map = MembersOf})

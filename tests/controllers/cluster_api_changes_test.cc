@@ -1,7 +1,9 @@
 // What becomes of a joined cluster, or of one that cannot join, when something changes.
-#include <catch2/catch.hpp>
+#include <algorithm>
 #include <string>
 #include <vector>
+
+#include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -179,6 +181,33 @@ TEST_CASE_METHOD(Fixture, "the version that the management cluster prefers is wa
   CHECK(watching->Find({"fleet", "w1"}) != nullptr);
   CHECK(watching->Named("w1").size() == 1);
   CHECK(watching->Named("w2").empty());
+}
+
+// An ordinary back-off would have grown to 1000 s.
+TEST_CASE_METHOD(Fixture,
+                 "a kubeconfig that was missing for long is found soon after it was written") {
+  AddWorkload("https://w1", "id-1");
+  ServeVersions({"v1beta1"});
+  const auto connect = [this](const kube::ConnectionConfig& config) { return Connect(config); };
+  REQUIRE(controllers::BuildClusterApi(Context(), {management, "host", connect}, 3).ok());
+  Start();
+  PutSource("Provisioned");
+  const auto tries = [&] {
+    const std::vector<std::string> requests = management->Requests("GET");
+    return std::count_if(requests.begin(), requests.end(), [](const std::string& request) {
+      return absl::StrContains(request, "w1-kubeconfig");
+    });
+  };
+  REQUIRE(Eventually([&] {
+    clock.Advance(absl::Minutes(5));
+    return tries() > 25;
+  }));
+  PutKubeconfig(Kubeconfig("https://w1"));
+  int seconds = 0;
+  CHECK(Eventually([&] {
+    if (++seconds < 600) clock.Advance(absl::Seconds(1));
+    return !Secret("w1").OwnerRefs().empty();
+  }));
 }
 
 TEST_CASE_METHOD(Fixture, "the registered loop joins and un-joins by itself, once it is possible") {
