@@ -3,7 +3,7 @@
 // Where that differs from the original, the original is kept in `rest`, and ObjectOf prefers it.
 //
 // OpenSearch reads a flat_object by recursion, and a deep one overflows the stack of the whole
-// server, for all users of it. `rest` is skipped there without recursion, and is as deep as an
+// server, for all users of it. `rest` is not indexed (`enabled: false`), and is as deep as an
 // object can be that karmada-search reads (json::ParseOptions).
 #include "search/opensearch/document.h"
 
