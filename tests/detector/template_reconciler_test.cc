@@ -37,9 +37,17 @@ struct Fixture : tests::MembersFixture {
     policy.SetLabel(api::kPropagationPolicyIdLabel, "p-id");
     policy.Set({"spec", "resourceSelectors"},
                Json(R"([{"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "ns"}])"));
-    PutCached(api::PropagationPolicies(), policy);
+    PutPolicy(policy);
     PutCached(kDeployments, kube::Object::Make(kDeployments.gvk, kWeb));
     Reconciler(false);
+  }
+  // Puts a policy, and waits until the index has it, which is a moment after the cache.
+  void PutPolicy(const kube::Object& policy) {
+    const kube::Object stored = PutCached(api::PropagationPolicies(), policy);
+    REQUIRE(tests::Eventually([&] {
+      const kube::ObjectPtr known = policies->Find(stored.key());
+      return known != nullptr && known->resource_version() == stored.resource_version();
+    }));
   }
   void Reconciler(bool components) {
     if (!manager) Make();
@@ -259,7 +267,7 @@ constexpr char kOthers[] =
 TEST_CASE_METHOD(RecheckFixture,
                  "a template that its policy does not select any more is released") {
   const kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
-  PutCached(api::PropagationPolicies(), Selecting(policy, kOthers));
+  PutPolicy(Selecting(policy, kOthers));
   REQUIRE(Reconcile().ok());
   CHECK(server->Find(kDeployments, kWeb).Label(api::kPropagationPolicyIdLabel).empty());
   const kube::Object binding = server->Find(api::ResourceBindings(), {"ns", "web-deployment"});
@@ -275,7 +283,7 @@ TEST_CASE_METHOD(RecheckFixture,
   CHECK(detector::RecountRequest(binding, *policies, *cluster_policies) == edit);
   kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
   policy.Set({"spec", "activationPreference"}, "Lazy");
-  PutCached(api::PropagationPolicies(), policy);
+  PutPolicy(policy);
   CHECK_FALSE(detector::RecountRequest(binding, *policies, *cluster_policies) == edit);
 }
 
@@ -299,7 +307,7 @@ TEST_CASE_METHOD(RecheckFixture, "a template is released by a policy that is bei
   kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
   policy.AddFinalizer("karmada.io/propagation-policy-controller");
   policy.Set({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
-  PutCached(api::PropagationPolicies(), policy);
+  PutPolicy(policy);
   REQUIRE(Reconcile().ok());
   CHECK(server->Find(kDeployments, kWeb).Label(api::kPropagationPolicyIdLabel).empty());
 }
@@ -308,7 +316,7 @@ TEST_CASE_METHOD(RecheckFixture, "an object that is propagated in another versio
   const char* other_version =
       R"([{"apiVersion": "apps/v1beta1", "kind": "Deployment", "namespace": "ns"}])";
   const kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
-  PutCached(api::PropagationPolicies(), Selecting(policy, other_version));
+  PutPolicy(Selecting(policy, other_version));
   kube::Object binding = server->Find(api::ResourceBindings(), {"ns", "web-deployment"});
   SECTION("as its binding says") {
     binding.Set({"spec", "resource", "apiVersion"}, "apps/v1beta1");
@@ -328,9 +336,7 @@ TEST_CASE_METHOD(Fixture, "a policy that changes while it is applied is applied 
   scripted.Enable(Operation::kInterpretReplica);
   scripted.replicas = interpreter::Replicas{.replicas = 2};
   const kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
-  scripted.before_replicas = [&] {
-    PutCached(api::PropagationPolicies(), Selecting(policy, kOthers));
-  };
+  scripted.before_replicas = [&] { PutPolicy(Selecting(policy, kOthers)); };
   CHECK(absl::IsAborted(Reconcile()));
   REQUIRE(Reconcile().ok());
   CHECK(server->Find(kDeployments, kWeb).Label(api::kPropagationPolicyIdLabel).empty());
@@ -339,7 +345,7 @@ TEST_CASE_METHOD(Fixture, "a policy that changes while it is applied is applied 
 TEST_CASE_METHOD(Fixture, "an existing override is found although overrides are not watched") {
   kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
   policy.Set({"spec", "dependentOverrides"}, Json(R"(["o"])"));
-  PutCached(api::PropagationPolicies(), policy);
+  PutPolicy(policy);
   CHECK_THAT(std::string(Reconcile().message()),
              Catch::Contains("waiting for dependent overrides: ns/o"));
   server->Put(api::OverridePolicies(),
