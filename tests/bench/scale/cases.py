@@ -140,7 +140,7 @@ class Bench:
             load.put_customization(stage.host, "another text")
             time.sleep(5)  # Until the daemon has seen it.
             daemon.wait_quiet()
-            # The lease of a cluster's status and the event about the customization are not about objects.
+            # One write is the event about the customization.
             return {"cpu": daemon.cpu_seconds() - cpu, "writes": daemon.writes() - writes}
 
     def storm(self):
