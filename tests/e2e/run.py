@@ -134,6 +134,7 @@ def main():
         result = Progress(plane)
         tests.run(result)
     failed = sorted({pattern_of(test) for test, _ in result.failures + result.errors})
+    (paths.BUILD / "e2e").mkdir(parents=True, exist_ok=True)  # Without a plane nobody has made it.
     (paths.BUILD / "e2e" / "failed").write_text("".join(f"{name}\n" for name in failed))
     print(f"\nlogs: {paths.BUILD / 'e2e' / 'logs'}")
     print(f"{result.passed} passed, {len(failed)} failed, {len(result.skipped)} skipped")
