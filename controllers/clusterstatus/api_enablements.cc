@@ -7,6 +7,7 @@
 #include "kube/client/failed_groups.h"
 
 namespace controllers {
+namespace {
 
 json::Value ApiEnablements(const kube::Discovery& discovery, const json::Value& before) {
   std::map<std::string, std::map<std::string, std::string>> groups;
@@ -31,6 +32,8 @@ json::Value ApiEnablements(const kube::Discovery& discovery, const json::Value& 
   for (auto& [group_version, item] : items) list.Append(std::move(item));
   return list;
 }
+
+}  // namespace
 
 json::Value ApiEnablementsCache::Of(const std::shared_ptr<const kube::Discovery>& discovery,
                                     const json::Value& before) {

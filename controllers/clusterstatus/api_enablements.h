@@ -12,16 +12,13 @@
 
 namespace controllers {
 
-// Returns the list for what a discovery has found, sorted by group-version and name; of groups that
-// it could not read, with what `before` lists.
-json::Value ApiEnablements(const kube::Discovery& discovery, const json::Value& before);
-
 // Makes the list once for each discovery: a member is asked every few seconds, its kinds hardly
 // ever change, and members with the same kinds share a discovery (kube::DiscoveryPool).
 // Thread-safe.
 class ApiEnablementsCache {
  public:
-  // Returns what ApiEnablements returns. REQUIRES: `discovery` is not null.
+  // Returns the list for what a discovery has found, sorted by group-version and name; of groups
+  // that it could not read, with what `before` lists. REQUIRES: `discovery` is not null.
   json::Value Of(const std::shared_ptr<const kube::Discovery>& discovery,
                  const json::Value& before);
 
