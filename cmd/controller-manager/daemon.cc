@@ -24,6 +24,7 @@
 #include "cmd/controller-manager/cluster_config_source.h"
 #include "cmd/controller-manager/cluster_log.h"
 #include "cmd/controller-manager/controller_table.h"
+#include "cmd/controller-manager/expected_mends.h"
 #include "cmd/controller-manager/listen_errors.h"
 #include "cmd/controller-manager/memory_watch.h"
 #include "cmd/controller-manager/resync.h"
@@ -235,6 +236,7 @@ absl::Status Daemon::LoadInterpreter(const base::StopToken& stop) {
 
 void Daemon::ShowShadow(const std::shared_ptr<kube::Shadow>& shadow) {
   shadow->ShowIn(registry_);
+  shadow->ExpectMends(ExpectedMends());
   manager_.ServeBesideMetrics("/shadow", [this, shadow] { return shadow->Page(Failing()); });
   const auto look = [this](const base::StopToken& stop) { ResyncAll(informers_, members_, stop); };
   manager_.Add(std::make_unique<ShadowWatch>(

@@ -32,16 +32,19 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/stop_token.h"
 #include "kube/client/transport.h"
+#include "kube/meta/names.h"
 
 namespace metrics {
 class Registry;
@@ -84,6 +87,16 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   // in `registry`.
   // REQUIRES: called before Judge; `registry` outlives the last call of Judge.
   void ShowIn(metrics::Registry& registry);
+
+  // Writes that are due on a plane that another program has written, because this one mends what
+  // that leaves: all fields that change begin with `field`.
+  struct Mend {
+    Gvk gvk;
+    std::string subresource, field;
+    std::string why;  // Shown with each such write.
+  };
+  // REQUIRES: called before Judge and Page.
+  void ExpectMends(std::vector<Mend> mends) { mends_ = std::move(mends); }
 
   // Returns a transport that passes reads on to `server`: GET, HEAD, watches, and reviews of
   // tokens, accesses and subjects, which are asked for by POST and store nothing. Any other request
@@ -135,9 +148,10 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   // Shows the count as karmada_shadow_failing.
   void ShowFailing(size_t count);
 
-  // Returns JSON: {"outstanding": n, "held": n, "unanswered": n, "failing": n, "notListed": n,
-  // "rounds": n, "writes": [...], "failures": [...]}. `writes` has the outstanding ones, at most
-  // kMostListed: those that were reported and have not been withdrawn. `failing` and `failures` are
+  // Returns JSON: {"outstanding": n, "mends": n, "held": n, "unanswered": n, "failing": n,
+  // "notListed": n, "rounds": n, "writes": [...], "failures": [...]}. `writes` has the outstanding
+  // ones, at most kMostListed: those that were reported and have not been withdrawn. `mends` is how
+  // many of all these are expected ones, whose `why` says what for. `failing` and `failures` are
   // the argument. `notListed` counts since the last round began. Every value in a Secret, also in a
   // Work, and every text that is JSON is masked, and nothing else.
   std::string Page(const Failing& failing) const;
@@ -205,9 +219,12 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   void Report(const Key& key, Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ForgetOld() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Counts Count() const;
-  static json::Value Shown(const Listed& write);
+  json::Value Shown(const Listed& write) const;
+  // Returns why this write is expected; "" when it is not.
+  absl::string_view WhyOf(const internal::ShadowedWrite& write) const;
 
   const base::Clock& clock_;
+  std::vector<Mend> mends_;
   mutable absl::Mutex mu_;
   metrics::Registry* registry_ ABSL_GUARDED_BY(mu_) = nullptr;
   std::map<Key, Record> records_ ABSL_GUARDED_BY(mu_);

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/cut_text.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -62,6 +64,7 @@ void Shadow::Report(const Key& key, Record& record) {
                     {"apiVersion", write.gvk.ApiVersion()},
                     {"subresource", write.subresource},
                     {"fields", write.fields},
+                    {"why", WhyOf(write)},
                     {"patch", base::CutText(write.patch, kLoggedBytes)}});
   if (registry_ == nullptr) return;
   registry_
@@ -79,7 +82,7 @@ struct Shadow::Listed {
 };
 
 struct Shadow::Counts {
-  int64_t outstanding = 0, held = 0, unanswered = 0, not_listed = 0, rounds = 0;
+  int64_t outstanding = 0, mends = 0, held = 0, unanswered = 0, not_listed = 0, rounds = 0;
   std::vector<Listed> listed;
 };
 
@@ -93,6 +96,7 @@ Shadow::Counts Shadow::Count() const {
     if (record.unanswered) ++counts.unanswered;
     if (!record.shown) continue;
     ++counts.outstanding;
+    if (!WhyOf(record.write).empty()) ++counts.mends;
     if (counts.listed.size() == kMostListed) continue;
     counts.listed.push_back(
         {std::get<0>(key), record.write, record.attempts, record.first, record.last});
@@ -100,7 +104,19 @@ Shadow::Counts Shadow::Count() const {
   return counts;
 }
 
-json::Value Shadow::Shown(const Listed& listed) {
+absl::string_view Shadow::WhyOf(const internal::ShadowedWrite& write) const {
+  for (const Mend& mend : mends_) {
+    if (mend.gvk != write.gvk || mend.subresource != write.subresource) continue;
+    const std::vector<absl::string_view> fields = absl::StrSplit(write.fields, ", ");
+    const bool all = std::all_of(fields.begin(), fields.end(), [&](absl::string_view field) {
+      return absl::StartsWith(field, mend.field);
+    });
+    if (all) return mend.why;
+  }
+  return "";
+}
+
+json::Value Shadow::Shown(const Listed& listed) const {
   const internal::ShadowedWrite& write = listed.write;
   return json::Value::Object({{"cluster", listed.cluster},
                               {"verb", write.verb},
@@ -110,6 +126,7 @@ json::Value Shadow::Shown(const Listed& listed) {
                               {"name", write.key.name},
                               {"subresource", write.subresource},
                               {"fields", write.fields},
+                              {"why", WhyOf(write)},
                               {"patch", write.patch},
                               {"attempts", listed.attempts},
                               {"first", kube::FormatTime(listed.first)},
@@ -125,6 +142,7 @@ std::string Shadow::Page(const Failing& failing) const {
         {{"controller", failure.controller}, {"key", failure.key}, {"error", failure.error}}));
   }
   const json::Value page = json::Value::Object({{"outstanding", counts.outstanding},
+                                                {"mends", counts.mends},
                                                 {"held", counts.held},
                                                 {"unanswered", counts.unanswered},
                                                 {"failing", static_cast<int64_t>(failing.count)},

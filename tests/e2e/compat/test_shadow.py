@@ -70,21 +70,22 @@ class ShadowTest(PlaneCase):
         time.sleep(_NOTICE_SECONDS)
 
         def is_clear(page):
-            due = ("held", "outstanding", "unanswered", "failing")
-            return page["rounds"] > 0 and not any(page[name] for name in due)
+            due = ("held", "unanswered", "failing")
+            return page["rounds"] > 0 and page["outstanding"] == page["mends"] and not any(page[name] for name in due)
         end = time.monotonic() + 240  # What is held needs a round of all loops, after the one at the start.
         page = self.page(shadow)
         while not is_clear(page) and time.monotonic() < end:
             time.sleep(2)
             page = self.page(shadow)
-        counts = ", ".join(f"{page[name]} {name}" for name in ("outstanding", "held", "unanswered", "failing", "rounds"))
+        counts = ", ".join(f"{page[name]} {name}" for name in ("outstanding", "mends", "held", "unanswered", "failing",
+                                                                     "rounds"))
         print(f"  shadow after step {number}: {counts}", flush=True)
         for write in page["writes"]:
             print(f"    {json.dumps(write)[:1500]}", flush=True)
         for failure in page["failures"]:
             print(f"    {json.dumps(failure)}", flush=True)
         with self.subTest(f"nothing is outstanding after step {number}"):
-            self.assertEqual(page["writes"], [])
+            self.assertEqual([write for write in page["writes"] if not write["why"]], [])
             self.assertGreater(page["rounds"], 0)
             self.assertEqual((page["held"], page["unanswered"], page["failing"]), (0, 0, 0))
             self.assertEqual(page["notListed"], 0)

@@ -41,6 +41,7 @@ _PROBE = "s-takeover-probe"
 _WE_MEND = [
     (re.compile(r"host/resourcebindings/s-claimed/"), re.compile(r"metadata\.\w+\.propagationpolicy\.karmada\.io/")),
     (re.compile(r"host/services/[^/]+/derived-"), re.compile(r"metadata\.ownerReferences$")),
+    (re.compile(r"host/statefulsets/"), re.compile(r"status\.observedGeneration$")),
 ]
 # The namespaces of the behaviour tests, which have used the plane before and leave broken templates in them that every
 # controller manager tries again and again.

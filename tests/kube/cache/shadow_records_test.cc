@@ -44,6 +44,22 @@ struct RecordsFixture : ShadowFixture {
 
 }  // namespace
 
+TEST_CASE_METHOD(RecordsFixture, "A write that is expected says why, and is counted") {
+  shadow->ExpectMends({{.gvk = kMaps.gvk, .subresource = "", .field = "data.act", .why = "moved"}});
+  PutSummary(1);
+  CHECK(WriteActions() == 200);
+  CHECK(WriteSummary(2) == 200);
+  CHECK(Send("m", R"({"data":{"actions":"None","summary":"3"}})") == 200);
+  clock.Advance(Shadow::kHold);
+  Round();
+  shadow->Judge(stop);
+  REQUIRE(Count("outstanding") > Count("mends"));
+  CHECK(Count("mends") == 1);
+  for (const json::Value& write : Page()["writes"].items()) {
+    CHECK(write["why"].AsString() == (write["fields"] == "data.actions" ? "moved" : ""));
+  }
+}
+
 TEST_CASE_METHOD(RecordsFixture, "A write stays due when another loop's of the object is made") {
   PutSummary(1);
   CHECK(WriteActions() == 200);

@@ -1,0 +1,17 @@
+// The writes that are due on a plane of upstream's because this program mends what that leaves.
+#ifndef CMD_CONTROLLER_MANAGER_EXPECTED_MENDS_H_
+#define CMD_CONTROLLER_MANAGER_EXPECTED_MENDS_H_
+
+#include <vector>
+
+#include "kube/client/shadow.h"
+
+namespace cmd {
+
+// Returns what a shadow tells from other writes. docs/operations.md has the same list, for those
+// who take over.
+std::vector<kube::Shadow::Mend> ExpectedMends();
+
+}  // namespace cmd
+
+#endif  // CMD_CONTROLLER_MANAGER_EXPECTED_MENDS_H_
