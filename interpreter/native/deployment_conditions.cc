@@ -15,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "api/binding.h"
 #include "api/keys.h"
+#include "api/template_reasons.h"
 #include "base/status.h"
 #include "interpreter/native/typed_fields.h"
 #include "interpreter/native/workload_status.h"
@@ -25,7 +26,6 @@ namespace {
 
 constexpr absl::string_view kAvailable = "Available";
 constexpr absl::string_view kProgressing = "Progressing";
-constexpr absl::string_view kDeadlineExceeded = "ProgressDeadlineExceeded";
 
 // What the clusters say of one type of condition.
 struct Votes {
@@ -85,7 +85,7 @@ bool IsComplete(const json::Value& item, Fields& status) {
 const json::Value* MissedDeadline(const json::Value& status) {
   const json::Value* progressing = kube::FindCondition(status["conditions"], kProgressing);
   const bool missed = progressing != nullptr && (*progressing)["status"] == "False" &&
-                      (*progressing)["reason"] == kDeadlineExceeded;
+                      (*progressing)["reason"] == api::reason::kProgressDeadlineExceeded;
   return missed ? progressing : nullptr;
 }
 
@@ -124,7 +124,7 @@ kube::Condition Verdict(const Votes& votes, size_t clusters, kube::Condition goo
     out.message = absl::StrJoin(votes.bad, ", ");
   } else if (clusters == 0 || !votes.silent.empty()) {
     out.status = "Unknown";
-    out.reason = "NotReported";
+    out.reason = api::reason::kNotReported;
     out.message = absl::StrCat("no report of ",
                                clusters == 0 ? "any cluster" : absl::StrJoin(votes.silent, ", "));
   }
@@ -133,34 +133,35 @@ kube::Condition Verdict(const Votes& votes, size_t clusters, kube::Condition goo
 
 kube::Condition Availability(const kube::Object& counted, const Votes& votes, size_t clusters,
                              const Slack& slack) {
-  kube::Condition good{std::string(kAvailable), "True", "MinimumReplicasAvailable",
+  kube::Condition good{std::string(kAvailable), "True", api::reason::kMinimumReplicasAvailable,
                        "Deployment has minimum availability."};
-  kube::Condition out = Verdict(votes, clusters, std::move(good), "MinimumReplicasUnavailable");
+  kube::Condition out =
+      Verdict(votes, clusters, std::move(good), api::reason::kMinimumReplicasUnavailable);
   // Members whose replicas are their own have no sum that the template knows.
   const bool retained = counted.Label(api::kRetainReplicasLabel) == api::kRetainReplicasValue;
   const json::Value& wanted = counted.spec()["replicas"];
   const int64_t needed = Needed(slack, wanted.is_int() ? wanted.AsInt() : 1);
   if (out.status == "True" && !retained && counted.status()["availableReplicas"].AsInt() < needed) {
     out.status = "False";
-    out.reason = "MinimumReplicasUnavailable";
+    out.reason = api::reason::kMinimumReplicasUnavailable;
     out.message = "Deployment does not have minimum availability.";
   }
   return out;
 }
 
 kube::Condition Progress(const kube::Object& counted, const Votes& votes, size_t clusters) {
-  kube::Condition good{std::string(kProgressing), "True", "NewReplicaSetAvailable",
+  kube::Condition good{std::string(kProgressing), "True", api::reason::kNewReplicaSetAvailable,
                        "Deployment has successfully progressed."};
   if (votes.at_work) {
-    good.reason = "ReplicaSetUpdated";
+    good.reason = api::reason::kReplicaSetUpdated;
     good.message = "Deployment is progressing.";
   }
   if (counted.spec()["paused"].AsBool()) {
     good.status = "Unknown";
-    good.reason = "DeploymentPaused";
+    good.reason = api::reason::kDeploymentPaused;
     good.message = "Deployment is paused";
   }
-  return Verdict(votes, clusters, std::move(good), kDeadlineExceeded);
+  return Verdict(votes, clusters, std::move(good), api::reason::kProgressDeadlineExceeded);
 }
 
 // Adds or replaces the condition, with the times that the deployment controller gives it.

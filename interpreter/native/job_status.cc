@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/template_reasons.h"
 #include "base/status.h"
 #include "interpreter/native/times.h"
 #include "interpreter/native/typed_fields.h"
@@ -74,19 +75,22 @@ absl::Status AddJob(const json::Value& item, JobTotals& totals) {
   return status.error();
 }
 
-// Returns the condition. The times of an old one that says the same stay.
-json::Value ConditionLike(const json::Value* old, const kube::Condition& wanted, absl::Time now) {
-  if (old != nullptr && (*old)["reason"].AsString() == wanted.reason &&
-      (*old)["message"].AsString() == wanted.message) {
-    return *old;
-  }
+json::Value NewCondition(absl::string_view type, absl::string_view reason,
+                         absl::string_view message, absl::Time now) {
   const std::string time = kube::FormatTime(now);
-  return json::Value::Object({{"type", wanted.type},
+  return json::Value::Object({{"type", type},
                               {"status", "True"},
-                              {"reason", wanted.reason},
-                              {"message", wanted.message},
+                              {"reason", reason},
+                              {"message", message},
                               {"lastProbeTime", time},
                               {"lastTransitionTime", time}});
+}
+
+// Returns the old condition, with its times, if there is one that says the same.
+json::Value OldOr(const json::Value* old, json::Value fresh) {
+  const bool same = old != nullptr && (*old)["reason"] == fresh["reason"] &&
+                    (*old)["message"] == fresh["message"];
+  return same ? *old : fresh;
 }
 
 const json::Value* FindTrue(const json::Value& conditions, absl::string_view type) {
@@ -101,18 +105,13 @@ json::Value Failure(const JobTotals& totals, const json::Value* target, absl::Ti
   if (totals.failed_clusters.empty()) {
     out.Append(*target);
   } else {
-    out.Append(ConditionLike(target,
-                             {std::string(kFailureTarget), "True", "JobFailed",
-                              absl::StrCat("Job executed failed in member clusters ",
-                                           absl::StrJoin(totals.failed_clusters, ","))},
-                             now));
+    const std::string message = absl::StrCat("Job executed failed in member clusters ",
+                                             absl::StrJoin(totals.failed_clusters, ","));
+    out.Append(OldOr(target, NewCondition(kFailureTarget, api::reason::kJobFailed, message, now)));
   }
   if (totals.active > 0 || totals.at_work > 0) return out;
-  const json::Value& why = out.At(0);
-  out.Append(ConditionLike(nullptr,
-                           {std::string(kFailed), "True", std::string(why["reason"].AsString()),
-                            std::string(why["message"].AsString())},
-                           now));
+  const json::Value why = out.At(0);
+  out.Append(NewCondition(kFailed, why["reason"].AsString(), why["message"].AsString(), now));
   return out;
 }
 
@@ -124,12 +123,9 @@ json::Value JobConditions(const JobTotals& totals, const json::Value& old, absl:
   if (failed && met == nullptr) return Failure(totals, target, now);
   json::Value out;
   if (totals.items > 0 && totals.complete == totals.items && totals.active == 0) {
-    out.Append(ConditionLike(nullptr,
-                             {std::string(kComplete), "True", "Completed", "Job completed"}, now));
-    out.Append(ConditionLike(met,
-                             {std::string(kSuccessCriteriaMet), "True", "CompletionsReached",
-                              "All member clusters have met success criteria"},
-                             now));
+    out.Append(NewCondition(kComplete, api::reason::kJobCompleted, "Job completed", now));
+    out.Append(OldOr(met, NewCondition(kSuccessCriteriaMet, api::reason::kCompletionsReached,
+                                       "All member clusters have met success criteria", now)));
   } else if (met != nullptr) {
     out.Append(*met);
   }
