@@ -184,12 +184,8 @@ inline constexpr char kFullyAppliedFailed[] =
 // The message of the event on a template whose status was written.
 inline constexpr char kTemplateStatusAggregated[] =
     "Update Resource with AggregatedStatus successfully.";
-// The message of the reason SuspendDispatching. Upstream's does not say what follows from it.
-inline constexpr char kWorkSuspended[] =
-    "Dispatching is suspended (spec.suspendDispatching of the Work, which the binding controller "
-    "sets according to spec.suspension of the policy): the cluster gets no change of this Work, "
-    "and "
-    "drift there is not put back.";
+// The messages of the reasons SuspendDispatching and Dispatching, and of the events about these.
+inline constexpr char kWorkSuspended[] = "Work dispatching is in a suspended state.";
 inline constexpr char kWorkDispatching[] = "Work is being dispatched to member clusters.";
 // The message of the reasons AppliedSuccessful and ReCreateSuccessful.
 inline constexpr char kManifestApplied[] = "Manifest has been successfully applied";

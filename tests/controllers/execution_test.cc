@@ -179,7 +179,10 @@ TEST_CASE_METHOD(Fixture, "a suspended Work is not applied and says so") {
   const json::Value dispatching = Condition("Dispatching");
   CHECK(dispatching["status"].AsString() == "False");
   CHECK(dispatching["reason"].AsString() == "SuspendDispatching");
-  CHECK(dispatching["message"].AsString() == api::message::kWorkSuspended);
+  // Whoever waits for the state of a suspended Work matches upstream's words.
+  CHECK(dispatching["message"].AsString() == "Work dispatching is in a suspended state.");
+  CHECK(recorded->All() == std::vector<std::string>{"Normal WorkDispatching Work: Work dispatching "
+                                                    "is in a suspended state."});
 }
 
 TEST_CASE_METHOD(Fixture, "a suspended Work that upstream has left keeps its condition's text") {
