@@ -1,6 +1,4 @@
 // Each row of tests/data/statuses/table.yaml, written to an API server.
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -8,30 +6,17 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/yaml.h"
 #include "kube/meta/patch.h"
 #include "tests/statuses/status_server.h"
+#include "tests/statuses/table.h"
 
 namespace tests {
 namespace {
 
-json::Value Table() {
-  std::ifstream in("tests/data/statuses/table.yaml");
-  REQUIRE(in.good());
-  std::stringstream text;
-  text << in.rdbuf();
-  const auto table = yaml::Parse(text.str());
-  INFO(table.status().ToString());
-  REQUIRE(table.ok());
-  return *table;
-}
-
 kube::Object ObjectOf(const json::Value& table, const json::Value& row) {
-  json::Value object = table["objects"][row["kind"].AsString()];
-  REQUIRE(object.is_object());
-  object.Set("kind", row["kind"]);
-  if (row.Has("spec")) object.Set("spec", kube::ApplyMergePatch(object["spec"], row["spec"]));
-  return kube::Object(std::move(object));
+  kube::Object object = StatusTableObject(table, row["kind"].AsString());
+  if (row.Has("spec")) object.Set({"spec"}, kube::ApplyMergePatch(object.spec(), row["spec"]));
+  return object;
 }
 
 // Returns the statuses that the object has had before, in their order.
@@ -61,7 +46,7 @@ std::string WrongWith(const json::Value& row, const kube::Object& object,
 
 TEST_CASE("statuses are accepted and refused as the table says") {
   StatusServer server;
-  const json::Value table = Table();
+  const json::Value table = StatusTable();
   int64_t number = 0, skipped = 0;
   for (const json::Value& row : table["rows"].items()) {
     const std::string name = absl::StrCat("row-", ++number);
