@@ -8,14 +8,41 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "kube/client/errors.h"
 #include "kube/runtime/reconciler.h"
 
 namespace controllers {
+namespace {
+
+constexpr char kSuccessCriteriaMet[] = "SuccessCriteriaMet";
+
+json::Value WithoutSuccessCriteria(json::Value status) {
+  const json::Value conditions = status["conditions"];
+  json::Value others = json::Value::Array();
+  for (const json::Value& condition : conditions.items()) {
+    if (condition["type"] != kSuccessCriteriaMet) others.Append(condition);
+  }
+  status.Set("conditions", std::move(others));
+  return status;
+}
+
+}  // namespace
 
 absl::Status TemplateStatus::Write(const Target& target, const json::Value& status,
                                    const base::StopToken& stop) {
+  const absl::Status written = WriteAsItIs(target, status, stop);
+  const bool refuses_criteria = kube::IsInvalid(written) &&
+                                absl::StrContains(written.message(), kSuccessCriteriaMet) &&
+                                kube::IsConditionTrue(status["conditions"], kSuccessCriteriaMet);
+  if (!refuses_criteria) return written;
+  return WriteAsItIs(target, WithoutSuccessCriteria(status), stop);
+}
+
+absl::Status TemplateStatus::WriteAsItIs(const Target& target, const json::Value& status,
+                                         const base::StopToken& stop) {
   kube::Object after = *target.object;
   after.Set({"status"}, status);
   const kube::Gvk& gvk = target.resource.gvk;

@@ -31,11 +31,14 @@ class TemplateStatus {
   // Sets the object's status to `status`; nothing is sent when it is the same already. There is no
   // precondition, so concurrent changes by others cause no conflict. kNotFound when the object is
   // gone; a terminal kFailedPrecondition when the server keeps no status of this kind; other codes
-  // as from kube::Client.
+  // as from kube::Client. The condition SuccessCriteriaMet of a Job is left out for a server that
+  // refuses it: that of Kubernetes v1.30, while those since v1.32 refuse Complete without it.
   absl::Status Write(const Target& target, const json::Value& status, const base::StopToken& stop);
 
  private:
   enum class Where { kSubresource, kObject };
+  absl::Status WriteAsItIs(const Target& target, const json::Value& status,
+                           const base::StopToken& stop);
   absl::StatusOr<kube::ObjectPtr> Send(const Target& target, const kube::Object& after, Where where,
                                        const base::StopToken& stop);
   bool LacksSubresource(const kube::Gvk& gvk) const;

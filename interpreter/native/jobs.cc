@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "interpreter/native/handler_table.h"
+#include "interpreter/native/job_status.h"
 #include "interpreter/native/pod_dependencies.h"
 #include "interpreter/native/replicas.h"
 #include "interpreter/native/times.h"
@@ -16,10 +15,6 @@
 namespace interpreter::native {
 
 namespace {
-
-constexpr absl::string_view kComplete = "Complete";
-constexpr absl::string_view kFailed = "Failed";
-constexpr absl::string_view kSuccessCriteriaMet = "SuccessCriteriaMet";
 
 absl::StatusOr<Replicas> JobReplicas(const kube::Object& object, const RequirementRules& rules) {
   Fields spec(object.spec(), "spec");
@@ -128,111 +123,6 @@ absl::StatusOr<json::Value> ReflectJob(const kube::Object& object) {
     out.Mutable("conditions").Append(TypedCondition(condition));
   });
   RETURN_IF_ERROR(status.error());
-  return out;
-}
-
-// A summary of a Job's conditions.
-struct Outcome {
-  absl::string_view finish;  // kComplete, kFailed or "": the first condition that ends a Job.
-  bool criteria_met = false;
-};
-
-Outcome OutcomeOf(Fields& status) {
-  Outcome outcome;
-  status.Each("conditions", [&](Fields& condition) {
-    const absl::string_view type = condition.String("type");
-    if (condition.String("status") != "True") return;
-    if (outcome.finish.empty() && (type == kComplete || type == kFailed)) outcome.finish = type;
-    outcome.criteria_met |= type == kSuccessCriteriaMet;
-  });
-  return outcome;
-}
-
-// Sums over the members' Jobs.
-struct JobTotals {
-  int64_t items = 0, active = 0, succeeded = 0, failed = 0;
-  int64_t complete = 0, criteria_met = 0;
-  std::vector<absl::string_view> failed_clusters;
-  LatestTime completion;
-  EarliestTime start;
-};
-
-absl::Status AddJob(const json::Value& item, JobTotals& totals) {
-  ++totals.items;
-  if (item["status"].is_null()) return absl::OkStatus();
-  Fields status(item["status"], "status");
-  totals.active += status.Int("active");
-  totals.succeeded += status.Int("succeeded");
-  totals.failed += status.Int("failed");
-  const Outcome outcome = OutcomeOf(status);
-  if (outcome.finish == kComplete) ++totals.complete;
-  if (outcome.finish == kFailed) totals.failed_clusters.push_back(item["clusterName"].AsString());
-  if (outcome.criteria_met) ++totals.criteria_met;
-  RETURN_IF_ERROR(totals.start.Add(status.Time("startTime")));
-  RETURN_IF_ERROR(totals.completion.Add(status.Time("completionTime")));
-  return status.error();
-}
-
-json::Value NewCondition(absl::string_view type, absl::string_view reason,
-                         absl::string_view message, absl::Time now) {
-  const std::string time = kube::FormatTime(now);
-  return json::Value::Object({{"type", type},
-                              {"status", "True"},
-                              {"reason", reason},
-                              {"message", message},
-                              {"lastProbeTime", time},
-                              {"lastTransitionTime", time}});
-}
-
-json::Value JobConditions(const JobTotals& totals, absl::Time now) {
-  json::Value out;
-  if (!totals.failed_clusters.empty()) {
-    out.Append(NewCondition(kFailed, "JobFailed",
-                            absl::StrCat("Job executed failed in member clusters ",
-                                         absl::StrJoin(totals.failed_clusters, ",")),
-                            now));
-  }
-  if (totals.items > 0 && totals.complete == totals.items) {
-    out.Append(NewCondition(kComplete, "Completed", "Job completed", now));
-    // Newer API servers accept Complete only together with SuccessCriteriaMet.
-    if (totals.criteria_met == totals.items) {
-      out.Append(NewCondition(kSuccessCriteriaMet, "CompletionsReached",
-                              "All member clusters have met success criteria", now));
-    }
-  }
-  return out;
-}
-
-absl::StatusOr<kube::Object> AggregateJob(const kube::Object& object, const AggregatedItems& items,
-                                          absl::Time now) {
-  Fields old(object.status(), "status");
-  const bool finished = !OutcomeOf(old).finish.empty();
-  const absl::string_view started = old.Time("startTime");
-  RETURN_IF_ERROR(old.error());
-  if (finished) return object;  // A finished Job never changes again.
-  JobTotals totals;
-  for (const json::Value& item : items.items()) {
-    RETURN_IF_ERROR(
-        base::Annotate(AddJob(item, totals), "cluster ", item["clusterName"].AsString()));
-  }
-  json::Value status = json::Value::Object();
-  SetOrOmit(status, "active", totals.active);
-  SetOrOmit(status, "succeeded", totals.succeeded);
-  SetOrOmit(status, "failed", totals.failed);
-  if (json::Value conditions = JobConditions(totals, now); !conditions.is_null()) {
-    status.Set("conditions", std::move(conditions));
-  }
-  if (!started.empty()) {
-    status.Set("startTime", started);
-  } else if (totals.items > 0 && totals.start.count() == totals.items) {
-    status.Set("startTime", totals.start.text());
-  }
-  if (totals.items > 0 && totals.completion.count() == totals.items) {
-    status.Set("completionTime", totals.completion.text());
-  }
-  if (SameTyped(status, object.status())) return object;
-  kube::Object out = object;
-  out.Set({"status"}, std::move(status));
   return out;
 }
 

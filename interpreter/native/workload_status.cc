@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "api/binding.h"
 #include "api/keys.h"
 #include "base/status.h"
 #include "interpreter/native/typed_fields.h"
@@ -48,12 +49,6 @@ void SetCounter(json::Value& status, const Counter& counter, int64_t value) {
   }
 }
 
-bool PassesGate(Fields& status, int64_t template_generation, GenerationGate gate) {
-  const int64_t member = status.Int64(kGeneration);
-  const int64_t wanted = gate == GenerationGate::kTemplate ? template_generation : member;
-  return status.Int64(kObserved) >= member && status.Int64(kTemplateGeneration) >= wanted;
-}
-
 struct Totals {
   Sums sums{};
   bool all_up_to_date = true;
@@ -69,13 +64,22 @@ absl::StatusOr<Totals> AddUp(const AggregatedItems& items, absl::Span<const Coun
     }
     Fields status(item["status"], "status");
     for (size_t i = 0; i < counters.size(); ++i) totals.sums[i] += status.Int(counters[i].name);
-    if (!PassesGate(status, template_generation, gate)) totals.all_up_to_date = false;
+    if (!RunsGeneration(item, status, template_generation, gate)) totals.all_up_to_date = false;
     RETURN_IF_ERROR(base::Annotate(status.error(), "cluster ", item["clusterName"].AsString()));
   }
   return totals;
 }
 
 }  // namespace
+
+bool RunsGeneration(const json::Value& item, Fields& status, int64_t template_generation,
+                    GenerationGate gate) {
+  const int64_t observed = status.Int64(kObserved);
+  const bool sees_own =
+      observed >= status.Int64(kGeneration) || (gate == GenerationGate::kTemplateOrHealthy &&
+                                                observed == 0 && item["health"] == api::kHealthy);
+  return sees_own && status.Int64(kTemplateGeneration) >= template_generation;
+}
 
 json::Value NamesOf(absl::Span<const Counter> counters) {
   json::Value names = json::Value::Object({{kGeneration, false}, {kTemplateGeneration, false}});

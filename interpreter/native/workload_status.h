@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "interpreter/interpreter.h"
+#include "interpreter/native/typed_fields.h"
 #include "kube/meta/object.h"
 
 namespace interpreter::native {
@@ -33,10 +34,15 @@ absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object, const js
 enum class GenerationGate {
   // It has observed its own generation, and was made from the template's generation or a later one.
   kTemplate,
-  // As upstream's StatefulSet: the template generation is compared with the member's own
-  // generation.
-  kMember,
+  // As kTemplate, but a member whose status lacks observedGeneration has observed its own
+  // generation when the workload is healthy there, which includes that.
+  kTemplateOrHealthy,
 };
+
+// Returns whether the item, which has a status, runs `template_generation` by that gate. Reading
+// errors are left in `status`, the item's status.
+bool RunsGeneration(const json::Value& item, Fields& status, int64_t template_generation,
+                    GenerationGate gate);
 
 // Sums up the counters of the items that have a status; the rest of the status stays.
 // observedGeneration becomes the template's generation once every item passes the gate, those

@@ -1,10 +1,12 @@
 // Deployment, ReplicaSet, StatefulSet, DaemonSet.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "api/keys.h"
 #include "base/status.h"
+#include "interpreter/native/deployment_conditions.h"
 #include "interpreter/native/handler_table.h"
 #include "interpreter/native/health_messages.h"
 #include "interpreter/native/pod_dependencies.h"
@@ -32,8 +34,8 @@ constexpr Counter kReplicaSetSums[] = {
 constexpr Counter kReplicaSetReflected[] = {
     {"replicas", kAlways}, {"readyReplicas"}, {"availableReplicas"}, {"observedGeneration"}};
 
-// Upstream's StatefulSet does not report observedGeneration, so its aggregated one does not change
-// while there are members; so does ours.
+// As upstream's StatefulSet, it does not report observedGeneration: the clusters' health tells as
+// much, and no Work has to be written again for it.
 constexpr Counter kStatefulSetCounters[] = {{"replicas", kAlways},
                                             {"availableReplicas", kAlways},
                                             {"currentReplicas"},
@@ -105,6 +107,8 @@ absl::StatusOr<kube::Object> RetainDaemonSet(const kube::Object& desired,
 absl::StatusOr<json::Value> ReflectDeployment(const kube::Object& object) {
   static const json::Value& names = *new json::Value(NamesOf(kDeploymentReflected));
   ASSIGN_OR_RETURN(json::Value status, ReflectCounters(object, names));
+  ASSIGN_OR_RETURN(json::Value missed_deadline, ReflectMissedDeadline(object));
+  if (!missed_deadline.is_null()) status.Set("conditions", std::move(missed_deadline));
   if (status.empty()) return json::Value();
   return status;
 }
@@ -125,8 +129,10 @@ absl::StatusOr<json::Value> ReflectDaemonSet(const kube::Object& object) {
 }
 
 absl::StatusOr<kube::Object> AggregateDeployment(const kube::Object& object,
-                                                 const AggregatedItems& items, absl::Time) {
-  return AggregateCounters(object, items, kDeploymentSums, GenerationGate::kTemplate);
+                                                 const AggregatedItems& items, absl::Time now) {
+  ASSIGN_OR_RETURN(kube::Object counted,
+                   AggregateCounters(object, items, kDeploymentSums, GenerationGate::kTemplate));
+  return WithDeploymentConditions(object, std::move(counted), items, now);
 }
 
 absl::StatusOr<kube::Object> AggregateReplicaSet(const kube::Object& object,
@@ -136,7 +142,7 @@ absl::StatusOr<kube::Object> AggregateReplicaSet(const kube::Object& object,
 
 absl::StatusOr<kube::Object> AggregateStatefulSet(const kube::Object& object,
                                                   const AggregatedItems& items, absl::Time) {
-  return AggregateCounters(object, items, kStatefulSetCounters, GenerationGate::kMember);
+  return AggregateCounters(object, items, kStatefulSetCounters, GenerationGate::kTemplateOrHealthy);
 }
 
 absl::StatusOr<kube::Object> AggregateDaemonSet(const kube::Object& object,

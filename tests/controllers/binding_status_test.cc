@@ -12,6 +12,7 @@
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/work.h"
+#include "kube/client/errors.h"
 #include "tests/support/eventually.h"
 #include "tests/support/loops_fixture.h"
 #include "tests/support/members_fixture.h"
@@ -77,6 +78,29 @@ TEST_CASE_METHOD(Fixture, "a new status is a routine success on binding and temp
                 "ResourceBinding(ns/web-deployment) with AggregatedStatus successfully.",
                 "Normal AggregateStatusSucceed Deployment: Update Resource with AggregatedStatus "
                 "successfully."});
+}
+
+// Kubernetes v1.30.
+TEST_CASE_METHOD(Fixture, "a server that refuses SuccessCriteriaMet gets the rest of the status") {
+  server->KeepStatus(kDeployments, Server::Status::kSubresource);
+  scripted.aggregated = Json(R"({"succeeded": 1, "conditions": [
+      {"type": "Complete", "status": "True"}, {"type": "SuccessCriteriaMet", "status": "True"}]})");
+  server->FailNext(
+      "PATCH apps/v1/deployments", 422,
+      "status.conditions: Invalid value: cannot set SuccessCriteriaMet to NonIndexed Job");
+  REQUIRE(Reconcile().ok());
+  CHECK(Status() ==
+        Json(R"({"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]})"));
+  CHECK(Sent() == Strings{"PATCH status", "PATCH status"});
+}
+
+TEST_CASE_METHOD(Fixture, "a status that is refused for another reason is an error") {
+  server->KeepStatus(kDeployments, Server::Status::kSubresource);
+  scripted.aggregated =
+      Json(R"({"conditions": [{"type": "SuccessCriteriaMet", "status": "True"}]})");
+  server->FailNext("PATCH apps/v1/deployments", 422, "status.active: Invalid value");
+  CHECK(kube::IsInvalid(Reconcile()));
+  CHECK(Sent() == Strings{"PATCH status"});
 }
 
 TEST_CASE_METHOD(Fixture,

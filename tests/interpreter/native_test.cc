@@ -64,28 +64,35 @@ TEST_CASE("a Deployment's counters are summed and settle") {
       R"({"replicas":1,"readyReplicas":1,"updatedReplicas":1,"availableReplicas":1,
           "generation":1,"observedGeneration":1,"resourceTemplateGeneration":1})";
   const std::string items = Items({one, one});
+  const char* times =
+      R"("lastTransitionTime":"2026-01-01T00:00:00Z","lastUpdateTime":"2026-01-01T00:00:00Z")";
   CHECK(Aggregated(before, items) ==
-        R"({"availableReplicas":2,"observedGeneration":1,"readyReplicas":2,"replicas":2,)"
-        R"("updatedReplicas":2})");
+        absl::StrCat(
+            R"({"availableReplicas":2,"conditions":[{)", times,
+            R"(,"message":"Deployment has minimum availability.",)",
+            R"("reason":"MinimumReplicasAvailable","status":"True","type":"Available"},{)", times,
+            R"(,"message":"Deployment has successfully progressed.",)",
+            R"("reason":"NewReplicaSetAvailable","status":"True","type":"Progressing"}],)",
+            R"("observedGeneration":1,"readyReplicas":2,"replicas":2,"updatedReplicas":2})"));
   const kube::Object after = Native().AggregateStatus(before, Json(items)).value();
   CHECK(Aggregated(after, items) == "same");
 }
 
 TEST_CASE("observedGeneration moves once every member runs the template's generation") {
-  const kube::Object deployment = ObjectOf("apps/v1", "Deployment",
-                                           R"({"metadata":{"generation":3},
+  const kube::Object set = ObjectOf("apps/v1", "ReplicaSet",
+                                    R"({"metadata":{"generation":3},
           "status":{"observedGeneration":1,"conditions":[{"type":"A"}]}})");
   const auto member = [](int observed, int template_generation) {
     return absl::StrCat(R"({"generation":5,"observedGeneration":)", observed,
                         R"(,"resourceTemplateGeneration":)", template_generation, "}");
   };
-  const std::string moved = R"({"conditions":[{"type":"A"}],"observedGeneration":3})";
-  CHECK(Aggregated(deployment, Items({member(5, 3), member(5, 4)})) == moved);
-  CHECK(Aggregated(deployment, Items({member(5, 3), member(4, 4)})) == "same");
-  CHECK(Aggregated(deployment, Items({member(5, 3), member(5, 2)})) == "same");
-  CHECK(Aggregated(deployment, Items({member(5, 3), ""})) == "same");
-  CHECK(Aggregated(deployment, "null") == moved);
-  CHECK(Aggregated(deployment, "[]") == moved);
+  const std::string moved = R"({"conditions":[{"type":"A"}],"observedGeneration":3,"replicas":0})";
+  CHECK(Aggregated(set, Items({member(5, 3), member(5, 4)})) == moved);
+  CHECK(Aggregated(set, Items({member(5, 3), member(4, 4)})) == "same");
+  CHECK(Aggregated(set, Items({member(5, 3), member(5, 2)})) == "same");
+  CHECK(Aggregated(set, Items({member(5, 3), ""})) == "same");
+  CHECK(Aggregated(set, "null") == moved);
+  CHECK(Aggregated(set, "[]") == moved);
 }
 
 TEST_CASE("a status of the wrong type is an error that names the cluster") {
@@ -140,17 +147,25 @@ TEST_CASE("a Job is complete when all members are, failed when one is") {
   const std::string complete =
       R"({"succeeded":1,"startTime":"2026-01-01T00:00:00Z","completionTime":"2026-01-02T00:00:00Z",
           "conditions":[{"type":"Complete","status":"True"}]})";
-  const std::string failed = R"({"conditions":[{"type":"Failed","status":"True"}]})";
-  const std::string now =
-      R"("lastProbeTime":"2026-01-01T00:00:00Z","lastTransitionTime":"2026-01-01T00:00:00Z")";
+  const std::string failed = R"({"startTime":"2025-12-31T00:00:00Z",
+          "conditions":[{"type":"Failed","status":"True"}]})";
+  const auto condition = [](absl::string_view type, absl::string_view reason,
+                            absl::string_view message) {
+    return absl::StrCat(R"({"lastProbeTime":"2026-01-01T00:00:00Z",)",
+                        R"("lastTransitionTime":"2026-01-01T00:00:00Z","message":")", message,
+                        R"(","reason":")", reason, R"(","status":"True","type":")", type, R"("})");
+  };
   CHECK(Aggregated(job, Items({complete, complete})) ==
-        absl::StrCat(R"({"completionTime":"2026-01-02T00:00:00Z","conditions":[{)", now,
-                     R"(,"message":"Job completed","reason":"Completed","status":"True",)",
-                     R"("type":"Complete"}],"startTime":"2026-01-01T00:00:00Z","succeeded":2})"));
+        absl::StrCat(R"({"completionTime":"2026-01-02T00:00:00Z","conditions":[)",
+                     condition("Complete", "Completed", "Job completed"), ",",
+                     condition("SuccessCriteriaMet", "CompletionsReached",
+                               "All member clusters have met success criteria"),
+                     R"(],"startTime":"2026-01-01T00:00:00Z","succeeded":2})"));
+  const std::string who = "Job executed failed in member clusters member1,member3";
   CHECK(Aggregated(job, Items({failed, complete, failed})) ==
-        absl::StrCat(R"({"conditions":[{)", now,
-                     R"(,"message":"Job executed failed in member clusters member1,member3",)",
-                     R"("reason":"JobFailed","status":"True","type":"Failed"}],"succeeded":1})"));
+        absl::StrCat(R"({"conditions":[)", condition("FailureTarget", "JobFailed", who), ",",
+                     condition("Failed", "JobFailed", who),
+                     R"(],"startTime":"2025-12-31T00:00:00Z","succeeded":1})"));
   CHECK(Aggregated(job, Items({complete, ""})) == R"({"succeeded":1})");
   const kube::Object finished = ObjectOf(
       "batch/v1", "Job", R"({"status":{"conditions":[{"type":"Failed","status":"True"}]}})");
