@@ -23,6 +23,7 @@
 #include "sandbox/kinds/schema.h"
 #include "sandbox/write/builtin_defaults.h"
 #include "sandbox/write/builtin_validation.h"
+#include "sandbox/write/status_validation.h"
 #include "sandbox/write/subresource_rules.h"
 
 namespace sandbox {
@@ -151,6 +152,8 @@ absl::StatusOr<kube::Object> WritePath::Prepare(const ResourceInfo& info, const 
   RETURN_IF_ERROR(Decode(info, wanted, context));
   KeepServerMetadata(current, wanted);
   RestrictToSubresource(info, target.subresource, current, wanted);
+  const bool of_status = !info.custom && target.subresource == "status";
+  if (of_status) CompleteBuiltinStatus(info, current, wanted);
   AdmissionRequest request{Verbs::kUpdate, info.resource,   target.subresource,
                            context.user,   context.dry_run, current};
   RETURN_IF_ERROR(Admit(request, wanted));
@@ -162,6 +165,7 @@ absl::StatusOr<kube::Object> WritePath::Prepare(const ResourceInfo& info, const 
   // A status may be written even if the older spec is not valid.
   if (target.subresource.empty() || info.custom) Validate(info, wanted, errors);
   if (!info.custom) ValidateBuiltinUpdate(info, current, wanted, errors);
+  if (of_status) ValidateBuiltinStatus(info, current, wanted, errors);
   ValidateDefinition(info, wanted, errors);
   RETURN_IF_ERROR(errors.ToStatus(info.kind(), current.name()));
   return wanted;
