@@ -253,9 +253,13 @@ std::string ManifestNotDeleted(const kube::ObjectKey& object, absl::string_view 
 std::string ManifestsNotRemoved(const absl::Status& why);
 // The message of the reason AppliedFailed: "Failed to apply all manifests (1/2): <why>".
 std::string ManifestsNotApplied(int applied, int total, const absl::Status& why);
-// The error for a member object that Karmada does not manage.
+// The error for a member object that Karmada does not manage, in upstream's words.
 std::string ObjectExistsUnmanaged(absl::string_view kind, const kube::ObjectKey& object,
                                   absl::string_view cluster);
+// What to do about it, and what follows from that; stands behind the error in events.
+std::string TakeOverAdvice(absl::string_view kind);
+// Returns the message without such advice: upstream's words, which conditions have.
+std::string WithoutAdvice(std::string message);
 
 // "Reflect status for object(Kind/ns/n) succeed."
 std::string StatusReflected(absl::string_view kind, const kube::ObjectKey& object);

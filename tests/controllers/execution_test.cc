@@ -136,9 +136,9 @@ TEST_CASE_METHOD(Fixture,
   const json::Value applied = Condition("Applied");
   CHECK(applied["status"].AsString() == "False");
   CHECK(applied["reason"].AsString() == "AppliedFailed");
-  CHECK(absl::StartsWith(applied["message"].AsString(),
-                         "Failed to apply all manifests (0/1): resource(kind=ConfigMap, ns/app) "
-                         "already exists in the cluster m1"));
+  CHECK(applied["message"].AsString() ==
+        "Failed to apply all manifests (0/1): " +
+            api::message::ObjectExistsUnmanaged("ConfigMap", kApp, "m1"));
   const auto events = recorded->All();
   REQUIRE(events.size() == 2);
   CHECK(absl::StartsWith(events[0],
@@ -147,6 +147,9 @@ TEST_CASE_METHOD(Fixture,
   CHECK(absl::StartsWith(events[1],
                          "Warning SyncFailed Work: Failed to sync work(karmada-es-m1/app-1) to "
                          "cluster(m1), err: "));
+  const std::string advice = api::message::TakeOverAdvice("ConfigMap");
+  CHECK(absl::StrContains(advice, "work.karmada.io/conflict-resolution: overwrite"));
+  for (const std::string& event : events) CHECK(absl::EndsWith(event, advice));
 }
 
 TEST_CASE_METHOD(Fixture, "success is reported again only after a failure") {
