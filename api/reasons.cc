@@ -3,6 +3,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "api/keys.h"
 
 namespace api::message {
@@ -11,6 +12,16 @@ namespace {
 
 // Stands between what a message states and the reason for it.
 constexpr absl::string_view kBecause = ": ";
+
+// What TakeOverAdvice returns. Other texts must not have these words.
+constexpr char kTakeOverObject[] =
+    ". To let Karmada take it over, annotate its template with "
+    "work.karmada.io/conflict-resolution: overwrite, or set conflictResolution: Overwrite in the "
+    "policy; from then on it is deleted there when the template is";
+constexpr char kTakeOverNamespace[] =
+    ". To let Karmada take it over, annotate the Namespace of the control plane with "
+    "work.karmada.io/conflict-resolution: overwrite; from then on the namespace is deleted there, "
+    "with all that it contains, when that Namespace is";
 
 // Upstream prints the slash even when there is no namespace.
 std::string Slashed(const kube::ObjectKey& key) { return absl::StrCat(key.ns, "/", key.name); }
@@ -148,6 +159,15 @@ std::string ObjectExistsUnmanaged(absl::string_view kind, const kube::ObjectKey&
                       ") already exists in the cluster ", cluster, " and the ",
                       kConflictResolutionAnnotation,
                       " strategy value is empty, Karmada will not manage this resource");
+}
+
+std::string TakeOverAdvice(absl::string_view kind) {
+  return kind == "Namespace" ? kTakeOverNamespace : kTakeOverObject;
+}
+
+std::string WithoutAdvice(std::string message) {
+  absl::StrReplaceAll({{kTakeOverObject, ""}, {kTakeOverNamespace, ""}}, &message);
+  return message;
 }
 
 std::string StatusReflected(absl::string_view kind, const kube::ObjectKey& object) {

@@ -184,12 +184,8 @@ inline constexpr char kFullyAppliedFailed[] =
 // The message of the event on a template whose status was written.
 inline constexpr char kTemplateStatusAggregated[] =
     "Update Resource with AggregatedStatus successfully.";
-// The message of the reason SuspendDispatching. Upstream's does not say what follows from it.
-inline constexpr char kWorkSuspended[] =
-    "Dispatching is suspended (spec.suspendDispatching of the Work, which the binding controller "
-    "sets according to spec.suspension of the policy): the cluster gets no change of this Work, "
-    "and "
-    "drift there is not put back.";
+// The messages of the reasons SuspendDispatching and Dispatching, and of the events about these.
+inline constexpr char kWorkSuspended[] = "Work dispatching is in a suspended state.";
 inline constexpr char kWorkDispatching[] = "Work is being dispatched to member clusters.";
 // The message of the reasons AppliedSuccessful and ReCreateSuccessful.
 inline constexpr char kManifestApplied[] = "Manifest has been successfully applied";
@@ -257,9 +253,13 @@ std::string ManifestNotDeleted(const kube::ObjectKey& object, absl::string_view 
 std::string ManifestsNotRemoved(const absl::Status& why);
 // The message of the reason AppliedFailed: "Failed to apply all manifests (1/2): <why>".
 std::string ManifestsNotApplied(int applied, int total, const absl::Status& why);
-// The error for a member object that Karmada does not manage.
+// The error for a member object that Karmada does not manage, in upstream's words.
 std::string ObjectExistsUnmanaged(absl::string_view kind, const kube::ObjectKey& object,
                                   absl::string_view cluster);
+// What to do about it, and what follows from that; stands behind the error in events.
+std::string TakeOverAdvice(absl::string_view kind);
+// Returns the message without such advice: upstream's words, which conditions have.
+std::string WithoutAdvice(std::string message);
 
 // "Reflect status for object(Kind/ns/n) succeed."
 std::string StatusReflected(absl::string_view kind, const kube::ObjectKey& object);

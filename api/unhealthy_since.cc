@@ -1,7 +1,5 @@
 #include "api/unhealthy_since.h"
 
-#include <algorithm>
-#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,22 +15,39 @@ namespace {
 constexpr char kSuffix[] = "/Unhealthy";
 constexpr char kReason[] = "UnhealthyInCluster";
 constexpr char kMessage[] =
-    "The workload is unhealthy in this cluster since the time of the last transition, from which "
-    "spec.failover.application.decisionConditions.tolerationSeconds counts.";
+    "The workload became unhealthy in this cluster at the time of the last transition and has not "
+    "been seen healthy there since. spec.failover.application.decisionConditions.tolerationSeconds "
+    "counts from that time.";
 
 std::string TypeFor(absl::string_view cluster) { return absl::StrCat(cluster, kSuffix); }
 
-std::set<std::string> UnhealthyClusters(const kube::Object& binding) {
-  const BindingView view(binding);
-  std::set<std::string> reported;
-  for (AggregatedStatusItem& item : view.AggregatedItems()) {
-    if (item.health == kUnhealthy) reported.insert(std::move(item.cluster_name));
+// Returns the clusters whose item of status.aggregatedStatus has this health.
+std::set<std::string> ClustersThatAre(absl::string_view health, const BindingView& binding) {
+  std::set<std::string> clusters;
+  for (AggregatedStatusItem& item : binding.AggregatedItems()) {
+    if (item.health == health) clusters.insert(std::move(item.cluster_name));
   }
+  return clusters;
+}
+
+// Sorts the clusters of spec.clusters by what becomes of their conditions.
+struct Sorted {
   std::set<std::string> unhealthy;
-  for (TargetCluster& target : view.Clusters()) {
-    if (reported.count(target.name) > 0) unhealthy.insert(std::move(target.name));
+  std::set<std::string> open;  // Neither healthy now nor known to have been so since the condition.
+};
+
+Sorted SortTargets(const kube::Object& before, const kube::Object& after) {
+  const BindingView view(after);
+  const std::set<std::string> unhealthy = ClustersThatAre(kUnhealthy, view);
+  const std::set<std::string> healthy = ClustersThatAre(kHealthy, view);
+  const std::set<std::string> was_healthy = ClustersThatAre(kHealthy, BindingView(before));
+  Sorted sorted;
+  for (const TargetCluster& target : view.Clusters()) {
+    if (unhealthy.contains(target.name)) sorted.unhealthy.insert(target.name);
+    if (healthy.contains(target.name) || was_healthy.contains(target.name)) continue;
+    sorted.open.insert(target.name);
   }
-  return unhealthy;
+  return sorted;
 }
 
 // Returns the conditions without those of this file for other clusters than these. Others may have
@@ -64,18 +79,12 @@ std::optional<absl::Time> UnhealthySince(const kube::Object& binding, absl::stri
 
 void RecordUnhealthy(const kube::Object& before, kube::Object& after, absl::Time now) {
   const json::Value present = after.status()["conditions"];
-  std::set<std::string> unhealthy, still_unhealthy;
-  if (AsksForApplicationFailover(after)) {
-    unhealthy = UnhealthyClusters(after);
-    const std::set<std::string> known = UnhealthyClusters(before);
-    std::set_intersection(unhealthy.begin(), unhealthy.end(), known.begin(), known.end(),
-                          std::inserter(still_unhealthy, still_unhealthy.end()));
-  }
-  json::Value conditions = Without(present, still_unhealthy);
+  const Sorted targets = AsksForApplicationFailover(after) ? SortTargets(before, after) : Sorted();
+  json::Value conditions = Without(present, targets.open);
   // Rounded up: nothing is moved earlier than its policy says.
   const absl::Time since =
       absl::FromUnixSeconds(absl::ToUnixSeconds(now - absl::Nanoseconds(1)) + 1);
-  for (const std::string& cluster : unhealthy) {
+  for (const std::string& cluster : targets.unhealthy) {
     kube::SetCondition(conditions, {TypeFor(cluster), "True", kReason, kMessage}, since);
   }
   if (conditions == present || (conditions.empty() && present.is_null())) return;

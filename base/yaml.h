@@ -27,9 +27,9 @@ absl::StatusOr<json::Value> Parse(absl::string_view text);
 // Writes block style, names sorted, strings quoted only where a reader would misread them.
 std::string Write(const json::Value& value);
 // Writes what sigs.k8s.io/yaml writes for a value that comes from JSON, byte for byte: its quotes,
-// its folded lines, its order of names. A text of more than `max_bytes` is kInvalidArgument, and is
-// not made to its end: expanded anchors and indentation can make it a thousand times as long as the
-// text that was read.
+// its folded lines, its order of names. A text of more than `max_bytes` is kResourceExhausted, and
+// is not made to its end: expanded anchors and indentation can make it a thousand times as long as
+// the text that was read.
 absl::StatusOr<std::string> WriteAsGo(const json::Value& value, size_t max_bytes);
 
 }  // namespace yaml

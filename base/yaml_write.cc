@@ -224,7 +224,7 @@ absl::StatusOr<std::string> WriteAsGo(const json::Value& value, size_t max_bytes
   Writer writer(max_bytes, /*as_go=*/true);
   writer.Document(value);
   if (!writer.IsFull()) return writer.Take();
-  return absl::InvalidArgumentError(
+  return absl::ResourceExhaustedError(
       absl::StrCat("the YAML text would have more than ", max_bytes, " bytes"));
 }
 

@@ -43,16 +43,6 @@ namespace {
 // While Works that must go first are still there, the binding is looked at again after this time.
 constexpr absl::Duration kPurgeRecheck = absl::Seconds(5);
 
-// Returns every cluster that spec or status names.
-std::set<std::string> NamedClusters(const api::BindingView& binding) {
-  std::set<std::string> clusters = binding.ExpectedClusters();
-  clusters.merge(binding.ClustersPurgedAtOnce());
-  for (api::AggregatedStatusItem& item : binding.AggregatedItems()) {
-    clusters.insert(std::move(item.cluster_name));
-  }
-  return clusters;
-}
-
 }  // namespace
 
 template <class Scope>
@@ -65,7 +55,8 @@ BindingReconciler<Scope>::BindingReconciler(kube::Manager& manager,
       writer_(manager.cluster()),
       overrider_(manager),
       recorder_(manager.events(), Scope::kBindingController),
-      fan_out_(manager.clock()) {}
+      fan_out_(manager.clock()),
+      works_(manager.cluster(), fan_out_) {}
 
 template <class Scope>
 absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Request& request,
@@ -105,90 +96,19 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
 }
 
 template <class Scope>
-std::vector<kube::ObjectPtr> BindingReconciler<Scope>::WorksOf(
-    const api::BindingView& binding) const {
-  if (binding.PermanentId().empty()) return {};
-  return manager_.cluster().ByIndex(api::Works(), Scope::kIdLabel, binding.PermanentId());
-}
-
-template <class Scope>
-absl::StatusOr<std::vector<kube::ObjectPtr>> BindingReconciler<Scope>::ListWorksOf(
-    const api::BindingView& binding, const base::StopToken& stop) {
-  const std::string id(binding.PermanentId());
-  kube::ListOptions options;
-  // Without an id the label cannot select: Works with an empty value would be those of all bindings
-  // that have lost theirs.
-  if (!id.empty()) options.label_selector = absl::StrCat(Scope::kIdLabel, "=", id);
-  ASSIGN_OR_RETURN(kube::ListPage page,
-                   manager_.cluster().raw().ListAll(api::Works(), "", options, stop));
-  const auto naming = Scope::NamingAnnotations(binding.object().key());
-  std::vector<kube::ObjectPtr> works;
-  for (kube::Object& work : page.items) {
-    const bool is_named = std::all_of(naming.begin(), naming.end(), [&](const auto& entry) {
-      return work.Annotation(entry.first) == entry.second;
-    });
-    if (!id.empty() || is_named) works.push_back(kube::Share(std::move(work)));
-  }
-  return works;
-}
-
-template <class Scope>
-bool BindingReconciler<Scope>::CacheFollowsWorks() const {
-  const std::shared_ptr<kube::Informer> informer =
-      manager_.cluster().informers().Find(api::Works());
-  return informer != nullptr && informer->HasSynced() && informer->last_error().ok();
-}
-
-// The cache may lack a Work that was created a moment ago, or whose creation was not answered, and
-// once the binding is gone nobody would delete it. Its name follows from the template and its
-// namespace from the cluster, so a GET finds it; for a list by label the server would read all
-// Works.
-template <class Scope>
-absl::StatusOr<std::vector<kube::ObjectPtr>> BindingReconciler<Scope>::AllWorksOf(
-    const api::BindingView& binding, const base::StopToken& stop) {
-  if (binding.PermanentId().empty() || !CacheFollowsWorks()) return ListWorksOf(binding, stop);
-  std::vector<kube::ObjectPtr> works = WorksOf(binding);
-  std::set<kube::ObjectKey> known;
-  for (const kube::ObjectPtr& work : works) known.insert(work->key());
-  const api::ObjectReference object = binding.Resource();
-  const std::string name = api::WorkName(object.kind, object.name, object.ns);
-  for (const std::string& cluster : NamedClusters(binding)) {
-    const kube::ObjectKey key = {api::ExecutionNamespace(cluster), name};
-    if (known.count(key) > 0) continue;
-    absl::StatusOr<kube::Object> work = manager_.cluster().raw().Get(api::Works(), key, stop);
-    if (kube::IsGone(work.status())) continue;
-    RETURN_IF_ERROR(work.status());
-    if (work->Label(Scope::kIdLabel) != binding.PermanentId()) continue;
-    works.push_back(kube::Share(*std::move(work)));
-  }
-  return works;
-}
-
-template <class Scope>
 absl::StatusOr<kube::Action> BindingReconciler<Scope>::Finalize(const kube::ObjectPtr& object,
                                                                 const base::StopToken& stop) {
   if (!object->HasFinalizer(Scope::kFinalizer)) {
     // A Work may have come since the finalizer was removed.
-    RETURN_IF_ERROR(DeleteWorks(WorksOf(api::BindingView(*object)), stop));
+    RETURN_IF_ERROR(works_.Delete(works_.Known(api::BindingView(*object)), stop));
     return kube::Action::Done();
   }
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> works,
-                   AllWorksOf(api::BindingView(*object), stop));
-  RETURN_IF_ERROR(DeleteWorks(works, stop));
+                   works_.All(api::BindingView(*object), stop));
+  RETURN_IF_ERROR(works_.Delete(works, stop));
   RETURN_IF_ERROR(
       manager_.cluster().RemoveFinalizer(Scope::Bindings(), object, Scope::kFinalizer, stop));
   return kube::Action::Done();
-}
-
-template <class Scope>
-absl::Status BindingReconciler<Scope>::DeleteWorks(const std::vector<kube::ObjectPtr>& works,
-                                                   const base::StopToken& stop) {
-  return fan_out_.Run(works.size(), [&](size_t i) {
-    const kube::Object& work = *works[i];
-    if (work.IsDeleting()) return absl::OkStatus();
-    const kube::DeleteOptions options{.uid = std::string(work.uid())};
-    return manager_.cluster().Delete(api::Works(), work.key(), options, stop);
-  });
 }
 
 template <class Scope>
@@ -197,12 +117,12 @@ absl::Status BindingReconciler<Scope>::DeleteOrphans(const api::BindingView& bin
   const std::set<std::string> expected = binding.ExpectedClusters();
   base::ErrorList errors;
   std::vector<kube::ObjectPtr> orphans;
-  for (const kube::ObjectPtr& work : WorksOf(binding)) {
+  for (const kube::ObjectPtr& work : works_.Known(binding)) {
     const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
     errors.Add(cluster.status());
     if (cluster.ok() && expected.count(*cluster) == 0) orphans.push_back(work);
   }
-  errors.Add(DeleteWorks(orphans, stop));
+  errors.Add(works_.Delete(orphans, stop));
   const absl::Status result = errors.Join();
   if (!result.ok() && !kube::IsNoOutcome(result)) {
     recorder_.Warning(kube::InvolvedObject::Of(binding.object()), api::reason::kCleanupWorkFailed,
@@ -215,7 +135,7 @@ template <class Scope>
 bool BindingReconciler<Scope>::IsPurging(const api::BindingView& binding) const {
   const std::set<std::string> purged = binding.ClustersPurgedAtOnce();
   if (purged.empty()) return false;
-  for (const kube::ObjectPtr& work : WorksOf(binding)) {
+  for (const kube::ObjectPtr& work : works_.Known(binding)) {
     const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
     if (cluster.ok() && purged.count(*cluster) > 0) return true;
   }

@@ -11,6 +11,7 @@
 #include "api/binding.h"
 #include "api/binding_scope.h"
 #include "base/stop_token.h"
+#include "binding/binding_works.h"
 #include "interpreter/interpreter.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
@@ -38,16 +39,6 @@ class BindingReconciler : public kube::Reconciler {
  private:
   absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& binding,
                                         const base::StopToken& stop);
-  std::vector<kube::ObjectPtr> WorksOf(const api::BindingView& binding) const;
-  // Asks the server for the binding's Works; to answer that, it reads all Works.
-  absl::StatusOr<std::vector<kube::ObjectPtr>> ListWorksOf(const api::BindingView& binding,
-                                                           const base::StopToken& stop);
-  // Returns whether the cache has all Works except those of the last moments.
-  bool CacheFollowsWorks() const;
-  // Returns the binding's Works, also those that the cache does not show yet.
-  absl::StatusOr<std::vector<kube::ObjectPtr>> AllWorksOf(const api::BindingView& binding,
-                                                          const base::StopToken& stop);
-  absl::Status DeleteWorks(const std::vector<kube::ObjectPtr>& works, const base::StopToken& stop);
   absl::Status DeleteOrphans(const api::BindingView& binding, const base::StopToken& stop);
   bool IsPurging(const api::BindingView& binding) const;
   // What came of a pass over the Works.
@@ -77,6 +68,7 @@ class BindingReconciler : public kube::Reconciler {
   kube::ConflictStreak conflicts_;  // By keys of bindings.
   kube::EventRecorder recorder_;    // Remembers outcomes by the key of their binding.
   kube::FanOut fan_out_;
+  BindingWorks<Scope> works_;
 };
 
 // Builds the loop for bindings of one scope: with api::scope::Namespaced for ResourceBindings, with

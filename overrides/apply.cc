@@ -7,6 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "overrides/internal/applied_record.h"
+#include "overrides/internal/draft.h"
 #include "overrides/internal/overriders.h"
 
 namespace overrides {
@@ -63,29 +65,63 @@ absl::Status ApplyRule(const Rule& rule, const json::Value& object, Draft& draft
   return base::Annotate(CheckSameObject(object, draft.root), rule.field);
 }
 
-// Applies the rules in their order. Returns false after an error, which is in `result`.
-bool ApplyRules(const std::vector<AppliedRule>& rules, const kube::Object& object, Draft& draft,
-                Application& result) {
-  for (const AppliedRule& applied : rules) {
-    result.status = ApplyRule(*applied.rule, object.root(), draft);
-    if (result.status.ok()) continue;
-    result.failed = applied.policy;
+// Applies policies to one object for one cluster.
+class Applier {
+ public:
+  Applier(const kube::Object& object, Application& result)
+      : object_(object), result_(result), draft_{object.root()} {}
+
+  // Applies the rules in their order. Returns false after an error, which is in the result.
+  bool ApplyRules(const std::vector<AppliedRule>& rules) {
+    for (const AppliedRule& applied : rules) {
+      if (!Check(applied, TakeRoom(applied))) return false;
+    }
+    for (const AppliedRule& applied : rules) {
+      if (!Check(applied, ApplyRule(*applied.rule, object_.root(), draft_))) return false;
+    }
+    result_.object = kube::Object(draft_.root);
+    return true;
+  }
+
+ private:
+  // The Work of an object that is overridden records by what, so what cannot be recorded could only
+  // be carried out in vain. This also bounds what there is to be done: policies of a namespace may
+  // have hundreds of megabytes of overriders.
+  absl::Status TakeRoom(const AppliedRule& applied) {
+    const size_t bytes = RecordedBytes(applied);
+    if (bytes <= room_) {
+      room_ -= bytes;
+      return absl::OkStatus();
+    }
+    return absl::ResourceExhaustedError(absl::StrCat(
+        applied.rule->field, ": the overriders for one object and cluster are recorded in ",
+        "annotations of its Work, which take ", kMaxAnnotationBytes,
+        " bytes together; with this rule they would be longer"));
+  }
+
+  bool Check(const AppliedRule& applied, const absl::Status& status) {
+    if (status.ok()) return true;
+    result_.status = absl::IsResourceExhausted(status) ? base::Terminal(status) : status;
+    result_.failed = applied.policy;
     return false;
   }
-  result.object = kube::Object(draft.root);
-  return true;
-}
+
+  const kube::Object& object_;
+  Application& result_;
+  Draft draft_;
+  size_t room_ = kMaxAnnotationBytes;
+};
 
 }  // namespace
 
 Application Apply(const Policies& policies, const kube::Object& object,
                   const api::ClusterView& cluster) {
   Application result;
-  Draft draft = {object.root()};
+  Applier applier(object, result);
   result.of_cluster_policies = SelectedRules(policies.cluster_wide, object, cluster);
-  if (!ApplyRules(result.of_cluster_policies, object, draft, result)) return result;
+  if (!applier.ApplyRules(result.of_cluster_policies)) return result;
   result.of_policies = SelectedRules(policies.of_namespace, result.object, cluster);
-  ApplyRules(result.of_policies, object, draft, result);
+  applier.ApplyRules(result.of_policies);
   return result;
 }
 

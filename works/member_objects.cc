@@ -1,6 +1,7 @@
 // Apply looks for the object in the member's informer, once that has synced. An object that is not
-// there is created; when the member says that it exists all the same, it is read from the server
-// and updated. An object from the server that is not Karmada's is refused, unless the manifest says
+// there is created; when the member refuses that, for whatever reason, the server is asked once
+// whether the object exists all the same, and then it is updated. If it does not, the refusal is
+// the result. An object from the server that is not Karmada's is refused, unless the manifest says
 // that it is to be overwritten. An update takes over what the member owns (labels and annotations
 // of others, and what the interpreter retains), and sends the difference with the version that was
 // seen, so that it meets a conflict rather than undo another change. What the member has refused as
@@ -38,6 +39,8 @@
 #include "kube/client/errors.h"
 #include "kube/meta/patch.h"
 #include "works/configuration.h"
+#include "works/member_errors.h"
+#include "works/ownership.h"
 #include "works/retention.h"
 
 namespace works {
@@ -57,57 +60,9 @@ std::string VersionOf(const kube::Object& o) {
 // Returns the label for the outcome of an operation.
 metrics::Labels::value_type Result(bool ok) { return {"result", ok ? "success" : "error"}; }
 
-bool IsManaged(const kube::Object& o) { return o.Label(api::kManagedLabel) == api::kManagedValue; }
-
-// Returns whether the annotations of the member's object name the Work of the manifest. Those of an
-// object that was released do not (preserveResourcesOnDeletion).
-bool NamesWorkOf(const kube::Object& manifest, const kube::Object& observed) {
-  const absl::string_view ns = manifest.Annotation(api::kWorkNamespaceAnnotation);
-  const absl::string_view name = manifest.Annotation(api::kWorkNameAnnotation);
-  return !name.empty() && observed.Annotation(api::kWorkNameAnnotation) == name &&
-         observed.Annotation(api::kWorkNamespaceAnnotation) == ns;
-}
-
-bool IsKarmadas(const kube::Object& manifest, const kube::Object& observed) {
-  return IsManaged(observed) || NamesWorkOf(manifest, observed);
-}
-
-bool Overwrites(const kube::Object& manifest) {
-  return manifest.Annotation(api::kConflictResolutionAnnotation) == api::kConflictOverwrite;
-}
-
-absl::Status RefuseForeign(const std::string& cluster, const kube::Object& manifest) {
-  return absl::AlreadyExistsError(
-      api::message::ObjectExistsUnmanaged(manifest.kind(), manifest.key(), cluster));
-}
-
 // The managers of an object that upstream's or this controller manager, or the agent of a member
 // in pull mode, has created or updated: servers name them after their user agents.
 std::set<std::string> ManagersOfUpdates() { return {api::kControllerManager, "karmada-agent"}; }
-
-// Adds to a conflict of fields what to do; returns other results as they are.
-absl::Status ExplainConflict(const std::string& cluster, const absl::Status& refused) {
-  if (!kube::IsFieldConflict(refused)) return refused;
-  return base::Annotate(refused, "cluster ", cluster,
-                        ": others have set fields of the template there; leave these out of the "
-                        "template, or set conflictResolution: Overwrite in the policy");
-}
-
-// The answer of a server names the right that is missing, but not the cluster.
-absl::Status NamedIfDenied(const std::string& cluster, const absl::Status& failed) {
-  if (!absl::IsPermissionDenied(failed)) return failed;
-  return base::Annotate(failed, "cluster ", cluster, " does not allow it");
-}
-
-// An error that says what to do when the member does not serve the kind of the manifest.
-absl::Status Explained(const std::string& cluster, const kube::Object& manifest,
-                       const absl::Status& failed) {
-  if (!kube::IsNoSuchKind(failed)) return failed;
-  return base::Annotate(failed, "cluster ", cluster, " does not serve ", manifest.kind(), " in ",
-                        manifest.api_version(),
-                        "; apply or propagate its CustomResourceDefinition there, and ",
-                        manifest.key().ToString(), " follows");
-}
 
 }  // namespace
 
@@ -212,14 +167,19 @@ absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const std::string& clus
     applies ? RecordApplied(cluster, **created) : Record(cluster, **created);
     return ApplyResult::kCreated;
   }
-  if (!kube::AlreadyExists(created.status())) return NamedIfDenied(cluster, created.status());
-  // The object is not in the informer: it is somebody else's, or our own that was not delivered yet
-  // or has lost its label.
-  ASSIGN_OR_RETURN(kube::Object found, member->client().raw().Get(resource, manifest.key(), stop));
-  if (!IsKarmadas(manifest, found) && !Overwrites(manifest)) {
+  const absl::Status refused = NamedIfDenied(cluster, created.status());
+  if (!MayBeThere(created.status())) return refused;
+  // An object that is there although the informer does not show it is somebody else's, or our own
+  // that was not delivered yet or has lost its label.
+  absl::StatusOr<kube::Object> found = member->client().raw().Get(resource, manifest.key(), stop);
+  if (!found.ok()) {
+    const bool says_why = kube::AlreadyExists(refused) || kube::IsNoOutcome(found.status());
+    return says_why ? found.status() : refused;
+  }
+  if (!IsKarmadas(manifest, *found) && !Overwrites(manifest)) {
     return RefuseForeign(cluster, manifest);
   }
-  return Update(cluster, manifest, kube::Share(std::move(found)), stop);
+  return Update(cluster, manifest, kube::Share(*std::move(found)), stop);
 }
 
 absl::StatusOr<ApplyResult> MemberObjects::Recreate(const std::string& cluster,
@@ -324,6 +284,14 @@ absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster
   if (now == observed) return ApplyResult::kNone;
   return now->resource_version() == observed->resource_version() ? ApplyResult::kUnchanged
                                                                  : ApplyResult::kUpdated;
+}
+
+absl::StatusOr<json::Value> MemberObjects::ManagedFieldsOf(const std::string& cluster,
+                                                           const kube::Object& observed,
+                                                           const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
+  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, observed.gvk(), stop));
+  return member->client().raw().GetManagedFields(resource, observed.key(), stop);
 }
 
 absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Object& manifest,

@@ -1,8 +1,8 @@
 // Putting manifests into member clusters and keeping them there (upstream's objectwatcher).
 //
 // Reads come from the member's informers (objects labelled karmada.io/managed=true); a live GET
-// happens only when the member says that an object exists which the informer does not show, and
-// before an object counts as gone for good.
+// happens only when the member refuses to create an object that the informer does not show, before
+// an object counts as gone for good, and where somebody asks who owns its fields.
 #ifndef WORKS_MEMBER_OBJECTS_H_
 #define WORKS_MEMBER_OBJECTS_H_
 
@@ -50,10 +50,11 @@ class MemberObjects {
                                                               const base::StopToken& stop);
 
   // Creates the object or updates what differs from the manifest, retaining what the member owns.
-  // An object that Karmada does not manage is only taken over if the manifest's conflict resolution
-  // says so, else the error is kAlreadyExists with upstream's message. Karmada manages an object
-  // that has its label, or whose annotations name the manifest's Work (the latter is not so with
-  // upstream, which refuses an object that has lost its label).
+  // An object that Karmada does not manage, also one for whose sake the member refuses the
+  // creation, is only taken over if the manifest's conflict resolution says so, else the error is
+  // kAlreadyExists with upstream's message. Karmada manages an object that has its label, or whose
+  // annotations name the manifest's Work (the latter is not so with upstream, which refuses an
+  // object that has lost its label).
   absl::StatusOr<ApplyResult> Apply(const std::string& cluster, const kube::Object& manifest,
                                     const base::StopToken& stop);
   // Creates an object that somebody deleted in the member. Returns kNone when it is there already,
@@ -81,6 +82,12 @@ class MemberObjects {
   absl::StatusOr<kube::ObjectPtr> FindOfServedKind(const std::string& cluster,
                                                    const kube::Object& manifest,
                                                    const base::StopToken& stop);
+
+  // Asks the member who owns the fields of the object (metadata.managedFields, which caches leave
+  // out); null if it keeps no record of that.
+  absl::StatusOr<json::Value> ManagedFieldsOf(const std::string& cluster,
+                                              const kube::Object& observed,
+                                              const base::StopToken& stop);
 
   // Returns whether somebody else has changed `observed` since our last write to it.
   bool NeedsUpdate(const std::string& cluster, const kube::Object& manifest,

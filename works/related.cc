@@ -99,11 +99,18 @@ kube::ClusterSet::Subscription QueueWhenReconnected(kube::ClusterSet& members,
   });
 }
 
+bool HasNoObjects(const kube::Object& work) {
+  const api::WorkView view(work);
+  return view.IsDispatchingSuspended() &&
+         kube::FindCondition(view.Conditions(), api::kWorkApplied) == nullptr;
+}
+
 kube::MapFn ObjectsOf(std::shared_ptr<kube::Informer> works) {
   return [works = std::move(works)](const kube::Object& cluster) {
     const std::string name(cluster.name());
     std::vector<kube::Request> requests;
     for (const kube::ObjectPtr& work : works->store().List(api::ExecutionNamespace(name), {})) {
+      if (HasNoObjects(*work)) continue;
       for (const json::Value& raw : api::WorkView(*work).Manifests()) {
         const kube::Object manifest(raw);
         requests.push_back({.key = manifest.key(), .gvk = manifest.gvk(), .cluster = name});

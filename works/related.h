@@ -56,6 +56,11 @@ bool ServesOtherKinds(const kube::Object& before, const kube::Object& after);
 void RecheckWorksIn(const kube::ObjectKey& ns, const std::string& cluster,
                     kube::ClusterClient& control_plane, const Rechecks& rechecks);
 
+// Returns whether the Work has not put anything into its cluster, and must not: it carries what was
+// collected there, or what only Karmada itself reads, of a kind that the cluster may not serve. A
+// loop over objects in members must not ask the cluster for it.
+bool HasNoObjects(const kube::Object& work);
+
 // Maps a Cluster to one request for each object that its Works put there: cluster, gvk and key.
 kube::MapFn ObjectsOf(std::shared_ptr<kube::Informer> works);
 

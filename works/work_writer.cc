@@ -108,6 +108,21 @@ absl::Status CheckName(const WorkTemplate& wanted) {
       " characters can always be propagated")));
 }
 
+// A server refuses an object with longer annotations, and the record of applied overriders can be
+// that long. What makes it so is in the Work, so the same write would be refused again.
+absl::Status CheckAnnotations(const kube::Object& work) {
+  constexpr size_t kMaxBytes = 256 << 10;  // apimachinery's TotalAnnotationSizeLimitB.
+  size_t bytes = 0;
+  for (const json::Member& m : work.metadata()["annotations"].members()) {
+    bytes += m.name().size() + m.value.AsString().size();
+  }
+  if (bytes <= kMaxBytes) return absl::OkStatus();
+  return base::Terminal(absl::InvalidArgumentError(absl::StrCat(
+      "the annotations of Work ", work.key().ToString(), ", which record the overriders of ",
+      OverridePoliciesOf(work), ", would have ", bytes, " bytes, and a server takes ", kMaxBytes,
+      "; make the overriders shorter")));
+}
+
 // Says so when a Work that could not be written may be too large for the server's storage.
 absl::Status ExplainedBySize(const kube::Object& work, const absl::Status& written) {
   const std::optional<size_t> bytes = SuspiciousSize(work, written);
@@ -131,6 +146,7 @@ absl::StatusOr<kube::ObjectPtr> Update(kube::ClusterClient& client, const WorkTe
                                        const kube::ObjectPtr& existing,
                                        const base::StopToken& stop) {
   const kube::Object work = MergedWork(wanted, *existing);
+  RETURN_IF_ERROR(CheckAnnotations(work));
   kube::UpdateOptions options;
   options.precondition = HaveSameManifests(work, *existing) && !wanted.is_shared
                              ? kube::UpdateOptions::Precondition::kNever
@@ -168,6 +184,7 @@ absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate
   if (existing == nullptr) {
     RETURN_IF_ERROR(CheckName(wanted));
     const kube::Object work = NewWork(wanted);
+    RETURN_IF_ERROR(CheckAnnotations(work));
     RETURN_IF_ERROR(ExplainedBySize(work, client_.Create(api::Works(), work, stop).status()));
     return Result{.written = true};
   }

@@ -45,7 +45,8 @@ kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing
 
 // Creates the Work or updates what differs.
 // kFailedPrecondition "work <ns>/<n> is being deleted", with its finalizers, while the old Work is
-// being deleted; kAborted on a conflict. Thread-safe.
+// being deleted; kAborted on a conflict. What no server would take (a name or annotations that are
+// too long) is not sent, and is a terminal error. Thread-safe.
 class WorkWriter {
  public:
   explicit WorkWriter(kube::ClusterClient& control_plane) : client_(control_plane) {}

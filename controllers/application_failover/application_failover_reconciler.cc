@@ -1,7 +1,8 @@
 // A pass over a binding that asks for failover looks at the clusters that its status calls
 // unhealthy. The moment since when they are is a condition of the binding (api/unhealthy_since.h),
 // which the binding status loop writes together with the health; where it is missing, because the
-// binding began to ask later or comes from upstream, this loop writes it. When the toleration is
+// binding began to ask later or comes from upstream, this loop writes it. Only health ends it;
+// while the health is unknown the time goes on, but nothing is evicted. When the toleration is
 // over, the cluster is evicted, all due ones in one write; until then the pass comes back for the
 // next one. Everything else that matters changes the binding.
 //
@@ -82,10 +83,13 @@ absl::StatusOr<kube::ObjectPtr> ApplicationFailoverReconciler<Scope>::RecordMome
 template <class Scope>
 typename ApplicationFailoverReconciler<Scope>::Due ApplicationFailoverReconciler<Scope>::FindDue(
     const kube::Object& binding, const base::StopToken& stop) {
-  const std::vector<std::string> unhealthy = UnhealthyClusters(binding);
-  ForgetAllBut(binding.key(), unhealthy);
+  std::vector<std::string> counting;
+  for (api::TargetCluster& target : api::BindingView(binding).Clusters()) {
+    if (api::UnhealthySince(binding, target.name)) counting.push_back(std::move(target.name));
+  }
+  ForgetAllBut(binding.key(), counting);
   Due due;
-  for (const std::string& cluster : unhealthy) {
+  for (const std::string& cluster : UnhealthyClusters(binding)) {
     const std::optional<absl::Time> since = api::UnhealthySince(binding, cluster);
     if (!since.has_value()) continue;  // It is no target any more.
     SeenFor(binding.key(), cluster);

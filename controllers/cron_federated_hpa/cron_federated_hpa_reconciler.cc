@@ -11,6 +11,11 @@
 // once. Before anything is executed the object is read from the server, since a cache may not show
 // what the leader before has recorded.
 //
+// A rule that nobody led to execute may have been edited meanwhile, and the status does not say for
+// which schedule its next time was. The server does: it notes when whoever has written spec.rules
+// has last done so. It is asked only if something is executed late. It knows the list as a whole,
+// so that an edit of one rule takes the times before it from all.
+//
 // Waits are on the steady clock, and times are of the wall clock, which somebody may set. So no
 // wait is longer than a minute.
 #include "controllers/cron_federated_hpa/cron_federated_hpa_reconciler.h"
@@ -28,6 +33,7 @@
 #include "controllers/cron_federated_hpa/rule_target.h"
 #include "kube/client/errors.h"
 #include "kube/client/go_words.h"
+#include "kube/meta/managed_fields.h"
 #include "kube/runtime/controller.h"
 
 namespace controllers {
@@ -38,6 +44,8 @@ constexpr absl::Duration kLongestWait = absl::Minutes(1);
 // kRetryFor. Both together are less than kLatestExecution, so that the last error is recorded.
 constexpr absl::Duration kRetryAfter = absl::Seconds(10);
 constexpr absl::Duration kRetryFor = absl::Minutes(4);
+// What is executed with less delay is not late: an edit has had no time to come between.
+constexpr absl::Duration kPromptly = absl::Seconds(2);
 // Conflicts of our own status come from edits of the object at the same moment.
 constexpr int kStatusTries = 3;
 
@@ -108,6 +116,7 @@ absl::StatusOr<kube::Action> CronFederatedHpaReconciler::Process(Pass& pass,
     if (kube::IsGone(read)) return kube::Action::Done();
     RETURN_IF_ERROR(read);
     if (pass.object->IsDeleting()) return kube::Action::Done();
+    RETURN_IF_ERROR(LearnOfEdit(pass, stop));
   }
   ReportProblems(pass);
   ExecuteDue(pass, stop);
@@ -126,7 +135,24 @@ void CronFederatedHpaReconciler::Forget(const kube::ObjectKey& key) {
 }
 
 void CronFederatedHpaReconciler::Plan(Pass& pass) const {
-  pass.plans = PlanRules(api::CronFederatedHpaView(*pass.object), manager_.clock().Now());
+  pass.plans =
+      PlanRules(api::CronFederatedHpaView(*pass.object), manager_.clock().Now(), pass.edited);
+}
+
+absl::Status CronFederatedHpaReconciler::LearnOfEdit(Pass& pass,
+                                                     const base::StopToken& stop) const {
+  const absl::Time promptly = manager_.clock().Now() - kPromptly;
+  const bool is_late = std::any_of(pass.plans.begin(), pass.plans.end(), [&](const RulePlan& plan) {
+    return plan.plan.due.has_value() && plan.plan.due_since < promptly;
+  });
+  if (!is_late) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const json::Value managed,
+                   manager_.cluster().raw().GetManagedFields(api::CronFederatedHpas(),
+                                                             pass.object->key(), stop));
+  const std::optional<absl::Time> edited = kube::LastChangeByOwners(managed, {"spec", "rules"});
+  pass.edited = edited.value_or(pass.edited);
+  Plan(pass);
+  return absl::OkStatus();
 }
 
 absl::Status CronFederatedHpaReconciler::Reread(Pass& pass, const base::StopToken& stop) const {
@@ -243,14 +269,17 @@ void CronFederatedHpaReconciler::ReportProblems(const Pass& pass) {
 void CronFederatedHpaReconciler::ReportMissed(const Pass& pass) {
   for (const RulePlan& plan : pass.plans) {
     if (!plan.plan.missed.has_value() || HasRun(plan, pass.runs, *plan.plan.missed)) continue;
+    const std::string why =
+        *plan.plan.missed < pass.edited
+            ? absl::StrCat("the rules were edited after that, at ", kube::FormatTime(pass.edited),
+                           ", and a time before an edit does not count.")
+            : absl::StrCat("now it is more than ", absl::FormatDuration(kLatestExecution),
+                           " late.");
     recorder_.Warning(
         kube::InvolvedObject::Of(*pass.object), api::reason::kExecutionMissed,
-        absl::StrCat("Rule ", plan.rule.name, " was not executed at ",
-                     kube::FormatTime(*plan.plan.missed),
-                     ": no controller manager led then or had the time, or clocks were wrong, "
-                     "and now it is more "
-                     "than ",
-                     absl::FormatDuration(kLatestExecution), " late."));
+        absl::StrCat(
+            "Rule ", plan.rule.name, " was not executed at ", kube::FormatTime(*plan.plan.missed),
+            ": no controller manager led then or had the time, or clocks were wrong, and ", why));
   }
 }
 

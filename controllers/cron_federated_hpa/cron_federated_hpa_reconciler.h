@@ -43,6 +43,8 @@ class CronFederatedHpaReconciler : public kube::Reconciler {
     std::vector<RulePlan> plans;
     // What was executed in this pass, and in earlier ones whose status could not be written.
     std::vector<RuleRun> runs;
+    // When the rules were edited last, as far as that matters and is known.
+    absl::Time edited = absl::InfinitePast();
     // Why the due rules that have no run are tried again.
     absl::Status delayed;
   };
@@ -53,6 +55,9 @@ class CronFederatedHpaReconciler : public kube::Reconciler {
   // Replaces the object by what the server has, and plans anew; runs that the server has are
   // dropped.
   absl::Status Reread(Pass& pass, const base::StopToken& stop) const;
+  // If a rule is executed late, asks when the rules were edited, and plans anew: a time before that
+  // does not count.
+  absl::Status LearnOfEdit(Pass& pass, const base::StopToken& stop) const;
   void ExecuteDue(Pass& pass, const base::StopToken& stop);
   // Records the outcome of an execution.
   void Finish(Pass& pass, const RulePlan& plan, const absl::Status& result);

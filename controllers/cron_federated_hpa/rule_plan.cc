@@ -51,7 +51,8 @@ absl::StatusOr<base::CronSchedule> ParseSchedule(const api::CronRule& rule) {
       absl::StrCat("gocron: cron expression failed to be parsed: ", schedule.status().message()));
 }
 
-RulePlan PlanRule(const api::CronFederatedHpaView& object, api::CronRule rule, absl::Time now) {
+RulePlan PlanRule(const api::CronFederatedHpaView& object, api::CronRule rule, absl::Time now,
+                  absl::Time edited) {
   RulePlan out;
   out.rule = std::move(rule);
   if (out.rule.suspend) return out;
@@ -60,7 +61,7 @@ RulePlan PlanRule(const api::CronFederatedHpaView& object, api::CronRule rule, a
     out.problem = std::string(schedule.status().message());
     return out;
   }
-  out.plan = PlanSchedule(*schedule, object.History(out.rule.name), now);
+  out.plan = PlanSchedule(*schedule, object.History(out.rule.name), now, edited);
   if (!out.plan.next.has_value()) {
     out.problem = absl::StrCat("no day or time matches the schedule ",
                                base::GoQuote(out.rule.schedule), ", so it is never executed");
@@ -71,7 +72,7 @@ RulePlan PlanRule(const api::CronFederatedHpaView& object, api::CronRule rule, a
 }  // namespace
 
 SchedulePlan PlanSchedule(const base::CronSchedule& schedule, const json::Value& history,
-                          absl::Time now) {
+                          absl::Time now, absl::Time edited) {
   const api::ExecutionHistoryView view(history);
   const std::optional<absl::Time> known = view.NextExecutionTime();
   SchedulePlan plan;
@@ -79,7 +80,7 @@ SchedulePlan PlanSchedule(const base::CronSchedule& schedule, const json::Value&
     plan.next = NextOf(schedule, view, known, now);
     return plan;
   }
-  const absl::Time earliest = std::max(*known, now - kLatestExecution);
+  const absl::Time earliest = std::max({*known, now - kLatestExecution, edited});
   std::optional<absl::Time> time = FirstFrom(schedule, *known, earliest);
   for (; time.has_value() && *time <= now; time = FirstAfter(schedule, *known, *time)) {
     plan.due = time;
@@ -96,12 +97,13 @@ SchedulePlan PlanSchedule(const base::CronSchedule& schedule, const json::Value&
   return plan;
 }
 
-std::vector<RulePlan> PlanRules(const api::CronFederatedHpaView& object, absl::Time now) {
+std::vector<RulePlan> PlanRules(const api::CronFederatedHpaView& object, absl::Time now,
+                                absl::Time edited) {
   std::vector<RulePlan> plans;
   std::set<std::string> names;
   for (api::CronRule& rule : object.Rules()) {
     if (names.insert(rule.name).second) {
-      plans.push_back(PlanRule(object, std::move(rule), now));
+      plans.push_back(PlanRule(object, std::move(rule), now, edited));
       continue;
     }
     plans.push_back({.rule = std::move(rule),

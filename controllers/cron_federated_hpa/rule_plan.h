@@ -28,15 +28,15 @@ struct SchedulePlan {
   absl::Time due_since = absl::InfiniteFuture();
   // When the rule is executed next, later than now; nullopt: never.
   std::optional<absl::Time> next;
-  // This time was to be executed, but is too long ago.
+  // This time was to be executed, but is too long ago, or before the last edit.
   std::optional<absl::Time> missed;
 };
 // `history` is the rule's item of status.executionHistories, or null. Its nextExecutionTime is what
 // makes a time before now due; so a rule that is new, or has just been resumed, is never due at
 // once. Times that it records as executed are not due again, also not after the clock was set
-// back.
+// back. Times before `edited` are not due: the schedule may have been another one then.
 SchedulePlan PlanSchedule(const base::CronSchedule& schedule, const json::Value& history,
-                          absl::Time now);
+                          absl::Time now, absl::Time edited = absl::InfinitePast());
 
 // A rule with what is to be done about it.
 struct RulePlan {
@@ -47,8 +47,9 @@ struct RulePlan {
   std::string problem;
 };
 // Returns a plan for each rule, in the order of the rules. A name that an earlier rule has is a
-// problem.
-std::vector<RulePlan> PlanRules(const api::CronFederatedHpaView& object, absl::Time now);
+// problem. `edited` is when the rules were edited last, if that is known.
+std::vector<RulePlan> PlanRules(const api::CronFederatedHpaView& object, absl::Time now,
+                                absl::Time edited = absl::InfinitePast());
 
 // Returns the indexes of the plans that are due in the order in which they have to be executed: by
 // time, and for the same time by the order of the rules. So what was scheduled last prevails.

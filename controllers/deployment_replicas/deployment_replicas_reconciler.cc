@@ -1,7 +1,9 @@
 // All inputs are objects in the cache: the Deployment and its binding. Each change of one of them
 // that may make the conditions true queues the Deployment, and so does a start, so nothing is asked
-// again after a time. The write carries the resourceVersion of the Deployment that was judged: an
-// edit of its spec that the cache does not show yet makes it a conflict.
+// again after a time. A binding that is new to the cache may have come with everything that the
+// conditions need: it was made, scheduled and aggregated while its kind was being listed. The write
+// carries the resourceVersion of the Deployment that was judged: an edit of its spec that the cache
+// does not show yet makes it a conflict.
 #include "controllers/deployment_replicas/deployment_replicas_reconciler.h"
 
 #include <memory>
@@ -111,8 +113,7 @@ absl::Status RegisterDeploymentReplicas(const loops::Context& context, int worke
       .Watches(
           api::Deployments(),
           {.when = {.add = LeavesReplicasToMembers, .update = MayMatter, .remove = kube::Never}})
-      .Watches(api::ResourceBindings(),
-               {.when = {.add = kube::Never, .remove = kube::Never}, .map = DeploymentOf})
+      .Watches(api::ResourceBindings(), {.when = {.remove = kube::Never}, .map = DeploymentOf})
       .Build(std::make_unique<DeploymentReplicasReconciler>(context.manager));
   return absl::OkStatus();
 }

@@ -227,11 +227,11 @@ void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended
 void ExecutionReconciler::ReportApplied(const Target& target, const Applied& applied) {
   const absl::Status& result = applied.result;
   const kube::Condition condition =
-      result.ok()
-          ? api::ConditionOf(api::kWorkApplied, true, ReasonOfSuccess(*target.work),
-                             api::message::kManifestApplied)
-          : api::ConditionOf(api::kWorkApplied, false, api::reason::kAppliedFailed,
-                             api::message::ManifestsNotApplied(applied.ok, applied.total, result));
+      result.ok() ? api::ConditionOf(api::kWorkApplied, true, ReasonOfSuccess(*target.work),
+                                     api::message::kManifestApplied)
+                  : api::ConditionOf(api::kWorkApplied, false, api::reason::kAppliedFailed,
+                                     api::message::WithoutAdvice(api::message::ManifestsNotApplied(
+                                         applied.ok, applied.total, result)));
   ReportSync(target, result, applied.changed);
   status_.Submit(*target.work, {{condition}, applied.withdrawn},
                  result.ok() ? works::News::kProgress : works::News::kSettled);

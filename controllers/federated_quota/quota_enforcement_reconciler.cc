@@ -10,9 +10,10 @@
 // is far longer than the time between booking and storing; and after kLongestWait in any case, lest
 // a busy namespace never gets anything back. More is written at once.
 //
-// A pass follows each change of the quota, and of what a binding of its namespace uses; so the sum
-// is exact once requests have come to rest, whatever happened on the way. The times are memory of
-// this process; when it is lost the waiting begins anew.
+// A pass follows each change of the quota, and of what a binding of its namespace uses, the latter
+// after a moment in which others have changed, too; so the sum is exact once requests have come to
+// rest, whatever happened on the way. The times are memory of this process; when it is lost the
+// waiting begins anew.
 #include "controllers/federated_quota/quota_enforcement_reconciler.h"
 
 #include <algorithm>
@@ -34,6 +35,10 @@ namespace controllers {
 namespace {
 
 constexpr char kPods[] = "pods";
+
+// A roll-out of a thousand bindings changes each of them, and every sum is over all of them. So
+// changes within this time lead to one sum.
+constexpr absl::Duration kBetweenSums = absl::Milliseconds(200);
 
 bool OtherLimits(const kube::Object& before, const kube::Object& after) {
   return api::FederatedResourceQuotaView(before).Overall() !=
@@ -202,7 +207,8 @@ absl::Status RegisterQuotaEnforcement(const loops::Context& context, int workers
   };
   context.NewController(api::kQuotaEnforcementController, workers)
       .Watches(quotas, {.when = {.update = OtherLimitsOrUse}})
-      .Watches(api::ResourceBindings(), {.when = {.update = api::MayUseOther}, .map = in_namespace})
+      .Watches(api::ResourceBindings(),
+               {.when = {.update = api::MayUseOther}, .map = in_namespace, .delay = kBetweenSums})
       .Build(std::make_unique<QuotaEnforcementReconciler>(context.manager,
                                                           context.options.quota_sync_period));
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "api/condition.h"
 #include "api/resources.h"
 #include "base/status.h"
@@ -10,6 +11,9 @@
 
 namespace controllers {
 namespace {
+
+// Somebody who writes conditions again and again gets as many passes, but no more than this allows.
+constexpr absl::Duration kBetweenOthers = absl::Seconds(1);
 
 absl::StatusOr<kube::ObjectPtr> WriteConditions(kube::Manager& manager,
                                                 const kube::ObjectPtr& service,
@@ -26,9 +30,44 @@ absl::StatusOr<kube::ObjectPtr> WriteConditions(kube::Manager& manager,
 
 }  // namespace
 
-absl::Status ReportCondition(kube::Manager& manager, kube::EventRecorder& recorder,
-                             const kube::ObjectPtr& service, const ConditionTexts& texts,
-                             const absl::Status& result, bool changed,
+std::string DeterminedConditions::TextOf(const json::Value* condition) {
+  if (condition == nullptr) return "";
+  return absl::StrCat((*condition)["status"].AsString(), " ", (*condition)["reason"].AsString(),
+                      " ", (*condition)["message"].AsString());
+}
+
+void DeterminedConditions::Note(const kube::ObjectKey& service, const json::Value& condition) {
+  absl::MutexLock lock(&mu_);
+  texts_[service] = TextOf(&condition);
+}
+
+bool DeterminedConditions::IsOther(const kube::Object& before, const kube::Object& after,
+                                   const char* type) const {
+  const std::string text = TextOf(kube::FindCondition(after.status()["conditions"], type));
+  if (text == TextOf(kube::FindCondition(before.status()["conditions"], type))) return false;
+  absl::MutexLock lock(&mu_);
+  const auto found = texts_.find(after.key());
+  return found == texts_.end() || found->second != text;
+}
+
+void DeterminedConditions::Forget(const kube::ObjectKey& service) {
+  absl::MutexLock lock(&mu_);
+  texts_.erase(service);
+}
+
+kube::Enqueue OnOtherCondition(const std::shared_ptr<DeterminedConditions>& determined,
+                               const char* type, kube::MapFn map) {
+  kube::Enqueue enqueue{.map = std::move(map), .delay = kBetweenOthers};
+  enqueue.when.add = kube::Never;
+  enqueue.when.update = [determined, type](const kube::Object& before, const kube::Object& after) {
+    return determined->IsOther(before, after, type);
+  };
+  enqueue.when.remove = kube::Never;
+  return enqueue;
+}
+
+absl::Status ReportCondition(const ConditionWriter& writer, const kube::ObjectPtr& service,
+                             const ConditionTexts& texts, const absl::Status& result, bool changed,
                              const base::StopToken& stop) {
   if (kube::IsNoOutcome(result)) return absl::OkStatus();
   json::Value conditions = service->status()["conditions"];
@@ -39,17 +78,18 @@ absl::Status ReportCondition(kube::Manager& manager, kube::EventRecorder& record
       conditions,
       api::ConditionOf(texts.type, result.ok(),
                        result.ok() ? texts.success_reason : texts.failure_reason, message),
-      manager.clock().Now());
+      writer.manager.clock().Now());
+  writer.determined.Note(service->key(), *kube::FindCondition(conditions, texts.type));
   if (is_news) {
-    RETURN_IF_ERROR(WriteConditions(manager, service, std::move(conditions), stop).status());
+    RETURN_IF_ERROR(WriteConditions(writer.manager, service, std::move(conditions), stop).status());
   }
   const kube::InvolvedObject about = kube::InvolvedObject::Of(*service);
   if (!result.ok()) {
-    if (is_news) recorder.Warning(about, texts.failure_event, message);
+    if (is_news) writer.recorder.Warning(about, texts.failure_event, message);
   } else if (had_failed) {
-    recorder.Normal(about, texts.success_event, message);
+    writer.recorder.Normal(about, texts.success_event, message);
   } else if (is_news || changed) {
-    recorder.Routine(about, texts.success_event, message);
+    writer.recorder.Routine(about, texts.success_event, message);
   }
   return absl::OkStatus();
 }

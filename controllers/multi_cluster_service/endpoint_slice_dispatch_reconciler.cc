@@ -31,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "api/endpoint_slice.h"
 #include "api/keys.h"
@@ -102,8 +103,15 @@ bool HasFailed(const kube::Object& service) {
 
 }  // namespace
 
-EndpointSliceDispatchReconciler::EndpointSliceDispatchReconciler(kube::Manager& manager)
+std::vector<std::string> DispatchIndexValues(const kube::Object& service) {
+  if (!HasFailed(service)) return {};
+  return {kFailed};
+}
+
+EndpointSliceDispatchReconciler::EndpointSliceDispatchReconciler(
+    kube::Manager& manager, std::shared_ptr<DeterminedConditions> determined)
     : manager_(manager),
+      determined_(std::move(determined)),
       writer_(manager.cluster()),
       pace_(manager.clock()),
       recorder_(manager.events(), api::kEndpointSliceDispatchController) {}
@@ -131,6 +139,7 @@ absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::Reconcile(
       RETURN_IF_ERROR(live);
       return kube::Action::Done();
     }
+    determined_->Forget(wanted_by);
   }
   // The finalizer of a Work that is still claimed stays: the collector would put it on again.
   const bool is_claimed = !wanted_by.name.empty();
@@ -271,16 +280,19 @@ absl::Status EndpointSliceDispatchReconciler::CleanUp(const kube::ObjectKey& key
     RETURN_IF_ERROR(manager_.cluster().RemoveFinalizer(api::Works(), source,
                                                        api::kEndpointSliceDispatchFinalizer, stop));
   }
-  results_.Forget(key);
-  return ReportOnFailed(stop);
+  return ReportOnFailed(results_.Forget(key), stop);
 }
 
-// The slice that has left may have been the one that failed, of whichever service: its Work, which
-// names the service, may be gone or may belong to another one by now.
-absl::Status EndpointSliceDispatchReconciler::ReportOnFailed(const base::StopToken& stop) {
+// The slice that has left may have been the one that failed. Its Work, which names the service, may
+// be gone or may belong to another one by now, and after a start nobody remembers: then it may be
+// any service that says so.
+absl::Status EndpointSliceDispatchReconciler::ReportOnFailed(
+    const std::vector<kube::ObjectKey>& left, const base::StopToken& stop) {
   base::ErrorList errors;
-  for (const kube::ObjectPtr& service : manager_.cluster().List(api::MultiClusterServices())) {
-    if (IsInForce(*service) && HasFailed(*service)) errors.Add(ReportOn(service, false, stop));
+  for (const kube::ObjectPtr& service :
+       manager_.cluster().ByIndex(api::MultiClusterServices(), kServicesByDispatch, kFailed)) {
+    const bool concerned = left.empty() || absl::c_linear_search(left, service->key());
+    if (concerned && IsInForce(*service)) errors.Add(ReportOn(service, false, stop));
   }
   return errors.Join();
 }
@@ -299,7 +311,8 @@ absl::Status EndpointSliceDispatchReconciler::ReportOn(const kube::ObjectPtr& se
   }
   const std::optional<absl::Status> of_all = results_.OfAll(service->key(), slices);
   if (!of_all.has_value()) return absl::OkStatus();
-  return ReportCondition(manager_, recorder_, service, kTexts, *of_all, changed, stop);
+  return ReportCondition({manager_, recorder_, *determined_}, service, kTexts, *of_all, changed,
+                         stop);
 }
 
 absl::Status EndpointSliceDispatchReconciler::DeleteWork(const kube::Object& work,
@@ -341,6 +354,7 @@ absl::Status RegisterEndpointSliceDispatch(const loops::Context& context, int wo
     return out;
   };
   const std::vector<ServiceRole> consumers = {ServiceRole::kConsumer};
+  const auto determined = std::make_shared<DeterminedConditions>();
   kube::Controller& controller =
       context.NewController(api::kEndpointSliceDispatchController, workers)
           .Reads(api::Works(), works::kWorksByCollectedService, works::CollectedServices)
@@ -349,9 +363,12 @@ absl::Status RegisterEndpointSliceDispatch(const loops::Context& context, int wo
           .Watches(api::Works(),
                    {.when = {.update = kube::ContentChanged}, .map = RequestForSource})
           .Watches(api::MultiClusterServices(), {.when = {.update = OtherIntent}, .map = slices_of})
+          .Watches(api::MultiClusterServices(),
+                   OnOtherCondition(determined, kTexts.type, slices_of))
+          .Reads(api::MultiClusterServices(), kServicesByDispatch, DispatchIndexValues)
           .Watches(api::Clusters(), OnFitnessOfClusters(context, slices, consumers))
           .Reads(api::Namespaces())
-          .Build(std::make_unique<EndpointSliceDispatchReconciler>(context.manager));
+          .Build(std::make_unique<EndpointSliceDispatchReconciler>(context.manager, determined));
   QueueUnfitReports(context, controller, ServiceRole::kConsumer);
   OnNewExecutionNamespace(context, controller, slices, consumers);
   return absl::OkStatus();

@@ -3,12 +3,15 @@
 #ifndef CONTROLLERS_MULTI_CLUSTER_SERVICE_ENDPOINT_SLICE_DISPATCH_RECONCILER_H_
 #define CONTROLLERS_MULTI_CLUSTER_SERVICE_ENDPOINT_SLICE_DISPATCH_RECONCILER_H_
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/stop_token.h"
+#include "controllers/multi_cluster_service/condition_report.h"
 #include "controllers/multi_cluster_service/slice_results.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/conflict_streak.h"
@@ -39,7 +42,9 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
   static constexpr absl::Duration kAfterLastingFailure = absl::Minutes(1);
 
   // REQUIRES: `manager` outlives the reconciler.
-  explicit EndpointSliceDispatchReconciler(kube::Manager& manager);
+  explicit EndpointSliceDispatchReconciler(
+      kube::Manager& manager,
+      std::shared_ptr<DeterminedConditions> determined = std::make_shared<DeterminedConditions>());
 
   // The request names a collected Work, which may be gone; with `variant` kReportUnfit, see
   // unfit_clusters.h.
@@ -63,8 +68,10 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
   // `source` is nullptr when it is gone.
   absl::Status CleanUp(const kube::ObjectKey& key, const kube::ObjectPtr& source,
                        const base::StopToken& stop);
-  // Writes the conditions of the services whose condition says that a slice failed.
-  absl::Status ReportOnFailed(const base::StopToken& stop);
+  // Writes the conditions of services that may say because of slices that are gone that a slice
+  // failed: those of `left`, whose slice has just gone; if there are none, all that say so.
+  absl::Status ReportOnFailed(const std::vector<kube::ObjectKey>& left,
+                              const base::StopToken& stop);
   // Writes the condition of the service, if enough is known of its slices.
   absl::Status ReportOn(const kube::ObjectPtr& service, bool changed, const base::StopToken& stop);
   absl::Status DeleteWork(const kube::Object& work, const base::StopToken& stop);
@@ -74,12 +81,19 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
   bool Consumes(const kube::Object& service, const std::string& cluster) const;
 
   kube::Manager& manager_;
+  const std::shared_ptr<DeterminedConditions> determined_;
   works::WorkWriter writer_;
   works::WritePace pace_;
   SliceResults results_;
   kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;
 };
+
+// An index of MultiClusterServices: those whose condition says that a slice failed are under
+// kFailed.
+inline constexpr char kServicesByDispatch[] = "services-by-dispatch";
+inline constexpr char kFailed[] = "failed";
+std::vector<std::string> DispatchIndexValues(const kube::Object& service);
 
 // Builds the loop.
 absl::Status RegisterEndpointSliceDispatch(const loops::Context& context, int workers);

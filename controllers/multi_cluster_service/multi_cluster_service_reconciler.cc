@@ -125,8 +125,8 @@ absl::Status MultiClusterServiceReconciler::Propagate(const kube::ObjectPtr& fou
   pass.Add(DeleteWorks(service->key(), provides, stop));
   pass.Add(PropagateService(*service, stop));
   const absl::Status result = conflicts_.Judge(service->key().ToString(), pass.errors.Join());
-  const absl::Status reported =
-      ReportCondition(deps_.manager, recorder_, service, kTexts, result, pass.changed, stop);
+  const absl::Status reported = ReportCondition({deps_.manager, recorder_, *deps_.determined},
+                                                service, kTexts, result, pass.changed, stop);
   RETURN_IF_ERROR(result);
   return reported;
 }
@@ -294,6 +294,7 @@ absl::Status MultiClusterServiceReconciler::CleanUpAfter(const kube::ObjectKey& 
   const std::string name = key.ToString();
   recorder_.Forget(name);
   deps_.edits->Forget(key);
+  deps_.determined->Forget(key);
   if (HasTraces(key)) {
     const absl::Status live =
         deps_.manager.cluster().raw().Get(api::MultiClusterServices(), key, stop).status();

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/status.h"
 #include "base/stop_token.h"
+#include "controllers/multi_cluster_service/condition_report.h"
 #include "controllers/multi_cluster_service/service_edits.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/conflict_streak.h"
@@ -33,6 +34,7 @@ class MultiClusterServiceReconciler : public kube::Reconciler {
     kube::Manager& manager;
     const works::Rechecks& rechecks;
     std::shared_ptr<ServiceEdits> edits;
+    std::shared_ptr<DeterminedConditions> determined = std::make_shared<DeterminedConditions>();
   };
   // REQUIRES: what `deps` refers to outlives the reconciler.
   explicit MultiClusterServiceReconciler(Deps deps);

@@ -10,6 +10,7 @@
 #include "api/names.h"
 #include "api/reasons.h"
 #include "api/resources.h"
+#include "controllers/multi_cluster_service/condition_report.h"
 #include "controllers/multi_cluster_service/multi_cluster_service_reconciler.h"
 #include "controllers/multi_cluster_service/service_binding.h"
 #include "controllers/multi_cluster_service/service_edits.h"
@@ -107,9 +108,11 @@ absl::Status RegisterMultiClusterService(const loops::Context& context, int work
   const std::vector<api::ServiceRole> both = {api::ServiceRole::kProvider,
                                               api::ServiceRole::kConsumer};
   const auto edits = std::make_shared<ServiceEdits>();
+  const auto determined = std::make_shared<DeterminedConditions>();
   kube::Controller& controller =
       context.NewController(api::kMultiClusterServiceController, workers)
           .Watches(api::MultiClusterServices(), {.when = {.update = OtherIntent}})
+          .Watches(api::MultiClusterServices(), OnOtherCondition(determined, api::kServiceApplied))
           .Watches(api::Services(), ForServices(context, edits))
           .Watches(api::Clusters(), OnFitnessOfClusters(context, itself, both))
           .Watches(api::ResourceBindings(),
@@ -119,8 +122,9 @@ absl::Status RegisterMultiClusterService(const loops::Context& context, int work
           .Reads(api::Works(), kWorksByMultiClusterService, MultiClusterServiceIndexValues)
           .Reads(api::Works(), works::kWorksByCollectedService, works::CollectedServices)
           .Reads(api::Namespaces())
-          .Build(std::make_unique<MultiClusterServiceReconciler>(
-              MultiClusterServiceReconciler::Deps{context.manager, context.rechecks, edits}));
+          .Build(
+              std::make_unique<MultiClusterServiceReconciler>(MultiClusterServiceReconciler::Deps{
+                  context.manager, context.rechecks, edits, determined}));
   QueueUnfitReports(context, controller, api::ServiceRole::kProvider);
   OnNewExecutionNamespace(context, controller, itself, both);
   return absl::OkStatus();

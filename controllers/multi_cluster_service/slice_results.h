@@ -11,6 +11,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "base/status.h"
@@ -26,6 +27,7 @@ class SliceResults {
             const absl::Status& result) {
     absl::MutexLock lock(&mu_);
     results_[service][slice] = result;
+    services_[slice].insert(service);
   }
   // Returns the errors of those of the slices that fail; OK when none does; nullopt when none is
   // known to fail and some have not had a pass yet.
@@ -43,17 +45,29 @@ class SliceResults {
     if (errors.empty() && !is_complete) return std::nullopt;
     return errors.Join();
   }
-  // Forgets a slice that is not dispatched any more.
-  void Forget(const kube::ObjectKey& slice) {
+  // Forgets a slice that is not dispatched any more. Returns the services of which it was, as far
+  // as is known.
+  std::vector<kube::ObjectKey> Forget(const kube::ObjectKey& slice) {
     absl::MutexLock lock(&mu_);
-    for (auto& [service, results] : results_) results.erase(slice);
-    absl::erase_if(results_, [](const auto& entry) { return entry.second.empty(); });
+    const auto known = services_.find(slice);
+    if (known == services_.end()) return {};
+    std::vector<kube::ObjectKey> services(known->second.begin(), known->second.end());
+    services_.erase(known);
+    for (const kube::ObjectKey& service : services) {
+      const auto results = results_.find(service);
+      results->second.erase(slice);
+      if (results->second.empty()) results_.erase(results);
+    }
+    return services;
   }
 
  private:
   mutable absl::Mutex mu_;
   // By service and slice.
   absl::flat_hash_map<kube::ObjectKey, absl::flat_hash_map<kube::ObjectKey, absl::Status>> results_
+      ABSL_GUARDED_BY(mu_);
+  // The services of a slice, so that the end of a slice does not look at all services.
+  absl::flat_hash_map<kube::ObjectKey, absl::flat_hash_set<kube::ObjectKey>> services_
       ABSL_GUARDED_BY(mu_);
 };
 

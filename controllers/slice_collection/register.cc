@@ -11,6 +11,7 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "controllers/slice_collection/lasting_failures.h"
 #include "controllers/slice_collection/slice_demand.h"
 #include "controllers/slice_collection/slice_reconciler.h"
 #include "controllers/slice_collection/slice_sources.h"
@@ -26,10 +27,13 @@ namespace {
 using api::SliceCollector;
 
 // A Work of a collected slice brings the slice, a Work that asks for slices its Service. The end of
-// a Work that only the other collector had may be what this one waits for.
-kube::MapFn SlicesOfWork(SliceCollector collector) {
-  return [collector](const kube::Object& work) {
+// a Work that only the other collector had may be what this one waits for, and so may be any change
+// of a Work that has the place of a slice, whatever it carries.
+kube::MapFn SlicesOfWork(SliceCollector collector,
+                         const std::shared_ptr<LastingFailures>& failures) {
+  return [collector, failures](const kube::Object& work) {
     std::vector<kube::Request> requests;
+    if (auto waiting = failures->WaitingFor(work.key())) requests.push_back(*std::move(waiting));
     const std::string cluster = api::ClusterOfExecutionNamespace(work.ns()).value_or("");
     if (cluster.empty()) return requests;
     const kube::ObjectKey service = DemandedService(work, collector);
@@ -75,10 +79,11 @@ struct Slices {
 Slices BuildBySlice(const loops::Context& context, const SliceCollection& collection,
                     const QueueOfSlices& of) {
   const SliceCollector collector = collection.collector;
-  const kube::MapFn slices_of = SlicesOfWork(collector);
+  auto failures = std::make_shared<LastingFailures>(context.manager.clock());
+  const kube::MapFn slices_of = SlicesOfWork(collector, failures);
   const auto matters = [slices_of](const kube::Object& work) { return !slices_of(work).empty(); };
   auto sources = std::make_shared<SliceSources>(context.inventory, collector);
-  auto reconciler = std::make_unique<SliceReconciler>(collection, sources);
+  auto reconciler = std::make_unique<SliceReconciler>(collection, sources, failures);
   SliceReconciler& by_slice = *reconciler;
   kube::Controller& controller =
       context.NewController(of.name, of.workers)

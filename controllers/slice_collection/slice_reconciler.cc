@@ -10,7 +10,8 @@
 // slice is by that time. A Work that is being deleted, and one that somebody changes or deletes by
 // hand, bring the slice back by their own events. A failure that repeating cannot end (a Work
 // that is too large, a name that is taken) is an event on the Work that asks for the slice and on
-// its template, and is tried again minutes later.
+// its template. The same try is repeated minutes later, and one with another version of the slice,
+// or another Work in its place, at once; what is not wanted any more is taken off at once, too.
 #include "controllers/slice_collection/slice_reconciler.h"
 
 #include <vector>
@@ -150,6 +151,7 @@ absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request
   const bool wanted = IsCollected(request.cluster, slice.get(), *listed);
   const bool has_work = work != nullptr && api::IsCollectedBy(*work, collection_.collector) &&
                         api::SliceOf(*work) == request.key;
+  if (!wanted) failures_->Forget(work_key);
   if (!wanted && !has_work) {
     recorder_.Forget(request.ToString());
     conflicts_.Forget(request.ToString());
@@ -162,26 +164,37 @@ absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request
   if (!wanted) {
     return Finish(request, nullptr, works_.TakeOff(work, collection_.collector, stop));
   }
-  return Finish(request, slice.get(),
+  const LastingFailures::State state = {*slice, work.get()};
+  const absl::Duration rest = failures_->PauseFor(work_key, state);
+  if (rest > absl::ZeroDuration()) return kube::Action::After(rest);
+  return Finish(request, &state,
                 works_.Report(request.cluster, *slice, collection_.collector, stop));
 }
 
 absl::StatusOr<kube::Action> SliceReconciler::Finish(const kube::Request& request,
-                                                     const kube::Object* slice,
+                                                     const LastingFailures::State* tried,
                                                      const absl::StatusOr<bool>& written) {
   const absl::Status result = conflicts_.Judge(request.ToString(), written.status());
   const kube::ObjectKey work = works::WorkOfSlice(request.cluster, request.key);
   if (written.ok() && *written) pace_.Written(work, kBetweenSliceWrites);
-  if (slice != nullptr) Report(request, *slice, result);
-  if (result.ok()) return kube::Action::Done();
-  if (slice == nullptr || !IsLasting(*slice, result)) return result;
+  if (tried != nullptr) Report(request, tried->slice, result);
+  if (result.ok()) {
+    failures_->Forget(work);
+    return kube::Action::Done();
+  }
+  if (tried == nullptr || !IsLasting(tried->slice, result)) return result;
   base::LogWarning("an EndpointSlice could not be collected",
                    {{"cluster", request.cluster},
                     {"slice", request.key.ToString()},
                     {"error", result},
                     {"again after", absl::FormatDuration(kAfterLastingFailure)}});
-  pace_.Written(work, kAfterLastingFailure);
-  return kube::Action::After(kAfterLastingFailure);
+  pace_.Written(work, kBetweenSliceWrites);  // A slice may change many times a second.
+  failures_->Note(work, request, *tried, kAfterLastingFailure);
+  // The Work may have changed before anybody could know that this waits for it.
+  const kube::ObjectPtr now = collection_.manager.cluster().Find(api::Works(), work);
+  const bool is_same =
+      LastingFailures::State{tried->slice, now.get()}.Versions() == tried->Versions();
+  return kube::Action::After(is_same ? kAfterLastingFailure : kBetweenSliceWrites);
 }
 
 void SliceReconciler::Report(const kube::Request& request, const kube::Object& slice,
@@ -266,6 +279,7 @@ void SliceReconciler::Forget(const std::string& cluster) {
   const std::string prefix = absl::StrCat(cluster, "/");
   recorder_.ForgetAll(prefix);
   conflicts_.ForgetAll(prefix);
+  failures_->ForgetIn(api::ExecutionNamespace(cluster));
   ForgetReviews(cluster);
 }
 

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "base/stop_token.h"
+#include "controllers/slice_collection/lasting_failures.h"
 #include "controllers/slice_collection/slice_limits.h"
 #include "controllers/slice_collection/slice_sources.h"
 #include "controllers/slice_collection/slice_watches.h"
@@ -31,7 +32,7 @@ namespace controllers {
 // leads to further ones: in the control plane, and in every cluster that uses the Service. So the
 // first change is written at once, and what follows once in this time, as it is by then.
 inline constexpr absl::Duration kBetweenSliceWrites = absl::Seconds(1);
-// How long a failure waits that only a change from outside ends.
+// How long a failure waits that only a change from outside ends, if no change comes.
 inline constexpr absl::Duration kAfterLastingFailure = absl::Minutes(5);
 // How soon is looked again at a Service, or at a member, with more slices than are collected: one
 // of those that were collected may have gone, and another one takes its place.
@@ -39,12 +40,14 @@ inline constexpr absl::Duration kBetweenReviews = absl::Minutes(1);
 
 class SliceReconciler : public kube::Reconciler {
  public:
-  SliceReconciler(SliceCollection collection, std::shared_ptr<SliceSources> sources)
+  SliceReconciler(SliceCollection collection, std::shared_ptr<SliceSources> sources,
+                  std::shared_ptr<LastingFailures> failures)
       : collection_(std::move(collection)),
         sources_(std::move(sources)),
         limits_(collection_.manager.clock()),
         works_(collection_.manager.cluster()),
         pace_(collection_.manager.clock()),
+        failures_(std::move(failures)),
         recorder_(collection_.manager.events(), collection_.source) {}
 
   // Call it before the loop runs. REQUIRES: the queue, which is this loop's own, outlives the last
@@ -73,8 +76,9 @@ class SliceReconciler : public kube::Reconciler {
   // review when there is.
   bool IsWithinLimits(const std::string& cluster, const kube::Object& slice,
                       const SliceSources::Listed& listed);
-  // Ends a pass that has tried to write; the slice is nullptr if it is not wanted.
-  absl::StatusOr<kube::Action> Finish(const kube::Request& request, const kube::Object* slice,
+  // Ends a pass that has tried to write; `tried` is nullptr if the slice is not wanted.
+  absl::StatusOr<kube::Action> Finish(const kube::Request& request,
+                                      const LastingFailures::State* tried,
                                       const absl::StatusOr<bool>& written);
   void Report(const kube::Request& request, const kube::Object& slice, const absl::Status& result);
   // Report that a Service, or the member, has more slices than are collected, or has no more, and
@@ -104,6 +108,7 @@ class SliceReconciler : public kube::Reconciler {
   SliceLimits limits_;
   works::CollectedSlices works_;
   works::WritePace pace_;
+  const std::shared_ptr<LastingFailures> failures_;
   kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;
   kube::WorkQueue* queue_ = nullptr;

@@ -24,6 +24,7 @@
 #include "base/status.h"
 #include "controllers/workstatus/work_status_reconciler.h"
 #include "kube/runtime/controller.h"
+#include "works/related.h"
 
 namespace controllers {
 namespace {
@@ -37,14 +38,6 @@ bool MayBeDrift(const kube::Object& before, const kube::Object& after) {
          before.labels() != after.labels();
 }
 
-// Returns whether the Work has not put anything into its cluster, and must not: it carries what was
-// collected there, or what only Karmada itself reads, of a kind that the cluster may not serve.
-bool HasNoObjects(const kube::Object& work) {
-  const api::WorkView view(work);
-  return view.IsDispatchingSuspended() &&
-         kube::FindCondition(view.Conditions(), api::kWorkApplied) == nullptr;
-}
-
 }  // namespace
 
 MemberWatches::MemberWatches(kube::Manager& manager, works::MemberObjects& objects,
@@ -56,7 +49,8 @@ absl::StatusOr<kube::Action> MemberWatches::Reconcile(const kube::Request& reque
   const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(request.key.ns);
   if (!cluster.ok()) return kube::Action::Done();
   const kube::ObjectPtr work = manager_.cluster().Find(api::Works(), request.key);
-  if (work == nullptr || work->IsDeleting() || HasNoObjects(*work)) return kube::Action::Done();
+  if (work == nullptr || work->IsDeleting() || works::HasNoObjects(*work))
+    return kube::Action::Done();
   const kube::ObjectPtr object = manager_.cluster().Find(api::Clusters(), {"", *cluster});
   if (object == nullptr) return kube::Action::Done();
   const api::ClusterView view(*object);

@@ -10,6 +10,7 @@
 #include "api/resources.h"
 #include "controllers/workstatus/lost_status.h"
 #include "controllers/workstatus/member_watches.h"
+#include "controllers/workstatus/work_of_object.h"
 #include "controllers/workstatus/work_status_reconciler.h"
 #include "kube/runtime/controller.h"
 #include "works/related.h"
@@ -29,7 +30,7 @@ absl::Status RegisterWorkStatus(const loops::Context& context, const WorkStatusW
       context.NewController(api::kWorkStatusOfObjects, workers.by_object);
   kube::Controller& objects =
       loops::ReadsCredentials(by_object)
-          .Reads(api::Works())
+          .Reads(api::Works(), kWorksByObject, ObjectIndexValues)
           .Reads(api::ResourceBindings())
           .Reads(api::ClusterResourceBindings())
           // While a cluster was not ready, this loop may have given up its objects. Missing objects
@@ -50,7 +51,8 @@ absl::Status RegisterWorkStatus(const loops::Context& context, const WorkStatusW
       context.interpreter,
       {objects.queue(),
        works,
-       {interpreter::Operation::kInterpretStatus, interpreter::Operation::kInterpretHealth}},
+       {interpreter::Operation::kInterpretStatus, interpreter::Operation::kInterpretHealth},
+       [](const kube::Object& work) { return !works::HasNoObjects(work); }},
       [](const kube::Object& work, const kube::Object& manifest) {
         return kube::Request{.key = manifest.key(),
                              .gvk = manifest.gvk(),

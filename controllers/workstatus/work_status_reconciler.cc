@@ -32,6 +32,7 @@
 #include "api/resources.h"
 #include "api/work.h"
 #include "base/status.h"
+#include "controllers/workstatus/work_of_object.h"
 #include "kube/client/errors.h"
 #include "works/related.h"
 #include "works/release.h"
@@ -87,7 +88,7 @@ WorkStatusReconciler::WorkStatusReconciler(WorkStatusDeps deps)
     : deps_(deps),
       recorder_(deps.manager.events(), api::kWorkStatusController),
       health_(deps.manager, deps.interpreter, recorder_),
-      drifts_(deps.manager, recorder_) {}
+      drifts_(deps.manager, deps.objects, recorder_) {}
 
 absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request& request,
                                                              const base::StopToken& stop) {
@@ -199,6 +200,7 @@ absl::Status WorkStatusReconciler::RevertDrift(Observed& observed, const base::S
   if (!deps_.objects.NeedsUpdate(observed.cluster, observed.manifest, *observed.object)) {
     return absl::OkStatus();
   }
+  const json::Value owners = drifts_.OwnersBefore(observed.cluster, *observed.object, stop);
   const auto updated =
       deps_.objects.Update(observed.cluster, observed.manifest, observed.object, stop);
   RETURN_IF_ERROR(base::Annotate(updated.status(), "putting back ", observed.object->Describe(),
@@ -207,7 +209,7 @@ absl::Status WorkStatusReconciler::RevertDrift(Observed& observed, const base::S
                    deps_.objects.InformerFor(observed.cluster, observed.object->gvk(), stop));
   const kube::ObjectPtr now = informer->store().Find(observed.object->key());
   if (now != nullptr && *updated == works::ApplyResult::kUpdated) {
-    drifts_.Note({observed.cluster, *observed.object, *now, *observed.work});
+    drifts_.Note({observed.cluster, *observed.object, *now, *observed.work, owners});
   }
   if (now != nullptr) observed.object = now;
   // The execution loop may have compared a newer Work with the object as it was before this write,
@@ -270,9 +272,7 @@ bool WorkStatusReconciler::IsNews(const json::Value& status, const Observed& obs
 
 absl::Status WorkStatusReconciler::Recreate(const kube::Request& request,
                                             const base::StopToken& stop) {
-  const kube::ObjectKey key{api::ExecutionNamespace(request.cluster),
-                            api::WorkName(request.gvk.kind, request.key.name, request.key.ns)};
-  const kube::ObjectPtr work = deps_.manager.cluster().Find(api::Works(), key);
+  const kube::ObjectPtr work = WorkOfObject(deps_.manager.cluster(), request);
   if (work == nullptr || work->IsDeleting()) return EndOrphan(request, stop);
   ForgetOrphan(request);
   const api::WorkView view(*work);
@@ -322,7 +322,7 @@ absl::Status WorkStatusReconciler::RecreateManifest(const kube::Request& request
       created.ok() ? api::ConditionOf(api::kWorkApplied, true, api::reason::kReCreateSuccessful,
                                       api::message::kManifestApplied)
                    : api::ConditionOf(api::kWorkApplied, false, api::reason::kReCreateFailed,
-                                      std::string(created.message()));
+                                      api::message::WithoutAdvice(std::string(created.message())));
   works::WorkStatusChange change{{condition}, {}};
   if (!created.ok()) {
     api::ManifestStatus nothing;  // Withdraws the status of the object that is gone.

@@ -21,9 +21,9 @@ using json::Value;
 constexpr size_t kMaxCopiedBytes = 3 * 1024 * 1024;
 // The limit of nesting for parsed documents; a patch must not build deeper ones.
 constexpr size_t kMaxDepth = 512;
-// The limit for the work of all operations, in values that are looked at; about a second. A patch
-// of megabytes could otherwise move large values for minutes.
-constexpr size_t kMaxWork = 20'000'000;
+// What an operation costs whatever it does: to find its place takes as long as to look at so many
+// values.
+constexpr size_t kPerOperation = 10;
 // How many items or members of a container are moved to make or fill a gap in the time in which one
 // value is looked at.
 constexpr size_t kMovedTogether = 16;
@@ -114,7 +114,8 @@ size_t Depth(const Value& value, size_t& work) {
 // dropped.
 class Patcher {
  public:
-  explicit Patcher(Value document) : document_(std::move(document)) {}
+  // REQUIRES: the budget outlives the patcher.
+  Patcher(Value document, PatchBudget& budget) : document_(std::move(document)), budget_(budget) {}
 
   absl::Status Run(const Value& operation);
   Value Take() { return std::move(document_); }
@@ -128,9 +129,12 @@ class Patcher {
   absl::Status Copy(absl::string_view from, absl::string_view path);
   absl::StatusOr<Value> Get(absl::string_view op, absl::string_view path) const;
 
+  // Returns the depth of a value that is put into the document, and counts its parts.
+  size_t CountedDepth(const Value& value);
+
   Value document_;
+  PatchBudget& budget_;
   size_t copied_bytes_ = 0;
-  size_t work_ = 0;
 };
 
 absl::Status Patcher::Run(const Value& operation) {
@@ -139,7 +143,11 @@ absl::Status Patcher::Run(const Value& operation) {
     return absl::InvalidArgumentError(absl::StrCat(op, " operation has no path"));
   }
   const absl::string_view path = operation["path"].AsString();
-  if (work_ > kMaxWork) return Fail(op, path, "the operations before it were too much work");
+  budget_.Spend(kPerOperation);
+  if (budget_.IsSpent()) {
+    return absl::ResourceExhaustedError(
+        Fail(op, path, "the operations before it were too much work").message());
+  }
   if (op == "add") return Add(op, path, operation["value"]);
   if (op == "remove") return Remove(op, path);
   if (op == "replace") return Replace(path, operation["value"]);
@@ -150,6 +158,13 @@ absl::Status Patcher::Run(const Value& operation) {
   if (!operation["from"].is_string()) return Fail(op, path, "it has no field from");
   const absl::string_view from = operation["from"].AsString();
   return op == "move" ? Move(from, path) : Copy(from, path);
+}
+
+size_t Patcher::CountedDepth(const Value& value) {
+  size_t work = 0;
+  const size_t depth = Depth(value, work);
+  budget_.Spend(work);
+  return depth;
 }
 
 absl::StatusOr<Value> Patcher::Get(absl::string_view op, absl::string_view path) const {
@@ -163,8 +178,8 @@ absl::Status Patcher::Add(absl::string_view op, absl::string_view path, Value va
   ASSIGN_OR_RETURN(const Pointer pointer, ParsePointer(op, path));
   Value* parent = MutableParent(document_, pointer);
   if (parent == nullptr) return Fail(op, path, "its parent does not exist");
-  work_ += parent->size() / kMovedTogether;
-  if (pointer.parents.size() + 1 + Depth(value, work_) > kMaxDepth) {
+  budget_.Spend(parent->size() / kMovedTogether);
+  if (pointer.parents.size() + 1 + CountedDepth(value) > kMaxDepth) {
     return Fail(op, path, "the result is nested too deeply");
   }
   if (parent->is_object()) {
@@ -185,7 +200,7 @@ absl::Status Patcher::Remove(absl::string_view op, absl::string_view path) {
   ASSIGN_OR_RETURN(const Pointer pointer, ParsePointer(op, path));
   Value* parent = MutableParent(document_, pointer);
   if (parent == nullptr) return Fail(op, path, "its parent does not exist");
-  work_ += parent->size() / kMovedTogether;
+  budget_.Spend(parent->size() / kMovedTogether);
   if (parent->is_object()) {
     if (!parent->Erase(pointer.key)) return Fail(op, path, "the path does not exist");
     return absl::OkStatus();
@@ -206,7 +221,7 @@ absl::Status Patcher::Replace(absl::string_view path, Value value) {
   }
   ASSIGN_OR_RETURN(const Pointer pointer, ParsePointer("replace", path));
   if (Find(document_, pointer) == nullptr) return Fail("replace", path, "the path does not exist");
-  if (pointer.parents.size() + 1 + Depth(value, work_) > kMaxDepth) {
+  if (pointer.parents.size() + 1 + CountedDepth(value) > kMaxDepth) {
     return Fail("replace", path, "the result is nested too deeply");
   }
   Value& parent = *MutableParent(document_, pointer);
@@ -254,9 +269,9 @@ absl::Status Patcher::Copy(absl::string_view from, absl::string_view path) {
 
 }  // namespace
 
-absl::StatusOr<Value> ApplyJsonPatch(const Value& target, const Value& patch) {
+absl::StatusOr<Value> ApplyJsonPatch(Value target, const Value& patch, PatchBudget& budget) {
   if (!patch.is_array()) return absl::InvalidArgumentError("a JSON patch must be a list");
-  Patcher patcher(target);
+  Patcher patcher(std::move(target), budget);
   for (const Value& operation : patch.items()) {
     if (!operation.is_object()) {
       return absl::InvalidArgumentError("a JSON patch operation must be an object");
@@ -264,6 +279,11 @@ absl::StatusOr<Value> ApplyJsonPatch(const Value& target, const Value& patch) {
     RETURN_IF_ERROR(patcher.Run(operation));
   }
   return patcher.Take();
+}
+
+absl::StatusOr<Value> ApplyJsonPatch(const Value& target, const Value& patch) {
+  PatchBudget budget;
+  return ApplyJsonPatch(target, patch, budget);
 }
 
 }  // namespace kube

@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "kube/meta/object.h"
 
 namespace kube {
@@ -32,7 +35,26 @@ bool WasBefore(const json::Value* a, const json::Value* b) {
   return time(*a) < time(*b);
 }
 
+bool Owns(const json::Value& entry, json::Path field) {
+  const json::Value* at = &entry["fieldsV1"];
+  for (const absl::string_view name : field) {
+    at = at->Find(absl::StrCat("f:", name));
+    if (at == nullptr) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+std::optional<absl::Time> LastChangeByOwners(const json::Value& managed_fields, json::Path field) {
+  std::optional<absl::Time> last;
+  for (const json::Value& entry : managed_fields.items()) {
+    if (!entry["subresource"].AsString().empty() || !Owns(entry, field)) continue;
+    const absl::StatusOr<absl::Time> time = kube::ParseTime(entry["time"].AsString());
+    if (time.ok()) last = std::max(last.value_or(absl::InfinitePast()), *time);
+  }
+  return last;
+}
 
 std::optional<json::Value> HandOverFields(const json::Value& managed_fields,
                                           const std::set<std::string>& from,

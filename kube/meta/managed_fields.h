@@ -7,9 +7,16 @@
 #include <set>
 #include <string>
 
+#include "absl/time/time.h"
 #include "base/json.h"
 
 namespace kube {
+
+// Returns when a manager that owns the field, or a part of it, last changed something in the
+// object; nullopt if nobody is known to own it. The field was not changed after that: whoever
+// changes it owns it, and servers note the time. (It may have been changed before, if the same
+// manager has changed something else since.)
+std::optional<absl::Time> LastChangeByOwners(const json::Value& managed_fields, json::Path field);
 
 // Returns `managed_fields` so that `to` has applied what the managers `from` own by updates: their
 // entries become part of its own one. What they own of subresources stays theirs. Returns nullopt

@@ -242,6 +242,10 @@ void FieldErrors::InvalidText(absl::string_view field, absl::string_view shown,
   Add("FieldValueInvalid", field, absl::StrCat("Invalid value: ", shown, ": ", detail));
 }
 
+void FieldErrors::InvalidWithoutValue(absl::string_view field, absl::string_view detail) {
+  Add("FieldValueInvalid", field, absl::StrCat("Invalid value: ", detail));
+}
+
 void FieldErrors::TypeInvalid(absl::string_view field, const json::Value& value,
                               absl::string_view detail) {
   Add("FieldValueTypeInvalid", field, absl::StrCat("Invalid value: ", Shown(value), ": ", detail));

@@ -86,6 +86,8 @@ class FieldErrors {
   void Invalid(absl::string_view field, const json::Value& value, absl::string_view detail);
   // As Invalid, for a value that is shown literally.
   void InvalidText(absl::string_view field, absl::string_view shown, absl::string_view detail);
+  // As Invalid, where apimachinery leaves the value out (field.OmitValueType).
+  void InvalidWithoutValue(absl::string_view field, absl::string_view detail);
   // As Invalid, with the cause FieldValueTypeInvalid.
   void TypeInvalid(absl::string_view field, const json::Value& value, absl::string_view detail);
   void NotSupported(absl::string_view field, const json::Value& value,

@@ -41,6 +41,10 @@ constexpr VisibleDifference kVisible[] = {
      "a rule of a CronFederatedHPA whose time passes while nobody leads"},
     {"federatedhpas", "metrics of clusters that are not ready do not count in averages",
      "metrics of pods that are not those of the target, as of clusters that are not ready |"},
+    {"flinkdeployments.flink.apache.org",
+     "memory is read as Flink reads it: 100m is 100 MiB, and upstream a tenth of a byte, so that "
+     "quotas and the scheduler count more",
+     "FlinkDeployment memory |"},
 };
 
 }  // namespace
@@ -50,6 +54,14 @@ absl::Span<const VisibleDifference> VisibleDifferences() { return kVisible; }
 const VisibleDifference* VisibleDifferenceOf(const config::KindSupport& kind) {
   for (const VisibleDifference& difference : kVisible) {
     if (difference.resource == kind.resource) return &difference;
+  }
+  return nullptr;
+}
+
+const VisibleDifference* VisibleDifferenceOf(const kube::Resource& templates) {
+  const std::string name = absl::StrCat(templates.plural, ".", templates.gvk.group);
+  for (const VisibleDifference& difference : kVisible) {
+    if (difference.resource == name) return &difference;
   }
   return nullptr;
 }

@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "config/support.h"
+#include "kube/meta/names.h"
 
 namespace lens::preflight {
 
@@ -18,14 +19,16 @@ std::string DifferencesOf(const config::KindSupport& kind);
 // Something that who operates a control plane sees of objects of a kind as they are usually used:
 // another result, and not another moment, event or answer to a mistake.
 struct VisibleDifference {
-  absl::string_view resource;
-  absl::string_view effect;  // What holds here: a clause without a full stop.
-  absl::string_view row;     // The beginning of the row of docs/differences.md about it.
+  absl::string_view resource;  // With its group if it is not a kind of Karmada's: "plural.group".
+  absl::string_view effect;    // What holds here: a clause without a full stop.
+  absl::string_view row;       // The beginning of the row of docs/differences.md about it.
 };
 // Returns all of them, one for each resource at most. A test compares the rows with the page.
 absl::Span<const VisibleDifference> VisibleDifferences();
 // Returns the one of the kind; nullptr for none.
 const VisibleDifference* VisibleDifferenceOf(const config::KindSupport& kind);
+// Returns the one of a kind of templates, for which this program ships a rule.
+const VisibleDifference* VisibleDifferenceOf(const kube::Resource& templates);
 
 }  // namespace lens::preflight
 

@@ -1,7 +1,8 @@
-// The kinds to look at are those of the program's own table, and whatever else the server lists in
-// their groups. A list of one object says in remainingItemCount how many there are, so that a
-// control plane with a hundred thousand Works answers as fast as an empty one; a server that leaves
-// the number out is asked for all objects.
+// The kinds to look at are those of the program's own table, whatever else the server lists in
+// their groups, and the kinds of templates whose shipped rules give other results than upstream's.
+// A list of one object says in remainingItemCount how many there are, so that a control plane with
+// a hundred thousand Works answers as fast as an empty one; a server that leaves the number out is
+// asked for all objects.
 #include "lens/preflight/facts_reader.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
+#include "lens/preflight/documented.h"
 
 namespace lens::preflight {
 namespace {
@@ -76,9 +78,9 @@ class Reader {
     for (const config::KindSupport& support : config::Kinds()) kinds.push_back(Known(support));
     for (const kube::ApiResource& served : discovery_.resources) {
       const kube::Resource& resource = served.resource;
-      if (!IsKnownGroup(resource.gvk.group) || IsKnown(resource) || !served.HasVerbs({"list"})) {
-        continue;
-      }
+      const bool concerns =
+          IsKnownGroup(resource.gvk.group) || VisibleDifferenceOf(resource) != nullptr;
+      if (!concerns || IsKnown(resource) || !served.HasVerbs({"list"})) continue;
       const bool is_there = std::any_of(kinds.begin(), kinds.end(), [&](const KindFacts& kind) {
         return kind.resource.gvk.group == resource.gvk.group &&
                kind.resource.plural == resource.plural;

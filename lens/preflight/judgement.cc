@@ -79,7 +79,20 @@ Judged JudgeReadableKind(const config::KindSupport& support, bool is_used) {
   return {visible == nullptr ? Grade::kSame : Grade::kDiffers, std::move(note)};
 }
 
+Judged JudgeTemplates(const KindFacts& kind, const VisibleDifference& visible) {
+  if (!kind.count.ok()) {
+    return {Grade::kUnknown,
+            absl::StrCat("the objects could not be counted: ", kind.count.status().message())};
+  }
+  if (*kind.count == 0) return {Grade::kSame, ""};
+  return {Grade::kDiffers,
+          absl::StrCat(visible.effect, "; see also docs/differences.md#shipped-customizations")};
+}
+
 Judged JudgeKind(const KindFacts& kind) {
+  if (const auto* visible = VisibleDifferenceOf(kind.resource); visible != nullptr) {
+    return JudgeTemplates(kind, *visible);
+  }
   if (kind.support == nullptr) return JudgeUnknownKind(kind);
   if (kind.served.empty()) return JudgeMissingKind(kind);
   const config::KindSupport& support = *kind.support;

@@ -132,7 +132,9 @@ constexpr Refusal kRefusals[] = {
      "install the CustomResourceDefinition in the member; the Work is tried again by itself"},
     {"Karmada will not manage this resource",
      "$C already has such an object that Karmada does not manage",
-     "delete it there, or set spec.conflictResolution: Overwrite in the policy"},
+     "delete it there, or annotate the template with work.karmada.io/conflict-resolution: "
+     "overwrite (or set spec.conflictResolution: Overwrite in the policy): then it is taken over, "
+     "and deleted there when the template is"},
     {"denied the request", "an admission webhook of $C refuses it",
      "change the template, add an override for this cluster, or change the member's webhook"},
     {"violates PodSecurity", "the pod security admission of $C refuses it",

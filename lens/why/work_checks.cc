@@ -113,7 +113,7 @@ Findings DispatchingIsSuspended(const Chain& chain) {
             absl::StrCat("dispatching of ", chain.Name(), " to ", target.name, " is suspended (",
                          by_binding ? "spec.suspension of its policy"
                                     : "spec.suspendDispatching of its Work",
-                         ")"),
+                         "): the cluster gets no change, and drift there is not put back"),
             by_binding ? "change spec.suspension of the policy" : "change the Work"};
   });
 }

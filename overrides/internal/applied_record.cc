@@ -89,22 +89,25 @@ std::string ObjectText(const Value& value, Fields fields) {
   return text + "}";
 }
 
+void AppendItem(std::string* out, const AppliedRule& applied) {
+  absl::StrAppend(out, R"({"policyName":)", Json(applied.policy->name()), R"(,"overriders":)",
+                  ObjectText(applied.rule->overriders, kOverriders), "}");
+}
+
 }  // namespace
+
+size_t RecordedBytes(const AppliedRule& applied) {
+  std::string item;
+  AppendItem(&item, applied);
+  return item.size() + 1;  // With the comma or bracket behind it.
+}
 
 std::string AppliedRecord(std::vector<AppliedRule> rules) {
   if (rules.empty()) return "";
   std::stable_sort(rules.begin(), rules.end(), [](const AppliedRule& a, const AppliedRule& b) {
     return a.policy->name() < b.policy->name();
   });
-  return absl::StrCat("[",
-                      absl::StrJoin(rules, ",",
-                                    [](std::string* out, const AppliedRule& applied) {
-                                      absl::StrAppend(
-                                          out, R"({"policyName":)", Json(applied.policy->name()),
-                                          R"(,"overriders":)",
-                                          ObjectText(applied.rule->overriders, kOverriders), "}");
-                                    }),
-                      "]");
+  return absl::StrCat("[", absl::StrJoin(rules, ",", AppendItem), "]");
 }
 
 }  // namespace overrides

@@ -2,12 +2,20 @@
 #ifndef OVERRIDES_INTERNAL_APPLIED_RECORD_H_
 #define OVERRIDES_INTERNAL_APPLIED_RECORD_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "overrides/apply.h"
 
 namespace overrides {
+
+// How long the annotations of an object may be together, with their names; a server refuses more
+// (apimachinery's TotalAnnotationSizeLimitB).
+inline constexpr size_t kMaxAnnotationBytes = 256 << 10;
+
+// Returns how many bytes the rule adds to the text.
+size_t RecordedBytes(const AppliedRule& applied);
 
 // Returns the text for the rules: a list of {policyName, overriders}, sorted by the policy's name,
 // with the fields in the order of upstream's types and with Go's escapes (upstream's

@@ -23,6 +23,12 @@ namespace {
 
 // The limit of nesting for parsed documents; a patch must not build deeper ones.
 constexpr size_t kMaxDepth = 512;
+// What is counted in the time in which a JSON patch looks at one value: one character that is read
+// and written, so many characters that are passed over where a value is split, and so many members
+// or elements that are compared or moved. A member that is split off takes longer.
+constexpr size_t kSplitTogether = 64;
+constexpr size_t kPerChild = 4;
+constexpr size_t kChildrenTogether = 8;
 
 // One value of the document. Members and elements are split off the text on first use.
 class Node {
@@ -34,7 +40,7 @@ class Node {
   bool is_array() const { return text_[0] == '['; }
 
   // Splits an object or a list.
-  void Open();
+  void Open(kube::PatchBudget& budget);
   // Returns the member of an object, or nullptr. REQUIRES: Open.
   Node* Find(absl::string_view name);
   Node& At(size_t index);
@@ -101,10 +107,12 @@ absl::string_view TakeValue(absl::string_view& text) {
   return value;
 }
 
-void Node::Open() {
+void Node::Open(kube::PatchBudget& budget) {
   if (is_open_) return;
+  budget.Spend(text_.size() / kSplitTogether);
   is_open_ = true;
   Split(absl::StripAsciiWhitespace(text_.substr(1, text_.size() - 2)));
+  budget.Spend(children_.size() * kPerChild);
 }
 
 void Node::Split(absl::string_view text) {
@@ -170,6 +178,11 @@ absl::Status Fail(absl::string_view op, absl::string_view path, absl::string_vie
       absl::StrCat(op, " operation does not apply to \"", path, "\": ", problem));
 }
 
+absl::Status TooMuch(absl::string_view op, absl::string_view path) {
+  return absl::ResourceExhaustedError(
+      Fail(op, path, "this and what was done before it is too much work").message());
+}
+
 // Returns the position for `text` in a list with `count` positions; negative ones count from the
 // end; -1 when there is no such position.
 int64_t IndexOf(absl::string_view text, size_t count) {
@@ -181,8 +194,9 @@ int64_t IndexOf(absl::string_view text, size_t count) {
   return index < 0 ? index + size : index;
 }
 
-Node* ChildOf(Node& parent, absl::string_view name) {
-  parent.Open();
+Node* ChildOf(Node& parent, absl::string_view name, kube::PatchBudget& budget) {
+  parent.Open(budget);
+  budget.Spend(1 + parent.size() / kChildrenTogether);
   if (parent.is_object()) return parent.Find(name);
   const int64_t index = IndexOf(name, parent.size());
   return index < 0 ? nullptr : &parent.At(static_cast<size_t>(index));
@@ -191,13 +205,14 @@ Node* ChildOf(Node& parent, absl::string_view name) {
 bool IsContainer(const Node& node) { return node.is_object() || node.is_array(); }
 
 // Returns the container that holds the last of the names; nullptr when it does not exist.
-Node* ParentOf(Node& root, absl::Span<const std::string> names) {
+Node* ParentOf(Node& root, absl::Span<const std::string> names, kube::PatchBudget& budget) {
   Node* at = &root;
   for (size_t i = 0; i + 1 < names.size(); ++i) {
-    at = ChildOf(*at, names[i]);
+    at = ChildOf(*at, names[i], budget);
     if (at == nullptr || !IsContainer(*at)) return nullptr;
   }
-  at->Open();
+  at->Open(budget);
+  budget.Spend(1 + at->size() / kChildrenTogether);
   return at;
 }
 
@@ -221,9 +236,11 @@ size_t Depth(const json::Value& value) {
 }
 
 // `value` has the text of the operation's value.
-absl::Status RunOperation(const json::Value& operation, Node value, Node& root) {
+absl::Status RunOperation(const json::Value& operation, Node value, Node& root,
+                          kube::PatchBudget& budget) {
   const absl::string_view op = operation["op"].AsString();
   const absl::string_view path = operation["path"].AsString();
+  if (budget.IsSpent()) return TooMuch(op, path);
   if (path.empty() && op == "replace") {
     if (!IsContainer(value)) return Fail(op, path, "a document must be an object or a list");
     root = std::move(value);
@@ -236,10 +253,10 @@ absl::Status RunOperation(const json::Value& operation, Node value, Node& root) 
     return Fail(op, path, "the result is nested too deeply");
   }
   for (std::string& name : names) name = absl::StrReplaceAll(name, {{"~1", "/"}, {"~0", "~"}});
-  Node* parent = ParentOf(root, names);
+  Node* parent = ParentOf(root, names, budget);
   if (parent == nullptr) return Fail(op, path, "its parent does not exist");
   if (op == "add") return AddTo(*parent, names.back(), path, std::move(value));
-  Node* held = ChildOf(*parent, names.back());
+  Node* held = ChildOf(*parent, names.back(), budget);
   if (held == nullptr) return Fail(op, path, "the path does not exist");
   if (op == "replace") {
     *held = std::move(value);
@@ -255,15 +272,18 @@ absl::Status RunOperation(const json::Value& operation, Node value, Node& root) 
 
 }  // namespace
 
-absl::StatusOr<std::string> PatchJsonText(absl::string_view text, const json::Value& operations) {
+absl::StatusOr<std::string> PatchJsonText(absl::string_view text, const json::Value& operations,
+                                          kube::PatchBudget& budget) {
   if (text.empty()) return std::string();
+  budget.Spend(text.size());
+  if (budget.IsSpent()) return absl::ResourceExhaustedError("to read the text is too much work");
   RETURN_IF_ERROR(json::Parse(text).status());
   Node root(text);
   if (!IsContainer(root)) return absl::InvalidArgumentError("it is neither an object nor a list");
   std::deque<std::string> values;  // What the operations add; the tree has views of it.
   for (const json::Value& operation : operations.items()) {
     values.push_back(json::Write(operation["value"]));
-    RETURN_IF_ERROR(RunOperation(operation, Node(values.back()), root));
+    RETURN_IF_ERROR(RunOperation(operation, Node(values.back()), root, budget));
   }
   std::string result;
   root.WriteTo(result);

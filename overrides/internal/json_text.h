@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/json.h"
+#include "kube/meta/patch.h"
 
 namespace overrides {
 
@@ -15,8 +16,9 @@ namespace overrides {
 // keeps the order of members and the digits of numbers; it is compact, members that are added come
 // last, and < > & are escaped, as evanphx/json-patch does. Empty text stays empty. kInvalidArgument
 // when the text is not JSON or an operation does not apply, or when text or result are nested
-// deeper than 512 levels.
-absl::StatusOr<std::string> PatchJsonText(absl::string_view text, const json::Value& operations);
+// deeper than 512 levels; kResourceExhausted when this is more work than the budget has left.
+absl::StatusOr<std::string> PatchJsonText(absl::string_view text, const json::Value& operations,
+                                          kube::PatchBudget& budget);
 
 }  // namespace overrides
 

@@ -2,10 +2,14 @@
 // makes them, because the errors follow from that: a path that does not exist cannot be replaced or
 // removed, and a parent that does not exist gets no members. The overriders of containers know the
 // kinds with pods by the name of the kind alone, whatever its group.
+//
+// Objects and policies of a megabyte, which an API server accepts, could make each of thousands of
+// overriders look at hundreds of thousands of values. So all of them have one budget together, and
+// every loop here that is longer than its own overrider takes what it costs off the budget before
+// it begins. The object is moved through the patches, lest each of them copy what it changes.
 #include "overrides/internal/overriders.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,44 +22,20 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/status.h"
-#include "base/yaml.h"
-#include "kube/meta/patch.h"
+#include "overrides/internal/draft.h"
+#include "overrides/internal/field_text.h"
 #include "overrides/internal/image_name.h"
-#include "overrides/internal/json_text.h"
 
 namespace overrides {
 namespace {
 
 using json::Value;
 
-Value Operation(absl::string_view op, absl::string_view path, Value value) {
-  // A patch that adds a whole document replaces the one that is there.
-  if (path.empty() && op == "add") op = "replace";
-  return Value::Object({{"op", op}, {"path", path}, {"value", std::move(value)}});
-}
-
-absl::Status Patch(Value operations, Value& root) {
-  ASSIGN_OR_RETURN(root, kube::ApplyJsonPatch(root, operations));
-  return absl::OkStatus();
-}
-
-// Counts bytes that the draft gains. kInvalidArgument when there are too many.
-absl::Status Spend(size_t bytes, Draft& draft) {
-  if (bytes <= draft.room) {
-    draft.room -= bytes;
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("overriders add more than ", kMaxAddedBytes, " bytes to the object"));
-}
-
-size_t Growth(absl::string_view before, absl::string_view after) {
-  return after.size() - std::min(before.size(), after.size());
-}
-
-absl::Status PatchOne(absl::string_view op, absl::string_view path, Value value, Value& root) {
-  return Patch(Value::Array({Operation(op, path, std::move(value))}), root);
-}
+// What it costs to change a container, in values that are looked at, besides the length of what is
+// changed.
+constexpr size_t kPerContainer = 20;
+// How many characters of an image are looked at in the time of one value.
+constexpr size_t kCharactersTogether = 32;
 
 // Returns where the object's containers are: "/spec/containers"; "" when its kind has none that
 // overriders know.
@@ -69,10 +49,12 @@ absl::string_view ContainersPath(const Value& root) {
   return "";
 }
 
-// Returns the list under `path`, a pointer without escapes; the null value when there is none.
-absl::StatusOr<Value> ContainersAt(const Value& root, absl::string_view path) {
+// Returns the list under `path`, a pointer without escapes; the null value when there is none. It
+// is valid until the draft is changed.
+absl::StatusOr<const Value*> ContainersAt(Draft& draft, absl::string_view path) {
   const std::vector<absl::string_view> names = absl::StrSplit(path.substr(1), '/');
-  const Value& list = root.Get(names);
+  const Value& list = draft.root.Get(names);
+  RETURN_IF_ERROR(draft.Spend(list.size()));
   if (!list.is_null() && !list.is_array()) {
     return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" is not a list"));
   }
@@ -80,7 +62,7 @@ absl::StatusOr<Value> ContainersAt(const Value& root, absl::string_view path) {
     if (list.At(i).is_object()) continue;
     return absl::InvalidArgumentError(absl::StrCat("\"", path, "/", i, "\" is not an object"));
   }
-  return list;
+  return &list;
 }
 
 absl::StatusOr<std::string> OverriddenImage(absl::string_view image, const Value& overrider) {
@@ -114,13 +96,14 @@ absl::Status OverrideImages(absl::Span<const ImageAt> images, const Value& overr
                             Draft& draft) {
   Value operations = Value::Array();
   for (const auto& [path, image] : images) {
+    RETURN_IF_ERROR(draft.Spend(kPerContainer + image.size() / kCharactersTogether));
     const absl::StatusOr<std::string> overridden = OverriddenImage(image, overrider);
     if (!overridden.ok())
       return base::Annotate(overridden.status(), "image \"", image, "\" at ", path);
-    RETURN_IF_ERROR(Spend(Growth(image, *overridden), draft));
+    RETURN_IF_ERROR(draft.Grow(Growth(image, *overridden)));
     operations.Append(Operation("replace", path, *overridden));
   }
-  return Patch(std::move(operations), draft.root);
+  return draft.Patch(std::move(operations));
 }
 
 absl::Status NoImage(absl::string_view path, absl::string_view problem) {
@@ -172,10 +155,10 @@ absl::Status OverrideImage(const Value& overrider, Draft& draft) {
   }
   const absl::string_view containers = ContainersPath(root);
   if (containers.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const Value list, ContainersAt(root, containers));
+  ASSIGN_OR_RETURN(const Value* list, ContainersAt(draft, containers));
   std::vector<ImageAt> images;
-  for (size_t i = 0; i < list.size(); ++i) {
-    images.push_back({absl::StrCat(containers, "/", i, "/image"), list.At(i)["image"].ToString()});
+  for (size_t i = 0; i < list->size(); ++i) {
+    images.push_back({absl::StrCat(containers, "/", i, "/image"), list->At(i)["image"].ToString()});
   }
   return OverrideImages(images, overrider, draft);
 }
@@ -196,12 +179,13 @@ Value WithoutWords(const Value& words, const Value& removed) {
 absl::StatusOr<Value> OverriddenWords(const Value& words, const Value& overrider, Draft& draft) {
   const absl::string_view op = overrider["operator"].AsString();
   const Value& value = overrider["value"];
+  RETURN_IF_ERROR(draft.Spend(kPerContainer + words.size() + value.size()));
   if (op == "remove") return WithoutWords(words, value);
   Value result = Value::Array();
   for (const Value& word : words.items()) result.Append(word);
   if (op != "add") return result;
   for (const Value& word : value.items()) {
-    RETURN_IF_ERROR(Spend(word.AsString().size() + 1, draft));
+    RETURN_IF_ERROR(draft.Grow(word.AsString().size() + 1));
     result.Append(word);
   }
   return result;
@@ -212,10 +196,10 @@ absl::StatusOr<Value> OverriddenWords(const Value& words, const Value& overrider
 absl::Status OverrideWords(absl::string_view field, const Value& overrider, Draft& draft) {
   const absl::string_view containers = ContainersPath(draft.root);
   if (containers.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const Value list, ContainersAt(draft.root, containers));
+  ASSIGN_OR_RETURN(const Value* list, ContainersAt(draft, containers));
   Value operations = Value::Array();
-  for (size_t i = 0; i < list.size(); ++i) {
-    const Value& container = list.At(i);
+  for (size_t i = 0; i < list->size(); ++i) {
+    const Value& container = list->At(i);
     if (container["name"].AsString() != overrider["containerName"].AsString()) continue;
     const Value& words = container[field];
     const std::string path = absl::StrCat(containers, "/", i, "/", field);
@@ -225,7 +209,7 @@ absl::Status OverrideWords(absl::string_view field, const Value& overrider, Draf
     ASSIGN_OR_RETURN(Value overridden, OverriddenWords(words, overrider, draft));
     operations.Append(Operation(words.is_null() ? "add" : "replace", path, std::move(overridden)));
   }
-  return Patch(std::move(operations), draft.root);
+  return draft.Patch(std::move(operations));
 }
 
 absl::Status OverrideCommand(const Value& overrider, Draft& draft) {
@@ -249,7 +233,7 @@ absl::Status OverrideMap(absl::string_view field, const Value& overrider, Draft&
     const std::string name = absl::StrReplaceAll(entry.name(), {{"/", "~1"}});
     operations.Append(Operation(op, absl::StrCat("/metadata/", field, "/", name), entry.value));
   }
-  return Patch(std::move(operations), root);
+  return draft.Patch(std::move(operations));
 }
 
 absl::Status OverrideLabels(const Value& overrider, Draft& draft) {
@@ -259,86 +243,9 @@ absl::Status OverrideAnnotations(const Value& overrider, Draft& draft) {
   return OverrideMap("annotations", overrider, draft);
 }
 
-// Returns the operations of a list of {subPath, operator, value}.
-Value OperationsOf(const Value& list) {
-  Value operations = Value::Array();
-  for (const Value& item : list.items()) {
-    operations.Append(
-        Operation(item["operator"].AsString(), item["subPath"].AsString(), item["value"]));
-  }
-  return operations;
-}
-
-// Returns the path of a number that may stand for an integer from 2^63 to 2^64-1; nullopt when
-// there is none. Go's YAML reader keeps such integers exactly, but json::Value rounds them.
-std::optional<std::string> FindRounded(const Value& value) {
-  constexpr double kLow = 9223372036854775808.0;    // 2^63
-  constexpr double kHigh = 18446744073709551616.0;  // 2^64, to which the largest one is rounded.
-  if (value.is_number()) {
-    const bool rounded = !value.is_int() && value.AsDouble() >= kLow && value.AsDouble() <= kHigh;
-    return rounded ? std::optional<std::string>("") : std::nullopt;
-  }
-  for (size_t i = 0; i < value.size() && value.is_array(); ++i) {
-    if (const auto path = FindRounded(value.At(i))) return absl::StrCat("/", i, *path);
-  }
-  for (const json::Member& m : value.members()) {
-    if (const auto path = FindRounded(m.value)) return absl::StrCat("/", m.name(), *path);
-  }
-  return std::nullopt;
-}
-
-absl::StatusOr<std::string> PatchYamlText(absl::string_view text, const Value& operations,
-                                          size_t room) {
-  ASSIGN_OR_RETURN(const Value document, yaml::Parse(text));
-  if (const auto path = FindRounded(document)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the number at \"", *path,
-                     "\" is beyond the range of signed 64-bit integers and would be rounded"));
-  }
-  ASSIGN_OR_RETURN(const Value patched, kube::ApplyJsonPatch(document, operations));
-  return yaml::WriteAsGo(patched, text.size() + room);
-}
-
-// Returns the string under a JSON pointer.
-absl::StatusOr<std::string> TextAt(const Value& root, absl::string_view pointer) {
-  const auto refuse = [&](absl::string_view problem) {
-    return absl::InvalidArgumentError(absl::StrCat("fieldPath \"", pointer, "\" ", problem));
-  };
-  std::vector<std::string> names = absl::StrSplit(pointer, '/');
-  if (!pointer.empty() && !names[0].empty()) return refuse("does not begin with /");
-  const Value* at = &root;
-  for (size_t i = 1; i < names.size(); ++i) {
-    const std::string name = absl::StrReplaceAll(names[i], {{"~1", "/"}, {"~0", "~"}});
-    uint32_t index = 0;
-    const bool is_index = at->is_array() && absl::SimpleAtoi(name, &index) && index < at->size();
-    const Value* next = at->is_array() ? (is_index ? &at->At(index) : nullptr) : at->Find(name);
-    if (next == nullptr) return refuse(absl::StrCat("does not exist: there is no ", name));
-    at = next;
-  }
-  if (!at->is_string()) return refuse("does not lead to a string");
-  return at->ToString();
-}
-
-absl::Status OverrideField(const Value& overrider, Draft& draft) {
-  const std::string pointer = overrider["fieldPath"].ToString();
-  ASSIGN_OR_RETURN(const std::string text, TextAt(draft.root, pointer));
-  const bool is_yaml = !overrider["yaml"].empty();
-  if (!is_yaml && overrider["json"].empty()) {
-    return absl::InvalidArgumentError("it has neither json nor yaml operations");
-  }
-  const Value operations = OperationsOf(overrider[is_yaml ? "yaml" : "json"]);
-  absl::StatusOr<std::string> patched =
-      is_yaml ? PatchYamlText(text, operations, draft.room) : PatchJsonText(text, operations);
-  if (!patched.ok()) {
-    return base::Annotate(patched.status(), is_yaml ? "YAML" : "JSON", " in ", pointer);
-  }
-  RETURN_IF_ERROR(Spend(Growth(text, *patched), draft));
-  return PatchOne("replace", pointer, *patched, draft.root);
-}
-
 absl::Status OverridePlaintext(const Value& overrider, Draft& draft) {
-  return PatchOne(overrider["operator"].AsString(), overrider["path"].AsString(),
-                  overrider["value"], draft.root);
+  return draft.Patch(Value::Array({Operation(overrider["operator"].AsString(),
+                                             overrider["path"].AsString(), overrider["value"])}));
 }
 
 struct Step {

@@ -1,5 +1,6 @@
 #include "sandbox/write/service_addresses.h"
 
+#include <set>
 #include <string>
 #include <utility>
 
@@ -32,7 +33,51 @@ int64_t OldNodePort(const json::Value& old_ports, const json::Value& port) {
   return 0;
 }
 
+// Returns "30080/TCP"; "" for a port without a node port.
+std::string NodePortOf(const json::Value& port) {
+  if (port["nodePort"].AsInt() == 0) return "";
+  const absl::string_view protocol = port["protocol"].AsString();
+  return absl::StrCat(port["nodePort"].AsInt(), "/", protocol.empty() ? "TCP" : protocol);
+}
+
+std::string IpOf(const kube::Object& service) {
+  const std::string ip = service.spec()["clusterIP"].ToString();
+  return ip == "None" ? "" : ip;
+}
+
+std::set<std::string> NodePortsOf(const kube::Object& service) {
+  std::set<std::string> ports;
+  const json::Value all = service.spec()["ports"];
+  for (const json::Value& port : all.items()) ports.insert(NodePortOf(port));
+  return ports;
+}
+
 }  // namespace
+
+void ServiceAddresses::CheckFree(const kube::Object& old_object, const kube::Object& service,
+                                 const std::function<Services()>& stored, FieldErrors& errors) {
+  std::set<std::string> ports = NodePortsOf(service);
+  for (const std::string& own : NodePortsOf(old_object)) ports.erase(own);
+  ports.erase("");
+  const std::string ip = IpOf(service) == IpOf(old_object) ? "" : IpOf(service);
+  if (ports.empty() && ip.empty()) return;
+  std::set<std::string> taken;
+  for (const kube::ObjectPtr& other : stored()) {
+    taken.merge(NodePortsOf(*other));
+    if (!ip.empty() && IpOf(*other) == ip) {
+      errors.InvalidText(
+          "spec.clusterIPs", absl::StrCat("[]string{\"", ip, "\"}"),
+          absl::StrCat("failed to allocate IP ", ip, ": provided IP is already allocated"));
+    }
+  }
+  const json::Value all = service.spec()["ports"];
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string port = NodePortOf(all.At(i));
+    if (ports.count(port) == 0 || taken.count(port) == 0) continue;
+    errors.Invalid(absl::StrCat("spec.ports[", i, "].nodePort"), all.At(i)["nodePort"],
+                   "provided port is already allocated");
+  }
+}
 
 void ServiceAddresses::Fill(const kube::Object& old_object, kube::Object& service) {
   json::Value& spec = service.mutable_root().Mutable("spec");

@@ -23,6 +23,7 @@
 #include "sandbox/kinds/schema.h"
 #include "sandbox/write/builtin_defaults.h"
 #include "sandbox/write/builtin_validation.h"
+#include "sandbox/write/status_validation.h"
 #include "sandbox/write/subresource_rules.h"
 
 namespace sandbox {
@@ -97,6 +98,14 @@ absl::Status WritePath::CheckNamespace(const ResourceInfo& info, const kube::Obj
   return CheckCreateInNamespace(info, object, ns);
 }
 
+void WritePath::FillAddresses(const ResourceInfo& info, const kube::Object& current,
+                              kube::Object& wanted, FieldErrors& errors) {
+  if (!IsService(info)) return;
+  const auto stored = [&] { return store_.List(info.table(), "").objects; };
+  ServiceAddresses::CheckFree(current, wanted, stored, errors);
+  addresses_.Fill(current, wanted);
+}
+
 absl::StatusOr<kube::ObjectPtr> WritePath::Create(const ResourceInfo& info, kube::Object object,
                                                   const WriteContext& context) {
   if (info.terminating) {
@@ -116,9 +125,9 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Create(const ResourceInfo& info, kube
   AdmissionRequest request{Verbs::kCreate, info.resource, "", context.user, context.dry_run, {}};
   RETURN_IF_ERROR(Admit(request, object));
   RETURN_IF_ERROR(CheckNamespace(info, object));
-  if (IsService(info)) addresses_.Fill({}, object);
-  PrepareDefinition(info, {}, object);
   FieldErrors errors;
+  FillAddresses(info, {}, object, errors);
+  PrepareDefinition(info, {}, object);
   Validate(info, object, errors);
   ValidateDefinition(info, object, errors);
   RETURN_IF_ERROR(errors.ToStatus(info.kind(), object.name()));
@@ -151,17 +160,20 @@ absl::StatusOr<kube::Object> WritePath::Prepare(const ResourceInfo& info, const 
   RETURN_IF_ERROR(Decode(info, wanted, context));
   KeepServerMetadata(current, wanted);
   RestrictToSubresource(info, target.subresource, current, wanted);
+  const bool of_status = !info.custom && target.subresource == "status";
+  if (of_status) CompleteBuiltinStatus(info, current, wanted);
   AdmissionRequest request{Verbs::kUpdate, info.resource,   target.subresource,
                            context.user,   context.dry_run, current};
   RETURN_IF_ERROR(Admit(request, wanted));
-  if (IsService(info)) addresses_.Fill(current, wanted);
+  FieldErrors errors;
+  FillAddresses(info, current, wanted, errors);
   PrepareDefinition(info, current, wanted);
   UpdateGeneration(info, current, wanted);
-  FieldErrors errors;
   ValidateMetadataUpdate(current, wanted, errors);
   // A status may be written even if the older spec is not valid.
   if (target.subresource.empty() || info.custom) Validate(info, wanted, errors);
   if (!info.custom) ValidateBuiltinUpdate(info, current, wanted, errors);
+  if (of_status) ValidateBuiltinStatus(info, current, wanted, errors);
   ValidateDefinition(info, wanted, errors);
   RETURN_IF_ERROR(errors.ToStatus(info.kind(), current.name()));
   return wanted;

@@ -58,6 +58,9 @@ class WritePath {
   absl::Status Decode(const ResourceInfo& info, kube::Object& object, const WriteContext& context);
   absl::Status Admit(const AdmissionRequest& request, kube::Object& object);
   absl::Status CheckNamespace(const ResourceInfo& info, const kube::Object& object) const;
+  // Gives a Service its addresses and ports, and reports those that another one has.
+  void FillAddresses(const ResourceInfo& info, const kube::Object& current, kube::Object& wanted,
+                     FieldErrors& errors);
   absl::StatusOr<kube::ObjectPtr> Insert(const ResourceInfo& info, kube::Object object,
                                          const WriteContext& context);
   absl::StatusOr<kube::Object> Prepare(const ResourceInfo& info, const Target& target,

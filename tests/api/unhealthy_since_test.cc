@@ -54,6 +54,23 @@ TEST_CASE("a binding records since when its workload is unhealthy, for each clus
   CHECK(api::UnhealthySince(again, "m2") == kStart + absl::Seconds(1));
 }
 
+TEST_CASE("only health ends the time: it goes on while the health is unknown or not reported") {
+  const kube::Object first = With(Binding(kNoItems), kUnhealthyInBoth, kStart);
+  const char* unclear = GENERATE(R"([{"clusterName": "m1", "health": "Unknown"}])",
+                                 R"([{"clusterName": "m1"}])", kNoItems);
+  const kube::Object unknown = With(first, unclear, kStart + absl::Seconds(10));
+  CHECK(api::UnhealthySince(unknown, "m1") == kStart);
+  CHECK(With(unknown, unclear, kStart + absl::Seconds(15)) == unknown);
+  const kube::Object again = With(unknown, kUnhealthyInBoth, kStart + absl::Seconds(20));
+  CHECK(api::UnhealthySince(again, "m1") == kStart);
+  CHECK(api::UnhealthySince(again, "m2") == kStart);
+
+  const kube::Object healed = With(unknown, kHealthyInM1, kStart + absl::Seconds(20));
+  CHECK_FALSE(api::UnhealthySince(healed, "m1").has_value());
+  // What was never seen unhealthy has no time.
+  CHECK_FALSE(api::UnhealthySince(With(Binding(kNoItems), unclear, kStart), "m1").has_value());
+}
+
 TEST_CASE("the conditions of others keep their places") {
   kube::Object first = With(Binding(kNoItems), kUnhealthyInBoth, kStart);
   first.mutable_root()
@@ -67,7 +84,10 @@ TEST_CASE("a condition of somebody else whose type ends alike stays") {
   const json::Value other =
       json::Parse(R"({"type": "db/Unhealthy", "status": "False", "reason": "Probe"})").value();
   first.mutable_root().Mutable({"status", "conditions"}).Append(other);
-  const kube::Object healed = With(first, kNoItems, kStart + absl::Seconds(10));
+  const kube::Object healed = With(
+      first,
+      R"([{"clusterName": "m1", "health": "Healthy"}, {"clusterName": "m2", "health": "Healthy"}])",
+      kStart + absl::Seconds(10));
   const json::Value& left = healed.status()["conditions"];
   REQUIRE(left.size() == 2);
   CHECK(left.At(1) == other);

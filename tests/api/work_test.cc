@@ -95,6 +95,10 @@ TEST_CASE("messages are upstream's words") {
         "resource(kind=Deployment, ns/web) already exists in the cluster m1 and the "
         "work.karmada.io/conflict-resolution strategy value is empty, Karmada will not manage this "
         "resource");
+  for (const char* kind : {"Deployment", "Namespace"}) {
+    const std::string upstream = message::ObjectExistsUnmanaged(kind, {"", "web"}, "m1");
+    CHECK(message::WithoutAdvice(upstream + message::TakeOverAdvice(kind)) == upstream);
+  }
   CHECK(message::HealthInterpreted("Deployment", {"ns", "web"}, false) ==
         "Interpret health of object(Deployment/ns/web) as unhealthy.");
   CHECK(message::UnhealthyBecause("Deployment", {"ns", "web"}, "") ==

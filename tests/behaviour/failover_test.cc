@@ -108,6 +108,14 @@ struct Moving {
                                           : nullptr;
     return condition == nullptr ? "" : (*condition)["lastTransitionTime"].ToString();
   }
+  std::string HealthIn(const std::string& cluster) {
+    const auto object = plane.Get("host", kBinding, binding);
+    if (!object) return "";
+    for (const json::Value& item : object->Get({"status", "aggregatedStatus"}).items()) {
+      if (item["clusterName"].AsString() == cluster) return item["health"].ToString();
+    }
+    return "";
+  }
   bool ReportsEviction() {
     return absl::StrContains(plane.EventsOn(kind, "one"),
                              absl::StrCat("Normal EvictWorkloadFromClusterSucceed: Evict from "
@@ -159,6 +167,21 @@ TEST_CASE(
   CHECK(plane.Eventually([&] { return m.ReportsEviction(); }));
 }
 
+TEST_CASE("A workload whose health is unknown now and then is moved in time, over a restart, too") {
+  Moving m(R"({decisionConditions: {tolerationSeconds: 600}, purgeMode: Gracefully})");
+  ControlPlane& plane = m.plane;
+  m.Report(m.from, false);
+  REQUIRE(plane.Eventually([&] { return !m.UnhealthySince().empty(); }));
+  const std::string since = m.UnhealthySince();
+  plane.Patch(m.from, m.kind, m.robot, R"({"status":{"ok":"no boolean"}})", "status");
+  REQUIRE(plane.Eventually([&] { return m.HealthIn(m.from) == "Unknown"; }));
+  m.Restart();
+  m.TolerateUnhealthy(1);  // It is over, but nothing is evicted meanwhile.
+  CHECK(plane.Always([&] { return m.UnhealthySince() == since && m.Tasks().empty(); }));
+  m.Report(m.from, false);
+  CHECK(plane.Eventually([&] { return m.IsIn(m.to); }));
+}
+
 TEST_CASE("A workload that is purged directly goes before it comes again, with its state") {
   Moving m(
       R"({decisionConditions: {tolerationSeconds: 0}, purgeMode: Directly, statePreservation:
@@ -187,13 +210,7 @@ TEST_CASE("A workload that must never be purged stays until somebody says so") {
   m.Report(m.from, false);
   REQUIRE(plane.Eventually([&] { return m.IsIn(m.to); }));
   m.Report(m.to, true);
-  REQUIRE(plane.Eventually([&] {
-    const auto object = plane.Get("host", kBinding, m.binding);
-    for (const json::Value& item : object->Get({"status", "aggregatedStatus"}).items()) {
-      if (item["clusterName"].AsString() == m.to) return item["health"].AsString() == "Healthy";
-    }
-    return false;
-  }));
+  REQUIRE(plane.Eventually([&] { return m.HealthIn(m.to) == "Healthy"; }));
   CHECK(plane.Always([&] { return m.IsIn(m.from) && m.IsIn(m.to); }));
   json::Value task = m.Tasks().At(0);
   REQUIRE(task["suppressDeletion"].AsBool());

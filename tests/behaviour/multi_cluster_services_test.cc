@@ -176,6 +176,20 @@ TEST_CASE("A MultiClusterService brings its Service and its slices to the cluste
     plane.AwaitDaemon(shop.ns);
     CHECK(plane.Always([&] { return shop.Versions() == before; }));
   }
+  SECTION("the slice is deleted in the consumer") {
+    plane.Delete("member2", kEndpointSlice, {shop.ns, "member1-web-abc"});
+    CHECK(plane.Eventually([&] { return shop.AddressIn("member2") == "10.0.0.2"; }));
+  }
+  SECTION("the slice is deleted in the consumer with its namespace") {
+    const auto uid_of_slice = [&] {
+      const auto found = plane.Get("member2", kEndpointSlice, {shop.ns, "member1-web-abc"});
+      return found ? std::string(found->uid()) : "";
+    };
+    const std::string before(uid_of_slice());
+    plane.Delete("member2", kNamespace, {"", shop.ns});
+    CHECK(plane.Eventually(
+        [&] { return shop.AddressIn("member2") == "10.0.0.2" && uid_of_slice() != before; }));
+  }
   SECTION("it is deleted") { plane.Delete("host", kMultiClusterService, {shop.ns, "web"}); }
   SECTION("it is deleted by force while no controller manager runs") {
     plane.StopDaemon();

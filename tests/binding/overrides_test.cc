@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "api/binding_scope.h"
 #include "api/keys.h"
 #include "api/names.h"
@@ -217,6 +218,37 @@ TEST_CASE_METHOD(Fixture, "a policy that cannot be applied keeps no Work from ot
   CHECK(
       reports("Normal ApplyOverridePolicySucceed ConfigMap: Apply cluster override policy(c) for "
               "cluster(m1) succeed."));
+}
+
+TEST_CASE_METHOD(Fixture, "a policy that is too long to be recorded is reported once") {
+  const auto events = [&](absl::string_view text) {
+    const std::vector<std::string> all = recorded->All();
+    return std::count_if(all.begin(), all.end(),
+                         [&](const std::string& event) { return absl::StartsWith(event, text); });
+  };
+  PutPolicy(std::string(300'000, 'x'), R"({"clusterNames": ["m1"]})");
+  const std::string why =
+      "spec.overrideRules[0].overriders: the overriders for one object and cluster are recorded in "
+      "annotations of its Work, which take 262144 bytes together; with this rule they would be "
+      "longer";
+  const std::string of_binding =
+      "Warning SyncWorkFailed ResourceBinding: cluster m1: OverridePolicy ns/o cannot be applied "
+      "to ConfigMap ns/app: " +
+      why;
+  REQUIRE(tests::Eventually([&] { return events(of_binding) > 0; }));
+  CHECK(events("Warning ApplyOverridePolicyFailed ConfigMap: Apply override policy(ns/o) for "
+               "cluster(m1) failed: " +
+               why) > 0);
+  CHECK(Added() == "- -");
+  // Another failure is tried again meanwhile, after seconds and then minutes.
+  const auto before = events(of_binding);
+  for (int i = 0; i < 50; ++i) {
+    clock.Advance(absl::Minutes(10));
+    absl::SleepFor(absl::Milliseconds(2));
+  }
+  CHECK(events(of_binding) == before);
+  PutPolicy("short", "", 2);
+  CHECK(Becomes("short short"));
 }
 
 TEST_CASE_METHOD(Fixture,

@@ -206,6 +206,31 @@ TEST_CASE_METHOD(Namespaced, "a workload that has recovered is not evicted for a
   CHECK_FALSE(UnhealthySince(Now(), "m1").has_value());
 }
 
+TEST_CASE_METHOD(
+    Namespaced,
+    "a workload whose health is unknown now and then is evicted in time, but not while "
+    "it is unknown") {
+  const auto report = [&](const char* items) {
+    Edit([&](kube::Object& binding) { binding.Set({"status", "aggregatedStatus"}, Json(items)); });
+  };
+  const bool answers = GENERATE(true, false);  // Else what this process has seen decides.
+  if (!answers) scripted.healthy = absl::UnavailableError("no answer");
+  REQUIRE(Reconcile().ok());
+  const auto since = UnhealthySince(Now(), "m1");
+  REQUIRE(since.has_value());
+  clock.Advance(absl::Seconds(40));
+  report(R"([{"clusterName": "m1", "health": "Unknown"}])");
+  REQUIRE(Reconcile().ok());
+  clock.Advance(absl::Seconds(40));
+  if (answers) Restart();
+  REQUIRE(Reconcile().ok());
+  CHECK(UnhealthySince(Now(), "m1") == since);
+  CHECK(Tasks().empty());
+  report(kUnhealthyInM1);
+  REQUIRE(Reconcile().ok());
+  CHECK(Tasks().size() == 1);
+}
+
 TEST_CASE_METHOD(Namespaced, "without the member's answer the status counts after the toleration") {
   REQUIRE(Reconcile().ok());
   clock.Advance(absl::Hours(1));

@@ -1,86 +1,25 @@
 #include "controllers/cron_federated_hpa/cron_federated_hpa_reconciler.h"
 
-#include <catch2/catch.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tests/support/loops_fixture.h"
+#include "tests/controllers/cron_federated_hpa_fixture.h"
 
 namespace {
 
 using tests::Json;
+using tests::kDeploymentRef;
 using tests::kDeployments;
+using tests::kHourly;
+using tests::kKey;
+using tests::kWeb;
+using Fixture = tests::CronFixture;
+using Strings = std::vector<std::string>;
 
-const kube::ObjectKey kKey = {"ns", "office-hours"};
-const kube::ObjectKey kWeb = {"ns", "web"};
-constexpr char kDeploymentRef[] =
-    R"({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"})";
 constexpr char kHpaRef[] =
     R"({"apiVersion": "autoscaling.karmada.io/v1alpha1", "kind": "FederatedHPA", "name": "web"})";
-constexpr char kHourly[] =
-    R"({"name": "up", "schedule": "0 * * * *", "timeZone": "UTC", "targetReplicas": 5})";
-
-struct Fixture : tests::LoopsFixture {
-  std::optional<controllers::CronFederatedHpaReconciler> reconciler;
-
-  Fixture() {
-    SetClock("09:59:00");
-    Sync({api::CronFederatedHpas()});
-    PutWeb(2);
-    reconciler.emplace(Make());
-  }
-
-  // Sets the wall clock alone.
-  void SetClock(absl::string_view time_of_day) {
-    clock.StepWall(*kube::ParseTime(absl::StrCat("2024-05-01T", time_of_day, "Z")) - clock.Now());
-  }
-  void PutWeb(int replicas) {
-    kube::Object web = kube::Object::Make(kDeployments.gvk, kWeb);
-    web.Set({"spec", "replicas"}, replicas);
-    server->Put(kDeployments, web);
-  }
-  void PutHpa(int min, int max) {
-    kube::Object hpa = kube::Object::Make(api::FederatedHpas().gvk, kWeb);
-    hpa.Set({"spec", "minReplicas"}, min);
-    hpa.Set({"spec", "maxReplicas"}, max);
-    server->Put(api::FederatedHpas(), hpa);
-  }
-  json::Value Bounds() const { return server->Find(api::FederatedHpas(), kWeb).spec(); }
-  void Put(const std::string& rules, const char* target = kDeploymentRef) {
-    kube::Object object = server->Find(api::CronFederatedHpas(), kKey);
-    if (object.empty()) object = kube::Object::Make(api::CronFederatedHpas().gvk, kKey);
-    object.Set({"spec", "scaleTargetRef"}, Json(target));
-    object.Set({"spec", "rules"}, Json(absl::StrCat("[", rules, "]")));
-    PutCached(api::CronFederatedHpas(), object);
-  }
-  // Makes the object with a rule that is due at 10:00.
-  void PutDue() {
-    Put(kHourly);
-    REQUIRE(Reconcile().ok());
-  }
-  absl::StatusOr<kube::Action> Reconcile() { return reconciler->Reconcile({.key = kKey}, {}); }
-  absl::Duration Wait() {
-    const absl::StatusOr<kube::Action> action = Reconcile();
-    INFO(action.status());
-    REQUIRE(action.ok());
-    return action->kind() == kube::Action::Kind::kAfter ? action->delay()
-                                                        : absl::InfiniteDuration();
-  }
-  // Forgets everything, as a restart does.
-  void Restart() { reconciler.emplace(*manager); }
-
-  json::Value History(size_t i = 0) const {
-    return server->Find(api::CronFederatedHpas(), kKey).status()["executionHistories"].At(i);
-  }
-  std::string Next(size_t i = 0) const { return History(i)["nextExecutionTime"].ToString(); }
-  int64_t Replicas() const { return server->Find(kDeployments, kWeb).spec()["replicas"].AsInt(); }
-  std::vector<std::string> Writes() const { return server->Requests("PATCH"); }
-  std::vector<std::string> Events() const { return recorded->All(); }
-};
-using Strings = std::vector<std::string>;
 
 constexpr char kStatusWrite[] =
     "PATCH /apis/autoscaling.karmada.io/v1alpha1/namespaces/ns/cronfederatedhpas/office-hours/"

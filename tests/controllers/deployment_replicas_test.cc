@@ -128,3 +128,13 @@ TEST_CASE_METHOD(Fixture, "changes of template and binding wake the loop, and so
   };
   CHECK(tests::Eventually([&] { return replicas() == 5; }));
 }
+
+TEST_CASE_METHOD(Fixture, "a binding that comes with everything at once wakes the loop") {
+  PutCached(api::Deployments(), Deployment());
+  REQUIRE(controllers::RegisterDeploymentReplicas(Context(), 1).ok());
+  Start();
+  // As after a gap of the watch, in which it was made, scheduled and aggregated.
+  server->Put(api::ResourceBindings(), Binding());
+  CHECK(tests::Eventually(
+      [&] { return server->Find(api::Deployments(), kWeb).spec()["replicas"].AsInt() == 5; }));
+}

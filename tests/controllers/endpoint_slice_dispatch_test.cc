@@ -293,6 +293,19 @@ TEST_CASE_METHOD(Fixture, "the registered dispatching loop follows slices, servi
     Collect("m1", Slice("web-abc", 5));
     CHECK(tick([&] { return SliceIn("m2").root()["endpoints"].size() == 5; }));
   }
+  SECTION("a condition that arrives after the pass that would have mended it") {
+    const auto condition = [&] { return ConditionIs(api::kEndpointSliceDispatched); };
+    REQUIRE(tick([&] { return absl::StartsWith(condition(), "True"); }));
+    // The passes that what was dispatched brings come to rest.
+    int ticks = 0;
+    REQUIRE(tick([&] { return ++ticks > 100; }));
+    kube::Object service = Found();
+    service.Set({"status", "conditions"},
+                Json(R"([{"type": "EndpointSliceDispatched", "status": "False",
+                          "reason": "EndpointSliceDispatchedFailed", "message": "broken"}])"));
+    server->Put(api::MultiClusterServices(), service);
+    CHECK(tick([&] { return absl::StartsWith(condition(), "True"); }));
+  }
   SECTION("another consumer") {
     kube::Object service = Found();
     service.Set({"spec", "consumerClusters"}, Json(R"([{"name": "m3"}, {"name": "m4"}])"));

@@ -136,9 +136,9 @@ TEST_CASE_METHOD(Fixture,
   const json::Value applied = Condition("Applied");
   CHECK(applied["status"].AsString() == "False");
   CHECK(applied["reason"].AsString() == "AppliedFailed");
-  CHECK(absl::StartsWith(applied["message"].AsString(),
-                         "Failed to apply all manifests (0/1): resource(kind=ConfigMap, ns/app) "
-                         "already exists in the cluster m1"));
+  CHECK(applied["message"].AsString() ==
+        "Failed to apply all manifests (0/1): " +
+            api::message::ObjectExistsUnmanaged("ConfigMap", kApp, "m1"));
   const auto events = recorded->All();
   REQUIRE(events.size() == 2);
   CHECK(absl::StartsWith(events[0],
@@ -147,6 +147,9 @@ TEST_CASE_METHOD(Fixture,
   CHECK(absl::StartsWith(events[1],
                          "Warning SyncFailed Work: Failed to sync work(karmada-es-m1/app-1) to "
                          "cluster(m1), err: "));
+  const std::string advice = api::message::TakeOverAdvice("ConfigMap");
+  CHECK(absl::StrContains(advice, "work.karmada.io/conflict-resolution: overwrite"));
+  for (const std::string& event : events) CHECK(absl::EndsWith(event, advice));
 }
 
 TEST_CASE_METHOD(Fixture, "success is reported again only after a failure") {
@@ -179,7 +182,10 @@ TEST_CASE_METHOD(Fixture, "a suspended Work is not applied and says so") {
   const json::Value dispatching = Condition("Dispatching");
   CHECK(dispatching["status"].AsString() == "False");
   CHECK(dispatching["reason"].AsString() == "SuspendDispatching");
-  CHECK(dispatching["message"].AsString() == api::message::kWorkSuspended);
+  // Whoever waits for the state of a suspended Work matches upstream's words.
+  CHECK(dispatching["message"].AsString() == "Work dispatching is in a suspended state.");
+  CHECK(recorded->All() == std::vector<std::string>{"Normal WorkDispatching Work: Work dispatching "
+                                                    "is in a suspended state."});
 }
 
 TEST_CASE_METHOD(Fixture, "a suspended Work that upstream has left keeps its condition's text") {

@@ -7,6 +7,7 @@
 #include "controllers/workstatus/register.h"
 #include "controllers/workstatus/work_status_reconciler.h"
 #include "tests/support/loops_fixture.h"
+#include "tests/support/scripted_interpreter.h"
 
 namespace {
 
@@ -201,6 +202,48 @@ TEST_CASE_METHOD(tests::LoopsFixture,
   const size_t before = m1.Requests("WATCH").size();
   PutCached(api::Clusters(), ready);
   CHECK(Eventually([&] { return m1.Requests("WATCH").size() > before; }));
+}
+
+// A member does not serve MultiClusterServices, which the Works of its providers carry. It would be
+// asked for them for ever.
+TEST_CASE_METHOD(tests::LoopsFixture, "a member is not asked for what a Work only carries") {
+  tests::FakeApiServer& m1 = member("m1");
+  Sync({api::Works(), api::Clusters(), api::Secrets()});
+  tests::ScriptedInterpreter scripted;
+  const auto put_work = [&](const char* name, const kube::Object& manifest, bool suspended) {
+    kube::Object work = kube::Object::Make(api::Works().gvk, {"karmada-es-m1", name});
+    work.Set({"spec", "workload", "manifests"}, json::Value::Array({manifest.root()}));
+    work.Set({"spec", "suspendDispatching"}, suspended);
+    PutCached(api::Works(), work);
+  };
+  kube::Object there = Fixture::ConfigMap("a");
+  there.SetAnnotation(api::kWorkNamespaceAnnotation, "karmada-es-m1");
+  there.SetAnnotation(api::kWorkNameAnnotation, "applied");
+  put_work("applied", there, false);
+  put_work("carries", kube::Object::Make(tests::kDeployments.gvk, {"ns", "carried"}), true);
+  kube::Object m1_object = Parse(R"({"apiVersion": "cluster.karmada.io/v1alpha1",
+      "kind": "Cluster", "metadata": {"name": "m1"}, "spec": {"syncMode": "Push"},
+      "status": {"conditions": [{"type": "Ready", "status": "False"}]}})");
+  PutCached(api::Clusters(), m1_object);
+  Make();
+  REQUIRE(controllers::RegisterWorkStatus(ContextWith(scripted), {1, 1}).ok());
+  Start();
+  SECTION("when it becomes ready") {}
+  SECTION("when a rule for the kind changes") {
+    scripted.changes.Publish([](const kube::Gvk&, interpreter::Operation) { return true; });
+  }
+  m1_object.Set({"status", "conditions"}, tests::Json(R"([{"type": "Ready", "status": "True"}])"));
+  PutCached(api::Clusters(), m1_object);
+  // The one worker has seen what was queued before this object.
+  REQUIRE(m1.AwaitWatches(1));
+  m1.Put(kConfigMaps, there);
+  CHECK(Eventually([&] {
+    clock.Advance(works::kProgressHold);
+    return !server->Find(api::Works(), {"karmada-es-m1", "applied"}).status().is_null();
+  }));
+  for (const std::string& request : m1.Requests()) {
+    CHECK_FALSE(absl::StrContains(request, "deployments"));
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "api/multi_cluster_service.h"
 #include "api/names.h"
 #include "controllers/multi_cluster_service/dispatched_slices.h"
+#include "controllers/multi_cluster_service/endpoint_slice_dispatch_reconciler.h"
 #include "controllers/multi_cluster_service/multi_cluster_service_reconciler.h"
 #include "tests/support/loops_fixture.h"
 #include "works/collected_slices.h"
@@ -70,6 +71,8 @@ struct MultiClusterServiceFixture : LoopsFixture {
     work_informer->AddIndex(works::kWorksByCollectedService, works::CollectedServices);
     work_informer->AddIndex(controllers::kWorksBySlice, controllers::SliceIndexValues);
     work_informer->AddIndex(controllers::kWorksByPlace, controllers::PlaceIndexValues);
+    informers.Get(api::MultiClusterServices())
+        ->AddIndex(controllers::kServicesByDispatch, controllers::DispatchIndexValues);
     for (const char* name : {"m1", "m2", "m3"}) Join(name);
     Make();
   }

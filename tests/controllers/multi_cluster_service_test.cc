@@ -378,6 +378,17 @@ TEST_CASE_METHOD(Fixture, "the registered loop follows the service and all that 
     server->Put(api::Services(), target);
     CHECK(Eventually([&] { return Target().Label(api::kPropagationPolicyIdLabel).empty(); }));
   }
+  SECTION("a condition that arrives after the pass that would have mended it") {
+    // The answer to its write was lost, and the next pass saw a cache without it.
+    kube::Object service = Found();
+    service.Set({"status", "conditions"}, Json(R"([{"type": "ServiceApplied", "status": "False",
+        "reason": "ServiceAppliedFailed", "message": "the connection broke"}])"));
+    server->Put(api::MultiClusterServices(), service);
+    CHECK(Eventually([&] {
+      clock.Advance(absl::Milliseconds(100));
+      return absl::StartsWith(ConditionIs(api::kServiceApplied), "True");
+    }));
+  }
   SECTION("an edit of the Service") {
     kube::Object target = Target();
     target.Set({"spec", "ports"}, Json(R"([{"port": 81}])"));

@@ -215,7 +215,10 @@ TEST_CASE_METHOD(Fixture, "the registered loop follows bindings, limits and book
   Start();
   CHECK(Eventually([&] { return Used() == R"({"cpu":"2"})"; }));
   Put(Binding("b", "1", 1));
-  CHECK(Eventually([&] { return Used() == R"({"cpu":"4"})"; }));
+  CHECK(Eventually([&] {
+    clock.Advance(absl::Milliseconds(100));
+    return Used() == R"({"cpu":"4"})";
+  }));
   server->Put(api::FederatedResourceQuotas(),
               Quota(R"({"cpu": "20", "memory": "1Ti", "pods": "3"})"));
   CHECK(Eventually([&] { return Used() == R"({"cpu":"4","memory":"4Gi"})"; }));
@@ -228,4 +231,18 @@ TEST_CASE_METHOD(Fixture, "the registered loop follows bindings, limits and book
     clock.Advance(absl::Seconds(1));
     return Used() == R"({"cpu":"2","memory":"2Gi"})";
   }));
+}
+
+TEST_CASE_METHOD(Fixture, "a roll-out of many bindings is not added up for each of them") {
+  REQUIRE(controllers::RegisterQuotaEnforcement(Context(), 2).ok());
+  Put(Binding("a", "1m", 1));
+  Start();
+  REQUIRE(Eventually([&] { return Used() == R"({"cpu":"2m"})"; }));
+  const size_t before = server->Requests("PATCH").size();
+  for (int i = 0; i < 200; ++i) Put(Binding(absl::StrCat("b", i), "1m", 1));
+  CHECK(Eventually([&] {
+    clock.Advance(absl::Milliseconds(100));
+    return Used() == R"({"cpu":"402m"})";
+  }));
+  CHECK(server->Requests("PATCH").size() < before + 10);
 }

@@ -258,13 +258,49 @@ TEST_CASE_METHOD(Fixture,
                          "EndpointSlice(shop/web-a) of cluster(m1) failed: "));
   CHECK(absl::StartsWith(events[1],
                          "Warning CollectEndpointSliceFailed " + asking.gvk.kind + ": Collect "));
-  PutSlice("web-a", "10.0.0.2");
   CHECK(Stays([&] { return server->Requests("POST").size() == 1; }));
+  // Another version may be what the server takes.
+  PutSlice("web-a", "10.0.0.2");
+  clock.Advance(absl::Seconds(2));
+  CHECK(Eventually([&] { return server->Requests("POST").size() == 2; }));
+  CHECK(Stays([&] { return server->Requests("POST").size() == 2; }));
   server->EndFailures();
   clock.Advance(absl::Minutes(5));
   CHECK(InTime([&] { return AddressIn("web-a") == "10.0.0.2"; }));
   CHECK(Eventually(
       [&] { return absl::StrContains(recorded->All().back(), "CollectEndpointSliceSucceed"); }));
+}
+
+TEST_CASE_METHOD(Fixture, "a slice is collected as soon as what has its place is gone") {
+  Ask();
+  kube::Object other =
+      kube::Object::Make(api::Works().gvk, works::WorkOfSlice("m1", {"shop", "web-a"}));
+  // As of a slice that is dispatched to this cluster, which no collector has anything to do with.
+  kube::Object slice = Slice("m2-web-a");
+  slice.SetAnnotation(api::kProvisionClusterAnnotation, "m2");
+  other.Set({"spec", "workload", "manifests"}, json::Value::Array({slice.root()}));
+  PutCached(api::Works(), other);
+  PutSlice("web-a");
+  Begin();
+  REQUIRE(InTime([&] { return !recorded->All().empty(); }));
+  CHECK(absl::StrContains(recorded->All()[0], "carries something else"));
+  CHECK(Stays([&] { return Writes() == 0; }));
+  server->Erase(api::Works(), other.key());
+  clock.Advance(absl::Seconds(2));
+  CHECK(Eventually([&] { return AddressIn("web-a") == "10.0.0.1"; }));
+}
+
+TEST_CASE_METHOD(Fixture, "a slice that failed and is not wanted any more is taken off at once") {
+  Ask();
+  PutSlice("web-a");
+  Begin();
+  REQUIRE(InTime([&] { return HasWork("web-a"); }));
+  server->FailNext("PATCH", 422, "Invalid", 1000);
+  PutSlice("web-a", "10.0.0.2");
+  REQUIRE(InTime([&] { return !recorded->All().empty(); }));
+  m1.Erase(api::EndpointSlices(), {"shop", "web-a"});
+  clock.Advance(absl::Seconds(2));
+  CHECK(Eventually([&] { return !HasWork("web-a"); }));
 }
 
 TEST_CASE_METHOD(Fixture, "a member without EndpointSlices is reported once") {

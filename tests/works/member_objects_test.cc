@@ -210,7 +210,9 @@ TEST_CASE_METHOD(Fixture, "somebody else's object is refused in upstream's words
         absl::AlreadyExistsError(
             "resource(kind=ConfigMap, ns/app) already exists in the cluster m1 and the "
             "work.karmada.io/conflict-resolution strategy value is empty, Karmada will not manage "
-            "this resource"));
+            "this resource. To let Karmada take it over, annotate its template with "
+            "work.karmada.io/conflict-resolution: overwrite, or set conflictResolution: Overwrite "
+            "in the policy; from then on it is deleted there when the template is"));
   CHECK(Held().Get({"data"}) == Json(R"({"their": "data"})"));
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "api/keys.h"
 #include "api/resources.h"
 #include "base/status.h"
@@ -225,6 +226,21 @@ TEST_CASE_METHOD(Fixture, "a Work whose name would be too long is not sent, for 
   CHECK(Writes() == 0);
   wanted.key.name = std::string(253, 'w');
   CHECK(writer.CreateOrUpdate(wanted, {}).ok());
+}
+
+TEST_CASE_METHOD(Fixture, "a Work whose annotations would be too long is not sent, for good") {
+  works::WorkTemplate wanted = Template();
+  kube::Object existing = works::NewWork(wanted);
+  existing.SetAnnotation(api::kAppliedClusterOverridesAnnotation, std::string(200'000, 'x'));
+  PutCached(api::Works(), existing);
+  wanted.annotations.Set(api::kAppliedOverridesAnnotation,
+                         absl::StrCat(R"([{"policyName": "long", "overriders": {}, "x": ")",
+                                      std::string(100'000, 'x'), R"("}])"));
+  const absl::Status refused = writer.CreateOrUpdate(wanted, {}).status();
+  CHECK(base::IsTerminal(refused));
+  CHECK(absl::StartsWith(refused.message(), "the annotations of Work karmada-es-m1/web-1"));
+  CHECK(absl::StrContains(refused.message(), "which record the overriders of long"));
+  CHECK(Writes() == 0);
 }
 
 TEST_CASE_METHOD(Fixture,

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/string_view.h"
+#include "kube/meta/object.h"
 
 namespace {
 
@@ -19,6 +20,23 @@ json::Value HandOver(const json::Value& fields) {
   const auto after =
       kube::HandOverFields(fields, {"karmada-controller-manager", "karmada-agent"}, "karmada");
   return after.has_value() ? *after : json::Value();
+}
+
+TEST_CASE("The owners of a field tell when it was changed last at the latest") {
+  const json::Value fields = Parse(R"([
+    {"manager":"a","operation":"Update","time":"2026-01-01T00:00:00Z",
+     "fieldsV1":{"f:spec":{"f:rules":{}}}},
+    {"manager":"b","operation":"Apply","time":"2026-01-02T00:00:00Z",
+     "fieldsV1":{"f:spec":{"f:rules":{"k:{\"name\":\"x\"}":{}}}}},
+    {"manager":"c","operation":"Update","time":"2026-01-03T00:00:00Z",
+     "fieldsV1":{"f:metadata":{"f:labels":{}},"f:spec":{"f:other":{}}}},
+    {"manager":"d","operation":"Update","time":"2026-01-04T00:00:00Z","subresource":"status",
+     "fieldsV1":{"f:spec":{"f:rules":{}}}},
+    {"manager":"e","operation":"Update","fieldsV1":{"f:spec":{"f:rules":{}}}}])");
+  CHECK(kube::LastChangeByOwners(fields, {"spec", "rules"}) ==
+        *kube::ParseTime("2026-01-02T00:00:00Z"));
+  CHECK_FALSE(kube::LastChangeByOwners(fields, {"spec", "none"}).has_value());
+  CHECK_FALSE(kube::LastChangeByOwners({}, {"spec", "rules"}).has_value());
 }
 
 TEST_CASE("What a manager has updated becomes what another one has applied") {

@@ -72,6 +72,23 @@ TEST_CASE("Preflight: a kind that may not be listed is a row that says so, and h
   CHECK(Verdict(plane) == Grade::kUnknown);
 }
 
+TEST_CASE(
+    "Preflight: templates that upstream's rules read otherwise are named where they are used") {
+  FakePlane plane;
+  plane.ServeUnknown("flink.apache.org", "flinkdeployments", "FlinkDeployment");
+  plane.ServeUnknown("flink.apache.org", "flinksessionjobs", "FlinkSessionJob");
+  constexpr char kFlink[] = "flinkdeployments.flink.apache.org";
+  CHECK(RowOf(plane.Rows(), kFlink).grade == Grade::kSame);
+  CHECK(RowOf(plane.Rows(), kFlink).quiet);
+  CHECK(Verdict(plane) == Grade::kSame);
+  plane.counts["flinkdeployments"] = 2;
+  const Row row = RowOf(plane.Rows(), kFlink);
+  CHECK(row.grade == Grade::kDiffers);
+  CHECK_THAT(row.note, Contains("100m is 100 MiB, and upstream a tenth of a byte"));
+  plane.forbidden.insert("flinkdeployments");
+  CHECK(RowOf(plane.Rows(), kFlink).grade == Grade::kUnknown);
+}
+
 TEST_CASE("Preflight: without the right to read definitions the stored versions are unknown") {
   FakePlane plane;
   plane.forbidden.insert("customresourcedefinitions");

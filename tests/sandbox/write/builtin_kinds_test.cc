@@ -122,6 +122,29 @@ TEST_CASE("Services get addresses and keep them") {
   CHECK_FALSE((*replaced)->metadata().Has("generation"));
 }
 
+// A kube-apiserver allocates addresses and ports before it looks for an object of the name.
+TEST_CASE("a Service is refused for what another one has, also when it is created once more") {
+  ServerBackend backend(100);
+  const char* mine = "{type: NodePort, clusterIP: 10.96.7.7, ports: [{port: 80, nodePort: 30080}]}";
+  REQUIRE(backend.Create(kServices, Service(mine), false).ok());
+  const auto refused = [&](const char* spec) {
+    return ErrorOf(backend.Create(kServices, Service(spec), false).status()).message;
+  };
+  CHECK(refused(mine) ==
+        "Service \"svc\" is invalid: [spec.clusterIPs: Invalid value: []string{\"10.96.7.7\"}: "
+        "failed to allocate IP 10.96.7.7: provided IP is already allocated, "
+        "spec.ports[0].nodePort: Invalid value: 30080: provided port is already allocated]");
+  CHECK(refused("{type: NodePort, ports: [{port: 80, nodePort: 30080}]}") ==
+        "Service \"svc\" is invalid: spec.ports[0].nodePort: Invalid value: 30080: provided port "
+        "is already allocated");
+  CHECK(absl::StrContains(
+      refused("{type: NodePort, ports: [{port: 80, protocol: UDP, nodePort: 30080}]}"),
+      "already exists"));
+  CHECK(absl::StrContains(refused("{ports: [{port: 80}]}"), "already exists"));
+  // What it has itself stays its own.
+  CHECK(backend.Update(kServices, Service(mine), "", false).ok());
+}
+
 TEST_CASE("a headless Service stays headless") {
   ServerBackend backend(100);
   const auto created =
