@@ -1,9 +1,14 @@
 // Pod.
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "interpreter/native/handler_table.h"
 #include "interpreter/native/health_messages.h"
@@ -51,7 +56,7 @@ json::Value TypedState(Fields& state) {
 }
 
 // Copies only readiness and state: the other members mean nothing once the containers of several
-// clusters are in one list.
+// clusters are in one list. None has a name, as upstream's.
 void AppendContainers(Fields& status, absl::string_view list, json::Value& out) {
   status.Each(list, [&](Fields& container) {
     Fields state = container.In("state");
@@ -63,6 +68,46 @@ void AppendContainers(Fields& status, absl::string_view list, json::Value& out) 
                                     {"ready", container.Bool("ready")},
                                     {"state", TypedState(state)}}));
   });
+}
+
+constexpr absl::string_view kContainerLists[] = {"containerStatuses", "initContainerStatuses"};
+
+// The names that a container may have in an aggregated list, besides "".
+struct ContainerNames {
+  std::string own;
+  std::string with_cluster;
+};
+
+// Returns an older aggregated status as it would be made now, without names and without what the
+// API server adds: they are no reason to write it again.
+json::Value Comparable(json::Value status) {
+  status.Erase("qosClass");
+  status.Erase("observedGeneration");
+  for (const absl::string_view list : kContainerLists) {
+    for (size_t i = 0; i < status[list].size(); ++i) {
+      status.Mutable(list).MutableAt(i).Set("name", "");
+    }
+  }
+  return status;
+}
+
+// Names each container that is not terminated otherwise than those that were terminated in
+// `before`: API servers take containers of one name for one, and let none of these return from its
+// end.
+void NameApart(const json::Value& before, const std::vector<ContainerNames>& names,
+               json::Value& containers) {
+  std::set<std::string> ended;
+  for (const json::Value& container : before.items()) {
+    if (!container["state"]["terminated"].is_null()) ended.insert(container["name"].ToString());
+  }
+  if (ended.empty()) return;
+  for (size_t i = 0; i < containers.size(); ++i) {
+    if (!containers.At(i)["state"]["terminated"].is_null()) continue;
+    std::string name;
+    if (ended.count(name) > 0) name = names[i].own;
+    if (ended.count(name) > 0) name = names[i].with_cluster;
+    containers.MutableAt(i).Set("name", name);
+  }
 }
 
 // Picks the worst phase; unknown phases are ignored.
@@ -79,11 +124,25 @@ class PhaseVote {
   const absl::string_view* best_ = std::end(kPhases);
 };
 
+// The containers of all items, in one list.
+struct PodContainers {
+  json::Value statuses;
+  std::vector<ContainerNames> names;
+
+  void Add(Fields& status, absl::string_view list, absl::string_view cluster) {
+    AppendContainers(status, list, statuses);
+    status.Each(list, [&](Fields& container) {
+      const absl::string_view own = container.String("name");
+      names.push_back({std::string(own), absl::StrCat(cluster, "/", own)});
+    });
+  }
+};
+
 absl::StatusOr<kube::Object> AggregatePod(const kube::Object& object, const AggregatedItems& items,
                                           absl::Time) {
   if (items.is_null()) return object;
   PhaseVote vote;
-  json::Value containers, init_containers;
+  std::array<PodContainers, std::size(kContainerLists)> containers;
   for (const json::Value& item : items.items()) {
     if (item["status"].is_null()) {
       vote.Add("Pending");
@@ -91,15 +150,22 @@ absl::StatusOr<kube::Object> AggregatePod(const kube::Object& object, const Aggr
     }
     Fields status(item["status"], "status");
     vote.Add(status.String("phase"));
-    AppendContainers(status, "containerStatuses", containers);
-    AppendContainers(status, "initContainerStatuses", init_containers);
+    for (size_t i = 0; i < containers.size(); ++i) {
+      containers[i].Add(status, kContainerLists[i], item["clusterName"].AsString());
+    }
     RETURN_IF_ERROR(base::Annotate(status.error(), "cluster ", item["clusterName"].AsString()));
   }
   json::Value status = json::Value::Object();
   if (!vote.winner().empty()) status.Set("phase", vote.winner());
-  if (!containers.is_null()) status.Set("containerStatuses", std::move(containers));
-  if (!init_containers.is_null()) status.Set("initContainerStatuses", std::move(init_containers));
-  if (SameTyped(status, object.status())) return object;
+  for (size_t i = 0; i < containers.size(); ++i) {
+    if (!containers[i].statuses.is_null()) status.Set(kContainerLists[i], containers[i].statuses);
+  }
+  if (SameTyped(status, Comparable(object.status()))) return object;
+  for (size_t i = 0; i < containers.size(); ++i) {
+    if (containers[i].statuses.is_null()) continue;
+    NameApart(object.status()[kContainerLists[i]], containers[i].names,
+              status.Mutable(kContainerLists[i]));
+  }
   kube::Object out = object;
   out.Set({"status"}, std::move(status));
   return out;

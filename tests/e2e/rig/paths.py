@@ -14,6 +14,7 @@ INTERPRET = BIN / "karmada-interpret"
 LENS = BIN / "karmada-lens"
 SANDBOX = BIN / "karmada-sandbox"
 SEARCH = BIN / "karmada-search"
+STATUSES_TEST = BIN / "statuses_test"
 BEHAVIOUR_TEST = BIN / "behaviour_test"
 CRDS = ROOT / "config" / "crds"
 RIGHTS = ROOT / "config" / "rbac" / "karmada-controller-manager.yaml"
@@ -61,6 +62,12 @@ class Testbed:
     def build_older():
         """The folder with the servers of Karmada and Kubernetes that testbed/older pins, and nothing else."""
         return Testbed(_built([E2E / "testbed" / "older" / "build.sh"]))
+
+    @staticmethod
+    def build_apiservers():
+        """kube-apiserver alone, of the versions that testbed/apiservers pins: {"v1.34": the folder with it}."""
+        lines = _built([E2E / "testbed" / "apiservers" / "build.sh"]).splitlines()
+        return {name: Testbed(folder) for name, folder in (line.split(" ", 1) for line in lines)}
 
     def exe(self, name):
         """The path of one server."""

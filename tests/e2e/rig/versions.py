@@ -1,5 +1,7 @@
-"""Planes of servers of several versions: those of the testbed, and the older ones that testbed/older pins."""
+"""Planes of servers of several versions: those of the testbed, and the older ones that testbed/older pins; and API servers
+alone, of the versions that testbed/apiservers pins."""
 
+import shutil
 from dataclasses import dataclass
 
 from .paths import Testbed
@@ -25,3 +27,18 @@ ALL = {
     "behind": Combination(older_karmada=True, older_kubernetes=(HOST, "member1")),
     "mixed": Combination(older_karmada=False, older_kubernetes=("member1",)),
 }
+
+
+class ApiServers(Plane):
+    """API servers without controllers, each of a version of its own, and the etcd that they share; nothing else."""
+
+    def __init__(self, folder, testbed, servers):
+        super().__init__(folder, testbed, members=0, kubernetes=servers)
+
+    def _up(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.logs.mkdir(parents=True)
+        self._make_certificates()
+        self._start_etcd()
+        for name in self._kubernetes:
+            self._wait(lambda name=name: self.add_apiserver(name))
