@@ -226,12 +226,23 @@ std::optional<Failed> Add(const Inputs& in, const MetricSpec& spec, Evaluation& 
   return UnknownType(spec);
 }
 
+Evaluation TooMany(size_t metrics) {
+  Evaluation out;
+  out.error = absl::StrCat("spec.metrics has ", metrics, " metrics, and at most ", kMostMetrics,
+                           " are evaluated");
+  out.failures.push_back({scaling::kInvalidMetricSourceType, out.error});
+  out.active = api::ConditionOf(api::kScalingActive, false, scaling::kInvalidMetricSourceType,
+                                absl::StrCat(scaling::message::kUnableToCompute, out.error));
+  return out;
+}
+
 }  // namespace
 
 Evaluation Evaluate(const std::vector<MetricSpec>& metrics, const TargetState& state,
                     const PodSelection& pods, MetricsSource& source, const base::StopToken& stop) {
   const Inputs in = {state, pods, source, stop};
   Evaluation out;
+  if (metrics.size() > kMostMetrics) return TooMany(metrics.size());
   for (const MetricSpec& spec : metrics) {
     const std::optional<Failed> failed = Add(in, spec, out);
     if (!failed.has_value()) continue;

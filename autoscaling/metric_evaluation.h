@@ -33,7 +33,11 @@ struct Evaluation {
   std::string error;
 };
 
-// Evaluates one metric after the other.
+// So many metrics of an autoscaler are evaluated. Each is a question to every cluster of its target,
+// and an object has room for ten thousand.
+inline constexpr size_t kMostMetrics = 100;
+
+// Evaluates one metric after the other; of more than kMostMetrics none, which is the failure.
 Evaluation Evaluate(const std::vector<api::MetricSpec>& metrics, const TargetState& state,
                     const PodSelection& pods, MetricsSource& source, const base::StopToken& stop);
 

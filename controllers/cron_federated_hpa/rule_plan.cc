@@ -51,8 +51,11 @@ absl::StatusOr<base::CronSchedule> ParseSchedule(const api::CronRule& rule) {
       absl::StrCat("gocron: cron expression failed to be parsed: ", schedule.status().message()));
 }
 
-RulePlan PlanRule(const api::CronFederatedHpaView& object, api::CronRule rule, absl::Time now,
-                  absl::Time edited) {
+struct Moment {
+  absl::Time now, edited;
+};
+
+RulePlan PlanRule(const api::CronFederatedHpaView& object, api::CronRule rule, const Moment& at) {
   RulePlan out;
   out.rule = std::move(rule);
   if (out.rule.suspend) return out;
@@ -61,7 +64,7 @@ RulePlan PlanRule(const api::CronFederatedHpaView& object, api::CronRule rule, a
     out.problem = std::string(schedule.status().message());
     return out;
   }
-  out.plan = PlanSchedule(*schedule, object.History(out.rule.name), now, edited);
+  out.plan = PlanSchedule(*schedule, object.History(out.rule.name), at.now, at.edited);
   if (!out.plan.next.has_value()) {
     out.problem = absl::StrCat("no day or time matches the schedule ",
                                base::GoQuote(out.rule.schedule), ", so it is never executed");
@@ -102,8 +105,16 @@ std::vector<RulePlan> PlanRules(const api::CronFederatedHpaView& object, absl::T
   std::vector<RulePlan> plans;
   std::set<std::string> names;
   for (api::CronRule& rule : object.Rules()) {
+    if (plans.size() == kMostRules) {
+      plans.push_back({.rule = std::move(rule),
+                       .plan = {},
+                       .problem = absl::StrCat("at most ", kMostRules,
+                                               " rules of an object are executed, so neither this "
+                                               "one is nor those behind it")});
+      break;
+    }
     if (names.insert(rule.name).second) {
-      plans.push_back(PlanRule(object, std::move(rule), now, edited));
+      plans.push_back(PlanRule(object, std::move(rule), {now, edited}));
       continue;
     }
     plans.push_back({.rule = std::move(rule),

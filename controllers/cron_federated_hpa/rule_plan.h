@@ -19,6 +19,10 @@ namespace controllers {
 // a minute) and for a program that is started anew, perhaps on another machine.
 inline constexpr absl::Duration kLatestExecution = absl::Minutes(5);
 
+// So many rules of an object are executed, the first ones. Each execution is a request or two, and
+// an object has room for ten thousand rules, all of which may be due every minute.
+inline constexpr size_t kMostRules = 500;
+
 // What is to be done about a schedule.
 struct SchedulePlan {
   // The rule has to be executed now, for this time: the latest one up to now that is not recorded.
@@ -47,7 +51,7 @@ struct RulePlan {
   std::string problem;
 };
 // Returns a plan for each rule, in the order of the rules. A name that an earlier rule has is a
-// problem. `edited` is when the rules were edited last, if that is known.
+// problem. Of too many rules, the first one that is not executed is a problem, and ends the list. `edited` is when the rules were edited last, if that is known.
 std::vector<RulePlan> PlanRules(const api::CronFederatedHpaView& object, absl::Time now,
                                 absl::Time edited = absl::InfinitePast());
 

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/names.h"
@@ -127,12 +131,34 @@ absl::Status Attachments::Release(const kube::ObjectKey& referrer, const base::S
                         " needed");
 }
 
+// A template may name thousands of objects, and as many bindings may be attached to it: each of
+// these is looked up instead of being compared with each reference.
+struct Attachments::FiledReferences {
+  absl::flat_hash_set<std::string> named;
+  std::vector<const api::DependentReference*> selecting;
+
+  explicit FiledReferences(absl::Span<const api::DependentReference> references) {
+    for (const api::DependentReference& reference : references) {
+      if (reference.name.empty()) {
+        selecting.push_back(&reference);
+      } else {
+        named.insert(NameOf(reference.gvk(), {reference.ns, reference.name}));
+      }
+    }
+  }
+  // In whatever version.
+  static std::string NameOf(const kube::Gvk& gvk, const kube::ObjectKey& key) {
+    return absl::StrCat(gvk.group, " ", gvk.kind, " ", key.ns, " ", key.name);
+  }
+};
+
 absl::StatusOr<bool> Attachments::DetachUnneeded(
     const kube::Object& referrer, absl::Span<const api::DependentReference> references,
     const base::StopToken& stop) {
   Steps steps;
+  const FiledReferences filed(references);
   for (const kube::ObjectPtr& attached : AttachedTo(referrer.key())) {
-    const absl::StatusOr<bool> needed = IsNeeded(*attached, references, stop);
+    const absl::StatusOr<bool> needed = IsNeeded(*attached, filed, stop);
     if (needed.ok() && *needed) continue;
     steps.Add(needed.ok() ? Detach(attached, referrer.key(), stop) : needed.status());
   }
@@ -140,26 +166,25 @@ absl::StatusOr<bool> Attachments::DetachUnneeded(
 }
 
 absl::StatusOr<bool> Attachments::IsNeeded(const kube::Object& attached,
-                                           absl::Span<const api::DependentReference> references,
+                                           const FiledReferences& references,
                                            const base::StopToken& stop) {
   const api::ObjectReference resource = api::BindingView(attached).Resource();
-  bool may_be_selected = false;
-  for (const api::DependentReference& reference : references) {
-    if (!IsOfKind(reference, resource.gvk()) || reference.ns != resource.ns) continue;
-    if (reference.name.empty()) {
-      may_be_selected = true;
-    } else if (reference.name == resource.name) {
-      return true;
+  if (references.named.contains(FiledReferences::NameOf(resource.gvk(), resource.key()))) {
+    return true;
+  }
+  std::vector<const api::DependentReference*> selecting;
+  for (const api::DependentReference* reference : references.selecting) {
+    if (reference->ns == resource.ns && IsOfKind(*reference, resource.gvk())) {
+      selecting.push_back(reference);
     }
   }
-  if (!may_be_selected) return false;
+  if (selecting.empty()) return false;
   ASSIGN_OR_RETURN(const kube::Resource kind, client_.mapper().ForKind(resource.gvk(), stop));
   const absl::StatusOr<kube::ObjectPtr> object = client_.Get(kind, resource.key(), stop);
   if (kube::IsGone(object.status())) return true;  // The binding goes with its owner.
   RETURN_IF_ERROR(object.status());
-  return std::any_of(references.begin(), references.end(), [&](const auto& reference) {
-    return IsOfKind(reference, resource.gvk()) && reference.ns == resource.ns &&
-           reference.Selects((*object)->labels());
+  return absl::c_any_of(selecting, [&](const api::DependentReference* reference) {
+    return reference->Selects((*object)->labels());
   });
 }
 

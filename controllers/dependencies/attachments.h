@@ -56,8 +56,8 @@ class Attachments {
  private:
   std::vector<kube::ObjectPtr> AttachedTo(const kube::ObjectKey& referrer) const;
   // Returns whether one of the references is about the object of the attached binding.
-  absl::StatusOr<bool> IsNeeded(const kube::Object& attached,
-                                absl::Span<const api::DependentReference> references,
+  struct FiledReferences;
+  absl::StatusOr<bool> IsNeeded(const kube::Object& attached, const FiledReferences& references,
                                 const base::StopToken& stop);
   absl::StatusOr<bool> DetachUnneeded(const kube::Object& referrer,
                                       absl::Span<const api::DependentReference> references,

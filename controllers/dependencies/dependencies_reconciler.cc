@@ -84,6 +84,17 @@ bool IsRecorded(const json::Value& dependencies, const kube::Object& binding) {
   return recorded != nullptr && api::NamesSameDependencies(recorded->AsString(), dependencies);
 }
 
+// A server refuses longer annotations, so that nothing would be attached, again and again.
+absl::Status CheckRecord(const kube::Object& object, const json::Value& dependencies) {
+  constexpr size_t kMaxBytes = 256 << 10;  // apimachinery's TotalAnnotationSizeLimitB.
+  const size_t bytes = api::DependenciesText(dependencies).size();
+  if (bytes <= kMaxBytes) return absl::OkStatus();
+  return base::Terminal(absl::ResourceExhaustedError(
+      absl::StrCat(object.Describe(), " depends on ", dependencies.size(),
+                   " objects, whose record on the ", "binding would have ", bytes,
+                   " bytes: annotations take ", kMaxBytes, ", so nothing is attached")));
+}
+
 // The key of an attempt to attach, for the recorder.
 std::string AttachingTo(const kube::ObjectKey& binding) {
   return absl::StrCat(binding.ToString(), " attaching");
@@ -145,6 +156,9 @@ absl::Status DependenciesReconciler::ForgetRecord(const kube::ObjectPtr& binding
 absl::StatusOr<FoundDependencies> DependenciesReconciler::DependenciesOf(
     const kube::Object& binding, const kube::Object& object, const base::StopToken& stop) {
   absl::StatusOr<FoundDependencies> found = search_.DependenciesOf(object, stop);
+  if (found.ok()) {
+    if (const absl::Status fits = CheckRecord(object, found->list); !fits.ok()) found = fits;
+  }
   const absl::Status complete = found.ok() ? found->complete : found.status();
   recorder_.Outcome({.what = binding.key().ToString(),
                      .about = {kube::InvolvedObject::Of(object)},

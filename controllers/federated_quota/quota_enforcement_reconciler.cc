@@ -64,9 +64,11 @@ bool IsLess(const api::ResourceList& wanted, const json::Value& held) {
 }  // namespace
 
 QuotaEnforcementReconciler::QuotaEnforcementReconciler(kube::Manager& manager,
-                                                       absl::Duration period)
+                                                       absl::Duration period,
+                                                       std::shared_ptr<UsageSums> sums)
     : manager_(manager),
       period_(period),
+      sums_(std::move(sums)),
       recorder_(manager.events(), api::kQuotaEnforcementSource) {}
 
 absl::StatusOr<kube::Action> QuotaEnforcementReconciler::Reconcile(const kube::Request& request,
@@ -77,6 +79,8 @@ absl::StatusOr<kube::Action> QuotaEnforcementReconciler::Reconcile(const kube::R
   if (quota == nullptr || quota->IsDeleting()) {
     recorder_.Forget(name);
     conflicts_.Forget(name);
+    // Other quotas of the namespace count once more.
+    if (sums_ != nullptr) sums_->Forget(request.key.ns);
     absl::MutexLock lock(&mu_);
     lowerings_.erase(name);
     reported_.erase(name);
@@ -110,7 +114,10 @@ QuotaEnforcementReconciler::Pass QuotaEnforcementReconciler::AddUp(const kube::O
     return pass;
   }
   base::ErrorList errors;
-  api::ResourceList used = UsedIn(quota->ns(), errors);
+  const auto count = [&] { return UsedIn(quota->ns()); };
+  UsageSum sum = sums_ == nullptr ? count() : sums_->Of(quota->ns(), count);
+  for (const absl::Status& error : sum.errors) errors.Add(error);
+  api::ResourceList& used = sum.used;
   used.KeepOnly(view.Overall());
   const absl::Duration rest =
       IsLess(used, view.OverallUsed()) ? UntilLowered(*quota) : absl::ZeroDuration();
@@ -143,18 +150,17 @@ absl::StatusOr<bool> QuotaEnforcementReconciler::Write(const kube::ObjectPtr& qu
   return written.ok() && *written != quota;
 }
 
-api::ResourceList QuotaEnforcementReconciler::UsedIn(absl::string_view ns,
-                                                     base::ErrorList& errors) {
-  api::ResourceList used;
+UsageSum QuotaEnforcementReconciler::UsedIn(absl::string_view ns) const {
+  UsageSum sum;
   for (const kube::ObjectPtr& binding : manager_.cluster().List(api::ResourceBindings(), ns)) {
     const absl::StatusOr<api::ResourceList> usage = api::UsageOf(api::BindingView(*binding));
     if (usage.ok()) {
-      used.Add(*usage);
+      sum.used.Add(*usage);
     } else {
-      errors.Add(base::Terminal(base::Annotate(usage.status(), binding->Describe())));
+      sum.errors.push_back(base::Terminal(base::Annotate(usage.status(), binding->Describe())));
     }
   }
-  return used;
+  return sum;
 }
 
 absl::Duration QuotaEnforcementReconciler::UntilLowered(const kube::Object& quota) {
@@ -198,7 +204,9 @@ void QuotaEnforcementReconciler::ReportUncounted(const kube::Object& quota) {
 
 absl::Status RegisterQuotaEnforcement(const loops::Context& context, int workers) {
   const std::shared_ptr<kube::Informer> quotas = context.InformerOf(api::FederatedResourceQuotas());
-  const kube::MapFn in_namespace = [quotas](const kube::Object& binding) {
+  const auto sums = std::make_shared<UsageSums>();
+  const kube::MapFn in_namespace = [quotas, sums](const kube::Object& binding) {
+    sums->Changed(binding.ns());
     std::vector<kube::Request> requests;
     for (const kube::ObjectPtr& quota : quotas->store().List(binding.ns(), {})) {
       requests.push_back({.key = quota->key()});
@@ -210,7 +218,7 @@ absl::Status RegisterQuotaEnforcement(const loops::Context& context, int workers
       .Watches(api::ResourceBindings(),
                {.when = {.update = api::MayUseOther}, .map = in_namespace, .delay = kBetweenSums})
       .Build(std::make_unique<QuotaEnforcementReconciler>(context.manager,
-                                                          context.options.quota_sync_period));
+                                                          context.options.quota_sync_period, sums));
   return absl::OkStatus();
 }
 

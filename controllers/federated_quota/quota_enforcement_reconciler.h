@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/stop_token.h"
+#include "controllers/federated_quota/usage_sums.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
@@ -29,9 +30,11 @@ namespace controllers {
 // the namespace use of it. Thread-safe.
 class QuotaEnforcementReconciler : public kube::Reconciler {
  public:
-  // `period` is the time after which a quota is added up anew without any event.
+  // `period` is the time after which a quota is added up anew without any event. `sums` is told of
+  // each change of a binding; nullptr: bindings are counted in each pass.
   // REQUIRES: `manager` outlives the reconciler.
-  QuotaEnforcementReconciler(kube::Manager& manager, absl::Duration period);
+  QuotaEnforcementReconciler(kube::Manager& manager, absl::Duration period,
+                             std::shared_ptr<UsageSums> sums = nullptr);
 
   // The request names a FederatedResourceQuota.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -59,7 +62,7 @@ class QuotaEnforcementReconciler : public kube::Reconciler {
   absl::StatusOr<bool> Write(const kube::ObjectPtr& quota, const kube::Object& after,
                              const base::StopToken& stop);
   // Bindings whose requests cannot be read are left out, and are errors.
-  api::ResourceList UsedIn(absl::string_view ns, base::ErrorList& errors);
+  UsageSum UsedIn(absl::string_view ns) const;
   // Returns how long to wait before the quota may be lowered; 0: it may.
   absl::Duration UntilLowered(const kube::Object& quota);
   // Reports limits of resources that are never counted, unless that has been done.
@@ -67,6 +70,7 @@ class QuotaEnforcementReconciler : public kube::Reconciler {
 
   kube::Manager& manager_;
   const absl::Duration period_;
+  const std::shared_ptr<UsageSums> sums_;
   kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;
   absl::Mutex mu_;

@@ -99,6 +99,22 @@ constexpr char kLost[] = R"({"type": "Pods", "pods": {"metric": {"name": "lost"}
 
 }  // namespace
 
+TEST_CASE_METHOD(Fixture, "of more metrics than one pass has time for none is asked for") {
+  const auto metrics = [](size_t count) {
+    std::string list = kCpu;
+    for (size_t i = 1; i < count; ++i) absl::StrAppend(&list, ",", kPods);
+    return absl::StrCat("[", list, "]");
+  };
+  CHECK(Of(metrics(autoscaling::kMostMetrics)).replicas == 8);
+  const Evaluation many = Of(metrics(autoscaling::kMostMetrics + 1));
+  CHECK_FALSE(many.replicas.has_value());
+  CHECK(many.statuses.empty());
+  CHECK(many.error == "spec.metrics has 101 metrics, and at most 100 are evaluated");
+  REQUIRE(many.failures.size() == 1);
+  CHECK(many.failures[0].reason == "InvalidMetricSourceType");
+  CHECK(many.active.status == "False");
+}
+
 TEST_CASE_METHOD(Fixture, "each type of metric has a number, a name and a status") {
   struct Case {
     std::string metric;

@@ -1,6 +1,7 @@
 // Override policies on whole control planes.
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -130,6 +131,66 @@ TEST_CASE("Override policies change what goes to the clusters they mean, and tak
            Label(plane, "member2", kDeployment, web, "tier").empty() &&
            Label(plane, "member1", kNamespace, namespaced, "zone").empty() &&
            text("member1") == text("member2");
+  }));
+}
+
+// The first policy of the name is too long for the record in a Work, the second one is too much
+// work: each of its overriders reads half a megabyte.
+TEST_CASE("Override policies that are too much are reported, and hold up nothing else") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("bounds");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, kPolicyYaml));
+  plane.Apply("host",
+              In(ns, Deployment("web", 1, "{containers: [{name: web, image: 'nginx:1'}]}")));
+  const std::string large = absl::StrCat(R"({"text": ")", std::string(500'000, 'x'), R"("})");
+  plane.Apply("host", In(ns, Settings(absl::StrCat("'", large, "'"))));
+  const auto text = [&] {
+    const auto settings = plane.Get("member1", kConfigMap, {ns, "settings"});
+    return settings ? settings->Get({"data", "k"}).ToString() : "";
+  };
+  REQUIRE(plane.Eventually([&] { return text() == large; }));
+
+  kube::Object policy = kube::Object::Make(kOverride, {ns, "much"});
+  policy.Set(
+      {"spec", "resourceSelectors"},
+      json::Parse(R"([{"apiVersion": "v1", "kind": "ConfigMap", "name": "settings"}])").value());
+  const json::Value field = json::Parse(R"({"fieldPath": "/data/k", "json": [
+      {"subPath": "/added", "operator": "add", "value": true}]})")
+                                .value();
+  const json::Value label = json::Value::Object(
+      {{"operator", "add"}, {"value", json::Value::Object({{"l", std::string(270'000, 'x')}})}});
+  std::string why;
+  json::Value overriders;
+  SECTION("too long to be recorded") {
+    overriders = json::Value::Object({{"annotationsOverrider", json::Value::Array({label})}});
+    why =
+        "spec.overrideRules[0].overriders: the overriders for one object and cluster are recorded";
+  }
+  SECTION("too much work") {
+    overriders =
+        json::Value::Object({{"fieldOverrider", json::Value::OfItems(std::vector(500, field))}});
+    why = "spec.overrideRules[0].overriders.fieldOverrider[3";
+  }
+  policy.Set({"spec", "overrideRules"},
+             json::Value::Array({json::Value::Object({{"overriders", overriders}})}));
+  plane.Apply("host", json::Write(policy.root()));
+  CHECK(plane.Eventually([&] {
+    return absl::StrContains(
+        plane.EventsOn(kConfigMap, "settings"),
+        absl::StrCat("Warning ApplyOverridePolicyFailed: Apply override policy(", ns,
+                     "/much) for cluster(member1) failed: ", why));
+  }));
+  CHECK(text() == large);
+  plane.Patch("host", kDeployment, {ns, "web"}, R"({"metadata": {"labels": {"go": "on"}}})");
+  CHECK(plane.Eventually([&] {
+    return Label(plane, "member1", kDeployment, {ns, "web"}, "go") == "on";
+  }));
+  // Nobody tries again, but a change of the policy does.
+  plane.Patch("host", kOverride, {ns, "much"}, R"({"spec": {"overrideRules": [{"overriders": {
+      "labelsOverrider": [{"operator": "add", "value": {"few": "yes"}}]}}]}})");
+  CHECK(plane.Eventually([&] {
+    return Label(plane, "member1", kConfigMap, {ns, "settings"}, "few") == "yes";
   }));
 }
 

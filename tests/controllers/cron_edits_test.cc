@@ -24,8 +24,7 @@ TEST_CASE_METHOD(Fixture, "a time before an edit that nobody saw does not count"
          "fieldsV1": {"f:spec": {"f:rules": {}, "f:scaleTargetRef": {}}}},
         {"manager": "karmada-controller-manager", "operation": "Update", "subresource": "status",
          "time": "2024-05-01T10:02:00Z", "fieldsV1": {"f:spec": {"f:rules": {}}}}])")));
-    server->Put(api::CronFederatedHpas(), object);
-    REQUIRE(Shows(api::CronFederatedHpas(), object));
+    PutCached(api::CronFederatedHpas(), object);
     Restart();
   };
   SECTION("a time of the new schedule") {

@@ -152,6 +152,24 @@ TEST_CASE("rules that cannot be executed have a problem, in upstream's words") {
   CHECK_FALSE(plans[4].plan.next.has_value());
 }
 
+TEST_CASE("of ten thousand rules no more are executed than a minute has time for") {
+  kube::Object object;
+  json::Value rules = json::Value::Array();
+  for (int i = 0; i < 10'000; ++i) {
+    rules.Append(json::Value::Object(
+        {{"name", absl::StrCat("r", i)}, {"schedule", "* * * * *"}, {"targetReplicas", i}}));
+  }
+  object.Set({"spec", "rules"}, rules);
+  const auto plans = controllers::PlanRules(api::CronFederatedHpaView(object),
+                                            *kube::ParseTime("2024-05-01T10:00:00Z"));
+  REQUIRE(plans.size() == controllers::kMostRules + 1);
+  CHECK(plans[controllers::kMostRules - 1].problem.empty());
+  CHECK(plans.back().rule.name == "r500");
+  CHECK(plans.back().problem ==
+        "at most 500 rules of an object are executed, so neither this one is nor those behind it");
+  CHECK_FALSE(plans.back().plan.due.has_value());
+}
+
 TEST_CASE("rules are executed by their times, and at the same time in their order") {
   std::vector<controllers::RulePlan> plans;
   for (const char* due : {"10:02:00", "", "10:01:00", "10:02:00", "10:00:00"}) {

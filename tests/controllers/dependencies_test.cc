@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "api/keys.h"
+#include "base/status.h"
 #include "controllers/dependencies/attached_bindings.h"
 #include "tests/controllers/dependencies_fixture.h"
 
@@ -127,6 +129,24 @@ TEST_CASE_METHOD(Fixture, "a failure is reported on the template, and the succes
   CHECK(recorded->All()[1] ==
         "Normal GetDependenciesSucceed Deployment: Get dependencies([{APIVersion:v1 "
         "Kind:ConfigMap Namespace:ns Name:config LabelSelector:nil}]) succeed.");
+}
+
+TEST_CASE_METHOD(Fixture, "more than a binding can record is reported, and not tried again") {
+  Put(BindingOfWeb(kWebBinding.name, true));
+  json::Value many = json::Value::Array();
+  for (int i = 0; i < 5000; ++i) {
+    json::Value reference = Json(kConfig).At(0);
+    reference.Set("name", absl::StrCat("config-", i));
+    many.Append(std::move(reference));
+  }
+  scripted.dependencies = many;
+  const absl::Status refused = Reconcile();
+  CHECK(base::IsTerminal(refused));
+  CHECK(Writes() == 0);
+  REQUIRE(recorded->All().size() == 1);
+  CHECK(absl::StartsWith(recorded->All()[0],
+                         "Warning GetDependenciesFailed Deployment: Deployment ns/web depends on "
+                         "5000 objects, whose record on the binding would have "));
 }
 
 TEST_CASE_METHOD(Fixture, "a write that failed is an error, and made good by the next try") {
