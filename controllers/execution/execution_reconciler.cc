@@ -7,7 +7,9 @@
 // whose status was withdrawn.
 //
 // When the Work is being deleted, its manifests are deleted in the member, or released when they
-// are to be preserved, and then the finalizer is removed; that the objects vanish is not awaited.
+// are to be preserved, and then the finalizer is removed; that the objects vanish is not awaited. A
+// Work that has waited for its cluster leaves them to the next one if the binding wants that
+// (handover.h).
 // While the cluster is not ready the finalizer stays, unless the Cluster is being removed as well:
 // then the Work goes and the member keeps its objects. A conflict, and what is not there yet, count
 // as no outcome for a few tries. conflicts_ and recorder_ determine only what is reported; when
@@ -105,6 +107,7 @@ ExecutionReconciler::ExecutionReconciler(kube::Manager& manager, works::MemberOb
     : manager_(manager),
       objects_(objects),
       status_(status),
+      handover_(manager.cluster(), manager.clock()),
       recorder_(manager.events(), api::kExecutionController) {}
 
 absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request& request,
@@ -123,6 +126,10 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
   const api::ClusterView view(*target.object);
   if (!view.IsPush()) return kube::Action::Done();
   if (target.work->IsDeleting()) return Finalize(target, stop);
+  if (Handover::IsStandIn(*target.work)) {
+    RETURN_IF_ERROR(handover_.End(*target.work, stop));
+    return kube::Action::Done();
+  }
 
   const bool suspended = api::WorkView(*target.work).IsDispatchingSuspended();
   ReportDispatching(target, suspended);
@@ -256,7 +263,14 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Finalize(const Target& target,
   if (!target.work->HasFinalizer(api::kExecutionFinalizer)) return kube::Action::Done();
   const bool preserve = api::WorkView(*target.work).PreservesResourcesOnDeletion();
   if (api::ClusterView(*target.object).IsReady()) {
-    RETURN_IF_ERROR(RemoveManifests(target, preserve, stop));
+    ASSIGN_OR_RETURN(const Handover::Objects objects,
+                     handover_.Decide(*target.object, *target.work, stop));
+    if (objects == Handover::Objects::kUnclear) {
+      return kube::Action::After(Handover::LookAgainAfter(*target.work));
+    }
+    if (objects == Handover::Objects::kDelete) {
+      RETURN_IF_ERROR(RemoveManifests(target, preserve, stop));
+    }
   } else if (!target.object->IsDeleting()) {
     return kube::Action::Done();  // The cluster's Ready condition queues the Work again.
   }
@@ -333,6 +347,8 @@ absl::Status RegisterExecution(const loops::Context& context, int workers) {
   kube::ControllerBuilder builder = context.NewController(api::kExecutionController, workers);
   kube::Controller& controller =
       loops::ReadsCredentials(builder)
+          .Reads(api::ResourceBindings())
+          .Reads(api::ClusterResourceBindings())
           .Watches(api::Works(), {.when = {.update = kube::GenerationChanged}})
           // The Works of a cluster that joins, becomes ready or is being deleted are queued.
           .Watches(api::Clusters(),

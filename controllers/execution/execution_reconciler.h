@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "base/json.h"
 #include "base/stop_token.h"
+#include "controllers/execution/handover.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/events.h"
@@ -77,6 +78,7 @@ class ExecutionReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   works::MemberObjects& objects_;
   works::WorkStatusWriter& status_;
+  Handover handover_;
   kube::ConflictStreak conflicts_;  // For manifests, by the names that `recorder_` uses.
   // Remembers outcomes under names that begin with FailurePrefix of the Work.
   kube::EventRecorder recorder_;

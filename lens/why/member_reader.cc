@@ -45,7 +45,15 @@ MemberAnswer Ask(const kube::ConnectionConfig& config, const MemberQuestion& que
   options.user_agent = config::UserAgent("karmada-lens");
   kube::Client client(*std::move(transport), std::move(options), base::RealClock(), nullptr);
   absl::StatusOr<kube::Object> object = client.Get(question.resource, question.key, stop);
-  if (object.ok()) return {absl::OkStatus(), kube::Share(*std::move(object))};
+  if (object.ok()) {
+    // The client leaves out who owns the fields; a sandbox does not know.
+    absl::StatusOr<json::Value> owners =
+        client.GetManagedFields(question.resource, question.key, stop);
+    if (owners.ok() && !owners->is_null()) {
+      object->Set({"metadata", "managedFields"}, *std::move(owners));
+    }
+    return {absl::OkStatus(), kube::Share(*std::move(object))};
+  }
   // The answer of a server that serves the kind, or does not.
   if (kube::IsGone(object.status()) || kube::IsNoSuchKind(object.status())) return {};
   return {object.status()};

@@ -219,6 +219,82 @@ spec:
   CHECK(binding->spec()["clusters"].At(0)["name"].AsString() == "member2");
 }
 
+// The only cluster of the workloads is away for so long that they are evicted; nobody can delete
+// them there.
+TEST_CASE("A workload that was evicted during an outage runs on if its cluster is chosen again",
+          "[sandbox]") {
+  Plane p({"--resource-eviction-rate=100", "--graceful-eviction-timeout=1s",
+           "--cluster-failure-threshold=2s", "--cluster-success-threshold=2s",
+           "--cluster-status-update-frequency=1s"},
+          /*keeps_tasks=*/false);
+  ControlPlane& plane = p.plane;
+  constexpr char kOnlyMember1[] = " {clusterAffinity: {clusterNames: [member1]}}";
+  p.Propagate("web", WebDeployment(), PolicyOf(kWebSelector, kOnlyMember1));
+  p.Propagate("role", kRole,
+              PolicyOf("{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, name: $NS}",
+                       kOnlyMember1));
+  const auto uid = [&](const char* cluster, const kube::Gvk& kind, const kube::ObjectKey& key) {
+    const auto object = plane.Get(cluster, kind, key);
+    return object && !object->IsDeleting() ? std::string(object->uid()) : std::string();
+  };
+  const kube::ObjectKey web = {p.ns, "web"}, role = {"", p.ns};
+  const kube::ObjectKey works[] = {{"karmada-es-member1", api::WorkName("Deployment", "web", p.ns)},
+                                   {"karmada-es-member1", api::WorkName("ClusterRole", p.ns, "")}};
+  REQUIRE(plane.Eventually([&] {
+    return !uid("member1", kDeployment, web).empty() && !uid("member1", kClusterRole, role).empty();
+  }));
+  const std::string web_uid = uid("member1", kDeployment, web);
+  const std::string role_uid = uid("member1", kClusterRole, role);
+  plane.fleet()->member("member1")->faults().SetPartitioned(true);
+  REQUIRE(plane.Eventually([&] {
+    const auto cluster = plane.Get("host", kCluster, {"", "member1"});
+    return !kube::IsConditionTrue(cluster->status()["conditions"], "Ready");
+  }));
+  p.TaintMember1();
+  for (const kube::ObjectKey& work : works) {
+    REQUIRE(plane.Eventually([&] {
+      const auto object = plane.Get("host", kWork, work);
+      return object && object->IsDeleting();
+    }));
+  }
+  SECTION("chosen again") {
+    plane.Patch("host", kCluster, {"", "member1"}, R"({"spec":{"taints":null}})");
+    plane.fleet()->member("member1")->faults().SetPartitioned(false);
+    for (const kube::ObjectKey& work : works) {
+      CHECK(plane.Eventually([&] {
+        const auto object = plane.Get("host", kWork, work);
+        return object && !object->IsDeleting() &&
+               kube::IsConditionTrue(object->status()["conditions"], "Applied");
+      }));
+    }
+    CHECK(uid("member1", kDeployment, web) == web_uid);
+    CHECK(uid("member1", kClusterRole, role) == role_uid);
+    // What is deleted from now on goes.
+    plane.Delete("host", kDeployment, web);
+    CHECK(plane.Eventually([&] { return !plane.Exists("member1", kDeployment, web); }));
+  }
+  SECTION("deleted meanwhile") {
+    plane.Delete("host", kDeployment, web);
+    plane.Delete("host", kClusterRole, role);
+    plane.Patch("host", kCluster, {"", "member1"}, R"({"spec":{"taints":null}})");
+    plane.fleet()->member("member1")->faults().SetPartitioned(false);
+    CHECK(plane.Eventually([&] {
+      return !plane.Exists("member1", kDeployment, web) &&
+             !plane.Exists("member1", kClusterRole, role);
+    }));
+  }
+  // Nothing that stands in for a Work is left.
+  CHECK(plane.Eventually([&] {
+    const auto all =
+        plane.client("host").ListAll({kWork, "works", true}, "karmada-es-member1", {}, {});
+    if (!all.ok()) return false;
+    for (const kube::Object& work : all->items) {
+      if (absl::StartsWith(work.name(), "stand-in-")) return false;
+    }
+    return true;
+  }));
+}
+
 TEST_CASE("A toleration ends at its time even if the program is restarted, or never") {
   Plane p({});
   ControlPlane& plane = p.plane;
