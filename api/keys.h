@@ -93,6 +93,8 @@ inline constexpr char kAppliedClusterOverridesAnnotation[] =
 
 // JSON list of the dependencies of a binding's template.
 inline constexpr char kDependenciesAnnotation[] = "resourcebinding.karmada.io/dependencies";
+// Of this program alone: which state of its template a binding stands for (passed_template.h).
+inline constexpr char kPassedTemplateAnnotation[] = "resourcebinding.karmada.io/passed-template";
 
 // The cluster that an EndpointSlice comes from, on slices and Works in consumer clusters.
 inline constexpr char kProvisionClusterAnnotation[] = "endpointslice.karmada.io/provision-cluster";

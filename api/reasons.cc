@@ -94,6 +94,20 @@ std::string WorksSynced(absl::string_view binding) {
   return absl::StrCat("Sync work of ", binding, " successful.");
 }
 
+std::string HeldBackTemplateUsed(absl::string_view cluster, bool is_released) {
+  return absl::StrCat(
+      "cluster ", cluster, " had no such object and got it as it is now, although ",
+      is_released ? "no policy governs it any more" : "its policy has not let this state pass",
+      "; clusters that had it keep what they have.");
+}
+
+std::string SuspendedWorkKept(absl::string_view cluster) {
+  return absl::StrCat(
+      "dispatching to cluster ", cluster, " is suspended, so the object stays there",
+      " although the cluster is not chosen any more; it is removed when dispatching",
+      " is resumed.");
+}
+
 std::string OverridePolicyApplied(absl::string_view policy, absl::string_view cluster) {
   return absl::StrCat("Apply ", policy, " for cluster(", cluster, ") succeed.");
 }

@@ -97,6 +97,8 @@ inline constexpr char kDependencyPolicyConflict[] = "DependencyPolicyConflict";
 inline constexpr char kSyncWorkSucceed[] = "SyncWorkSucceed";
 inline constexpr char kSyncWorkFailed[] = "SyncWorkFailed";
 inline constexpr char kCleanupWorkFailed[] = "CleanupWorkFailed";
+inline constexpr char kHeldBackTemplateUsed[] = "HeldBackTemplateUsed";
+inline constexpr char kSuspendedWorkKept[] = "SuspendedWorkKept";
 inline constexpr char kAggregateStatusSucceed[] = "AggregateStatusSucceed";
 inline constexpr char kAggregateStatusFailed[] = "AggregateStatusFailed";
 
@@ -223,6 +225,11 @@ std::string DependencyPolicyConflict(bool conflict_resolution, bool preserve_on_
 // "Sync work of ResourceBinding(ns/n) successful."; `binding` is what a binding scope's Describe()
 // returns.
 std::string WorksSynced(absl::string_view binding);
+// A cluster that had no object has got the template although its present state is held back.
+// `is_released` says that no policy governs the template any more.
+std::string HeldBackTemplateUsed(absl::string_view cluster, bool is_released);
+// The scheduler has taken a cluster out of a binding that suspends dispatching to it.
+std::string SuspendedWorkKept(absl::string_view cluster);
 // "Apply override policy(ns/n) for cluster(m) succeed."; `policy` is "override policy(ns/n)" or
 // "cluster override policy(n)".
 std::string OverridePolicyApplied(absl::string_view policy, absl::string_view cluster);

@@ -1,7 +1,9 @@
 // A pass takes these steps. It deletes the Works of clusters that are neither targets nor being
-// evicted gracefully. While Works that must go first are still there, it ends, and looks again
-// every five seconds. It reads the template; without one the binding will be collected, so nothing
-// is done. For each target it has the manifest made (the interpreter sets the cluster's share of
+// evicted gracefully, unless dispatching to them is suspended (removal.h). While Works that must go
+// first are still there, it ends, and looks again every five seconds. It reads the template;
+// without one the binding will be collected, so nothing is done. While the template's present state
+// has not passed (works/passage.h), the Works that are there keep their manifests (held_works.h).
+// For each other target it has the manifest made (the interpreter sets the cluster's share of
 // replicas, then override policies are applied) and creates or patches the Work; with many targets
 // this is done for several of them at the same time, and a cluster that fails does not hold up the
 // others. The joint outcome is reported on the binding and on the template.
@@ -26,6 +28,8 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "binding/held_works.h"
+#include "binding/removal.h"
 #include "binding/work_templates.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
@@ -34,8 +38,10 @@
 #include "kube/runtime/sync_timer.h"
 #include "loops/execution_namespace.h"
 #include "overrides/triggers.h"
+#include "works/passage.h"
 #include "works/related.h"
 #include "works/rule_requeue.h"
+#include "works/template_read.h"
 
 namespace binding {
 namespace {
@@ -80,7 +86,7 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
       manager_.cluster().mapper().ForKind(reference.gvk(), stop);
   if (!resource.ok()) return resource.status();
   const absl::StatusOr<kube::ObjectPtr> found =
-      manager_.cluster().Get(*resource, reference.key(), stop);
+      works::ReadTemplate(manager_.cluster(), *resource, reference.key(), stop);
   // The garbage collector will collect its binding.
   if (kube::IsGone(found.status())) return kube::Action::Done();
   if (!found.ok()) return found.status();
@@ -105,6 +111,8 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Finalize(const kube::Obje
   }
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> works,
                    works_.All(api::BindingView(*object), stop));
+  RETURN_IF_ERROR(
+      KeepPreserved(api::BindingView(*object), works, manager_.cluster(), fan_out_, stop));
   RETURN_IF_ERROR(works_.Delete(works, stop));
   RETURN_IF_ERROR(
       manager_.cluster().RemoveFinalizer(Scope::Bindings(), object, Scope::kFinalizer, stop));
@@ -120,7 +128,14 @@ absl::Status BindingReconciler<Scope>::DeleteOrphans(const api::BindingView& bin
   for (const kube::ObjectPtr& work : works_.Known(binding)) {
     const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
     errors.Add(cluster.status());
-    if (cluster.ok() && expected.count(*cluster) == 0) orphans.push_back(work);
+    if (!cluster.ok() || expected.count(*cluster) > 0) continue;
+    if (!StaysSuspended(binding, *cluster, manager_.cluster())) {
+      orphans.push_back(work);
+    } else if (!work->IsDeleting()) {
+      recorder_.Standing(kube::InvolvedObject::Of(binding.object()),
+                         api::reason::kSuspendedWorkKept,
+                         api::message::SuspendedWorkKept(*cluster));
+    }
   }
   errors.Add(works_.Delete(orphans, stop));
   const absl::Status result = errors.Join();
@@ -148,9 +163,11 @@ typename BindingReconciler<Scope>::Outcome BindingReconciler<Scope>::EnsureWorks
   const std::vector<api::TargetCluster> targets = binding.DispatchTargets();
   const std::vector<int64_t> completions = DividedCompletions(object, binding, targets);
   const overrides::Policies policies = overrider_.PoliciesFor(object.ns());
+  const auto find = [&] { return works::TargetWorks(binding, manager_.cluster()); };
+  const works::Passage passage = works::PassageOf(binding, object, find, interpreter_);
   std::atomic<bool> wrote = false;
   const absl::Status status = fan_out_.Run(targets.size(), [&](size_t i) {
-    const Share share = {targets[i], completions.empty() ? -1 : completions[i], policies};
+    const Share share = {targets[i], completions.empty() ? -1 : completions[i], policies, passage};
     const absl::StatusOr<bool> written = EnsureWork(binding, object, share, stop);
     if (written.ok() && *written) wrote = true;
     return base::Annotate(written.status(), "cluster ", targets[i].name);
@@ -164,6 +181,11 @@ absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWork(const api::BindingView
                                                           const Share& share,
                                                           const base::StopToken& stop) {
   const api::TargetCluster& target = share.target;
+  if (share.passage != works::Passage::kPassed) {
+    const kube::ObjectPtr kept =
+        WorkToKeep<Scope>(manager_.cluster(), binding, object, target.name);
+    if (kept != nullptr) return KeepWork(binding, object, {target, kept}, stop);
+  }
   ASSIGN_OR_RETURN(const kube::Object manifest,
                    ManifestFor(object, binding, target, share.completions, interpreter_));
   const std::string key = binding.object().key().ToString();
@@ -178,7 +200,24 @@ absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWork(const api::BindingView
     return works::ExplainedByCluster(manager_.cluster(), target.name, result.status());
   }
   if (result->written) overrider_.ReportApplied(overridden, manifest, target.name);
+  if (result->written && IsUnpassedState(share.passage, binding, object)) {
+    const bool is_released = share.passage == works::Passage::kReleased;
+    recorder_.Warning(kube::InvolvedObject::Of(object), api::reason::kHeldBackTemplateUsed,
+                      api::message::HeldBackTemplateUsed(target.name, is_released));
+  }
   return result->written;
+}
+
+template <class Scope>
+absl::StatusOr<bool> BindingReconciler<Scope>::KeepWork(const api::BindingView& binding,
+                                                        const kube::Object& object,
+                                                        const Kept& kept,
+                                                        const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const works::WorkTemplate work,
+                   KeptWork<Scope>(*kept.work, binding, object, kept.target, interpreter_));
+  ASSIGN_OR_RETURN(const works::WorkWriter::Result result,
+                   writer_.CreateOrUpdate(work, kept.work, stop));
+  return result.written;
 }
 
 template <class Scope>
@@ -260,6 +299,8 @@ absl::Status RegisterBinding(const loops::Context& context, int workers) {
                                   .map = BindingThatLostWork<Scope>(context.manager)})
           .Reads(api::Works(), Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel))
           .Reads(api::ClusterOverridePolicies())
+          .Reads(api::PropagationPolicies())
+          .Reads(api::ClusterPropagationPolicies())
           .Reads(api::Clusters())
           .Reads(api::Namespaces())
           .Build(std::make_unique<BindingReconciler<Scope>>(

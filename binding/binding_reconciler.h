@@ -20,6 +20,7 @@
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
 #include "overrides/overrider.h"
+#include "works/passage.h"
 #include "works/work_writer.h"
 
 namespace binding {
@@ -52,10 +53,19 @@ class BindingReconciler : public kube::Reconciler {
     const api::TargetCluster& target;
     int64_t completions;  // The Job's completions in this cluster; see ManifestFor.
     const overrides::Policies& policies;
+    works::Passage passage;  // Whether the template's present state may be put into the cluster.
   };
   // Returns whether it has written the Work.
   absl::StatusOr<bool> EnsureWork(const api::BindingView& binding, const kube::Object& object,
                                   const Share& share, const base::StopToken& stop);
+  struct Kept {
+    const api::TargetCluster& target;
+    const kube::ObjectPtr& work;
+  };
+  // Has the Work follow its binding, with the manifest that it has. Returns whether it has written
+  // the Work.
+  absl::StatusOr<bool> KeepWork(const api::BindingView& binding, const kube::Object& object,
+                                const Kept& kept, const base::StopToken& stop);
   // Reports failures, and the pass that ends them, as events on binding and template; written Works
   // are a routine success.
   void Report(const api::BindingView& binding, const kube::Object& object, const Outcome& outcome);

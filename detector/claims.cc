@@ -60,8 +60,8 @@ absl::Status Release(kube::Manager& manager, const kube::Resource& resource,
         api::kDetectorSource, kube::InvolvedObject::Of(**released), kube::EventType::kNormal,
         api::reason::kPolicyReleased,
         absl::StrCat(PolicyScope::Describe(PolicyScope::ClaimOn(*object)), " ", request.why,
-                     "; its clusters keep the object as it is there, until another policy selects "
-                     "it or it is deleted."));
+                     "; its clusters keep the object as it is there, whatever is edited or "
+                     "overridden, until another policy selects it or it is deleted."));
   }
   return kube::IgnoreGone(released.status());
 }

@@ -183,6 +183,7 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
                    LostPolicy<api::policy_scope::Cluster>(context))
           .Watches(api::ResourceBindings(), lost_binding)
           .Watches(api::ClusterResourceBindings(), lost_binding)
+          .Reads(api::Works())
           .Build(std::make_unique<TemplateReconciler>(deps));
   RequeueTemplates(context, parts, templates.queue());
   RequeueUncounted(context.interpreter, parts->memory.uncounted, templates.queue());

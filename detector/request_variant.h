@@ -4,8 +4,9 @@
 
 namespace detector {
 
-// The change that led to the request was made by Karmada itself, not by a user of the template: a
-// lazily activated policy does not act on it. Variant 0 stands for changes by anybody else.
+// No edit by a user has led to the request: Karmada itself has changed the template, its policy has
+// changed, or a list has shown the template. A lazily activated policy acts on it only if it finds
+// an edit in the objects (lazy_activation.h). Variant 0 stands for everything else.
 inline constexpr int kChangedByKarmada = 1;
 
 }  // namespace detector

@@ -43,7 +43,6 @@ class TemplateEdits : public PerTemplate<std::string> {
     return taken;
   }
 
- private:
   // Versions that are not numbers cannot be ordered; then any different version counts as later.
   static bool IsLater(absl::string_view version, absl::string_view than) {
     int64_t a = 0, b = 0;

@@ -1,36 +1,11 @@
 #include "detector/template_filter.h"
 
-#include "absl/strings/match.h"
-#include "api/keys.h"
 #include "api/names.h"
+#include "api/passed_template.h"
 #include "api/resources.h"
 #include "base/status.h"
-#include "kube/meta/specification.h"
 
 namespace detector {
-namespace {
-
-void EraseOwnKeys(json::Value& object, absl::string_view map) {
-  std::vector<std::string> own;
-  for (const json::Member& m : object.Get({"metadata", map}).members()) {
-    if (absl::StrContains(m.name(), api::kGroupSuffix) &&
-        m.name() != api::kSkipAutoPropagationLabel) {
-      own.emplace_back(m.name());
-    }
-  }
-  for (const std::string& key : own) object.Erase({"metadata", map, key});
-  if (object.Get({"metadata", map}).empty()) object.Erase({"metadata", map});
-}
-
-json::Value UserSpecification(const kube::Object& o) {
-  json::Value v = kube::SpecificationOf(o);
-  v.Erase({"metadata", "generation"});
-  EraseOwnKeys(v, "labels");
-  EraseOwnKeys(v, "annotations");
-  return v;
-}
-
-}  // namespace
 
 absl::StatusOr<TemplateFilter> TemplateFilter::Create(
     absl::string_view skipped_apis, const std::vector<std::string>& skipped_namespaces) {
@@ -63,7 +38,7 @@ bool TemplateFilter::AllowsObject(const kube::Object& object) const {
 }
 
 bool ChangedByKarmada(const kube::Object& before, const kube::Object& after) {
-  return UserSpecification(before) == UserSpecification(after);
+  return api::UserSpecification(before) == api::UserSpecification(after);
 }
 
 }  // namespace detector

@@ -5,9 +5,11 @@
 // any more, is taken away. Either change brings the template back. A template that no policy
 // matches waits in a set until a policy or the template changes. Then the pass checks the overrides
 // that the policy waits for, writes the claim, asks the interpreter for the pods, and creates or
-// updates the binding. A lazy policy ends the pass after the claim when Karmada itself has caused
-// it. A template that is being deleted stays in its clusters until it is gone; when finalizers have
-// held that up for some minutes, counted from its deletionTimestamp, an event names them.
+// updates the binding, with a record of the template's state: only a state that has come as far as
+// this is put into clusters. A lazy policy ends the pass after the claim unless a user has edited
+// or created the template. A template that is being deleted stays in its clusters until it is gone;
+// when finalizers have held that up for some minutes, counted from its deletionTimestamp, an event
+// names them.
 //
 // A step that fails ends the pass, and the next one starts from the first step; what has been
 // written is then there already. Gaps are closed by a second look: policies are searched once more
@@ -27,6 +29,7 @@
 #include "api/binding_address.h"
 #include "api/blocked_deletion.h"
 #include "api/keys.h"
+#include "api/passed_template.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
 #include "api/reasons.h"
@@ -35,16 +38,36 @@
 #include "base/status.h"
 #include "detector/binding_builder.h"
 #include "detector/claims.h"
+#include "detector/lazy_activation.h"
 #include "detector/request_variant.h"
 #include "kube/client/errors.h"
 #include "kube/meta/specification.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/sync_timer.h"
+#include "works/passage.h"
 
 namespace detector {
 namespace {
 
 metrics::Labels ResultLabel(bool ok) { return {{"result", ok ? "success" : "error"}}; }
+
+// Returns the binding with a record of the state of its template, which passes with it.
+kube::Object WithRecord(kube::Object binding, const kube::Object& object) {
+  binding.SetAnnotation(api::kPassedTemplateAnnotation, api::PassedTemplateRecord(object));
+  return binding;
+}
+
+// Returns how the binding is written. An empty suspension is removed as a whole, and scheduling may
+// have been suspended in it since the binding was read. A request that no edit has led to may be
+// worked on at the same time as one of an edit, and must not undo what that one writes.
+kube::UpdateOptions OptionsFor(const kube::Request& request, const kube::Object& before,
+                               const kube::Object& after) {
+  const bool is_guarded = request.variant == kChangedByKarmada ||
+                          before.spec()["suspension"] != after.spec()["suspension"];
+  kube::UpdateOptions options;
+  if (is_guarded) options.precondition = kube::UpdateOptions::Precondition::kAlways;
+  return options;
+}
 
 }  // namespace
 
@@ -242,7 +265,7 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
   }
   ASSIGN_OR_RETURN(const kube::ObjectPtr object,
                    Claim<PolicyScope>(deps_.manager.cluster(), t.resource, claim, stop));
-  if (t.request.variant == kChangedByKarmada && api::PolicyView(policy).IsLazy()) return false;
+  if (api::PolicyView(policy).IsLazy() && !ActsLazily(t, policy)) return false;
   const Template claimed{t.request, t.resource, object};
   ASSIGN_OR_RETURN(const PodDemand demand, DemandOf(claimed));
   ASSIGN_OR_RETURN(const SchedulingHints hints, HintsFor(claimed, policy, stop));
@@ -250,6 +273,30 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
   ASSIGN_OR_RETURN(const bool changed, WriteBinding<PolicyScope>(claimed, built, stop));
   if (changed) pods_.ReportAnswered(*object);
   return changed;
+}
+
+bool TemplateReconciler::HasPassed(const Template& t, const kube::Object& binding) const {
+  const api::BindingView view(binding);
+  // A cache that is behind shows an earlier state than the one that has passed.
+  const std::string recorded = view.Resource().resource_version;
+  if (!TemplateEdits::IsLater(t.object->resource_version(), recorded)) return true;
+  const auto works = [&] { return works::TargetWorks(view, deps_.manager.cluster()); };
+  return works::HasPassed(view, *t.object, works, deps_.interpreter);
+}
+
+bool TemplateReconciler::ActsLazily(const Template& t, const kube::Object& policy) {
+  const api::BindingAddress at = api::BindingOf(t.object->kind(), t.object->key());
+  const kube::ObjectPtr binding = deps_.manager.cluster().Find(at.resource, at.key);
+  const bool has_binding = binding != nullptr;
+  return ActsNow(
+      {.object = *t.object,
+       .policy = policy,
+       .binding = binding.get(),
+       .has_passed = has_binding && HasPassed(t, *binding),
+       .by_karmada = t.request.variant == kChangedByKarmada,
+       .saw_edit =
+           has_binding && deps_.memory.edits.HasSince(
+                              t.request, api::BindingView(*binding).Resource().resource_version)});
 }
 
 absl::StatusOr<SchedulingHints> TemplateReconciler::HintsFor(const Template& t,
@@ -271,6 +318,11 @@ absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const Template& t) {
   return demand;
 }
 
+bool TemplateReconciler::MayRecord(const Template& t, const kube::Object& existing) {
+  const std::string recorded = api::BindingView(existing).Resource().resource_version;
+  return deps_.memory.edits.HasSince(t.request, recorded) || !HasPassed(t, existing);
+}
+
 template <class PolicyScope>
 absl::StatusOr<bool> TemplateReconciler::WriteBinding(const Template& t, const kube::Object& built,
                                                       const base::StopToken& stop) {
@@ -280,19 +332,21 @@ absl::StatusOr<bool> TemplateReconciler::WriteBinding(const Template& t, const k
   if (existing == nullptr) {
     if (t.object->IsDeleting()) return false;  // The garbage collector has deleted the binding.
     RETURN_IF_ERROR(CheckBindingName(built));
-    RETURN_IF_ERROR(client.Create(at.resource, built, stop).status());
+    RETURN_IF_ERROR(client.Create(at.resource, WithRecord(built, *t.object), stop).status());
     return true;
   }
-  ASSIGN_OR_RETURN(const kube::Object merged, MergeBinding<PolicyScope>(*existing, built));
+  ASSIGN_OR_RETURN(kube::Object merged, MergeBinding<PolicyScope>(*existing, built));
   const std::string recorded = api::BindingView(*existing).Resource().resource_version;
-  if (recorded != t.object->resource_version() &&
-      !deps_.memory.edits.HasSince(t.request, recorded) &&
-      DifferOnlyInTemplateVersion(merged, *existing)) {
+  if (recorded != t.object->resource_version() && DifferOnlyInTemplateVersion(merged, *existing) &&
+      !MayRecord(t, *existing)) {
     deps_.rechecks.Publish(*existing);
     return false;
   }
-  ASSIGN_OR_RETURN(const kube::ObjectPtr written,
-                   client.Update(at.resource, existing, merged, {}, stop));
+  // A record is written with other changes, never alone.
+  if (!(merged == *existing)) merged = WithRecord(std::move(merged), *t.object);
+  ASSIGN_OR_RETURN(
+      const kube::ObjectPtr written,
+      client.Update(at.resource, existing, merged, OptionsFor(t.request, *existing, merged), stop));
   // The binding had this version before the edit was seen: the server went back to it (it was
   // restored from a backup), and a loop that knew the later state may have written Works from that.
   const bool went_back =

@@ -95,8 +95,17 @@ class TemplateReconciler : public kube::Reconciler {
   // Determines what the scheduler is asked to consider.
   absl::StatusOr<SchedulingHints> HintsFor(const Template& t, const kube::Object& policy,
                                            const base::StopToken& stop);
-  // Returns whether the binding changed. When only the template's version differs, and no edit is
-  // known, the binding stays as it is and the loops that render the template are asked to look.
+  // Returns whether the template's present state has passed already, according to its binding, or
+  // a later one has.
+  bool HasPassed(const Template& t, const kube::Object& binding) const;
+  // Returns whether a lazy policy acts in this pass.
+  bool ActsLazily(const Template& t, const kube::Object& policy);
+  // Returns whether the binding is to record the template's version: an edit is known, or the
+  // template's state is not the one that has passed.
+  bool MayRecord(const Template& t, const kube::Object& existing);
+  // Returns whether the binding changed. When only the template's version differs, and that is not
+  // to be recorded, the binding stays as it is and the loops that render the template are asked to
+  // look.
   template <class PolicyScope>
   absl::StatusOr<bool> WriteBinding(const Template& t, const kube::Object& built,
                                     const base::StopToken& stop);

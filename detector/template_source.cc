@@ -23,6 +23,7 @@
 #include "api/policy.h"
 #include "api/policy_scope.h"
 #include "api/resources.h"
+#include "detector/lazy_activation.h"
 #include "detector/request_variant.h"
 #include "kube/meta/specification.h"
 
@@ -194,8 +195,11 @@ kube::EventHandler TemplateSource::HandlerFor(const kube::Resource& resource) {
   kube::EventHandler handler;
   handler.on_add = [this, gvk](const kube::ObjectPtr& object, bool initial_list) {
     if (!deps_.filter.AllowsObject(*object)) return;
-    deps_.queue.Add(RequestFor(gvk, *object),
-                    initial_list ? kube::kInitialListPriority : kube::kNormalPriority);
+    if (initial_list) {
+      deps_.queue.Add(ListedRequest(gvk, *object), kube::kInitialListPriority);
+    } else {
+      deps_.queue.Add(RequestFor(gvk, *object));
+    }
   };
   handler.on_resync = [add = handler.on_add](const kube::ObjectPtr& object) { add(object, true); };
   handler.on_update = [this, gvk](const kube::ObjectPtr& before, const kube::ObjectPtr& after) {
@@ -208,17 +212,30 @@ kube::EventHandler TemplateSource::HandlerFor(const kube::Resource& resource) {
   return handler;
 }
 
+kube::Request TemplateSource::ListedRequest(const kube::Gvk& gvk,
+                                            const kube::Object& object) const {
+  kube::Request request = RequestFor(gvk, object);
+  // The pass looks for an edit itself, so the variant is right also if no lazy policy is known yet.
+  const bool all_known =
+      deps_.policies.informer().HasSynced() && deps_.cluster_policies.informer().HasSynced();
+  if (!all_known || IsLazilyGoverned(object, deps_.policies, deps_.cluster_policies)) {
+    request.variant = kChangedByKarmada;
+  }
+  return request;
+}
+
 void TemplateSource::OnUpdate(kube::Request request, const kube::Object& before,
                               const kube::Object& after) {
   if (!kube::SpecificationChanged(before, after)) return;
   if (deps_.memory.claims.Take(request, after)) return;
   // Only templates of lazy policies get the variant: two different requests for one object would be
   // worked on at once.
-  const bool by_karmada = ChangedByKarmada(before, after);
-  if (by_karmada && IsLazilyClaimed(after, deps_.policies, deps_.cluster_policies)) {
+  if (ChangedByKarmada(before, after) &&
+      IsLazilyGoverned(after, deps_.policies, deps_.cluster_policies)) {
     request.variant = kChangedByKarmada;
+  } else {
+    deps_.memory.edits.Add(request, after.resource_version());
   }
-  deps_.memory.edits.Add(request, after.resource_version());
   deps_.queue.Add(request);
 }
 

@@ -61,6 +61,9 @@ class TemplateSource : public kube::KindSubscriber {
   std::set<kube::Gvk> BoundBy(const kube::Object& binding) const;
   // Returns whether a binding refers to objects of the kind.
   bool IsBound(const kube::Gvk& gvk) const;
+  // Returns the request for a template that was there already when its kind began to be watched, or
+  // that a resync hands out: nobody has edited it just now.
+  kube::Request ListedRequest(const kube::Gvk& gvk, const kube::Object& object) const;
   void OnUpdate(kube::Request request, const kube::Object& before, const kube::Object& after);
 
   const Deps deps_;

@@ -61,6 +61,7 @@ kube::Object FinishedManifest(const WorkTemplate& wanted, absl::string_view work
 }
 
 json::Value ManifestsFor(const kube::Object& work, const WorkTemplate& wanted) {
+  if (wanted.is_finished) return json::Value::Array({wanted.manifest.root()});
   return json::Value::Array({FinishedManifest(wanted, work.Label(api::kWorkIdLabel)).root()});
 }
 

@@ -30,6 +30,8 @@ struct WorkTemplate {
   // Those that the Work gets besides the ones it has. The default is for Works that are put into
   // their cluster.
   std::vector<std::string> finalizers = {api::kExecutionFinalizer};
+  // The manifest is the one that the existing Work has: it is finished already.
+  bool is_finished = false;
   // Several loops write the Work, each of them with regard to what the others have written: every
   // update carries the Work's version. Call CreateOrUpdate with the Work that this is made from.
   bool is_shared = false;

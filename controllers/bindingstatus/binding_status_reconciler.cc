@@ -31,6 +31,7 @@
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "works/rule_requeue.h"
+#include "works/template_read.h"
 #include "works/work_status_writer.h"
 
 namespace controllers {
@@ -163,7 +164,7 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
   }
   ASSIGN_OR_RETURN(const kube::Resource resource, manager_.cluster().mapper().ForKind(gvk, stop));
   const absl::StatusOr<kube::ObjectPtr> object =
-      manager_.cluster().Get(resource, reference.key(), stop);
+      works::ReadTemplate(manager_.cluster(), resource, reference.key(), stop);
   if (kube::IsGone(object.status())) return absl::OkStatus();
   RETURN_IF_ERROR(object.status());
 

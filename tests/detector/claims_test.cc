@@ -106,7 +106,8 @@ TEST_CASE_METHOD(Fixture,
         "PATCH /apis/work.karmada.io/v1alpha2/namespaces/ns/resourcebindings/web-deployment");
   const std::vector<std::string> event = {
       "Normal PolicyReleased Deployment: policy(ns/p) was deleted; its clusters keep the object as "
-      "it is there, until another policy selects it or it is deleted."};
+      "it is there, whatever is edited or overridden, until another policy selects it or it is "
+      "deleted."};
   CHECK(recorded->All() == event);
   // Nothing is released a second time.
   const kube::ObjectPtr released = kube::Share(Web());

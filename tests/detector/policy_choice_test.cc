@@ -82,6 +82,122 @@ TEST_CASE_METHOD(Fixture, "a lazy policy is applied when a user creates or edits
   CHECK(Binding().spec()["placement"] == Json(R"({"clusterAffinity": {"clusterNames": ["m1"]}})"));
 }
 
+constexpr char kInM1[] = R"({"clusterAffinity": {"clusterNames": ["m1"]}})";
+
+// A start, a resync and a stand-by's queue lead to passes for which nobody has edited anything.
+TEST_CASE_METHOD(Fixture,
+                 "a lazy policy's change waits for an edit, whatever queues the template") {
+  Put("p", 0);
+  SetIn("p", "activationPreference", "Lazy");
+  REQUIRE(Pass().ok());
+  SetIn("p", "placement", Json(kInM1));
+  for (const int variant : {0, kChangedByKarmada}) {
+    REQUIRE(Pass(variant).ok());
+    CHECK(Binding().spec()["placement"] == Json("{}"));
+  }
+  Edit();  // Nobody has seen it: it was made while nobody led.
+  REQUIRE(Pass(kChangedByKarmada).ok());
+  CHECK(Binding().spec()["placement"] == Json(kInM1));
+}
+
+TEST_CASE_METHOD(Fixture, "a lazy policy waits for an edit at a binding that upstream has made") {
+  Put("p", 0);
+  SetIn("p", "activationPreference", "Lazy");
+  REQUIRE(Pass().ok());
+  kube::Object binding = Binding();
+  binding.EraseAnnotation(api::kPassedTemplateAnnotation);
+  PutCached(api::ResourceBindings(), binding);
+  SetIn("p", "placement", Json(kInM1));
+  for (const int variant : {0, kChangedByKarmada}) {
+    REQUIRE(Pass(variant).ok());
+    CHECK(Binding().spec()["placement"] == Json("{}"));
+  }
+  SECTION("of the labels, which shows in no generation") {
+    kube::Object web = server->Find(kDeployments, kWeb);
+    web.SetLabel("tier", "front");
+    const kube::Object now = PutCached(kDeployments, web);
+    memory.edits.Add({.key = kWeb, .gvk = kDeployments.gvk}, now.resource_version());
+    REQUIRE(Pass().ok());
+  }
+  SECTION("that nobody has seen") {
+    Edit();
+    REQUIRE(Pass(kChangedByKarmada).ok());
+  }
+  CHECK(Binding().spec()["placement"] == Json(kInM1));
+  CHECK(Binding().Annotation(api::kPassedTemplateAnnotation) != "");
+}
+
+TEST_CASE_METHOD(Fixture, "a lazy policy binds what was created after it, also at a start") {
+  const auto created = [&](const kube::Resource& resource, const kube::ObjectKey& key,
+                           const char* time) {
+    kube::Object object = server->Find(resource, key);
+    object.Set({"metadata", "creationTimestamp"}, time);
+    return object;
+  };
+  Put("p", 0);
+  SetIn("p", "activationPreference", "Lazy");
+  PutIndexed("p", created(KindOf("p"), KeyOf("p"), "2026-01-01T00:00:01Z"));
+  SECTION("in a later second") {
+    PutCached(kDeployments, created(kDeployments, kWeb, "2026-01-01T00:00:02Z"));
+    REQUIRE(Pass(kChangedByKarmada).ok());
+    CHECK(HolderOf(Binding()) == "p");
+  }
+  SECTION("in the same second, by the order of the versions") {
+    PutCached(kDeployments, created(kDeployments, kWeb, "2026-01-01T00:00:01Z"));
+    REQUIRE(Pass(kChangedByKarmada).ok());
+    CHECK(HolderOf(Binding()) == "p");
+  }
+  SECTION("and not what was there in that second before it") {
+    PutCached(kDeployments, created(kDeployments, kWeb, "2026-01-01T00:00:01Z"));
+    PutIndexed("p", server->Find(KindOf("p"), KeyOf("p")));
+    REQUIRE(Pass(kChangedByKarmada).ok());
+    REQUIRE(Pass(kChangedByKarmada).ok());  // It is claimed by now, which makes it younger.
+    CHECK(Holder() == "p");
+    CHECK(Binding().empty());
+  }
+  SECTION("and not what is older") {
+    PutCached(kDeployments, created(kDeployments, kWeb, "2026-01-01T00:00:00Z"));
+    REQUIRE(Pass(kChangedByKarmada).ok());
+    CHECK(Holder() == "p");
+    CHECK(Binding().empty());
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "a lazy policy that follows another one waits for an edit, too") {
+  Put("p", 0);
+  REQUIRE(Pass().ok());
+  Put("q", 0);
+  SetIn("q", "activationPreference", "Lazy");
+  SetIn("q", "placement", Json(kInM1));
+  SetIn("p", "resourceSelectors", Json(R"([{"apiVersion": "apps/v1", "kind": "Deployment",
+                                            "name": "other"}])"));
+  REQUIRE(Pass().ok());
+  REQUIRE(Holder() == "");
+  REQUIRE(Pass(kChangedByKarmada).ok());
+  CHECK(Holder() == "q");
+  CHECK(HolderOf(Binding()) == "");
+  Edit();
+  REQUIRE(Pass().ok());
+  CHECK(HolderOf(Binding()) == "q");
+}
+
+TEST_CASE_METHOD(Fixture, "a binding keeps a suspension of scheduling that came a moment ago") {
+  Put("p", 0);
+  SetIn("p", "suspension", Json(R"({"dispatching": true})"));
+  REQUIRE(Pass().ok());
+  SetIn("p", "suspension", json::Value());
+  // The cache does not see what somebody else writes now.
+  server->Block("WATCH");
+  server->EndWatches(absl::OkStatus());
+  kube::Object binding = Binding();
+  binding.Set({"spec", "suspension", "scheduling"}, true);
+  server->Put(api::ResourceBindings(), binding);
+  CHECK(absl::IsAborted(Pass()));
+  server->Unblock();
+  REQUIRE(Pass().ok());
+  CHECK(Binding().spec()["suspension"] == Json(R"({"scheduling": true})"));
+}
+
 TEST_CASE_METHOD(Fixture, "a template whose policy names something missing is blocked until then") {
   Put("p", 0);
   SetIn("p", "dependentOverrides", Json(R"(["o"])"));

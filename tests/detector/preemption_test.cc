@@ -142,6 +142,9 @@ TEST_CASE_METHOD(Fixture, "a lazy policy takes the template, and changes it with
   REQUIRE(Pass(detector::kChangedByKarmada).ok());
   CHECK(Holder() == "high");
   CHECK(HolderOf(Binding()) == "low");
+  kube::Object edited = server->Find(kDeployments, kWeb);
+  edited.Set({"spec", "paused"}, true);
+  PutCached(kDeployments, edited);
   REQUIRE(Pass().ok());
   CHECK(HolderOf(Binding()) == "high");
 }

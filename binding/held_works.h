@@ -1,0 +1,40 @@
+// Works of templates whose present state has not been let pass (works/passage.h): they keep their
+// manifests, and follow their binding in everything else.
+#ifndef BINDING_HELD_WORKS_H_
+#define BINDING_HELD_WORKS_H_
+
+#include "absl/status/statusor.h"
+#include "api/binding.h"
+#include "interpreter/interpreter.h"
+#include "kube/cache/cluster_client.h"
+#include "kube/meta/object.h"
+#include "works/passage.h"
+#include "works/work_writer.h"
+
+namespace binding {
+
+// Returns the Work that keeps its manifest in the target cluster; nullptr when there is none, so
+// that one has to be made of the template as it is. REQUIRES: the cache has Works.
+template <class Scope>
+kube::ObjectPtr WorkToKeep(kube::ClusterClient& control_plane, const api::BindingView& binding,
+                           const kube::Object& object, const std::string& cluster);
+
+// Returns what the Work is to be: its manifest with the cluster's share of the replicas, since the
+// scheduler, which moves replicas to other clusters, is not held back, unless the overrides that
+// were applied to it determine them; and the labels, annotations, suspension, preservation and
+// conflict resolution that follow from the binding. Errors are those of the interpreter.
+template <class Scope>
+absl::StatusOr<works::WorkTemplate> KeptWork(const kube::Object& existing,
+                                             const api::BindingView& binding,
+                                             const kube::Object& object,
+                                             const api::TargetCluster& target,
+                                             const interpreter::Interpreter& interpreter);
+
+// Returns whether a Work that was made of the template although it was held back is worth an event:
+// unless its state is the one that passed last.
+bool IsUnpassedState(works::Passage passage, const api::BindingView& binding,
+                     const kube::Object& object);
+
+}  // namespace binding
+
+#endif  // BINDING_HELD_WORKS_H_

@@ -1,0 +1,68 @@
+#include "binding/removal.h"
+
+#include "absl/algorithm/container.h"
+#include "api/policy_scope.h"
+#include "api/resources.h"
+#include "api/work.h"
+#include "kube/client/errors.h"
+
+namespace binding {
+namespace {
+
+template <class PolicyScope>
+bool PolicyPreserves(const kube::Object& binding, kube::ClusterClient& control_plane) {
+  const kube::ObjectKey key = PolicyScope::ClaimOn(binding);
+  if (key.name.empty()) return false;
+  const kube::ObjectPtr policy = control_plane.Find(PolicyScope::Policies(), key);
+  return policy != nullptr &&
+         policy->Label(PolicyScope::kIdLabel) == binding.Label(PolicyScope::kIdLabel) &&
+         policy->spec()["preserveResourcesOnDeletion"].AsBool();
+}
+
+bool Preserves(const kube::Object& binding, kube::ClusterClient& control_plane) {
+  using api::policy_scope::Cluster;
+  using api::policy_scope::Namespaced;
+  return api::BindingView(binding).PreserveResourcesOnDeletion().value_or(false) ||
+         PolicyPreserves<Namespaced>(binding, control_plane) ||
+         PolicyPreserves<Cluster>(binding, control_plane);
+}
+
+bool MustPreserve(const api::BindingView& binding, kube::ClusterClient& control_plane) {
+  if (Preserves(binding.object(), control_plane)) return true;
+  return absl::c_any_of(binding.RequiredBy(), [&](const api::BindingSnapshot& referrer) {
+    const kube::ObjectPtr found =
+        control_plane.Find(api::ResourceBindings(), {referrer.ns, referrer.name});
+    return found != nullptr && Preserves(*found, control_plane);
+  });
+}
+
+}  // namespace
+
+bool StaysSuspended(const api::BindingView& binding, const std::string& cluster,
+                    kube::ClusterClient& control_plane) {
+  if (!binding.IsDispatchingSuspended(cluster)) return false;
+  const bool is_evicted =
+      absl::c_any_of(binding.EvictionTasks(),
+                     [&](const api::EvictionTask& task) { return task.from_cluster == cluster; });
+  if (is_evicted) return false;
+  const kube::ObjectPtr member = control_plane.Find(api::Clusters(), {"", cluster});
+  return member != nullptr && !member->IsDeleting();
+}
+
+absl::Status KeepPreserved(const api::BindingView& binding,
+                           const std::vector<kube::ObjectPtr>& works,
+                           kube::ClusterClient& control_plane, kube::FanOut& fan_out,
+                           const base::StopToken& stop) {
+  if (works.empty() || !MustPreserve(binding, control_plane)) return absl::OkStatus();
+  return fan_out.Run(works.size(), [&](size_t i) {
+    const kube::ObjectPtr& work = works[i];
+    if (work->IsDeleting() || api::WorkView(*work).PreservesResourcesOnDeletion()) {
+      return absl::OkStatus();
+    }
+    kube::Object after = *work;
+    after.Set({"spec", "preserveResourcesOnDeletion"}, true);
+    return kube::IgnoreGone(control_plane.Update(api::Works(), work, after, {}, stop).status());
+  });
+}
+
+}  // namespace binding

@@ -1,0 +1,36 @@
+// What keeps Works, or the objects in members, when a binding lets Works go.
+#ifndef BINDING_REMOVAL_H_
+#define BINDING_REMOVAL_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "api/binding.h"
+#include "base/stop_token.h"
+#include "kube/cache/cluster_client.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/fan_out.h"
+
+namespace binding {
+
+// Returns whether the Work in a cluster that the binding does not expect any more stays for now,
+// because the binding suspends dispatching to the cluster: nothing there changes until that is
+// resumed, whatever the scheduler decides (upstream's issue 6763). A Work goes while an eviction
+// task says that the workload has left the cluster, and so does one in a cluster that is being
+// removed.
+bool StaysSuspended(const api::BindingView& binding, const std::string& cluster,
+                    kube::ClusterClient& control_plane);
+
+// Prepares the Works of a binding that is being deleted: they leave their objects in the members if
+// the binding says so or the policy that has claimed it, or those of a binding that requires it. A
+// policy that was changed shortly before, or while nobody led, has not reached the binding, and
+// never will. Nothing is written where the Work says so already. REQUIRES: the cache has policies.
+absl::Status KeepPreserved(const api::BindingView& binding,
+                           const std::vector<kube::ObjectPtr>& works,
+                           kube::ClusterClient& control_plane, kube::FanOut& fan_out,
+                           const base::StopToken& stop);
+
+}  // namespace binding
+
+#endif  // BINDING_REMOVAL_H_

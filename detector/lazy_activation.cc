@@ -1,0 +1,51 @@
+#include "detector/lazy_activation.h"
+
+#include "absl/status/statusor.h"
+#include "api/passed_template.h"
+#include "api/policy.h"
+#include "api/policy_scope.h"
+
+namespace detector {
+namespace {
+
+bool IsClaimed(const kube::Object& object) {
+  return !api::policy_scope::Namespaced::ClaimOn(object).name.empty() ||
+         !api::policy_scope::Cluster::ClaimOn(object).name.empty();
+}
+
+// Times of creation have whole seconds. Within one, the versions tell which object was written
+// last, unless the template has been claimed since.
+bool WasCreatedAfter(const kube::Object& object, const kube::Object& policy) {
+  const absl::StatusOr<absl::Time> created =
+      kube::ParseTime(object.metadata()["creationTimestamp"].AsString());
+  const absl::StatusOr<absl::Time> since =
+      kube::ParseTime(policy.metadata()["creationTimestamp"].AsString());
+  if (!created.ok() || !since.ok()) return false;
+  if (*created != *since) return *created > *since;
+  return !IsClaimed(object) && kube::ResourceVersionOf(object) > kube::ResourceVersionOf(policy);
+}
+
+}  // namespace
+
+bool ActsNow(const LazyPass& pass) {
+  if (pass.binding == nullptr) {
+    return !pass.by_karmada || WasCreatedAfter(pass.object, pass.policy);
+  }
+  if (!IsClaimed(*pass.binding)) return !pass.by_karmada;
+  if (!pass.has_passed) return true;
+  // Upstream's bindings have no record. An edit of labels alone shows in no generation, so what
+  // this process has seen counts, too.
+  const bool has_record =
+      api::CompareWithRecord(*pass.binding, pass.object) != api::PassedRecord::kNone;
+  return !has_record && !pass.by_karmada && pass.saw_edit;
+}
+
+bool IsLazilyGoverned(const kube::Object& object, const PolicyIndex& policies,
+                      const PolicyIndex& cluster_policies) {
+  if (IsClaimed(object)) return IsLazilyClaimed(object, policies, cluster_policies);
+  kube::ObjectPtr best = object.ns().empty() ? nullptr : policies.BestFor(object.ns(), object);
+  if (best == nullptr) best = cluster_policies.BestFor("", object);
+  return best != nullptr && api::PolicyView(*best).IsLazy();
+}
+
+}  // namespace detector

@@ -1,0 +1,35 @@
+// When a policy with activationPreference Lazy acts on a template: when a user edits or creates the
+// template, and at no other time.
+#ifndef DETECTOR_LAZY_ACTIVATION_H_
+#define DETECTOR_LAZY_ACTIVATION_H_
+
+#include "detector/policy_index.h"
+#include "kube/meta/object.h"
+
+namespace detector {
+
+// A pass over a template that a lazy policy governs.
+struct LazyPass {
+  const kube::Object& object;  // The template as the pass has read it, before it is claimed.
+  const kube::Object& policy;
+  const kube::Object* binding;  // nullptr if there is none.
+  bool has_passed;              // works::HasPassed; only asked for if there is a binding.
+  bool by_karmada;              // The request is of the variant kChangedByKarmada.
+  bool saw_edit;                // This process saw an edit that the binding does not record.
+};
+
+// Returns whether the policy acts in this pass. A template without a binding follows the request,
+// and otherwise has a binding made if it was created after the policy. One with a binding that a
+// policy governs has to have been edited since its state passed last, whatever the request: a
+// start, a resync or a new leader queues templates that nobody has edited, and may have missed an
+// edit. A binding that no policy governs says nothing about that, so the request decides.
+bool ActsNow(const LazyPass& pass);
+
+// Returns whether the policy that has claimed the template is lazy, or, without a claim, the one
+// that would be applied to it.
+bool IsLazilyGoverned(const kube::Object& object, const PolicyIndex& policies,
+                      const PolicyIndex& cluster_policies);
+
+}  // namespace detector
+
+#endif  // DETECTOR_LAZY_ACTIVATION_H_

@@ -1,0 +1,238 @@
+// What is held back stays held back: edits of templates that no policy governs or that cannot
+// follow theirs yet, changes of lazy policies, and what a suspended or deleted binding leaves in
+// members.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "tests/behaviour/manifests.h"
+#include "tests/support/control_plane.h"
+
+namespace tests {
+namespace {
+
+std::string ConfigMap(const std::string& name, const std::string& value) {
+  return absl::Substitute(R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: $0, namespace: $$NS}
+data: {k: $1}
+)",
+                          name, value);
+}
+
+// Returns a policy for objects of a kind, of the name that the policy has. `more` are lines of its
+// spec.
+std::string PolicyFor(const std::string& name, const std::string& kind, const std::string& cluster,
+                      const std::string& more = "") {
+  return absl::Substitute(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: $0, namespace: $$NS}
+spec:
+  resourceSelectors: [{$1, name: $0}]
+  placement: {clusterAffinity: {clusterNames: [$2]}}
+  $3
+)",
+                          name, kind, cluster, more);
+}
+
+constexpr char kConfigMaps[] = "apiVersion: v1, kind: ConfigMap";
+constexpr char kStatefulSets[] = "apiVersion: apps/v1, kind: StatefulSet";
+constexpr char kLazy[] = "activationPreference: Lazy";
+
+// Two ConfigMaps "held" and "witness" with their policies. What reaches the witness has had the
+// time to reach the other one.
+struct Held {
+  ControlPlane plane;
+  std::string ns;
+
+  explicit Held(const std::string& stem, ControlPlane::Options options = {})
+      : plane(std::move(options)), ns(plane.UniqueNamespace(stem)) {
+    Apply(kNamespaceYaml);
+    for (const char* name : {"held", "witness"}) {
+      Apply(ConfigMap(name, "first"));
+      Apply(PolicyFor(name, kConfigMaps, "member1"));
+      REQUIRE(Reads(name, "first"));
+    }
+  }
+  void Apply(const std::string& yaml) { plane.Apply("host", In(ns, yaml)); }
+  // Returns "<value of k> <value of the label l>".
+  std::string In1(const std::string& name) {
+    const auto found = plane.Get("member1", kConfigMap, {ns, name});
+    return found ? absl::StrCat(found->Get({"data", "k"}).ToString(), " ", found->Label("l")) : "-";
+  }
+  bool Reads(const std::string& name, const std::string& value, const std::string& label = "") {
+    return plane.Eventually([&] { return In1(name) == absl::StrCat(value, " ", label); });
+  }
+  bool Stays(const std::string& name, const std::string& value, const std::string& label = "") {
+    return plane.Always([&] { return In1(name) == absl::StrCat(value, " ", label); });
+  }
+  // Applies an override of both ConfigMaps, and waits until the witness has it.
+  void Override(const std::string& policy, const std::string& label) {
+    Apply(absl::Substitute(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: $0, namespace: $$NS}
+spec:
+  resourceSelectors:
+  - {apiVersion: v1, kind: ConfigMap, name: held}
+  - {apiVersion: v1, kind: ConfigMap, name: witness}
+  overrideRules: [{overriders: {labelsOverrider: [{operator: add, value: {l: $1}}]}}]
+)",
+                           policy, label));
+    REQUIRE(Reads("witness", "first", label));
+  }
+  void Restart() {
+    plane.StopDaemon();
+    plane.StartDaemon();
+    plane.AwaitDaemon(ns);
+  }
+  bool IsBound(const std::string& name, const std::string& kind) {
+    return plane.Exists("host", kBinding, {ns, absl::StrCat(name, "-", kind)});
+  }
+};
+
+std::string StatefulSet(const std::string& name, int replicas) {
+  return absl::Substitute(R"(
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: $0, namespace: $$NS}
+spec:
+  replicas: $1
+  serviceName: $0
+  selector: {matchLabels: {app: $0}}
+  template:
+    metadata: {labels: {app: $0}}
+    spec: {containers: [{name: main, image: "nginx:1.25"}]}
+)",
+                          name, replicas);
+}
+
+}  // namespace
+
+TEST_CASE("Members keep a template that its policy has released, whatever happens around it") {
+  Held held("released");
+  held.plane.Delete("host", kPolicy, {held.ns, "held"});
+  REQUIRE(held.plane.Eventually([&] {
+    return held.plane.EventsOn(kConfigMap, "held").find("PolicyReleased") != std::string::npos;
+  }));
+  held.Apply(ConfigMap("held", "second"));
+  held.Override("o", "x");
+  CHECK(held.Stays("held", "first"));
+  held.Restart();
+  CHECK(held.Stays("held", "first"));
+  // A policy takes it over as it is then.
+  held.Apply(PolicyFor("held", kConfigMaps, "member1"));
+  CHECK(held.Reads("held", "second", "x"));
+}
+
+TEST_CASE("An edit that waits for an override reaches no member before it") {
+  Held held("blocked");
+  held.Apply(PolicyFor("held", kConfigMaps, "member1", "dependentOverrides: [later]"));
+  held.Apply(ConfigMap("held", "second"));
+  REQUIRE(held.plane.Eventually([&] {
+    return held.plane.EventsOn(kConfigMap, "held").find("ApplyPolicyFailed") != std::string::npos;
+  }));
+  held.Override("o", "x");
+  CHECK(held.Stays("held", "first"));
+  held.Restart();
+  CHECK(held.Stays("held", "first"));
+  held.Apply(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: later, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: held}]
+  overrideRules: [{overriders: {labelsOverrider: [{operator: add, value: {other: z}}]}}]
+)");
+  CHECK(held.Reads("held", "second", "x"));
+}
+
+TEST_CASE("The first lazy policy of a kind waits for an edit, as every other one does") {
+  Held held("lazy", {.daemon_flags = {"--resync-period=1s"}});
+  for (const char* name : {"one", "two"}) {
+    held.Apply(StatefulSet(name, 1));
+    held.Apply(PolicyFor(name, kStatefulSets, "member1", kLazy));
+    CHECK(held.plane.Always([&] { return !held.IsBound(name, "statefulset"); }, absl::Seconds(3)));
+  }
+  held.Restart();
+  CHECK(held.plane.Always([&] { return !held.IsBound("one", "statefulset"); }));
+  held.Apply(StatefulSet("one", 2));
+  CHECK(held.plane.Eventually([&] { return held.IsBound("one", "statefulset"); }));
+  // One that is created after the policy is bound at once.
+  held.Apply(PolicyFor("three", kStatefulSets, "member1", kLazy));
+  held.Apply(StatefulSet("three", 1));
+  CHECK(held.plane.Eventually([&] { return held.IsBound("three", "statefulset"); }));
+  CHECK_FALSE(held.IsBound("two", "statefulset"));
+}
+
+TEST_CASE("A restart does not move what a lazy policy holds back, an edit meanwhile does") {
+  Held held("pending");
+  held.Apply(PolicyFor("held", kConfigMaps, "member2", kLazy));
+  const kube::ObjectKey key{held.ns, "held"};
+  const auto in_member2 = [&] { return held.plane.Exists("member2", kConfigMap, key); };
+  held.Restart();
+  CHECK(held.Stays("held", "first"));
+  CHECK_FALSE(in_member2());
+  held.plane.StopDaemon();
+  held.Apply(ConfigMap("held", "second"));
+  held.plane.StartDaemon();
+  CHECK(held.plane.Eventually(in_member2));
+  CHECK(held.plane.Eventually([&] { return !held.plane.Exists("member1", kConfigMap, key); }));
+}
+
+TEST_CASE(
+    "Objects stay if their policy said so before their template was deleted, also meanwhile") {
+  Held held("preserved");
+  held.plane.StopDaemon();
+  held.Apply(PolicyFor("held", kConfigMaps, "member1", "preserveResourcesOnDeletion: true"));
+  for (const char* name : {"held", "witness"}) {
+    held.plane.Delete("host", kConfigMap, {held.ns, name});
+  }
+  held.plane.StartDaemon();
+  CHECK(held.plane.Eventually([&] {
+    return !held.plane.Exists("member1", kConfigMap, {held.ns, "witness"});
+  }));
+  CHECK(held.plane.Eventually([&] { return !held.IsBound("held", "configmap"); }));
+  CHECK(held.Stays("held", "first"));
+}
+
+TEST_CASE("A cluster to which dispatching is suspended keeps what a scale-down takes out of it") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("suspended");
+  const kube::ObjectKey web{ns, "web"};
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, WebDeployment()));
+  plane.Apply("host", In(ns, DividedPolicy(kWebSelector, 1, 1)));
+  const auto replicas = [&](const char* member) -> int64_t {
+    const auto found = plane.Get(member, kDeployment, web);
+    return found ? found->spec()["replicas"].AsInt() : 0;
+  };
+  REQUIRE(plane.Eventually([&] { return replicas("member1") == 1 && replicas("member2") == 1; }));
+  plane.Patch("host", kPolicy, {ns, "divided"}, R"({"spec":{"suspension":
+      {"dispatchingOnClusters":{"clusterNames":["member1","member2"]}}}})");
+  const auto clusters = [&] {
+    const auto binding = plane.Get("host", kBinding, {ns, "web-deployment"});
+    return binding ? binding->spec()["clusters"].size() : 0;
+  };
+  const auto is_suspended = [&] {
+    const auto binding = plane.Get("host", kBinding, {ns, "web-deployment"});
+    return binding && !binding->spec()["suspension"].empty();
+  };
+  REQUIRE(plane.Eventually(is_suspended));
+  plane.Patch("host", kDeployment, web, R"({"spec":{"replicas":1}})");
+  REQUIRE(plane.Eventually([&] { return clusters() == 1; }));
+  const auto reported = [&] {
+    return plane.EventsOn(kBinding, "web-deployment").find("SuspendedWorkKept") !=
+           std::string::npos;
+  };
+  CHECK(plane.Eventually(reported));
+  CHECK(plane.Always([&] { return replicas("member1") == 1 && replicas("member2") == 1; }));
+  plane.Patch("host", kPolicy, {ns, "divided"}, R"({"spec":{"suspension":null}})");
+  CHECK(plane.Eventually([&] { return replicas("member1") + replicas("member2") == 1; }));
+}
+
+}  // namespace tests
