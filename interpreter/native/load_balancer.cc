@@ -1,5 +1,8 @@
 #include "interpreter/native/load_balancer.h"
 
+#include <arpa/inet.h>
+
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -7,6 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "interpreter/native/typed_fields.h"
 
@@ -18,11 +25,13 @@ namespace {
 struct EntryKey {
   explicit EntryKey(Fields& entry)
       : hostname(entry.String("hostname")),
-        ip(entry.String("ip")),
+        ip(std::string(entry.String("ip"))),
         ip_mode(entry.String("ipMode")),
         has_ip_mode(!entry.value()["ipMode"].is_null()) {}
 
-  absl::string_view hostname, ip, ip_mode;
+  absl::string_view hostname;
+  std::string ip;
+  absl::string_view ip_mode;
   bool has_ip_mode = false;
 
   bool operator<(const EntryKey& other) const {
@@ -95,13 +104,39 @@ json::Value WithoutEmptyIngress(const json::Value& status) {
   return out;
 }
 
+// Returns the address as servers since v1.36 take it: IPv4 without leading zeros, and not inside an
+// IPv6 address (parseIP of apimachinery's pkg/util/validation/ip.go). Older servers, which a
+// cluster may have, take both.
+std::string StrictAddress(const std::string& ip) {
+  in6_addr v6;
+  if (inet_pton(AF_INET6, ip.c_str(), &v6) == 1 && IN6_IS_ADDR_V4MAPPED(&v6)) {
+    std::array<char, INET_ADDRSTRLEN> text{};
+    inet_ntop(AF_INET, &v6.s6_addr[12], text.data(), text.size());
+    return text.data();
+  }
+  std::vector<std::string> octets = absl::StrSplit(ip, '.');
+  if (octets.size() != 4) return ip;
+  for (std::string& octet : octets) {
+    int value = 0;
+    if (!absl::SimpleAtoi(octet, &value)) return ip;
+    octet = absl::StrCat(value);
+  }
+  return absl::StrJoin(octets, ".");
+}
+
 }  // namespace
 
 absl::StatusOr<kube::Object> AggregateLoadBalancer(const kube::Object& object,
                                                    const AggregatedItems& items) {
+  // What the status has already, no server refuses.
+  std::set<std::string> present;
+  RETURN_IF_ERROR(EachEntry(
+      object.status(),
+      [&](const EntryKey& entry, const std::vector<PortKey>&) { present.insert(entry.ip); }));
   Entries entries;
-  const auto add = [&](const EntryKey& entry, const std::vector<PortKey>& ports) {
-    entries[entry].insert(ports.begin(), ports.end());
+  const auto add = [&](EntryKey entry, const std::vector<PortKey>& ports) {
+    if (present.count(entry.ip) == 0) entry.ip = StrictAddress(entry.ip);
+    entries[std::move(entry)].insert(ports.begin(), ports.end());
   };
   for (const json::Value& item : items.items()) {
     RETURN_IF_ERROR(

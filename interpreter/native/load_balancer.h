@@ -9,7 +9,8 @@
 namespace interpreter::native {
 
 // Returns the object with the union of the members' entries as its whole status: one entry per
-// hostname, ip and ipMode with the ports of all members, in a fixed order (hostnames first).
+// hostname, ip and ipMode with the ports of all members, in a fixed order (hostnames first). An ip
+// that is new has the form that every API server takes, without leading zeros for example.
 absl::StatusOr<kube::Object> AggregateLoadBalancer(const kube::Object& object,
                                                    const AggregatedItems& items);
 

@@ -158,7 +158,8 @@ absl::Status Jobs::UpdateStatus(const kube::Object& job, const Progress& progres
   set("succeeded", progress.succeeded);
   set("failed", progress.failed);
   const json::Value& started = job.status()["startTime"];
-  if (!job.spec()["suspend"].AsBool()) {
+  // Suspending takes the start away from a Job that goes on, but not from one that has ended.
+  if (!job.spec()["suspend"].AsBool() || !verdict.type.empty()) {
     status.Set("startTime", started.is_null() ? json::Value(kube::FormatTime(now)) : started);
   }
   if (!verdict.type.empty()) {

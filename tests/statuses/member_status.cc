@@ -227,11 +227,11 @@ void End(kube::Object& job, int64_t now, bool fails) {
 
 json::Value AsOlderApiHasIt(const std::string& kind, json::Value status) {
   if (kind == "StatefulSet") status.Erase("availableReplicas");
-  if (kind == "Service") {
-    for (size_t i = 0; i < status["loadBalancer"]["ingress"].size(); ++i) {
-      json::Value& addresses = status.Mutable(json::Path({"loadBalancer", "ingress"}));
-      addresses.MutableAt(i).Erase("ipMode");
-    }
+  for (size_t i = 0; i < status["loadBalancer"]["ingress"].size(); ++i) {
+    json::Value& addresses = status.Mutable(json::Path({"loadBalancer", "ingress"}));
+    json::Value& address = addresses.MutableAt(i);
+    address.Erase("ipMode");
+    if (address.Has("ip")) address.Set("ip", absl::StrCat("::ffff:", address["ip"].AsString()));
   }
   if (kind != "Job") return status;
   json::Value conditions;

@@ -92,6 +92,17 @@ TEST_CASE_METHOD(Fixture, "a suspended job has no pods until it is resumed") {
   CHECK_FALSE(Is("Suspended"));
 }
 
+TEST_CASE_METHOD(Fixture, "a job that fails as it is suspended keeps its start") {
+  Create(JobWith(R"({"backoffLimit": 1})", "exit 3"));
+  AdvanceSeconds(6);
+  REQUIRE(Status("failed") == 1);
+  const json::Value started = Pi()->status()["startTime"];
+  Patch(kinds::Jobs(), "default", "pi", R"({"spec": {"suspend": true, "backoffLimit": 0}})");
+  Settle();
+  CHECK(Is("Failed"));
+  CHECK(Pi()->status()["startTime"] == started);
+}
+
 TEST_CASE_METHOD(Fixture, "a job past its active deadline fails and loses its pods") {
   Create(JobWith(R"({"activeDeadlineSeconds": 3})"));
   AdvanceSeconds(4);
