@@ -33,8 +33,8 @@ struct Evaluation {
   std::string error;
 };
 
-// So many metrics of an autoscaler are evaluated. Each is a question to every cluster of its target,
-// and an object has room for ten thousand.
+// So many metrics of an autoscaler are evaluated. Each is a question to every cluster of its
+// target, and an object has room for ten thousand.
 inline constexpr size_t kMostMetrics = 100;
 
 // Evaluates one metric after the other; of more than kMostMetrics none, which is the failure.

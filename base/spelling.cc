@@ -33,6 +33,9 @@ std::optional<size_t> NearestName(absl::string_view name,
   std::optional<size_t> nearest;
   size_t best = name.size() / 3 + 2;  // From this distance on it is another name.
   for (size_t i = 0; i < candidates.size(); ++i) {
+    // At least the letters that one of them has more must change. A name may be a megabyte long.
+    const auto [shorter, longer] = std::minmax({candidates[i].size(), name.size()});
+    if (longer - shorter >= best) continue;
     const size_t distance = Distance(candidates[i], name);
     if (distance < best) best = distance, nearest = i;
   }

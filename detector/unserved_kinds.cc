@@ -27,12 +27,14 @@ std::vector<UnservedKinds::Finding> UnservedKinds::SetServed(const kube::ServedK
   absl::MutexLock lock(&mu_);
   served_ = served.kinds;
   std::erase_if(missing_, [&](const auto& entry) { return served.kinds.contains(entry.first); });
+  std::map<kube::ObjectKey, size_t> reported;
   for (auto& [gvk, policies] : missing_) {
     if (kube::IsUnread(served.failed_groups, gvk.ApiVersion())) continue;
     for (auto& [policy, missing] : policies) {
       const bool first = missing.since == base::SteadyTime::InfiniteFuture();
       if (first) missing.since = now;
       if (first || missing.reported || now < missing.since + kPatience) continue;
+      if (++reported[policy] > kMostOfPolicy) continue;
       missing.reported = true;
       findings.push_back({policy, gvk, missing.at_start});
     }

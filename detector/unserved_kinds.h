@@ -3,6 +3,7 @@
 #ifndef DETECTOR_UNSERVED_KINDS_H_
 #define DETECTOR_UNSERVED_KINDS_H_
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -23,6 +24,9 @@ class UnservedKinds {
   // A kind is reported when it has been missing for this time and in two rounds of discovery: a
   // definition that is applied together with the policy is served a moment later.
   static constexpr absl::Duration kPatience = absl::Seconds(1);
+  // So many kinds of a policy are reported in a round, the others in later ones. A policy has room
+  // for ten thousand, and each is compared with all kinds that are served, and is an event.
+  static constexpr size_t kMostOfPolicy = 20;
 
   // The policy may be of either scope; its key has a namespace if it is namespaced.
   struct Finding {

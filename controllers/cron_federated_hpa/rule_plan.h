@@ -51,7 +51,8 @@ struct RulePlan {
   std::string problem;
 };
 // Returns a plan for each rule, in the order of the rules. A name that an earlier rule has is a
-// problem. Of too many rules, the first one that is not executed is a problem, and ends the list. `edited` is when the rules were edited last, if that is known.
+// problem. Of too many rules, the first one that is not executed is a problem, and ends the list.
+// `edited` is when the rules were edited last, if that is known.
 std::vector<RulePlan> PlanRules(const api::CronFederatedHpaView& object, absl::Time now,
                                 absl::Time edited = absl::InfinitePast());
 

@@ -250,16 +250,18 @@ absl::Status OverridePlaintext(const Value& overrider, Draft& draft) {
 
 struct Step {
   absl::string_view field;
+  // Upstream applies the items together, as one patch: only their result has to be an object.
+  bool is_one_patch;
   absl::Status (*apply)(const Value& overrider, Draft& draft);
 };
 constexpr Step kSteps[] = {
-    {"imageOverrider", OverrideImage},
-    {"commandOverrider", OverrideCommand},
-    {"argsOverrider", OverrideArgs},
-    {"labelsOverrider", OverrideLabels},
-    {"annotationsOverrider", OverrideAnnotations},
-    {"fieldOverrider", OverrideField},
-    {"plaintext", OverridePlaintext},
+    {"imageOverrider", false, OverrideImage},
+    {"commandOverrider", false, OverrideCommand},
+    {"argsOverrider", false, OverrideArgs},
+    {"labelsOverrider", false, OverrideLabels},
+    {"annotationsOverrider", false, OverrideAnnotations},
+    {"fieldOverrider", false, OverrideField},
+    {"plaintext", true, OverridePlaintext},
 };
 
 absl::Status CheckResult(const Value& root) {
@@ -274,7 +276,8 @@ absl::Status ApplyOverriders(const Value& overriders, absl::string_view field, D
     const absl::Span<const Value> items = overriders[step.field].items();
     for (size_t i = 0; i < items.size(); ++i) {
       absl::Status status = step.apply(items[i], draft);
-      if (status.ok()) status = CheckResult(draft.root);
+      const bool is_result = !step.is_one_patch || i + 1 == items.size();
+      if (status.ok() && is_result) status = CheckResult(draft.root);
       RETURN_IF_ERROR(base::Annotate(status, field, ".", step.field, "[", i, "]"));
     }
   }

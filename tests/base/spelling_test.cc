@@ -1,6 +1,8 @@
 #include "base/spelling.h"
 
 #include <catch2/catch.hpp>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -18,6 +20,13 @@ TEST_CASE("a name that resembles none gets no suggestion") {
   CHECK(base::NearestName("hpa", kNames) == std::nullopt);
   CHECK(base::NearestName("schedulerEstimator", kNames) == std::nullopt);
   CHECK(base::NearestName("any", {}) == std::nullopt);
+}
+
+TEST_CASE("a name of megabytes is not compared letter by letter") {
+  // That would take minutes.
+  const std::vector<std::string> names(5000, "PersistentVolumeClaim");
+  CHECK(base::NearestName(std::string(10'000'000, 'x'), names) == std::nullopt);
+  CHECK(base::NearestName(std::string(600, 'x'), {std::string(500, 'x')}) == 0);
 }
 
 TEST_CASE("a suggestion ends a sentence, and is left out when there is none") {

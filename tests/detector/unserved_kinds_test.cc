@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+
 namespace {
 
 using detector::UnservedKinds;
@@ -31,6 +33,18 @@ TEST_CASE_METHOD(Fixture, "a kind that stays missing is reported once for each p
         std::vector<Finding>{{kOther, kMisspelt, true}, {kPolicy, kMisspelt, false}});
   kinds.SetSelected(kPolicy, {kDeployment, kMisspelt}, false);
   CHECK(After(absl::Minutes(1), {kDeployment}).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a policy with thousands of unknown kinds is reported bit by bit") {
+  std::set<kube::Gvk> many;
+  for (int i = 0; i < 50; ++i) many.insert({"apps", "v1", absl::StrCat("Kind", i)});
+  kinds.SetSelected(kPolicy, many, false);
+  kinds.SetSelected(kOther, {kMisspelt}, false);
+  CHECK(After(absl::ZeroDuration(), {}).empty());
+  CHECK(After(absl::Seconds(1), {}).size() == UnservedKinds::kMostOfPolicy + 1);
+  CHECK(After(absl::Seconds(1), {}).size() == UnservedKinds::kMostOfPolicy);
+  CHECK(After(absl::Seconds(1), {}).size() == 10);
+  CHECK(After(absl::Seconds(1), {}).empty());
 }
 
 TEST_CASE_METHOD(Fixture, "a kind that is served a moment later is not reported") {

@@ -82,6 +82,20 @@ TEST_CASE("what a Work cannot record is not carried out") {
         "be longer");
 }
 
+TEST_CASE("the items of a plaintext list are one patch, of which only the result counts") {
+  const auto status = [](const char* plaintext) {
+    overrides::Draft draft{ObjectWith(1).root()};
+    return overrides::ApplyOverriders(
+        Value::Object({{"plaintext", json::Parse(plaintext).value()}}), "f", draft);
+  };
+  CHECK(status(R"([{"operator": "remove", "path": "/kind"},
+                   {"operator": "add", "path": "/kind", "value": "Robot"}])")
+            .ok());
+  CHECK(status(R"([{"operator": "add", "path": "/spec/a", "value": 1},
+                   {"operator": "remove", "path": "/kind"}])")
+            .message() == "f.plaintext[1]: the result has no kind");
+}
+
 TEST_CASE("an overrider after another one changes the object in its place") {
   const Value overriders = json::Parse(R"({"plaintext": [
       {"operator": "add", "path": "/spec/l/-", "value": 2},
