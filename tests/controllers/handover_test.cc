@@ -32,8 +32,9 @@ struct Fixture : tests::MembersFixture {
     Sync({api::Works(), api::Clusters(), api::ResourceBindings(), api::ClusterResourceBindings()});
     status.emplace(Make());
     reconciler.emplace(*manager, objects, *status);
-    // The fake server deletes things at 2024-01-01.
+    clock.Advance(absl::Hours(24 * 365));
     PutCluster(clock.Now());
+    // Works are deleted on the day before.
     REQUIRE(clock.Now() > *kube::ParseTime("2024-01-02T00:00:00Z"));
   }
   ~Fixture() override { base::IgnoreError(Finish(), "ends the loops before the writer goes"); }

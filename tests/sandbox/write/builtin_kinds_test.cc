@@ -1,6 +1,7 @@
 // Fields that the server sets in built-in kinds, and objects that it refuses.
 #include <catch2/catch.hpp>
 
+#include "absl/strings/match.h"
 #include "tests/sandbox/write/backend_fixture.h"
 
 namespace sandbox {
