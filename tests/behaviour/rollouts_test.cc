@@ -17,11 +17,13 @@ constexpr char kHugePod[] =
     R"({containers: [{name: m, image: "nginx:1.25", resources: {requests: {cpu: "5000"}}}]})";
 constexpr char kPod[] = R"({containers: [{name: m, image: "nginx:1.25"}]})";
 
-std::string PolicyForBoth(const std::string& api_version, const std::string& kind) {
+std::string PolicyFor(const std::string& name, const std::string& api_version,
+                      const std::string& kind) {
   return absl::StrCat(R"(
 apiVersion: policy.karmada.io/v1alpha1
 kind: PropagationPolicy
-metadata: {name: both, namespace: $NS}
+metadata: {name: )",
+                      name, R"(, namespace: $NS}
 spec:
   resourceSelectors: [{apiVersion: )",
                       api_version, ", kind: ", kind, R"(}]
@@ -38,7 +40,7 @@ struct Propagated {
   Propagated(const std::string& stem, const kube::Gvk& kind)
       : ns(plane.UniqueNamespace(stem)), gvk(kind) {
     Apply(kNamespaceYaml);
-    Apply(PolicyForBoth(kind.ApiVersion(), kind.kind));
+    Apply(PolicyFor("all", kind.ApiVersion(), kind.kind));
   }
   void Apply(const std::string& yaml) { plane.Apply("host", In(ns, yaml)); }
   json::Value Status(const std::string& name) {
@@ -56,6 +58,22 @@ struct Propagated {
     return plane.Eventually([&] { return Condition(name, type) == outcome; });
   }
 };
+
+std::string StatefulSet(const std::string& name) {
+  return absl::StrCat(R"(
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: )",
+                      name, R"(, namespace: $NS}
+spec:
+  replicas: 2
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: )",
+                      kPod, "\n");
+}
 
 // With a deadline, it fails, because its pod waits for a node for ever.
 std::string HugeJob(const std::string& name, const std::string& deadline) {
@@ -110,18 +128,7 @@ spec:
 
 TEST_CASE("A StatefulSet that is ready in its clusters is observed on the control plane") {
   Propagated sets("observed", kStatefulSet);
-  sets.Apply(absl::StrCat(R"(
-apiVersion: apps/v1
-kind: StatefulSet
-metadata: {name: db, namespace: $NS}
-spec:
-  replicas: 2
-  serviceName: db
-  selector: {matchLabels: {app: db}}
-  template:
-    metadata: {labels: {app: db}}
-    spec: )",
-                          kPod, "\n"));
+  sets.Apply(StatefulSet("db"));
   const auto is_observed = [&](int64_t generation) {
     const auto db = sets.plane.Get("host", kStatefulSet, {sets.ns, "db"});
     return db && db->generation() == generation &&
@@ -133,6 +140,45 @@ spec:
   sets.plane.Patch("host", kStatefulSet, {sets.ns, "db"},
                    R"({"spec":{"template":{"metadata":{"annotations":{"v":"2"}}}}})");
   CHECK(sets.plane.Eventually([&] { return is_observed(2); }));
+}
+
+// Only the sandbox lets a test say which status upstream has left.
+TEST_CASE("A take-over observes StatefulSets, and writes nothing to settled Deployments",
+          "[sandbox]") {
+  Propagated sets("taken", kStatefulSet);
+  sets.Apply(PolicyFor("deployments", "apps/v1", "Deployment"));
+  sets.Apply(StatefulSet("db"));
+  sets.Apply(Deployment("web", 2, kPod));
+  const kube::ObjectKey db{sets.ns, "db"}, web{sets.ns, "web"};
+  const auto status_of = [&](const kube::Gvk& gvk, const kube::ObjectKey& key) {
+    const auto object = sets.plane.Get("host", gvk, key);
+    return object ? object->status() : json::Value();
+  };
+  REQUIRE(sets.plane.Eventually([&] {
+    return status_of(kStatefulSet, db)["observedGeneration"].AsInt() == 1 &&
+           kube::IsConditionTrue(status_of(kDeployment, web)["conditions"], "Available") &&
+           status_of(kDeployment, web)["updatedReplicas"].AsInt() == 4;
+  }));
+  sets.plane.StopDaemon();
+  const auto leave = [&](const kube::Resource& resource, const kube::ObjectKey& key,
+                         const char* patch) {
+    REQUIRE(sets.plane.client("host")
+                .Patch(resource, key, kube::PatchType::kMerge, *json::Parse(patch),
+                       {.subresource = "status"}, {})
+                .ok());
+  };
+  leave({kStatefulSet, "statefulsets", true}, db, R"({"status":{"observedGeneration":null}})");
+  leave({kDeployment, "deployments", true}, web, R"({"status":{"conditions":null}})");
+  const std::string version(sets.plane.Get("host", kDeployment, web)->resource_version());
+  sets.plane.StartDaemon();
+  CHECK(sets.plane.Eventually(
+      [&] { return status_of(kStatefulSet, db)["observedGeneration"].AsInt() == 1; }));
+  sets.plane.AwaitDaemon(sets.ns);
+  CHECK(sets.plane.Get("host", kDeployment, web)->resource_version() == version);
+  sets.plane.Patch("host", kDeployment, web, R"({"spec":{"replicas":3}})");
+  CHECK(sets.plane.Eventually([&] {
+    return kube::IsConditionTrue(status_of(kDeployment, web)["conditions"], "Available");
+  }));
 }
 
 TEST_CASE("A Deployment is available, and has progressed, when it is ready in its clusters") {
