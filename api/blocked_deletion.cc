@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/keys.h"
 
 namespace api {
 
@@ -41,6 +42,22 @@ std::string Listed(absl::string_view what, absl::Span<const kube::ObjectPtr> obj
   }
   return absl::StrCat(objects.size(), " ", what, objects.size() == 1 ? "" : "s", ": ",
                       absl::StrJoin(names, ", "), objects.size() > kNamed ? ", ..." : "");
+}
+
+// Returns what to do about bindings whose policies were deleted. A scheduler that did not run when
+// the removal began does not look at them of itself.
+std::string ReleasedAmong(absl::Span<const kube::ObjectPtr> bindings) {
+  std::vector<kube::ObjectPtr> released(bindings.begin(), bindings.end());
+  std::erase_if(released, [](const kube::ObjectPtr& binding) {
+    return !binding->Label(kPropagationPolicyIdLabel).empty() ||
+           !binding->Label(kClusterPropagationPolicyIdLabel).empty() ||
+           !binding->Label(kBindingManagedByLabel).empty();
+  });
+  if (released.empty()) return "";
+  return absl::StrCat(" No policy selects ", Listed("binding", released),
+                      ". The scheduler hears of such bindings only when a cluster changes, so one "
+                      "that did not run when the removal began needs a change of a label of this "
+                      "Cluster. A template that is not needed any more can be deleted as well.");
 }
 
 std::string WaitsFor(const kube::Object& cluster, const BlockedDeletion& blocked) {
@@ -81,7 +98,8 @@ std::string ClusterWaitsForBindings(const kube::Object& cluster, const BlockedDe
       WaitsFor(cluster, blocked), Listed("binding", bindings),
       ". The scheduler takes a cluster that is being removed out of spec.clusters: "
       "see whether it runs, whether spec.schedulerName of the binding names it, and "
-      "whether spec.suspension.scheduling keeps it from doing so.");
+      "whether spec.suspension.scheduling keeps it from doing so.",
+      ReleasedAmong(bindings));
 }
 
 }  // namespace message

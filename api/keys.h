@@ -96,6 +96,14 @@ inline constexpr char kDependenciesAnnotation[] = "resourcebinding.karmada.io/de
 // Of this program alone: which state of its template a binding stands for (passed_template.h).
 inline constexpr char kPassedTemplateAnnotation[] = "resourcebinding.karmada.io/passed-template";
 
+// Of this program alone, on bindings: the tainted clusters that the workload has left although its
+// placement tolerates their taints for some time (controllers/graceful_eviction/left_tainted.h).
+inline constexpr char kLeftTaintedClustersAnnotation[] =
+    "resourcebinding.karmada.io/left-tainted-clusters";
+// Of this program alone, on bindings: the state of an application that has been moved and was not
+// healthy since, once the eviction task that had it has ended (api/preserved_state.h).
+inline constexpr char kPreservedStateAnnotation[] = "resourcebinding.karmada.io/preserved-state";
+
 // The cluster that an EndpointSlice comes from, on slices and Works in consumer clusters.
 inline constexpr char kProvisionClusterAnnotation[] = "endpointslice.karmada.io/provision-cluster";
 

@@ -277,6 +277,13 @@ kube::EventHandler OnUnexpectedWork(kube::Manager& manager, kube::WorkQueue& que
   return come;
 }
 
+// The state of a failed application is in manifests until it is healthy, which changes no spec.
+bool ManifestsMayDiffer(const kube::Object& before, const kube::Object& after) {
+  return kube::GenerationChanged(before, after) ||
+         before.Annotation(api::kPreservedStateAnnotation) !=
+             after.Annotation(api::kPreservedStateAnnotation);
+}
+
 // Queues the bindings to the cluster.
 void QueueBindingsTo(const std::string& cluster, const kube::Informer& bindings,
                      kube::WorkQueue& queue) {
@@ -294,7 +301,7 @@ absl::Status RegisterBinding(const loops::Context& context, int workers) {
   kube::ControllerBuilder builder = context.NewController(Scope::kBindingController, workers);
   if (Scope::kNamespaced) builder.Reads(api::OverridePolicies());
   kube::Controller& controller =
-      builder.Watches(Scope::Bindings(), {.when = {.update = kube::GenerationChanged}})
+      builder.Watches(Scope::Bindings(), {.when = {.update = ManifestsMayDiffer}})
           .Watches(api::Works(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},
                                   .map = BindingThatLostWork<Scope>(context.manager)})
           .Reads(api::Works(), Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel))

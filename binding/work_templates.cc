@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/keys.h"
 #include "api/names.h"
+#include "api/preserved_state.h"
 #include "api/webster.h"
 #include "base/status.h"
 
@@ -93,15 +94,8 @@ absl::StatusOr<kube::Object> ManifestFor(const kube::Object& object,
 
 void InjectPreservedState(const api::BindingView& binding, const std::string& cluster,
                           kube::Object& manifest) {
-  const std::vector<api::EvictionTask> tasks = binding.EvictionTasks();
-  if (binding.DispatchTargets().size() != 1 || tasks.empty() || !tasks.back().PurgesAtOnce()) {
-    return;
-  }
-  const json::Value& task = tasks.back().json;
-  for (const json::Value& before : task["clustersBeforeFailover"].items()) {
-    if (before.AsString() == cluster) return;
-  }
-  for (const json::Member& label : task["preservedLabelState"].members()) {
+  const json::Value labels = api::PreservedStateFor(binding, cluster);
+  for (const json::Member& label : labels.members()) {
     manifest.SetLabel(label.name(), label.value.AsString());
   }
 }

@@ -29,9 +29,8 @@ absl::StatusOr<kube::Object> ManifestFor(const kube::Object& object,
                                          const api::TargetCluster& target, int64_t completions,
                                          const interpreter::Interpreter& interpreter);
 
-// Sets the labels that the last eviction has preserved of a failed cluster, if `cluster` is the
-// only target, is new to the workload, and the failed one was purged at once (upstream's
-// injectReservedLabelState). For the gate StatefulFailoverInjection.
+// Sets the labels that an eviction has preserved of a failed cluster (api::PreservedStateFor). For
+// the gate StatefulFailoverInjection.
 void InjectPreservedState(const api::BindingView& binding, const std::string& cluster,
                           kube::Object& manifest);
 

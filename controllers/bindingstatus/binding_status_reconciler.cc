@@ -6,8 +6,10 @@
 // template. A failure of the binding's write ends the pass before the template; each failure is
 // repeated with back-off. A template that is gone is passed over.
 //
-// Passes come from changes of the Works, 100 ms later so that several become one, from bindings
-// that are there at the start, from a new version of the template, from rules and from rechecks.
+// Passes come from changes of the Works and of the clusters in which Works are expected, 100 ms
+// later so that several become one, from bindings that are there at the start, from a new version
+// of the template, from rules and from rechecks. A binding that is not fully applied any more,
+// because a cluster has been added whose Work is not there, is written without waiting for it.
 // held_, under mu_, has since when unwritten news has waited. It, the pauses and the reported
 // outcomes may be lost; that moves the next write a little.
 #include "controllers/bindingstatus/binding_status_reconciler.h"
@@ -55,6 +57,15 @@ kube::Object WithStatus(const api::BindingView& binding,
   return after;
 }
 
+// Returns whether the binding is called fully applied although an expected cluster has no Work.
+bool LacksWorks(const api::BindingView& binding,
+                const std::vector<api::AggregatedStatusItem>& items) {
+  if (!kube::IsConditionTrue(binding.Conditions(), api::kBindingFullyApplied)) return false;
+  std::set<std::string> lacking = binding.ExpectedClusters();
+  for (const api::AggregatedStatusItem& item : items) lacking.erase(item.cluster_name);
+  return !lacking.empty();
+}
+
 }  // namespace
 
 template <class Scope>
@@ -88,8 +99,9 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
                    AggregateWorks(binding.Resource(), works));
   const kube::Object after = WithStatus(binding, items, manager_.clock().Now());
   const bool is_news = after.status() != object->status();
-  const absl::Duration hold =
-      HoldFor(request.key, !is_news || IsSettled(AnsweringTargets(binding, works), items));
+  const bool at_once =
+      !is_news || LacksWorks(binding, items) || IsSettled(AnsweringTargets(binding, works), items);
+  const absl::Duration hold = HoldFor(request.key, at_once);
   if (hold > absl::ZeroDuration()) return kube::Action::After(hold);
 
   RETURN_IF_ERROR(WriteBinding(object, after, items.size(), stop));
@@ -219,6 +231,16 @@ bool TemplateVersionChanged(const kube::Object& before, const kube::Object& afte
                                    api::BindingView(after).Resource().resource_version;
 }
 
+bool ExpectedClustersChanged(const kube::Object& before, const kube::Object& after) {
+  const json::Value& old_spec = before.spec();
+  const json::Value& spec = after.spec();
+  const bool may_differ = old_spec["clusters"] != spec["clusters"] ||
+                          old_spec["requiredBy"] != spec["requiredBy"] ||
+                          old_spec["gracefulEvictionTasks"] != spec["gracefulEvictionTasks"];
+  return may_differ &&
+         api::BindingView(before).ExpectedClusters() != api::BindingView(after).ExpectedClusters();
+}
+
 }  // namespace
 
 template <class Scope>
@@ -227,6 +249,9 @@ absl::Status RegisterBindingStatus(const loops::Context& context, int workers) {
       context.NewController(Scope::kStatusController, workers)
           .Watches(Scope::Bindings(),
                    {.when = {.add = HasClusters, .update = TemplateVersionChanged}})
+          .Watches(Scope::Bindings(),
+                   {.when = {.add = kube::Never, .update = ExpectedClustersChanged},
+                    .delay = works::kSettledHold})
           // Several Works of one binding tend to change together.
           .Watches(api::Works(), {.when = {.add = kube::Never, .update = StatusOrDeletionChanged},
                                   .map = BindingOf<Scope>,

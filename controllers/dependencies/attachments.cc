@@ -243,6 +243,11 @@ void Attachments::ReportConflict(const kube::Object& attached,
                     *conflict);
 }
 
+void Attachments::Forget(const kube::ObjectKey& attached) {
+  absl::MutexLock lock(&mu_);
+  conflicts_.erase(attached);
+}
+
 absl::StatusOr<bool> Attachments::Detach(const kube::ObjectPtr& attached,
                                          const kube::ObjectKey& referrer,
                                          const base::StopToken& stop) {

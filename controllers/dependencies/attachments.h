@@ -52,6 +52,8 @@ class Attachments {
   bool AwaitsMembers(const kube::Object& referrer) const;
   // Lets go of all bindings that are attached to `referrer`, which may not exist any more.
   absl::Status Release(const kube::ObjectKey& referrer, const base::StopToken& stop);
+  // Forgets what has been reported about an attached binding that does not exist any more.
+  void Forget(const kube::ObjectKey& attached);
 
  private:
   std::vector<kube::ObjectPtr> AttachedTo(const kube::ObjectKey& referrer) const;

@@ -21,8 +21,9 @@
 // A binding is queued when it changes, when a rule does, when an object comes that it may need
 // (DependencySource), when its Work in a cluster that it has left is gone, when a cluster with its
 // dependencies is removed, and when an attached binding is deleted, loses a referrer or gets other
-// clusters than the referrer needs: whoever did that has it made again. Nothing but the reported
-// outcomes is remembered.
+// clusters than the referrer needs: whoever did that has it made again. A referrer that was removed
+// by force while no process ran is queued for what is still attached to it. Nothing but the
+// reported outcomes is remembered.
 #include "controllers/dependencies/dependencies_reconciler.h"
 
 #include <algorithm>
@@ -69,13 +70,30 @@ bool ChangedForUs(const kube::Object& before, const kube::Object& after) {
           after.HasFinalizer(api::kDependenciesFinalizer));
 }
 
-// Maps an attached binding to its referrers.
-std::vector<kube::Request> ReferrersOf(const kube::Object& attached) {
+// Maps an attached binding that is gone to its referrers, and to itself: it is to be forgotten.
+std::vector<kube::Request> ReferrersAndItself(const kube::Object& attached) {
   std::vector<kube::Request> requests;
   for (const api::BindingSnapshot& referrer : api::BindingView(attached).RequiredBy()) {
     requests.push_back({.key = {referrer.ns, referrer.name}});
   }
+  if (!requests.empty()) requests.push_back({.key = attached.key()});
   return requests;
+}
+
+bool IsRequired(const kube::Object& binding) { return !binding.spec()["requiredBy"].empty(); }
+
+// Maps an attached binding to those of its referrers that do not exist. Their finalizers were
+// removed by force, and nobody has seen them go.
+kube::MapFn LostReferrersOf(kube::ClusterClient& client) {
+  return [&client](const kube::Object& attached) {
+    std::vector<kube::Request> requests;
+    for (const api::BindingSnapshot& referrer : api::BindingView(attached).RequiredBy()) {
+      kube::ObjectKey key{referrer.ns, referrer.name};
+      const bool exists = client.Find(api::ResourceBindings(), key) != nullptr;
+      if (!exists) requests.push_back({.key = std::move(key)});
+    }
+    return requests;
+  };
 }
 
 // Returns whether the binding records these dependencies.
@@ -111,6 +129,7 @@ absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Reque
     recorder_.Forget(AttachingTo(request.key));
   }
   if (binding == nullptr) {
+    attachments_.Forget(request.key);
     // Its finalizer may have been removed by force.
     RETURN_IF_ERROR(attachments_.Release(request.key, stop));
     return kube::Action::Done();
@@ -269,9 +288,12 @@ absl::Status RegisterDependencies(const loops::Context& context, int workers) {
           .Reads(api::ResourceBindings(), kDependencyIndex, DependencyKeys)
           .Watches(api::ResourceBindings(),
                    {.when = {.add = IsForUs, .update = ChangedForUs, .remove = propagated}})
-          .Watches(
-              api::ResourceBindings(),
-              {.when = {.add = kube::Never}, .map = ReferrersOf, .map_update = referrers_to_ask})
+          .Watches(api::ResourceBindings(), {.when = {.add = kube::Never},
+                                             .map = ReferrersAndItself,
+                                             .map_update = referrers_to_ask})
+          .Watches(api::ResourceBindings(),
+                   {.when = {.add = IsRequired, .update = kube::NeverUpdate, .remove = kube::Never},
+                    .map = LostReferrersOf(context.manager.cluster())})
           .Reads(api::Works(), api::kResourceBindingIdLabel,
                  kube::IndexByLabel(api::kResourceBindingIdLabel))
           .Watches(api::Works(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},

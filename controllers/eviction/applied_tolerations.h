@@ -3,6 +3,7 @@
 #ifndef CONTROLLERS_EVICTION_APPLIED_TOLERATIONS_H_
 #define CONTROLLERS_EVICTION_APPLIED_TOLERATIONS_H_
 
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,11 +22,17 @@ absl::StatusOr<std::vector<api::Toleration>> AppliedTolerations(const kube::Obje
 // the controller "cluster" have to be on.
 bool TaintManagerEvicts(const config::Options& options);
 
-// Returns whether the scheduler may place the binding in the cluster, from which the taint manager
-// would evict it at once, if it works: the cluster's taints are tolerated, but the time for which
-// one with the effect NoExecute is tolerated is over. False also when the tolerations cannot be
-// read.
-bool WouldBeEvictedAgain(const kube::Object& binding, const kube::Object& cluster, absl::Time now);
+// The times (timeAdded) of the first and the last of some taints.
+struct TaintTimes {
+  absl::Time first, last;
+};
+
+// Returns when the taints were added because of which the taint manager, if it works, would evict
+// the binding at once from the cluster, where the scheduler may place it: the cluster's taints are
+// tolerated, but the time for which these, with the effect NoExecute, are tolerated is over.
+// nullopt when there are none, and when the tolerations cannot be read.
+std::optional<TaintTimes> OverdueTaints(const kube::Object& binding, const kube::Object& cluster,
+                                        absl::Time now);
 
 }  // namespace controllers
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/preserved_state.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
 #include "kube/meta/json_path.h"
@@ -51,6 +52,24 @@ kube::InvolvedObject TemplateOf(const kube::Object& binding) {
   return {reference.api_version, reference.kind, reference.ns, reference.name, reference.uid, ""};
 }
 
+// Returns the state with which the workload came to the cluster from which it is evicted now, if it
+// was not healthy there: it has all labels of the rules. A task that a user has to end may be older
+// than the last time at which the workload was healthy.
+std::optional<LabelState> EarlierState(const json::Value& rules, const api::BindingView& binding,
+                                       absl::string_view cluster, absl::string_view health) {
+  if (health == api::kHealthy) return std::nullopt;
+  const std::vector<api::EvictionTask> tasks = binding.EvictionTasks();
+  if (!tasks.empty() && tasks.back().json["suppressDeletion"].is_bool()) return std::nullopt;
+  const json::Value labels = api::PreservedStateFor(binding, cluster);
+  LabelState state;
+  for (const json::Value& rule : rules.items()) {
+    const json::Value* value = labels.Find(rule["aliasLabelName"].AsString());
+    if (value == nullptr) return std::nullopt;
+    state[rule["aliasLabelName"].ToString()] = value->ToString();
+  }
+  return state;
+}
+
 }  // namespace
 
 bool Evict(kube::Object& binding, const Eviction& eviction) {
@@ -79,6 +98,10 @@ absl::StatusOr<LabelState> PreservedLabelState(const json::Value& state_preserva
   const auto item = std::find_if(items.begin(), items.end(), [&](const auto& candidate) {
     return candidate.cluster_name == cluster;
   });
+  const absl::string_view health = item == items.end() ? "" : absl::string_view(item->health);
+  std::optional<LabelState> earlier =
+      EarlierState(state_preservation["rules"], binding, cluster, health);
+  if (earlier.has_value()) return *std::move(earlier);
   if (item == items.end() || item->status.is_null()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the application status has not yet been collected from Cluster(", cluster, ")"));

@@ -48,9 +48,10 @@ struct Eviction {
 bool Evict(kube::Object& binding, const Eviction& eviction);
 
 // Returns the labels that the rules of a policy's statePreservation make of the status that the
-// cluster reported; empty without rules. kFailedPrecondition when there is no status yet, or a
-// rule's path finds nothing in it; kInvalidArgument for a path that is none. Upstream:
-// BuildPreservedLabelState.
+// cluster reported; empty without rules. If the workload was moved there with such labels and was
+// not healthy since, these are returned (api/preserved_state.h). kFailedPrecondition when there is
+// no status yet, or a rule's path finds nothing in it; kInvalidArgument for a path that is none.
+// Upstream: BuildPreservedLabelState, which does not look for earlier labels.
 absl::StatusOr<LabelState> PreservedLabelState(const json::Value& state_preservation,
                                                const api::BindingView& binding,
                                                absl::string_view cluster);

@@ -5,23 +5,29 @@
 // an event between the write and its recording.
 //
 // The scheduler does not ask for how long a taint is tolerated, but leaves out clusters that have a
-// task. Without one it would place a workload whose toleration is over in the tainted cluster
-// again, and the taint manager would evict it again, every ten seconds. So such a task stays when
-// it has ended, marked, without an effect on Works. It goes when the taint goes or is tolerated
-// again: changes of a cluster's taints queue the bindings with a task for that cluster. It also
-// goes, with the first pass after a start, when the flags have turned the taint manager off.
+// task. Without one it may place a workload whose toleration is over in the tainted cluster again,
+// and the taint manager would evict it again, every ten seconds. So the end of such a task is
+// recorded in an annotation of the binding, in the same write. If the workload does return, the
+// task of its next eviction stays when it has ended, marked, without an effect on Works. Record and
+// task are removed when the taint is removed or tolerated again: changes of a cluster's taints
+// queue the bindings that have a task or a record for that cluster. They are also removed, with the
+// first pass after a start, when the flags have turned the taint manager off.
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "api/binding_scope.h"
 #include "api/eviction.h"
+#include "api/keys.h"
+#include "api/preserved_state.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "controllers/eviction/applied_tolerations.h"
 #include "controllers/eviction/eviction_task.h"
+#include "controllers/graceful_eviction/left_tainted.h"
 #include "controllers/graceful_eviction/task_assessment.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
@@ -41,16 +47,18 @@ absl::StatusOr<kube::Action> GracefulEvictionReconciler<Scope>::Reconcile(
   const kube::ObjectPtr binding = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (binding == nullptr || binding->IsDeleting()) return kube::Action::Done();
   const absl::Time now = manager_.clock().Now();
-  const KeepAwayFn keep_away = [&](absl::string_view name) {
-    if (!options_.keeps_away) return false;
+  const OverdueTaintsFn overdue = [&](absl::string_view name) -> std::optional<TaintTimes> {
+    if (!options_.keeps_away) return std::nullopt;
     const kube::ObjectPtr cluster =
         manager_.cluster().Find(api::Clusters(), {"", std::string(name)});
-    return cluster != nullptr && WouldBeEvictedAgain(*binding, *cluster, now);
+    return cluster == nullptr ? std::nullopt : OverdueTaints(*binding, *cluster, now);
   };
-  const TaskAssessment assessment = AssessTasks(*binding, now, options_.timeout, keep_away);
+  const TaskAssessment assessment = AssessTasks(*binding, now, options_.timeout, overdue);
   kube::Object after = *binding;
   after.Set({"spec", "gracefulEvictionTasks"}, assessment.kept);
   if (assessment.kept.empty()) after.Erase({"spec", "gracefulEvictionTasks"});
+  SetLeftTaintedClusters(after, assessment.left_tainted);
+  api::SetKeptPreservedState(after, assessment.preserved_state);
   kube::UpdateOptions options;
   options.precondition = kube::UpdateOptions::Precondition::kAlways;
   const absl::Status written =
@@ -66,13 +74,16 @@ absl::StatusOr<kube::Action> GracefulEvictionReconciler<Scope>::Reconcile(
 
 namespace {
 
-bool HasTasks(const kube::Object& binding) {
-  return !binding.Get({"spec", "gracefulEvictionTasks"}).empty();
+// Returns whether the binding has tasks, or a record of tasks that have ended.
+bool IsForUs(const kube::Object& binding) {
+  return !binding.Get({"spec", "gracefulEvictionTasks"}).empty() ||
+         binding.annotations().Has(api::kLeftTaintedClustersAnnotation) ||
+         binding.annotations().Has(api::kPreservedStateAnnotation);
 }
 
-bool HasTasksNow(const kube::Object&, const kube::Object& after) { return HasTasks(after); }
+bool IsForUsNow(const kube::Object&, const kube::Object& after) { return IsForUs(after); }
 
-// The index of bindings by the clusters of their tasks.
+// The index of bindings by the clusters of their tasks, and of those that they have left.
 constexpr char kByTask[] = "spec.gracefulEvictionTasks";
 
 std::vector<std::string> ClustersOfTasks(const kube::Object& binding) {
@@ -80,6 +91,7 @@ std::vector<std::string> ClustersOfTasks(const kube::Object& binding) {
   for (const json::Value& task : binding.Get({"spec", "gracefulEvictionTasks"}).items()) {
     clusters.push_back(task["fromCluster"].ToString());
   }
+  for (const auto& left : LeftTaintedClusters(binding)) clusters.push_back(left.first);
   return clusters;
 }
 
@@ -87,7 +99,7 @@ bool TaintsChanged(const kube::Object& before, const kube::Object& after) {
   return before.spec()["taints"] != after.spec()["taints"];
 }
 
-// Maps a Cluster to the bindings that have a task for it.
+// Maps a Cluster to the bindings that have a task or a record for it.
 template <class Scope>
 kube::MapFn BindingsWithTask(kube::Manager& manager) {
   return [&manager](const kube::Object& cluster) {
@@ -106,7 +118,7 @@ template <class Scope>
 absl::Status RegisterGracefulEviction(const loops::Context& context, int workers) {
   context.NewController(api::kGracefulEvictionController<Scope>, workers)
       .Watches(Scope::Bindings(),
-               {.when = {.add = HasTasks, .update = HasTasksNow, .remove = kube::Never}})
+               {.when = {.add = IsForUs, .update = IsForUsNow, .remove = kube::Never}})
       .Watches(api::Clusters(), {.when = {.add = kube::Never, .update = TaintsChanged},
                                  .map = BindingsWithTask<Scope>(context.manager)})
       .Reads(Scope::Bindings(), kByTask, ClustersOfTasks)

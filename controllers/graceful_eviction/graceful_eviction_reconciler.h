@@ -19,8 +19,8 @@ class GracefulEvictionReconciler : public kube::Reconciler {
  public:
   struct Options {
     absl::Duration timeout;  // For tasks without a grace period.
-    // Tasks of the taint manager stay to keep workloads away. If this is false, all tasks end as
-    // upstream's do, also those that have stayed so far.
+    // Tasks of the taint manager stay to keep workloads away that have returned. If this is false,
+    // all tasks end as upstream's do, also those that have stayed so far, and nothing is recorded.
     bool keeps_away = false;
   };
   // REQUIRES: `manager` outlives the reconciler.

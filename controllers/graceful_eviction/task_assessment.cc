@@ -6,6 +6,7 @@
 #include "api/binding.h"
 #include "api/eviction.h"
 #include "api/keys.h"
+#include "api/preserved_state.h"
 
 namespace controllers {
 namespace {
@@ -47,17 +48,29 @@ json::Value KeepingAway(json::Value task) {
   return task;
 }
 
+// Takes over what an ended task has preserved, if anything.
+void Preserve(const json::Value& task, json::Value& preserved_state) {
+  json::Value state = api::PreservedStateOf(api::EvictionTask::FromJson(task));
+  if (!state.is_null()) preserved_state = std::move(state);
+}
+
 }  // namespace
 
 TaskAssessment AssessTasks(const kube::Object& binding, absl::Time now, absl::Duration timeout,
-                           const KeepAwayFn& keep_away) {
+                           const OverdueTaintsFn& overdue) {
   const api::BindingView view(binding);
   const bool has_moved = IsPlaced(view) && IsHealthyEverywhere(view);
   TaskAssessment result;
+  if (!has_moved) result.preserved_state = api::KeptPreservedState(binding);
+  result.left_tainted = LeftTaintedClusters(binding);
+  std::erase_if(result.left_tainted, [&](const auto& left) {
+    const std::optional<TaintTimes> taints = overdue(left.first);
+    return !taints || taints->first > left.second;  // Another taint than those that it has left.
+  });
   for (const json::Value& task : binding.Get({"spec", "gracefulEvictionTasks"}).items()) {
     const std::string cluster = task["fromCluster"].ToString();
     if (api::KeepsAway(task)) {
-      if (keep_away(cluster)) result.kept.Append(task);
+      if (overdue(cluster)) result.kept.Append(task);
       continue;
     }
     const auto created = kube::ParseTime(task["creationTimestamp"].AsString());
@@ -68,7 +81,12 @@ TaskAssessment AssessTasks(const kube::Object& binding, absl::Time now, absl::Du
         (suppressed.is_bool() ? !suppressed.AsBool() : left <= absl::ZeroDuration() || has_moved);
     if (ends) {
       result.evicted.push_back(cluster);
-      if (IsOfTaintManager(task) && keep_away(cluster)) result.kept.Append(KeepingAway(task));
+      if (!has_moved && !suppressed.is_bool()) Preserve(task, result.preserved_state);
+      const std::optional<TaintTimes> taints =
+          IsOfTaintManager(task) ? overdue(cluster) : std::nullopt;
+      if (!taints) continue;
+      const bool is_first = result.left_tainted.try_emplace(cluster, taints->last).second;
+      if (!is_first) result.kept.Append(KeepingAway(task));
       continue;
     }
     json::Value kept = task;

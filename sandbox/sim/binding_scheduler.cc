@@ -35,13 +35,19 @@ namespace {
 
 using Outcome = Placement::Outcome;
 
-// Returns whether a policy made the binding: those that merely follow another binding get their
-// clusters from it.
+// Returns whether the binding may be scheduled. One that merely follows another binding has no
+// placement and gets its clusters from that one.
 bool IsOurs(const kube::Object& binding) {
   const api::BindingView view(binding);
   const absl::string_view name = view.SchedulerName();
   if (!name.empty() && name != api::kDefaultSchedulerName) return false;
-  if (view.IsSchedulingSuspended() || binding.IsDeleting()) return false;
+  return !view.IsSchedulingSuspended() && !binding.IsDeleting() && !view.Placement().is_null();
+}
+
+// Returns whether a change of the binding is a reason to look at it: if a policy has claimed it.
+// One whose policy was deleted is placed anew only when a cluster changes (upstream's
+// resourceBindingEventFilter and enqueueAffectedBindings).
+bool IsClaimed(const kube::Object& binding) {
   return !binding.Label(api::kPropagationPolicyIdLabel).empty() ||
          !binding.Label(api::kClusterPropagationPolicyIdLabel).empty() ||
          !binding.Label(api::kBindingManagedByLabel).empty();
@@ -157,7 +163,7 @@ BindingScheduler::BindingScheduler(Backend& backend, EventLoop& loop,
 }
 
 void BindingScheduler::OnBinding(const Event& event) {
-  if (event.type == Event::Type::kDeleted) return;
+  if (event.type == Event::Type::kDeleted || !IsClaimed(*event.object)) return;
   const bool same_spec =
       event.previous != nullptr && event.previous->generation() == event.object->generation();
   if (!same_spec) controller_.Enqueue(event.object->key());
@@ -184,6 +190,7 @@ absl::Status BindingScheduler::RequeueFor(const kube::ObjectKey& cluster) {
     changed_.erase(cluster);
   }
   for (const kube::ObjectPtr& binding : bindings) {
+    if (!IsOurs(*binding)) continue;
     const auto affinity = api::ClusterAffinity::FromJson(ObservedAffinity(*binding));
     const bool concerned = std::any_of(
         states.begin(), states.end(),

@@ -10,6 +10,8 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
 #include "absl/time/clock.h"
+#include "api/eviction.h"
+#include "api/keys.h"
 #include "api/names.h"
 #include "sandbox/api_server.h"
 #include "sandbox/fleet.h"
@@ -314,7 +316,38 @@ TEST_CASE("A toleration ends at its time even if the program is restarted, or ne
   CHECK(p.Placed({"long"}, "member1") == 1);
 }
 
-TEST_CASE("A workload whose toleration is over stays away until the taint goes") {
+TEST_CASE("A first eviction ends as usual although the taint stays and is tolerated") {
+  Plane p({"--resource-eviction-rate=100"}, /*keeps_tasks=*/false);
+  ControlPlane& plane = p.plane;
+  p.Propagate("web", WebDeployment(), PolicyOf(kWebSelector, R"(
+    clusterAffinity: {clusterNames: [member1, member2]}
+    clusterTolerations: [{key: example.com/down, operator: Exists, tolerationSeconds: 0}]
+    replicaScheduling:
+      replicaSchedulingType: Divided
+      replicaDivisionPreference: Weighted
+      weightPreference:
+        staticWeightList:
+        - {targetCluster: {clusterNames: [member1]}, weight: 1}
+        - {targetCluster: {clusterNames: [member2]}, weight: 1}
+)"));
+  const kube::ObjectKey web = {p.ns, "web"};
+  REQUIRE(plane.Eventually([&] {
+    return plane.Exists("member1", kDeployment, web) && plane.Exists("member2", kDeployment, web);
+  }));
+  p.TaintMember1();
+  CHECK(plane.Eventually([&] {
+    return absl::StrContains(plane.EventsOn(kDeployment, "web"),
+                             "EvictWorkloadFromClusterSucceed: Evict from cluster member1");
+  }));
+  CHECK(plane.Eventually([&] {
+    const auto binding = plane.Get("host", kBinding, {p.ns, "web-deployment"});
+    return binding && !binding->spec().Has("gracefulEvictionTasks") &&
+           !plane.Exists("member1", kDeployment, web);
+  }));
+  CHECK_FALSE(plane.Get("host", kCluster, {"", "member1"})->Get({"spec", "taints"}).empty());
+}
+
+TEST_CASE("A workload that has returned to a tainted cluster stays away until the taint goes") {
   Plane p({"--resource-eviction-rate=100"}, /*keeps_tasks=*/false);
   ControlPlane& plane = p.plane;
   p.Propagate("both", ConfigMapNamed("both"), PolicyOf(Selects("both"), R"(
@@ -327,7 +360,12 @@ TEST_CASE("A workload whose toleration is over stays away until the taint goes")
            plane.Exists("member2", kConfigMap, object);
   }));
   p.TaintMember1();
-  REQUIRE(plane.Eventually([&] { return !plane.Exists("member1", kConfigMap, object); }));
+  // The scheduler places it there again, as soon as the first eviction has ended.
+  REQUIRE(plane.Eventually([&] {
+    const json::Value tasks = p.BindingOf("both").Get({"spec", "gracefulEvictionTasks"});
+    return tasks.size() == 1 && api::KeepsAway(tasks.At(0)) &&
+           !plane.Exists("member1", kConfigMap, object);
+  }));
   const auto is_away = [&] {
     return p.Placed({"both"}, "member1") == 0 && !plane.Exists("member1", kConfigMap, object);
   };
@@ -342,7 +380,11 @@ TEST_CASE("A workload whose toleration is over stays away until the taint goes")
   CHECK(plane.Always(is_away));
   plane.Patch("host", kCluster, {"", "member1"}, R"({"spec":{"taints":null}})");
   CHECK(plane.Eventually([&] { return plane.Exists("member1", kConfigMap, object); }));
-  CHECK(plane.Eventually([&] { return !p.BindingOf("both").spec().Has("gracefulEvictionTasks"); }));
+  CHECK(plane.Eventually([&] {
+    const kube::Object binding = p.BindingOf("both");
+    return !binding.spec().Has("gracefulEvictionTasks") &&
+           !binding.annotations().Has(api::kLeftTaintedClustersAnnotation);
+  }));
 }
 
 // On a plane that others have used, their bindings would be evicted, too.

@@ -50,9 +50,11 @@ spec:
 }
 
 // The taint manager evicts at once; tasks end after this time ("10m").
-std::vector<std::string> EvictingWith(const std::string& timeout) {
-  return {"--feature-gates=Failover=true", "--enable-no-execute-taint-eviction",
-          "--resource-eviction-rate=100", absl::StrCat("--graceful-eviction-timeout=", timeout)};
+std::vector<std::string> EvictingWith(const std::string& timeout,
+                                      const std::string& further_gates = "") {
+  return {absl::StrCat("--feature-gates=Failover=true", further_gates),
+          "--enable-no-execute-taint-eviction", "--resource-eviction-rate=100",
+          absl::StrCat("--graceful-eviction-timeout=", timeout)};
 }
 
 // A robot that runs in one of two members.
@@ -86,9 +88,9 @@ struct Moving {
   bool HasSettings(const std::string& cluster) {
     return plane.Exists(cluster, kConfigMap, {ns, "settings"});
   }
-  void Report(const std::string& cluster, bool ok) {
+  void Report(const std::string& cluster, bool ok, int step = 7) {
     plane.Patch(cluster, kind, robot,
-                absl::Substitute(R"({"status":{"ok":$0,"step":7}})", ok ? "true" : "false"),
+                absl::Substitute(R"({"status":{"ok":$0,"step":$1}})", ok ? "true" : "false", step),
                 "status");
   }
   void TaintCluster() {
@@ -202,6 +204,31 @@ TEST_CASE("A workload that is purged directly goes before it comes again, with i
   REQUIRE(plane.Eventually([&] { return m.IsIn(m.to); }));
   CHECK(plane.Get(m.to, m.kind, m.robot)->Label("example.io/step") == "7");
   CHECK(m.Tasks().At(0)["clustersBeforeFailover"].At(0).AsString() == m.from);
+}
+
+TEST_CASE(
+    "A workload that fails again before it was healthy keeps the state of the last good run") {
+  Moving m(
+      R"({decisionConditions: {tolerationSeconds: 0}, purgeMode: Directly, statePreservation:
+              {rules: [{aliasLabelName: example.io/step, jsonPath: "{.step}"}]}})",
+      EvictingWith("1s", ",StatefulFailoverInjection=true"));
+  ControlPlane& plane = m.plane;
+  const auto label_in = [&](const std::string& cluster) {
+    const auto object = plane.Get(cluster, m.kind, m.robot);
+    return object ? std::string(object->Label("example.io/step")) : "";
+  };
+  m.Report(m.from, false, 7);
+  REQUIRE(plane.Eventually([&] { return label_in(m.to) == "7" && m.Tasks().empty(); }));
+  CHECK(plane.Always([&] { return label_in(m.to) == "7"; }));  // The task has timed out.
+  m.Restart();
+  m.Report(m.to, false, 8);
+  REQUIRE(plane.Eventually([&] { return m.IsIn(m.from); }));
+  CHECK(label_in(m.from) == "7");
+
+  m.Report(m.from, true, 9);
+  CHECK(plane.Eventually([&] { return m.IsIn(m.from) && label_in(m.from).empty(); }));
+  m.Report(m.from, false, 9);
+  CHECK(plane.Eventually([&] { return label_in(m.to) == "9"; }));
 }
 
 TEST_CASE("A workload that must never be purged stays until somebody says so") {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/keys.h"
 #include "api/names.h"
 #include "api/resources.h"
 #include "sandbox/api_server.h"
@@ -135,6 +136,24 @@ metadata: {name: late}
 spec: {syncMode: Pull}
 )");
   CHECK(s.plane.Eventually([&] { return work_for("late"); }));
+}
+
+TEST_CASE("A cluster can be removed although the policy of what is there was deleted",
+          "[sandbox]") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("released");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, Settings("v")));
+  plane.Apply("host", In(ns, kSettingsPolicy));
+  REQUIRE(plane.Eventually([&] { return SettingIn(plane, "member2", ns) == "v"; }));
+  plane.Delete("host", kPolicy, {ns, "settings"});
+  REQUIRE(plane.Eventually([&] {
+    const auto binding = plane.Get("host", kBinding, {ns, "settings-configmap"});
+    return binding && binding->Label(api::kPropagationPolicyIdLabel).empty();
+  }));
+  Leave(plane, "member2");
+  CHECK(plane.Eventually([&] { return !plane.Exists("host", kCluster, {"", "member2"}); }));
+  CHECK(SettingIn(plane, "member1", ns) == "v");
 }
 
 TEST_CASE("A deletion that a member denies is reported on the Work and the template", "[sandbox]") {

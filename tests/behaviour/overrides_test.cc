@@ -194,4 +194,40 @@ TEST_CASE("Override policies that are too much are reported, and hold up nothing
   }));
 }
 
+TEST_CASE("A binding is not fully applied while a cluster that has been added has no Work") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("added");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: fails, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: settings}]
+  overrideRules:
+  - targetCluster: {clusterNames: [member2]}
+    overriders: {plaintext: [{path: /spec/none, operator: remove}]}
+)"));
+  plane.Apply("host", In(ns, Settings("v")));
+  plane.Apply("host", In(ns, kSettingsPolicy));
+  plane.Patch("host", kPolicy, {ns, "settings"},
+              R"({"spec":{"placement":{"clusterAffinity":{"clusterNames":["member1"]}}}})");
+  const auto binding = [&] {
+    return plane.Get("host", kBinding, {ns, "settings-configmap"}).value_or(kube::Object());
+  };
+  const auto is_applied = [&] {
+    return kube::IsConditionTrue(binding().status()["conditions"], "FullyApplied");
+  };
+  REQUIRE(
+      plane.Eventually([&] { return binding().spec()["clusters"].size() == 1 && is_applied(); }));
+  plane.Patch(
+      "host", kPolicy, {ns, "settings"},
+      R"({"spec":{"placement":{"clusterAffinity":{"clusterNames":["member1","member2"]}}}})");
+  REQUIRE(plane.Eventually([&] { return binding().spec()["clusters"].size() == 2; }));
+  CHECK(plane.Eventually([&] { return !is_applied(); }));
+  plane.Delete("host", kOverride, {ns, "fails"});
+  CHECK(plane.Eventually(is_applied));
+  CHECK(SettingIn(plane, "member2", ns) == "v");
+}
+
 }  // namespace tests

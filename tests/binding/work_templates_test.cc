@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "api/preserved_state.h"
 #include "base/json.h"
 #include "tests/support/scripted_interpreter.h"
 
@@ -135,4 +136,9 @@ TEST_CASE("State of the last failover goes to a single new cluster, after a purg
   kube::Object ended = object;
   ended.Erase({"spec", "gracefulEvictionTasks"});
   CHECK(labels(ended, "m2") == R"({"id":"own"})");
+  // What the task has left behind is injected as before.
+  const api::EvictionTask task = api::BindingView(object).EvictionTasks().back();
+  api::SetKeptPreservedState(ended, api::PreservedStateOf(task));
+  CHECK(labels(ended, "m2") == R"({"example.io/step":"3","id":"7"})");
+  CHECK(labels(ended, "m1") == R"({"id":"own"})");
 }

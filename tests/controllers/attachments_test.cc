@@ -194,6 +194,34 @@ TEST_CASE_METHOD(Attaching, "a demand that has no effect is reported once") {
   CHECK(demand("Abort") == 2);
 }
 
+TEST_CASE_METHOD(Attaching, "what was reported of an attached binding is forgotten with it") {
+  REQUIRE(Reconcile().ok());
+  kube::Object shop = BindingOfWeb("shop-deployment", true);
+  shop.Set({"spec", "clusters"}, Json(R"([{"name": "m2"}])"));
+  shop.Set({"spec", "conflictResolution"}, "Overwrite");
+  Put(shop);
+  const auto conflicts = [&] {
+    Strings found = recorded->All();
+    std::erase_if(found, [](const std::string& event) {
+      return !absl::StrContains(event, api::reason::kDependencyPolicyConflict);
+    });
+    return found.size();
+  };
+  const auto attach = [&] {
+    REQUIRE(Reconcile().ok());
+    REQUIRE(reconciler->Reconcile({.key = {"ns", "shop-deployment"}}, {}).ok());
+  };
+  attach();
+  CHECK(conflicts() == 1);
+  const kube::ObjectKey config = Config().key();
+  server->Erase(api::ResourceBindings(), config);
+  REQUIRE(
+      tests::Eventually([&] { return cluster.Find(api::ResourceBindings(), config) == nullptr; }));
+  REQUIRE(reconciler->Reconcile({.key = config}, {}).ok());
+  attach();  // It is another one.
+  CHECK(conflicts() == 2);
+}
+
 TEST_CASE_METHOD(Attaching, "a binding that a policy placed keeps what the policy wants") {
   kube::Object placed = BindingOfWeb("config-configmap", false);
   placed.Set({"spec", "placement"}, json::Value::Object());

@@ -206,11 +206,13 @@ TEST_CASE_METHOD(Fixture, "an unjoin that does not end says what it waits for") 
     kube::Object binding =
         kube::Object::Make(api::ResourceBindings().gvk, {"ns", absl::StrCat("b", i)});
     binding.Set({"spec", "clusters"}, Json(R"([{"name": "m1"}])"));
+    if (i < 5) binding.SetLabel(api::kPropagationPolicyIdLabel, "policy");
     PutCached(api::ResourceBindings(), binding);
   }
   REQUIRE(Reconcile().ok());
   CHECK(absl::StrContains(event(), "and waits for 6 bindings: ns/b"));
   CHECK(absl::StrContains(event(), ", .... The scheduler takes a cluster"));
+  CHECK(absl::StrContains(event(), " No policy selects 1 binding: ns/b5. The scheduler hears"));
   CHECK(Stored().HasFinalizer(api::kClusterFinalizer));
 }
 

@@ -332,6 +332,19 @@ TEST_CASE_METHOD(Watching, "what somebody edits in an attached binding is put ba
   edit("preserveResourcesOnDeletion", true);
 }
 
+TEST_CASE_METHOD(Watching, "what is attached to a binding that went while nobody ran is let go") {
+  PutConfig("first");
+  REQUIRE(IsAttached());
+  kube::Object attached = Now("config-configmap");
+  attached.Set({"metadata", "name"}, "left-configmap");
+  attached.SetLabel(controllers::DependedByLabel({"ns", "gone"}), "id-of-gone");
+  attached.mutable_root().Mutable({"spec", "requiredBy"}).MutableAt(0).Set("name", "gone");
+  attached.EraseLabel(kLabel);
+  server->Put(api::ResourceBindings(), attached);
+  CHECK(tests::Eventually([&] { return !Now("left-configmap").spec().Has("requiredBy"); }));
+  CHECK(Now("left-configmap").Label(controllers::DependedByLabel({"ns", "gone"})).empty());
+}
+
 TEST_CASE_METHOD(Watching, "an attached binding that somebody deletes or empties is made again") {
   PutConfig("first");
   REQUIRE(IsAttached());

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "absl/strings/str_cat.h"
+#include "api/preserved_state.h"
 #include "tests/support/recording_events.h"
 
 namespace {
@@ -93,6 +95,50 @@ TEST_CASE("the preserved state is read from the status that the evicted cluster 
         "failed to execute jsonpath \"{.gone}\" on the status of Cluster(m1): gone is not found");
   CHECK(PreservedLabelState(with_path("{.a"), view, "m1").status().code() ==
         absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE(
+    "the state of an application that was not healthy since its last move is the earlier one") {
+  const json::Value rules =
+      json::Parse(R"({"rules": [{"aliasLabelName": "id", "jsonPath": "{.id}"}]})").value();
+  const auto state = [&](const char* task, const char* health, bool has_ended) {
+    kube::Object binding = ObjectOf(kBinding);
+    binding.Set({"spec", "clusters"}, json::Parse(R"([{"name": "m2"}])").value());
+    const json::Value tasks = json::Parse(absl::StrCat("[", task, "]")).value();
+    if (has_ended) {
+      binding.Erase({"spec", "gracefulEvictionTasks"});
+      api::SetKeptPreservedState(binding,
+                                 api::PreservedStateOf(api::EvictionTask::FromJson(tasks.At(0))));
+    } else {
+      binding.Set({"spec", "gracefulEvictionTasks"}, tasks);
+    }
+    binding.Set({"status", "aggregatedStatus"},
+                json::Parse(absl::StrCat(R"([{"clusterName": "m2", "status": {"id": "new"},
+                                              "health": ")",
+                                         health, "\"}]"))
+                    .value());
+    return PreservedLabelState(rules, api::BindingView(binding), "m2").value().at("id");
+  };
+  const bool has_ended = GENERATE(false, true);
+  const char* moved = R"({"fromCluster": "m1", "purgeMode": "Directly",
+      "clustersBeforeFailover": ["m1"], "preservedLabelState": {"id": "old"}})";
+  CHECK(state(moved, "Unhealthy", has_ended) == "old");
+  CHECK(state(moved, "Unknown", has_ended) == "old");
+  CHECK(state(moved, "Healthy", has_ended) == "new");
+  // What did not go to this cluster, or does not have all that is asked for.
+  CHECK(state(R"({"fromCluster": "m1", "purgeMode": "Gracefully",
+                  "preservedLabelState": {"id": "old"}})",
+              "Unhealthy", has_ended) == "new");
+  CHECK(state(R"({"fromCluster": "m1", "purgeMode": "Directly", "clustersBeforeFailover": ["m2"],
+                  "preservedLabelState": {"id": "old"}})",
+              "Unhealthy", has_ended) == "new");
+  CHECK(state(R"({"fromCluster": "m1", "purgeMode": "Directly",
+                  "preservedLabelState": {"another": "old"}})",
+              "Unhealthy", has_ended) == "new");
+  // A task that somebody has kept may be older than the last time at which it was healthy.
+  CHECK(state(R"({"fromCluster": "m1", "purgeMode": "Directly", "suppressDeletion": true,
+                  "preservedLabelState": {"id": "old"}})",
+              "Unhealthy", false) == "new");
 }
 
 TEST_CASE("how much all rules of a policy look at together is bounded") {

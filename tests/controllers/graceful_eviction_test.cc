@@ -1,5 +1,6 @@
 // How eviction tasks end: the assessment of single tasks, and the loop.
 #include <catch2/catch.hpp>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,8 +10,10 @@
 #include "api/binding_scope.h"
 #include "api/eviction.h"
 #include "api/keys.h"
+#include "api/preserved_state.h"
 #include "api/resources.h"
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
+#include "controllers/graceful_eviction/left_tainted.h"
 #include "controllers/graceful_eviction/task_assessment.h"
 #include "tests/support/loops_fixture.h"
 
@@ -42,8 +45,11 @@ std::string Old(absl::Duration age, const std::string& rest = "") {
       absl::StrCat(R"(, "creationTimestamp": ")", kube::FormatTime(kNow - age), "\"", rest));
 }
 
-TaskAssessment Assess(const kube::Object& binding, bool keeps_away = false) {
-  return AssessTasks(binding, kNow, kTimeout, [&](absl::string_view) { return keeps_away; });
+// `tainted`: when the taint was added whose toleration time is over in all clusters.
+TaskAssessment Assess(const kube::Object& binding, std::optional<absl::Time> tainted = {}) {
+  return AssessTasks(binding, kNow, kTimeout, [&](absl::string_view) {
+    return tainted ? std::optional(controllers::TaintTimes{*tainted, *tainted}) : std::nullopt;
+  });
 }
 
 bool Ends(const std::string& task) {
@@ -120,33 +126,107 @@ TEST_CASE("the next look is due when the first of the tasks times out") {
   CHECK_FALSE(Assess(Binding("[]")).next.has_value());
 }
 
-TEST_CASE(
-    "a task of the taint manager stays to keep the workload away, as long as that is needed") {
-  const std::string of_manager = absl::StrCat(
-      R"({"fromCluster": "m1", "purgeMode": "Gracefully", "reason": "TaintUntolerated",
-          "producer": "TaintManager", "preservedLabelState": {"l": "v"}, "creationTimestamp": ")",
-      kube::FormatTime(kNow - absl::Minutes(10)), "\"");
-  TaskAssessment assessment = Assess(Binding(absl::StrCat("[", of_manager, "}]")), true);
+namespace {
+
+const absl::Time kTainted = kNow - absl::Minutes(20);
+
+// A task of the taint manager that times out now, with this at its end.
+std::string OfTaintManager(const std::string& rest = "") {
+  return absl::StrCat(
+      R"([{"fromCluster": "m1", "purgeMode": "Gracefully", "reason": "TaintUntolerated",
+           "producer": "TaintManager", "preservedLabelState": {"l": "v"}, "creationTimestamp": ")",
+      kube::FormatTime(kNow - kTimeout), "\"", rest, "}]");
+}
+
+// Returns a binding with this task that has left m1 before, because of a taint of that time.
+kube::Object Returned(const std::string& tasks, absl::Time tainted = kTainted) {
+  kube::Object binding = Binding(tasks);
+  controllers::SetLeftTaintedClusters(binding, {{"m1", tainted}});
+  return binding;
+}
+
+}  // namespace
+
+TEST_CASE("the first eviction from a tainted cluster ends as upstream's, and is recorded") {
+  const TaskAssessment assessment = Assess(Binding(OfTaintManager()), kTainted);
+  CHECK(assessment.evicted == std::vector<std::string>{"m1"});
+  CHECK(assessment.kept.empty());
+  CHECK(assessment.left_tainted == controllers::LeftTainted{{"m1", kTainted}});
+
+  // As long as the taint is there, and not when another one is.
+  CHECK(Assess(Returned("[]"), kTainted).left_tainted == assessment.left_tainted);
+  CHECK(Assess(Returned("[]"), std::nullopt).left_tainted.empty());
+  CHECK(Assess(Returned("[]"), kTainted + absl::Seconds(1)).left_tainted.empty());
+  // Neither what others evict, nor what could not return, is recorded.
+  CHECK(Assess(Binding(absl::StrCat("[", Old(kTimeout), "]")), kTainted).left_tainted.empty());
+  CHECK(Assess(Binding(OfTaintManager())).left_tainted.empty());
+}
+
+TEST_CASE("the task of a workload that has returned stays to keep it away, as long as needed") {
+  TaskAssessment assessment = Assess(Returned(OfTaintManager()), kTainted);
   CHECK(assessment.evicted == std::vector<std::string>{"m1"});
   CHECK_FALSE(assessment.next.has_value());
+  CHECK(assessment.left_tainted.size() == 1);
   REQUIRE(assessment.kept.size() == 1);
   const json::Value keeping = assessment.kept.At(0);
   CHECK(api::KeepsAway(keeping));
   CHECK_FALSE(keeping.Has("preservedLabelState"));
 
-  const kube::Object later = Binding(json::Write(assessment.kept));
-  assessment = Assess(later, true);
+  const kube::Object later = Returned(json::Write(assessment.kept));
+  assessment = Assess(later, kTainted);
   CHECK(assessment.evicted.empty());
   CHECK(assessment.kept.At(0) == keeping);
   CHECK_FALSE(assessment.next.has_value());
-  assessment = Assess(later, false);
+  assessment = Assess(later);
   CHECK(assessment.evicted.empty());
   CHECK(assessment.kept.empty());
+  CHECK(assessment.left_tainted.empty());
 
-  // Those of others end, and so does one that a user has ended.
-  CHECK(Assess(Binding(absl::StrCat("[", Old(absl::Minutes(10)), "]")), true).kept.empty());
-  CHECK(Assess(Binding(absl::StrCat("[", of_manager, R"(, "suppressDeletion": false}])")), true)
-            .kept.empty());
+  // With a new taint all begins anew. A task that a user has ended ends.
+  CHECK(Assess(Returned(OfTaintManager()), kTainted + absl::Seconds(1)).kept.empty());
+  CHECK(Assess(Returned(OfTaintManager(R"(, "suppressDeletion": false)")), kTainted).kept.empty());
+}
+
+TEST_CASE("the record of left clusters is written once, and read leniently") {
+  kube::Object binding = Returned("[]");
+  CHECK(binding.Annotation(api::kLeftTaintedClustersAnnotation) ==
+        R"({"m1":"2024-05-01T09:40:00Z"})");
+  binding.SetAnnotation(api::kLeftTaintedClustersAnnotation, R"( {"m1": "2024-05-01T09:40:00Z"})");
+  const kube::Object before = binding;
+  controllers::SetLeftTaintedClusters(binding, controllers::LeftTaintedClusters(binding));
+  CHECK(binding == before);
+  controllers::SetLeftTaintedClusters(binding, {});
+  CHECK_FALSE(binding.annotations().Has(api::kLeftTaintedClustersAnnotation));
+  for (const char* text : {"", "{", "[1]", R"({"m1": 5})", R"({"m1": "yesterday"})", "null"}) {
+    binding.SetAnnotation(api::kLeftTaintedClustersAnnotation, text);
+    CHECK(controllers::LeftTaintedClusters(binding).empty());
+  }
+}
+
+TEST_CASE("the state in a task that times out is kept until the workload is healthy") {
+  const std::string rest = R"(, "purgeMode": "Directly", "preservedLabelState": {"id": "7"},
+                               "clustersBeforeFailover": ["m1"])";
+  const json::Value state =
+      Json(R"({"preservedLabelState": {"id": "7"}, "clustersBeforeFailover": ["m1"]})");
+  const kube::Object binding = Binding(absl::StrCat("[", Old(kTimeout, rest), "]"));
+  CHECK(Assess(binding).kept.empty());
+  CHECK(Assess(binding).preserved_state == state);
+  CHECK(Assess(Binding(absl::StrCat("[", Old(kTimeout), "]"))).preserved_state.is_null());
+
+  kube::Object ended = Binding("[]");
+  api::SetKeptPreservedState(ended, state);
+  CHECK(Assess(ended).preserved_state == state);
+  ended.Set({"status", "aggregatedStatus"},
+            Json(R"([{"clusterName": "m2", "health": "Healthy"}])"));
+  CHECK(Assess(ended).preserved_state.is_null());
+
+  // Not that of a task which ends because the workload is healthy, or because a user says so.
+  kube::Object healthy = binding;
+  healthy.Set({"status"}, ended.status());
+  CHECK(Assess(healthy).kept.empty());
+  CHECK(Assess(healthy).preserved_state.is_null());
+  const std::string by_user = absl::StrCat(rest, R"(, "suppressDeletion": false)");
+  CHECK(Assess(Binding(absl::StrCat("[", Old(kTimeout, by_user), "]"))).preserved_state.is_null());
 }
 
 TEST_CASE("a task that only keeps the workload away has no effect on Works") {
@@ -238,7 +318,8 @@ TEST_CASE_METHOD(Namespaced, "a task that changed meanwhile is not ended on the 
   server->Unblock();
 }
 
-// A workload whose toleration of m1's taint is over, with a task that has ended.
+// A workload whose toleration of m1's taint is over, with a task that has ended. It has returned
+// there once.
 struct Untolerated : Namespaced {
   const kube::Object untainted = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
 
@@ -256,10 +337,16 @@ struct Untolerated : Namespaced {
     json::Value task = Json(R"({"fromCluster": "m1", "reason": "TaintUntolerated",
         "producer": "TaintManager", "creationTimestamp": "2000-01-01T00:00:00Z"})");
     if (!message.empty()) task.Set("message", message);
+    controllers::SetLeftTaintedClusters(binding, {{"m1", kTainted}});
     binding.Set({"spec", "gracefulEvictionTasks"}, json::Value::Array({std::move(task)}));
     binding.SetAnnotation(api::kAppliedPlacementAnnotation,
                           R"({"clusterTolerations": [
         {"key": "down", "operator": "Exists", "tolerationSeconds": 1}]})");
+    PutCached(api::ResourceBindings(), binding);
+  }
+  void Edit(const std::function<void(kube::Object&)>& change) {
+    kube::Object binding = Now();
+    change(binding);
     PutCached(api::ResourceBindings(), binding);
   }
   void Run() {
@@ -274,6 +361,20 @@ TEST_CASE_METHOD(Untolerated, "the registered loop keeps a workload away until t
   PutCached(api::Clusters(), untainted);
   CHECK(tests::Eventually([&] { return Tasks().empty(); }));
   CHECK(recorded->All().size() == 2);
+  CHECK_FALSE(Now().annotations().Has(api::kLeftTaintedClustersAnnotation));
+}
+
+TEST_CASE_METHOD(Untolerated,
+                 "a first eviction ends although the taint stays, and its record ends with it") {
+  Edit([](kube::Object& binding) { controllers::SetLeftTaintedClusters(binding, {}); });
+  Run();
+  CHECK(tests::Eventually([&] { return Tasks().empty(); }));
+  CHECK(Now().Annotation(api::kLeftTaintedClustersAnnotation) ==
+        R"({"m1":"2000-01-01T00:00:00Z"})");
+  Follow();
+  PutCached(api::Clusters(), untainted);
+  CHECK(tests::Eventually(
+      [&] { return !Now().annotations().Has(api::kLeftTaintedClustersAnnotation); }));
 }
 
 TEST_CASE_METHOD(Untolerated, "nothing is kept away when the taint manager evicts nothing") {

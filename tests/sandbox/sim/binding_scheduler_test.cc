@@ -118,9 +118,11 @@ TEST_CASE_METHOD(Fixture, "bindings of others are not touched") {
   SECTION("no policy") {
     AddBinding(kOnM1M2, R"({"metadata": {"name": "b", "namespace": "default"}})");
   }
-  SECTION("another scheduler") { AddBinding(kOnM1M2, R"({"spec": {"schedulerName": "mine"}})"); }
+  SECTION("another scheduler") {
+    AddBinding(kOnM1M2, R"({"spec": {"schedulerName": "mine", "placement": {}}})");
+  }
   SECTION("suspended") {
-    AddBinding(kOnM1M2, R"({"spec": {"suspension": {"scheduling": true},
+    AddBinding(kOnM1M2, R"({"spec": {"suspension": {"scheduling": true}, "placement": {},
                                      "resource": {"apiVersion": "apps/v1", "kind": "Deployment"}}})");
     CHECK(Reason().empty());
     PatchBinding(R"({"spec": {"suspension": null}})");
@@ -168,6 +170,21 @@ TEST_CASE_METHOD(Fixture, "clusters that change, taint or leave move bindings") 
   Settle();
   CHECK(Binding()->spec()["clusters"].At(0)["name"].ToString() == "m2");
   CHECK(Binding()->spec()["clusters"].size() == 3);
+}
+
+TEST_CASE_METHOD(Fixture, "a binding whose policy was deleted leaves a cluster that is removed") {
+  const char* placement = GENERATE(kOnM1M2, kDivided);
+  AddBinding(placement);
+  PatchBinding(
+      absl::StrCat(R"({"metadata": {"labels": {")", api::kPropagationPolicyIdLabel, R"(": null}}})")
+          .c_str());
+  const std::string targets = Targets();
+  PatchBinding(R"({"spec": {"replicas": 6}})");  // No reason to look at it.
+  CHECK(Targets() == targets);
+  Patch(api::Clusters(), "", "m2", R"({"metadata": {"finalizers": ["example.io/hold"]}})");
+  Delete(api::Clusters(), "", "m2");
+  Settle();
+  CHECK(Targets() == R"([{"name":"m1","replicas":6}])");
 }
 
 TEST_CASE_METHOD(Fixture, "the affinity that won is recorded") {
