@@ -34,6 +34,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
+#include "api/binding_resource.h"
 #include "api/dependencies.h"
 #include "api/keys.h"
 #include "api/resources.h"
@@ -73,6 +74,7 @@ bool ChangedForUs(const kube::Object& before, const kube::Object& after) {
 std::vector<kube::Request> ReferrersOf(const kube::Object& attached) {
   std::vector<kube::Request> requests;
   for (const api::BindingSnapshot& referrer : api::BindingView(attached).RequiredBy()) {
+    if (referrer.ns != attached.ns()) continue;  // This program attaches within a namespace.
     requests.push_back({.key = {referrer.ns, referrer.name}});
   }
   return requests;
@@ -118,6 +120,7 @@ absl::Status DependenciesReconciler::Distribute(const kube::ObjectPtr& binding,
   const api::ObjectReference reference = api::BindingView(*binding).Resource();
   if (!search_.Knows(reference.gvk())) return ForgetRecord(binding, stop);
   ASSIGN_OR_RETURN(const kube::Resource resource, client_.mapper().ForKind(reference.gvk(), stop));
+  RETURN_IF_ERROR(api::CheckBindingResource(*binding, &resource));
   const absl::StatusOr<kube::ObjectPtr> object = client_.Get(resource, reference.key(), stop);
   // Without a template the binding is about to be collected, or it changes when there is a template
   // again.
