@@ -149,6 +149,7 @@ fuzz: setup ## Fuzz each parser for a minute (make fuzz FUZZ_SECONDS=600 for lon
 lint: setup ## Check the rules of docs/development.md and the formatting, without building
 	@$(PYTHON) tests/lint/lint_tree.py
 	@$(PYTHON) tests/lint/event_reasons.py
+	@$(PYTHON) tests/lint/tenancy_table.py
 	@tests/lint/check_format.sh
 
 .PHONY: tidy

@@ -79,6 +79,13 @@ std::string DependenciesGot(absl::string_view dependencies) {
   return absl::StrCat("Get dependencies(", dependencies, ") succeed.");
 }
 
+std::string DependenciesOfClusterScoped(absl::string_view dependencies) {
+  return absl::StrCat(
+      "spec.propagateDeps of the policy is without effect for objects that have no namespace: what "
+      "this one depends on does not follow (",
+      dependencies, "). Policies have to select it.");
+}
+
 std::string DependencyPolicyConflict(bool conflict_resolution, bool preserve_on_deletion) {
   std::vector<std::string> parts;
   if (conflict_resolution) {

@@ -96,6 +96,8 @@ inline constexpr char kDependencyPolicyConflict[] = "DependencyPolicyConflict";
 // Reasons of the binding controllers' events on bindings and templates.
 inline constexpr char kSyncWorkSucceed[] = "SyncWorkSucceed";
 inline constexpr char kSyncWorkFailed[] = "SyncWorkFailed";
+inline constexpr char kBindingRefused[] = "BindingRefused";
+inline constexpr char kDependenciesNotPropagated[] = "DependenciesNotPropagated";
 inline constexpr char kCleanupWorkFailed[] = "CleanupWorkFailed";
 inline constexpr char kHeldBackTemplateUsed[] = "HeldBackTemplateUsed";
 inline constexpr char kSuspendedWorkKept[] = "SuspendedWorkKept";
@@ -216,6 +218,7 @@ std::string PolicyNotPreempted(const kube::ObjectKey& preemptor, const kube::Obj
 
 // "Get dependencies([...]) succeed."; `dependencies` is what PrintedDependencies() returns.
 std::string DependenciesGot(absl::string_view dependencies);
+std::string DependenciesOfClusterScoped(absl::string_view dependencies);
 inline constexpr char kScheduleResultSyncedToDependencies[] =
     "Sync schedule results to dependencies succeed.";
 // The message of the reason DependencyPolicyConflict: which of the two fields have different values

@@ -22,15 +22,21 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "api/binding_address.h"
+#include "api/binding_resource.h"
+#include "api/dependencies.h"
 #include "api/names.h"
+#include "api/namespace_sync.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "binding/held_works.h"
 #include "binding/removal.h"
 #include "binding/work_templates.h"
+#include "config/skipped_namespaces.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
@@ -38,6 +44,7 @@
 #include "kube/runtime/sync_timer.h"
 #include "loops/execution_namespace.h"
 #include "overrides/triggers.h"
+#include "works/binding_works.h"
 #include "works/passage.h"
 #include "works/related.h"
 #include "works/rule_requeue.h"
@@ -54,7 +61,7 @@ constexpr absl::Duration kPurgeRecheck = absl::Seconds(5);
 template <class Scope>
 BindingReconciler<Scope>::BindingReconciler(kube::Manager& manager,
                                             const interpreter::Interpreter& interpreter,
-                                            bool injects_state)
+                                            bool injects_state, OtherClaims::IsSynced is_synced)
     : manager_(manager),
       interpreter_(interpreter),
       injects_state_(injects_state),
@@ -62,7 +69,8 @@ BindingReconciler<Scope>::BindingReconciler(kube::Manager& manager,
       overrider_(manager),
       recorder_(manager.events(), Scope::kBindingController),
       fan_out_(manager.clock()),
-      works_(manager.cluster(), fan_out_) {}
+      others_(manager.cluster(), std::move(is_synced)),
+      works_(manager.cluster(), fan_out_, others_) {}
 
 template <class Scope>
 absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Request& request,
@@ -81,10 +89,14 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
       base::Annotate(DeleteOrphans(binding, stop), "deleting works of clusters no longer chosen"));
   if (IsPurging(binding)) return kube::Action::After(kPurgeRecheck);
 
+  absl::Status fits = api::CheckBindingResource(*object);
+  if (!fits.ok()) return Refuse(binding, fits);
   const api::ObjectReference reference = binding.Resource();
   const absl::StatusOr<kube::Resource> resource =
       manager_.cluster().mapper().ForKind(reference.gvk(), stop);
   if (!resource.ok()) return resource.status();
+  fits = api::CheckBindingResource(*object, &*resource);
+  if (!fits.ok()) return Refuse(binding, fits);
   const absl::StatusOr<kube::ObjectPtr> found =
       works::ReadTemplate(manager_.cluster(), *resource, reference.key(), stop);
   // The garbage collector will collect its binding.
@@ -97,6 +109,7 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   outcome.status = conflicts_.Judge(request.key.ToString(), outcome.status);
   timer.Observe(outcome.status);
   Report(binding, **found, outcome);
+  if (!Scope::kNamespaced) ReportDependencies(binding, **found);
   if (!outcome.status.ok()) return outcome.status;
   return kube::Action::Done();
 }
@@ -106,14 +119,14 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Finalize(const kube::Obje
                                                                 const base::StopToken& stop) {
   if (!object->HasFinalizer(Scope::kFinalizer)) {
     // A Work may have come since the finalizer was removed.
-    RETURN_IF_ERROR(works_.Delete(works_.Known(api::BindingView(*object)), stop));
+    RETURN_IF_ERROR(works_.LetGo(*object, works_.Known(api::BindingView(*object)), stop));
     return kube::Action::Done();
   }
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> works,
                    works_.All(api::BindingView(*object), stop));
   RETURN_IF_ERROR(
       KeepPreserved(api::BindingView(*object), works, manager_.cluster(), fan_out_, stop));
-  RETURN_IF_ERROR(works_.Delete(works, stop));
+  RETURN_IF_ERROR(works_.LetGo(*object, works, stop));
   RETURN_IF_ERROR(
       manager_.cluster().RemoveFinalizer(Scope::Bindings(), object, Scope::kFinalizer, stop));
   return kube::Action::Done();
@@ -137,13 +150,21 @@ absl::Status BindingReconciler<Scope>::DeleteOrphans(const api::BindingView& bin
                          api::message::SuspendedWorkKept(*cluster));
     }
   }
-  errors.Add(works_.Delete(orphans, stop));
+  errors.Add(works_.LetGo(binding.object(), orphans, stop));
   const absl::Status result = errors.Join();
   if (!result.ok() && !kube::IsNoOutcome(result)) {
     recorder_.Warning(kube::InvolvedObject::Of(binding.object()), api::reason::kCleanupWorkFailed,
                       result.message());
   }
   return result;
+}
+
+template <class Scope>
+kube::Action BindingReconciler<Scope>::Refuse(const api::BindingView& binding,
+                                              const absl::Status& why) {
+  recorder_.Warning(kube::InvolvedObject::Of(binding.object()), api::reason::kBindingRefused,
+                    why.message());
+  return kube::Action::Done();
 }
 
 template <class Scope>
@@ -181,6 +202,7 @@ absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWork(const api::BindingView
                                                           const Share& share,
                                                           const base::StopToken& stop) {
   const api::TargetCluster& target = share.target;
+  RETURN_IF_ERROR(others_.CheckIsNoCopy(binding.object(), target.name));
   if (share.passage != works::Passage::kPassed) {
     const kube::ObjectPtr kept =
         WorkToKeep<Scope>(manager_.cluster(), binding, object, target.name);
@@ -236,6 +258,20 @@ void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kub
       outcome.status);
 }
 
+// The dependencies distributor attaches within a namespace, as upstream's does.
+template <class Scope>
+void BindingReconciler<Scope>::ReportDependencies(const api::BindingView& binding,
+                                                  const kube::Object& object) {
+  if (!binding.PropagateDeps() ||
+      !interpreter_.HookEnabled(object.gvk(), interpreter::Operation::kInterpretDependency)) {
+    return;
+  }
+  const absl::StatusOr<json::Value> needed = interpreter_.GetDependencies(object);
+  if (!needed.ok() || needed->empty()) return;
+  recorder_.Warning(kube::InvolvedObject::Of(object), api::reason::kDependenciesNotPropagated,
+                    api::message::DependenciesOfClusterScoped(api::PrintedDependencies(*needed)));
+}
+
 namespace {
 
 // Maps a Work that is gone to its binding, which may still want the Work if somebody deleted it. A
@@ -244,18 +280,32 @@ template <class Scope>
 kube::MapFn BindingThatLostWork(kube::Manager& manager) {
   return [&manager](const kube::Object& work) {
     const kube::ObjectKey key = Scope::BindingOf(work);
+    const bool is_ours = !key.name.empty() && api::IsExecutionNamespace(work.ns());
     const kube::ObjectPtr binding =
-        key.name.empty() ? nullptr : manager.cluster().Find(Scope::Bindings(), key);
+        is_ours ? manager.cluster().Find(Scope::Bindings(), key) : nullptr;
     if (binding == nullptr || binding->IsDeleting()) return std::vector<kube::Request>();
     return std::vector<kube::Request>{{.key = key}};
   };
 }
 
-bool Expects(const kube::Object& binding, const std::string& cluster) {
-  for (const json::Value& target : binding.spec()["clusters"].items()) {
-    if (target["name"].AsString() == cluster) return true;  // The usual case, and a fast one.
-  }
-  return api::BindingView(binding).ExpectedClusters().contains(cluster);
+// Maps a Work that has changed hands to the binding that Karmada makes for its object.
+template <class Scope>
+std::vector<kube::Request> BindingThatStands(const kube::Object& work) {
+  const kube::Object object = works::ObjectOf(work);
+  const api::BindingAddress at = api::BindingOf(object.kind(), object.key());
+  if (object.name().empty() || at.resource.gvk != Scope::Bindings().gvk) return {};
+  return {{.key = at.key}};
+}
+
+// Returns which Namespaces the namespace loop writes; nullptr when it does not run.
+absl::StatusOr<OtherClaims::IsSynced> SyncedNamespaces(const config::Options& options) {
+  if (!options.ControllerEnabled("namespace")) return nullptr;
+  ASSIGN_OR_RETURN(config::SkippedNamespaces skipped,
+                   config::SkippedNamespaces::Create(options.skipped_propagating_namespaces));
+  return [skipped = std::make_shared<config::SkippedNamespaces>(std::move(skipped))](
+             const kube::Object& ns) {
+    return !api::IsKeptFromSync(ns) && !skipped->Contains(ns.name());
+  };
 }
 
 // Queues the binding of a Work that comes when the binding does not expect it any more: the Work's
@@ -298,13 +348,20 @@ void QueueBindingsTo(const std::string& cluster, const kube::Informer& bindings,
 
 template <class Scope>
 absl::Status RegisterBinding(const loops::Context& context, int workers) {
+  ASSIGN_OR_RETURN(OtherClaims::IsSynced is_synced, SyncedNamespaces(context.options));
   kube::ControllerBuilder builder = context.NewController(Scope::kBindingController, workers);
   if (Scope::kNamespaced) builder.Reads(api::OverridePolicies());
   kube::Controller& controller =
       builder.Watches(Scope::Bindings(), {.when = {.update = ManifestsMayDiffer}})
           .Watches(api::Works(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},
                                   .map = BindingThatLostWork<Scope>(context.manager)})
+          .Watches(
+              api::Works(),
+              {.when = {.add = kube::Never, .update = works::ChangedHands, .remove = kube::Never},
+               .map = BindingThatStands<Scope>})
           .Reads(api::Works(), Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel))
+          .Reads(api::ResourceBindings())
+          .Reads(api::ClusterResourceBindings())
           .Reads(api::ClusterOverridePolicies())
           .Reads(api::PropagationPolicies())
           .Reads(api::ClusterPropagationPolicies())
@@ -312,11 +369,14 @@ absl::Status RegisterBinding(const loops::Context& context, int workers) {
           .Reads(api::Namespaces())
           .Build(std::make_unique<BindingReconciler<Scope>>(
               context.manager, context.interpreter,
-              context.options.gates.Enabled(config::Gate::kStatefulFailoverInjection)));
-  works::RequeueBindings(context.interpreter, {controller.queue(),
-                                               context.InformerOf(Scope::Bindings()),
-                                               {interpreter::Operation::kReviseReplica,
-                                                interpreter::Operation::kPrune}});
+              context.options.gates.Enabled(config::Gate::kStatefulFailoverInjection),
+              std::move(is_synced)));
+  std::vector<interpreter::Operation> operations = {interpreter::Operation::kReviseReplica,
+                                                    interpreter::Operation::kPrune};
+  if (!Scope::kNamespaced) operations.push_back(interpreter::Operation::kInterpretDependency);
+  works::RequeueBindings(
+      context.interpreter,
+      {controller.queue(), context.InformerOf(Scope::Bindings()), std::move(operations)});
   context.rechecks.Subscribe(Scope::Bindings(), controller.queue());
   overrides::QueueBindings(context.manager, Scope::Bindings(), controller);
   loops::OnExecutionNamespace(

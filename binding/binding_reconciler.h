@@ -12,6 +12,7 @@
 #include "api/binding_scope.h"
 #include "base/stop_token.h"
 #include "binding/binding_works.h"
+#include "binding/other_claims.h"
 #include "interpreter/interpreter.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
@@ -28,10 +29,11 @@ namespace binding {
 template <class Scope>
 class BindingReconciler : public kube::Reconciler {
  public:
-  // `injects_state` is the gate StatefulFailoverInjection. REQUIRES: `manager` and `interpreter`
-  // outlive the reconciler.
+  // `injects_state` is the gate StatefulFailoverInjection; `is_synced` tells which Namespaces the
+  // namespace loop writes (nullptr: none). REQUIRES: `manager` and `interpreter` outlive the
+  // reconciler.
   BindingReconciler(kube::Manager& manager, const interpreter::Interpreter& interpreter,
-                    bool injects_state = false);
+                    bool injects_state = false, OtherClaims::IsSynced is_synced = nullptr);
 
   // The request's key names a binding of this scope.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -41,6 +43,8 @@ class BindingReconciler : public kube::Reconciler {
   absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& binding,
                                         const base::StopToken& stop);
   absl::Status DeleteOrphans(const api::BindingView& binding, const base::StopToken& stop);
+  // Reports a binding that may not stand for its object.
+  kube::Action Refuse(const api::BindingView& binding, const absl::Status& why);
   bool IsPurging(const api::BindingView& binding) const;
   // What came of a pass over the Works.
   struct Outcome {
@@ -70,6 +74,9 @@ class BindingReconciler : public kube::Reconciler {
   // are a routine success.
   void Report(const api::BindingView& binding, const kube::Object& object, const Outcome& outcome);
 
+  // Says of a cluster-scoped template which dependencies a policy asks for in vain.
+  void ReportDependencies(const api::BindingView& binding, const kube::Object& object);
+
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
   const bool injects_state_;
@@ -78,6 +85,7 @@ class BindingReconciler : public kube::Reconciler {
   kube::ConflictStreak conflicts_;  // By keys of bindings.
   kube::EventRecorder recorder_;    // Remembers outcomes by the key of their binding.
   kube::FanOut fan_out_;
+  const OtherClaims others_;
   BindingWorks<Scope> works_;
 };
 

@@ -8,10 +8,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/binding_scope.h"
+#include "api/keys.h"
 #include "api/names.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
+#include "kube/meta/controller_ref.h"
+#include "works/binding_works.h"
 
 namespace binding {
 namespace {
@@ -26,12 +29,26 @@ std::set<std::string> NamedClusters(const api::BindingView& binding) {
   return clusters;
 }
 
+// Makes the Work go with its Namespace: that of the namespace loop does, unless the binding has
+// made it.
+void AddOwner(const kube::ObjectPtr& ns, kube::Object& work) {
+  if (ns == nullptr) return;
+  const std::vector<kube::OwnerRef> owners = work.OwnerRefs();
+  const bool has_it = std::any_of(owners.begin(), owners.end(), [&](const kube::OwnerRef& owner) {
+    return owner.uid == ns->uid();
+  });
+  if (has_it) return;
+  json::Value references = work.metadata()["ownerReferences"];
+  if (!references.is_array()) references = json::Value::Array();
+  references.Append(kube::ControllerRef(*ns).ToJson());
+  work.Set({"metadata", "ownerReferences"}, std::move(references));
+}
+
 }  // namespace
 
 template <class Scope>
 std::vector<kube::ObjectPtr> BindingWorks<Scope>::Known(const api::BindingView& binding) const {
-  if (binding.PermanentId().empty()) return {};
-  return client_.ByIndex(api::Works(), Scope::kIdLabel, binding.PermanentId());
+  return works::WorksOfBinding<Scope>(client_, binding.object());
 }
 
 template <class Scope>
@@ -43,13 +60,11 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> BindingWorks<Scope>::List(
   // that have lost theirs.
   if (!id.empty()) options.label_selector = absl::StrCat(Scope::kIdLabel, "=", id);
   ASSIGN_OR_RETURN(kube::ListPage page, client_.raw().ListAll(api::Works(), "", options, stop));
-  const auto naming = Scope::NamingAnnotations(binding.object().key());
   std::vector<kube::ObjectPtr> works;
   for (kube::Object& work : page.items) {
-    const bool is_named = std::all_of(naming.begin(), naming.end(), [&](const auto& entry) {
-      return work.Annotation(entry.first) == entry.second;
-    });
-    if (!id.empty() || is_named) works.push_back(kube::Share(std::move(work)));
+    const bool is_named =
+        api::IsExecutionNamespace(work.ns()) && Scope::BindingOf(work) == binding.object().key();
+    if (is_named) works.push_back(kube::Share(std::move(work)));
   }
   return works;
 }
@@ -79,21 +94,58 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> BindingWorks<Scope>::All(
     absl::StatusOr<kube::Object> work = client_.raw().Get(api::Works(), key, stop);
     if (kube::IsGone(work.status())) continue;
     RETURN_IF_ERROR(work.status());
-    if (work->Label(Scope::kIdLabel) != binding.PermanentId()) continue;
+    if (!works::IsWorkOf<Scope>(*work, binding.object())) continue;
     works.push_back(kube::Share(*std::move(work)));
   }
   return works;
 }
 
 template <class Scope>
-absl::Status BindingWorks<Scope>::Delete(const std::vector<kube::ObjectPtr>& works,
-                                         const base::StopToken& stop) {
-  return fan_out_.Run(works.size(), [&](size_t i) {
-    const kube::Object& work = *works[i];
-    if (work.IsDeleting()) return absl::OkStatus();
-    const kube::DeleteOptions options{.uid = std::string(work.uid())};
-    return client_.Delete(api::Works(), work.key(), options, stop);
-  });
+absl::Status BindingWorks<Scope>::LetGo(const kube::Object& binding,
+                                        const std::vector<kube::ObjectPtr>& works,
+                                        const base::StopToken& stop) {
+  return fan_out_.Run(works.size(), [&](size_t i) { return LetGoOf(binding, works[i], stop); });
+}
+
+template <class Scope>
+absl::Status BindingWorks<Scope>::LetGoOf(const kube::Object& binding, const kube::ObjectPtr& work,
+                                          const base::StopToken& stop) {
+  if (work->IsDeleting()) return absl::OkStatus();
+  const OtherClaims::Claimant other = others_.Of(*work, binding);
+  if (other != OtherClaims::Claimant::kNone) return HandOver(work, other, stop);
+  kube::ObjectPtr last = work;
+  if (Scope::kNamespaced && works::ObjectOf(*work).ns() != binding.ns()) {
+    const absl::StatusOr<kube::ObjectPtr> preserved = Preserve(work, stop);
+    if (kube::IsGone(preserved.status())) return absl::OkStatus();
+    RETURN_IF_ERROR(preserved.status());
+    last = *preserved;
+  }
+  const kube::DeleteOptions options{.uid = std::string(last->uid())};
+  return client_.Delete(api::Works(), last->key(), options, stop);
+}
+
+template <class Scope>
+absl::Status BindingWorks<Scope>::HandOver(const kube::ObjectPtr& work, OtherClaims::Claimant to,
+                                           const base::StopToken& stop) {
+  kube::Object after = *work;
+  after.EraseLabel(Scope::kIdLabel);
+  for (const auto& [name, value] : Scope::NamingAnnotations({})) after.EraseAnnotation(name);
+  if (to == OtherClaims::Claimant::kNamespaceSync) {
+    after.EraseAnnotation(api::kConflictResolutionAnnotation);
+    after.Erase({"spec", "suspendDispatching"});
+    after.Erase({"spec", "preserveResourcesOnDeletion"});
+    AddOwner(client_.Find(api::Namespaces(), works::ObjectOf(*work).key()), after);
+  }
+  const kube::UpdateOptions options{.precondition = kube::UpdateOptions::Precondition::kAlways};
+  return kube::IgnoreGone(client_.Update(api::Works(), work, after, options, stop).status());
+}
+
+template <class Scope>
+absl::StatusOr<kube::ObjectPtr> BindingWorks<Scope>::Preserve(const kube::ObjectPtr& work,
+                                                              const base::StopToken& stop) {
+  kube::Object after = *work;
+  after.Set({"spec", "preserveResourcesOnDeletion"}, true);
+  return client_.Update(api::Works(), work, after, {}, stop);
 }
 
 template class BindingWorks<api::scope::Namespaced>;

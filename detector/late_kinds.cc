@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
+#include "api/binding_resource.h"
 #include "api/cluster.h"
 #include "api/cluster_affinity.h"
 #include "api/keys.h"
@@ -69,7 +70,8 @@ bool IsUnplacedBecauseOfKind(const api::BindingView& binding) {
 
 std::vector<std::string> UnplacedKind(const kube::Object& object) {
   const api::BindingView binding(object);
-  if (object.IsDeleting() || !IsUnplacedBecauseOfKind(binding)) return {};
+  if (object.IsDeleting() || !api::MayStandForResource(object) || !IsUnplacedBecauseOfKind(binding))
+    return {};
   return {binding.Resource().gvk().ToString()};
 }
 

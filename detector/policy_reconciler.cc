@@ -30,6 +30,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/binding_address.h"
+#include "api/binding_resource.h"
 #include "api/binding_scope.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
@@ -96,6 +97,7 @@ std::vector<kube::Request> TemplatesBoundBy(kube::ClusterClient& client,
   if (id.empty()) return templates;
   for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
     for (const kube::ObjectPtr& binding : client.ByIndex(*bindings, PolicyScope::kIdLabel, id)) {
+      if (!api::MayStandForResource(*binding)) continue;
       const api::ObjectReference reference = api::BindingView(*binding).Resource();
       templates.push_back({.key = reference.key(), .gvk = reference.gvk()});
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/binding.h"
+#include "api/binding_resource.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
 #include "api/priority_class.h"
@@ -121,7 +122,8 @@ void RequeueTemplates(const loops::Context& context, const std::shared_ptr<Parts
         context.interpreter,
         {templates,
          context.InformerOf(*bindings),
-         {interpreter::Operation::kInterpretReplica, interpreter::Operation::kInterpretComponent}},
+         {interpreter::Operation::kInterpretReplica, interpreter::Operation::kInterpretComponent},
+         api::MayStandForResource},
         [parts](const kube::Object& binding) {
           return RecountRequest(binding, parts->policies, parts->cluster_policies);
         });
@@ -133,7 +135,8 @@ void RequeueTemplates(const loops::Context& context, const std::shared_ptr<Parts
 kube::MapFn TemplateThatLostBinding(const TemplateFilter& filter) {
   return [filter](const kube::Object& binding) {
     const api::ObjectReference reference = api::BindingView(binding).Resource();
-    const bool allowed = filter.AllowsResource(reference.gvk()) &&
+    const bool allowed = api::MayStandForResource(binding) &&
+                         filter.AllowsResource(reference.gvk()) &&
                          filter.AllowsObject(kube::Object::Make(reference.gvk(), reference.key()));
     if (!allowed) return std::vector<kube::Request>();
     return std::vector<kube::Request>{{.key = reference.key(), .gvk = reference.gvk()}};

@@ -19,6 +19,7 @@
 
 #include "api/absent_clusters.h"
 #include "api/binding.h"
+#include "api/binding_resource.h"
 #include "api/cluster_affinity.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
@@ -82,7 +83,7 @@ RefusedSelectors TemplateSource::RefusedBy(const kube::Object& policy) const {
 
 std::set<kube::Gvk> TemplateSource::BoundBy(const kube::Object& binding) const {
   const kube::Gvk gvk = api::BindingView(binding).Resource().gvk();
-  if (!deps_.filter.AllowsResource(gvk)) return {};
+  if (!deps_.filter.AllowsResource(gvk) || !api::MayStandForResource(binding)) return {};
   return {gvk};
 }
 

@@ -43,6 +43,12 @@ absl::StatusOr<ScaleTarget> ScaleTargetOf(const kube::Object& autoscaler) {
 absl::StatusOr<kube::ObjectPtr> GetScale(kube::ClusterClient& client, const ScaleTarget& target,
                                          const base::StopToken& stop, absl::Duration timeout) {
   ASSIGN_OR_RETURN(const kube::Resource resource, client.mapper().ForKind(target.gvk, stop));
+  // A server would answer for the object of a kind without namespaces all the same, which is not
+  // the autoscaler's author's to scale.
+  if (!resource.namespaced) {
+    return absl::NotFoundError(absl::StrCat(target.Describe(), ": objects of kind ",
+                                            target.gvk.kind, " have no namespace"));
+  }
   const std::string name = kScale;
   absl::StatusOr<kube::Object> scale =
       kube::GetSubresource(client.raw(), {resource, target.key, name, timeout}, stop);

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/binding_resource.h"
 #include "api/binding_scope.h"
 #include "api/eviction.h"
 #include "api/unhealthy_since.h"
@@ -65,8 +66,8 @@ absl::StatusOr<kube::Action> ApplicationFailoverReconciler<Scope>::Reconcile(
 template <class Scope>
 bool ApplicationFailoverReconciler<Scope>::Concerns(const kube::Object& binding) const {
   const api::BindingView view(binding);
-  return api::AsksForApplicationFailover(binding) && !view.AggregatedStatus().empty() &&
-         (!Scope::kNamespaced || view.PropagateDeps()) &&
+  return api::AsksForApplicationFailover(binding) && api::MayStandForResource(binding) &&
+         !view.AggregatedStatus().empty() && (!Scope::kNamespaced || view.PropagateDeps()) &&
          deps_.interpreter.HookEnabled(view.Resource().gvk(),
                                        interpreter::Operation::kInterpretHealth);
 }

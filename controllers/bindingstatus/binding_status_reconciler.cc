@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/binding_resource.h"
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
@@ -32,6 +33,7 @@
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
+#include "works/binding_works.h"
 #include "works/rule_requeue.h"
 #include "works/template_read.h"
 #include "works/work_status_writer.h"
@@ -94,7 +96,7 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
   const absl::Duration pause = pace_.PauseFor(request.key);
   if (pause > absl::ZeroDuration()) return kube::Action::After(pause);
   const std::vector<kube::ObjectPtr> works =
-      manager_.cluster().ByIndex(api::Works(), Scope::kIdLabel, binding.PermanentId());
+      works::WorksOfBinding<Scope>(manager_.cluster(), *object);
   ASSIGN_OR_RETURN(const std::vector<api::AggregatedStatusItem> items,
                    AggregateWorks(binding.Resource(), works));
   const kube::Object after = WithStatus(binding, items, manager_.clock().Now());
@@ -169,12 +171,15 @@ template <class Scope>
 absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
     const api::BindingView& binding, const std::vector<api::AggregatedStatusItem>& items,
     const base::StopToken& stop) {
+  // The binding loop reports a binding that is refused.
+  if (!api::MayStandForResource(binding.object())) return absl::OkStatus();
   const api::ObjectReference reference = binding.Resource();
   const kube::Gvk gvk = reference.gvk();
   if (!interpreter_.HookEnabled(gvk, interpreter::Operation::kAggregateStatus)) {
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const kube::Resource resource, manager_.cluster().mapper().ForKind(gvk, stop));
+  if (!api::CheckBindingResource(binding.object(), &resource).ok()) return absl::OkStatus();
   const absl::StatusOr<kube::ObjectPtr> object =
       works::ReadTemplate(manager_.cluster(), resource, reference.key(), stop);
   if (kube::IsGone(object.status())) return absl::OkStatus();
@@ -213,7 +218,8 @@ namespace {
 template <class Scope>
 std::vector<kube::Request> BindingOf(const kube::Object& work) {
   const kube::ObjectKey key = Scope::BindingOf(work);
-  return key.name.empty() ? std::vector<kube::Request>() : std::vector<kube::Request>{{.key = key}};
+  const bool is_ours = !key.name.empty() && api::IsExecutionNamespace(work.ns());
+  return !is_ours ? std::vector<kube::Request>() : std::vector<kube::Request>{{.key = key}};
 }
 
 bool StatusOrDeletionChanged(const kube::Object& before, const kube::Object& after) {

@@ -44,7 +44,7 @@ std::vector<std::string> IdsUnder(const std::string& label, const kube::Object& 
   std::vector<std::string> ids;
   for (const json::Value& entry : attached.spec()["requiredBy"].items()) {
     const kube::ObjectKey key{entry["namespace"].ToString(), entry["name"].ToString()};
-    if (DependedByLabel(key) != label) continue;
+    if (key.ns != attached.ns() || DependedByLabel(key) != label) continue;
     const kube::ObjectPtr referrer = find(key);
     if (referrer != nullptr) ids.emplace_back(api::BindingView(*referrer).PermanentId());
   }
@@ -120,7 +120,8 @@ std::string FollowReferrers(const FindBinding& find, kube::Object& attached) {
   for (const api::BindingSnapshot& referrer : api::BindingView(attached).RequiredBy()) {
     const kube::ObjectKey key{referrer.ns, referrer.name};
     const kube::ObjectPtr binding = find(key);
-    if (binding == nullptr) {
+    // Nobody attaches a binding of another namespace, and nothing of that one may be learned here.
+    if (binding == nullptr || key.ns != attached.ns()) {
       RemoveReferrer(key, find, attached);
       continue;
     }

@@ -35,6 +35,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
+#include "api/binding_resource.h"
 #include "api/dependencies.h"
 #include "api/keys.h"
 #include "api/resources.h"
@@ -74,6 +75,7 @@ bool ChangedForUs(const kube::Object& before, const kube::Object& after) {
 std::vector<kube::Request> ReferrersAndItself(const kube::Object& attached) {
   std::vector<kube::Request> requests;
   for (const api::BindingSnapshot& referrer : api::BindingView(attached).RequiredBy()) {
+    if (referrer.ns != attached.ns()) continue;  // This program attaches within a namespace.
     requests.push_back({.key = {referrer.ns, referrer.name}});
   }
   if (!requests.empty()) requests.push_back({.key = attached.key()});
@@ -148,6 +150,7 @@ absl::Status DependenciesReconciler::Distribute(const kube::ObjectPtr& binding,
   const api::ObjectReference reference = api::BindingView(*binding).Resource();
   if (!search_.Knows(reference.gvk())) return ForgetRecord(binding, stop);
   ASSIGN_OR_RETURN(const kube::Resource resource, client_.mapper().ForKind(reference.gvk(), stop));
+  RETURN_IF_ERROR(api::CheckBindingResource(*binding, &resource));
   const absl::StatusOr<kube::ObjectPtr> object = client_.Get(resource, reference.key(), stop);
   // Without a template the binding is about to be collected, or it changes when there is a template
   // again.

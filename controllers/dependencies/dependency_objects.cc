@@ -41,9 +41,11 @@ absl::Status CheckReference(kube::ClusterClient& client, const api::DependentRef
 }
 
 absl::Status CheckFollows(const api::DependentReference& reference, absl::string_view ns) {
-  if (reference.ns.empty() || reference.ns == ns) return absl::OkStatus();
-  return Bad(reference, absl::StrCat("is in another namespace than the template (", ns,
-                                     "): such dependencies do not follow"));
+  if (reference.ns == ns) return absl::OkStatus();
+  return Bad(reference,
+             absl::StrCat(reference.ns.empty() ? "has no namespace, but the template has one ("
+                                               : "is in another namespace than the template (",
+                          ns, "): such dependencies do not follow"));
 }
 
 absl::StatusOr<std::vector<kube::ObjectPtr>> ObjectsOf(kube::ClusterClient& client,

@@ -19,9 +19,10 @@ namespace controllers {
 absl::Status CheckReference(kube::ClusterClient& client, const api::DependentReference& reference,
                             const base::StopToken& stop);
 
-// Returns a terminal error about a reference to objects in another namespace than `ns`, that of the
-// template: their bindings would be collected at once, because the owner of each would not be in
-// its namespace.
+// Returns a terminal error about a reference to objects that are not in `ns`, the namespace of the
+// template. Those in another one are not the template's author's to bring into members, nor to take
+// from them, and no more are those without a namespace, which several namespaces would share; for
+// these a ClusterPropagationPolicy is needed. (Upstream lets the latter follow.)
 absl::Status CheckFollows(const api::DependentReference& reference, absl::string_view ns);
 
 // Returns the objects that exist. Those that a selector chooses are read from the cache alone:

@@ -20,6 +20,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
+#include "api/binding_resource.h"
 #include "api/dependencies.h"
 #include "api/keys.h"
 #include "api/names.h"
@@ -49,7 +50,8 @@ std::set<kube::Gvk> RecordedKinds(const kube::Object& binding) {
 }  // namespace
 
 bool PropagatesDependencies(const kube::Object& binding) {
-  return api::BindingView(binding).PropagateDeps() && !binding.IsDeleting();
+  return api::BindingView(binding).PropagateDeps() && !binding.IsDeleting() &&
+         api::MayStandForResource(binding);
 }
 
 std::vector<std::string> DependencyKeys(const kube::Object& binding) {

@@ -20,7 +20,8 @@
 
 namespace controllers {
 
-// Returns whether the binding brings its template's dependencies along.
+// Returns whether the binding brings its template's dependencies along. One that names a template
+// which is not its own (api::MayStandForResource) does not.
 bool PropagatesDependencies(const kube::Object& binding);
 
 // The index of ResourceBindings by what they record as their dependencies.

@@ -14,6 +14,7 @@
 #include "api/names.h"
 #include "api/resources.h"
 #include "controllers/dependencies/dependency_source.h"
+#include "works/binding_works.h"
 
 namespace controllers {
 namespace {
@@ -40,11 +41,9 @@ bool IsEvictedGracefully(const api::BindingView& binding, absl::string_view clus
 
 bool HasWorkIn(kube::ClusterClient& client, const kube::Object& binding,
                absl::string_view cluster) {
-  const absl::string_view id = api::BindingView(binding).PermanentId();
-  if (id.empty()) return false;
   const std::string ns = api::ExecutionNamespace(cluster);
   const std::vector<kube::ObjectPtr> works =
-      client.ByIndex(api::Works(), api::kResourceBindingIdLabel, id);
+      works::WorksOfBinding<api::scope::Namespaced>(client, binding);
   return std::any_of(works.begin(), works.end(),
                      [&](const kube::ObjectPtr& work) { return work->ns() == ns; });
 }

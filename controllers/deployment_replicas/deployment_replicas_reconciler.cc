@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/binding_address.h"
+#include "api/binding_resource.h"
 #include "api/keys.h"
 #include "api/reasons.h"
 #include "api/resources.h"
@@ -45,7 +46,10 @@ bool MayMatter(const kube::Object& before, const kube::Object& after) {
 std::vector<kube::Request> DeploymentOf(const kube::Object& binding) {
   const api::BindingView view(binding);
   const api::ObjectReference resource = view.Resource();
-  if (resource.gvk() != api::Deployments().gvk || !view.IsDivided()) return {};
+  if (resource.gvk() != api::Deployments().gvk || !view.IsDivided() ||
+      !api::MayStandForResource(binding)) {
+    return {};
+  }
   return {{.key = resource.key()}};
 }
 

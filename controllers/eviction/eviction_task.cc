@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/binding_resource.h"
 #include "api/preserved_state.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
@@ -47,9 +48,15 @@ bool HasTask(const kube::Object& binding, absl::string_view cluster) {
   });
 }
 
-kube::InvolvedObject TemplateOf(const kube::Object& binding) {
+// Returns the binding and its template. An object that is not the binding's to stand for hears
+// nothing of it.
+std::vector<kube::InvolvedObject> ConcernedBy(const kube::Object& binding) {
+  std::vector<kube::InvolvedObject> concerned = {kube::InvolvedObject::Of(binding)};
+  if (!api::MayStandForResource(binding)) return concerned;
   const api::ObjectReference reference = api::BindingView(binding).Resource();
-  return {reference.api_version, reference.kind, reference.ns, reference.name, reference.uid, ""};
+  concerned.push_back(
+      {reference.api_version, reference.kind, reference.ns, reference.name, reference.uid, ""});
+  return concerned;
 }
 
 // Returns the state with which the workload came to the cluster from which it is evicted now, if it
@@ -124,7 +131,7 @@ void ReportEvictionFailed(kube::EventRecorder& recorder, const kube::Object& bin
                           absl::string_view cluster, const absl::Status& why) {
   if (kube::IsNoOutcome(why)) return;
   const std::string text = api::message::NotEvictedFromCluster(cluster, why);
-  for (const auto& about : {kube::InvolvedObject::Of(binding), TemplateOf(binding)}) {
+  for (const auto& about : ConcernedBy(binding)) {
     recorder.Warning(about, api::reason::kEvictWorkloadFromClusterFailed, text);
   }
 }
@@ -132,7 +139,7 @@ void ReportEvictionFailed(kube::EventRecorder& recorder, const kube::Object& bin
 void ReportEvicted(kube::EventRecorder& recorder, const kube::Object& binding,
                    absl::string_view cluster) {
   const std::string text = api::message::EvictedFromCluster(cluster);
-  for (const auto& about : {kube::InvolvedObject::Of(binding), TemplateOf(binding)}) {
+  for (const auto& about : ConcernedBy(binding)) {
     recorder.Normal(about, api::reason::kEvictWorkloadFromClusterSucceed, text);
   }
 }

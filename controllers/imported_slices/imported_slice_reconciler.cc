@@ -72,6 +72,8 @@ std::vector<kube::Request> RequestForWorkOf(const kube::Object& slice) {
 
 absl::StatusOr<kube::Action> ImportedSliceReconciler::Reconcile(const kube::Request& request,
                                                                 const base::StopToken& stop) {
+  // A Work that somebody has made in another namespace is nothing that was collected.
+  if (!api::IsExecutionNamespace(request.key.ns)) return kube::Action::Done();
   const kube::ObjectPtr work = manager_.cluster().Find(api::Works(), request.key);
   const std::string name = request.key.ToString();
   if (work != nullptr && IsImportedFrom(*work)) return Import(*work, stop);

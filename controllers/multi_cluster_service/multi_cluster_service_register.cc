@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/binding.h"
+#include "api/binding_resource.h"
 #include "api/endpoint_slice.h"
 #include "api/multi_cluster_service.h"
 #include "api/names.h"
@@ -51,7 +52,9 @@ kube::Enqueue ForServices(const loops::Context& context,
 
 std::vector<kube::Request> RequestForClaimOn(const kube::Object& binding) {
   const kube::ObjectKey service = api::ClaimingService(binding);
-  if (!api::IsClaimedBinding(binding) || service.name.empty()) return {};
+  if (!api::IsClaimedBinding(binding) || service.name.empty() || service.ns != binding.ns()) {
+    return {};
+  }
   return {{.key = service}};
 }
 
@@ -62,8 +65,9 @@ kube::Enqueue ForEndedBindings(const loops::Context& context) {
   enqueue.map = [services = context.InformerOf(api::MultiClusterServices())](
                     const kube::Object& binding) -> std::vector<kube::Request> {
     const api::ObjectReference target = api::BindingView(binding).Resource();
-    const bool has_one =
-        target.kind == api::Services().gvk.kind && services->store().Find(target.key()) != nullptr;
+    const bool has_one = api::MayStandForResource(binding) &&
+                         target.kind == api::Services().gvk.kind &&
+                         services->store().Find(target.key()) != nullptr;
     if (!has_one) return {};
     return {{.key = target.key()}};
   };

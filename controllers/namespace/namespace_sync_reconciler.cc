@@ -9,16 +9,18 @@
 // cluster is under way, a namespace, an override policy or the cluster's labels may change, and the
 // namespace's own pass may already have written that; so the former reads them when the namespace's
 // turn comes, and again after it was written. Works are never deleted here: they are owned by their
-// namespace, and the execution namespace of a cluster takes its Works along.
-// ClusterOverridePolicies are applied to each namespace for each cluster; a change of one, or of a
-// cluster that a rule of it means, brings the namespaces back. Nothing is remembered but the number
-// of conflicts in a row and which overrides have failed.
+// namespace, and the execution namespace of a cluster takes its Works along. A Work may be that of
+// a ClusterResourceBinding as well, whose settings stay; when the binding lets go of it, it is
+// written anew. ClusterOverridePolicies are applied to each namespace for each cluster; a change of
+// one, or of a cluster that a rule of it means, brings the namespaces back. Nothing is remembered
+// but the number of conflicts in a row and which overrides have failed.
 #include "controllers/namespace/namespace_sync_reconciler.h"
 
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "api/binding_scope.h"
 #include "api/names.h"
 #include "api/namespace_sync.h"
 #include "api/reasons.h"
@@ -29,6 +31,7 @@
 #include "kube/runtime/handler_registration.h"
 #include "loops/execution_namespace.h"
 #include "overrides/triggers.h"
+#include "works/binding_works.h"
 #include "works/related.h"
 
 namespace controllers {
@@ -40,6 +43,23 @@ struct Inputs {
   std::vector<overrides::PolicyPtr> policies;
   friend bool operator==(const Inputs&, const Inputs&) = default;
 };
+
+// A ClusterPropagationPolicy may propagate the Namespace, too: how its binding wants the Work to be
+// dispatched and deleted stays. (Upstream takes that away with its next write.)
+void KeepOfBinding(const kube::Object& existing, works::WorkTemplate& work) {
+  if (api::scope::Cluster::BindingOf(existing).name.empty()) return;
+  const json::Value& suspend = existing.spec()["suspendDispatching"];
+  const json::Value& preserve = existing.spec()["preserveResourcesOnDeletion"];
+  if (suspend.is_bool()) work.suspend_dispatching = suspend.AsBool();
+  if (preserve.is_bool()) work.preserve_resources_on_deletion = preserve.AsBool();
+}
+
+// Maps a Work to the Namespace that it brings.
+std::vector<kube::Request> NamespaceOf(const kube::Object& work) {
+  const kube::Object object = works::ObjectOf(work);
+  if (object.gvk() != api::Namespaces().gvk || !api::IsExecutionNamespace(work.ns())) return {};
+  return {{.key = object.key()}};
+}
 
 }  // namespace
 
@@ -120,7 +140,10 @@ absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, const std::s
   works::WorkTemplate work = NamespaceWork(ns, cluster);
   work.manifest = overridden.manifest;
   overrides::AddAnnotations(overridden.annotations, work.annotations);
-  ASSIGN_OR_RETURN(const works::WorkWriter::Result result, writer_.CreateOrUpdate(work, stop));
+  const kube::ObjectPtr existing = manager_.cluster().Find(api::Works(), work.key);
+  if (existing != nullptr) KeepOfBinding(*existing, work);
+  ASSIGN_OR_RETURN(const works::WorkWriter::Result result,
+                   writer_.CreateOrUpdate(work, existing, stop));
   if (result.written) overrider_.ReportApplied(overridden, ns, cluster);
   return absl::OkStatus();
 }
@@ -135,8 +158,10 @@ absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
           // A namespace that is gone is only forgotten: it owns its Works, which are
           // garbage-collected.
           .Watches(api::Namespaces(), {.when = {.update = kube::ResourceVersionChanged}})
-          // A Work that somebody deletes is made again while its namespace is there.
-          .Owns(api::Works(), api::Namespaces(), {.add = kube::Never, .update = kube::NeverUpdate})
+          // A Work that somebody deletes is made again while its namespace is there; one that a
+          // binding has let go is this loop's alone.
+          .Watches(api::Works(), {.when = {.add = kube::Never, .update = works::ChangedHands},
+                                  .map = NamespaceOf})
           .Reads(api::Clusters())
           .Reads(api::ClusterOverridePolicies())
           .Build(std::make_unique<NamespaceSyncReconciler>(context.manager, std::move(skipped)));

@@ -82,6 +82,9 @@ absl::StatusOr<kube::Action> ScaleTargetReconciler::Reconcile(const kube::Reques
   if (!wanted && request.variant != kRelease) return kube::Action::Done();
   const auto resource = client.mapper().ForKind(request.gvk, stop);
   RETURN_IF_ERROR(base::Annotate(resource.status(), "finding what scales ", request.ToString()));
+  // An autoscaler's reference is about its own namespace. A server would answer with the object of
+  // a kind without namespaces all the same, which is not the autoscaler's author's to change.
+  if (!resource->namespaced) return kube::Action::Done();
   const absl::StatusOr<kube::ObjectPtr> target = client.Get(*resource, request.key, stop);
   // A target that comes later is marked with the next update of its autoscaler's status.
   if (kube::IsGone(target.status())) return kube::Action::Done();

@@ -303,4 +303,6 @@ absl::StatusOr<HttpResponse> Client::GetRaw(const HttpRequest& request,
 
 const base::Clock& Client::clock() const { return impl_->caller.clock(); }
 
+bool IsAddress(const Resource& r, const ObjectKey& key) { return ObjectPath(r, key, "").ok(); }
+
 }  // namespace kube

@@ -43,6 +43,11 @@ struct ApiFailure {
 };
 ApiFailure FailureOf(const absl::Status& status);
 
+// Returns whether an object of the resource may have this key at all. Calls about one without a
+// name, with a name that is no part of a path, or without the namespace that its kind has fail
+// before a server is asked.
+bool IsAddress(const Resource& r, const ObjectKey& key);
+
 struct ListOptions {
   std::string label_selector;
   std::string field_selector;

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/binding_address.h"
+#include "api/binding_resource.h"
 #include "api/binding_scope.h"
 #include "api/cluster.h"
 #include "api/names.h"
@@ -129,6 +130,8 @@ class LiveGraph {
          {api::ResourceBindings(), api::ClusterResourceBindings()}) {
       for (const kube::ObjectPtr& read :
            reading_.List(resource, {"metadata", "spec", "status.conditions"})) {
+        // A binding that is refused does not take the place of the one that stands for the object.
+        if (!api::MayStandForResource(*read)) continue;
         objects_.bindings[Target::Of(*read).id()] = read;
       }
     }

@@ -301,7 +301,8 @@ TEST_CASE_METHOD(Attaching, "a reference to another namespace keeps nothing from
 
 TEST_CASE_METHOD(Attaching, "a reference without the namespace of its kind, and one of no kind") {
   scripted.dependencies = Json(R"([{"apiVersion": "v1", "kind": "ConfigMap", "name": "config"},
-                                   {"apiVersion": "x.io/v1", "kind": "Nothing", "name": "a"}])");
+                                   {"apiVersion": "x.io/v1", "kind": "Nothing", "namespace": "ns",
+                                    "name": "a"}])");
   const absl::Status failed = Reconcile();
   CHECK(absl::StrContains(failed.message(), "ConfigMap config has no namespace"));
   CHECK(absl::StrContains(failed.message(), "Nothing"));

@@ -9,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/binding_scope.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/work.h"
@@ -184,6 +185,9 @@ struct WideFixture : Fixture {
     kube::Object work =
         kube::Object::Make(api::Works().gvk, {api::ExecutionNamespace(name), "web"});
     work.SetLabel(api::kResourceBindingIdLabel, "id");
+    for (const auto& [name, value] : api::scope::Namespaced::NamingAnnotations(kBinding)) {
+      work.SetAnnotation(name, value);
+    }
     const kube::Object manifest = kube::Object::Make(kDeployments.gvk, kWeb);
     work.Set({"spec", "workload", "manifests"}, json::Value::Array({manifest.root()}));
     work.Set({"status", "conditions"}, Json(R"([{"type": "Applied", "status": "True"}])"));
@@ -309,6 +313,9 @@ TEST_CASE_METHOD(tests::LoopsFixture,
   kube::Object work =
       kube::Object::Make(api::Works().gvk, {api::ExecutionNamespace("m1"), "web-1"});
   work.SetLabel(Scope::kIdLabel, "id");
+  for (const auto& [name, value] : Scope::NamingAnnotations({"ns", "web-configmap"})) {
+    work.SetAnnotation(name, value);
+  }
   work.Set({"spec", "workload", "manifests"}, json::Value::Array({config.root()}));
   work.Set({"status", "conditions"}, Json(R"([{"type": "Applied", "status": "True"}])"));
   api::ManifestStatus status;

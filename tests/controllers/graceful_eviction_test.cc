@@ -253,6 +253,7 @@ struct Fixture : tests::LoopsFixture {
     named.Set({"status"}, binding.status());
     named.Set({"spec", "resource"},
               Json(R"({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"})"));
+    if (Scope::kNamespaced) named.Set({"spec", "resource", "namespace"}, key.ns);
     PutCached(Scope::Bindings(), named);
     Restart();
   }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "api/binding_scope.h"
+#include "api/object_reference.h"
 #include "controllers/taint_manager/binding_evictor.h"
 #include "controllers/taint_manager/tainted_cluster_reconciler.h"
 #include "tests/support/loops_fixture.h"
@@ -47,6 +48,10 @@ struct Fixture : tests::LoopsFixture {
     kube::Object binding = kube::Object::Make(kind.gvk, key);
     binding.Set({"spec", "clusters"},
                 Json(R"([{"name": "m1", "replicas": 2}, {"name": "m2", "replicas": 1}])"));
+    binding.Set({"spec", "resource"},
+                api::ObjectReference{
+                    .api_version = "apps/v1", .kind = "Deployment", .ns = key.ns, .name = "web"}
+                    .ToJson());
     if (!placement.empty()) binding.SetAnnotation(api::kAppliedPlacementAnnotation, placement);
     return binding;
   }

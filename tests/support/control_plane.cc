@@ -192,13 +192,19 @@ std::string ControlPlane::UniqueNamespace(const std::string& stem) {
 ControlPlane::Cluster& ControlPlane::cluster(const std::string& name) {
   std::unique_ptr<Cluster>& slot = clusters_[name];
   if (slot != nullptr) return *slot;
-  const absl::StatusOr<kube::ConnectionConfig> config =
-      kube::LoadConnectionConfig({kubeconfigs_.at(name), ""});
+  const auto user = users_.find(name);
+  absl::StatusOr<kube::ConnectionConfig> config = kube::LoadConnectionConfig(
+      {kubeconfigs_.at(user == users_.end() ? name : "host"), ""});
   REQUIRE(config.ok());
+  if (user != users_.end()) config->impersonate_user = user->second;
   absl::StatusOr<std::shared_ptr<kube::Transport>> transport = kube::NewHttpTransport(*config);
   REQUIRE(transport.ok());
   slot = std::make_unique<Cluster>(*std::move(transport), name);
   return *slot;
+}
+
+void ControlPlane::AddUser(const std::string& name, const std::string& user) {
+  users_[name] = user;
 }
 
 kube::Client& ControlPlane::client(const std::string& name) { return cluster(name).client; }

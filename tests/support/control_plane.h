@@ -46,6 +46,10 @@ class ControlPlane {
   // Returns a namespace name that no other test of this run uses.
   std::string UniqueNamespace(const std::string& stem);
 
+  // Lets the control plane be used under the name of the cluster `name`, too, as that user
+  // (impersonation). Real servers then allow what RBAC allows the user.
+  void AddUser(const std::string& name, const std::string& user);
+
   // Clusters are "host", "member1", ...
   kube::Client& client(const std::string& cluster);
   // Creates or merge-patches every document; fails the test on an error.
@@ -107,6 +111,7 @@ class ControlPlane {
   std::string directory_;
   std::unique_ptr<sandbox::Fleet> fleet_;
   std::map<std::string, std::string> kubeconfigs_;
+  std::map<std::string, std::string> users_;  // By the names of AddUser.
   std::string daemon_kubeconfig_;  // On real servers that of a user with the daemon's rights alone.
   std::map<std::string, std::unique_ptr<Cluster>> clusters_;
   std::unique_ptr<ChildProcess> daemon_;  // nullptr after StopDaemon().

@@ -1,0 +1,67 @@
+#include "binding/other_claims.h"
+
+#include "absl/strings/str_cat.h"
+#include "api/binding_address.h"
+#include "api/binding_resource.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "works/binding_works.h"
+#include "works/related.h"
+
+namespace binding {
+namespace {
+
+bool IsSame(const kube::Object& a, const kube::Object& b) {
+  return a.key() == b.key();  // The scopes differ in having a namespace.
+}
+
+}  // namespace
+
+bool Expects(const kube::Object& binding, absl::string_view cluster) {
+  for (const json::Value& target : binding.spec()["clusters"].items()) {
+    if (target["name"].AsString() == cluster) return true;  // The usual case, and a fast one.
+  }
+  return api::BindingView(binding).ExpectedClusters().contains(std::string(cluster));
+}
+
+kube::ObjectPtr OtherClaims::Proper(absl::string_view kind, const kube::ObjectKey& object,
+                                    absl::string_view cluster) const {
+  const api::BindingAddress at = api::BindingOf(kind, object);
+  kube::ObjectPtr binding = client_.Find(at.resource, at.key);
+  if (binding == nullptr || binding->IsDeleting() || !api::MayStandForResource(*binding)) {
+    return nullptr;
+  }
+  const api::ObjectReference resource = api::BindingView(*binding).Resource();
+  const bool stands = resource.kind == kind && resource.key() == object;
+  return stands && Expects(*binding, cluster) ? binding : nullptr;
+}
+
+bool OtherClaims::IsSyncedInto(const kube::Object& object, const std::string& cluster) const {
+  if (!is_synced_ || object.gvk() != api::Namespaces().gvk) return false;
+  const kube::ObjectPtr ns = client_.Find(api::Namespaces(), object.key());
+  const kube::ObjectPtr member = client_.Find(api::Clusters(), {"", cluster});
+  return ns != nullptr && is_synced_(*ns) && member != nullptr &&
+         works::TakesWorks(client_, *member);
+}
+
+OtherClaims::Claimant OtherClaims::Of(const kube::Object& work, const kube::Object& binding) const {
+  const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work.ns());
+  const kube::Object object = works::ObjectOf(work);
+  if (!cluster.ok() || object.name().empty()) return Claimant::kNone;
+  const kube::ObjectPtr proper = Proper(object.kind(), object.key(), *cluster);
+  if (proper != nullptr && !IsSame(*proper, binding)) return Claimant::kBinding;
+  return IsSyncedInto(object, *cluster) ? Claimant::kNamespaceSync : Claimant::kNone;
+}
+
+absl::Status OtherClaims::CheckIsNoCopy(const kube::Object& binding,
+                                        absl::string_view cluster) const {
+  const api::ObjectReference resource = api::BindingView(binding).Resource();
+  const kube::ObjectPtr proper = Proper(resource.kind, resource.key(), cluster);
+  if (proper == nullptr || IsSame(*proper, binding)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the Work of ", resource.Describe(), " is that of ", proper->Describe(),
+                   ", which stands for the same object; ", binding.Describe(),
+                   " is a copy: delete one of the two"));
+}
+
+}  // namespace binding

@@ -1,0 +1,58 @@
+// Who besides a binding needs a Work that the binding is about to let go or to write.
+//
+// The name of a Work follows from the object alone, so everybody who brings one object into one
+// cluster writes the same Work: a ClusterResourceBinding of a Namespace and the namespace loop, two
+// bindings of one template of which one is a copy, and one that upstream let stand
+// for an object of another namespace (api::CheckBindingResource) with the one that may.
+#ifndef BINDING_OTHER_CLAIMS_H_
+#define BINDING_OTHER_CLAIMS_H_
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "api/binding.h"
+#include "kube/cache/cluster_client.h"
+#include "kube/meta/object.h"
+
+namespace binding {
+
+// Returns whether the binding has a Work in the cluster, or is being evicted from it gracefully.
+bool Expects(const kube::Object& binding, absl::string_view cluster);
+
+// Thread-safe.
+class OtherClaims {
+ public:
+  // Returns whether the namespace loop writes this Namespace into every cluster.
+  using IsSynced = std::function<bool(const kube::Object& ns)>;
+
+  // REQUIRES: the client outlives this object; Namespaces, Clusters and the bindings of both scopes
+  // are declared as read.
+  OtherClaims(kube::ClusterClient& client, IsSynced is_synced)
+      : client_(client), is_synced_(std::move(is_synced)) {}
+
+  enum class Claimant { kNone, kBinding, kNamespaceSync };
+  // Returns who needs the Work besides this binding. Two bindings of one scope that are both named
+  // otherwise than Karmada names them do not see each other.
+  Claimant Of(const kube::Object& work, const kube::Object& binding) const;
+
+  // Returns kFailedPrecondition when the binding must leave the cluster's Work to the one that
+  // Karmada has made for the same object, and that is placed there: this one is a copy.
+  absl::Status CheckIsNoCopy(const kube::Object& binding, absl::string_view cluster) const;
+
+ private:
+  // Returns the binding that Karmada makes for the object, if there is one that stays and has the
+  // object's Work in the cluster; else nullptr.
+  kube::ObjectPtr Proper(absl::string_view kind, const kube::ObjectKey& object,
+                         absl::string_view cluster) const;
+  bool IsSyncedInto(const kube::Object& object, const std::string& cluster) const;
+
+  kube::ClusterClient& client_;
+  const IsSynced is_synced_;
+};
+
+}  // namespace binding
+
+#endif  // BINDING_OTHER_CLAIMS_H_

@@ -1,0 +1,118 @@
+// What becomes of Works that a binding lets go, by who else needs them.
+#include "binding/other_claims.h"
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "api/binding_scope.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "binding/binding_works.h"
+#include "kube/runtime/fan_out.h"
+#include "tests/support/members_fixture.h"
+
+namespace {
+
+using Scope = api::scope::Namespaced;
+using tests::Json;
+
+const kube::ObjectKey kBinding = {"tenant", "x"};
+const kube::ObjectKey kWork = {"karmada-es-m1", "work"};
+
+// A binding in the namespace `tenant`, and its Work in the cluster m1.
+struct Fixture : tests::MembersFixture {
+  kube::FanOut fan_out{clock};
+  std::optional<binding::OtherClaims> others;
+  std::optional<binding::BindingWorks<Scope>> works;
+  kube::Object own = kube::Object::Make(api::ResourceBindings().gvk, kBinding);
+
+  Fixture() {
+    Sync({api::Works(), api::ResourceBindings(), api::ClusterResourceBindings(), api::Namespaces(),
+          api::Clusters()});
+    PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", "m1"}));
+    PutCached(api::Namespaces(), kube::Object::Make(api::Namespaces().gvk, {"", kWork.ns}));
+    own.SetLabel(Scope::kIdLabel, "id");
+    others.emplace(cluster, [](const kube::Object& ns) { return ns.name() == "synced"; });
+    works.emplace(cluster, fan_out, *others);
+  }
+  // Puts the Work that brings the object, and has the binding let go of it.
+  void LetGoOfWorkOf(const kube::Object& manifest) {
+    kube::Object work = kube::Object::Make(api::Works().gvk, kWork);
+    work.SetLabel(Scope::kIdLabel, "id");
+    for (const auto& [name, value] : Scope::NamingAnnotations(kBinding)) {
+      work.SetAnnotation(name, value);
+    }
+    work.Set({"spec", "suspendDispatching"}, true);
+    work.Set({"spec", "workload", "manifests"}, json::Value::Array({manifest.root()}));
+    PutCached(api::Works(), work);
+    REQUIRE(works->LetGo(own, {cluster.Find(api::Works(), kWork)}, {}).ok());
+  }
+  // Puts the binding that Karmada makes for the object, placed in m1.
+  void PutProperBinding(const kube::Object& object) {
+    const kube::Resource& resource =
+        object.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
+    kube::Object proper = kube::Object::Make(
+        resource.gvk, {std::string(object.ns()), api::BindingName(object.kind(), object.name())});
+    proper.Set({"spec", "resource"}, api::ObjectReference::Of(object).ToJson());
+    proper.Set({"spec", "clusters"}, Json(R"([{"name": "m1"}])"));
+    PutCached(resource, proper);
+  }
+  bool WasDeleted() const { return !server->Requests("DELETE").empty(); }
+  kube::Object Work() const { return server->Find(api::Works(), kWork); }
+  bool HasMarks() const {
+    return !Work().Label(Scope::kIdLabel).empty() || !Scope::BindingOf(Work()).name.empty();
+  }
+};
+
+kube::Object ConfigMapIn(const std::string& ns) {
+  return kube::Object::Make(tests::kConfigMaps.gvk, {ns, "settings"});
+}
+
+TEST_CASE_METHOD(Fixture, "a Work that nobody else needs is deleted") {
+  LetGoOfWorkOf(ConfigMapIn("tenant"));
+  CHECK(WasDeleted());
+  CHECK(server->Requests("PATCH").empty());
+}
+
+TEST_CASE_METHOD(Fixture, "an object that was never the binding's stays in the member") {
+  LetGoOfWorkOf(ConfigMapIn("other"));
+  CHECK(server->Requests("PATCH").size() == 1);
+  CHECK(WasDeleted());
+}
+
+TEST_CASE_METHOD(Fixture, "a Work that another binding needs is left to that one") {
+  const kube::Object object = GENERATE(
+      ConfigMapIn("other"), kube::Object::Make({"x.io", "v1", "ClusterStore"}, {"", "vault"}));
+  PutProperBinding(object);
+  LetGoOfWorkOf(object);
+  CHECK_FALSE(WasDeleted());
+  CHECK_FALSE(HasMarks());
+  CHECK(Work().spec()["suspendDispatching"].AsBool());  // The other one writes what it wants.
+}
+
+TEST_CASE_METHOD(Fixture, "the Work of a Namespace that goes everywhere is the namespace loop's") {
+  kube::Object ns = kube::Object::Make(api::Namespaces().gvk, {"", "synced"});
+  ns.Set({"metadata", "uid"}, "uid-of-ns");
+  PutCached(api::Namespaces(), ns);
+  LetGoOfWorkOf(ns);
+  CHECK_FALSE(WasDeleted());
+  CHECK_FALSE(HasMarks());
+  CHECK_FALSE(Work().spec().Has("suspendDispatching"));
+  CHECK(Work().ControllerOwner().uid == ns.uid());  // It goes with its Namespace.
+}
+
+TEST_CASE_METHOD(Fixture, "a copy is told from the binding that Karmada makes") {
+  const kube::Object object = ConfigMapIn("tenant");
+  own.Set({"spec", "resource"}, api::ObjectReference::Of(object).ToJson());
+  CHECK(others->CheckIsNoCopy(own, "m1").ok());
+  PutProperBinding(object);
+  CHECK(absl::IsFailedPrecondition(others->CheckIsNoCopy(own, "m1")));
+  CHECK(others->CheckIsNoCopy(own, "m2").ok());
+  const kube::ObjectPtr proper =
+      cluster.Find(api::ResourceBindings(), {"tenant", "settings-configmap"});
+  CHECK(others->CheckIsNoCopy(*proper, "m1").ok());
+}
+
+}  // namespace
