@@ -113,6 +113,16 @@ absl::StatusOr<Expected> ExpectedFor(const Chain& chain, const api::TargetCluste
   return Expected{std::move(result), std::move(application)};
 }
 
+works::Passage PassageFor(const Chain& chain) {
+  const auto works = [&] {
+    Objects works;
+    for (const auto& [cluster, work] : chain.works) works.push_back(work);
+    return works;
+  };
+  return works::PassageOf(api::BindingView(*chain.binding), *chain.object, works,
+                          chain.rules->WithoutWebhooks());
+}
+
 absl::StatusOr<json::Value> MissingInWork(const Chain& chain, const api::TargetCluster& target,
                                           const kube::Object& work) {
   ASSIGN_OR_RETURN(const Expected expected, ExpectedFor(chain, target));

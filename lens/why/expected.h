@@ -10,6 +10,7 @@
 #include "kube/meta/object.h"
 #include "lens/why/chain.h"
 #include "overrides/apply.h"
+#include "works/passage.h"
 
 namespace lens::why {
 
@@ -26,10 +27,14 @@ bool CouldReadRules(const Chain& chain);
 // those of override rules, which name the policy. REQUIRES: chain.object and chain.binding exist.
 absl::StatusOr<Expected> ExpectedFor(const Chain& chain, const api::TargetCluster& target);
 
-// Returns how the Work's manifest would have to be changed to be what the cluster shall get, as a
-// merge patch; an empty object when it is right. What Karmada adds is not compared, nor are labels
-// and annotations that only the Work has and that its manifest does not list as its writer's.
-// Errors are those of ExpectedFor.
+// Returns whether the daemon makes manifests of the template's present state, or why it does not.
+// REQUIRES: chain.object and chain.binding exist.
+works::Passage PassageFor(const Chain& chain);
+
+// Returns how the Work's manifest would have to be changed to be made of the template as it is, as
+// a merge patch; an empty object when it is right. What Karmada adds is not compared, nor are
+// labels and annotations that only the Work has and that its manifest does not list as its
+// writer's. Errors are those of ExpectedFor.
 absl::StatusOr<json::Value> MissingInWork(const Chain& chain, const api::TargetCluster& target,
                                           const kube::Object& work);
 

@@ -66,6 +66,11 @@ bool IsCurrent(const Chain& chain, const api::TargetCluster& target, const kube:
   return MadeFrom(work).value_or(chain.object->generation()) >= chain.object->generation();
 }
 
+// Returns whether the daemon leaves the Works as they are, whatever the template has become.
+bool KeepsWorks(const Chain& chain) {
+  return chain.binding != nullptr && PassageFor(chain) != works::Passage::kPassed;
+}
+
 // Returns whether the Work has other replicas than the cluster shall get by the binding.
 bool HasOtherReplicas(const Chain& chain, const api::TargetCluster& target,
                       const kube::Object& work) {
@@ -97,7 +102,8 @@ bool AllWorksAreCurrent(const Chain& chain) {
   }
   for (const api::TargetCluster& target : chain.Targets()) {
     const kube::ObjectPtr work = WorkIn(chain, target.name);
-    if (work == nullptr || work->IsDeleting() || !IsCurrent(chain, target, *work)) return false;
+    if (work == nullptr || work->IsDeleting()) return false;
+    if (!KeepsWorks(chain) && !IsCurrent(chain, target, *work)) return false;
   }
   return true;
 }
@@ -194,7 +200,33 @@ std::string WhatWorkLacks(const Chain& chain, const api::TargetCluster& target,
   return absl::StrCat("is not what the override policies make of ", chain.Name(), " now");
 }
 
+// An edit that the detector has not let pass stays out of the clusters; so does each edit of a
+// template that no policy governs.
+Findings TemplateIsHeldBack(const Chain& chain) {
+  if (chain.binding == nullptr || chain.object == nullptr || !KeepsWorks(chain)) return {};
+  const bool is_released = PassageFor(chain) == works::Passage::kReleased;
+  return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
+    const kube::ObjectPtr work = WorkIn(chain, target.name);
+    if (work == nullptr || work->IsDeleting() || IsCurrent(chain, target, *work)) return {};
+    if (is_released) {
+      return {kStep, Grade::kNote,
+              absl::StrCat(target.name, " keeps an earlier state of ", chain.Name(),
+                           ", because no policy governs it any more"),
+              "make a policy that selects it"};
+    }
+    return {kStep,
+            Grade::kWaiting,
+            absl::StrCat(target.name, " keeps an earlier state of ", chain.Name(),
+                         ", because its policy has not let the present one pass"),
+            "see the events on it for what the policy waits for",
+            "",
+            {},
+            Program::kControllerManager};
+  });
+}
+
 Findings WorkIsBehind(const Chain& chain) {
+  if (chain.object != nullptr && KeepsWorks(chain)) return {};
   return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
     const kube::ObjectPtr work = WorkIn(chain, target.name);
     if (work == nullptr || work->IsDeleting()) return {};
@@ -257,6 +289,7 @@ constexpr Check kChecks[] = {
     {"work-not-written", "Did writing the Work fail?", WorkCouldNotBeWritten},
     {"no-execution-namespace", "Is there a namespace for the Works?", ExecutionNamespaceIsMissing},
     {"no-work", "Is there a Work for the cluster?", NoWorkYet},
+    {"template-held-back", "May the Work be made from the template as it is?", TemplateIsHeldBack},
     {"work-behind", "Is the Work made from the template as it is?", WorkIsBehind},
     {"work-deleting", "Is the Work being deleted?", WorkIsBeingDeleted},
     {"work-left-over", "Has every other cluster lost its Work?", WorkIsLeftOver},

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
+#include "api/keys.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
 
@@ -182,6 +183,35 @@ TEST_CASE("A restart does not move what a lazy policy holds back, an edit meanwh
   held.plane.StartDaemon();
   CHECK(held.plane.Eventually(in_member2));
   CHECK(held.plane.Eventually([&] { return !held.plane.Exists("member1", kConfigMap, key); }));
+}
+
+TEST_CASE("A take-over from upstream writes no records, and an edit before it lands") {
+  Held held("adopted");
+  held.Apply(Deployment("web", 1, R"({containers: [{name: main, image: "nginx:1.25"}]})"));
+  held.Apply(PolicyFor("web", "apiVersion: apps/v1, kind: Deployment", "member1"));
+  const kube::ObjectKey web{held.ns, "web"};
+  // Its status comes after its binding, which records an earlier version.
+  REQUIRE(held.plane.Eventually([&] {
+    const auto found = held.plane.Get("host", kDeployment, web);
+    return found && found->status()["readyReplicas"].AsInt() == 1;
+  }));
+  held.plane.StopDaemon();
+  for (const char* name : {"web-deployment", "held-configmap", "witness-configmap"}) {
+    held.plane.Patch("host", kBinding, {held.ns, name},
+                     absl::Substitute(R"({"metadata":{"annotations":{"$0":null}}})",
+                                      api::kPassedTemplateAnnotation));
+  }
+  held.Apply(ConfigMap("held", "second"));
+  held.plane.StartDaemon();
+  held.plane.AwaitDaemon(held.ns);
+  CHECK(held.Reads("held", "second"));
+  const auto has_record = [&](const std::string& name) {
+    const auto binding = held.plane.Get("host", kBinding, {held.ns, name});
+    return binding && !binding->Annotation(api::kPassedTemplateAnnotation).empty();
+  };
+  CHECK(has_record("held-configmap"));
+  CHECK(held.plane.Always(
+      [&] { return !has_record("web-deployment") && !has_record("witness-configmap"); }));
 }
 
 TEST_CASE(

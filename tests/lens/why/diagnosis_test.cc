@@ -98,6 +98,23 @@ TEST_CASE("Lens: a difference in the member is reported by its paths: its values
   CHECK(diagnosis.findings[0].evidence == std::vector<std::string>{"spec.replicas"});
 }
 
+TEST_CASE("Lens: clusters that keep an earlier state of a released template are named") {
+  std::vector<std::string> causes;
+  for (const auto& [situation, chain, diagnosis] : Cases()) {
+    if (situation.Text("name") != "a policy has released the template, which was edited since") {
+      continue;
+    }
+    for (const lens::why::Finding& finding : diagnosis.findings) {
+      if (finding.check == "template-held-back") causes.push_back(finding.cause);
+    }
+  }
+  CHECK(causes == std::vector<std::string>{
+                      "member1 keeps an earlier state of Deployment shop/web, because no policy "
+                      "governs it any more",
+                      "member2 keeps an earlier state of Deployment shop/web, because no policy "
+                      "governs it any more"});
+}
+
 TEST_CASE("Lens: the report shows every finding, and is the same as JSON") {
   for (const auto& [situation, chain, diagnosis] : Cases()) {
     INFO(situation.file << ": " << situation.Text("name"));
