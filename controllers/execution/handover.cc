@@ -144,7 +144,8 @@ absl::StatusOr<Handover::Objects> Handover::Decide(const kube::Object& cluster,
   if (IsStandIn(work)) return DecideOnStandIn(name, work, stop);
   const absl::Time ready_since = ReadySince(cluster);
   const auto deleted = kube::ParseTime(work.metadata()["deletionTimestamp"].AsString());
-  if (!deleted.ok() || *deleted > ready_since) return Objects::kDelete;
+  // The times are of whole seconds. A Work that somebody deletes is not to keep its objects.
+  if (!deleted.ok() || *deleted >= ready_since) return Objects::kDelete;
   // The clock of whoever has written the condition may be ahead.
   const bool is_early = absl::AbsDuration(clock_.Now() - ready_since) < kReturnGrace;
   if (is_early && CachedInterest(client_, work, name) == Interest::kElsewhere) {

@@ -227,7 +227,7 @@ TEST_CASE_METHOD(Fixture, "an object that nobody wants, or not the same one, goe
                 Json(R"([{"fromCluster": "m1", "purgeMode": "Immediately"}])"));
   }
   SECTION("the Work was deleted while the cluster was ready") {
-    PutCluster(*kube::ParseTime("2023-12-31T00:00:00Z"));
+    PutCluster(*kube::ParseTime(GENERATE("2023-12-31T00:00:00Z", "2024-01-01T00:00:00Z")));
   }
   if (!binding.empty()) PutCached(api::ResourceBindings(), binding);
   PutDeletedWork(Template());

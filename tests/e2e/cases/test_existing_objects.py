@@ -92,13 +92,6 @@ class ExistingObjectsTest(DaemonCase):
                      "overrideRules": [{"targetCluster": {"clusterNames": ["member1"]}, "overriders": {
                          "plaintext": [{"path": path, "operator": "add", "value": value}]}}]}})
 
-    def test_cluster_addresses_that_are_allocated(self):
-        def template(name):
-            existing = self.member.find(f"{self.services}/{name}") or self.other_service()
-            self.override(name, "/spec/clusterIP", existing["spec"]["clusterIP"])
-            return service(name)
-        self.check_table(self.services, "Service", service, template, "provided IP is already allocated")
-
     def other_service(self):
         return self.member.find(f"{self.services}/other") or self.member.create(
             self.services, service("other", type="NodePort"))
