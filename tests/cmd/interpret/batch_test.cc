@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "tests/cmd/interpret/tool.h"
 #include "tests/support/temp_directory.h"
+#include "tests/support/upstream_answers.h"
 
 namespace {
 
@@ -175,6 +176,7 @@ TEST_CASE("Recorded requests get upstream's answers") {
   std::ifstream requests("tests/data/upstream/native-requests.jsonl");
   const std::string text((std::istreambuf_iterator<char>(requests)),
                          std::istreambuf_iterator<char>());
+  const std::vector<std::string> asked = absl::StrSplit(text, '\n');
   const auto got = AnswersTo(text, {"--no-shipped", "--now", "2026-11-20T16:10:52Z"});
   std::ifstream answers("tests/data/upstream/native-answers.jsonl");
   size_t lines = 0;
@@ -187,7 +189,10 @@ TEST_CASE("Recorded requests get upstream's answers") {
     CHECK(got[lines]["layer"] == want["layer"]);
     // Upstream's dependencies are in no particular order.
     if (want["result"].is_array()) continue;
-    CHECK(got[lines]["result"] == want["result"]);
+    const json::Value request = json::Parse(asked.at(lines)).value();
+    if (tests::AnswersAnother(request)) continue;
+    CHECK(tests::WithoutDeliberate(request, got[lines]["result"]) ==
+          tests::WithoutDeliberate(request, want["result"]));
   }
   CHECK(lines == 3000);
 }
