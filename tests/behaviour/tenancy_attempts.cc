@@ -184,7 +184,8 @@ spec:
   scaleTargetRef: {apiVersion: v1, kind: Namespace, name: $VICTIM}
   maxReplicas: 2
 )"},
-      {"FederatedHPA", "spec.scaleTargetRef", "a Namespace", "FederatedHPA scales FailedGetScale",
+      {"FederatedHPA", "spec.scaleTargetRef", "a Namespace",
+       "FederatedHPA scales FailedGetScaleTargetRef",
        R"(
 apiVersion: autoscaling.karmada.io/v1alpha1
 kind: FederatedHPA
