@@ -193,8 +193,8 @@ ControlPlane::Cluster& ControlPlane::cluster(const std::string& name) {
   std::unique_ptr<Cluster>& slot = clusters_[name];
   if (slot != nullptr) return *slot;
   const auto user = users_.find(name);
-  absl::StatusOr<kube::ConnectionConfig> config = kube::LoadConnectionConfig(
-      {kubeconfigs_.at(user == users_.end() ? name : "host"), ""});
+  absl::StatusOr<kube::ConnectionConfig> config =
+      kube::LoadConnectionConfig({kubeconfigs_.at(user == users_.end() ? name : "host"), ""});
   REQUIRE(config.ok());
   if (user != users_.end()) config->impersonate_user = user->second;
   absl::StatusOr<std::shared_ptr<kube::Transport>> transport = kube::NewHttpTransport(*config);
