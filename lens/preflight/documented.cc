@@ -44,7 +44,20 @@ constexpr VisibleDifference kVisible[] = {
     {"flinkdeployments.flink.apache.org",
      "memory is read as Flink reads it: 100m is 100 MiB, and upstream a tenth of a byte, so that "
      "quotas and the scheduler count more",
-     "FlinkDeployment memory |"},
+     "FlinkDeployment memory |", "shipped-customizations"},
+    // What a take-over writes because it mends what upstream leaves: once for each object at most.
+    {"statefulsets.apps",
+     "at the take-over status.observedGeneration is written, once, of those that are healthy in "
+     "clusters: upstream leaves it behind, and rollouts never end",
+     "`observedGeneration` of a StatefulSet |", "interpreter"},
+    {"jobs.batch",
+     "at the take-over the status is written, once, of those that have ended in their clusters and "
+     "whose end the API server has refused from upstream",
+     "a Job that failed in a cluster |", "interpreter"},
+    {"deployments.apps",
+     "the conditions Available and Progressing are added with the next change of the status; the "
+     "take-over writes nothing",
+     "conditions of a Deployment |", "interpreter"},
 };
 
 }  // namespace

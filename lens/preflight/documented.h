@@ -22,6 +22,7 @@ struct VisibleDifference {
   absl::string_view resource;  // With its group if it is not a kind of Karmada's: "plural.group".
   absl::string_view effect;    // What holds here: a clause without a full stop.
   absl::string_view row;       // The beginning of the row of docs/differences.md about it.
+  absl::string_view anchor;    // The section of that row, for a kind that is not Karmada's.
 };
 // Returns all of them, one for each resource at most. A test compares the rows with the page.
 absl::Span<const VisibleDifference> VisibleDifferences();

@@ -86,7 +86,7 @@ Judged JudgeTemplates(const KindFacts& kind, const VisibleDifference& visible) {
   }
   if (*kind.count == 0) return {Grade::kSame, ""};
   return {Grade::kDiffers,
-          absl::StrCat(visible.effect, "; see also docs/differences.md#shipped-customizations")};
+          absl::StrCat(visible.effect, "; see also docs/differences.md#", visible.anchor)};
 }
 
 Judged JudgeKind(const KindFacts& kind) {

@@ -89,6 +89,19 @@ TEST_CASE(
   CHECK(RowOf(plane.Rows(), kFlink).grade == Grade::kUnknown);
 }
 
+TEST_CASE("Preflight: what the take-over writes to templates stands with their number") {
+  FakePlane plane;
+  plane.ServeUnknown("apps", "statefulsets", "StatefulSet");
+  plane.ServeUnknown("batch", "jobs", "Job");
+  plane.counts["statefulsets"] = 7;
+  const Row sets = RowOf(plane.Rows(), "statefulsets.apps");
+  CHECK(sets.grade == Grade::kDiffers);
+  CHECK_THAT(sets.use, Contains("7 objects"));
+  CHECK_THAT(sets.note, Contains("at the take-over status.observedGeneration is written, once") &&
+                            Contains("docs/differences.md#interpreter"));
+  CHECK(RowOf(plane.Rows(), "jobs.batch").quiet);
+}
+
 TEST_CASE("Preflight: without the right to read definitions the stored versions are unknown") {
   FakePlane plane;
   plane.forbidden.insert("customresourcedefinitions");
