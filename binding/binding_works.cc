@@ -12,6 +12,7 @@
 #include "api/names.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "kube/client/client.h"
 #include "kube/client/errors.h"
 #include "kube/meta/controller_ref.h"
 #include "works/binding_works.h"
@@ -90,7 +91,8 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> BindingWorks<Scope>::All(
   const std::string name = api::WorkName(object.kind, object.name, object.ns);
   for (const std::string& cluster : NamedClusters(binding)) {
     const kube::ObjectKey key = {api::ExecutionNamespace(cluster), name};
-    if (known.count(key) > 0) continue;
+    // Somebody who writes bindings by hand may name what no server has.
+    if (known.count(key) > 0 || !kube::IsAddress(api::Works(), key)) continue;
     absl::StatusOr<kube::Object> work = client_.raw().Get(api::Works(), key, stop);
     if (kube::IsGone(work.status())) continue;
     RETURN_IF_ERROR(work.status());

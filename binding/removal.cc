@@ -30,6 +30,8 @@ bool Preserves(const kube::Object& binding, kube::ClusterClient& control_plane) 
 bool MustPreserve(const api::BindingView& binding, kube::ClusterClient& control_plane) {
   if (Preserves(binding.object(), control_plane)) return true;
   return absl::c_any_of(binding.RequiredBy(), [&](const api::BindingSnapshot& referrer) {
+    // Nobody attaches a binding of another namespace, and nothing of that one may be learned here.
+    if (referrer.ns != binding.object().ns()) return false;
     const kube::ObjectPtr found =
         control_plane.Find(api::ResourceBindings(), {referrer.ns, referrer.name});
     return found != nullptr && Preserves(*found, control_plane);

@@ -134,6 +134,10 @@ absl::Status TemplateReconciler::ApplyHolderOrRelease(const Template& t,
                                                       const PolicyIndex& policies,
                                                       const kube::ObjectKey& key,
                                                       const base::StopToken& stop) {
+  // A claim that was copied from another namespace must not tell whether its policy exists.
+  if (PolicyScope::kNamespaced && key.ns != t.object->ns()) {
+    return Release<PolicyScope>(deps_.manager, t.resource, {t.object, kPolicyDoesNotMatch}, stop);
+  }
   const kube::ObjectPtr policy = policies.Find(key);
   if (policy == nullptr || policy->IsDeleting()) {
     return Release<PolicyScope>(deps_.manager, t.resource, {t.object, kPolicyDeleted}, stop);

@@ -22,8 +22,8 @@
 // (DependencySource), when its Work in a cluster that it has left is gone, when a cluster with its
 // dependencies is removed, and when an attached binding is deleted, loses a referrer or gets other
 // clusters than the referrer needs: whoever did that has it made again. A referrer that was removed
-// by force while no process ran is queued for what is still attached to it. Nothing but the
-// reported outcomes is remembered.
+// by force while no process ran is not looked for: a backup may just have brought what is attached
+// to it, and the referrer comes next. Nothing but the reported outcomes is remembered.
 #include "controllers/dependencies/dependencies_reconciler.h"
 
 #include <algorithm>
@@ -80,22 +80,6 @@ std::vector<kube::Request> ReferrersAndItself(const kube::Object& attached) {
   }
   if (!requests.empty()) requests.push_back({.key = attached.key()});
   return requests;
-}
-
-bool IsRequired(const kube::Object& binding) { return !binding.spec()["requiredBy"].empty(); }
-
-// Maps an attached binding to those of its referrers that do not exist. Their finalizers were
-// removed by force, and nobody has seen them go.
-kube::MapFn LostReferrersOf(kube::ClusterClient& client) {
-  return [&client](const kube::Object& attached) {
-    std::vector<kube::Request> requests;
-    for (const api::BindingSnapshot& referrer : api::BindingView(attached).RequiredBy()) {
-      kube::ObjectKey key{referrer.ns, referrer.name};
-      const bool exists = client.Find(api::ResourceBindings(), key) != nullptr;
-      if (!exists) requests.push_back({.key = std::move(key)});
-    }
-    return requests;
-  };
 }
 
 // Returns whether the binding records these dependencies.
@@ -294,9 +278,6 @@ absl::Status RegisterDependencies(const loops::Context& context, int workers) {
           .Watches(api::ResourceBindings(), {.when = {.add = kube::Never},
                                              .map = ReferrersAndItself,
                                              .map_update = referrers_to_ask})
-          .Watches(api::ResourceBindings(),
-                   {.when = {.add = IsRequired, .update = kube::NeverUpdate, .remove = kube::Never},
-                    .map = LostReferrersOf(context.manager.cluster())})
           .Reads(api::Works(), api::kResourceBindingIdLabel,
                  kube::IndexByLabel(api::kResourceBindingIdLabel))
           .Watches(api::Works(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},
