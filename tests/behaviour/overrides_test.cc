@@ -159,11 +159,12 @@ TEST_CASE("Override policies that are too much are reported, and hold up nothing
       {"subPath": "/added", "operator": "add", "value": true}]})")
                                 .value();
   const json::Value label = json::Value::Object(
-      {{"operator", "add"}, {"value", json::Value::Object({{"l", std::string(270'000, 'x')}})}});
+      {{"operator", "add"}, {"value", json::Value::Object({{"l", std::string(140'000, 'x')}})}});
   std::string why;
   json::Value overriders;
   SECTION("too long to be recorded") {
-    overriders = json::Value::Object({{"annotationsOverrider", json::Value::Array({label})}});
+    overriders =
+        json::Value::Object({{"annotationsOverrider", json::Value::Array({label, label})}});
     why =
         "spec.overrideRules[0].overriders: the overriders for one object and cluster are recorded";
   }
