@@ -328,6 +328,7 @@ json::Value Comparable(const json::Value& value, bool was_created_again) {
     const std::string name(member.name());
     const bool own = kOwn->count(name) > 0 || absl::EndsWith(name, "permanent-id") ||
                      absl::StrContains(name, "/depended-by-") ||
+                     absl::EndsWith(name, "/passed-template") ||
                      absl::StrContains(name, "resourcetemplate.karmada.io/uid") ||
                      absl::StrContains(name, "resourcetemplate.karmada.io/generation") ||
                      absl::StrContains(name, "deployment.kubernetes.io/revision");
