@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/keys.h"
+#include "api/policy_claim.h"
 
 namespace api {
 
@@ -49,9 +50,7 @@ std::string Listed(absl::string_view what, absl::Span<const kube::ObjectPtr> obj
 std::string ReleasedAmong(absl::Span<const kube::ObjectPtr> bindings) {
   std::vector<kube::ObjectPtr> released(bindings.begin(), bindings.end());
   std::erase_if(released, [](const kube::ObjectPtr& binding) {
-    return !binding->Label(kPropagationPolicyIdLabel).empty() ||
-           !binding->Label(kClusterPropagationPolicyIdLabel).empty() ||
-           !binding->Label(kBindingManagedByLabel).empty();
+    return HasPolicyId(*binding) || !binding->Label(kBindingManagedByLabel).empty();
   });
   if (released.empty()) return "";
   return absl::StrCat(" No policy selects ", Listed("binding", released),

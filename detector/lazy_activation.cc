@@ -3,15 +3,10 @@
 #include "absl/status/statusor.h"
 #include "api/passed_template.h"
 #include "api/policy.h"
-#include "api/policy_scope.h"
+#include "api/policy_claim.h"
 
 namespace detector {
 namespace {
-
-bool IsClaimed(const kube::Object& object) {
-  return !api::policy_scope::Namespaced::ClaimOn(object).name.empty() ||
-         !api::policy_scope::Cluster::ClaimOn(object).name.empty();
-}
 
 // Times of creation have whole seconds. Within one, the versions tell which object was written
 // last, unless the template has been claimed since.
@@ -22,7 +17,8 @@ bool WasCreatedAfter(const kube::Object& object, const kube::Object& policy) {
       kube::ParseTime(policy.metadata()["creationTimestamp"].AsString());
   if (!created.ok() || !since.ok()) return false;
   if (*created != *since) return *created > *since;
-  return !IsClaimed(object) && kube::ResourceVersionOf(object) > kube::ResourceVersionOf(policy);
+  return !api::IsClaimed(object) &&
+         kube::ResourceVersionOf(object) > kube::ResourceVersionOf(policy);
 }
 
 }  // namespace
@@ -31,7 +27,7 @@ bool ActsNow(const LazyPass& pass) {
   if (pass.binding == nullptr) {
     return !pass.by_karmada || WasCreatedAfter(pass.object, pass.policy);
   }
-  if (!IsClaimed(*pass.binding)) return !pass.by_karmada;
+  if (!api::IsClaimed(*pass.binding)) return !pass.by_karmada;
   if (!pass.has_passed) return true;
   // Upstream's bindings have no record. An edit of labels alone shows in no generation, so what
   // this process has seen counts, too.
@@ -42,7 +38,7 @@ bool ActsNow(const LazyPass& pass) {
 
 bool IsLazilyGoverned(const kube::Object& object, const PolicyIndex& policies,
                       const PolicyIndex& cluster_policies) {
-  if (IsClaimed(object)) return IsLazilyClaimed(object, policies, cluster_policies);
+  if (api::IsClaimed(object)) return IsLazilyClaimed(object, policies, cluster_policies);
   kube::ObjectPtr best = object.ns().empty() ? nullptr : policies.BestFor(object.ns(), object);
   if (best == nullptr) best = cluster_policies.BestFor("", object);
   return best != nullptr && api::PolicyView(*best).IsLazy();

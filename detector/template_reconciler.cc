@@ -31,6 +31,7 @@
 #include "api/keys.h"
 #include "api/passed_template.h"
 #include "api/policy.h"
+#include "api/policy_claim.h"
 #include "api/policy_scope.h"
 #include "api/reasons.h"
 #include "api/resource_selector.h"
@@ -85,8 +86,7 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
   RETURN_IF_ERROR(object.status());
   const Template t{request, *resource, *object};
   // A template that is being deleted follows the policy that has claimed it, and gets no other.
-  const bool claimed = !api::policy_scope::Namespaced::ClaimOn(*t.object).name.empty() ||
-                       !api::policy_scope::Cluster::ClaimOn(*t.object).name.empty();
+  const bool claimed = api::IsClaimed(*t.object);
   if (!t.object->Label(api::kClaimedByLabel).empty() || (t.object->IsDeleting() && !claimed)) {
     deps_.memory.waiting.Remove(request);
     deps_.memory.uncounted.Remove(request);

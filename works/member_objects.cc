@@ -117,9 +117,10 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::FindAtServer(kube::MemberCluster&
                                                             const kube::Resource& resource,
                                                             const kube::Object& manifest,
                                                             const base::StopToken& stop) {
-  absl::StatusOr<kube::Object> found = member.client().raw().Get(resource, manifest.key(), stop);
   // At an address that no server has, there is no object: a Work may name anything.
-  if (kube::IsGone(found.status()) || !kube::IsAddress(resource, manifest.key())) return nullptr;
+  if (!kube::IsAddress(resource, manifest.key())) return nullptr;
+  absl::StatusOr<kube::Object> found = member.client().raw().Get(resource, manifest.key(), stop);
+  if (kube::IsGone(found.status())) return nullptr;
   RETURN_IF_ERROR(found.status());
   if (!IsKarmadas(manifest, *found)) return nullptr;
   return kube::Share(*std::move(found));

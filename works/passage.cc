@@ -10,16 +10,12 @@
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/passed_template.h"
+#include "api/policy_claim.h"
 #include "api/resources.h"
 #include "api/work.h"
 
 namespace works {
 namespace {
-
-bool IsClaimed(const kube::Object& binding) {
-  return !binding.Label(api::kPropagationPolicyIdLabel).empty() ||
-         !binding.Label(api::kClusterPropagationPolicyIdLabel).empty();
-}
 
 // Returns what users determine of a manifest, without the metadata that no label or annotation is.
 json::Value ContentOf(kube::Object manifest) {
@@ -65,7 +61,7 @@ bool Names(const kube::Object& work, const kube::Object& binding) {
 Passage PassageOf(const api::BindingView& binding, const kube::Object& object, FindWorks find,
                   const interpreter::Interpreter& interpreter) {
   if (!binding.object().Label(api::kBindingManagedByLabel).empty()) return Passage::kPassed;
-  if (IsClaimed(binding.object())) {
+  if (api::HasPolicyId(binding.object())) {
     return HasPassed(binding, object, find, interpreter) ? Passage::kPassed : Passage::kHeldBack;
   }
   const bool is_attached = !binding.object().spec()["requiredBy"].empty();

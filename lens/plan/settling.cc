@@ -10,6 +10,7 @@
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/policy.h"
+#include "api/policy_claim.h"
 #include "api/programs.h"
 #include "api/resource_selector.h"
 #include "api/resources.h"
@@ -63,8 +64,7 @@ bool AreTemplatesBound(sandbox::Backend& backend, const detector::TemplateFilter
 // Returns whether the scheduler has nothing more to say about the binding.
 bool IsPlaced(const kube::Object& binding) {
   const api::BindingView view(binding);
-  const bool of_policy = !binding.Label(api::kPropagationPolicyIdLabel).empty() ||
-                         !binding.Label(api::kClusterPropagationPolicyIdLabel).empty();
+  const bool of_policy = api::HasPolicyId(binding);
   const bool ours =
       view.SchedulerName().empty() || view.SchedulerName() == api::kDefaultSchedulerName;
   if (!of_policy || !ours || view.IsSchedulingSuspended()) return true;

@@ -20,6 +20,7 @@
 #include "api/binding.h"
 #include "api/cluster_affinity.h"
 #include "api/keys.h"
+#include "api/policy_claim.h"
 #include "api/programs.h"
 #include "api/resources.h"
 #include "base/status.h"
@@ -48,9 +49,7 @@ bool IsOurs(const kube::Object& binding) {
 // One whose policy was deleted is placed anew only when a cluster changes (upstream's
 // resourceBindingEventFilter and enqueueAffectedBindings).
 bool IsClaimed(const kube::Object& binding) {
-  return !binding.Label(api::kPropagationPolicyIdLabel).empty() ||
-         !binding.Label(api::kClusterPropagationPolicyIdLabel).empty() ||
-         !binding.Label(api::kBindingManagedByLabel).empty();
+  return api::HasPolicyId(binding) || !binding.Label(api::kBindingManagedByLabel).empty();
 }
 
 const json::Value& TermNamed(const json::Value& placement, absl::string_view name) {
