@@ -29,8 +29,8 @@ namespace binding {
 template <class Scope>
 class BindingReconciler : public kube::Reconciler {
  public:
-  // `injects_state` is the gate StatefulFailoverInjection; `is_synced` tells which Namespaces the
-  // namespace loop writes (nullptr: none). REQUIRES: `manager` and `interpreter` outlive the
+  // `injects_state` is the gate StatefulFailoverInjection; `is_synced` determines which Namespaces
+  // the namespace loop writes (nullptr: none). REQUIRES: `manager` and `interpreter` outlive the
   // reconciler.
   BindingReconciler(kube::Manager& manager, const interpreter::Interpreter& interpreter,
                     bool injects_state = false, OtherClaims::IsSynced is_synced = nullptr);

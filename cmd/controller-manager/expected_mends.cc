@@ -15,7 +15,7 @@ std::vector<kube::Shadow::Mend> ExpectedMends() {
       {.gvk = {"apps", "v1", "Deployment"},
        .subresource = "status",
        .field = "status.conditions",
-       .why = "the rollout has missed its deadline in a cluster, which upstream does not tell"},
+       .why = "the rollout has missed its deadline in a cluster, which upstream does not report"},
   };
 }
 
