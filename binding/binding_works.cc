@@ -12,6 +12,7 @@
 #include "api/names.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "binding/removal.h"
 #include "kube/client/client.h"
 #include "kube/client/errors.h"
 #include "kube/meta/controller_ref.h"
@@ -117,7 +118,7 @@ absl::Status BindingWorks<Scope>::LetGoOf(const kube::Object& binding, const kub
   if (other != OtherClaims::Claimant::kNone) return HandOver(work, other, stop);
   kube::ObjectPtr last = work;
   if (Scope::kNamespaced && works::ObjectOf(*work).ns() != binding.ns()) {
-    const absl::StatusOr<kube::ObjectPtr> preserved = Preserve(work, stop);
+    const absl::StatusOr<kube::ObjectPtr> preserved = Preserve(client_, work, stop);
     if (kube::IsGone(preserved.status())) return absl::OkStatus();
     RETURN_IF_ERROR(preserved.status());
     last = *preserved;
@@ -140,14 +141,6 @@ absl::Status BindingWorks<Scope>::HandOver(const kube::ObjectPtr& work, OtherCla
   }
   const kube::UpdateOptions options{.precondition = kube::UpdateOptions::Precondition::kAlways};
   return kube::IgnoreGone(client_.Update(api::Works(), work, after, options, stop).status());
-}
-
-template <class Scope>
-absl::StatusOr<kube::ObjectPtr> BindingWorks<Scope>::Preserve(const kube::ObjectPtr& work,
-                                                              const base::StopToken& stop) {
-  kube::Object after = *work;
-  after.Set({"spec", "preserveResourcesOnDeletion"}, true);
-  return client_.Update(api::Works(), work, after, {}, stop);
 }
 
 template class BindingWorks<api::scope::Namespaced>;

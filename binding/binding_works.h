@@ -50,9 +50,6 @@ class BindingWorks {
   // change brings the other owner's pass (works::ChangedHands).
   absl::Status HandOver(const kube::ObjectPtr& work, OtherClaims::Claimant to,
                         const base::StopToken& stop);
-  // Has the member's object stay there when the Work is deleted; returns the Work to delete.
-  absl::StatusOr<kube::ObjectPtr> Preserve(const kube::ObjectPtr& work,
-                                           const base::StopToken& stop);
 
   kube::ClusterClient& client_;
   kube::FanOut& fan_out_;

@@ -51,19 +51,22 @@ bool StaysSuspended(const api::BindingView& binding, const std::string& cluster,
   return member != nullptr && !member->IsDeleting();
 }
 
+absl::StatusOr<kube::ObjectPtr> Preserve(kube::ClusterClient& control_plane,
+                                         const kube::ObjectPtr& work, const base::StopToken& stop) {
+  if (api::WorkView(*work).PreservesResourcesOnDeletion()) return work;
+  kube::Object after = *work;
+  after.Set({"spec", "preserveResourcesOnDeletion"}, true);
+  return control_plane.Update(api::Works(), work, after, {}, stop);
+}
+
 absl::Status KeepPreserved(const api::BindingView& binding,
                            const std::vector<kube::ObjectPtr>& works,
                            kube::ClusterClient& control_plane, kube::FanOut& fan_out,
                            const base::StopToken& stop) {
   if (works.empty() || !MustPreserve(binding, control_plane)) return absl::OkStatus();
   return fan_out.Run(works.size(), [&](size_t i) {
-    const kube::ObjectPtr& work = works[i];
-    if (work->IsDeleting() || api::WorkView(*work).PreservesResourcesOnDeletion()) {
-      return absl::OkStatus();
-    }
-    kube::Object after = *work;
-    after.Set({"spec", "preserveResourcesOnDeletion"}, true);
-    return kube::IgnoreGone(control_plane.Update(api::Works(), work, after, {}, stop).status());
+    if (works[i]->IsDeleting()) return absl::OkStatus();
+    return kube::IgnoreGone(Preserve(control_plane, works[i], stop).status());
   });
 }
 

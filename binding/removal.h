@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "api/binding.h"
 #include "base/stop_token.h"
 #include "kube/cache/cluster_client.h"
@@ -21,6 +22,11 @@ namespace binding {
 // removed.
 bool StaysSuspended(const api::BindingView& binding, const std::string& cluster,
                     kube::ClusterClient& control_plane);
+
+// Has the members keep what the Work has put there when it is deleted; returns the Work as it is
+// then. Nothing is written if it says so already.
+absl::StatusOr<kube::ObjectPtr> Preserve(kube::ClusterClient& control_plane,
+                                         const kube::ObjectPtr& work, const base::StopToken& stop);
 
 // Prepares the Works of a binding that is being deleted: they leave their objects in the members if
 // the binding says so or the policy that has claimed it, or those of a binding that requires it. A
