@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "kube/meta/annotation_limit.h"
 #include "overrides/internal/applied_record.h"
 #include "overrides/internal/draft.h"
 #include "overrides/internal/overriders.h"
@@ -95,7 +96,7 @@ class Applier {
     }
     return absl::ResourceExhaustedError(absl::StrCat(
         applied.rule->field, ": the overriders for one object and cluster are recorded in ",
-        "annotations of its Work, which take ", kMaxAnnotationBytes,
+        "annotations of its Work, which take ", kube::kMaxAnnotationBytes,
         " bytes together; with this rule they would be longer"));
   }
 
@@ -109,7 +110,7 @@ class Applier {
   const kube::Object& object_;
   Application& result_;
   Draft draft_;
-  size_t room_ = kMaxAnnotationBytes;
+  size_t room_ = kube::kMaxAnnotationBytes;
 };
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include "base/status.h"
 #include "interpreter/interpreter.h"
 #include "kube/client/errors.h"
+#include "kube/meta/annotation_limit.h"
 #include "works/stored_size.h"
 
 namespace works {
@@ -112,16 +113,15 @@ absl::Status CheckName(const WorkTemplate& wanted) {
 // A server refuses an object with longer annotations, and the record of applied overriders can be
 // that long. What makes it so is in the Work, so the same write would be refused again.
 absl::Status CheckAnnotations(const kube::Object& work) {
-  constexpr size_t kMaxBytes = 256 << 10;  // apimachinery's TotalAnnotationSizeLimitB.
   size_t bytes = 0;
   for (const json::Member& m : work.metadata()["annotations"].members()) {
     bytes += m.name().size() + m.value.AsString().size();
   }
-  if (bytes <= kMaxBytes) return absl::OkStatus();
+  if (bytes <= kube::kMaxAnnotationBytes) return absl::OkStatus();
   return base::Terminal(absl::InvalidArgumentError(absl::StrCat(
       "the annotations of Work ", work.key().ToString(), ", which record the overriders of ",
-      OverridePoliciesOf(work), ", would have ", bytes, " bytes, and a server takes ", kMaxBytes,
-      "; make the overriders shorter")));
+      OverridePoliciesOf(work), ", would have ", bytes, " bytes, and a server takes ",
+      kube::kMaxAnnotationBytes, "; make the overriders shorter")));
 }
 
 // Says so when a Work that could not be written may be too large for the server's storage.

@@ -46,6 +46,7 @@
 #include "interpreter/rule_changes.h"
 #include "kube/cache/guarded_update.h"
 #include "kube/client/errors.h"
+#include "kube/meta/annotation_limit.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "works/rule_requeue.h"
@@ -90,13 +91,12 @@ bool IsRecorded(const json::Value& dependencies, const kube::Object& binding) {
 
 // A server refuses longer annotations, so that nothing would be attached, again and again.
 absl::Status CheckRecord(const kube::Object& object, const json::Value& dependencies) {
-  constexpr size_t kMaxBytes = 256 << 10;  // apimachinery's TotalAnnotationSizeLimitB.
   const size_t bytes = api::DependenciesText(dependencies).size();
-  if (bytes <= kMaxBytes) return absl::OkStatus();
-  return base::Terminal(absl::ResourceExhaustedError(
-      absl::StrCat(object.Describe(), " depends on ", dependencies.size(),
-                   " objects, whose record on the ", "binding would have ", bytes,
-                   " bytes: annotations take ", kMaxBytes, ", so nothing is attached")));
+  if (bytes <= kube::kMaxAnnotationBytes) return absl::OkStatus();
+  return base::Terminal(absl::ResourceExhaustedError(absl::StrCat(
+      object.Describe(), " depends on ", dependencies.size(),
+      " objects, whose record on the binding would have ", bytes, " bytes: annotations take ",
+      kube::kMaxAnnotationBytes, ", so nothing is attached")));
 }
 
 // The key of an attempt to attach, for the recorder.

@@ -11,12 +11,12 @@
 #include "absl/strings/str_join.h"
 #include "base/random.h"
 #include "base/status.h"
+#include "kube/meta/annotation_limit.h"
 #include "kube/meta/selector.h"
 
 namespace kube::server {
 namespace {
 
-constexpr size_t kMaxAnnotationsBytes = 256 << 10;
 constexpr char kOrphanFinalizer[] = "orphan";
 constexpr char kForegroundFinalizer[] = "foregroundDeletion";
 constexpr int kNameSuffixLength = 5;
@@ -158,7 +158,9 @@ void ValidateAnnotations(const kube::Object& object, FieldErrors& errors) {
     }
     total += key.size() + annotation.value.AsString().size();
   }
-  if (total > kMaxAnnotationsBytes) errors.TooLong("metadata.annotations", kMaxAnnotationsBytes);
+  if (total > kube::kMaxAnnotationBytes) {
+    errors.TooLong("metadata.annotations", kube::kMaxAnnotationBytes);
+  }
 }
 
 void ValidateOwners(const kube::Object& object, FieldErrors& errors) {

@@ -10,10 +10,6 @@
 
 namespace overrides {
 
-// How long the annotations of an object may be together, with their names; a server refuses more
-// (apimachinery's TotalAnnotationSizeLimitB).
-inline constexpr size_t kMaxAnnotationBytes = 256 << 10;
-
 // Returns how many bytes the rule adds to the text.
 size_t RecordedBytes(const AppliedRule& applied);
 
