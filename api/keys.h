@@ -93,15 +93,15 @@ inline constexpr char kAppliedClusterOverridesAnnotation[] =
 
 // JSON list of the dependencies of a binding's template.
 inline constexpr char kDependenciesAnnotation[] = "resourcebinding.karmada.io/dependencies";
-// Of this program alone: which state of its template a binding stands for (passed_template.h).
+// Only this program writes it. It records the state of its template that a binding stands for.
 inline constexpr char kPassedTemplateAnnotation[] = "resourcebinding.karmada.io/passed-template";
 
-// Of this program alone, on bindings: the tainted clusters that the workload has left although its
-// placement tolerates their taints for some time (controllers/graceful_eviction/left_tainted.h).
+// Only this program writes it. It records on a binding which tainted clusters the workload has left
+// although its placement tolerates the taints for a time (graceful_eviction/left_tainted.h).
 inline constexpr char kLeftTaintedClustersAnnotation[] =
     "resourcebinding.karmada.io/left-tainted-clusters";
-// Of this program alone, on bindings: the state of an application that has been moved and was not
-// healthy since, once the eviction task that had it has ended (api/preserved_state.h).
+// Only this program writes it. It keeps on a binding the state of an application that was moved and
+// was not healthy since, once the eviction task that had it has ended (api/preserved_state.h).
 inline constexpr char kPreservedStateAnnotation[] = "resourcebinding.karmada.io/preserved-state";
 
 // The cluster that an EndpointSlice comes from, on slices and Works in consumer clusters.

@@ -4,7 +4,7 @@
 
 namespace api {
 
-// Of this program alone: "<name>/<uid>" of the Work that has handed its objects over.
+// Only this program writes it: "<name>/<uid>" of the Work that has handed its objects over.
 inline constexpr char kStandsInForAnnotation[] = "work.karmada.io/stands-in-for";
 
 }  // namespace api
