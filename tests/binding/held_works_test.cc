@@ -326,6 +326,19 @@ TEST_CASE_METHOD(DeletionFixture, "objects stay if binding or policy says so whe
     PutBinding(binding);
     CHECK(PreservedAtEnd());
   }
+  SECTION("not the policy of a binding of another namespace, which nobody attaches") {
+    PutPolicy(true);
+    kube::Object binding = Binding();
+    kube::Object foreign = binding;
+    foreign.Set({"metadata", "namespace"}, "other");
+    PutBinding(foreign);
+    binding.EraseLabel(api::kPropagationPolicyIdLabel);
+    binding.Set({"spec", "requiredBy"},
+                json::Value::Array({json::Value::Object(
+                    {{"namespace", "other"}, {"name", std::string(binding.name())}})}));
+    PutBinding(binding);
+    CHECK_FALSE(PreservedAtEnd());
+  }
   SECTION("nobody") {
     PutPolicy(false);
     CHECK_FALSE(PreservedAtEnd());

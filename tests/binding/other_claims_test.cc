@@ -29,6 +29,7 @@ struct Fixture : tests::MembersFixture {
   kube::Object own = kube::Object::Make(api::ResourceBindings().gvk, kBinding);
 
   Fixture() {
+    informers.Get(api::Works())->AddIndex(Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel));
     Sync({api::Works(), api::ResourceBindings(), api::ClusterResourceBindings(), api::Namespaces(),
           api::Clusters()});
     PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", "m1"}));
@@ -101,6 +102,18 @@ TEST_CASE_METHOD(Fixture, "the Work of a Namespace that goes everywhere is the n
   CHECK_FALSE(HasMarks());
   CHECK_FALSE(Work().spec().Has("suspendDispatching"));
   CHECK(Work().ControllerOwner().uid == ns.uid());  // It goes with its Namespace.
+}
+
+TEST_CASE_METHOD(Fixture, "clusters and objects of names that no server has hold up no deletion") {
+  own.Set({"spec", "resource"}, api::ObjectReference::Of(ConfigMapIn("tenant")).ToJson());
+  SECTION("a cluster") { own.Set({"spec", "clusters"}, Json(R"([{"name": "m1/works"}])")); }
+  SECTION("an object") {
+    own.Set({"spec", "clusters"}, Json(R"([{"name": "m1"}])"));
+    own.Set({"spec", "resource", "name"}, "../../victim/secrets/pw");
+  }
+  const auto all = works->All(api::BindingView(own), {});
+  REQUIRE(all.ok());
+  CHECK(all->empty());
 }
 
 TEST_CASE_METHOD(Fixture, "a copy is told from the binding that Karmada makes") {
