@@ -68,7 +68,8 @@ bool IsCurrent(const Chain& chain, const api::TargetCluster& target, const kube:
 
 // Returns whether the daemon leaves the Works as they are, whatever the template has become.
 bool KeepsWorks(const Chain& chain) {
-  return chain.binding != nullptr && PassageFor(chain) != works::Passage::kPassed;
+  return chain.binding != nullptr && chain.object != nullptr &&
+         PassageFor(chain) != works::Passage::kPassed;
 }
 
 // Returns whether the Work has other replicas than the cluster shall get by the binding.
@@ -100,10 +101,11 @@ bool AllWorksAreCurrent(const Chain& chain) {
   for (const auto& [cluster, work] : chain.works) {
     if (expected.count(cluster) == 0) return false;
   }
+  const bool keeps_works = KeepsWorks(chain);
   for (const api::TargetCluster& target : chain.Targets()) {
     const kube::ObjectPtr work = WorkIn(chain, target.name);
     if (work == nullptr || work->IsDeleting()) return false;
-    if (!KeepsWorks(chain) && !IsCurrent(chain, target, *work)) return false;
+    if (!keeps_works && !IsCurrent(chain, target, *work)) return false;
   }
   return true;
 }
@@ -203,7 +205,7 @@ std::string WhatWorkLacks(const Chain& chain, const api::TargetCluster& target,
 // An edit that the detector has not let pass stays out of the clusters; so does each edit of a
 // template that no policy governs.
 Findings TemplateIsHeldBack(const Chain& chain) {
-  if (chain.binding == nullptr || chain.object == nullptr || !KeepsWorks(chain)) return {};
+  if (!KeepsWorks(chain)) return {};
   const bool is_released = PassageFor(chain) == works::Passage::kReleased;
   return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
     const kube::ObjectPtr work = WorkIn(chain, target.name);
@@ -226,7 +228,7 @@ Findings TemplateIsHeldBack(const Chain& chain) {
 }
 
 Findings WorkIsBehind(const Chain& chain) {
-  if (chain.object != nullptr && KeepsWorks(chain)) return {};
+  if (KeepsWorks(chain)) return {};
   return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
     const kube::ObjectPtr work = WorkIn(chain, target.name);
     if (work == nullptr || work->IsDeleting()) return {};

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "api/keys.h"
+#include "api/policy_scope.h"
 #include "detector/recount.h"
 #include "tests/support/eventually.h"
 #include "tests/support/members_fixture.h"
@@ -273,6 +274,23 @@ TEST_CASE_METHOD(RecheckFixture,
   const kube::Object binding = server->Find(api::ResourceBindings(), {"ns", "web-deployment"});
   CHECK_FALSE(binding.empty());
   CHECK(binding.Label(api::kPropagationPolicyIdLabel).empty());
+}
+
+// What the event says must not depend on what there is in the other namespace.
+TEST_CASE_METHOD(RecheckFixture, "a claim that was copied from another namespace is released") {
+  const bool exists = GENERATE(true, false);
+  recorded->WantRoutine();
+  kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  policy.Set({"metadata", "namespace"}, "victim");
+  if (exists) PutPolicy(policy);
+  kube::Object copy = NextVersion(web);
+  api::policy_scope::Namespaced::Claim(policy, copy);
+  PutCached(kDeployments, copy);
+  REQUIRE(Reconcile().ok());
+  CHECK(server->Find(kDeployments, kWeb).Label(api::kPropagationPolicyIdLabel).empty());
+  REQUIRE(tests::Eventually([&] { return !Told("PolicyReleased").empty(); }));
+  CHECK_THAT(Told("PolicyReleased").front(),
+             Catch::Contains("policy(victim/p) does not select the object any more"));
 }
 
 // With two requests, two workers could handle one template at the same time.
