@@ -107,6 +107,15 @@ class SliceCollectionFixture : public LoopsFixture {
       return condition();
     });
   }
+  // Lets at most a minute pass until it holds, which is less than a lasting failure waits.
+  bool WithinAMinute(const std::function<bool()>& condition) {
+    int seconds = 0;
+    return Eventually([&] {
+      if (condition()) return true;
+      if (seconds++ < 60) clock.Advance(absl::Seconds(1));
+      return condition();
+    });
+  }
   // Returns whether it stays so while time passes.
   bool Stays(const std::function<bool()>& condition) {
     for (int i = 0; i < 50; ++i) {
