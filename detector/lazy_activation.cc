@@ -1,9 +1,15 @@
 #include "detector/lazy_activation.h"
 
+#include <optional>
+
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "api/passed_template.h"
 #include "api/policy.h"
 #include "api/policy_claim.h"
+#include "api/policy_scope.h"
+#include "kube/meta/managed_fields.h"
 
 namespace detector {
 namespace {
@@ -25,7 +31,7 @@ bool WasCreatedAfter(const kube::Object& object, const kube::Object& policy) {
 
 bool ActsNow(const LazyPass& pass) {
   if (pass.binding == nullptr) {
-    return !pass.by_karmada || WasCreatedAfter(pass.object, pass.policy);
+    return (!pass.by_karmada && pass.saw_edit) || WasCreatedAfter(pass.object, pass.policy);
   }
   if (!api::IsClaimed(*pass.binding)) return !pass.by_karmada;
   if (!pass.has_passed) return true;
@@ -34,6 +40,16 @@ bool ActsNow(const LazyPass& pass) {
   const bool has_record =
       api::CompareWithRecord(*pass.binding, pass.object) != api::PassedRecord::kNone;
   return !has_record && !pass.by_karmada && pass.saw_edit;
+}
+
+bool WasEditedSinceClaim(const json::Value& managed_fields, const kube::Object& policy) {
+  const absl::string_view id = policy.ns().empty() ? api::policy_scope::Cluster::kIdLabel
+                                                   : api::policy_scope::Namespaced::kIdLabel;
+  const std::optional<absl::Time> claimed =
+      kube::LastChangeByOwners(managed_fields, {"metadata", "labels", id});
+  const std::optional<absl::Time> edited =
+      kube::LastChangeByOthers(managed_fields, {"metadata", "labels", id});
+  return claimed.has_value() && edited.has_value() && *edited > *claimed;
 }
 
 bool IsLazilyGoverned(const kube::Object& object, const PolicyIndex& policies,

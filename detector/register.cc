@@ -131,15 +131,19 @@ void RequeueTemplates(const loops::Context& context, const std::shared_ptr<Parts
 }
 
 // Maps a binding that is gone to its template: somebody may have deleted the binding although
-// policy and template are still there.
-kube::MapFn TemplateThatLostBinding(const TemplateFilter& filter) {
-  return [filter](const kube::Object& binding) {
+// policy and template are still there. It is made again at once, for a lazy policy as well: the
+// template's state has passed already, as if it had been edited.
+kube::MapFn TemplateThatLostBinding(const TemplateFilter& filter,
+                                    const std::shared_ptr<Parts>& parts) {
+  return [filter, parts](const kube::Object& binding) {
     const api::ObjectReference reference = api::BindingView(binding).Resource();
     const bool allowed = api::MayStandForResource(binding) &&
                          filter.AllowsResource(reference.gvk()) &&
                          filter.AllowsObject(kube::Object::Make(reference.gvk(), reference.key()));
     if (!allowed) return std::vector<kube::Request>();
-    return std::vector<kube::Request>{{.key = reference.key(), .gvk = reference.gvk()}};
+    const kube::Request request{.key = reference.key(), .gvk = reference.gvk()};
+    parts->memory.edits.Add(request, reference.resource_version);
+    return std::vector<kube::Request>{request};
   };
 }
 
@@ -173,7 +177,7 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
       context.manager, context.interpreter, parts->policies,     parts->cluster_policies,
       parts->memory,   context.rechecks,    GatesOf(flags.gates)};
   const kube::Enqueue lost_binding = {.when = {.add = kube::Never, .update = kube::NeverUpdate},
-                                      .map = TemplateThatLostBinding(filter)};
+                                      .map = TemplateThatLostBinding(filter, parts)};
   kube::ControllerBuilder builder = context.NewController(api::kResourceDetector, workers);
   const kube::Enqueue unblocks = {.when = {.update = kube::NeverUpdate, .remove = kube::Never},
                                   .map = TemplatesWaitingForOverride(parts)};

@@ -269,7 +269,10 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
   }
   ASSIGN_OR_RETURN(const kube::ObjectPtr object,
                    Claim<PolicyScope>(deps_.manager.cluster(), t.resource, claim, stop));
-  if (api::PolicyView(policy).IsLazy() && !ActsLazily(t, policy)) return false;
+  if (api::PolicyView(policy).IsLazy()) {
+    ASSIGN_OR_RETURN(const bool acts, ActsLazily(t, policy, stop));
+    if (!acts) return false;
+  }
   const Template claimed{t.request, t.resource, object};
   ASSIGN_OR_RETURN(const PodDemand demand, DemandOf(claimed));
   ASSIGN_OR_RETURN(const SchedulingHints hints, HintsFor(claimed, policy, stop));
@@ -288,19 +291,30 @@ bool TemplateReconciler::HasPassed(const Template& t, const kube::Object& bindin
   return works::HasPassed(view, *t.object, works, deps_.interpreter);
 }
 
-bool TemplateReconciler::ActsLazily(const Template& t, const kube::Object& policy) {
+absl::StatusOr<bool> TemplateReconciler::ActsLazily(const Template& t, const kube::Object& policy,
+                                                    const base::StopToken& stop) {
   const api::BindingAddress at = api::BindingOf(t.object->kind(), t.object->key());
   const kube::ObjectPtr binding = deps_.manager.cluster().Find(at.resource, at.key);
   const bool has_binding = binding != nullptr;
-  return ActsNow(
-      {.object = *t.object,
-       .policy = policy,
-       .binding = binding.get(),
-       .has_passed = has_binding && HasPassed(t, *binding),
-       .by_karmada = t.request.variant == kChangedByKarmada,
-       .saw_edit =
-           has_binding && deps_.memory.edits.HasSince(
-                              t.request, api::BindingView(*binding).Resource().resource_version)});
+  const std::string recorded =
+      has_binding ? api::BindingView(*binding).Resource().resource_version : "";
+  const bool acts = ActsNow({.object = *t.object,
+                             .policy = policy,
+                             .binding = binding.get(),
+                             .has_passed = has_binding && HasPassed(t, *binding),
+                             .by_karmada = t.request.variant == kChangedByKarmada,
+                             .saw_edit = deps_.memory.edits.HasSince(t.request, recorded)});
+  if (!has_binding && acts) {
+    // So that a pass that fails after the claim is tried again: by its version, a claimed template
+    // does not show any more that it was created after the policy.
+    deps_.memory.edits.Add(t.request, t.object->resource_version());
+  }
+  if (has_binding || acts || !api::IsClaimed(*t.object)) return acts;
+  const absl::StatusOr<json::Value> managed =
+      deps_.manager.cluster().raw().GetManagedFields(t.resource, t.object->key(), stop);
+  if (kube::IsGone(managed.status())) return false;
+  RETURN_IF_ERROR(managed.status());
+  return WasEditedSinceClaim(*managed, policy);
 }
 
 absl::StatusOr<SchedulingHints> TemplateReconciler::HintsFor(const Template& t,

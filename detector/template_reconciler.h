@@ -98,8 +98,10 @@ class TemplateReconciler : public kube::Reconciler {
   // Returns whether the template's present state has passed already, according to its binding, or
   // a later one has.
   bool HasPassed(const Template& t, const kube::Object& binding) const;
-  // Returns whether a lazy policy acts in this pass.
-  bool ActsLazily(const Template& t, const kube::Object& policy);
+  // Returns whether a lazy policy acts in this pass. Asks the server who changed a template that
+  // the policy has claimed and that has no binding.
+  absl::StatusOr<bool> ActsLazily(const Template& t, const kube::Object& policy,
+                                  const base::StopToken& stop);
   // Returns whether the binding is to record the template's version: an edit is known, or the
   // template's state is not the one that has passed.
   bool MayRecord(const Template& t, const kube::Object& existing);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -44,16 +45,30 @@ bool Owns(const json::Value& entry, json::Path field) {
   return true;
 }
 
-}  // namespace
-
-std::optional<absl::Time> LastChangeByOwners(const json::Value& managed_fields, json::Path field) {
+// Returns the latest time of the entries that `is_meant` accepts.
+std::optional<absl::Time> LastTime(const json::Value& managed_fields,
+                                   absl::FunctionRef<bool(const json::Value&)> is_meant) {
   std::optional<absl::Time> last;
   for (const json::Value& entry : managed_fields.items()) {
-    if (!entry["subresource"].AsString().empty() || !Owns(entry, field)) continue;
+    if (!is_meant(entry)) continue;
     const absl::StatusOr<absl::Time> time = kube::ParseTime(entry["time"].AsString());
     if (time.ok()) last = std::max(last.value_or(absl::InfinitePast()), *time);
   }
   return last;
+}
+
+}  // namespace
+
+std::optional<absl::Time> LastChangeByOwners(const json::Value& managed_fields, json::Path field) {
+  return LastTime(managed_fields, [&](const json::Value& entry) {
+    return entry["subresource"].AsString().empty() && Owns(entry, field);
+  });
+}
+
+std::optional<absl::Time> LastChangeByOthers(const json::Value& managed_fields, json::Path field) {
+  return LastTime(managed_fields, [&](const json::Value& entry) {
+    return entry["subresource"].AsString() != "status" && !Owns(entry, field);
+  });
 }
 
 std::optional<json::Value> HandOverFields(const json::Value& managed_fields,

@@ -18,6 +18,10 @@ namespace kube {
 // manager has changed something else since.)
 std::optional<absl::Time> LastChangeByOwners(const json::Value& managed_fields, json::Path field);
 
+// Returns when a manager that owns nothing of the field last changed something in the object but
+// its status; nullopt if there is none.
+std::optional<absl::Time> LastChangeByOthers(const json::Value& managed_fields, json::Path field);
+
 // Returns `managed_fields` so that `to` has applied what the managers `from` own by updates: their
 // entries become part of its own one. What they own of subresources stays theirs. Returns nullopt
 // when they own nothing.

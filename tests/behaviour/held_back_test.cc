@@ -163,6 +163,14 @@ TEST_CASE("The first lazy policy of a kind waits for an edit, as every other one
   CHECK(held.plane.Always([&] { return !held.IsBound("one", "statefulset"); }));
   held.Apply(StatefulSet("one", 2));
   CHECK(held.plane.Eventually([&] { return held.IsBound("one", "statefulset"); }));
+  // A binding that somebody deletes is made again: its state has passed.
+  const auto uid = [&] {
+    const auto binding = held.plane.Get("host", kBinding, {held.ns, "one-statefulset"});
+    return binding ? std::string(binding->uid()) : "";
+  };
+  const std::string before = uid();
+  held.plane.Delete("host", kBinding, {held.ns, "one-statefulset"});
+  CHECK(held.plane.Eventually([&] { return !uid().empty() && uid() != before; }));
   // One that is created after the policy is bound at once.
   held.Apply(PolicyFor("three", kStatefulSets, "member1", kLazy));
   held.Apply(StatefulSet("three", 1));

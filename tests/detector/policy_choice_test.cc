@@ -28,6 +28,11 @@ struct Fixture : tests::PoliciesFixture {
     web.Set({"spec", "replicas"}, web.Get({"spec", "replicas"}).AsInt() + 1);
     PutCached(kDeployments, web);
   }
+  // The loop has seen that a user edited the template.
+  void SeeEdit() {
+    const std::string version(server->Find(kDeployments, kWeb).resource_version());
+    memory.edits.Add({.key = kWeb, .gvk = kDeployments.gvk}, version);
+  }
   bool IsBlocked() const { return !memory.blocked.All().empty(); }
 };
 
@@ -71,6 +76,13 @@ TEST_CASE_METHOD(Fixture, "a lazy policy is applied when a user creates or edits
     CHECK(Binding().empty());
     Edit();
   }
+  SECTION("nor when the template is seen after the policy and may be older") {
+    REQUIRE(Pass().ok());
+    CHECK(Holder() == "p");
+    CHECK(Binding().empty());
+    Edit();
+  }
+  SeeEdit();
   REQUIRE(Pass().ok());
   CHECK(HolderOf(Binding()) == "p");
 
@@ -82,6 +94,50 @@ TEST_CASE_METHOD(Fixture, "a lazy policy is applied when a user creates or edits
   CHECK(Binding().spec()["placement"] == Json(R"({"clusterAffinity": {"clusterNames": ["m1"]}})"));
 }
 
+TEST_CASE_METHOD(Fixture, "a lazy policy acts on an edit that nobody saw after its claim") {
+  Put("p", 0);
+  SetIn("p", "activationPreference", "Lazy");
+  REQUIRE(Pass(kChangedByKarmada).ok());
+  REQUIRE(Holder() == "p");
+  const auto managed_by = [&](const std::string& manager, const std::string& field, int minute) {
+    return Json(absl::StrCat(R"({"manager": ")", manager, R"(", "operation": "Update", "time": ")",
+                             "2026-01-01T00:0", minute, R"(:00Z", "fieldsV1": )", field, "}"));
+  };
+  const std::string claim =
+      absl::StrCat(R"({"f:metadata": {"f:labels": {"f:)", Namespaced::kIdLabel, R"(": {}}}})");
+  const std::string content = R"({"f:spec": {"f:replicas": {}}})";
+  const auto set_managed = [&](int edited) {
+    kube::Object web = server->Find(kDeployments, kWeb);
+    web.Set({"metadata", "managedFields"}, json::Value::Array({managed_by("karmada", claim, 2),
+                                                               managed_by("u", content, edited)}));
+    PutCached(kDeployments, web);
+  };
+  set_managed(1);
+  REQUIRE(Pass(kChangedByKarmada).ok());
+  CHECK(Binding().empty());
+  set_managed(3);
+  REQUIRE(Pass(kChangedByKarmada).ok());
+  CHECK(HolderOf(Binding()) == "p");
+}
+
+TEST_CASE_METHOD(Fixture, "a template that a lazy policy has claimed is bound when a pass failed") {
+  Put("p", 0);
+  SetIn("p", "activationPreference", "Lazy");
+  // The template is created after the policy, within the same second.
+  constexpr char kSecond[] = "2026-01-01T00:00:00Z";
+  kube::Object policy = server->Find(KindOf("p"), KeyOf("p"));
+  policy.Set({"metadata", "creationTimestamp"}, kSecond);
+  PutIndexed("p", policy);
+  kube::Object web = server->Find(kDeployments, kWeb);
+  web.Set({"metadata", "creationTimestamp"}, kSecond);
+  PutCached(kDeployments, web);
+  server->FailNext("POST", 500, "InternalError");
+  REQUIRE_FALSE(Pass().ok());
+  REQUIRE(Holder() == "p");
+  REQUIRE(Pass().ok());
+  CHECK(HolderOf(Binding()) == "p");
+}
+
 constexpr char kInM1[] = R"({"clusterAffinity": {"clusterNames": ["m1"]}})";
 
 // A start, a resync and a stand-by's queue lead to passes for which nobody has edited anything.
@@ -89,6 +145,7 @@ TEST_CASE_METHOD(Fixture,
                  "a lazy policy's change waits for an edit, whatever queues the template") {
   Put("p", 0);
   SetIn("p", "activationPreference", "Lazy");
+  SeeEdit();
   REQUIRE(Pass().ok());
   SetIn("p", "placement", Json(kInM1));
   for (const int variant : {0, kChangedByKarmada}) {
@@ -103,6 +160,7 @@ TEST_CASE_METHOD(Fixture,
 TEST_CASE_METHOD(Fixture, "a lazy policy waits for an edit at a binding that upstream has made") {
   Put("p", 0);
   SetIn("p", "activationPreference", "Lazy");
+  SeeEdit();
   REQUIRE(Pass().ok());
   kube::Object binding = Binding();
   binding.EraseAnnotation(api::kPassedTemplateAnnotation);

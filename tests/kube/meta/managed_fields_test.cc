@@ -37,6 +37,10 @@ TEST_CASE("The owners of a field tell when it was changed last at the latest") {
         *kube::ParseTime("2026-01-02T00:00:00Z"));
   CHECK_FALSE(kube::LastChangeByOwners(fields, {"spec", "none"}).has_value());
   CHECK_FALSE(kube::LastChangeByOwners({}, {"spec", "rules"}).has_value());
+  CHECK(kube::LastChangeByOthers(fields, {"spec", "rules"}) ==
+        *kube::ParseTime("2026-01-03T00:00:00Z"));
+  CHECK(kube::LastChangeByOthers(fields, {"metadata"}) == *kube::ParseTime("2026-01-02T00:00:00Z"));
+  CHECK_FALSE(kube::LastChangeByOthers({}, {"spec", "rules"}).has_value());
 }
 
 TEST_CASE("What a manager has updated becomes what another one has applied") {
