@@ -66,6 +66,11 @@ test: build ## Run the unit tests, the behaviour tests on the sandbox and the li
 	@echo "== test"
 	@cd build/release && $(CTEST)
 
+.PHONY: retest
+retest: build ## Run those tests again that failed the last time
+	@echo "== retest"
+	@cd build/release && $(CTEST) --rerun-failed
+
 .PHONY: e2e
 e2e: build ## Run the tests on real Kubernetes and Karmada servers (needs Go 1.25.10 or newer; some: make e2e CASES="flux samples")
 	@scripts/setup.sh e2e image
