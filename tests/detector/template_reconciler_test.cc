@@ -13,6 +13,7 @@
 #include "tests/support/eventually.h"
 #include "tests/support/members_fixture.h"
 #include "tests/support/scripted_interpreter.h"
+#include "works/passage.h"
 
 namespace {
 
@@ -216,6 +217,24 @@ TEST_CASE_METHOD(RecheckFixture, "an edit that was seen gives the binding a new 
   REQUIRE(Reconcile().ok());
   CHECK(RecordedVersion() == now.resource_version());
   CHECK(rechecked.size() == 0);
+}
+
+// As the webhook does that checks FederatedResourceQuotas.
+TEST_CASE_METHOD(RecheckFixture, "a state whose binding the server refuses is held back") {
+  kube::Object edited = web;
+  edited.Set({"spec", "paused"}, true);
+  Edit(PutCached(kDeployments, edited));
+  const auto passage = [&] {
+    const kube::Object binding = server->Find(api::ResourceBindings(), {"ns", "web-deployment"});
+    return works::PassageOf(
+        api::BindingView(binding), server->Find(kDeployments, kWeb),
+        [] { return std::vector<kube::ObjectPtr>(); }, scripted);
+  };
+  server->FailNext("PATCH", 403, "Forbidden");
+  CHECK_FALSE(Reconcile().ok());
+  CHECK(passage() == works::Passage::kHeldBack);
+  REQUIRE(Reconcile().ok());
+  CHECK(passage() == works::Passage::kPassed);
 }
 
 TEST_CASE_METHOD(RecheckFixture, "for a version without a known edit the binding is compared") {
