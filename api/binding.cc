@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "api/eviction.h"
 #include "api/keys.h"
 
@@ -15,11 +16,6 @@ std::vector<T> ListFromJson(const json::Value& list) {
   out.reserve(list.size());
   for (const json::Value& item : list.items()) out.push_back(T::FromJson(item));
   return out;
-}
-
-bool Contains(const std::vector<TargetCluster>& clusters, absl::string_view name) {
-  return std::any_of(clusters.begin(), clusters.end(),
-                     [&](const TargetCluster& c) { return c.name == name; });
 }
 
 }  // namespace
@@ -121,9 +117,13 @@ std::vector<EvictionTask> BindingView::EvictionTasks() const {
 
 std::vector<TargetCluster> BindingView::DispatchTargets() const {
   std::vector<TargetCluster> targets = Clusters();
-  for (const BindingSnapshot& referrer : RequiredBy()) {
+  const std::vector<BindingSnapshot> referrers = RequiredBy();
+  // Users write the list, and may write any number of names.
+  absl::flat_hash_set<std::string> names;
+  for (const TargetCluster& target : targets) names.insert(target.name);
+  for (const BindingSnapshot& referrer : referrers) {
     for (const TargetCluster& cluster : referrer.clusters) {
-      if (!Contains(targets, cluster.name)) targets.push_back(cluster);
+      if (names.insert(cluster.name).second) targets.push_back(cluster);
     }
   }
   return targets;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "api/keys.h"
+#include "kube/meta/annotation_limit.h"
 
 namespace api {
 namespace {
@@ -42,6 +43,8 @@ void SetKeptPreservedState(kube::Object& binding, const json::Value& state) {
     binding.EraseAnnotation(kPreservedStateAnnotation);
   } else if (state != KeptPreservedState(binding)) {
     binding.SetAnnotation(kPreservedStateAnnotation, json::Write(state));
+    const bool fits = kube::AnnotationBytes(binding) <= kube::kMaxAnnotationBytes;
+    if (!fits) binding.EraseAnnotation(kPreservedStateAnnotation);
   }
 }
 

@@ -26,10 +26,11 @@ json::Value PreservedStateFor(const BindingView& binding, absl::string_view clus
 // for another cluster.
 json::Value PreservedStateOf(const EvictionTask& task);
 
-// Reads the annotation; null when it is missing or is no JSON object.
+// Reads the annotation; null when it is missing or is not a JSON object.
 json::Value KeptPreservedState(const kube::Object& binding);
 
-// Writes the annotation; null removes it. One that says the same stays as it is.
+// Writes the annotation; null removes it. One that says the same stays as it is. A state for which
+// the annotations of an object have no room is not kept: the task that has it ends all the same.
 void SetKeptPreservedState(kube::Object& binding, const json::Value& state);
 
 }  // namespace api

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding_scope.h"
 #include "api/keys.h"
@@ -13,6 +14,7 @@
 #include "api/policy_claim.h"
 #include "api/resources.h"
 #include "api/work.h"
+#include "base/status.h"
 
 namespace works {
 namespace {
@@ -28,27 +30,43 @@ json::Value ContentOf(kube::Object manifest) {
   return content;
 }
 
-bool HasContentOf(const kube::Object& manifest, const kube::Object& object,
-                  const interpreter::Interpreter& interpreter) {
-  if (!interpreter.HookEnabled(object.gvk(), interpreter::Operation::kPrune)) {
-    return ContentOf(manifest) == ContentOf(object);
-  }
-  absl::StatusOr<kube::Object> pruned = interpreter.Prune(object);
-  return pruned.ok() && ContentOf(manifest) == ContentOf(*std::move(pruned));
-}
+// The template's present state, beside which Works are held. Users' scripts and webhooks may be
+// asked what it is, so it is determined once for all Works, and only if one needs it.
+class PresentState {
+ public:
+  PresentState(const kube::Object& object, const interpreter::Interpreter& interpreter)
+      : object_(object), interpreter_(interpreter) {}
 
-// Returns whether the Work was made of the template's present state.
-bool Shows(const kube::Object& work, const kube::Object& object,
-           const interpreter::Interpreter& interpreter) {
-  const api::WorkView view(work);
-  const std::optional<int64_t> index = view.IndexOf(object);
-  if (!index.has_value()) return false;
-  const kube::Object manifest(view.Manifests()[*index]);
-  const bool same_generation =
-      object.generation() > 0 &&
-      manifest.Annotation(api::kTemplateGenerationAnnotation) == absl::StrCat(object.generation());
-  return same_generation || HasContentOf(manifest, object, interpreter);
-}
+  // Returns whether the Work was made of it.
+  bool IsIn(const kube::Object& work) {
+    const api::WorkView view(work);
+    const std::optional<int64_t> index = view.IndexOf(object_);
+    if (!index.has_value()) return false;
+    const kube::Object manifest(view.Manifests()[*index]);
+    const std::string generation = absl::StrCat(object_.generation());
+    const bool same_generation =
+        object_.generation() > 0 &&
+        manifest.Annotation(api::kTemplateGenerationAnnotation) == generation;
+    return same_generation || (Content().ok() && ContentOf(manifest) == *Content());
+  }
+
+ private:
+  const absl::StatusOr<json::Value>& Content() {
+    if (!content_.has_value()) content_ = Determine();
+    return *content_;
+  }
+  absl::StatusOr<json::Value> Determine() const {
+    if (!interpreter_.HookEnabled(object_.gvk(), interpreter::Operation::kPrune)) {
+      return ContentOf(object_);
+    }
+    ASSIGN_OR_RETURN(kube::Object pruned, interpreter_.Prune(object_));
+    return ContentOf(std::move(pruned));
+  }
+
+  const kube::Object& object_;
+  const interpreter::Interpreter& interpreter_;
+  std::optional<absl::StatusOr<json::Value>> content_;
+};
 
 bool Names(const kube::Object& work, const kube::Object& binding) {
   const kube::ObjectKey named = binding.ns().empty() ? api::scope::Cluster::BindingOf(work)
@@ -77,10 +95,9 @@ bool HasPassed(const api::BindingView& binding, const kube::Object& object, Find
   if (record != api::PassedRecord::kNone) return record == api::PassedRecord::kSame;
   if (recorded.resource_version == object.resource_version()) return true;
   const std::vector<kube::ObjectPtr> works = find();
-  return !works.empty() &&
-         std::all_of(works.begin(), works.end(), [&](const kube::ObjectPtr& work) {
-           return Shows(*work, object, interpreter);
-         });
+  PresentState present(object, interpreter);
+  return !works.empty() && std::all_of(works.begin(), works.end(),
+                                       [&](const auto& work) { return present.IsIn(*work); });
 }
 
 std::vector<kube::ObjectPtr> TargetWorks(const api::BindingView& binding,

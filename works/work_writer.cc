@@ -113,10 +113,7 @@ absl::Status CheckName(const WorkTemplate& wanted) {
 // A server refuses an object with longer annotations, and the record of applied overriders can be
 // that long. What makes it so is in the Work, so the same write would be refused again.
 absl::Status CheckAnnotations(const kube::Object& work) {
-  size_t bytes = 0;
-  for (const json::Member& m : work.metadata()["annotations"].members()) {
-    bytes += m.name().size() + m.value.AsString().size();
-  }
+  const size_t bytes = kube::AnnotationBytes(work);
   if (bytes <= kube::kMaxAnnotationBytes) return absl::OkStatus();
   return base::Terminal(absl::InvalidArgumentError(absl::StrCat(
       "the annotations of Work ", work.key().ToString(), ", which record the overriders of ",

@@ -44,15 +44,15 @@ bool TaintManagerEvicts(const config::Options& options) {
          options.gates.Enabled(config::Gate::kFailover) && options.ControllerEnabled("cluster");
 }
 
-std::optional<TaintTimes> OverdueTaints(const kube::Object& binding, const kube::Object& cluster,
-                                        absl::Time now) {
+std::optional<TaintTimes> OverdueTaints(const std::vector<api::Toleration>& tolerations,
+                                        const kube::Object& cluster, absl::Time now) {
   const api::ClusterView view(cluster);
   const std::vector<api::Taint> no_execute = api::NoExecuteTaints(view);
-  if (no_execute.empty()) return std::nullopt;
-  const absl::StatusOr<std::vector<api::Toleration>> tolerations = AppliedTolerations(binding);
-  if (!tolerations.ok() || !api::AdmitsScheduling(view.Taints(), *tolerations)) return std::nullopt;
+  if (no_execute.empty() || !api::AdmitsScheduling(view.Taints(), tolerations)) {
+    return std::nullopt;
+  }
   const auto is_overdue = [&](absl::Span<const api::Taint> taints) {
-    return api::RemainingToleration(taints, *tolerations, now) == absl::ZeroDuration();
+    return api::RemainingToleration(taints, tolerations, now) == absl::ZeroDuration();
   };
   if (!is_overdue(no_execute)) return std::nullopt;
   std::vector<api::Taint> overdue = no_execute;

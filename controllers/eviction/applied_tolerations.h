@@ -27,12 +27,11 @@ struct TaintTimes {
   absl::Time first, last;
 };
 
-// Returns when the taints were added because of which the taint manager, if it works, would evict
-// the binding at once from the cluster, where the scheduler may place it: the cluster's taints are
-// tolerated, but the time for which these, with the effect NoExecute, are tolerated is over.
-// nullopt when there are none, and when the tolerations cannot be read.
-std::optional<TaintTimes> OverdueTaints(const kube::Object& binding, const kube::Object& cluster,
-                                        absl::Time now);
+// Returns the first and the last timeAdded of the NoExecute taints whose toleration has run out in
+// a cluster that the scheduler may still choose; the taint manager, if it works, would evict from
+// there at once. nullopt when there are none. `tolerations` are AppliedTolerations.
+std::optional<TaintTimes> OverdueTaints(const std::vector<api::Toleration>& tolerations,
+                                        const kube::Object& cluster, absl::Time now);
 
 }  // namespace controllers
 

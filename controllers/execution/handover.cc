@@ -165,6 +165,10 @@ absl::StatusOr<Handover::Objects> Handover::DecideOnStandIn(const std::string& c
       absl::StrSplit(stand_in.Annotation(api::kStandsInForAnnotation), absl::MaxSplits('/', 1));
   const kube::ObjectKey key = {std::string(stand_in.ns()), work.first};
   kube::ObjectPtr of_name = client_.Find(api::Works(), key);
+  // What is in the way of the next Work may stay for hours, so the server is not asked each time.
+  const bool waits =
+      of_name == nullptr && CachedInterest(client_, stand_in, cluster) == Interest::kWanted;
+  if (waits) return Objects::kUnclear;
   if (of_name == nullptr || of_name->uid() == work.second) {
     ASSIGN_OR_RETURN(of_name, ReadLive(client_, api::Works(), key, stop));
   }

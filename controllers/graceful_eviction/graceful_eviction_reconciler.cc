@@ -14,8 +14,10 @@
 // first pass after a start, when the flags have turned the taint manager off.
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,40 @@
 #include "kube/runtime/controller.h"
 
 namespace controllers {
+namespace {
+
+// Whoever edits a binding may give it any number of tasks, for clusters that do not exist.
+constexpr size_t kMostReported = 100;
+
+// The taints of clusters because of which a binding would be evicted. It reads the tolerations and
+// looks at each cluster once, because a binding may have many tasks for one cluster.
+class OverdueByCluster {
+ public:
+  OverdueByCluster(kube::ClusterClient& client, const kube::Object& binding, absl::Time now)
+      : client_(client), binding_(binding), now_(now) {}
+
+  std::optional<TaintTimes> In(const std::string& cluster) {
+    const auto [found, is_new] = known_.try_emplace(cluster);
+    if (is_new) found->second = LookAt(cluster);
+    return found->second;
+  }
+
+ private:
+  std::optional<TaintTimes> LookAt(const std::string& name) {
+    const kube::ObjectPtr cluster = client_.Find(api::Clusters(), {"", name});
+    if (cluster == nullptr) return std::nullopt;
+    if (!tolerations_.has_value()) tolerations_ = AppliedTolerations(binding_);
+    return tolerations_->ok() ? OverdueTaints(**tolerations_, *cluster, now_) : std::nullopt;
+  }
+
+  kube::ClusterClient& client_;
+  const kube::Object& binding_;
+  const absl::Time now_;
+  std::optional<absl::StatusOr<std::vector<api::Toleration>>> tolerations_;
+  std::map<std::string, std::optional<TaintTimes>> known_;
+};
+
+}  // namespace
 
 template <class Scope>
 GracefulEvictionReconciler<Scope>::GracefulEvictionReconciler(kube::Manager& manager,
@@ -47,13 +83,11 @@ absl::StatusOr<kube::Action> GracefulEvictionReconciler<Scope>::Reconcile(
   const kube::ObjectPtr binding = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (binding == nullptr || binding->IsDeleting()) return kube::Action::Done();
   const absl::Time now = manager_.clock().Now();
-  const OverdueTaintsFn overdue = [&](absl::string_view name) -> std::optional<TaintTimes> {
-    if (!options_.keeps_away) return std::nullopt;
-    const kube::ObjectPtr cluster =
-        manager_.cluster().Find(api::Clusters(), {"", std::string(name)});
-    return cluster == nullptr ? std::nullopt : OverdueTaints(*binding, *cluster, now);
-  };
-  const TaskAssessment assessment = AssessTasks(*binding, now, options_.timeout, overdue);
+  OverdueByCluster overdue(manager_.cluster(), *binding, now);
+  const TaskAssessment assessment = AssessTasks(
+      *binding, now, options_.timeout, [&](absl::string_view cluster) -> std::optional<TaintTimes> {
+        return options_.keeps_away ? overdue.In(std::string(cluster)) : std::nullopt;
+      });
   kube::Object after = *binding;
   after.Set({"spec", "gracefulEvictionTasks"}, assessment.kept);
   if (assessment.kept.empty()) after.Erase({"spec", "gracefulEvictionTasks"});
@@ -65,11 +99,19 @@ absl::StatusOr<kube::Action> GracefulEvictionReconciler<Scope>::Reconcile(
       manager_.cluster().Update(Scope::Bindings(), binding, after, options, stop).status();
   if (kube::IsGone(written)) return kube::Action::Done();
   RETURN_IF_ERROR(base::Annotate(written, "updating eviction tasks"));
-  for (const std::string& cluster : assessment.evicted) {
-    ReportEvicted(recorder_, *binding, cluster);
-  }
+  ReportEvicted(*binding, assessment.evicted);
   if (!assessment.next.has_value()) return kube::Action::Done();
   return kube::Action::After(*assessment.next);
+}
+
+template <class Scope>
+void GracefulEvictionReconciler<Scope>::ReportEvicted(const kube::Object& binding,
+                                                      const std::vector<std::string>& clusters) {
+  std::set<std::string> reported;
+  for (const std::string& cluster : clusters) {
+    if (reported.size() == kMostReported) return;
+    if (reported.insert(cluster).second) controllers::ReportEvicted(recorder_, binding, cluster);
+  }
 }
 
 namespace {

@@ -31,6 +31,9 @@ class GracefulEvictionReconciler : public kube::Reconciler {
                                          const base::StopToken& stop) override;
 
  private:
+  // Reports each cluster once, of a list that users may have made long the first ones.
+  void ReportEvicted(const kube::Object& binding, const std::vector<std::string>& clusters);
+
   kube::Manager& manager_;
   const Options options_;
   kube::EventRecorder recorder_;

@@ -150,15 +150,13 @@ void ValidateLabels(const kube::Object& object, FieldErrors& errors) {
 }
 
 void ValidateAnnotations(const kube::Object& object, FieldErrors& errors) {
-  size_t total = 0;
   for (const json::Member& annotation : object.annotations().members()) {
     const std::string key(annotation.name());
     if (const auto s = kube::ValidateQualifiedName(absl::AsciiStrToLower(key)); !s.ok()) {
       errors.Invalid("metadata.annotations", key, s.message());
     }
-    total += key.size() + annotation.value.AsString().size();
   }
-  if (total > kube::kMaxAnnotationBytes) {
+  if (kube::AnnotationBytes(object) > kube::kMaxAnnotationBytes) {
     errors.TooLong("metadata.annotations", kube::kMaxAnnotationBytes);
   }
 }

@@ -2,15 +2,30 @@
 
 #include <catch2/catch.hpp>
 
+#include "absl/strings/str_cat.h"
 #include "api/binding_scope.h"
 #include "api/eviction.h"
 #include "api/policy_scope.h"
+#include "tests/support/cost_growth.h"
 
 namespace {
 
 kube::Object ObjectOf(const char* text) { return kube::Object(json::Parse(text).value()); }
 
 }  // namespace
+
+TEST_CASE("the clusters of a binding are determined in linear time") {
+  CHECK(tests::CostOfFourfold(5000, [](int count) {
+          json::Value clusters = json::Value::Array();
+          for (int i = 0; i < count; ++i) {
+            clusters.Append(json::Value::Object({{"name", absl::StrCat("c", i)}}));
+          }
+          kube::Object binding = ObjectOf("{}");
+          binding.Set({"spec", "requiredBy"},
+                      json::Value::Array({json::Value::Object({{"clusters", clusters}})}));
+          CHECK(api::BindingView(binding).DispatchTargets().size() == size_t(count));
+        }) < tests::kBarelyLinear);
+}
 
 TEST_CASE("expected clusters are the targets, the referrers' and those evicted gracefully") {
   const kube::Object object = ObjectOf(R"({

@@ -15,6 +15,8 @@
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
 #include "controllers/graceful_eviction/left_tainted.h"
 #include "controllers/graceful_eviction/task_assessment.h"
+#include "kube/meta/annotation_limit.h"
+#include "tests/support/cost_growth.h"
 #include "tests/support/loops_fixture.h"
 
 namespace {
@@ -229,6 +231,14 @@ TEST_CASE("the state in a task that times out is kept until the workload is heal
   CHECK(Assess(Binding(absl::StrCat("[", Old(kTimeout, by_user), "]"))).preserved_state.is_null());
 }
 
+TEST_CASE("a preserved state for which annotations have no room is not kept") {
+  kube::Object binding = Binding("[]");
+  json::Value state = Json(R"({"preservedLabelState": {}})");
+  state.Set({"preservedLabelState", "id"}, std::string(kube::kMaxAnnotationBytes, 'x'));
+  api::SetKeptPreservedState(binding, state);
+  CHECK(binding.annotations().empty());
+}
+
 TEST_CASE("a task that only keeps the workload away has no effect on Works") {
   const std::string mode = GENERATE("Gracefully", "Directly");
   json::Value task = Json(absl::StrCat(R"({"fromCluster": "m1", "purgeMode": ")", mode, "\"}"));
@@ -303,6 +313,27 @@ TEMPLATE_TEST_CASE("a task is stamped, times out after a restart, and both objec
   CHECK(absl::StrContains(events[1], "Deployment: Evict from cluster m1 succeed."));
 }
 
+TEST_CASE_METHOD(Namespaced, "of any number of tasks that end, the first clusters are reported") {
+  const auto end = [&](int tasks, const std::string& cluster) {
+    json::Value ended = json::Value::Array();
+    for (int i = 0; i < tasks; ++i) {
+      json::Value task = Json(Task(R"(, "suppressDeletion": false)"));
+      task.Set("creationTimestamp", kube::FormatTime(clock.Now()));
+      task.Set("fromCluster", cluster.empty() ? absl::StrCat("m", i) : cluster);
+      ended.Append(std::move(task));
+    }
+    kube::Object binding = Now();
+    binding.Set({"spec", "gracefulEvictionTasks"}, ended);
+    PutCached(api::ResourceBindings(), binding);
+    REQUIRE(Reconcile().ok());
+    CHECK(Tasks().empty());
+    return recorded->All().size();
+  };
+  CHECK(end(50, "m1") == 2);  // On the binding and on the template.
+  Follow();
+  CHECK(end(5000, "") == 2 + 200);
+}
+
 TEST_CASE_METHOD(Namespaced, "a task that changed meanwhile is not ended on the older state") {
   REQUIRE(Reconcile().ok());
   Follow();
@@ -363,6 +394,29 @@ TEST_CASE_METHOD(Untolerated, "the registered loop keeps a workload away until t
   CHECK(tests::Eventually([&] { return Tasks().empty(); }));
   CHECK(recorded->All().size() == 2);
   CHECK_FALSE(Now().annotations().Has(api::kLeftTaintedClustersAnnotation));
+}
+
+TEST_CASE_METHOD(Untolerated, "many tasks and tolerations cost no more than their number") {
+  reconciler.emplace(
+      *manager,
+      controllers::GracefulEvictionReconciler<api::scope::Namespaced>::Options{kTimeout, true});
+  CHECK(tests::CostOfFourfold(400, [&](int count) {
+          PutTask(api::kKeepsAwayMessage);
+          kube::Object binding = Now();
+          json::Value tasks = json::Value::Array(), tolerations = json::Value::Array();
+          for (int i = 0; i < count; ++i) {
+            tasks.Append(Tasks().At(0));
+            tolerations.Append(Json(R"({"key": "down", "operator": "Exists",
+                                        "tolerationSeconds": 1})"));
+          }
+          binding.Set({"spec", "gracefulEvictionTasks"}, tasks);
+          binding.SetAnnotation(
+              api::kAppliedPlacementAnnotation,
+              json::Write(json::Value::Object({{"clusterTolerations", std::move(tolerations)}})));
+          PutCached(api::ResourceBindings(), binding);
+          REQUIRE(Reconcile().ok());
+          CHECK(Tasks().size() == size_t(count));
+        }) < tests::kBarelyLinear);
 }
 
 TEST_CASE_METHOD(Untolerated,
