@@ -24,7 +24,8 @@ json::Value UserSpecification(const kube::Object& object);
 // Returns the value of kPassedTemplateAnnotation for a template: the version of the format, the
 // template's resourceVersion and generation, a hash of its labels and annotations that users
 // determine, and a hash of everything but metadata and status. The resourceVersion is the one that
-// is written to the binding's spec.resource together with the record.
+// is written to the binding's spec.resource together with the record. That of a Secret has no
+// hashes, because more people may read bindings than Secrets; of a later version it says nothing.
 std::string PassedTemplateRecord(const kube::Object& object);
 
 // What the record of a binding says of its template's present state.

@@ -3,35 +3,65 @@
 #ifndef DETECTOR_LAZY_ACTIVATION_H_
 #define DETECTOR_LAZY_ACTIVATION_H_
 
+#include "absl/status/statusor.h"
+#include "base/stop_token.h"
 #include "detector/policy_index.h"
+#include "detector/template_memory.h"
+#include "interpreter/interpreter.h"
+#include "kube/cache/cluster_client.h"
+#include "kube/meta/names.h"
 #include "kube/meta/object.h"
+#include "kube/runtime/reconciler.h"
 
 namespace detector {
 
 // A pass over a template that a lazy policy governs.
 struct LazyPass {
-  const kube::Object& object;  // The template as the pass has read it, before it is claimed.
+  const kube::Request& request;
+  const kube::Resource& resource;  // The template's.
+  const kube::Object& object;      // The template as the pass has read it, before it is claimed.
   const kube::Object& policy;
-  const kube::Object* binding;  // nullptr if there is none.
-  bool has_passed;              // works::HasPassed; only asked for if there is a binding.
-  bool by_karmada;              // The request is of the variant kChangedByKarmada.
-  bool saw_edit;                // This process saw an edit that no binding records.
 };
 
-// Returns whether the policy acts in this pass. A template without a binding has one made if it was
-// created after the policy, or if the request is about an edit; that the template has just been
-// seen for the first time is not enough, since it may have been created a moment before the policy.
-// Who gets the answer no about one that the policy has claimed asks WasEditedSinceClaim, too.
-// One with a binding that a policy governs has to have been edited since its state passed last,
-// whatever the request: a start, a resync or a new leader queues templates that nobody has edited,
-// and may have missed an edit. A binding that no policy governs says nothing about that, so the
-// request decides.
-bool ActsNow(const LazyPass& pass);
+// Thread-safe.
+class LazyActivation {
+ public:
+  // REQUIRES: all outlive this, and the caller reads Works and bindings of both scopes.
+  LazyActivation(kube::ClusterClient& client, const interpreter::Interpreter& interpreter,
+                 TemplateMemory& memory)
+      : client_(client), interpreter_(interpreter), memory_(memory) {}
 
-// Returns whether somebody changed more than the status of a template after a policy of that scope
-// claimed it, by the template's metadata.managedFields. Their times have whole seconds; an edit
-// within the second of the claim is not found.
-bool WasEditedSinceClaim(const json::Value& managed_fields, const kube::Object& policy);
+  // Returns whether the policy acts in this pass. Errors are those of requests to the server.
+  //
+  // A template with a binding that a policy governs has to have been edited since its state passed
+  // last, whatever the request: a start, a resync or a new leader queues templates that nobody has
+  // edited, and may have missed an edit. A binding that no policy governs says nothing about that,
+  // so the request decides.
+  //
+  // A template without a binding has one made if the request is about an edit, or if it was created
+  // after the policy began to select it. That it has just been seen for the first time is not
+  // enough, since it may have been created a moment before the policy. What this process cannot
+  // have seen, the server is asked about (metadata.managedFields), once for each version of a
+  // template: whether it was edited after the policy had claimed it.
+  absl::StatusOr<bool> Acts(const LazyPass& pass, const base::StopToken& stop) const;
+
+ private:
+  bool ActsOnBound(const LazyPass& pass, const kube::Object& binding) const;
+  absl::StatusOr<bool> ActsOnUnbound(const LazyPass& pass, const base::StopToken& stop) const;
+  // Returns whether somebody edited a template that the policy has claimed, or created it just
+  // before the claim, after the policy.
+  absl::StatusOr<bool> WasEditedOrJustCreated(const LazyPass& pass,
+                                              const base::StopToken& stop) const;
+
+  kube::ClusterClient& client_;
+  const interpreter::Interpreter& interpreter_;
+  TemplateMemory& memory_;
+};
+
+// Returns whether the template's present state has passed already, according to its binding, or a
+// later one has.
+bool HasPassed(const kube::Object& object, const kube::Object& binding, kube::ClusterClient& client,
+               const interpreter::Interpreter& interpreter);
 
 // Returns whether the policy that has claimed the template is lazy, or, without a claim, the one
 // that would be applied to it.

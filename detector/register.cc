@@ -130,9 +130,20 @@ void RequeueTemplates(const loops::Context& context, const std::shared_ptr<Parts
   }
 }
 
-// Maps a binding that is gone to its template: somebody may have deleted the binding although
-// policy and template are still there. It is made again at once, for a lazy policy as well: the
-// template's state has passed already, as if it had been edited.
+// Returns whether the binding was set back to an earlier state of its template: it was restored, or
+// a leader that has lost its lease has written it. With the record of that state it holds back what
+// has passed since.
+bool WasSetBack(const kube::Object& before, const kube::Object& after) {
+  const auto version = [](const kube::Object& binding) {
+    return api::BindingView(binding).Resource().resource_version;
+  };
+  return before.uid() == after.uid() && version(before) != version(after) &&
+         !TemplateEdits::IsLater(version(after), version(before));
+}
+
+// Maps a binding that is gone, or was set back, to its template: somebody may have deleted the
+// binding although policy and template are still there. It is made again at once, for a lazy policy
+// as well: the template's state has passed already, as if it had been edited.
 kube::MapFn TemplateThatLostBinding(const TemplateFilter& filter,
                                     const std::shared_ptr<Parts>& parts) {
   return [filter, parts](const kube::Object& binding) {
@@ -176,7 +187,7 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
   const TemplateReconciler::Deps deps{
       context.manager, context.interpreter, parts->policies,     parts->cluster_policies,
       parts->memory,   context.rechecks,    GatesOf(flags.gates)};
-  const kube::Enqueue lost_binding = {.when = {.add = kube::Never, .update = kube::NeverUpdate},
+  const kube::Enqueue lost_binding = {.when = {.add = kube::Never, .update = WasSetBack},
                                       .map = TemplateThatLostBinding(filter, parts)};
   kube::ControllerBuilder builder = context.NewController(api::kResourceDetector, workers);
   const kube::Enqueue unblocks = {.when = {.update = kube::NeverUpdate, .remove = kube::Never},

@@ -51,6 +51,19 @@ class TemplateEdits : public PerTemplate<std::string> {
   }
 };
 
+// Holds the resourceVersions of templates about which the server was asked whether anybody has
+// edited them, and said no. Thread-safe.
+class AskedVersions : public PerTemplate<std::string> {
+ public:
+  void Add(kube::Request request, absl::string_view version) {
+    Set(std::move(request), std::string(version));
+  }
+  // Returns whether the server was asked about this version, and forgets another one.
+  bool Has(const kube::Request& request, absl::string_view version) {
+    return HasOrForget(request, [&](const std::string& asked) { return asked == version; });
+  }
+};
+
 }  // namespace detector
 
 #endif  // DETECTOR_TEMPLATE_EDITS_H_

@@ -26,6 +26,7 @@ void TemplateMemory::Forget(const kube::Request& request) {
   uncounted.Remove(request);
   blocked.Forget(request);
   edits.Forget(request);
+  asked.Forget(request);
   claims.Forget(request);
   deletions.Forget(request);
   outcomes.Forget(CountingName(request.gvk, request.key));
@@ -41,6 +42,7 @@ void TemplateMemory::ForgetKind(const kube::Gvk& gvk) {
   uncounted.RemoveKind(gvk);
   blocked.RemoveKind(gvk);
   edits.ForgetKind(gvk);
+  asked.ForgetKind(gvk);
   claims.ForgetKind(gvk);
   deletions.ForgetKind(gvk);
   outcomes.ForgetAll(CountingPrefix(gvk));

@@ -27,6 +27,7 @@ struct TemplateMemory {
   WaitingSet uncounted;            // Templates whose pods could not be counted the last time.
   BlockedSet blocked;              // Templates whose policy asks for what is missing or wrong.
   TemplateEdits edits;             // Edits that bindings do not record yet.
+  AskedVersions asked;             // Templates that the server says nobody has edited.
   OwnClaims claims;                // Claims by the detector whose updates have not come yet.
   ReportedDeletions deletions;     // Deletions that finalizers hold up.
   kube::EventRecorder outcomes;    // By CountingName, ApplyingName and PreemptingName.

@@ -270,7 +270,7 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
   ASSIGN_OR_RETURN(const kube::ObjectPtr object,
                    Claim<PolicyScope>(deps_.manager.cluster(), t.resource, claim, stop));
   if (api::PolicyView(policy).IsLazy()) {
-    ASSIGN_OR_RETURN(const bool acts, ActsLazily(t, policy, stop));
+    ASSIGN_OR_RETURN(const bool acts, lazy_.Acts({t.request, t.resource, *t.object, policy}, stop));
     if (!acts) return false;
   }
   const Template claimed{t.request, t.resource, object};
@@ -280,41 +280,6 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
   ASSIGN_OR_RETURN(const bool changed, WriteBinding<PolicyScope>(claimed, built, stop));
   if (changed) pods_.ReportAnswered(*object);
   return changed;
-}
-
-bool TemplateReconciler::HasPassed(const Template& t, const kube::Object& binding) const {
-  const api::BindingView view(binding);
-  // A cache that is behind shows an earlier state than the one that has passed.
-  const std::string recorded = view.Resource().resource_version;
-  if (!TemplateEdits::IsLater(t.object->resource_version(), recorded)) return true;
-  const auto works = [&] { return works::TargetWorks(view, deps_.manager.cluster()); };
-  return works::HasPassed(view, *t.object, works, deps_.interpreter);
-}
-
-absl::StatusOr<bool> TemplateReconciler::ActsLazily(const Template& t, const kube::Object& policy,
-                                                    const base::StopToken& stop) {
-  const api::BindingAddress at = api::BindingOf(t.object->kind(), t.object->key());
-  const kube::ObjectPtr binding = deps_.manager.cluster().Find(at.resource, at.key);
-  const bool has_binding = binding != nullptr;
-  const std::string recorded =
-      has_binding ? api::BindingView(*binding).Resource().resource_version : "";
-  const bool acts = ActsNow({.object = *t.object,
-                             .policy = policy,
-                             .binding = binding.get(),
-                             .has_passed = has_binding && HasPassed(t, *binding),
-                             .by_karmada = t.request.variant == kChangedByKarmada,
-                             .saw_edit = deps_.memory.edits.HasSince(t.request, recorded)});
-  if (!has_binding && acts) {
-    // So that a pass that fails after the claim is tried again: by its version, a claimed template
-    // does not show any more that it was created after the policy.
-    deps_.memory.edits.Add(t.request, t.object->resource_version());
-  }
-  if (has_binding || acts || !api::IsClaimed(*t.object)) return acts;
-  const absl::StatusOr<json::Value> managed =
-      deps_.manager.cluster().raw().GetManagedFields(t.resource, t.object->key(), stop);
-  if (kube::IsGone(managed.status())) return false;
-  RETURN_IF_ERROR(managed.status());
-  return WasEditedSinceClaim(*managed, policy);
 }
 
 absl::StatusOr<SchedulingHints> TemplateReconciler::HintsFor(const Template& t,
@@ -338,7 +303,8 @@ absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const Template& t) {
 
 bool TemplateReconciler::MayRecord(const Template& t, const kube::Object& existing) {
   const std::string recorded = api::BindingView(existing).Resource().resource_version;
-  return deps_.memory.edits.HasSince(t.request, recorded) || !HasPassed(t, existing);
+  return deps_.memory.edits.HasSince(t.request, recorded) ||
+         !HasPassed(*t.object, existing, deps_.manager.cluster(), deps_.interpreter);
 }
 
 template <class PolicyScope>

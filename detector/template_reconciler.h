@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
 #include "detector/binding_builder.h"
+#include "detector/lazy_activation.h"
 #include "detector/pod_demand.h"
 #include "detector/policy_index.h"
 #include "detector/preemption.h"
@@ -42,6 +43,7 @@ class TemplateReconciler : public kube::Reconciler {
       : deps_(deps),
         preemption_({deps.manager, deps.policies, deps.cluster_policies, deps.memory,
                      deps.gates.preemption}),
+        lazy_(deps.manager.cluster(), deps.interpreter, deps.memory),
         pods_({deps.interpreter, deps.memory.outcomes, deps.gates.components,
                deps.gates.quota_estimate}) {}
 
@@ -95,13 +97,6 @@ class TemplateReconciler : public kube::Reconciler {
   // Determines what the scheduler is asked to consider.
   absl::StatusOr<SchedulingHints> HintsFor(const Template& t, const kube::Object& policy,
                                            const base::StopToken& stop);
-  // Returns whether the template's present state has passed already, according to its binding, or
-  // a later one has.
-  bool HasPassed(const Template& t, const kube::Object& binding) const;
-  // Returns whether a lazy policy acts in this pass. Asks the server who changed a template that
-  // the policy has claimed and that has no binding.
-  absl::StatusOr<bool> ActsLazily(const Template& t, const kube::Object& policy,
-                                  const base::StopToken& stop);
   // Returns whether the binding is to record the template's version: an edit is known, or the
   // template's state is not the one that has passed.
   bool MayRecord(const Template& t, const kube::Object& existing);
@@ -117,6 +112,7 @@ class TemplateReconciler : public kube::Reconciler {
 
   const Deps deps_;
   Preemption preemption_;
+  const LazyActivation lazy_;
   const PodInquiry pods_;
 };
 

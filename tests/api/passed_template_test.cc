@@ -50,6 +50,19 @@ TEST_CASE("what nobody edits leaves the state of a template as it was") {
   CHECK(Later(object) == PassedRecord::kSame);
 }
 
+TEST_CASE("the record of a Secret tells nothing of its content") {
+  kube::Object secret(json::Parse(R"({"apiVersion": "v1", "kind": "Secret",
+      "metadata": {"name": "s", "namespace": "ns", "resourceVersion": "7",
+                   "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "x"}},
+      "data": {"password": "aHVudGVyMg=="}})")
+                          .value());
+  const kube::Object binding = BindingOf(secret);
+  CHECK(binding.Annotation(api::kPassedTemplateAnnotation) == "1:7:0::");
+  CHECK(CompareWithRecord(binding, secret) == PassedRecord::kSame);
+  secret.Set({"metadata", "resourceVersion"}, "8");
+  CHECK(CompareWithRecord(binding, secret) == PassedRecord::kNone);
+}
+
 TEST_CASE("what users edit makes another state of a template") {
   kube::Object object = Template();
   SECTION("a label") { object.SetLabel("tier", "front"); }

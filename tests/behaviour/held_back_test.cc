@@ -193,6 +193,47 @@ TEST_CASE("A restart does not move what a lazy policy holds back, an edit meanwh
   CHECK(held.plane.Eventually([&] { return !held.plane.Exists("member1", kConfigMap, key); }));
 }
 
+TEST_CASE("A binding that is set back to an earlier state of its template holds nothing back") {
+  Held held("set-back");
+  const kube::ObjectKey key{held.ns, "held-configmap"};
+  const auto earlier = held.plane.Get("host", kBinding, key);
+  REQUIRE(earlier.has_value());
+  held.Apply(ConfigMap("held", "second"));
+  REQUIRE(held.Reads("held", "second"));
+  held.plane.Patch(
+      "host", kBinding, key,
+      absl::Substitute(R"({"metadata": {"annotations": {"$0": "$1"}},
+                                        "spec": {"resource": {"resourceVersion": "$2"}}})",
+                       api::kPassedTemplateAnnotation,
+                       earlier->Annotation(api::kPassedTemplateAnnotation),
+                       earlier->Get({"spec", "resource", "resourceVersion"}).ToString()));
+  held.Override("o", "x");
+  CHECK(held.Reads("held", "second", "x"));
+}
+
+TEST_CASE("A lazy policy takes no override of upstream's Works for an edit") {
+  Held held("lazy-override");
+  held.Override("o", "x");
+  REQUIRE(held.Reads("held", "first", "x"));
+  held.Apply(PolicyFor("held", kConfigMaps, "member1", kLazy));
+  held.plane.StopDaemon();
+  // As upstream leaves it: without a record, and the template has moved since with its claim.
+  const kube::ObjectKey key{held.ns, "held-configmap"};
+  held.plane.Patch("host", kBinding, key,
+                   absl::Substitute(R"({"metadata": {"annotations": {"$0": null}},
+                                        "spec": {"resource": {"resourceVersion": "1"}}})",
+                                    api::kPassedTemplateAnnotation));
+  held.Apply(PolicyFor("held", kConfigMaps, "member2", kLazy));
+  held.plane.StartDaemon();
+  held.plane.AwaitDaemon(held.ns);
+  CHECK(held.Stays("held", "first", "x"));
+  CHECK_FALSE(held.plane.Exists("member2", kConfigMap, {held.ns, "held"}));
+  held.Apply(ConfigMap("held", "second"));
+  CHECK(held.plane.Eventually([&] {
+    return held.plane.Exists("member2", kConfigMap, {held.ns, "held"});
+  }));
+}
+
 TEST_CASE("A take-over from upstream writes no records, and an edit before it lands") {
   Held held("adopted");
   held.Apply(Deployment("web", 1, R"({containers: [{name: main, image: "nginx:1.25"}]})"));

@@ -94,30 +94,79 @@ TEST_CASE_METHOD(Fixture, "a lazy policy is applied when a user creates or edits
   CHECK(Binding().spec()["placement"] == Json(R"({"clusterAffinity": {"clusterNames": ["m1"]}})"));
 }
 
-TEST_CASE_METHOD(Fixture, "a lazy policy acts on an edit that nobody saw after its claim") {
-  Put("p", 0);
-  SetIn("p", "activationPreference", "Lazy");
-  REQUIRE(Pass(kChangedByKarmada).ok());
-  REQUIRE(Holder() == "p");
-  const auto managed_by = [&](const std::string& manager, const std::string& field, int minute) {
-    return Json(absl::StrCat(R"({"manager": ")", manager, R"(", "operation": "Update", "time": ")",
-                             "2026-01-01T00:0", minute, R"(:00Z", "fieldsV1": )", field, "}"));
-  };
-  const std::string claim =
-      absl::StrCat(R"({"f:metadata": {"f:labels": {"f:)", Namespaced::kIdLabel, R"(": {}}}})");
-  const std::string content = R"({"f:spec": {"f:replicas": {}}})";
-  const auto set_managed = [&](int edited) {
+// A lazy policy that was created at minute 1, and whose selectors were changed at minute 3. Servers
+// record in managedFields who has changed what when.
+struct LazyFixture : Fixture {
+  LazyFixture() {
+    Put("p", 0);
+    SetIn("p", "activationPreference", "Lazy");
+    kube::Object policy = server->Find(KindOf("p"), KeyOf("p"));
+    policy.Set({"metadata", "creationTimestamp"}, Minute(1));
+    policy.Set({"metadata", "generation"}, 2);
+    const std::string selectors = R"({"f:spec": {"f:resourceSelectors": {}}})";
+    policy.Set({"metadata", "managedFields"}, json::Value::Array({ChangedBy("u", selectors, 3)}));
+    PutIndexed("p", policy);
+  }
+  static std::string Minute(int minute) { return absl::StrCat("2026-01-01T00:0", minute, ":00Z"); }
+  static json::Value ChangedBy(const std::string& manager, const std::string& fields, int minute) {
+    return json::Value::Object({{"manager", manager},
+                                {"operation", "Update"},
+                                {"time", Minute(minute)},
+                                {"fieldsV1", Json(fields)}});
+  }
+  void SetCreated(int minute) {
     kube::Object web = server->Find(kDeployments, kWeb);
-    web.Set({"metadata", "managedFields"}, json::Value::Array({managed_by("karmada", claim, 2),
-                                                               managed_by("u", content, edited)}));
+    web.Set({"metadata", "creationTimestamp"}, Minute(minute));
     PutCached(kDeployments, web);
-  };
-  set_managed(1);
-  REQUIRE(Pass(kChangedByKarmada).ok());
-  CHECK(Binding().empty());
-  set_managed(3);
-  REQUIRE(Pass(kChangedByKarmada).ok());
+  }
+  // The server tells when the template was claimed, and when a user edited it last.
+  void SetClaimedAndEdited(int claimed, int edited) {
+    const std::string claim =
+        absl::StrCat(R"({"f:metadata": {"f:labels": {"f:)", Namespaced::kIdLabel, R"(": {}}}})");
+    kube::Object web = server->Find(kDeployments, kWeb);
+    web.Set({"metadata", "managedFields"},
+            json::Value::Array({ChangedBy("karmada", claim, claimed),
+                                ChangedBy("u", R"({"f:spec": {"f:replicas": {}}})", edited)}));
+    PutCached(kDeployments, web);
+  }
+  // Returns whether there is a binding after a pass that no edit has led to.
+  bool BindsByItself() {
+    REQUIRE(Pass(kChangedByKarmada).ok());
+    CHECK(Holder() == "p");
+    return HolderOf(Binding()) == "p";
+  }
+};
+
+TEST_CASE_METHOD(LazyFixture, "a lazy policy acts on an edit that nobody saw after its claim") {
+  SetCreated(0);
+  CHECK_FALSE(BindsByItself());
+  SetClaimedAndEdited(4, 0);
+  CHECK_FALSE(BindsByItself());
+  const size_t reads = server->Requests("GET").size();
+  CHECK_FALSE(BindsByItself());
+  CHECK(server->Requests("GET").size() == reads);  // The server is asked once.
+  SetClaimedAndEdited(4, 5);
+  CHECK(BindsByItself());
+}
+
+TEST_CASE_METHOD(LazyFixture, "a lazy policy that begins to select a template waits for an edit") {
+  SetCreated(2);
+  CHECK_FALSE(BindsByItself());
+  SetClaimedAndEdited(4, 2);
+  CHECK_FALSE(BindsByItself());
+  SeeEdit();
+  REQUIRE(Pass().ok());
   CHECK(HolderOf(Binding()) == "p");
+}
+
+TEST_CASE_METHOD(LazyFixture, "a lazy policy binds what was created while nobody looked") {
+  SECTION("after it was changed") { SetCreated(4); }
+  SECTION("and claimed before a restart") {
+    SetCreated(2);
+    CHECK_FALSE(BindsByItself());
+    SetClaimedAndEdited(3, 2);
+  }
+  CHECK(BindsByItself());
 }
 
 TEST_CASE_METHOD(Fixture, "a template that a lazy policy has claimed is bound when a pass failed") {
