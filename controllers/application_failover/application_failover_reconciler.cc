@@ -18,7 +18,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/binding_resource.h"
 #include "api/binding_scope.h"
 #include "api/eviction.h"
 #include "api/unhealthy_since.h"
@@ -26,6 +25,7 @@
 #include "controllers/eviction/eviction_task.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
+#include "works/refused_bindings.h"
 #include "works/rule_requeue.h"
 
 namespace controllers {
@@ -49,7 +49,8 @@ template <class Scope>
 absl::StatusOr<kube::Action> ApplicationFailoverReconciler<Scope>::Reconcile(
     const kube::Request& request, const base::StopToken& stop) {
   const kube::ObjectPtr object = deps_.manager.cluster().Find(Scope::Bindings(), request.key);
-  const bool exists = object != nullptr && !object->IsDeleting();
+  const bool exists = object != nullptr && !object->IsDeleting() &&
+                      !works::IsRefused(deps_.manager.cluster(), *object, stop);
   if (!exists || !Concerns(*object)) ForgetAllBut(request.key, {});
   if (!exists) return kube::Action::Done();
   const absl::StatusOr<kube::ObjectPtr> binding = RecordMoments(object, stop);
@@ -66,8 +67,8 @@ absl::StatusOr<kube::Action> ApplicationFailoverReconciler<Scope>::Reconcile(
 template <class Scope>
 bool ApplicationFailoverReconciler<Scope>::Concerns(const kube::Object& binding) const {
   const api::BindingView view(binding);
-  return api::AsksForApplicationFailover(binding) && api::MayStandForResource(binding) &&
-         !view.AggregatedStatus().empty() && (!Scope::kNamespaced || view.PropagateDeps()) &&
+  return api::AsksForApplicationFailover(binding) && !view.AggregatedStatus().empty() &&
+         (!Scope::kNamespaced || view.PropagateDeps()) &&
          deps_.interpreter.HookEnabled(view.Resource().gvk(),
                                        interpreter::Operation::kInterpretHealth);
 }

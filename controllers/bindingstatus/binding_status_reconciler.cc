@@ -19,7 +19,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/binding_resource.h"
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
@@ -34,6 +33,7 @@
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "works/binding_works.h"
+#include "works/refused_bindings.h"
 #include "works/rule_requeue.h"
 #include "works/template_read.h"
 #include "works/work_status_writer.h"
@@ -171,15 +171,13 @@ template <class Scope>
 absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
     const api::BindingView& binding, const std::vector<api::AggregatedStatusItem>& items,
     const base::StopToken& stop) {
-  // The binding loop reports a binding that is refused.
-  if (!api::MayStandForResource(binding.object())) return absl::OkStatus();
   const api::ObjectReference reference = binding.Resource();
   const kube::Gvk gvk = reference.gvk();
   if (!interpreter_.HookEnabled(gvk, interpreter::Operation::kAggregateStatus)) {
     return absl::OkStatus();
   }
+  if (works::IsRefused(manager_.cluster(), binding.object(), stop)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const kube::Resource resource, manager_.cluster().mapper().ForKind(gvk, stop));
-  if (!api::CheckBindingResource(binding.object(), &resource).ok()) return absl::OkStatus();
   const absl::StatusOr<kube::ObjectPtr> object =
       works::ReadTemplate(manager_.cluster(), resource, reference.key(), stop);
   if (kube::IsGone(object.status())) return absl::OkStatus();

@@ -296,6 +296,7 @@ std::vector<kube::ObjectKey> ReferrersContradicted(const kube::Object& before,
     const bool same = found != old.end() && *found->second == entry;
     if (same && !demands) continue;
     kube::ObjectKey key{entry["namespace"].ToString(), entry["name"].ToString()};
+    if (key.ns != after.ns()) continue;  // This program attaches within a namespace.
     const kube::ObjectPtr referrer = lookups.find(key);
     if (referrer == nullptr || !api::BindingView(*referrer).PropagateDeps()) continue;
     const bool contradicts = (!same && entry != EntryFor(*referrer, entry, lookups.still_in)) ||
@@ -317,6 +318,7 @@ std::vector<kube::ObjectKey> ReferrersLost(const kube::Object& before, const kub
     const bool is_present = present.contains(NameOf(entry));
     if (is_present && is_labelled) continue;
     kube::ObjectKey key{entry["namespace"].ToString(), entry["name"].ToString()};
+    if (key.ns != before.ns()) continue;  // This program attaches within a namespace.
     if (is_present) {
       const std::string label = DependedByLabel(key);
       if (before.Label(label) == after.Label(label)) continue;

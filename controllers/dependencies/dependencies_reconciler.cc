@@ -35,7 +35,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
-#include "api/binding_resource.h"
 #include "api/dependencies.h"
 #include "api/keys.h"
 #include "api/resources.h"
@@ -49,6 +48,7 @@
 #include "kube/meta/annotation_limit.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
+#include "works/refused_bindings.h"
 #include "works/rule_requeue.h"
 
 namespace controllers {
@@ -109,7 +109,8 @@ std::string AttachingTo(const kube::ObjectKey& binding) {
 absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Request& request,
                                                                const base::StopToken& stop) {
   const kube::ObjectPtr binding = client_.Find(api::ResourceBindings(), request.key);
-  const bool propagates = binding != nullptr && PropagatesDependencies(*binding);
+  const bool propagates = binding != nullptr && PropagatesDependencies(*binding) &&
+                          !works::IsRefused(client_, *binding, stop);
   if (!propagates) {
     recorder_.Forget(request.key.ToString());
     recorder_.Forget(AttachingTo(request.key));
@@ -134,7 +135,6 @@ absl::Status DependenciesReconciler::Distribute(const kube::ObjectPtr& binding,
   const api::ObjectReference reference = api::BindingView(*binding).Resource();
   if (!search_.Knows(reference.gvk())) return ForgetRecord(binding, stop);
   ASSIGN_OR_RETURN(const kube::Resource resource, client_.mapper().ForKind(reference.gvk(), stop));
-  RETURN_IF_ERROR(api::CheckBindingResource(*binding, &resource));
   const absl::StatusOr<kube::ObjectPtr> object = client_.Get(resource, reference.key(), stop);
   // Without a template the binding is about to be collected, or it changes when there is a template
   // again.

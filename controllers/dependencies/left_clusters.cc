@@ -26,6 +26,12 @@ bool Names(const json::Value& clusters, absl::string_view name) {
   });
 }
 
+// Returns whether the entry of the binding's spec.requiredBy may be one that this program has made:
+// it attaches within a namespace. Nothing of other namespaces may be learned by such an entry.
+bool IsOfSameNamespace(const json::Value& entry, const kube::Object& binding) {
+  return entry["namespace"].AsString() == binding.ns();
+}
+
 // Returns nullptr for a cluster that does not exist or is being removed.
 kube::ObjectPtr StayingCluster(kube::ClusterClient& client, absl::string_view name) {
   kube::ObjectPtr cluster = client.Find(api::Clusters(), {"", std::string(name)});
@@ -63,7 +69,8 @@ class Leaving {
     if (!is_new) return judged->second;
     if (!HasWorkIn(client_, binding, cluster_)) return false;
     for (const json::Value& entry : binding.spec()["requiredBy"].items()) {
-      if (Names(entry["clusters"], cluster_) && !ReferrerLeaves(entry)) return false;
+      const bool needs_it = IsOfSameNamespace(entry, binding) && Names(entry["clusters"], cluster_);
+      if (needs_it && !ReferrerLeaves(entry)) return false;
     }
     judged->second = true;
     return true;
@@ -142,6 +149,7 @@ kube::MapFn ReferrersInto(std::shared_ptr<kube::Informer> bindings) {
     std::set<kube::Request> referrers;
     for (const kube::ObjectPtr& binding : bindings->store().List()) {
       for (const json::Value& entry : binding->spec()["requiredBy"].items()) {
+        if (!IsOfSameNamespace(entry, *binding)) continue;
         if (!Names(entry["clusters"], cluster.name())) continue;
         referrers.insert({.key = {entry["namespace"].ToString(), entry["name"].ToString()}});
       }

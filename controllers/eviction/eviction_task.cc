@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/binding_resource.h"
 #include "api/preserved_state.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
@@ -48,15 +47,11 @@ bool HasTask(const kube::Object& binding, absl::string_view cluster) {
   });
 }
 
-// Returns the binding and its template. An object that is not the binding's to stand for hears
-// nothing of it.
-std::vector<kube::InvolvedObject> ConcernedBy(const kube::Object& binding) {
-  std::vector<kube::InvolvedObject> concerned = {kube::InvolvedObject::Of(binding)};
-  if (!api::MayStandForResource(binding)) return concerned;
+// Returns the binding and its template.
+std::array<kube::InvolvedObject, 2> ConcernedBy(const kube::Object& binding) {
   const api::ObjectReference reference = api::BindingView(binding).Resource();
-  concerned.push_back(
-      {reference.api_version, reference.kind, reference.ns, reference.name, reference.uid, ""});
-  return concerned;
+  return {kube::InvolvedObject::Of(binding),
+          {reference.api_version, reference.kind, reference.ns, reference.name, reference.uid, ""}};
 }
 
 // Returns the state with which the workload came to the cluster from which it is evicted now, if it

@@ -33,6 +33,7 @@
 #include "controllers/graceful_eviction/task_assessment.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
+#include "works/refused_bindings.h"
 
 namespace controllers {
 namespace {
@@ -82,6 +83,7 @@ absl::StatusOr<kube::Action> GracefulEvictionReconciler<Scope>::Reconcile(
     const kube::Request& request, const base::StopToken& stop) {
   const kube::ObjectPtr binding = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (binding == nullptr || binding->IsDeleting()) return kube::Action::Done();
+  if (works::IsRefused(manager_.cluster(), *binding, stop)) return kube::Action::Done();
   const absl::Time now = manager_.clock().Now();
   OverdueByCluster overdue(manager_.cluster(), *binding, now);
   const TaskAssessment assessment = AssessTasks(

@@ -13,6 +13,7 @@
 #include "controllers/eviction/applied_tolerations.h"
 #include "controllers/eviction/eviction_task.h"
 #include "kube/client/errors.h"
+#include "works/refused_bindings.h"
 
 namespace controllers {
 namespace {
@@ -49,6 +50,7 @@ absl::StatusOr<EvictionOutcome> BindingEvictor<Scope>::Look(const kube::Request&
   const kube::ObjectPtr binding = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (binding == nullptr || binding->IsDeleting()) return EvictionOutcome{};
   if (!IsTarget(*binding, request.cluster)) return EvictionOutcome{};
+  if (works::IsRefused(manager_.cluster(), *binding, stop)) return EvictionOutcome{};
   const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), {"", request.cluster});
   if (cluster == nullptr) return EvictionOutcome{};
   const std::vector<api::Taint> taints = api::NoExecuteTaints(api::ClusterView(*cluster));

@@ -254,6 +254,16 @@ TEST_CASE_METHOD(Crowd, "an entry that goes contradicts no other referrer") {
   CHECK(Contradicted(after) == Keys{{"ns", "web-6"}});
 }
 
+TEST_CASE_METHOD(Crowd, "an entry that names a binding of another namespace wakes nobody") {
+  kube::Object after = attached;
+  json::Value entries = after.spec()["requiredBy"];
+  entries.Append(Json(R"({"namespace": "other", "name": "web-0", "clusters": [{"name": "m3"}]})"));
+  after.Set({"spec", "requiredBy"}, entries);
+  CHECK(Contradicted(after).empty());
+  std::swap(attached, after);
+  CHECK(Lost(after).empty());
+}
+
 TEST_CASE_METHOD(Crowd, "a referrer is lost with its entry, or with its label") {
   CHECK(Lost(attached).empty());
   kube::Object after = attached;

@@ -443,6 +443,26 @@ TEST_CASE_METHOD(Untolerated, "nothing is kept away when the taint manager evict
   CHECK(tests::Eventually([&] { return Tasks().empty(); }));
 }
 
+TEST_CASE_METHOD(Namespaced, "a binding that is refused is left alone, and nothing is said of it") {
+  kube::Object refused = Now();
+  refused.Set(
+      {"spec", "gracefulEvictionTasks"},
+      Json(absl::StrCat("[", Task(R"(, "creationTimestamp": "2000-01-01T00:00:00Z")"), "]")));
+  SECTION("for the namespace of its object") {
+    refused.Set({"spec", "resource", "namespace"}, "other");
+  }
+  SECTION("for the kind of its object") {
+    refused.Set({"spec", "resource"}, Json(R"({"apiVersion": "v1", "kind": "Namespace",
+                                               "namespace": "ns", "name": "other"})"));
+  }
+  PutCached(api::ResourceBindings(), refused);
+  const absl::StatusOr<kube::Action> action = Reconcile();
+  REQUIRE(action.ok());
+  CHECK(action->kind() == kube::Action::Kind::kDone);
+  CHECK(server->Requests("PATCH").empty());
+  CHECK(recorded->All().empty());
+}
+
 TEST_CASE_METHOD(Namespaced, "a binding that is gone or being deleted is left alone") {
   kube::Object deleting = Now();
   deleting.Set({"metadata", "deletionTimestamp"}, "2024-05-01T10:00:00Z");

@@ -244,6 +244,22 @@ TEST_CASE_METHOD(MovingTogether, "templates that need one another in a row leave
   CHECK(Clusters("deep-configmap") == Json(kNew));
 }
 
+TEST_CASE_METHOD(MovingTogether,
+                 "a binding of another namespace is not one that needs the object") {
+  kube::Object foreign = tests::BindingOfWeb("web-deployment", true);
+  foreign.Set({"metadata", "namespace"}, "other");
+  PutCached(api::ResourceBindings(), foreign);  // It is in m1, and stays there.
+  kube::Object web = Now();
+  web.Set({"spec", "requiredBy"}, Json(R"([{"namespace": "other", "name": "web-deployment",
+                                            "clusters": [{"name": "m1"}]}])"));
+  Put(web);
+  Move();
+  CHECK(controllers::MayStillBeIn(cluster, Now(), "m1"));
+  const kube::MapFn into = controllers::ReferrersInto(informers.Get(api::ResourceBindings()));
+  std::vector<kube::Request> referrers = into(server->Find(api::Clusters(), {"", "m1"}));
+  for (const kube::Request& referrer : referrers) CHECK(referrer.key.ns == "ns");
+}
+
 // The loop runs.
 struct RunningMove : Moving {
   RunningMove() {

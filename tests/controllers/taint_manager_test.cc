@@ -92,6 +92,25 @@ TEST_CASE_METHOD(Fixture, "nothing is evicted without need") {
   CHECK(server->Requests("PATCH").empty());
 }
 
+TEST_CASE_METHOD(Fixture, "a binding that is refused is left alone, and nothing is said of it") {
+  PutCluster();
+  kube::Object binding = Binding();
+  SECTION("for the namespace of its object") {
+    binding.Set({"spec", "resource", "namespace"}, "other");
+  }
+  SECTION("for the kind of its object") {
+    binding.Set({"spec", "resource"}, Json(R"({"apiVersion": "v1", "kind": "Namespace",
+                                               "namespace": "ns", "name": "other"})"));
+    binding.EraseAnnotation(api::kAppliedPlacementAnnotation);  // Else an error with an event.
+  }
+  Put(binding);
+  const absl::StatusOr<EvictionOutcome> outcome = Look();
+  REQUIRE(outcome.ok());
+  CHECK_FALSE(outcome->evicted);
+  CHECK(server->Requests("PATCH").empty());
+  CHECK(recorded->All().empty());
+}
+
 TEST_CASE_METHOD(Fixture, "the placement that was applied decides how long a binding stays") {
   PutCluster();
   kube::Object binding = Binding(kTolerates);
