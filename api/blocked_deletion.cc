@@ -19,7 +19,8 @@ std::optional<BlockedDeletion> BlockedDeletionOf(const kube::Object& object, abs
   if (finalizers.empty()) return std::nullopt;
   const std::string since = object.metadata()["deletionTimestamp"].ToString();
   const absl::Time began = kube::ParseTime(since).value_or(now);
-  return BlockedDeletion{began + kDeletionPatience - now, since, absl::StrJoin(finalizers, ", ")};
+  return BlockedDeletion{began + kDeletionPatience - now, now - began, since,
+                         absl::StrJoin(finalizers, ", ")};
 }
 
 namespace message {
@@ -98,7 +99,16 @@ std::string ClusterWaitsForBindings(const kube::Object& cluster, const BlockedDe
       ". The scheduler takes a cluster that is being removed out of spec.clusters: "
       "see whether it runs, whether spec.schedulerName of the binding names it, and "
       "whether spec.suspension.scheduling keeps it from doing so.",
-      ReleasedAmong(bindings));
+      ReleasedAmong(bindings), " What still names it ", absl::ToInt64Minutes(kSchedulerPatience),
+      " minutes after the removal began loses it then.");
+}
+
+std::string ClusterTakenOut(const kube::Object& cluster,
+                            absl::Span<const kube::ObjectPtr> bindings) {
+  return absl::StrCat(cluster.Describe(), " was taken out of spec.clusters of ",
+                      Listed("binding", bindings), ". The scheduler has not done so within ",
+                      absl::ToInt64Minutes(kSchedulerPatience),
+                      " minutes, and the removal does not wait for it any longer.");
 }
 
 }  // namespace message

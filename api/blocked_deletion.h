@@ -15,8 +15,13 @@ namespace api {
 // How long finalizers may hold up a deletion before that is an event.
 inline constexpr absl::Duration kDeletionPatience = absl::Minutes(5);
 
+// How long the scheduler has, from when a cluster began to be removed, to take it out of the
+// bindings that name it.
+inline constexpr absl::Duration kSchedulerPatience = absl::Minutes(15);
+
 struct BlockedDeletion {
   absl::Duration due;      // How long from now until it is an event; zero or less when it is one.
+  absl::Duration age;      // How long ago the deletion began.
   std::string since;       // metadata.deletionTimestamp.
   std::string finalizers;  // "a, b".
 
@@ -31,6 +36,7 @@ std::optional<BlockedDeletion> BlockedDeletionOf(const kube::Object& object, abs
 namespace reason {
 
 inline constexpr char kDeletionBlocked[] = "DeletionBlocked";
+inline constexpr char kTakenOutOfBindings[] = "TakenOutOfBindings";
 
 }  // namespace reason
 
@@ -48,6 +54,9 @@ std::string ClusterWaitsForWorks(const kube::Object& cluster, const BlockedDelet
 // For a Cluster whose removal waits for bindings, which name it as a target.
 std::string ClusterWaitsForBindings(const kube::Object& cluster, const BlockedDeletion& blocked,
                                     absl::Span<const kube::ObjectPtr> bindings);
+// For a Cluster that was taken out of bindings because the scheduler has not done so.
+std::string ClusterTakenOut(const kube::Object& cluster,
+                            absl::Span<const kube::ObjectPtr> bindings);
 
 }  // namespace message
 }  // namespace api

@@ -5,10 +5,12 @@
 // A cluster that is unjoined goes through four steps. The Works of a pull cluster that is not ready
 // lose their finalizers, since its agent will not finish them. The execution namespace is deleted,
 // and with it the Works, whose objects in the member the execution loop removes. Once the namespace
-// is gone, no binding may name the cluster any more. Then the finalizer is removed. A pass ends
-// where it has to wait; the end of the namespace brings the cluster back, and so does a binding
-// that leaves it, and a look every ten seconds. A wait of more than five minutes is an event that
-// names what it waits for. Nothing is remembered between passes but when there was one.
+// is gone, no binding may name the cluster any more, but for those that are refused; what still
+// does so a quarter of an hour after the removal began loses it here, because whoever may write
+// bindings in one namespace must not hold up the removal for ever. Then the finalizer is removed. A
+// pass ends where it has to wait; the end of the namespace brings the cluster back, and so does a
+// binding that leaves it, and a look every ten seconds. A wait of more than five minutes is an
+// event that names what it waits for. Nothing is remembered between passes but when there was one.
 #include "controllers/cluster/cluster_reconciler.h"
 
 #include <memory>
@@ -24,6 +26,7 @@
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "loops/binding_index.h"
+#include "works/refused_bindings.h"
 
 namespace controllers {
 namespace {
@@ -132,8 +135,14 @@ absl::StatusOr<kube::Action> ClusterReconciler::Finalize(const kube::ObjectPtr& 
     return Wait(*cluster, api::message::ClusterWaitsForWorks,
                 manager_.cluster().List(api::Works(), ns));
   }
-  const std::vector<kube::ObjectPtr> bindings = BindingsTo(cluster->name());
-  if (!bindings.empty()) return Wait(*cluster, api::message::ClusterWaitsForBindings, bindings);
+  const std::vector<kube::ObjectPtr> bindings = BindingsTo(cluster->name(), stop);
+  if (!bindings.empty()) {
+    const auto blocked = api::BlockedDeletionOf(*cluster, manager_.clock().Now());
+    if (!blocked.has_value() || blocked->age < api::kSchedulerPatience) {
+      return Wait(*cluster, api::message::ClusterWaitsForBindings, bindings);
+    }
+    RETURN_IF_ERROR(TakeOutOf(bindings, *cluster, stop));
+  }
   RETURN_IF_ERROR(
       manager_.cluster().RemoveFinalizer(api::Clusters(), cluster, api::kClusterFinalizer, stop));
   return kube::Action::Done();
@@ -161,15 +170,40 @@ absl::Status ClusterReconciler::ReleaseWorks(const kube::Object& cluster,
   return errors.Join();
 }
 
-std::vector<kube::ObjectPtr> ClusterReconciler::BindingsTo(absl::string_view cluster) const {
+std::vector<kube::ObjectPtr> ClusterReconciler::BindingsTo(absl::string_view cluster,
+                                                           const base::StopToken& stop) const {
   std::vector<kube::ObjectPtr> bindings;
   for (const kube::Resource* r : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
     for (kube::ObjectPtr& binding :
          manager_.cluster().ByIndex(*r, loops::kBindingsByCluster, std::string(cluster))) {
+      if (works::IsRefused(manager_.cluster(), *binding, stop)) continue;
       bindings.push_back(std::move(binding));
     }
   }
   return bindings;
+}
+
+// The scheduler compares the replicas of spec.clusters with those of the template, so one that was
+// away meanwhile, or was told to wait, finds what is to be placed again.
+absl::Status ClusterReconciler::TakeOutOf(absl::Span<const kube::ObjectPtr> bindings,
+                                          const kube::Object& cluster,
+                                          const base::StopToken& stop) {
+  for (const kube::ObjectPtr& binding : bindings) {
+    json::Value left = json::Value::Array();
+    for (const json::Value& target : binding->Get({"spec", "clusters"}).items()) {
+      if (target["name"].AsString() != cluster.name()) left.Append(target);
+    }
+    kube::Object after = *binding;
+    after.Set({"spec", "clusters"}, left);
+    if (left.empty()) after.Erase({"spec", "clusters"});
+    const kube::Resource& kind =
+        binding->ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
+    RETURN_IF_ERROR(
+        kube::IgnoreGone(manager_.cluster().Update(kind, binding, after, {}, stop).status()));
+  }
+  recorder_.Warning(kube::InvolvedObject::Of(cluster), api::reason::kTakenOutOfBindings,
+                    api::message::ClusterTakenOut(cluster, bindings));
+  return absl::OkStatus();
 }
 
 kube::Action ClusterReconciler::Wait(const kube::Object& cluster, WaitMessage message,

@@ -39,8 +39,11 @@ class ClusterReconciler : public kube::Reconciler {
   absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& cluster,
                                         const base::StopToken& stop);
   absl::Status ReleaseWorks(const kube::Object& cluster, const base::StopToken& stop);
-  // Returns the bindings of both scopes that name the cluster as a target.
-  std::vector<kube::ObjectPtr> BindingsTo(absl::string_view cluster) const;
+  // Returns the bindings of both scopes that name the cluster as a target and are not refused.
+  std::vector<kube::ObjectPtr> BindingsTo(absl::string_view cluster,
+                                          const base::StopToken& stop) const;
+  absl::Status TakeOutOf(absl::Span<const kube::ObjectPtr> bindings, const kube::Object& cluster,
+                         const base::StopToken& stop);
   // Ends a pass over a cluster that is being removed and has to wait for these objects. A wait that
   // lasts is reported on the Cluster: `message` says what for.
   using WaitMessage = std::string (*)(const kube::Object& cluster, const api::BlockedDeletion&,

@@ -91,6 +91,14 @@ struct Fixture : tests::LoopsFixture {
   bool HasNamespace() const {
     return !server->Find(api::Namespaces(), {"", "karmada-es-m1"}).empty();
   }
+  // Returns a binding that is in m1.
+  static kube::Object Binding(const std::string& name) {
+    kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, {"ns", name});
+    binding.Set({"spec", "resource"}, Json(R"({"apiVersion": "v1", "kind": "ConfigMap",
+                                               "namespace": "ns", "name": "config"})"));
+    binding.Set({"spec", "clusters"}, Json(R"([{"name": "m1"}])"));
+    return binding;
+  }
   kube::Object Deleting(const char* mode = "Push") {
     kube::Object cluster = Cluster("True");
     cluster.Set({"spec", "syncMode"}, mode);
@@ -147,8 +155,7 @@ TEST_CASE_METHOD(Fixture, "taking the last taint away does not erase one that wa
 
 TEST_CASE_METHOD(Fixture, "an unjoined cluster waits for its namespace and its bindings") {
   PutCached(api::Namespaces(), kube::Object::Make(api::Namespaces().gvk, {"", "karmada-es-m1"}));
-  kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, {"ns", "b"});
-  binding.Set({"spec", "clusters"}, Json(R"([{"name": "m1"}])"));
+  kube::Object binding = Binding("b");
   PutCached(api::ResourceBindings(), binding);
   PutCached(api::Clusters(), Deleting());
 
@@ -203,9 +210,7 @@ TEST_CASE_METHOD(Fixture, "an unjoin that does not end says what it waits for") 
   REQUIRE(tests::Eventually(
       [&] { return manager->cluster().Find(api::Namespaces(), ns.key()) == nullptr; }));
   for (int i = 0; i < 6; ++i) {
-    kube::Object binding =
-        kube::Object::Make(api::ResourceBindings().gvk, {"ns", absl::StrCat("b", i)});
-    binding.Set({"spec", "clusters"}, Json(R"([{"name": "m1"}])"));
+    kube::Object binding = Binding(absl::StrCat("b", i));
     if (i < 5) binding.SetLabel(api::kPropagationPolicyIdLabel, "policy");
     PutCached(api::ResourceBindings(), binding);
   }
@@ -216,9 +221,56 @@ TEST_CASE_METHOD(Fixture, "an unjoin that does not end says what it waits for") 
   CHECK(Stored().HasFinalizer(api::kClusterFinalizer));
 }
 
+TEST_CASE_METHOD(Fixture, "an unjoin does not wait for a binding that is refused, nor writes it") {
+  kube::Object binding = Binding("b");
+  binding.Set(
+      {"spec", "resource"},
+      Json(GENERATE(
+          as<std::string>(),
+          R"({"apiVersion": "v1", "kind": "Secret", "namespace": "other", "name": "s"})",
+          R"({"apiVersion": "v1", "kind": "Namespace", "namespace": "ns", "name": "other"})")));
+  PutCached(api::ResourceBindings(), binding);
+  PutCached(api::Clusters(), Deleting());
+  REQUIRE(Reconcile().ok());
+  CHECK_FALSE(Stored().HasFinalizer(api::kClusterFinalizer));
+  CHECK(server->Find(api::ResourceBindings(), binding.key()).spec() == binding.spec());
+}
+
+TEST_CASE_METHOD(Fixture, "what the scheduler leaves in a cluster that is unjoined loses it") {
+  const kube::ObjectKey in_ns = {"ns", "b"}, of_cluster = {"", "c"};
+  for (const auto& [kind, key] : {std::pair(api::ResourceBindings(), in_ns),
+                                  std::pair(api::ClusterResourceBindings(), of_cluster)}) {
+    kube::Object binding = kube::Object::Make(kind.gvk, key);
+    binding.Set({"spec", "resource"}, Binding("b").spec()["resource"]);
+    binding.Set({"spec", "clusters"}, Json(R"([{"name": "m1"}, {"name": "m2", "replicas": 2}])"));
+    PutCached(kind, binding);
+  }
+  kube::Object cluster = Deleting();
+  const auto began = [&](absl::Duration ago) {
+    cluster.Set({"metadata", "deletionTimestamp"}, kube::FormatTime(clock.Now() - ago));
+    PutCached(api::Clusters(), cluster);
+  };
+  began(absl::Minutes(14));
+  REQUIRE(Reconcile().ok());
+  CHECK(server->Requests("PATCH").empty());
+  CHECK(absl::StrContains(recorded->All().back(),
+                          "What still names it 15 minutes after the removal began loses it then."));
+
+  began(absl::Minutes(15));
+  REQUIRE(Reconcile().ok());
+  const json::Value left = Json(R"([{"name": "m2", "replicas": 2}])");
+  CHECK(server->Find(api::ResourceBindings(), in_ns).spec()["clusters"] == left);
+  CHECK(server->Find(api::ClusterResourceBindings(), of_cluster).spec()["clusters"] == left);
+  CHECK_FALSE(Stored().HasFinalizer(api::kClusterFinalizer));
+  CHECK(absl::StartsWith(recorded->All().back(),
+                         "Warning TakenOutOfBindings Cluster: Cluster m1 was taken out of "
+                         "spec.clusters of 2 bindings: ns/b, c. The scheduler has not done so "
+                         "within 15 minutes"));
+}
+
 TEST_CASE_METHOD(Fixture, "an unjoin goes on when the last binding has left, or is gone") {
   const bool deleted = GENERATE(false, true);
-  kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, {"ns", "b"});
+  kube::Object binding = Binding("b");
   binding.Set({"spec", "clusters"}, Json(R"([{"name": "m1"}, {"name": "m2"}])"));
   PutCached(api::ResourceBindings(), binding);
   PutCached(api::Clusters(), Deleting());

@@ -92,7 +92,7 @@ TEST_CASE_METHOD(Fixture, "nothing is evicted without need") {
   CHECK(server->Requests("PATCH").empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a binding that is refused is left alone, and nothing is said of it") {
+TEST_CASE_METHOD(Fixture, "a binding that is refused is evicted from nowhere, and has no event") {
   PutCluster();
   kube::Object binding = Binding();
   SECTION("for the namespace of its object") {

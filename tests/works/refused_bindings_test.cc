@@ -4,7 +4,7 @@
 
 #include "api/object_reference.h"
 #include "api/resources.h"
-#include "tests/support/loops_fixture.h"
+#include "tests/support/members_fixture.h"
 
 namespace {
 
@@ -16,7 +16,7 @@ kube::Object Binding(const kube::ObjectKey& key, const api::ObjectReference& res
   return binding;
 }
 
-TEST_CASE_METHOD(tests::LoopsFixture, "a binding is refused for the namespace of its object") {
+TEST_CASE_METHOD(tests::MembersFixture, "a binding is refused for the namespace of its object") {
   const api::ObjectReference web = {
       .api_version = "apps/v1", .kind = "Deployment", .ns = "ns", .name = "web"};
   CHECK_FALSE(works::IsRefused(cluster, Binding({"ns", "b"}, web), {}));
@@ -24,7 +24,7 @@ TEST_CASE_METHOD(tests::LoopsFixture, "a binding is refused for the namespace of
   CHECK_FALSE(works::IsRefused(cluster, Binding({"", "b"}, web), {}));
 }
 
-TEST_CASE_METHOD(tests::LoopsFixture, "a binding is refused for a kind without namespaces") {
+TEST_CASE_METHOD(tests::MembersFixture, "a binding is refused for a kind without namespaces") {
   api::ObjectReference object = {
       .api_version = "v1", .kind = "Namespace", .ns = "ns", .name = "other"};
   CHECK(works::IsRefused(cluster, Binding({"ns", "b"}, object), {}));
