@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "api/binding_address.h"
 #include "api/binding_resource.h"
 #include "api/dependencies.h"
 #include "api/names.h"
@@ -48,6 +47,7 @@
 #include "works/passage.h"
 #include "works/related.h"
 #include "works/rule_requeue.h"
+#include "works/standing_binding.h"
 #include "works/template_read.h"
 
 namespace binding {
@@ -288,13 +288,15 @@ kube::MapFn BindingThatLostWork(kube::Manager& manager) {
   };
 }
 
-// Maps a Work that has changed hands to the binding that Karmada makes for its object.
+// Maps a Work that has changed hands to the bindings that name its object: one stands for it.
 template <class Scope>
-std::vector<kube::Request> BindingThatStands(const kube::Object& work) {
-  const kube::Object object = works::ObjectOf(work);
-  const api::BindingAddress at = api::BindingOf(object.kind(), object.key());
-  if (object.name().empty() || at.resource.gvk != Scope::Bindings().gvk) return {};
-  return {{.key = at.key}};
+kube::MapFn BindingsOfItsObject(kube::Manager& manager) {
+  return [&manager](const kube::Object& work) {
+    const kube::Object object = works::ObjectOf(work);
+    const bool is_ours = !object.name().empty() && object.ns().empty() != Scope::kNamespaced;
+    return is_ours ? works::RequestsForBindingsOf(manager.cluster(), object.kind(), object.key())
+                   : std::vector<kube::Request>();
+  };
 }
 
 // Returns which Namespaces the namespace loop writes; nullptr when it does not run.
@@ -358,10 +360,10 @@ absl::Status RegisterBinding(const loops::Context& context, int workers) {
           .Watches(
               api::Works(),
               {.when = {.add = kube::Never, .update = works::ChangedHands, .remove = kube::Never},
-               .map = BindingThatStands<Scope>})
+               .map = BindingsOfItsObject<Scope>(context.manager)})
           .Reads(api::Works(), Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel))
-          .Reads(api::ResourceBindings())
-          .Reads(api::ClusterResourceBindings())
+          .Reads(api::ResourceBindings(), works::kBindingsByObject, works::ObjectNamedBy)
+          .Reads(api::ClusterResourceBindings(), works::kBindingsByObject, works::ObjectNamedBy)
           .Reads(api::ClusterOverridePolicies())
           .Reads(api::PropagationPolicies())
           .Reads(api::ClusterPropagationPolicies())

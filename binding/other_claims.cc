@@ -1,12 +1,11 @@
 #include "binding/other_claims.h"
 
 #include "absl/strings/str_cat.h"
-#include "api/binding_address.h"
-#include "api/binding_resource.h"
 #include "api/names.h"
 #include "api/resources.h"
 #include "works/binding_works.h"
 #include "works/related.h"
+#include "works/standing_binding.h"
 
 namespace binding {
 namespace {
@@ -24,18 +23,6 @@ bool Expects(const kube::Object& binding, absl::string_view cluster) {
   return api::BindingView(binding).ExpectedClusters().contains(std::string(cluster));
 }
 
-kube::ObjectPtr OtherClaims::Proper(absl::string_view kind, const kube::ObjectKey& object,
-                                    absl::string_view cluster) const {
-  const api::BindingAddress at = api::BindingOf(kind, object);
-  kube::ObjectPtr binding = client_.Find(at.resource, at.key);
-  if (binding == nullptr || binding->IsDeleting() || !api::MayStandForResource(*binding)) {
-    return nullptr;
-  }
-  const api::ObjectReference resource = api::BindingView(*binding).Resource();
-  const bool stands = resource.kind == kind && resource.key() == object;
-  return stands && Expects(*binding, cluster) ? binding : nullptr;
-}
-
 bool OtherClaims::IsSyncedInto(const kube::Object& object, const std::string& cluster) const {
   if (!is_synced_ || object.gvk() != api::Namespaces().gvk) return false;
   const kube::ObjectPtr ns = client_.Find(api::Namespaces(), object.key());
@@ -48,15 +35,21 @@ OtherClaims::Claimant OtherClaims::Of(const kube::Object& work, const kube::Obje
   const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work.ns());
   const kube::Object object = works::ObjectOf(work);
   if (!cluster.ok() || object.name().empty()) return Claimant::kNone;
-  const kube::ObjectPtr proper = Proper(object.kind(), object.key(), *cluster);
-  if (proper != nullptr && !IsSame(*proper, binding)) return Claimant::kBinding;
+  const auto is_other_there = [&](const kube::Object& other) {
+    return !IsSame(other, binding) && Expects(other, *cluster);
+  };
+  if (works::StandingBinding(client_, object.kind(), object.key(), is_other_there) != nullptr) {
+    return Claimant::kBinding;
+  }
   return IsSyncedInto(object, *cluster) ? Claimant::kNamespaceSync : Claimant::kNone;
 }
 
 absl::Status OtherClaims::CheckIsNoCopy(const kube::Object& binding,
                                         absl::string_view cluster) const {
   const api::ObjectReference resource = api::BindingView(binding).Resource();
-  const kube::ObjectPtr proper = Proper(resource.kind, resource.key(), cluster);
+  const kube::ObjectPtr proper =
+      works::StandingBinding(client_, resource.kind, resource.key(),
+                             [&](const kube::Object& other) { return Expects(other, cluster); });
   if (proper == nullptr || IsSame(*proper, binding)) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("the Work of ", resource.Describe(), " is that of ", proper->Describe(),

@@ -29,24 +29,19 @@ class OtherClaims {
   using IsSynced = std::function<bool(const kube::Object& ns)>;
 
   // REQUIRES: the client outlives this object; Namespaces, Clusters and the bindings of both scopes
-  // are declared as read.
+  // by works::kBindingsByObject are declared as read.
   OtherClaims(kube::ClusterClient& client, IsSynced is_synced)
       : client_(client), is_synced_(std::move(is_synced)) {}
 
   enum class Claimant { kNone, kBinding, kNamespaceSync };
-  // Returns who needs the Work besides this binding. Two bindings of one scope that are both named
-  // otherwise than Karmada names them do not see each other.
+  // Returns who needs the Work besides this binding.
   Claimant Of(const kube::Object& work, const kube::Object& binding) const;
 
-  // Returns kFailedPrecondition when the binding must leave the cluster's Work to the one that
-  // Karmada has made for the same object, and that is placed there: this one is a copy.
+  // Returns kFailedPrecondition when the binding must leave the cluster's Work to another one that
+  // is placed there and stands for the same object (works/standing_binding.h): this one is a copy.
   absl::Status CheckIsNoCopy(const kube::Object& binding, absl::string_view cluster) const;
 
  private:
-  // Returns the binding that Karmada makes for the object, if there is one that stays and has the
-  // object's Work in the cluster; else nullptr.
-  kube::ObjectPtr Proper(absl::string_view kind, const kube::ObjectKey& object,
-                         absl::string_view cluster) const;
   bool IsSyncedInto(const kube::Object& object, const std::string& cluster) const;
 
   kube::ClusterClient& client_;

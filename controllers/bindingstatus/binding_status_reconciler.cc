@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/binding_resource.h"
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
@@ -35,6 +36,7 @@
 #include "works/binding_works.h"
 #include "works/refused_bindings.h"
 #include "works/rule_requeue.h"
+#include "works/standing_binding.h"
 #include "works/template_read.h"
 #include "works/work_status_writer.h"
 
@@ -177,6 +179,7 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
     return absl::OkStatus();
   }
   if (works::IsRefused(manager_.cluster(), binding.object(), stop)) return absl::OkStatus();
+  if (!StandsForObject(binding.object())) return absl::OkStatus();
   ASSIGN_OR_RETURN(const kube::Resource resource, manager_.cluster().mapper().ForKind(gvk, stop));
   const absl::StatusOr<kube::ObjectPtr> object =
       works::ReadTemplate(manager_.cluster(), resource, reference.key(), stop);
@@ -199,6 +202,18 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
   return base::Annotate(done, "aggregating status of ", reference.Describe());
 }
 
+// Another binding of the same object, which somebody has copied or made by hand, has other Works:
+// the two would write two statuses in turn.
+template <class Scope>
+bool BindingStatusReconciler<Scope>::StandsForObject(const kube::Object& binding) {
+  const api::ObjectReference reference = api::BindingView(binding).Resource();
+  const kube::ObjectPtr standing = works::StandingBinding(
+      manager_.cluster(), reference.kind, reference.key(), [&](const kube::Object& other) {
+        return api::BindingView(other).Resource().gvk().group == reference.gvk().group;
+      });
+  return standing == nullptr || standing->key() == binding.key();
+}
+
 template <class Scope>
 void BindingStatusReconciler<Scope>::Report(const Subject& subject, const absl::Status& result,
                                             absl::string_view success) {
@@ -218,6 +233,19 @@ std::vector<kube::Request> BindingOf(const kube::Object& work) {
   const kube::ObjectKey key = Scope::BindingOf(work);
   const bool is_ours = !key.name.empty() && api::IsExecutionNamespace(work.ns());
   return !is_ours ? std::vector<kube::Request>() : std::vector<kube::Request>{{.key = key}};
+}
+
+bool BeginsToGo(const kube::Object& before, const kube::Object& after) {
+  return after.IsDeleting() && !before.IsDeleting();
+}
+
+// Maps a binding that ends to all that name its object: another one stands for it now.
+kube::MapFn BindingsOfItsObject(kube::Manager& manager) {
+  return [&manager](const kube::Object& binding) {
+    if (!api::MayStandForResource(binding)) return std::vector<kube::Request>();
+    const api::ObjectReference reference = api::BindingView(binding).Resource();
+    return works::RequestsForBindingsOf(manager.cluster(), reference.kind, reference.key());
+  };
 }
 
 bool StatusOrDeletionChanged(const kube::Object& before, const kube::Object& after) {
@@ -256,6 +284,9 @@ absl::Status RegisterBindingStatus(const loops::Context& context, int workers) {
           .Watches(Scope::Bindings(),
                    {.when = {.add = kube::Never, .update = ExpectedClustersChanged},
                     .delay = works::kSettledHold})
+          .Watches(Scope::Bindings(), {.when = {.add = kube::Never, .update = BeginsToGo},
+                                       .map = BindingsOfItsObject(context.manager)})
+          .Reads(Scope::Bindings(), works::kBindingsByObject, works::ObjectNamedBy)
           // Several Works of one binding tend to change together.
           .Watches(api::Works(), {.when = {.add = kube::Never, .update = StatusOrDeletionChanged},
                                   .map = BindingOf<Scope>,

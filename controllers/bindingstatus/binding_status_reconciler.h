@@ -52,6 +52,7 @@ class BindingStatusReconciler : public kube::Reconciler {
   absl::Status WriteTemplate(const api::BindingView& binding,
                              const std::vector<api::AggregatedStatusItem>& items,
                              const base::StopToken& stop);
+  bool StandsForObject(const kube::Object& binding);
   // The object of an event, and the name under which its failures are remembered.
   struct Subject {
     const kube::Object& object;

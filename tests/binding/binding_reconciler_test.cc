@@ -13,6 +13,7 @@
 #include "api/binding_scope.h"
 #include "api/names.h"
 #include "tests/support/members_fixture.h"
+#include "works/standing_binding.h"
 
 namespace {
 
@@ -33,6 +34,9 @@ struct Fixture : tests::MembersFixture {
   Fixture() {
     kube::InformerSet& caches = informers;
     caches.Get(api::Works())->AddIndex(Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel));
+    for (const kube::Resource& kind : {api::ResourceBindings(), api::ClusterResourceBindings()}) {
+      caches.Get(kind)->AddIndex(works::kBindingsByObject, works::ObjectNamedBy);
+    }
     Sync({api::Works(), api::ResourceBindings()});
     reconciler.emplace(Make(), *chain);
   }
@@ -169,6 +173,9 @@ struct SpreadFixture : tests::MembersFixture {
 
   SpreadFixture() {
     informers.Get(api::Works())->AddIndex(Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel));
+    for (const kube::Resource& kind : {api::ResourceBindings(), api::ClusterResourceBindings()}) {
+      informers.Get(kind)->AddIndex(works::kBindingsByObject, works::ObjectNamedBy);
+    }
     Sync({api::Works(), api::ResourceBindings()});
     reconciler.emplace(Make(), *chain);
     PutTemplate("first");

@@ -15,6 +15,7 @@
 #include "api/work.h"
 #include "binding/binding_reconciler.h"
 #include "tests/support/members_fixture.h"
+#include "works/standing_binding.h"
 
 namespace {
 
@@ -31,6 +32,9 @@ struct Fixture : tests::MembersFixture {
 
   Fixture() {
     informers.Get(api::Works())->AddIndex(Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel));
+    for (const kube::Resource& kind : {api::ResourceBindings(), api::ClusterResourceBindings()}) {
+      informers.Get(kind)->AddIndex(works::kBindingsByObject, works::ObjectNamedBy);
+    }
     Sync({kDeployments, api::Works(), api::ResourceBindings(), api::Clusters(),
           api::OverridePolicies(), api::ClusterOverridePolicies(), api::PropagationPolicies(),
           api::ClusterPropagationPolicies()});

@@ -12,6 +12,7 @@
 #include "binding/binding_works.h"
 #include "kube/runtime/fan_out.h"
 #include "tests/support/members_fixture.h"
+#include "works/standing_binding.h"
 
 namespace {
 
@@ -30,6 +31,9 @@ struct Fixture : tests::MembersFixture {
 
   Fixture() {
     informers.Get(api::Works())->AddIndex(Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel));
+    for (const kube::Resource& kind : {api::ResourceBindings(), api::ClusterResourceBindings()}) {
+      informers.Get(kind)->AddIndex(works::kBindingsByObject, works::ObjectNamedBy);
+    }
     Sync({api::Works(), api::ResourceBindings(), api::ClusterResourceBindings(), api::Namespaces(),
           api::Clusters()});
     PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", "m1"}));
@@ -126,6 +130,25 @@ TEST_CASE_METHOD(Fixture, "a copy is told from the binding that Karmada makes") 
   const kube::ObjectPtr proper =
       cluster.Find(api::ResourceBindings(), {"tenant", "settings-configmap"});
   CHECK(others->CheckIsNoCopy(*proper, "m1").ok());
+}
+
+TEST_CASE_METHOD(Fixture, "of two bindings with names of their own the older one stands") {
+  const kube::Object object = ConfigMapIn("tenant");
+  kube::Object other = kube::Object::Make(api::ResourceBindings().gvk, {"tenant", "y"});
+  for (kube::Object* binding : {&own, &other}) {
+    binding->Set({"spec", "resource"}, api::ObjectReference::Of(object).ToJson());
+    binding->Set({"spec", "clusters"}, Json(R"([{"name": "m1"}])"));
+    binding->Set({"metadata", "creationTimestamp"}, "2024-05-01T10:00:00Z");
+  }
+  const bool is_older = GENERATE(true, false);  // Else their names decide.
+  if (is_older) other.Set({"metadata", "creationTimestamp"}, "2024-05-01T09:00:00Z");
+  for (const kube::Object& binding : {own, other}) PutCached(api::ResourceBindings(), binding);
+  CHECK(others->CheckIsNoCopy(own, "m1").ok() == !is_older);
+  CHECK(others->CheckIsNoCopy(other, "m1").ok() == is_older);
+  CHECK(others->CheckIsNoCopy(own, "m2").ok());
+  LetGoOfWorkOf(object);  // The end of the one that stands does not take the Work along.
+  CHECK_FALSE(WasDeleted());
+  CHECK_FALSE(HasMarks());
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "tests/support/loops_fixture.h"
 #include "tests/support/members_fixture.h"
 #include "tests/support/scripted_interpreter.h"
+#include "works/standing_binding.h"
 
 namespace {
 
@@ -37,6 +38,8 @@ struct Fixture : tests::MembersFixture {
     Sync({kDeployments, api::ResourceBindings(), api::Works(), api::Clusters()});
     informers.Get(api::Works())
         ->AddIndex(api::kResourceBindingIdLabel, kube::IndexByLabel(api::kResourceBindingIdLabel));
+    informers.Get(api::ResourceBindings())
+        ->AddIndex(works::kBindingsByObject, works::ObjectNamedBy);
     kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, kBinding);
     binding.SetLabel(api::kResourceBindingIdLabel, "id");
     binding.Set({"spec", "resource"},
@@ -67,6 +70,32 @@ TEST_CASE_METHOD(Fixture, "the aggregated status goes to the subresource, once")
   CHECK(Status() == Json(R"({"ready": 1})"));
   REQUIRE(Reconcile().ok());
   CHECK(Sent() == Strings{"PATCH status"});
+}
+
+TEST_CASE_METHOD(Fixture, "only the binding that stands for a template writes its status") {
+  server->KeepStatus(kDeployments, Server::Status::kSubresource);
+  kube::Object other = server->Find(api::ResourceBindings(), kBinding);
+  other.Set({"metadata", "name"}, "another");
+  other.Set({"metadata", "creationTimestamp"}, "2000-01-01T00:00:00Z");
+  other.SetLabel(api::kResourceBindingIdLabel, "id-of-another");
+  PutCached(api::ResourceBindings(), other);
+  const kube::Request request = {.key = other.key()};
+  REQUIRE(reconciler->Reconcile(request, {}).ok());
+  CHECK(Sent().empty());
+  REQUIRE(Reconcile().ok());
+  CHECK(Sent() == Strings{"PATCH status"});
+
+  // A binding of another group's kind has the name; and one that is alone stands.
+  kube::Object first = server->Find(api::ResourceBindings(), kBinding);
+  if (GENERATE(true, false)) {
+    first.Set({"spec", "resource", "apiVersion"}, "example.com/v1");
+  } else {
+    first.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+  }
+  PutCached(api::ResourceBindings(), first);
+  scripted.aggregated = Json(R"({"ready": 2})");
+  REQUIRE(reconciler->Reconcile(request, {}).ok());
+  CHECK(Status() == Json(R"({"ready": 2})"));
 }
 
 TEST_CASE_METHOD(Fixture, "a new status is a routine success on binding and template") {
