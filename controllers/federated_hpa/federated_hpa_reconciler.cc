@@ -12,6 +12,7 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "api/binding.h"
@@ -39,20 +40,25 @@ constexpr int kAttempts = 5;  // To write the Scale against other writers.
 // twice.
 constexpr absl::Duration kLinger = absl::Minutes(30);
 
-// Labels of templates and bindings, by which the bindings of a policy are found.
+// Labels of templates and bindings that name their policy.
 constexpr const char* kPolicyLabels[] = {api::kPropagationPolicyIdLabel,
                                          api::kClusterPropagationPolicyIdLabel};
 
 namespace scaling = api::scaling;
 namespace message = api::scaling::message;
 
-// Returns why a template has no binding, in upstream's words (getBindingByLabel).
+// Returns why a template has no binding, in upstream's words (getBindingByLabel), which looks at
+// all namespaces. Here only bindings of the template's own count: whoever may write labels there
+// must not learn which policies others have.
 std::string WhyNoBinding(kube::ClusterClient& client, const kube::Object& target) {
   if (target.labels().empty()) return "target resource has no label";
   for (const char* label : kPolicyLabels) {
     const absl::string_view policy = target.Label(label);
     if (policy.empty()) continue;
-    return client.CountByIndex(api::ResourceBindings(), label, policy) > 0
+    const auto has_policy = [&](const kube::ObjectPtr& binding) {
+      return binding->Label(label) == policy;
+    };
+    return absl::c_any_of(client.List(api::ResourceBindings(), target.ns()), has_policy)
                ? "no binding matches the target resource"
                : "length of binding list is zero";
   }
@@ -272,9 +278,6 @@ absl::Status RegisterFederatedHpa(const loops::Context& context, int workers) {
       std::make_unique<autoscaling::MetricsClient>(plane.raw(), plane.mapper(),
                                                    context.manager.registry())};
   kube::ControllerBuilder builder = context.NewController(api::kFederatedHpaController, workers);
-  for (const char* label : kPolicyLabels) {
-    builder.Reads(api::ResourceBindings(), label, kube::IndexByLabel(label));
-  }
   loops::ReadsCredentials(builder)
       // A resync brings nothing new, as with upstream, whose filter drops updates without a change:
       // --resync-period must not be another sync period. The rounds of a shadow, which writes

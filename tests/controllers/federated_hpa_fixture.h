@@ -64,13 +64,6 @@ struct FederatedHpaFixture : LoopsFixture {
     // test lets time pass.
     inventory.SetReads(api::kFederatedHpaController, kPods, autoscaling::PodFields());
     Restart();
-    for (const char* label :
-         {api::kPropagationPolicyIdLabel, api::kClusterPropagationPolicyIdLabel}) {
-      manager->cluster()
-          .informers()
-          .Get(api::ResourceBindings())
-          ->AddIndex(label, kube::IndexByLabel(label));
-    }
     Sync({api::FederatedHpas(), api::ResourceBindings(), api::Clusters()});
     for (const char* name : {"m1", "m2"}) PutCluster(name, true);
     PutTemplate(4);

@@ -183,6 +183,9 @@ TEST_CASE_METHOD(Fixture, "what is wrong with a target is a condition and an eve
       {"binding of nobody", "FailedGetBinding", "FailedGetBindings",
        "the HPA controller was unable to get the binding by scaleTargetRef: length of binding list "
        "is zero"},
+      {"binding elsewhere", "FailedGetBinding", "FailedGetBindings",
+       "the HPA controller was unable to get the binding by scaleTargetRef: length of binding list "
+       "is zero"},
       {"binding of another", "FailedGetBinding", "FailedGetBindings",
        "the HPA controller was unable to get the binding by scaleTargetRef: no binding matches the "
        "target resource"},
@@ -216,8 +219,9 @@ TEST_CASE_METHOD(Fixture, "what is wrong with a target is a condition and an eve
   if (c.what == "no binding") WithoutBinding({});
   if (c.what == "no policy") WithoutBinding({"app"});
   if (c.what == "binding of nobody") WithoutBinding({api::kClusterPropagationPolicyIdLabel});
-  if (c.what == "binding of another") {
-    kube::Object other = kube::Object::Make(api::ResourceBindings().gvk, {"ns", "other"});
+  if (c.what == "binding of another" || c.what == "binding elsewhere") {
+    const std::string ns = c.what == "binding elsewhere" ? "elsewhere" : "ns";
+    kube::Object other = kube::Object::Make(api::ResourceBindings().gvk, {ns, "other"});
     other.SetLabel(api::kPropagationPolicyIdLabel, "x");
     PutCached(api::ResourceBindings(), other);
     WithoutBinding({api::kPropagationPolicyIdLabel, api::kClusterPropagationPolicyIdLabel});
