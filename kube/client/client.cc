@@ -85,7 +85,8 @@ json::Value DeleteBody(const DeleteOptions& options) {
   return body;
 }
 
-std::string ListPath(const Resource& r, absl::string_view ns, const ListOptions& options) {
+absl::StatusOr<std::string> ListPath(const Resource& r, absl::string_view ns,
+                                     const ListOptions& options) {
   Query query;
   query.Add("labelSelector", options.label_selector)
       .Add("fieldSelector", options.field_selector)
@@ -93,7 +94,8 @@ std::string ListPath(const Resource& r, absl::string_view ns, const ListOptions&
       .Add("continue", options.continue_token)
       // A continue token implies its version.
       .Add("resourceVersion", options.continue_token.empty() ? options.resource_version : "");
-  return absl::StrCat(CollectionPath(r, ns), query.text());
+  ASSIGN_OR_RETURN(const std::string path, CollectionPath(r, ns));
+  return absl::StrCat(path, query.text());
 }
 
 }  // namespace
@@ -153,8 +155,10 @@ absl::StatusOr<json::Value> Client::GetManagedFields(const Resource& r, const Ob
 absl::StatusOr<ListPage> Client::List(const Resource& r, absl::string_view ns,
                                       const ListOptions& options, const base::StopToken& stop) {
   const std::string what = Describe("list", r, ns);
+  auto path = ListPath(r, ns, options);
+  if (!path.ok()) return base::Annotate(path.status(), what);
   ASSIGN_OR_RETURN(const HttpResponse answer,
-                   impl_->caller.Call({.method = "GET", .path = ListPath(r, ns, options)}, what,
+                   impl_->caller.Call({.method = "GET", .path = *std::move(path)}, what,
                                       Caller::Answers::kErrors, stop));
   auto page = ParseList(answer.body, r.gvk, options.fields);
   if (!page.ok()) return base::Annotate(page.status(), what);
@@ -198,14 +202,11 @@ absl::StatusOr<Object> Client::Create(const Resource& r, const Object& object,
   if (r.namespaced && object.ns().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(what, ": the namespace is empty"));
   }
-  std::string path = CollectionPath(r, object.ns());
-  if (!options.subresource.empty()) {
-    auto object_path = ObjectPath(r, object.key(), options.subresource);
-    if (!object_path.ok()) return base::Annotate(object_path.status(), what);
-    path = *std::move(object_path);
-  }
+  const auto path = options.subresource.empty() ? CollectionPath(r, object.ns())
+                                                : ObjectPath(r, object.key(), options.subresource);
+  if (!path.ok()) return base::Annotate(path.status(), what);
   HttpRequest request{.method = "POST",
-                      .path = absl::StrCat(path, WriteQuery(options)),
+                      .path = absl::StrCat(*path, WriteQuery(options)),
                       .content_type = "application/json",
                       .body = json::Write(object.root())};
   if (!options.wants_answer) return impl_->CallUnread(std::move(request), what, stop);
@@ -266,7 +267,9 @@ std::unique_ptr<Watch> Client::StartWatch(const Resource& r, absl::string_view n
       .Add("labelSelector", options.label_selector)
       .Add("fieldSelector", options.field_selector)
       .Add("resourceVersion", options.resource_version);
-  HttpRequest request{.method = "GET", .path = absl::StrCat(CollectionPath(r, ns), query.text())};
+  // Nobody watches without having listed, which has failed for a namespace that cannot be one.
+  const std::string path = CollectionPath(r, ns).value_or("/");
+  HttpRequest request{.method = "GET", .path = absl::StrCat(path, query.text())};
   request.timeout = kWatchSilence;
   request.user_agent = impl_->caller.options().user_agent;
   auto watch = std::make_unique<ClientWatch>(

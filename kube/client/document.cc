@@ -14,7 +14,7 @@ constexpr size_t kLongestDocument = 16 << 20;
 absl::StatusOr<std::string> TextOf(const DocumentPath& path) {
   std::string text;
   for (const std::string& segment : path.segments) {
-    if (segment.empty() || segment == "." || segment == "..") {
+    if (!IsPathSegment(segment)) {
       return absl::InvalidArgumentError(
           absl::StrCat("\"", segment, "\" cannot be a part of a path"));
     }

@@ -351,7 +351,8 @@ std::string PathToRead(const HttpRequest& request) {
   const Address at = AddressOf(request.path);
   std::string name = at.name;
   if (name.empty() && request.method == "POST") {
-    name = EscapeSegment(Parsed(request.body)["metadata"]["name"].AsString());
+    const std::string given = Parsed(request.body)["metadata"]["name"].ToString();
+    if (IsPathSegment(given)) name = EscapeSegment(given);
   }
   if (name.empty() || (request.method == "POST" && !at.subresource.empty())) return "";
   std::string path = absl::StrCat(at.collection, "/", name);

@@ -27,13 +27,17 @@ std::string Escape(absl::string_view text, absl::string_view also_literal) {
 
 absl::Status CheckSegment(absl::string_view what, absl::string_view text) {
   if (text.empty()) return absl::InvalidArgumentError(absl::StrCat(what, " is empty"));
-  if (text == "." || text == ".." || absl::StrContains(text, '/')) {
+  if (!IsPathSegment(text)) {
     return absl::InvalidArgumentError(absl::StrCat(what, " \"", text, "\" is not a legal name"));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+bool IsPathSegment(absl::string_view text) {
+  return !text.empty() && text != "." && text != ".." && !absl::StrContains(text, '/');
+}
 
 std::string EscapeSegment(absl::string_view text) { return Escape(text, ":@!$'()*+,;="); }
 std::string EscapeQuery(absl::string_view text) { return Escape(text, ""); }
@@ -43,9 +47,12 @@ std::string GroupVersionPath(absl::string_view group, absl::string_view version)
                        : absl::StrCat("/apis/", group, "/", version);
 }
 
-std::string CollectionPath(const Resource& r, absl::string_view ns) {
+absl::StatusOr<std::string> CollectionPath(const Resource& r, absl::string_view ns) {
   std::string path = GroupVersionPath(r.gvk.group, r.gvk.version);
-  if (r.namespaced && !ns.empty()) absl::StrAppend(&path, "/namespaces/", EscapeSegment(ns));
+  if (r.namespaced && !ns.empty()) {
+    RETURN_IF_ERROR(CheckSegment("the namespace", ns));
+    absl::StrAppend(&path, "/namespaces/", EscapeSegment(ns));
+  }
   absl::StrAppend(&path, "/", r.plural);
   return path;
 }
@@ -54,7 +61,8 @@ absl::StatusOr<std::string> ObjectPath(const Resource& r, const ObjectKey& key,
                                        absl::string_view subresource) {
   if (r.namespaced) RETURN_IF_ERROR(CheckSegment("the namespace", key.ns));
   RETURN_IF_ERROR(CheckSegment("the name", key.name));
-  std::string path = absl::StrCat(CollectionPath(r, key.ns), "/", EscapeSegment(key.name));
+  ASSIGN_OR_RETURN(std::string path, CollectionPath(r, key.ns));
+  absl::StrAppend(&path, "/", EscapeSegment(key.name));
   if (!subresource.empty()) absl::StrAppend(&path, "/", subresource);
   return path;
 }

@@ -17,8 +17,13 @@ std::string EscapeQuery(absl::string_view text);
 // Returns "/api/v1" or "/apis/apps/v1".
 std::string GroupVersionPath(absl::string_view group, absl::string_view version);
 
-// Returns the path of all objects, or of those of one namespace.
-std::string CollectionPath(const Resource& r, absl::string_view ns);
+// Returns whether the text can be one segment of a path and nothing else: servers decode "%2F"
+// before they take a path apart, and "..", in whatever form, addresses another resource.
+bool IsPathSegment(absl::string_view text);
+
+// Returns the path of all objects, or of those of one namespace. kInvalidArgument when that would
+// change the path's meaning.
+absl::StatusOr<std::string> CollectionPath(const Resource& r, absl::string_view ns);
 
 // kInvalidArgument when the name, or the namespace of a namespaced resource, is missing or would
 // change the path's meaning ("" addresses the collection, ".." another resource).

@@ -130,8 +130,16 @@ TEST_CASE("Unusual legal names are escaped, and names that would change the path
     CHECK(absl::IsInvalidArgument(f.client.Get(kPods, key, {}).status()));
     CHECK(absl::IsInvalidArgument(f.client.Delete(kPods, key, {}, {}).status()));
   }
-  CHECK(absl::IsInvalidArgument(
-      f.client.Create(kPods, Object::Make(kPods.gvk, {"", "b"}), {}, {}).status()));
+  for (const char* ns : {"", ".", "..", "a/b", "../../nodes"}) {
+    CAPTURE(ns);
+    const absl::Status refused =
+        f.client.Create(kPods, Object::Make(kPods.gvk, {ns, "b"}), {}, {}).status();
+    CHECK(absl::IsInvalidArgument(refused));
+    CHECK(absl::StartsWith(refused.message(), absl::StrCat("create Pod ", ns)));
+    if (*ns == '\0') continue;  // Lists all namespaces.
+    CHECK(absl::IsInvalidArgument(f.client.List(kPods, ns, {}, {}).status()));
+    CHECK(absl::IsInvalidArgument(f.client.ListAll(kPods, ns, {}, {}).status()));
+  }
   CHECK(f.transport->requests().size() == 1);
 }
 

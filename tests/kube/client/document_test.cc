@@ -39,17 +39,17 @@ struct Fixture {
 
 TEST_CASE_METHOD(Fixture, "a document is read at a path that is escaped, with a deadline") {
   server->answer = {200, {}, R"({"a": 1})"};
-  const auto document = Get({{"apis", "g", "v1", "a/b"}, {{"q", "x=y"}, {"empty", ""}}});
+  const auto document = Get({{"apis", "g", "v1", "a b"}, {{"q", "x=y"}, {"empty", ""}}});
   REQUIRE(document.ok());
   CHECK((*document)["a"].AsInt() == 1);
   CHECK(server->last.method == "GET");
-  CHECK(server->last.path == "/apis/g/v1/a%2Fb?q=x%3Dy");
+  CHECK(server->last.path == "/apis/g/v1/a%20b?q=x%3Dy");
   CHECK(server->last.timeout <= absl::Seconds(5));
   CHECK(server->last.max_answer_bytes == 16 << 20);
 }
 
 TEST_CASE_METHOD(Fixture, "segments that would lead elsewhere are refused") {
-  const std::string segment = GENERATE("", ".", "..");
+  const std::string segment = GENERATE("", ".", "..", "a/b", "a/../../b");
   CHECK(absl::IsInvalidArgument(Get({{"apis", segment}, {}}).status()));
   CHECK(server->last.path.empty());
 }
