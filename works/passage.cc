@@ -78,13 +78,18 @@ bool Names(const kube::Object& work, const kube::Object& binding) {
 
 Passage PassageOf(const api::BindingView& binding, const kube::Object& object, FindWorks find,
                   const interpreter::Interpreter& interpreter) {
-  if (!binding.object().Label(api::kBindingManagedByLabel).empty()) return Passage::kPassed;
-  if (api::HasPolicyId(binding.object())) {
-    return HasPassed(binding, object, find, interpreter) ? Passage::kPassed : Passage::kHeldBack;
-  }
-  const bool is_attached = !binding.object().spec()["requiredBy"].empty();
-  const bool follows = is_attached || binding.Resource().resource_version.empty();
-  return follows ? Passage::kPassed : Passage::kReleased;
+  if (IsReleased(binding)) return Passage::kReleased;
+  const bool is_governed = binding.object().Label(api::kBindingManagedByLabel).empty() &&
+                           api::HasPolicyId(binding.object());
+  if (!is_governed) return Passage::kPassed;
+  return HasPassed(binding, object, find, interpreter) ? Passage::kPassed : Passage::kHeldBack;
+}
+
+bool IsReleased(const api::BindingView& binding) {
+  const kube::Object& object = binding.object();
+  if (!object.Label(api::kBindingManagedByLabel).empty() || api::HasPolicyId(object)) return false;
+  const bool is_attached = !object.spec()["requiredBy"].empty();
+  return !is_attached && !binding.Resource().resource_version.empty();
 }
 
 bool HasPassed(const api::BindingView& binding, const kube::Object& object, FindWorks find,

@@ -19,6 +19,9 @@ enum class Passage {
   kReleased,  // No policy governs it any more: clusters keep what they have.
 };
 
+// Returns whether PassageOf is kReleased, which follows from the binding alone.
+bool IsReleased(const api::BindingView& binding);
+
 // Returns the Works of a binding in the clusters that it names as targets.
 using FindWorks = absl::FunctionRef<std::vector<kube::ObjectPtr>()>;
 

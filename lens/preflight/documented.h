@@ -31,6 +31,22 @@ const VisibleDifference* VisibleDifferenceOf(const config::KindSupport& kind);
 // Returns the one of a kind of templates, for which this program ships a rule.
 const VisibleDifference* VisibleDifferenceOf(const kube::Resource& templates);
 
+// What differs for some bindings. A test compares the rows with the page.
+struct BindingDifference {
+  absl::string_view effect;  // As above.
+  absl::string_view row;     // The beginning of the row of docs/differences.md about it.
+  absl::string_view anchor;  // The section of that row.
+};
+inline constexpr BindingDifference kRefusedBindings = {
+    "they name an object that is not of their own namespace: nothing is done for them, with the "
+    "event BindingRefused, and what they have in members stays as it is",
+    "a ResourceBinding whose `spec.resource` is in another namespace", "dependencies"};
+inline constexpr BindingDifference kReleasedTemplates = {
+    "no policy governs their templates any more: clusters keep what they have, and edits of the "
+    "templates do not reach them, also those that upstream has not brought there yet",
+    "a template that its policy releases, because the policy was deleted",
+    "policies-and-templates"};
+
 }  // namespace lens::preflight
 
 #endif  // LENS_PREFLIGHT_DOCUMENTED_H_

@@ -28,10 +28,20 @@ struct KindFacts {
   absl::StatusOr<int64_t> count = 0;  // Of the objects of all namespaces.
 };
 
+// Bindings that have another effect here than upstream: "ns/name", or "name" without a namespace.
+struct BindingFacts {
+  // They name an object for which they may not stand (api/binding_resource.h).
+  std::vector<std::string> refused;
+  // No policy governs their templates any more, so that edits of these do not pass
+  // (works/passage.h).
+  std::vector<std::string> released;
+};
+
 struct Facts {
   std::string server;  // The version of the API server; "" when it does not say.
   std::vector<KindFacts> kinds;
   absl::StatusOr<std::vector<kube::ObjectPtr>> customizations, webhooks, clusters;
+  absl::StatusOr<BindingFacts> bindings;
 };
 
 }  // namespace lens::preflight

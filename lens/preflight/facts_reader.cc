@@ -2,7 +2,7 @@
 // their groups, and the kinds of templates whose shipped rules give other results than upstream's.
 // A list of one object says in remainingItemCount how many there are, so that a control plane with
 // a hundred thousand Works answers as fast as an empty one; a server that leaves the number out is
-// asked for all objects.
+// asked for all objects. Bindings are listed as well, by a few of their fields.
 #include "lens/preflight/facts_reader.h"
 
 #include <algorithm>
@@ -12,6 +12,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/binding.h"
+#include "api/binding_resource.h"
 #include "api/control_plane.h"
 #include "api/resources.h"
 #include "base/clock.h"
@@ -19,6 +21,7 @@
 #include "base/status.h"
 #include "kube/client/errors.h"
 #include "lens/preflight/documented.h"
+#include "works/passage.h"
 
 namespace lens::preflight {
 namespace {
@@ -69,6 +72,7 @@ class Reader {
     facts.customizations = List(api::InterpreterCustomizations());
     facts.webhooks = List(api::InterpreterWebhookConfigurations());
     facts.clusters = List(api::Clusters());
+    facts.bindings = Bindings();
     return facts;
   }
 
@@ -172,15 +176,47 @@ class Reader {
     return versions;
   }
 
+  // nullptr for a kind that is not served.
+  const kube::Resource* Find(const kube::Gvk& gvk) const {
+    const auto found =
+        std::find_if(discovery_.resources.begin(), discovery_.resources.end(),
+                     [&](const kube::ApiResource& served) { return served.resource.gvk == gvk; });
+    return found == discovery_.resources.end() ? nullptr : &found->resource;
+  }
+
+  absl::StatusOr<BindingFacts> Bindings() {
+    BindingFacts facts;
+    for (const kube::Resource& kind : {api::ResourceBindings(), api::ClusterResourceBindings()}) {
+      ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> bindings, List(kind, BindingFields()));
+      for (const kube::ObjectPtr& binding : bindings) {
+        const kube::Resource* resource = Find(api::BindingView(*binding).Resource().gvk());
+        if (!api::CheckBindingResource(*binding, resource).ok()) {
+          facts.refused.push_back(binding->key().ToString());
+        } else if (works::IsReleased(api::BindingView(*binding))) {
+          facts.released.push_back(binding->key().ToString());
+        }
+      }
+    }
+    return facts;
+  }
+
+  // What api::CheckBindingResource and works::IsReleased read.
+  static std::vector<std::string> BindingFields() {
+    return {"metadata.name", "metadata.namespace", "metadata.labels", "spec.resource",
+            "spec.requiredBy"};
+  }
+
   // A kind that is not served has no objects; its own row says that it is missing.
-  absl::StatusOr<std::vector<kube::ObjectPtr>> List(const kube::Resource& resource) {
+  absl::StatusOr<std::vector<kube::ObjectPtr>> List(const kube::Resource& resource,
+                                                    std::vector<std::string> fields = {}) {
     std::vector<kube::ObjectPtr> objects;
     const std::vector<std::string> served = ServedVersions(resource);
     if (std::find(served.begin(), served.end(), resource.gvk.version) == served.end()) {
       return objects;
     }
     RETURN_IF_ERROR(CheckTime());
-    ASSIGN_OR_RETURN(kube::ListPage page, client_.ListAll(resource, "", {}, stop_));
+    ASSIGN_OR_RETURN(kube::ListPage page,
+                     client_.ListAll(resource, "", {.fields = std::move(fields)}, stop_));
     for (kube::Object& object : page.items) objects.push_back(kube::Share(std::move(object)));
     return objects;
   }

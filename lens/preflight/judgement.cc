@@ -198,11 +198,45 @@ void AddRows(Part part, const absl::StatusOr<Objects>& objects, RowOf row_of,
   }
 }
 
+// Returns "ns/a, ns/b"; of many the first ones.
+std::string Some(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 5;
+  const size_t shown = std::min(names.size(), kShown);
+  return absl::StrCat(absl::StrJoin(names.begin(), names.begin() + shown, ", "),
+                      names.size() > shown ? ", ..." : "");
+}
+
+// Adds a row about bindings that have another effect here, if there are any.
+void AddBindings(absl::string_view name, const std::vector<std::string>& bindings,
+                 const BindingDifference& difference, std::vector<Row>& rows) {
+  if (bindings.empty()) return;
+  rows.push_back({.part = Part::kKinds,
+                  .name = std::string(name),
+                  .use = tool::Count(bindings.size(), "object"),
+                  .grade = Grade::kDiffers,
+                  .note = absl::StrCat(difference.effect, ": ", Some(bindings),
+                                       "; see also docs/differences.md#", difference.anchor),
+                  .details = json::Value::Object({{"count", static_cast<int64_t>(bindings.size())},
+                                                  {"bindings", json::Value::Strings(bindings)}})});
+}
+
+void AddBindingRows(const absl::StatusOr<BindingFacts>& facts, std::vector<Row>& rows) {
+  constexpr char kBindings[] = "bindings that have another effect";
+  if (!facts.ok()) {
+    rows.push_back(UnreadRow(Part::kKinds, facts.status()));
+    rows.back().name = kBindings;
+    return;
+  }
+  AddBindings("refused bindings", facts->refused, kRefusedBindings, rows);
+  AddBindings("bindings of released templates", facts->released, kReleasedTemplates, rows);
+}
+
 }  // namespace
 
 std::vector<Row> Judge(const Facts& facts, const MergeOptions& merge) {
   std::vector<Row> rows;
   for (const KindFacts& kind : facts.kinds) rows.push_back(KindRow(kind));
+  AddBindingRows(facts.bindings, rows);
   const auto customization_row = [&](const kube::Object& object) {
     return CustomizationRow(object, *facts.customizations, merge);
   };

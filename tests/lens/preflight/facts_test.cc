@@ -102,6 +102,37 @@ TEST_CASE("Preflight: what the take-over writes to templates stands with their n
   CHECK(RowOf(plane.Rows(), "jobs.batch").quiet);
 }
 
+TEST_CASE("Preflight: bindings that are refused, and those of released templates, are counted") {
+  FakePlane plane;
+  plane.discovery.resources.push_back(
+      {{{"", "v1", "Namespace"}, "namespaces", false}, {"list"}, {}, true});
+  const auto of = [](const std::string& kind, const std::string& ns) {
+    return R"("spec":{"resource":{"apiVersion":"v1","kind":")" + kind + R"(","namespace":")" + ns +
+           R"(","name":"x","resourceVersion":"1"}})";
+  };
+  constexpr char kLabel[] = "propagationpolicy.karmada.io/permanent-id";
+  const std::string claimed = std::string(R"("labels":{")") + kLabel + R"(":"id"}},)";
+  plane.objects["resourcebindings"] =
+      R"({"metadata":{"namespace":"ns","name":"fine",)" + claimed + of("Pod", "ns") + "}," +
+      R"({"metadata":{"namespace":"ns","name":"foreign",)" + claimed + of("Pod", "b") + "}," +
+      R"({"metadata":{"namespace":"ns","name":"wide",)" + claimed + of("Namespace", "ns") + "}," +
+      R"({"metadata":{"namespace":"ns","name":"left"},)" + of("Pod", "ns") + "}";
+  const auto rows = plane.Rows();
+  const Row refused = RowOf(rows, "refused bindings");
+  CHECK(refused.grade == Grade::kDiffers);
+  CHECK(refused.use == "2 objects");
+  CHECK_THAT(refused.note, Contains(": ns/foreign, ns/wide; see also docs/differences.md#"));
+  CHECK(refused.details["count"].AsInt() == 2);
+  const Row released = RowOf(rows, "bindings of released templates");
+  CHECK(released.grade == Grade::kDiffers);
+  CHECK_THAT(released.note, Contains(": ns/left; see also"));
+
+  plane.forbidden.insert("resourcebindings");
+  const Row unread = RowOf(plane.Rows(), "bindings that have another effect");
+  CHECK(unread.grade == Grade::kUnknown);
+  CHECK_THAT(unread.note, Contains("could not be listed") && Contains("you may not"));
+}
+
 TEST_CASE("Preflight: without the right to read definitions the stored versions are unknown") {
   FakePlane plane;
   plane.forbidden.insert("customresourcedefinitions");

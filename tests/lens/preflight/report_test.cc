@@ -104,6 +104,10 @@ TEST_CASE("Preflight: what is said to differ has a row in docs/differences.md") 
     INFO(difference.resource << ": " << difference.row);
     CHECK(absl::StrContains(page, absl::StrCat("\n| ", difference.row)));
   }
+  for (const auto& difference :
+       {lens::preflight::kRefusedBindings, lens::preflight::kReleasedTemplates}) {
+    CHECK(absl::StrContains(page, absl::StrCat("\n| ", difference.row)));
+  }
 }
 
 TEST_CASE("Preflight: the differences of every kind have a section in docs/differences.md") {
