@@ -198,6 +198,23 @@ spec:
     - type: Resource
       resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}
 )"},
+      {"CronFederatedHPA", "spec.scaleTargetRef",
+       "a Namespace, and a name that leads into another namespace",
+       "CronFederatedHPA leads ScaleFailed", R"(
+apiVersion: autoscaling.karmada.io/v1alpha1
+kind: CronFederatedHPA
+metadata: {name: wide, namespace: $NS}
+spec:
+  scaleTargetRef: {apiVersion: v1, kind: Namespace, name: $VICTIM}
+  rules: [{name: down, schedule: "* * * * *", targetReplicas: 0}]
+---
+apiVersion: autoscaling.karmada.io/v1alpha1
+kind: CronFederatedHPA
+metadata: {name: leads, namespace: $NS}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: ../../$VICTIM/deployments/web}
+  rules: [{name: down, schedule: "* * * * *", targetReplicas: 0}]
+)"},
   };
   return attempts;
 }
