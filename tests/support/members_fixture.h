@@ -45,7 +45,8 @@ class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {
  public:
   MembersFixture() {
     kube::Discovery discovery;
-    for (const kube::Resource& r : {kConfigMaps, kDeployments, kServices, kPods, api::Namespaces()}) {
+    for (const kube::Resource& r :
+         {kConfigMaps, kDeployments, kServices, kPods, api::Namespaces()}) {
       discovery.resources.push_back({.resource = r, .verbs = {}, .preferred = true});
     }
     mapper.Update(discovery);
