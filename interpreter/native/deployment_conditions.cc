@@ -187,6 +187,12 @@ void Put(const kube::Condition& condition, absl::Time now, json::Value& conditio
   conditions.Append(std::move(fresh));
 }
 
+// Returns whether every cluster has reported, and all of them run the present template, as far as
+// upstream's counters tell.
+bool IsSettled(const kube::Object& counted, const Votes& votes, int64_t generation) {
+  return votes.silent.empty() && counted.status()["observedGeneration"] == generation;
+}
+
 bool HasOwn(const json::Value& conditions) {
   return kube::FindCondition(conditions, kAvailable) != nullptr ||
          kube::FindCondition(conditions, kProgressing) != nullptr;
@@ -224,7 +230,9 @@ absl::StatusOr<kube::Object> WithDeploymentConditions(const kube::Object& before
   json::Value conditions = before.status()["conditions"];
   if (!conditions.is_array()) conditions = json::Value();
   const size_t clusters = items.size();
-  const bool wanted = ballot.progressing.bad.empty() ? other_news && clusters > 0 : true;
+  const bool wanted =
+      !ballot.progressing.bad.empty() ||
+      (clusters > 0 && (other_news || IsSettled(counted, ballot.progressing, generation)));
   if (!wanted && !HasOwn(conditions)) return counted;
   Put(Availability(counted, ballot.available, clusters, slack), now, conditions);
   Put(Progress(counted, ballot.progressing, clusters), now, conditions);

@@ -21,9 +21,11 @@ absl::StatusOr<json::Value> ReflectMissedDeadline(const kube::Object& member);
 // False over Unknown over True among the clusters, as shipped customizations do. A cluster without
 // a status makes them Unknown, with the reason NotReported. Conditions of other types stay.
 //
-// `before` is the Deployment as it was. Upstream's has neither condition; so that a settled one is
-// not written just for them, they are added when something else of the status changes, or when a
-// cluster reports a missed deadline. From then on they are kept up to date.
+// `before` is the Deployment as it was. Upstream's has neither condition. They are added when
+// something else of the status changes, when a cluster reports a missed deadline, and to a settled
+// Deployment, which nothing else would change: one whose clusters have all reported, and whose
+// generation is observed. A new Deployment is so written no more often than upstream's. From then
+// on they are kept up to date.
 absl::StatusOr<kube::Object> WithDeploymentConditions(const kube::Object& before,
                                                       kube::Object counted,
                                                       const AggregatedItems& items, absl::Time now);

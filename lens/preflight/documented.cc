@@ -26,6 +26,22 @@ constexpr Section kSections[] = {
     {"work", "", "works-and-members"},
 };
 
+bool IsObserved(const kube::Object& object) {
+  return object.status()["observedGeneration"] == object.generation();
+}
+
+// Upstream writes the counters of a template only.
+bool IsBehind(const kube::Object& stateful_set) {
+  return stateful_set.status()["replicas"].AsInt() > 0 && !IsObserved(stateful_set);
+}
+
+// Nothing but Karmada observes the generation of a template.
+bool LacksConditions(const kube::Object& deployment) {
+  const json::Value& conditions = deployment.status()["conditions"];
+  return IsObserved(deployment) && kube::FindCondition(conditions, "Available") == nullptr &&
+         kube::FindCondition(conditions, "Progressing") == nullptr;
+}
+
 constexpr absl::string_view kReleased =
     "a template whose edit ends the match with its policy is released at once, and the next policy "
     "that matches takes it";
@@ -49,15 +65,16 @@ constexpr VisibleDifference kVisible[] = {
     {"statefulsets.apps",
      "at the take-over status.observedGeneration is written, once, of those that are healthy in "
      "clusters: upstream leaves it behind, and rollouts never end",
-     "`observedGeneration` of a StatefulSet |", "interpreter"},
+     "`observedGeneration` of a StatefulSet |", "interpreter", IsBehind},
     {"jobs.batch",
      "at the take-over the status is written, once, of those that have ended in their clusters and "
      "whose end the API server has refused from upstream",
      "a Job that failed in a cluster |", "interpreter"},
     {"deployments.apps",
-     "the conditions Available and Progressing are added with the next change of the status; the "
-     "take-over writes nothing",
-     "conditions of a Deployment |", "interpreter"},
+     "at the take-over the conditions Available and Progressing are written, once: upstream sums "
+     "up "
+     "none, and tools wait for them",
+     "conditions of a Deployment |", "interpreter", LacksConditions},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "config/support.h"
 #include "kube/meta/names.h"
+#include "kube/meta/object.h"
 
 namespace lens::preflight {
 
@@ -23,7 +24,13 @@ struct VisibleDifference {
   absl::string_view effect;    // What holds here: a clause without a full stop.
   absl::string_view row;       // The beginning of the row of docs/differences.md about it.
   absl::string_view anchor;    // The section of that row, for a kind that is not Karmada's.
+  // Returns whether it concerns an object, of which the fields kFieldsOfConcern are there; nullptr
+  // where an object does not tell.
+  bool (*concerns)(const kube::Object&) = nullptr;
 };
+inline constexpr const char* kFieldsOfConcern[] = {
+    "metadata.generation", "status.observedGeneration", "status.replicas", "status.conditions"};
+
 // Returns all of them, one for each resource at most. A test compares the rows with the page.
 absl::Span<const VisibleDifference> VisibleDifferences();
 // Returns the one of the kind; nullptr for none.

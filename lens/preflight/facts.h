@@ -3,6 +3,7 @@
 #define LENS_PREFLIGHT_FACTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct KindFacts {
   // aggregated API server, which has no definition.
   absl::StatusOr<std::vector<std::string>> stored = std::vector<std::string>();
   absl::StatusOr<int64_t> count = 0;  // Of the objects of all namespaces.
+  // How many of these their VisibleDifference concerns; none where that tells nothing of it.
+  std::optional<int64_t> concerned;
 };
 
 // Bindings that have another effect here than upstream: "ns/name", or "name" without a namespace.

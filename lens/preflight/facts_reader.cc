@@ -143,6 +143,23 @@ class Reader {
     if (kind.served.empty()) return;
     kind.count = Count(kind.resource);
     kind.stored = Stored(kind.resource);
+    const VisibleDifference* visible = VisibleDifferenceOf(kind.resource);
+    const bool is_used = kind.count.ok() && *kind.count > 0;
+    if (!is_used || visible == nullptr || visible->concerns == nullptr) return;
+    if (const auto concerned = CountConcerned(kind.resource, *visible); concerned.ok()) {
+      kind.concerned = *concerned;
+    } else {
+      kind.count = concerned.status();
+    }
+  }
+
+  absl::StatusOr<int64_t> CountConcerned(const kube::Resource& resource,
+                                         const VisibleDifference& visible) {
+    RETURN_IF_ERROR(CheckTime());
+    kube::ListOptions options;
+    options.fields.assign(std::begin(kFieldsOfConcern), std::end(kFieldsOfConcern));
+    ASSIGN_OR_RETURN(const kube::ListPage page, client_.ListAll(resource, "", options, stop_));
+    return std::count_if(page.items.begin(), page.items.end(), visible.concerns);
   }
 
   absl::StatusOr<int64_t> Count(const kube::Resource& resource) {

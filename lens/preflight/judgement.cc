@@ -32,6 +32,7 @@ json::Value DetailsOf(const KindFacts& kind) {
   if (kind.served.empty()) return details;
   if (kind.stored.ok()) details.Set("stored", json::Value::Strings(*kind.stored));
   if (kind.count.ok()) details.Set("count", *kind.count);
+  if (kind.concerned.has_value()) details.Set("concerned", *kind.concerned);
   return details;
 }
 
@@ -84,9 +85,11 @@ Judged JudgeTemplates(const KindFacts& kind, const VisibleDifference& visible) {
     return {Grade::kUnknown,
             absl::StrCat("the objects could not be counted: ", kind.count.status().message())};
   }
-  if (*kind.count == 0) return {Grade::kSame, ""};
-  return {Grade::kDiffers,
-          absl::StrCat(visible.effect, "; see also docs/differences.md#", visible.anchor)};
+  if (kind.concerned.value_or(*kind.count) == 0) return {Grade::kSame, ""};
+  const std::string how_many =
+      kind.concerned.has_value() ? absl::StrCat(*kind.concerned, " of them: ") : "";
+  return {Grade::kDiffers, absl::StrCat(how_many, visible.effect, "; see also docs/differences.md#",
+                                        visible.anchor)};
 }
 
 Judged JudgeKind(const KindFacts& kind) {

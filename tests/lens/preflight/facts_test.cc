@@ -14,6 +14,7 @@ namespace tests {
 namespace {
 
 using Catch::Contains;
+using Catch::StartsWith;
 using lens::preflight::Grade;
 using lens::preflight::Part;
 using lens::preflight::Report;
@@ -31,6 +32,12 @@ std::string Customization(const std::string& name, const std::string& script) {
          name + R"("},"spec":{"target":{"apiVersion":"v1","kind":"ConfigMap"},
     "customizations":{"healthInterpretation":{"luaScript":")" +
          script + R"("}}}})";
+}
+
+// A template of the third generation.
+std::string Template(const std::string& name, const std::string& status) {
+  return R"({"metadata":{"namespace":"shop","generation":3,"name":")" + name + R"("},"status":)" +
+         status + "}";
 }
 
 }  // namespace
@@ -93,13 +100,39 @@ TEST_CASE("Preflight: what the take-over writes to templates stands with their n
   FakePlane plane;
   plane.ServeUnknown("apps", "statefulsets", "StatefulSet");
   plane.ServeUnknown("batch", "jobs", "Job");
-  plane.counts["statefulsets"] = 7;
+  plane.objects["statefulsets"] = Template("behind", R"({"replicas":2,"observedGeneration":2})") +
+                                  "," +
+                                  Template("observed", R"({"replicas":2,"observedGeneration":3})") +
+                                  "," + Template("nowhere", "{}");
   const Row sets = RowOf(plane.Rows(), "statefulsets.apps");
   CHECK(sets.grade == Grade::kDiffers);
-  CHECK_THAT(sets.use, Contains("7 objects"));
-  CHECK_THAT(sets.note, Contains("at the take-over status.observedGeneration is written, once") &&
-                            Contains("docs/differences.md#interpreter"));
+  CHECK_THAT(sets.use, Contains("3 objects"));
+  CHECK(sets.details["concerned"].AsInt() == 1);
+  CHECK_THAT(sets.note,
+             StartsWith("1 of them: at the take-over status.observedGeneration is written, once") &&
+                 Contains("docs/differences.md#interpreter"));
   CHECK(RowOf(plane.Rows(), "jobs.batch").quiet);
+  plane.counts["jobs"] = 4;
+  const Row jobs = RowOf(plane.Rows(), "jobs.batch");
+  CHECK(jobs.details["concerned"].is_null());
+  CHECK_THAT(jobs.note, StartsWith("at the take-over the status is written, once"));
+}
+
+TEST_CASE("Preflight: Deployments that the take-over gives conditions are counted one by one") {
+  FakePlane plane;
+  plane.ServeUnknown("apps", "deployments", "Deployment");
+  const std::string conditioned = Template(
+      "ours", R"({"observedGeneration":3,"conditions":[{"type":"Available","status":"True"}]})");
+  const std::string unpropagated = Template("nowhere", "{}");
+  plane.objects["deployments"] = conditioned + "," + unpropagated;
+  CHECK(RowOf(plane.Rows(), "deployments.apps").grade == Grade::kSame);
+  plane.objects["deployments"] += "," + Template("settled", R"({"observedGeneration":3})") + "," +
+                                  Template("moving", R"({"observedGeneration":2})");
+  const Row row = RowOf(plane.Rows(), "deployments.apps");
+  CHECK(row.grade == Grade::kDiffers);
+  CHECK(row.details["count"].AsInt() == 4);
+  CHECK(row.details["concerned"].AsInt() == 1);
+  CHECK_THAT(row.note, StartsWith("1 of them: at the take-over the conditions Available and "));
 }
 
 TEST_CASE("Preflight: bindings that are refused, and those of released templates, are counted") {
