@@ -103,11 +103,12 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
   const base::SteadyTime start = deps_.manager.clock().SteadyNow();
   const kube::ObjectPtr secret = deps_.manager.cluster().Find(api::Secrets(), view.SecretRef());
   std::string configuration = ConfigurationOf(view, secret.get());  // Read before the probe does.
-  const kube::Condition observed = Probe(view, stop);
+  ReadyThreshold::Observation seen = Probe(view, stop);
   if (stop.stop_requested()) return absl::CancelledError("stopping");
-  const kube::Condition ready =
-      threshold_.Adjust(name, {observed, std::move(configuration)},
-                        kube::FindCondition(view.Conditions(), api::kClusterReady), start);
+  seen.configuration = std::move(configuration);
+  const kube::Condition& observed = seen.ready;
+  const kube::Condition ready = threshold_.Adjust(
+      name, seen, kube::FindCondition(view.Conditions(), api::kClusterReady), start);
   json::Value status = cluster->status();
   SetStatusCondition(status, ready, deps_.manager.clock().Now());
   if (observed.status == "True" && ready.status == "True") {
@@ -138,28 +139,29 @@ void ClusterStatusReconciler::Forget(const std::string& cluster) {
   deps_.manager.registry().RemoveSeries("member_cluster", cluster, "cluster_");
 }
 
-kube::Condition ClusterStatusReconciler::Probe(const api::ClusterView& cluster,
-                                               const base::StopToken& stop) {
+ReadyThreshold::Observation ClusterStatusReconciler::Probe(const api::ClusterView& cluster,
+                                                           const base::StopToken& stop) {
   const std::string name(cluster.name());
   const absl::Status refreshed = deps_.members.Refresh(name);
   const absl::StatusOr<std::shared_ptr<kube::MemberCluster>> member =
       refreshed.ok() ? deps_.members.Get(name) : refreshed;
   if (!member.ok()) {
-    return Ready(false, api::reason::kStatusCollectionFailed,
-                 api::message::ClusterClientFailed(member.status()));
+    return {.ready = Ready(false, api::reason::kStatusCollectionFailed,
+                           api::message::ClusterClientFailed(member.status()))};
   }
   const ProbeResult result = ProbeMember((*member)->client().raw(), cluster.SecretRef(), stop);
   switch (result.health) {
     case ProbeResult::Health::kHealthy:
-      return Ready(true, api::reason::kClusterReady, api::message::kClusterReady);
+      return {.ready = Ready(true, api::reason::kClusterReady, api::message::kClusterReady)};
     case ProbeResult::Health::kNotHealthy:
-      return Ready(false, api::reason::kClusterNotReady, api::message::kClusterNotReady);
+      return {.ready = Ready(false, api::reason::kClusterNotReady, api::message::kClusterNotReady)};
     case ProbeResult::Health::kNotReachable:
       break;
   }
   LogUnreachable(name, result.error);
-  return Ready(false, api::reason::kClusterNotReachable,
-               absl::StrCat(api::message::kClusterNotReachable, ": ", result.cause));
+  return {
+      .ready = Ready(false, api::reason::kClusterNotReachable, api::message::kClusterNotReachable),
+      .cause = result.cause};
 }
 
 void ClusterStatusReconciler::LogUnreachable(const std::string& cluster, const absl::Status& why) {
@@ -184,8 +186,12 @@ void ClusterStatusReconciler::Report(const kube::Object& before, const kube::Obj
   if (!view.IsReady() && shown != nullptr) {
     failure = {(*shown)["reason"].AsString(), (*shown)["message"].ToString()};
   }
-  const absl::string_view was = api::ClusterView(before).ReadyStatus();
   const std::string name(now.name());
+  const std::string cause = threshold_.CauseToTell(name);
+  if (!cause.empty() && failure.reason == observed.reason) {
+    absl::StrAppend(&failure.message, ": ", cause);
+  }
+  const absl::string_view was = api::ClusterView(before).ReadyStatus();
   if (!is_well) {
     brief_outages_.Began(name);
   } else if (was != "True") {

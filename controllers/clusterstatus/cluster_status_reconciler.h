@@ -51,7 +51,8 @@ class ClusterStatusReconciler : public kube::Reconciler {
 
  private:
   void Forget(const std::string& cluster);
-  kube::Condition Probe(const api::ClusterView& cluster, const base::StopToken& stop);
+  // Returns the condition Ready, and the cause when the member is not reachable.
+  ReadyThreshold::Observation Probe(const api::ClusterView& cluster, const base::StopToken& stop);
   void LogUnreachable(const std::string& cluster, const absl::Status& why);
   // Records an event on the Cluster about a failed probe or a recovery.
   void Report(const kube::Object& before, const kube::Object& now, const kube::Condition& observed);

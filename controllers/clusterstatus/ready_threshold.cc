@@ -24,7 +24,11 @@ void ReadyThreshold::Note(Seen& seen, const Observation& observed, base::SteadyT
   if (std::exchange(seen.configuration, observed.configuration) != observed.configuration) {
     seen.repaired = true;
     seen.repaired_at = now;
+    seen.cause_told.clear();
   }
+  if (std::exchange(seen.cause, observed.cause) != observed.cause) seen.cause_since = now;
+  const bool held = !seen.cause.empty() && !seen.cause_told.empty();
+  if (!held || now - seen.cause_since >= kMessageHold) seen.cause_told = seen.cause;
   const bool fails = ready.status != "True";
   if (fails && now - std::max(seen.since, seen.repaired_at) >= failure_) seen.repaired = false;
 }
@@ -41,7 +45,10 @@ kube::Condition ReadyThreshold::Adjust(const std::string& cluster, const Observa
                                       .status = ready.status,
                                       .since = now,
                                       .message = ready.message,
-                                      .message_since = now});
+                                      .message_since = now,
+                                      .cause = observed.cause,
+                                      .cause_since = now,
+                                      .cause_told = observed.cause});
   Seen& seen = entry->second;
   if (is_new) return ready;
   Note(seen, observed, now);
@@ -57,6 +64,12 @@ kube::Condition ReadyThreshold::Adjust(const std::string& cluster, const Observa
   }
   if (is_true && seen.repaired) return ready;
   return now - seen.since < (is_true ? success_ : failure_) ? FromJson(*current) : ready;
+}
+
+std::string ReadyThreshold::CauseToTell(const std::string& cluster) {
+  absl::MutexLock lock(&mu_);
+  const auto seen = seen_.find(cluster);
+  return seen == seen_.end() ? "" : seen->second.cause_told;
 }
 
 void ReadyThreshold::Forget(const std::string& cluster) {

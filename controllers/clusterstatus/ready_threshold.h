@@ -28,6 +28,8 @@ class ReadyThreshold {
     kube::Condition ready;
     // A text that differs whenever the member was reached in another way (ConfigurationOf).
     std::string configuration;
+    // Why the member is not reachable, which the condition does not say.
+    std::string cause = {};
   };
   // Returns the condition to report: the observed one, or `current` (the stored one, null when
   // there is none) while a flip between True and not-True is younger than its threshold. The first
@@ -38,6 +40,9 @@ class ReadyThreshold {
   // repair. A first observation that is a success counts as a repair, too.
   kube::Condition Adjust(const std::string& cluster, const Observation& observed,
                          const json::Value* current, base::SteadyTime now);
+  // Returns the cause for an event about the last observation: the observed one, or an earlier one
+  // of the same outage until another one has been observed for kMessageHold. A repair ends that.
+  std::string CauseToTell(const std::string& cluster);
   void Forget(const std::string& cluster);
 
  private:
@@ -49,6 +54,9 @@ class ReadyThreshold {
     base::SteadyTime since;  // Since then the status has been the same.
     std::string message;
     base::SteadyTime message_since;  // Since then the message has been the same.
+    std::string cause;
+    base::SteadyTime cause_since;  // Since then the cause has been the same.
+    std::string cause_told;
   };
   // Records the observation.
   void Note(Seen& seen, const Observation& observed, base::SteadyTime now) const;

@@ -32,6 +32,27 @@ struct Fixture {
   }
 };
 
+TEST_CASE_METHOD(Fixture, "a cause is told until another one has lasted, or the outage ends") {
+  const auto told = [&](const std::string& status, const std::string& cause, int seconds,
+                        const std::string& configuration = "endpoint") {
+    const json::Value current = Stored("False");
+    threshold.Adjust("m1", {Ready(status), configuration, cause}, &current,
+                     start + absl::Seconds(seconds));
+    return threshold.CauseToTell("m1");
+  };
+  CHECK(threshold.CauseToTell("m1").empty());
+  CHECK(told("False", "refused", 0) == "refused");
+  CHECK(told("False", "slow", 10) == "refused");
+  CHECK(told("False", "refused", 20) == "refused");
+  CHECK(told("False", "slow", 30) == "refused");
+  CHECK(told("False", "slow", 90) == "slow");
+  CHECK(told("True", "", 100).empty());
+  CHECK(told("False", "refused", 110) == "refused");
+  CHECK(told("False", "slow", 120, "repaired") == "slow");
+  threshold.Forget("m1");
+  CHECK(threshold.CauseToTell("m1").empty());
+}
+
 TEST_CASE_METHOD(Fixture, "the first look at a cluster counts as it is") {
   CHECK(Adjusted("False", "True", 0) == "False");
   const json::Value current = Stored("False");
