@@ -3,23 +3,23 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "api/keys.h"
 
 namespace api::message {
 
 namespace {
 
-// Stands between what a message states and the reason for it.
+// Stands between what a message states and the reason for it. Where upstream states it, its whole
+// sentence comes first.
 constexpr absl::string_view kBecause = ": ";
+constexpr absl::string_view kUnhealthyAs = " as unhealthy.";
 
-// What TakeOverAdvice returns. Other texts must not have these words.
 constexpr char kTakeOverObject[] =
-    ". To let Karmada take it over, annotate its template with "
+    "To let Karmada take it over, annotate its template with "
     "work.karmada.io/conflict-resolution: overwrite, or set conflictResolution: Overwrite in the "
     "policy; from then on it is deleted there when the template is";
 constexpr char kTakeOverNamespace[] =
-    ". To let Karmada take it over, annotate the Namespace of the control plane with "
+    "To let Karmada take it over, annotate the Namespace of the control plane with "
     "work.karmada.io/conflict-resolution: overwrite; from then on the namespace is deleted there, "
     "with all that it contains, when that Namespace is";
 
@@ -121,7 +121,7 @@ std::string OverridePolicyApplied(absl::string_view policy, absl::string_view cl
 
 std::string OverridePolicyNotApplied(absl::string_view policy, absl::string_view cluster,
                                      const absl::Status& why) {
-  return absl::StrCat("Apply ", policy, " for cluster(", cluster, ") failed: ", why.message());
+  return absl::StrCat("Apply ", policy, " for cluster(", cluster, ") failed. ", why.message());
 }
 
 std::string BindingStatusAggregated(absl::string_view binding) {
@@ -152,7 +152,7 @@ std::string ManifestSynced(const kube::ObjectKey& object, absl::string_view clus
 
 std::string ManifestNotSynced(const kube::ObjectKey& object, absl::string_view cluster,
                               const absl::Status& why) {
-  return absl::StrCat("Failed to create or update resource(", Slashed(object),
+  return absl::StrCat("Failed to create or update resource(", object.ToString(),
                       ") in member cluster(", cluster, "): ", why.message());
 }
 
@@ -186,11 +186,6 @@ std::string TakeOverAdvice(absl::string_view kind) {
   return kind == "Namespace" ? kTakeOverNamespace : kTakeOverObject;
 }
 
-std::string WithoutAdvice(std::string message) {
-  absl::StrReplaceAll({{kTakeOverObject, ""}, {kTakeOverNamespace, ""}}, &message);
-  return message;
-}
-
 std::string StatusReflected(absl::string_view kind, const kube::ObjectKey& object) {
   return absl::StrCat("Reflect status for ", ObjectWord(kind, object), " succeed.");
 }
@@ -198,19 +193,17 @@ std::string StatusReflected(absl::string_view kind, const kube::ObjectKey& objec
 std::string StatusNotReflected(absl::string_view kind, const kube::ObjectKey& object,
                                const absl::Status& why) {
   return absl::StrCat("Reflect status for ", ObjectWord(kind, object),
-                      " failed, err: ", why.message());
+                      " failed, err: ", why.message(), ".");
 }
 
 std::string HealthInterpreted(absl::string_view kind, const kube::ObjectKey& object, bool healthy) {
-  return absl::StrCat("Interpret health of ", ObjectWord(kind, object), " as ",
-                      healthy ? "healthy." : "unhealthy.");
+  return absl::StrCat("Interpret health of ", ObjectWord(kind, object),
+                      healthy ? " as healthy." : kUnhealthyAs);
 }
 
 std::string UnhealthyBecause(absl::string_view kind, const kube::ObjectKey& object,
                              absl::string_view why) {
-  if (why.empty()) return HealthInterpreted(kind, object, false);
-  return absl::StrCat("Interpret health of ", ObjectWord(kind, object), " as unhealthy", kBecause,
-                      why);
+  return absl::StrCat(HealthInterpreted(kind, object, false), why.empty() ? "" : " ", why);
 }
 
 std::string UnhealthyFor(absl::string_view object, absl::string_view cluster,
@@ -220,7 +213,11 @@ std::string UnhealthyFor(absl::string_view object, absl::string_view cluster,
 }
 
 std::string WhyUnhealthyIn(absl::string_view message) {
-  const size_t said = message.find(" unhealthy");
+  if (const size_t said = message.find(kUnhealthyAs); said != absl::string_view::npos) {
+    return std::string(
+        absl::StripLeadingAsciiWhitespace(message.substr(said + kUnhealthyAs.size())));
+  }
+  const size_t said = message.find(" unhealthy for ");
   if (said == absl::string_view::npos) return "";
   const size_t at = message.find(kBecause, said);
   return at == absl::string_view::npos ? "" : std::string(message.substr(at + kBecause.size()));
@@ -229,7 +226,7 @@ std::string WhyUnhealthyIn(absl::string_view message) {
 std::string HealthNotInterpreted(absl::string_view kind, const kube::ObjectKey& object,
                                  const absl::Status& why) {
   return absl::StrCat("Interpret health of ", ObjectWord(kind, object),
-                      " failed, err: ", why.message());
+                      " failed, err: ", why.message(), ".");
 }
 
 std::string ExecutionSpaceCreated(absl::string_view ns, absl::string_view cluster) {

@@ -233,8 +233,8 @@ std::string WorksSynced(absl::string_view binding);
 std::string HeldBackTemplateUsed(absl::string_view cluster, bool is_released);
 // The scheduler has taken a cluster out of a binding that suspends dispatching to it.
 std::string SuspendedWorkKept(absl::string_view cluster);
-// "Apply override policy(ns/n) for cluster(m) succeed."; `policy` is "override policy(ns/n)" or
-// "cluster override policy(n)".
+// "Apply override policy(ns/n) for cluster(m) succeed." and "… failed. <why>"; `policy` is
+// "override policy(ns/n)" or "cluster override policy(n)".
 std::string OverridePolicyApplied(absl::string_view policy, absl::string_view cluster);
 std::string OverridePolicyNotApplied(absl::string_view policy, absl::string_view cluster,
                                      const absl::Status& why);
@@ -266,10 +266,8 @@ std::string ManifestsNotApplied(int applied, int total, const absl::Status& why)
 // The error for a member object that Karmada does not manage, in upstream's words.
 std::string ObjectExistsUnmanaged(absl::string_view kind, const kube::ObjectKey& object,
                                   absl::string_view cluster);
-// What to do about it, and what follows from that; stands behind the error in events.
+// What to do about it, and what follows from that: a sentence for events.
 std::string TakeOverAdvice(absl::string_view kind);
-// Returns the message without such advice: upstream's words, which conditions have.
-std::string WithoutAdvice(std::string message);
 
 // "Reflect status for object(Kind/ns/n) succeed."
 std::string StatusReflected(absl::string_view kind, const kube::ObjectKey& object);
@@ -277,7 +275,7 @@ std::string StatusNotReflected(absl::string_view kind, const kube::ObjectKey& ob
                                const absl::Status& why);
 // "Interpret health of object(Kind/ns/n) as healthy."
 std::string HealthInterpreted(absl::string_view kind, const kube::ObjectKey& object, bool healthy);
-// "Interpret health of object(Kind/ns/n) as unhealthy: <why>"; as above when `why` is "".
+// "Interpret health of object(Kind/ns/n) as unhealthy. <why>"; as above when `why` is "".
 std::string UnhealthyBecause(absl::string_view kind, const kube::ObjectKey& object,
                              absl::string_view why);
 // The message of the reason Unhealthy: "Kind ns/n in cluster m has been unhealthy for 5m[: <why>]".

@@ -18,20 +18,26 @@ namespace works {
 bool MayBeThere(const absl::Status& refused);
 
 // Returns the error for an object that is not Karmada's and that the manifest does not overwrite:
-// kAlreadyExists with upstream's message, followed by what to do.
+// kAlreadyExists with upstream's message, and what to do for an event.
 absl::Status RefuseForeign(const std::string& cluster, const kube::Object& manifest);
 
-// Adds to a conflict of fields what to do; returns other results as they are.
+// Adds to a conflict of fields what an event says about it; returns other results as they are.
 absl::Status ExplainConflict(const std::string& cluster, const absl::Status& refused);
 
 // Adds the cluster to the answer of a server that only names the right that is missing; returns
 // other results as they are.
 absl::Status NamedIfDenied(const std::string& cluster, const absl::Status& failed);
 
-// Adds what to do when the member does not serve the kind of the manifest; returns other results as
-// they are.
+// Adds what an event says when the member does not serve the kind of the manifest; returns other
+// results as they are.
 absl::Status Explained(const std::string& cluster, const kube::Object& manifest,
                        const absl::Status& failed);
+
+// Returns the error with upstream's message, for a condition: what the server has answered, and no
+// advice.
+absl::Status ForCondition(const absl::Status& failed);
+// Returns the same for an event, followed by what to do, if one of the above knows that.
+absl::Status ForEvent(const absl::Status& failed);
 
 }  // namespace works
 

@@ -34,6 +34,7 @@
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/sync_timer.h"
+#include "works/member_errors.h"
 #include "works/related.h"
 #include "works/release.h"
 #include "works/rule_requeue.h"
@@ -148,7 +149,7 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
 absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::StopToken& stop) {
   const kube::SyncTimer timer(manager_, "work_sync_workload_duration_seconds",
                               "Duration of syncing the manifests of a Work to its member cluster.");
-  base::ErrorList errors;
+  base::ErrorList errors, in_condition, in_events;
   Applied applied;
   for (const kube::Object& manifest : ManifestsOf(*target.work)) {
     const int ordinal = applied.total++;
@@ -159,10 +160,14 @@ absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::Sto
       applied.withdrawn.push_back(WithdrawnStatus(manifest, ordinal));
     }
     errors.Add(changed.status());
+    in_condition.Add(works::ForCondition(changed.status()));
+    in_events.Add(works::ForEvent(changed.status()));
     applied.ok += changed.ok();
     applied.changed = applied.changed || (changed.ok() && *changed);
   }
   applied.result = errors.Join();
+  applied.in_condition = in_condition.Join();
+  applied.in_events = in_events.Join();
   timer.Observe(applied.result);
   if (!kube::IsNoOutcome(applied.result)) ReportApplied(target, applied);
   return applied.result;
@@ -188,15 +193,15 @@ absl::StatusOr<bool> ExecutionReconciler::ApplyManifest(const Target& target,
                                         *result == works::ApplyResult::kUpdated);
   const kube::InvolvedObject about = works::TemplateOf(manifest);
   if (!about.uid.empty()) {
-    recorder_.Outcome(
-        {.what = name,
-         .about = {about},
-         .success = {api::reason::kSyncSucceed,
-                     api::message::ManifestSynced(manifest.key(), target.cluster)},
-         .failure = {api::reason::kSyncFailed,
-                     api::message::ManifestNotSynced(manifest.key(), target.cluster, applied)},
-         .changed = changed},
-        applied);
+    recorder_.Outcome({.what = name,
+                       .about = {about},
+                       .success = {api::reason::kSyncSucceed,
+                                   api::message::ManifestSynced(manifest.key(), target.cluster)},
+                       .failure = {api::reason::kSyncFailed,
+                                   api::message::ManifestNotSynced(manifest.key(), target.cluster,
+                                                                   works::ForEvent(applied))},
+                       .changed = changed},
+                      applied);
   }
   RETURN_IF_ERROR(applied);
   return changed;
@@ -237,9 +242,9 @@ void ExecutionReconciler::ReportApplied(const Target& target, const Applied& app
       result.ok() ? api::ConditionOf(api::kWorkApplied, true, ReasonOfSuccess(*target.work),
                                      api::message::kManifestApplied)
                   : api::ConditionOf(api::kWorkApplied, false, api::reason::kAppliedFailed,
-                                     api::message::WithoutAdvice(api::message::ManifestsNotApplied(
-                                         applied.ok, applied.total, result)));
-  ReportSync(target, result, applied.changed);
+                                     api::message::ManifestsNotApplied(applied.ok, applied.total,
+                                                                       applied.in_condition));
+  ReportSync(target, applied.in_events, applied.changed);
   status_.Submit(*target.work, {{condition}, applied.withdrawn},
                  result.ok() ? works::News::kProgress : works::News::kSettled);
 }

@@ -56,6 +56,7 @@ class ExecutionReconciler : public kube::Reconciler {
   // What became of a Work's manifests.
   struct Applied {
     absl::Status result;
+    absl::Status in_condition, in_events;  // `result` as these show it.
     int ok = 0, total = 0;
     bool changed = false;  // True if an object of the member has changed.
     // Items of status.manifestStatuses that withdraw the status of objects which are not there.

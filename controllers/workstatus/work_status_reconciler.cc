@@ -34,6 +34,7 @@
 #include "base/status.h"
 #include "controllers/workstatus/work_of_object.h"
 #include "kube/client/errors.h"
+#include "works/member_errors.h"
 #include "works/related.h"
 #include "works/release.h"
 
@@ -322,7 +323,7 @@ absl::Status WorkStatusReconciler::RecreateManifest(const kube::Request& request
       created.ok() ? api::ConditionOf(api::kWorkApplied, true, api::reason::kReCreateSuccessful,
                                       api::message::kManifestApplied)
                    : api::ConditionOf(api::kWorkApplied, false, api::reason::kReCreateFailed,
-                                      api::message::WithoutAdvice(std::string(created.message())));
+                                      std::string(works::ForCondition(created).message()));
   works::WorkStatusChange change{{condition}, {}};
   if (!created.ok()) {
     api::ManifestStatus nothing;  // Withdraws the status of the object that is gone.
@@ -379,8 +380,9 @@ void WorkStatusReconciler::ReportRecreated(const kube::Object& manifest, const s
     recorder_.Normal(about, api::reason::kSyncSucceed,
                      api::message::ManifestSynced(manifest.key(), cluster));
   } else {
-    recorder_.Warning(about, api::reason::kSyncFailed,
-                      api::message::ManifestNotSynced(manifest.key(), cluster, created));
+    recorder_.Warning(
+        about, api::reason::kSyncFailed,
+        api::message::ManifestNotSynced(manifest.key(), cluster, works::ForEvent(created)));
   }
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("messages about an unhealthy object say why, and are understood") {
   const std::string turned =
       message::UnhealthyBecause("Deployment", {"ns", "web"}, "0 of 3: no unhealthy: quota");
   CHECK(turned ==
-        "Interpret health of object(Deployment/ns/web) as unhealthy: 0 of 3: no unhealthy: quota");
+        "Interpret health of object(Deployment/ns/web) as unhealthy. 0 of 3: no unhealthy: quota");
   CHECK(message::WhyUnhealthyIn(turned) == "0 of 3: no unhealthy: quota");
   CHECK(message::WhyUnhealthyIn("(combined from similar events): " + turned) ==
         "0 of 3: no unhealthy: quota");
@@ -95,10 +95,17 @@ TEST_CASE("messages are upstream's words") {
         "resource(kind=Deployment, ns/web) already exists in the cluster m1 and the "
         "work.karmada.io/conflict-resolution strategy value is empty, Karmada will not manage this "
         "resource");
-  for (const char* kind : {"Deployment", "Namespace"}) {
-    const std::string upstream = message::ObjectExistsUnmanaged(kind, {"", "web"}, "m1");
-    CHECK(message::WithoutAdvice(upstream + message::TakeOverAdvice(kind)) == upstream);
-  }
+  CHECK(message::ManifestNotSynced({"ns", "web"}, "m1", why) ==
+        "Failed to create or update resource(ns/web) in member cluster(m1): boom");
+  CHECK(message::ManifestNotSynced({"", "cr"}, "m1", why) ==
+        "Failed to create or update resource(cr) in member cluster(m1): boom");
+  // Where upstream's text says nothing of the cause, it follows behind the whole of that.
+  CHECK(message::OverridePolicyNotApplied("override policy(ns/p)", "m1", why) ==
+        "Apply override policy(ns/p) for cluster(m1) failed. boom");
+  CHECK(message::StatusNotReflected("Deployment", {"ns", "web"}, why) ==
+        "Reflect status for object(Deployment/ns/web) failed, err: boom.");
+  CHECK(message::HealthNotInterpreted("Deployment", {"ns", "web"}, why) ==
+        "Interpret health of object(Deployment/ns/web) failed, err: boom.");
   CHECK(message::HealthInterpreted("Deployment", {"ns", "web"}, false) ==
         "Interpret health of object(Deployment/ns/web) as unhealthy.");
   CHECK(message::UnhealthyBecause("Deployment", {"ns", "web"}, "") ==

@@ -71,7 +71,8 @@ spec:
   }
   p.plane.Delete("member1", kDefinition, {"", absl::StrCat("robots.", p.ns, ".example.io")});
   CHECK(p.plane.Eventually([&] {
-    return absl::StrContains(p.Applied("Robot", "one"), "cluster member1 does not serve Robot in ");
+    return absl::StrContains(p.Applied("Robot", "one"),
+                             "the server could not find the requested resource");
   }));
   CHECK(p.plane.Exists("member2", robot, one));
 

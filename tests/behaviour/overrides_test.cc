@@ -119,7 +119,7 @@ TEST_CASE("Override policies change what goes to the clusters they mean, and tak
     return absl::StrContains(
         plane.EventsOn(kDeployment, "web"),
         absl::StrCat("Warning ApplyOverridePolicyFailed: Apply override policy(", ns,
-                     "/o) for cluster(member1) failed: spec.overrideRules[0].overriders."
+                     "/o) for cluster(member1) failed. spec.overrideRules[0].overriders."
                      "plaintext[0]: remove operation does not apply to \"/spec/none\""));
   }));
   CHECK(Label(plane, "member2", kDeployment, web, "tier") == "gold");
@@ -180,7 +180,7 @@ TEST_CASE("Override policies that are too much are reported, and hold up nothing
     return absl::StrContains(
         plane.EventsOn(kConfigMap, "settings"),
         absl::StrCat("Warning ApplyOverridePolicyFailed: Apply override policy(", ns,
-                     "/much) for cluster(member1) failed: ", why));
+                     "/much) for cluster(member1) failed. ", why));
   }));
   CHECK(text() == large);
   plane.Patch("host", kDeployment, {ns, "web"}, R"({"metadata": {"labels": {"go": "on"}}})");

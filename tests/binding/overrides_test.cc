@@ -6,7 +6,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "api/binding_scope.h"
 #include "api/keys.h"
 #include "api/names.h"
@@ -136,7 +135,7 @@ TEST_CASE_METHOD(Fixture, "a policy that makes another object of a template reac
   // The event names policy, cluster, field and cause, and comes once for all tries.
   const std::string failed =
       "Warning ApplyOverridePolicyFailed ConfigMap: Apply override policy(ns/o) for cluster(m1) "
-      "failed: spec.overrideRules[0].overriders: apiVersion is changed from \"v1\" to "
+      "failed. spec.overrideRules[0].overriders: apiVersion is changed from \"v1\" to "
       "\"rbac.authorization.k8s.io/v1\": group, kind, namespace and name of a template must stay";
   const auto events = [&] {
     const std::vector<std::string> all = recorded->All();
@@ -205,7 +204,7 @@ TEST_CASE_METHOD(Fixture, "a policy that cannot be applied keeps no Work from ot
       "\"/data/none\": the path does not exist";
   CHECK(
       reports("Warning ApplyOverridePolicyFailed ConfigMap: Apply cluster override policy(c) for "
-              "cluster(m1) failed: " +
+              "cluster(m1) failed. " +
               why));
   CHECK(
       reports("Warning SyncWorkFailed ResourceBinding: cluster m1: ClusterOverridePolicy c cannot "
@@ -237,14 +236,18 @@ TEST_CASE_METHOD(Fixture, "a policy that is too long to be recorded is reported 
       why;
   REQUIRE(tests::Eventually([&] { return events(of_binding) > 0; }));
   CHECK(events("Warning ApplyOverridePolicyFailed ConfigMap: Apply override policy(ns/o) for "
-               "cluster(m1) failed: " +
+               "cluster(m1) failed. " +
                why) > 0);
   CHECK(Added() == "- -");
-  // Another failure is tried again meanwhile, after seconds and then minutes.
+  // Another failure would be due again, after seconds and then minutes.
+  REQUIRE(tests::Eventually([&] {
+    clock.Advance(absl::Seconds(1));
+    return manager->IsIdle();
+  }));
   const auto before = events(of_binding);
   for (int i = 0; i < 50; ++i) {
     clock.Advance(absl::Minutes(10));
-    absl::SleepFor(absl::Milliseconds(2));
+    CHECK(manager->IsIdle());
   }
   CHECK(events(of_binding) == before);
   PutPolicy("short", "", 2);

@@ -63,7 +63,7 @@ TEST_CASE_METHOD(Fixture, "the event of a health that turns bad says why, once f
   // The write of the Work is held, and the object is looked at again meanwhile.
   CHECK(Pass(Unhealthy("0 of 2"), "Healthy") == "Unhealthy");
   CHECK(Pass(Unhealthy("1 of 2"), "Healthy") == "Unhealthy");
-  CHECK(recorded->All() == Events{kTurned + ": 0 of 2"});
+  CHECK(recorded->All() == Events{kTurned + ". 0 of 2"});
   CHECK(Pass(Unhealthy("0 of 2"), "Unhealthy") == "Unhealthy");
   CHECK(recorded->All().size() == 1);
 
@@ -74,7 +74,7 @@ TEST_CASE_METHOD(Fixture, "the event of a health that turns bad says why, once f
         "healthy.");
   CHECK(Pass(Unhealthy("2 of 2 are ill"), "Healthy") == "Unhealthy");
   REQUIRE(recorded->All().size() == 3);
-  CHECK(recorded->All()[2] == kTurned + ": 2 of 2 are ill");
+  CHECK(recorded->All()[2] == kTurned + ". 2 of 2 are ill");
 }
 
 TEST_CASE_METHOD(Fixture, "what is unhealthy for long is reported without a message, too") {
