@@ -78,12 +78,6 @@ absl::Status Validate(const Options& o) {
   RETURN_IF_ERROR(Positive("--cluster-monitor-grace-period", o.clusters.monitor_grace_period));
   RETURN_IF_ERROR(Positive("--cluster-startup-grace-period", o.clusters.startup_grace_period));
   RETURN_IF_ERROR(Positive("--federated-resource-quota-sync-period", o.quota_sync_period));
-  RETURN_IF_ERROR(
-      Positive("--horizontal-pod-autoscaler-sync-period", o.pod_autoscaling.sync_period));
-  if (!(o.pod_autoscaling.tolerance >= 0)) {
-    return absl::InvalidArgumentError(
-        "--horizontal-pod-autoscaler-tolerance: must be greater than or equal to 0");
-  }
   RETURN_IF_ERROR(Positive("--lua-timeout", o.scripts.timeout));
   if (o.scripts.memory_mib < 1) {
     return absl::InvalidArgumentError("--lua-memory-mib: must be greater than 0");
@@ -91,7 +85,6 @@ absl::Status Validate(const Options& o) {
   if (o.profiling.enabled) {
     RETURN_IF_ERROR(CheckAddress("--profiling-bind-address", o.profiling.bind_address));
   }
-  RETURN_IF_ERROR(CheckControllers(o.controllers));
   RETURN_IF_ERROR(SkippedApis::Parse(o.skipped_propagating_apis).status());
   return SkippedNamespaces::Create(o.skipped_propagating_namespaces).status();
 }
@@ -190,6 +183,10 @@ void Adjust(Options& o) {
   AtLeast(1, "--concurrent-cluster-propagation-policy-syncs", c.cluster_propagation_policy, o);
   AdjustRate("kube", o.kube_api_qps, o.kube_api_burst, o);
   AdjustRate("cluster", o.cluster_api_qps, o.cluster_api_burst, o);
+  PodAutoscaling& a = o.pod_autoscaling;
+  DefaultUnlessPositive(PodAutoscaling().sync_period, "--horizontal-pod-autoscaler-sync-period",
+                        a.sync_period, o);
+  AtLeast(0.0, "--horizontal-pod-autoscaler-tolerance", a.tolerance, o);
   const RateLimits standard;
   RateLimits& l = o.rate_limits;
   DefaultUnlessPositive(standard.base_delay, "--rate-limiter-base-delay", l.base_delay, o);
@@ -345,6 +342,9 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   if (!valid.ok()) return Refused(valid.message());
   options.warnings = internal::UnusedFlagWarnings(app);
   for (Warning& warning : options.gates.Warnings()) options.warnings.push_back(std::move(warning));
+  for (Warning& warning : WarningsOfControllers(options.controllers)) {
+    options.warnings.push_back(std::move(warning));
+  }
   WarnOfGates(options);
   WarnOfEviction(options);
   WarnOfClusterApi(options);

@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "base/spelling.h"
 
@@ -108,19 +107,19 @@ const ControllerSupport* FindController(absl::string_view name) {
 absl::Span<const Support> LoopsWithoutSwitch() { return kLoopsWithoutSwitch; }
 absl::Span<const KindSupport> Kinds() { return kKinds; }
 
-absl::Status CheckControllers(const std::vector<std::string>& tokens) {
+std::vector<Warning> WarningsOfControllers(const std::vector<std::string>& tokens) {
   std::vector<std::string> names;
   for (const ControllerSupport& c : kControllers) names.emplace_back(c.name);
+  std::vector<Warning> warnings;
   for (const std::string& token : tokens) {
     const std::string name(absl::StripPrefix(token, "-"));
-    if (token.empty() || token == "*" || std::find(names.begin(), names.end(), name) != names.end())
-      continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--controllers: there is no controller \"", name, "\"", base::DidYouMean(name, names),
-        "\nThe controllers are ", absl::StrJoin(names, ", "),
-        "; * stands for all that are on by default, -NAME turns one off."));
+    if (token.empty() || token == "*" || FindController(name) != nullptr) continue;
+    warnings.push_back(
+        {{"--controllers"},
+         absl::StrCat("--controllers: ", token, " has no effect: there is no controller \"", name,
+                      "\"", base::DidYouMean(name, names))});
   }
-  return absl::OkStatus();
+  return warnings;
 }
 
 }  // namespace config

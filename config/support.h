@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/json.h"
 #include "config/feature_gates.h"
+#include "config/warning.h"
 
 namespace config {
 
@@ -73,9 +73,9 @@ std::vector<Support> GateSupport();
 // Returns all flags, sorted by name.
 std::vector<FlagSupport> Flags();
 
-// kInvalidArgument when a token of --controllers names a controller that upstream does not have;
-// the message lists the known names and the one that was probably meant.
-absl::Status CheckControllers(const std::vector<std::string>& tokens);
+// Returns a warning for each token of --controllers that names a controller which upstream does not
+// have either: it has no effect. The text has the name that was probably meant.
+std::vector<Warning> WarningsOfControllers(const std::vector<std::string>& tokens);
 
 }  // namespace config
 

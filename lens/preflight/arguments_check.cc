@@ -1,8 +1,8 @@
 // The parser ends at the first mistake. To find all of them, the argument is looked for without
 // which the parser says something else; it is taken out, and the rest is parsed again. An argument
-// that is right only together with another one is so judged together with it. --controllers and
-// --feature-gates, which may be repeated, are taken apart first: one unknown gate must not hide
-// what the daemon does with the others.
+// that is right only together with another one is so judged together with it. --feature-gates,
+// which may be repeated, is taken apart first: one unknown gate must not hide what the daemon does
+// with the others.
 #include "lens/preflight/arguments_check.h"
 
 #include <algorithm>
@@ -59,13 +59,13 @@ std::vector<Group> GroupsOf(const std::vector<std::string>& words) {
   return groups;
 }
 
-// Returns the groups with one gate and one controller in each.
+// Returns the groups with one gate in each.
 std::vector<Group> Apart(const std::vector<Group>& groups) {
   std::vector<Group> apart;
   for (const Group& group : groups) {
     const std::string name = NameOf(group);
     const std::optional<std::string> value = ValueOf(group);
-    if ((name != kControllersFlag && name != kGatesFlag) || !value.has_value()) {
+    if (name != kGatesFlag || !value.has_value()) {
       apart.push_back(group);
       continue;
     }
@@ -126,13 +126,13 @@ Row RefusedRow(const Group& group, const std::string& message) {
   const std::string name = NameOf(group);
   const std::string value = ValueOf(group).value_or("");
   Row row{.part = PartOf(name), .name = name, .grade = Grade::kLost, .note = message};
-  if (row.part == Part::kFlags) {
+  if (row.part != Part::kGates) {
     row.use = value;
   } else {
     const std::pair<std::string, std::string> parts =
         absl::StrSplit(value, absl::MaxSplits('=', 1));
-    row.name = std::string(absl::StripPrefix(parts.first, "-"));
-    row.use = row.part == Part::kGates ? parts.second : "named in --controllers";
+    row.name = parts.first;
+    row.use = parts.second;
   }
   return row;
 }

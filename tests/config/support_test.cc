@@ -163,12 +163,28 @@ TEST_CASE("the flags of evictions are read and checked") {
             .empty());
 }
 
-TEST_CASE("an unknown controller is refused with the list and the one that was meant") {
-  const std::string typo = Refusal({"--controllers=*,-bindng"});
-  CHECK(absl::StrContains(typo, "there is no controller \"bindng\"; did you mean binding?"));
-  CHECK(absl::StrContains(typo, "workStatus, workloadRebalancer;"));
-  const std::string foo = Refusal({"--controllers=fooooooo"});
-  CHECK(absl::StrContains(foo, "there is no controller \"fooooooo\"\n"));
+TEST_CASE("an unknown controller has no effect, as upstream, and a warning with what was meant") {
+  CHECK(Warnings({"--controllers=*,-bindng,+cluster,,execution"}) ==
+        std::vector<std::string>{
+            "--controllers: -bindng has no effect: there is no controller \"bindng\"; did you mean "
+            "binding?",
+            "--controllers: +cluster has no effect: there is no controller \"+cluster\"; did you "
+            "mean cluster?"});
+  const Parsed parsed = Parse({"--controllers=fooooooo,remedy"});
+  CHECK(parsed.options.warnings.size() == 1);
+  CHECK(parsed.options.ControllerEnabled("remedy"));
+  CHECK_FALSE(parsed.options.ControllerEnabled("binding"));
+}
+
+TEST_CASE("numbers of the autoscaler that upstream starts with are accepted with a warning") {
+  const Parsed parsed = Parse(
+      {"--horizontal-pod-autoscaler-sync-period=0s", "--horizontal-pod-autoscaler-tolerance=-0.5"});
+  CHECK(config::TextsOf(parsed.options.warnings) ==
+        std::vector<std::string>{
+            "--horizontal-pod-autoscaler-sync-period=0 is not positive: 15s is used",
+            "--horizontal-pod-autoscaler-tolerance=-0.5 is too small: 0 is used"});
+  CHECK(parsed.options.pod_autoscaling.sync_period == absl::Seconds(15));
+  CHECK(parsed.options.pod_autoscaling.tolerance == 0);
 }
 
 TEST_CASE("flags of earlier releases are refused with what takes their place") {

@@ -64,8 +64,11 @@ TEST_CASE("Preflight: every flag, gate and controller that is refused is a row o
              "--cluster-monitor-period=-1s"});
   CHECK(Lost(checked.rows) == std::vector<std::string>{"--bind-address", "--cluster-monitor-period",
                                                        "--no-such-flag", "NoSuchGate",
-                                                       "PropagateDeps", "noSuchController"});
-  CHECK(RowOf(checked.rows, "noSuchController").part == Part::kControllers);
+                                                       "PropagateDeps"});
+  // Upstream ignores such a name, too.
+  CHECK(RowOf(checked.rows, "--controllers").part == Part::kControllers);
+  CHECK_THAT(RowOf(checked.rows, "--controllers").note,
+             Contains("there is no controller \"noSuchController\""));
   CHECK(RowOf(checked.rows, "NoSuchGate").part == Part::kGates);
   CHECK_THAT(RowOf(checked.rows, "--bind-address").note, Contains("v1.12 removed this flag"));
   // The rest is as the daemon would take it.
