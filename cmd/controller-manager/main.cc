@@ -20,6 +20,7 @@
 #include "config/command_line.h"
 #include "config/options.h"
 #include "config/permission_flags.h"
+#include "config/support.h"
 #include "config/version.h"
 #include "kube/client/http_transport.h"
 #include "profiling/heap_profile.h"
@@ -95,6 +96,11 @@ int main(int argc, char** argv) {
   if (permissions.asked) {
     for (const std::string& warning : config::WarningsOf(permissions)) {
       std::cerr << "warning: " << warning << "\n";
+    }
+    // A misspelt name would leave rights out in silence.
+    for (const config::Warning& warning :
+         config::WarningsOfControllers(parsed.options.controllers)) {
+      std::cerr << "warning: " << warning.text << "\n";
     }
     std::cout << cmd::Permissions(parsed.options, permissions);
     return 0;

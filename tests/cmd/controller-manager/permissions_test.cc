@@ -258,11 +258,13 @@ TEST_CASE("The binding is for the subject that is given") {
                           "- kind: ServiceAccount\n  namespace: ns\n  name: account\n"));
   for (const Strings& flags :
        {Strings{"--member", "--subject=nobody"}, Strings{"--template-kinds=Deployment"},
-        Strings{"--template-kinds=pods."}, Strings{"--controllers=bindng"}}) {
+        Strings{"--template-kinds=pods."}}) {
     const Printed refused = Print(flags);
     INFO(absl::StrJoin(flags, " ") << ": " << refused.parsed.output);
     CHECK(refused.parsed.exit_code == config::kUsageExitCode);
   }
+  // What the process ignores is no part of its rights either.
+  CHECK(Print({"--controllers=execution,bindng"}).text == Print({"--controllers=execution"}).text);
 }
 
 // ---- config/rbac and docs/permissions.md ------------------------------------------------------
