@@ -112,33 +112,38 @@ std::string ConflictText(const Camps& overwriting, const Camps& preserving) {
   return text;
 }
 
-// Sets on `attached` how conflicts and deletion are handled, as the bindings that need it demand,
-// after the traces of those that do not exist any more have been removed. Returns the text about
+// Sets on `attached` how conflicts and deletion are handled, as the bindings that need it demand;
+// what overwrites or preserves may do so because of one that is yet to come. Returns the text about
 // different demands, "" for none.
 std::string FollowReferrers(const FindBinding& find, kube::Object& attached) {
   Camps overwriting, preserving;
+  Demands awaited;
   for (const api::BindingSnapshot& referrer : api::BindingView(attached).RequiredBy()) {
     const kube::ObjectKey key{referrer.ns, referrer.name};
-    const kube::ObjectPtr binding = find(key);
     // Nobody attaches a binding of another namespace, and nothing of that one may be learned here.
-    if (binding == nullptr || key.ns != attached.ns()) {
+    if (key.ns != attached.ns()) {
       RemoveReferrer(key, find, attached);
       continue;
     }
+    const kube::ObjectPtr binding = find(key);
+    if (binding == nullptr) awaited = DemandsOf(attached);
+    if (binding == nullptr) continue;
     const Demands demands = DemandsOf(*binding);
     overwriting.Add(demands.overwrite, key);
     preserving.Add(demands.preserve, key);
   }
   // A policy that placed the binding determines this.
   if (!attached.spec()["placement"].is_null()) return "";
-  if (overwriting.with.empty() && overwriting.without.empty()) {
+  if (attached.spec()["requiredBy"].empty()) {
     attached.Erase({"spec", "conflictResolution"});
     attached.Erase({"spec", "preserveResourcesOnDeletion"});
     return "";
   }
+  const bool overwrite = awaited.overwrite || !overwriting.with.empty();
   attached.Set({"spec", "conflictResolution"},
-               overwriting.with.empty() ? api::kResolveAbort : api::kResolveOverwrite);
-  attached.Set({"spec", "preserveResourcesOnDeletion"}, !preserving.with.empty());
+               overwrite ? api::kResolveOverwrite : api::kResolveAbort);
+  attached.Set({"spec", "preserveResourcesOnDeletion"},
+               awaited.preserve || !preserving.with.empty());
   if (!overwriting.Differ() && !preserving.Differ()) return "";
   return ConflictText(overwriting, preserving);
 }

@@ -31,8 +31,9 @@ std::vector<std::string> ReferrerKeys(const kube::Object& attached);
 // Returns the values under which the index has what is attached to `referrer`.
 std::vector<std::string> KeysOfReferrer(const kube::ObjectKey& referrer);
 
-// Finds a ResourceBinding; nullptr when there is none. A referrer that is not found does not exist
-// any more: it demands nothing, and its traces are removed with the next edit.
+// Finds a ResourceBinding; nullptr when there is none. A referrer that is not found may not exist
+// yet, because a restored backup brings it later: its entry stays, and so does what overwrites or
+// preserves already. WithoutReferrer takes off those of a referrer that has gone.
 using FindBinding = std::function<kube::ObjectPtr(const kube::ObjectKey& key)>;
 // Returns whether the template of `referrer` may still be in a cluster in which it is not placed.
 using StillIn = std::function<bool(const kube::Object& referrer, absl::string_view cluster)>;

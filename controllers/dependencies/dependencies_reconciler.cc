@@ -22,8 +22,9 @@
 // (DependencySource), when its Work in a cluster that it has left is gone, when a cluster with its
 // dependencies is removed, and when an attached binding is deleted, loses a referrer or gets other
 // clusters than the referrer needs: whoever did that has it made again. A referrer that was removed
-// by force while no process ran is not looked for: a backup may just have brought what is attached
-// to it, and the referrer comes next. Nothing but the reported outcomes is remembered.
+// by force is released when its deletion is seen. Otherwise one that is not there is not looked
+// for: a backup may just have brought what is attached to it, and the referrer comes next. Nothing
+// but the reported outcomes is remembered.
 #include "controllers/dependencies/dependencies_reconciler.h"
 
 #include <algorithm>
@@ -48,6 +49,7 @@
 #include "kube/meta/annotation_limit.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
+#include "loops/seen_deletions.h"
 #include "works/refused_bindings.h"
 #include "works/rule_requeue.h"
 
@@ -117,10 +119,10 @@ absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Reque
   }
   if (binding == nullptr) {
     attachments_.Forget(request.key);
-    // Its finalizer may have been removed by force.
-    RETURN_IF_ERROR(attachments_.Release(request.key, stop));
+    RETURN_IF_ERROR(ReleaseAfter(request, stop));
     return kube::Action::Done();
   }
+  if (request.variant == loops::kSeenDeleted) return kube::Action::Done();  // Another one is there.
   RETURN_IF_ERROR(propagates ? Distribute(binding, stop) : Release(binding, stop));
   const bool waits = propagates && attachments_.AwaitsMembers(*binding);
   return waits ? kube::Action::After(kMemberRecheck) : kube::Action::Done();
@@ -220,6 +222,15 @@ void DependenciesReconciler::ReportAttached(const kube::Object& binding,
                     wrote.status());
 }
 
+absl::Status DependenciesReconciler::ReleaseAfter(const kube::Request& request,
+                                                  const base::StopToken& stop) {
+  // Whatever else has led here, the binding may be yet to come.
+  if (request.variant != loops::kSeenDeleted) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const bool gone,
+                   loops::IsGone(client_, api::ResourceBindings(), request.key, stop));
+  return gone ? attachments_.Release(request.key, stop) : absl::OkStatus();
+}
+
 absl::Status DependenciesReconciler::Release(const kube::ObjectPtr& binding,
                                              const base::StopToken& stop) {
   if (!binding->HasFinalizer(api::kDependenciesFinalizer)) return absl::OkStatus();
@@ -250,7 +261,8 @@ void RequeueByRecordedKinds(const interpreter::Interpreter& interpreter, kube::W
 }  // namespace
 
 absl::Status RegisterDependencies(const loops::Context& context, int workers) {
-  const auto propagated = [](const kube::Object& last) {
+  kube::Enqueue deleted = loops::OnDeletion();
+  deleted.when.remove = [](const kube::Object& last) {
     return api::BindingView(last).PropagateDeps();
   };
   const DependencySearch::Deps search = {
@@ -274,7 +286,8 @@ absl::Status RegisterDependencies(const loops::Context& context, int workers) {
           .Reads(api::ResourceBindings(), kReferrerIndex, ReferrerKeys)
           .Reads(api::ResourceBindings(), kDependencyIndex, DependencyKeys)
           .Watches(api::ResourceBindings(),
-                   {.when = {.add = IsForUs, .update = ChangedForUs, .remove = propagated}})
+                   {.when = {.add = IsForUs, .update = ChangedForUs, .remove = kube::Never}})
+          .Watches(api::ResourceBindings(), std::move(deleted))
           .Watches(api::ResourceBindings(), {.when = {.add = kube::Never},
                                              .map = ReferrersAndItself,
                                              .map_update = referrers_to_ask})

@@ -32,8 +32,9 @@ class DependenciesReconciler : public kube::Reconciler {
         recorder_(events, api::kDependenciesDistributor),
         attachments_(client_, recorder_, std::move(terminating)) {}
 
-  // The request's key names a ResourceBinding. Errors of the interpreter are reported on the
-  // template, those of attaching on the binding; both are returned.
+  // The request's key names a ResourceBinding; with the variant loops::kSeenDeleted it propagated,
+  // and was deleted. Errors of the interpreter are reported on the template, those of attaching on
+  // the binding; both are returned.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
@@ -54,6 +55,9 @@ class DependenciesReconciler : public kube::Reconciler {
   // Attaches what the binding's template needs, and, if all of that is known, lets go of the rest.
   absl::Status Attach(const kube::ObjectPtr& binding, const FoundDependencies& found,
                       const base::StopToken& stop);
+  // Lets go of what is attached to a binding that is not there, if that has gone: its finalizer was
+  // removed by force.
+  absl::Status ReleaseAfter(const kube::Request& request, const base::StopToken& stop);
   // Lets go of everything that is attached to the binding.
   absl::Status Release(const kube::ObjectPtr& binding, const base::StopToken& stop);
 

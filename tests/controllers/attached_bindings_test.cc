@@ -133,10 +133,46 @@ TEST_CASE("a binding that a policy placed keeps how conflicts are handled") {
   CHECK(after.spec()["requiredBy"].size() == 1);
 }
 
-TEST_CASE("what a binding that does not exist any more has left goes with the next edit") {
-  const kube::Object after = controllers::WithoutReferrer(Attached(), kWeb, None);
-  CHECK(after.labels().empty());
-  CHECK(after.spec().empty());
+// A restored backup may bring it later.
+TEST_CASE("a binding that is not there keeps its entry, and what it may demand") {
+  kube::Object attached = Attached();
+  attached.Set({"spec", "conflictResolution"}, "Abort");
+  const json::Value of_shop =
+      Json(R"([{"namespace": "ns", "name": "shop-deployment", "clusters": [{"name": "m2"}]}])");
+  SECTION("when another one goes") {
+    const kube::Object after = controllers::WithoutReferrer(attached, kWeb, None);
+    CHECK(after.spec()["requiredBy"] == of_shop);
+    CHECK(after.Label(controllers::DependedByLabel(kShop)) == "shop-id");
+    CHECK(after.Label(controllers::DependedByLabel(kWeb)).empty());
+    CHECK(after.spec()["conflictResolution"].AsString() == "Abort");
+    CHECK(after.spec()["preserveResourcesOnDeletion"].AsBool());
+  }
+  SECTION("when another one is attached") {
+    kube::Object config = kube::Object::Make({"", "v1", "ConfigMap"}, {"ns", "config"});
+    config.Set({"metadata", "uid"}, "uid-of-config");
+    config.Set({"metadata", "resourceVersion"}, "1");
+    kube::Object web = kube::Object::Make(api::ResourceBindings().gvk, kWeb);
+    web.SetLabel(api::kResourceBindingIdLabel, "web-id");
+    web.Set({"spec"}, Json(R"({"propagateDeps": true, "clusters": [{"name": "m3"}]})"));
+    const auto find = [web = kube::Share(web)](const kube::ObjectKey& key) {
+      return key == web->key() ? web : nullptr;
+    };
+    const auto with_web = controllers::WithReferrer(&attached, config, web, {find, Nowhere});
+    REQUIRE(with_web.ok());
+    const kube::Object& after = with_web->binding;
+    REQUIRE(after.spec()["requiredBy"].size() == 2);
+    CHECK(after.spec()["requiredBy"].At(1) == of_shop.At(0));
+    CHECK(after.Label(controllers::DependedByLabel(kShop)) == "shop-id");
+    CHECK(after.spec()["preserveResourcesOnDeletion"].AsBool());
+    CHECK(controllers::WithReferrer(&after, config, web, {find, Nowhere})->binding == after);
+  }
+}
+
+TEST_CASE("an entry of another namespace goes with the next edit") {
+  kube::Object attached = Attached();
+  attached.mutable_root().Mutable({"spec", "requiredBy"}).MutableAt(1).Set("namespace", "other");
+  const kube::Object after = controllers::WithoutReferrer(attached, kWeb, None);
+  CHECK_FALSE(after.spec().Has("requiredBy"));
 }
 
 // Two referrers whose labels have the same name: the hash in it has 32 bits only.
@@ -200,10 +236,13 @@ TEST_CASE_METHOD(Namesakes, "a shared label goes with the last of its referrers"
   CHECK(controllers::WithoutReferrer(both, b, Find()).Label(label) ==
         "id-of-web-132789-deployment");
   CHECK(controllers::WithoutReferrer(of_b, b, Find()).Label(label).empty());
-  bindings.erase(a.name);  // Its traces go with the next edit, and the label is the other one's.
-  const kube::Object other = controllers::WithoutReferrer(both, {"shop", "unknown"}, Find());
-  CHECK(other.spec()["requiredBy"].size() == 1);
+  const kube::ObjectPtr first = bindings.at(a.name);
+  bindings.erase(a.name);  // It is yet to come, and shares the label then.
+  const kube::Object other = With(&both, b);
+  CHECK(other.spec()["requiredBy"].size() == 2);
   CHECK(other.Label(label) == "id-of-web-729192-deployment");
+  bindings[a.name] = first;
+  CHECK(With(&other, a) == other);
 }
 
 // A binding that 400 others need, each in m1, and what happens to it.

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "api/keys.h"
 #include "controllers/dependencies/attached_bindings.h"
+#include "loops/seen_deletions.h"
 #include "tests/controllers/dependencies_fixture.h"
 
 namespace {
@@ -339,9 +340,32 @@ TEST_CASE_METHOD(Attaching, "a binding that is gone without its finalizer leaves
   server->Erase(api::ResourceBindings(), kWebBinding);
   REQUIRE(tests::Eventually(
       [&] { return cluster.Find(api::ResourceBindings(), kWebBinding) == nullptr; }));
-  REQUIRE(Reconcile().ok());
+  REQUIRE(Reconcile(loops::kSeenDeleted).ok());
   CHECK(Config().Label(kLabel).empty());
   CHECK_FALSE(Config().spec().Has("requiredBy"));
+}
+
+TEST_CASE_METHOD(Attaching,
+                 "only a binding that was seen to go lets go, if the server confirms it") {
+  REQUIRE(Reconcile().ok());
+  const kube::Object web = Now();
+  server->Erase(api::ResourceBindings(), kWebBinding);
+  REQUIRE(tests::Eventually(
+      [&] { return cluster.Find(api::ResourceBindings(), kWebBinding) == nullptr; }));
+  SECTION("it may be yet to come") { REQUIRE(Reconcile().ok()); }
+  SECTION("the server fails") {
+    server->FailNext("GET", 403, "Forbidden");
+    CHECK_FALSE(Reconcile(loops::kSeenDeleted).ok());
+  }
+  SECTION("it is there again, and the watch is late") {
+    server->Block("WATCH");
+    server->EndWatches(absl::OkStatus());
+    server->Put(api::ResourceBindings(), web);
+    REQUIRE(Reconcile(loops::kSeenDeleted).ok());
+    server->Unblock();
+  }
+  CHECK(Config().Get({"spec", "requiredBy"}).size() == 1);
+  CHECK_FALSE(Config().Label(kLabel).empty());
 }
 
 TEST_CASE_METHOD(Attaching, "a binding that lost its id lets go, too") {

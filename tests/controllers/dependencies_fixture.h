@@ -73,7 +73,9 @@ struct DependenciesFixture : LoopsFixture {
     const json::Value* text = now.annotations().Find(api::kDependenciesAnnotation);
     return text == nullptr ? "-" : text->ToString();
   }
-  absl::Status Reconcile() { return reconciler->Reconcile({.key = kWebBinding}, {}).status(); }
+  absl::Status Reconcile(int variant = 0) {
+    return reconciler->Reconcile({.key = kWebBinding, .variant = variant}, {}).status();
+  }
   size_t Writes() const {
     return server->Requests("PATCH").size() + server->Requests("PUT").size();
   }

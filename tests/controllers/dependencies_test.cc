@@ -337,15 +337,52 @@ TEST_CASE_METHOD(Watching, "what somebody edits in an attached binding is put ba
 TEST_CASE_METHOD(Watching, "an attached binding whose referrer is not there yet keeps its entry") {
   PutConfig("first");
   REQUIRE(IsAttached());
-  kube::Object attached = Now("config-configmap");
-  attached.Set({"metadata", "name"}, "left-configmap");
-  attached.mutable_root().Mutable({"spec", "requiredBy"}).MutableAt(0).Set("name", "later");
-  attached.EraseLabel(kLabel);
-  server->Put(api::ResourceBindings(), attached);
-  // The binding that is put after it has been looked at, so it would have been, too.
-  server->Erase(api::ResourceBindings(), {"ns", "config-configmap"});
-  REQUIRE(IsAttached());
-  CHECK(Now("left-configmap").Get({"spec", "requiredBy"}).size() == 1);
+  // Whether it is in this state after everything else has been looked at.
+  const auto has_entry_of = [&](const char* binding, const char* referrer) {
+    const json::Value entries = Now(binding).Get({"spec", "requiredBy"});
+    const auto items = entries.items();
+    return std::any_of(items.begin(), items.end(), [&](const json::Value& entry) {
+      return entry["name"].AsString() == referrer;
+    });
+  };
+  SECTION("one that nobody else needs") {
+    kube::Object attached = Now("config-configmap");
+    attached.Set({"metadata", "name"}, "left-configmap");
+    attached.mutable_root().Mutable({"spec", "requiredBy"}).MutableAt(0).Set("name", "later");
+    attached.EraseLabel(kLabel);
+    server->Put(api::ResourceBindings(), attached);
+    // The binding that is put after it has been looked at, so it would have been, too.
+    server->Erase(api::ResourceBindings(), {"ns", "config-configmap"});
+    REQUIRE(IsAttached());
+    CHECK(has_entry_of("left-configmap", "later"));
+    // One that goes brings its referrers, also those that are not there.
+    kube::Object other = Now("left-configmap");
+    other.Set({"metadata", "name"}, "other-configmap");
+    server->Put(api::ResourceBindings(), other);
+    server->Erase(api::ResourceBindings(), {"ns", "left-configmap"});
+    server->Erase(api::ResourceBindings(), {"ns", "config-configmap"});
+    REQUIRE(IsAttached());
+    CHECK(has_entry_of("other-configmap", "later"));
+  }
+  SECTION("one to which a second one is attached") {
+    kube::Object restored = Now("config-configmap");
+    restored.EraseLabel(kLabel);
+    restored.mutable_root().Mutable({"spec", "requiredBy"}).MutableAt(0).Set("name", "later");
+    server->Put(api::ResourceBindings(), restored);
+    REQUIRE(tests::Eventually(
+        [&] { return has_entry_of("config-configmap", kWebBinding.name.c_str()); }));
+    CHECK(has_entry_of("config-configmap", "later"));
+    CHECK(Now("config-configmap").Get({"spec", "requiredBy"}).size() == 2);
+    // When it goes after it has come, so does its entry.
+    kube::Object later = BindingOfWeb("later", true);
+    later.Set({"spec", "resource", "name"}, "later");
+    server->Put(api::ResourceBindings(), later);
+    REQUIRE(tests::Eventually(
+        [&] { return cluster.Find(api::ResourceBindings(), later.key()) != nullptr; }));
+    server->Erase(api::ResourceBindings(), later.key());
+    CHECK(tests::Eventually([&] { return !has_entry_of("config-configmap", "later"); }));
+    CHECK(has_entry_of("config-configmap", kWebBinding.name.c_str()));
+  }
 }
 
 TEST_CASE_METHOD(Watching, "an attached binding that somebody deletes or empties is made again") {
