@@ -1,6 +1,6 @@
 // A pass is about one ServiceImport: it makes the derived Service, or patches what differs there,
-// and then the Service's status. It is caused by the import, and by changes of the Service that
-// others make.
+// and then the Service's status: the import's addresses, where the server takes them. It is caused
+// by the import, and by changes of the Service that others make.
 //
 // The Service has an owner reference to the import. By it the garbage collector deletes the Service
 // when the import goes while no controller manager runs, and a Service of somebody else that has
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/reasons.h"
 #include "api/resources.h"
@@ -28,6 +29,13 @@ namespace {
 
 absl::Status TerminalIfInvalid(const absl::Status& written) {
   return kube::IsInvalid(written) ? base::Terminal(written) : written;
+}
+
+// API servers of Kubernetes v1.29 and later refuse addresses in the status of a Service that is not
+// a load balancer. Nobody can mend that, and the Service is usable without them.
+bool MayHaveNoAddresses(const absl::Status& shown) {
+  return kube::IsInvalid(shown) &&
+         absl::StrContains(shown.message(), "status.loadBalancer.ingress: Forbidden");
 }
 
 }  // namespace
@@ -81,6 +89,7 @@ absl::StatusOr<bool> ServiceImportReconciler::Derive(const kube::Object& service
   const absl::StatusOr<kube::ObjectPtr> shown =
       client.Update(api::Services(), *service, WithAddresses(service_import, **service),
                     {.subresource = "status"}, stop);
+  if (MayHaveNoAddresses(shown.status())) return *service != existing;
   RETURN_IF_ERROR(base::Annotate(TerminalIfInvalid(shown.status()), "writing the status of ",
                                  wanted.Describe()));
   return *shown != existing;

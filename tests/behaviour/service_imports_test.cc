@@ -111,6 +111,29 @@ spec:
   CHECK(plane.Eventually([&] { return !plane.Exists("member1", kServiceImport, {ns, "db"}); }));
 }
 
+TEST_CASE("A ServiceImport with addresses that the server does not show is no failure") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("import");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, R"(
+apiVersion: multicluster.x-k8s.io/v1alpha1
+kind: ServiceImport
+metadata: {name: ips-$NS, namespace: $NS}
+spec: {type: ClusterSetIP, ports: [{port: 80}], ips: [10.0.0.1]}
+)"));
+  const std::string name = absl::StrCat("ips-", ns);
+  const auto port = [&] {
+    const auto service = plane.Get("host", kService, {ns, "derived-" + name});
+    return service ? service->spec()["ports"].At(0)["port"].AsInt() : 0;
+  };
+  REQUIRE(plane.Eventually([&] { return port() == 80; }));
+  // What is done for an edit comes after the status has been tried.
+  plane.Patch("host", kServiceImport, {ns, name}, R"({"spec":{"ports":[{"port":81}]}})");
+  REQUIRE(plane.Eventually([&] { return port() == 81; }));
+  plane.AwaitDaemon(ns);
+  CHECK_FALSE(absl::StrContains(plane.EventsOn(kServiceImport, name), "SyncDerivedServiceFailed"));
+}
+
 TEST_CASE("A ServiceImport without ports is reported, and its edit mends it") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("import");

@@ -165,6 +165,23 @@ TEST_CASE_METHOD(Fixture, "what the server refuses is reported and not tried aga
   CHECK(recorded->All().size() == 2);  // The success that ends the failure.
 }
 
+TEST_CASE_METHOD(Fixture, "addresses that the server does not take in a status are no failure") {
+  Put(Import(R"("ports": [{"port": 80}], "ips": ["10.0.0.1"])"));
+  SECTION("as new servers do") {
+    server->FailNext("PATCH", 422,
+                     "status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is "
+                     "'LoadBalancer'");
+    CHECK(Reconcile().ok());
+    CHECK(recorded->All().empty());
+  }
+  SECTION("what is wrong with them is one") {
+    server->FailNext("PATCH", 422, "status.loadBalancer.ingress[0].ip: Invalid value");
+    CHECK(base::IsTerminal(Reconcile()));
+    CHECK(recorded->All().size() == 1);
+  }
+  CHECK_FALSE(Derived().spec()["ports"].empty());
+}
+
 TEST_CASE_METHOD(Fixture, "the Service goes with its import, and no other Service does") {
   SECTION("a derived one, whenever the import went") {
     Put(Import());
