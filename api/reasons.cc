@@ -115,6 +115,12 @@ std::string SuspendedWorkKept(absl::string_view cluster) {
       " is resumed.");
 }
 
+std::string OwnerMissing(absl::string_view owner) {
+  return absl::StrCat("this was made for ", owner, ", which is not there. It stays, because a ",
+                      "backup that is being restored may bring that; if it is not to come, delete ",
+                      "this, and what it has put into a cluster is deleted with it.");
+}
+
 std::string OverridePolicyApplied(absl::string_view policy, absl::string_view cluster) {
   return absl::StrCat("Apply ", policy, " for cluster(", cluster, ") succeed.");
 }

@@ -101,6 +101,8 @@ inline constexpr char kDependenciesNotPropagated[] = "DependenciesNotPropagated"
 inline constexpr char kCleanupWorkFailed[] = "CleanupWorkFailed";
 inline constexpr char kHeldBackTemplateUsed[] = "HeldBackTemplateUsed";
 inline constexpr char kSuspendedWorkKept[] = "SuspendedWorkKept";
+// On Works and EndpointSlices, of the loops that made them for another object.
+inline constexpr char kOwnerMissing[] = "OwnerMissing";
 inline constexpr char kAggregateStatusSucceed[] = "AggregateStatusSucceed";
 inline constexpr char kAggregateStatusFailed[] = "AggregateStatusFailed";
 
@@ -233,6 +235,8 @@ std::string WorksSynced(absl::string_view binding);
 std::string HeldBackTemplateUsed(absl::string_view cluster, bool is_released);
 // The scheduler has taken a cluster out of a binding that suspends dispatching to it.
 std::string SuspendedWorkKept(absl::string_view cluster);
+// What an object was made for, such as "Work ns/n", is not there.
+std::string OwnerMissing(absl::string_view owner);
 // "Apply override policy(ns/n) for cluster(m) succeed." and "… failed. <why>"; `policy` is
 // "override policy(ns/n)" or "cluster override policy(n)".
 std::string OverridePolicyApplied(absl::string_view policy, absl::string_view cluster);

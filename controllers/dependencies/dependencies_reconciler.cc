@@ -119,10 +119,10 @@ absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Reque
   }
   if (binding == nullptr) {
     attachments_.Forget(request.key);
-    RETURN_IF_ERROR(ReleaseAfter(request, stop));
+    RETURN_IF_ERROR(ReleaseAfter(request.key, stop));
     return kube::Action::Done();
   }
-  if (request.variant == loops::kSeenDeleted) return kube::Action::Done();  // Another one is there.
+  seen_->Forget(request.key);
   RETURN_IF_ERROR(propagates ? Distribute(binding, stop) : Release(binding, stop));
   const bool waits = propagates && attachments_.AwaitsMembers(*binding);
   return waits ? kube::Action::After(kMemberRecheck) : kube::Action::Done();
@@ -222,13 +222,12 @@ void DependenciesReconciler::ReportAttached(const kube::Object& binding,
                     wrote.status());
 }
 
-absl::Status DependenciesReconciler::ReleaseAfter(const kube::Request& request,
+absl::Status DependenciesReconciler::ReleaseAfter(const kube::ObjectKey& key,
                                                   const base::StopToken& stop) {
-  // Whatever else has led here, the binding may be yet to come.
-  if (request.variant != loops::kSeenDeleted) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const bool gone,
-                   loops::IsGone(client_, api::ResourceBindings(), request.key, stop));
-  return gone ? attachments_.Release(request.key, stop) : absl::OkStatus();
+  if (!seen_->Has(key)) return absl::OkStatus();  // It may be yet to come.
+  ASSIGN_OR_RETURN(const auto absence, seen_->Judge(client_, api::ResourceBindings(), key, stop));
+  if (absence != loops::SeenDeletions::Absence::kSeen) return absl::OkStatus();
+  return attachments_.Release(key, stop);
 }
 
 absl::Status DependenciesReconciler::Release(const kube::ObjectPtr& binding,
@@ -261,7 +260,8 @@ void RequeueByRecordedKinds(const interpreter::Interpreter& interpreter, kube::W
 }  // namespace
 
 absl::Status RegisterDependencies(const loops::Context& context, int workers) {
-  kube::Enqueue deleted = loops::OnDeletion();
+  const auto seen = std::make_shared<loops::SeenDeletions>();
+  kube::Enqueue deleted = loops::OnDeletion(seen);
   deleted.when.remove = [](const kube::Object& last) {
     return api::BindingView(last).PropagateDeps();
   };
@@ -299,7 +299,7 @@ absl::Status RegisterDependencies(const loops::Context& context, int workers) {
                                      .map = ReferrersInto(bindings)})
           .ReadsWatchedKinds()  // For templates and what they depend on.
           .Build(std::make_unique<DependenciesReconciler>(search, context.manager.events(),
-                                                          TerminatingIn(context.objects)));
+                                                          TerminatingIn(context.objects), seen));
   works::RequeueBindings(context.interpreter, {controller.queue(),
                                                bindings,
                                                {interpreter::Operation::kInterpretDependency},

@@ -3,6 +3,7 @@
 #ifndef CONTROLLERS_DEPENDENCIES_DEPENDENCIES_RECONCILER_H_
 #define CONTROLLERS_DEPENDENCIES_DEPENDENCIES_RECONCILER_H_
 
+#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -18,23 +19,25 @@
 #include "kube/runtime/events.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
+#include "loops/seen_deletions.h"
 
 namespace controllers {
 
 class DependenciesReconciler : public kube::Reconciler {
  public:
-  // `terminating` is for LookupsIn. REQUIRES: what is in `search`, and `events`, outlive the
-  // reconciler.
-  DependenciesReconciler(DependencySearch::Deps search, kube::EventSink& events,
-                         StillIn terminating = nullptr)
+  // `terminating` is for LookupsIn; `seen` has the bindings that were propagating and were deleted.
+  // REQUIRES: what is in `search`, and `events`, outlive the reconciler.
+  DependenciesReconciler(
+      DependencySearch::Deps search, kube::EventSink& events, StillIn terminating = nullptr,
+      std::shared_ptr<loops::SeenDeletions> seen = std::make_shared<loops::SeenDeletions>())
       : client_(search.client),
         search_(search),
+        seen_(std::move(seen)),
         recorder_(events, api::kDependenciesDistributor),
         attachments_(client_, recorder_, std::move(terminating)) {}
 
-  // The request's key names a ResourceBinding; with the variant loops::kSeenDeleted it propagated,
-  // and was deleted. Errors of the interpreter are reported on the template, those of attaching on
-  // the binding; both are returned.
+  // The request's key names a ResourceBinding. Errors of the interpreter are reported on the
+  // template, those of attaching on the binding; both are returned.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
@@ -57,12 +60,13 @@ class DependenciesReconciler : public kube::Reconciler {
                       const base::StopToken& stop);
   // Lets go of what is attached to a binding that is not there, if that has gone: its finalizer was
   // removed by force.
-  absl::Status ReleaseAfter(const kube::Request& request, const base::StopToken& stop);
+  absl::Status ReleaseAfter(const kube::ObjectKey& key, const base::StopToken& stop);
   // Lets go of everything that is attached to the binding.
   absl::Status Release(const kube::ObjectPtr& binding, const base::StopToken& stop);
 
   kube::ClusterClient& client_;
   const DependencySearch search_;
+  const std::shared_ptr<loops::SeenDeletions> seen_;
   kube::EventRecorder recorder_;  // Remembers outcomes by the key of their binding.
   Attachments attachments_;
 };

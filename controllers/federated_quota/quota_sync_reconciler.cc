@@ -1,13 +1,13 @@
 // A pass is about one quota: it deletes those of its Works whose cluster is not assigned any more,
-// or all of them when the quota is gone, and then writes a Work for each cluster that has an
-// assignment and takes Works. What is right already is not sent, and a cluster that fails does not
-// hold up the others.
+// and then writes a Work for each cluster that has an assignment and takes Works. What is right
+// already is not sent, and a cluster that fails does not hold up the others. All Works of a quota
+// are deleted when it was seen to be deleted. Works whose quota is merely not there stay, and say
+// so: a restored backup may bring it yet.
 //
 // A quota comes back when its assignments change, when an assigned cluster gets its execution
-// namespace, and when somebody changes or deletes one of its Works. The Works of the first list
-// queue their quotas as well: so a quota that was deleted while no controller manager ran is
-// cleaned up after. Limits that no member would accept (negative, or no quantity at all) are not
-// sent; only a change of the quota mends them, so nothing is tried again.
+// namespace, and when somebody changes or deletes one of its Works. Limits that no member would
+// accept (negative, or no quantity at all) are not sent; only a change of the quota mends them, so
+// nothing is tried again.
 #include "controllers/federated_quota/quota_sync_reconciler.h"
 
 #include <memory>
@@ -27,6 +27,7 @@
 #include "kube/runtime/controller.h"
 #include "loops/execution_namespace.h"
 #include "loops/new_specs.h"
+#include "loops/seen_deletions.h"
 #include "works/related.h"
 
 namespace controllers {
@@ -54,8 +55,10 @@ kube::Object ResourceQuota(const kube::ObjectKey& key, const api::ResourceList& 
 
 }  // namespace
 
-QuotaSyncReconciler::QuotaSyncReconciler(kube::Manager& manager)
+QuotaSyncReconciler::QuotaSyncReconciler(kube::Manager& manager,
+                                         std::shared_ptr<loops::SeenDeletions> seen)
     : manager_(manager),
+      seen_(std::move(seen)),
       writer_(manager.cluster()),
       recorder_(manager.events(), api::kQuotaSyncController) {}
 
@@ -67,15 +70,11 @@ absl::StatusOr<kube::Action> QuotaSyncReconciler::Reconcile(const kube::Request&
     if (quota != nullptr) ReportAbsentClusters(*quota);
     return kube::Action::Done();
   }
+  if (quota == nullptr) return CleanUpAfter(request.key, stop);
+  seen_->Forget(request.key);
   const std::string name = request.key.ToString();
-  const Synced synced = Sync(request.key, quota.get(), stop);
+  const Synced synced = Sync(*quota, stop);
   const absl::Status result = conflicts_.Judge(name, synced.status);
-  if (quota == nullptr) {
-    recorder_.Forget(name);
-    if (result.ok()) conflicts_.Forget(name);
-    RETURN_IF_ERROR(result);
-    return kube::Action::Done();
-  }
   recorder_.Outcome(
       {.what = name,
        .about = {kube::InvolvedObject::Of(*quota)},
@@ -87,25 +86,51 @@ absl::StatusOr<kube::Action> QuotaSyncReconciler::Reconcile(const kube::Request&
   return kube::Action::Done();
 }
 
-QuotaSyncReconciler::Synced QuotaSyncReconciler::Sync(const kube::ObjectKey& key,
-                                                      const kube::Object* quota,
+absl::StatusOr<kube::Action> QuotaSyncReconciler::CleanUpAfter(const kube::ObjectKey& key,
+                                                               const base::StopToken& stop) {
+  const std::string name = key.ToString();
+  recorder_.Forget(name);
+  const std::vector<kube::ObjectPtr> works =
+      manager_.cluster().ByIndex(api::Works(), kWorksByQuota, name);
+  if (!works.empty()) {
+    ASSIGN_OR_RETURN(const auto absence,
+                     seen_->Judge(manager_.cluster(), api::FederatedResourceQuotas(), key, stop));
+    if (absence == loops::SeenDeletions::Absence::kOfCache) return kube::Action::Done();
+    if (absence == loops::SeenDeletions::Absence::kUnseen) {
+      return loops::ReportKept(recorder_, manager_.clock().Now(), works,
+                               absl::StrCat("FederatedResourceQuota ", name));
+    }
+    base::ErrorList errors;
+    for (const kube::ObjectPtr& work : works) errors.Add(DeleteWork(*work, stop));
+    RETURN_IF_ERROR(conflicts_.Judge(name, errors.Join()));
+  }
+  conflicts_.Forget(name);
+  return kube::Action::Done();
+}
+
+absl::Status QuotaSyncReconciler::DeleteWork(const kube::Object& work,
+                                             const base::StopToken& stop) {
+  if (work.IsDeleting()) return absl::OkStatus();
+  return base::Annotate(
+      manager_.cluster().Delete(api::Works(), work.key(), {.uid = std::string(work.uid())}, stop),
+      "deleting Work ", work.key().ToString());
+}
+
+QuotaSyncReconciler::Synced QuotaSyncReconciler::Sync(const kube::Object& quota,
                                                       const base::StopToken& stop) {
   kube::ClusterClient& client = manager_.cluster();
   base::ErrorList errors;
   bool changed = false;
-  for (const kube::ObjectPtr& work : client.ByIndex(api::Works(), kWorksByQuota, key.ToString())) {
+  for (const kube::ObjectPtr& work :
+       client.ByIndex(api::Works(), kWorksByQuota, quota.key().ToString())) {
     const auto cluster = api::ClusterOfExecutionNamespace(work->ns());
-    const bool wanted = quota != nullptr && cluster.ok() &&
-                        api::FederatedResourceQuotaView(*quota).IsAssigned(*cluster);
+    const bool wanted = cluster.ok() && api::FederatedResourceQuotaView(quota).IsAssigned(*cluster);
     if (wanted || work->IsDeleting()) continue;
     changed = true;
-    errors.Add(base::Annotate(
-        client.Delete(api::Works(), work->key(), {.uid = std::string(work->uid())}, stop),
-        "deleting Work ", work->key().ToString()));
+    errors.Add(DeleteWork(*work, stop));
   }
-  if (quota == nullptr) return {errors.Join(), changed};
   for (const kube::ObjectPtr& cluster : client.List(api::Clusters())) {
-    const absl::StatusOr<bool> written = WriteFor(*quota, *cluster, stop);
+    const absl::StatusOr<bool> written = WriteFor(quota, *cluster, stop);
     errors.Add(base::Annotate(written.status(), "cluster ", cluster->name()));
     changed = changed || (written.ok() && *written);
   }
@@ -145,14 +170,16 @@ void QuotaSyncReconciler::ReportAbsentClusters(const kube::Object& quota) {
 
 absl::Status RegisterQuotaSync(const loops::Context& context, int workers) {
   const std::shared_ptr<kube::Informer> quotas = context.InformerOf(api::FederatedResourceQuotas());
+  const auto seen = std::make_shared<loops::SeenDeletions>();
   kube::Controller& controller =
       context.NewController(api::kQuotaSyncController, workers)
-          .Watches(quotas, {.when = {.update = OtherAssignments}})
+          .Watches(quotas, {.when = {.update = OtherAssignments, .remove = kube::Never}})
+          .Watches(quotas, loops::OnDeletion(seen))
           .Watches(api::Works(), {.when = {.update = OtherContent}, .map = RequestForQuotaOf})
           .Reads(api::Works(), kWorksByQuota, QuotaIndexValues)
           .Reads(api::Clusters())
           .Reads(api::Namespaces())
-          .Build(std::make_unique<QuotaSyncReconciler>(context.manager));
+          .Build(std::make_unique<QuotaSyncReconciler>(context.manager, seen));
   kube::WorkQueue& queue = controller.queue();
   loops::QueueNewSpecs(context, controller,
                        {.resource = api::FederatedResourceQuotas(),

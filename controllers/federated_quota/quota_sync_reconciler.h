@@ -3,6 +3,8 @@
 #ifndef CONTROLLERS_FEDERATED_QUOTA_QUOTA_SYNC_RECONCILER_H_
 #define CONTROLLERS_FEDERATED_QUOTA_QUOTA_SYNC_RECONCILER_H_
 
+#include <memory>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
@@ -12,6 +14,7 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
+#include "loops/seen_deletions.h"
 #include "works/work_writer.h"
 
 namespace controllers {
@@ -20,8 +23,8 @@ namespace controllers {
 // quota's name, in its namespace; there are no other Works of the quota.
 class QuotaSyncReconciler : public kube::Reconciler {
  public:
-  // REQUIRES: `manager` outlives the reconciler.
-  explicit QuotaSyncReconciler(kube::Manager& manager);
+  // `seen` has the quotas that were deleted. REQUIRES: `manager` outlives the reconciler.
+  QuotaSyncReconciler(kube::Manager& manager, std::shared_ptr<loops::SeenDeletions> seen);
 
   // The request names a FederatedResourceQuota; with `variant` kReportAbsent, one whose assignments
   // are new: clusters that do not exist are reported, and nothing else is done.
@@ -36,13 +39,16 @@ class QuotaSyncReconciler : public kube::Reconciler {
     bool changed = false;
   };
 
-  // `quota` is nullptr when it is gone.
-  Synced Sync(const kube::ObjectKey& key, const kube::Object* quota, const base::StopToken& stop);
+  Synced Sync(const kube::Object& quota, const base::StopToken& stop);
+  absl::StatusOr<kube::Action> CleanUpAfter(const kube::ObjectKey& key,
+                                            const base::StopToken& stop);
+  absl::Status DeleteWork(const kube::Object& work, const base::StopToken& stop);
   absl::StatusOr<bool> WriteFor(const kube::Object& quota, const kube::Object& cluster,
                                 const base::StopToken& stop);
   void ReportAbsentClusters(const kube::Object& quota);
 
   kube::Manager& manager_;
+  const std::shared_ptr<loops::SeenDeletions> seen_;
   works::WorkWriter writer_;
   kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;

@@ -7,13 +7,15 @@
 // id alone, which is empty where the webhook has not set one, so that the end of one such Work
 // takes the slices of all of them.) A slice of the name that is somebody else's, or another Work's,
 // is left alone, and an event reports that. A slice of the first list, and one that somebody
-// changes or deletes, brings its Work back; so a slice whose Work has gone meanwhile is deleted,
-// once the server has confirmed that.
+// changes or deletes, brings its Work back. The slices of a Work that was seen to go without its
+// finalizer are deleted; those of one that is merely not there stay, since a restored backup may
+// bring it yet.
 #include "controllers/imported_slices/imported_slice_reconciler.h"
 
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "api/endpoint_slice.h"
@@ -76,11 +78,11 @@ absl::StatusOr<kube::Action> ImportedSliceReconciler::Reconcile(const kube::Requ
   if (!api::IsExecutionNamespace(request.key.ns)) return kube::Action::Done();
   const kube::ObjectPtr work = manager_.cluster().Find(api::Works(), request.key);
   const std::string name = request.key.ToString();
+  if (work != nullptr) seen_->Forget(request.key);
   if (work != nullptr && IsImportedFrom(*work)) return Import(*work, stop);
   recorder_.Forget(name);
-  const absl::Status ended =
-      work == nullptr ? DeleteOrphans(request.key, stop) : EndImport(work, stop);
-  RETURN_IF_ERROR(conflicts_.Judge(name, ended));
+  if (work == nullptr) return CleanUpAfter(request.key, stop);
+  RETURN_IF_ERROR(conflicts_.Judge(name, EndImport(work, stop)));
   return kube::Action::Done();
 }
 
@@ -194,28 +196,35 @@ absl::Status ImportedSliceReconciler::EndImport(const kube::ObjectPtr& work,
   return manager_.cluster().RemoveFinalizer(api::Works(), work, api::kEndpointSliceFinalizer, stop);
 }
 
-absl::Status ImportedSliceReconciler::DeleteOrphans(const kube::ObjectKey& work,
-                                                    const base::StopToken& stop) {
+absl::StatusOr<kube::Action> ImportedSliceReconciler::CleanUpAfter(const kube::ObjectKey& key,
+                                                                   const base::StopToken& stop) {
   kube::ClusterClient& client = manager_.cluster();
-  if (client.CountByIndex(api::EndpointSlices(), kImportedByWork, work.ToString()) == 0) {
-    return absl::OkStatus();
+  const std::string name = key.ToString();
+  const std::vector<kube::ObjectPtr> kept =
+      client.ByIndex(api::EndpointSlices(), kImportedByWork, name);
+  if (kept.empty()) return kube::Action::Done();
+  ASSIGN_OR_RETURN(const auto absence, seen_->Judge(client, api::Works(), key, stop));
+  if (absence == loops::SeenDeletions::Absence::kOfCache) return kube::Action::Done();
+  if (absence == loops::SeenDeletions::Absence::kUnseen) {
+    return loops::ReportKept(recorder_, manager_.clock().Now(), kept, absl::StrCat("Work ", name));
   }
-  const absl::Status live = client.raw().Get(api::Works(), work, stop).status();
-  // A Work that the cache does not show yet brings itself back.
-  if (live.ok()) return absl::OkStatus();
-  if (!kube::IsGone(live)) return live;
-  return DeleteSlices(work, "", {}, stop);
+  RETURN_IF_ERROR(conflicts_.Judge(name, DeleteSlices(key, "", {}, stop)));
+  return kube::Action::Done();
 }
 
 absl::Status RegisterImportedSlices(const loops::Context& context, int workers) {
   const auto concerns = [](const kube::Object& work) { return Concerns(work); };
+  const auto seen = std::make_shared<loops::SeenDeletions>();
+  kube::Enqueue deleted = loops::OnDeletion(seen);
+  deleted.when.remove = concerns;
   context.NewController(api::kEndpointSliceController, workers)
       .Watches(api::Works(),
-               {.when = {.add = concerns, .update = OtherContent, .remove = concerns}})
+               {.when = {.add = concerns, .update = OtherContent, .remove = kube::Never}})
+      .Watches(api::Works(), std::move(deleted))
       .Watches(api::EndpointSlices(),
                {.when = {.update = kube::ResourceVersionChanged}, .map = RequestForWorkOf})
       .Reads(api::EndpointSlices(), kImportedByWork, ImportedIndexValues)
-      .Build(std::make_unique<ImportedSliceReconciler>(context.manager));
+      .Build(std::make_unique<ImportedSliceReconciler>(context.manager, seen));
   return absl::OkStatus();
 }
 

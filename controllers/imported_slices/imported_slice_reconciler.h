@@ -3,7 +3,9 @@
 #ifndef CONTROLLERS_IMPORTED_SLICES_IMPORTED_SLICE_RECONCILER_H_
 #define CONTROLLERS_IMPORTED_SLICES_IMPORTED_SLICE_RECONCILER_H_
 
+#include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,6 +18,7 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
+#include "loops/seen_deletions.h"
 
 namespace controllers {
 
@@ -24,11 +27,15 @@ class ImportedSliceReconciler : public kube::Reconciler {
   // A failure that only a change from outside ends is tried again after this time.
   static constexpr absl::Duration kAfterLastingFailure = absl::Minutes(1);
 
-  // REQUIRES: the manager outlives the reconciler.
-  explicit ImportedSliceReconciler(kube::Manager& manager)
-      : manager_(manager), recorder_(manager.events(), api::kEndpointSliceController) {}
+  // `seen` has the Works that were deleted. REQUIRES: the manager outlives the reconciler.
+  explicit ImportedSliceReconciler(
+      kube::Manager& manager,
+      std::shared_ptr<loops::SeenDeletions> seen = std::make_shared<loops::SeenDeletions>())
+      : manager_(manager),
+        seen_(std::move(seen)),
+        recorder_(manager.events(), api::kEndpointSliceController) {}
 
-  // The request names a Work, which may be gone.
+  // The request names a Work, which may be missing.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
@@ -46,9 +53,11 @@ class ImportedSliceReconciler : public kube::Reconciler {
                             const std::set<kube::ObjectKey>& but, const base::StopToken& stop);
   absl::Status EndImport(const kube::ObjectPtr& work, const base::StopToken& stop);
   // Deletes the slices of a Work that has gone without its finalizer.
-  absl::Status DeleteOrphans(const kube::ObjectKey& work, const base::StopToken& stop);
+  absl::StatusOr<kube::Action> CleanUpAfter(const kube::ObjectKey& key,
+                                            const base::StopToken& stop);
 
   kube::Manager& manager_;
+  const std::shared_ptr<loops::SeenDeletions> seen_;
   kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;
 };

@@ -19,6 +19,7 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
+#include "loops/seen_deletions.h"
 #include "works/work_writer.h"
 #include "works/write_pace.h"
 
@@ -41,12 +42,13 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
   // A failure that only a change from outside ends is tried again after this time.
   static constexpr absl::Duration kAfterLastingFailure = absl::Minutes(1);
 
-  // REQUIRES: `manager` outlives the reconciler.
+  // `seen` has the collected Works that were deleted. REQUIRES: `manager` outlives the reconciler.
   explicit EndpointSliceDispatchReconciler(
       kube::Manager& manager,
-      std::shared_ptr<DeterminedConditions> determined = std::make_shared<DeterminedConditions>());
+      std::shared_ptr<DeterminedConditions> determined = std::make_shared<DeterminedConditions>(),
+      std::shared_ptr<loops::SeenDeletions> seen = std::make_shared<loops::SeenDeletions>());
 
-  // The request names a collected Work, which may be gone; with `variant` kReportUnfit, see
+  // The request names a collected Work, which may be missing; with `variant` kReportUnfit, see
   // unfit_clusters.h.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
@@ -65,6 +67,8 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
                                                      const base::StopToken& stop);
   absl::StatusOr<bool> WriteAll(const kube::Object& source, const std::string& provider,
                                 const kube::Object& service, const base::StopToken& stop);
+  absl::StatusOr<kube::Action> CleanUpAfter(const kube::ObjectKey& key,
+                                            const base::StopToken& stop);
   // `source` is nullptr when it is gone.
   absl::Status CleanUp(const kube::ObjectKey& key, const kube::ObjectPtr& source,
                        const base::StopToken& stop);
@@ -81,6 +85,7 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
   bool Consumes(const kube::Object& service, const std::string& cluster) const;
 
   kube::Manager& manager_;
+  const std::shared_ptr<loops::SeenDeletions> seen_;
   const std::shared_ptr<DeterminedConditions> determined_;
   works::WorkWriter writer_;
   works::WritePace pace_;

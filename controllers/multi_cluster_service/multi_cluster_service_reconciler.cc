@@ -94,9 +94,9 @@ absl::StatusOr<kube::Action> MultiClusterServiceReconciler::Reconcile(const kube
     return kube::Action::Done();
   }
   const kube::ObjectPtr service = client.Find(api::MultiClusterServices(), request.key);
-  if (service == nullptr) {
-    RETURN_IF_ERROR(CleanUpAfter(request.key, stop));
-  } else if (service->IsDeleting() || !MultiClusterServiceView(*service).IsCrossCluster()) {
+  if (service == nullptr) return CleanUpAfter(request.key, stop);
+  deps_.seen->Forget(request.key);
+  if (service->IsDeleting() || !MultiClusterServiceView(*service).IsCrossCluster()) {
     RETURN_IF_ERROR(Withdraw(service, stop));
   } else {
     RETURN_IF_ERROR(Propagate(service, stop));
@@ -289,17 +289,29 @@ bool MultiClusterServiceReconciler::HasTraces(const kube::ObjectKey& key) const 
                              works::CollectedFor(kCollector, key)) > 0;
 }
 
-absl::Status MultiClusterServiceReconciler::CleanUpAfter(const kube::ObjectKey& key,
-                                                         const base::StopToken& stop) {
+kube::Action MultiClusterServiceReconciler::ReportKept(const kube::ObjectKey& key) {
+  kube::ClusterClient& client = deps_.manager.cluster();
+  std::vector<kube::ObjectPtr> kept =
+      client.ByIndex(api::Works(), kWorksByMultiClusterService, key.ToString());
+  for (kube::ObjectPtr& work : client.ByIndex(api::Works(), works::kWorksByCollectedService,
+                                              works::CollectedFor(kCollector, key))) {
+    kept.push_back(std::move(work));
+  }
+  return loops::ReportKept(recorder_, deps_.manager.clock().Now(), kept,
+                           absl::StrCat("MultiClusterService ", key.ToString()));
+}
+
+absl::StatusOr<kube::Action> MultiClusterServiceReconciler::CleanUpAfter(
+    const kube::ObjectKey& key, const base::StopToken& stop) {
   const std::string name = key.ToString();
   recorder_.Forget(name);
   deps_.edits->Forget(key);
   deps_.determined->Forget(key);
   if (HasTraces(key)) {
-    const absl::Status live =
-        deps_.manager.cluster().raw().Get(api::MultiClusterServices(), key, stop).status();
-    if (live.ok()) return absl::OkStatus();  // The cache is behind; it brings the next pass.
-    if (!kube::IsGone(live)) return live;
+    ASSIGN_OR_RETURN(const auto absence, deps_.seen->Judge(deps_.manager.cluster(),
+                                                           api::MultiClusterServices(), key, stop));
+    if (absence == loops::SeenDeletions::Absence::kOfCache) return kube::Action::Done();
+    if (absence == loops::SeenDeletions::Absence::kUnseen) return ReportKept(key);
     base::ErrorList errors;
     errors.Add(Release(key, stop).status());
     errors.Add(DeleteWorks(
@@ -309,7 +321,7 @@ absl::Status MultiClusterServiceReconciler::CleanUpAfter(const kube::ObjectKey& 
         name, base::Annotate(errors.Join(), "cleaning up after ", "MultiClusterService ", name)));
   }
   conflicts_.Forget(name);
-  return absl::OkStatus();
+  return kube::Action::Done();
 }
 
 }  // namespace controllers

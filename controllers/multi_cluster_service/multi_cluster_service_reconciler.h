@@ -19,6 +19,7 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
+#include "loops/seen_deletions.h"
 #include "works/collected_slices.h"
 #include "works/rechecks.h"
 #include "works/work_writer.h"
@@ -35,11 +36,13 @@ class MultiClusterServiceReconciler : public kube::Reconciler {
     const works::Rechecks& rechecks;
     std::shared_ptr<ServiceEdits> edits;
     std::shared_ptr<DeterminedConditions> determined = std::make_shared<DeterminedConditions>();
+    // The services that were deleted.
+    std::shared_ptr<loops::SeenDeletions> seen = std::make_shared<loops::SeenDeletions>();
   };
   // REQUIRES: what `deps` refers to outlives the reconciler.
   explicit MultiClusterServiceReconciler(Deps deps);
 
-  // The request names a MultiClusterService, which may be gone; with `variant` kReportUnfit, see
+  // The request names a MultiClusterService, which may be missing; with `variant` kReportUnfit, see
   // unfit_clusters.h.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
@@ -55,7 +58,10 @@ class MultiClusterServiceReconciler : public kube::Reconciler {
 
   absl::Status Propagate(const kube::ObjectPtr& found, const base::StopToken& stop);
   absl::Status Withdraw(const kube::ObjectPtr& service, const base::StopToken& stop);
-  absl::Status CleanUpAfter(const kube::ObjectKey& key, const base::StopToken& stop);
+  absl::StatusOr<kube::Action> CleanUpAfter(const kube::ObjectKey& key,
+                                            const base::StopToken& stop);
+  // Reports on the Works of a service that is missing that they stay.
+  kube::Action ReportKept(const kube::ObjectKey& key);
   bool HasTraces(const kube::ObjectKey& key) const;
 
   // Steps; they return whether anything was written.

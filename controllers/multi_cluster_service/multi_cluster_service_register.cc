@@ -18,6 +18,7 @@
 #include "controllers/multi_cluster_service/unfit_clusters.h"
 #include "kube/meta/specification.h"
 #include "kube/runtime/controller.h"
+#include "loops/seen_deletions.h"
 #include "works/collected_slices.h"
 
 namespace controllers {
@@ -113,9 +114,12 @@ absl::Status RegisterMultiClusterService(const loops::Context& context, int work
                                               api::ServiceRole::kConsumer};
   const auto edits = std::make_shared<ServiceEdits>();
   const auto determined = std::make_shared<DeterminedConditions>();
+  const auto seen = std::make_shared<loops::SeenDeletions>();
   kube::Controller& controller =
       context.NewController(api::kMultiClusterServiceController, workers)
-          .Watches(api::MultiClusterServices(), {.when = {.update = OtherIntent}})
+          .Watches(api::MultiClusterServices(),
+                   {.when = {.update = OtherIntent, .remove = kube::Never}})
+          .Watches(api::MultiClusterServices(), loops::OnDeletion(seen))
           .Watches(api::MultiClusterServices(), OnOtherCondition(determined, api::kServiceApplied))
           .Watches(api::Services(), ForServices(context, edits))
           .Watches(api::Clusters(), OnFitnessOfClusters(context, itself, both))
@@ -128,7 +132,7 @@ absl::Status RegisterMultiClusterService(const loops::Context& context, int work
           .Reads(api::Namespaces())
           .Build(
               std::make_unique<MultiClusterServiceReconciler>(MultiClusterServiceReconciler::Deps{
-                  context.manager, context.rechecks, edits, determined}));
+                  context.manager, context.rechecks, edits, determined, seen}));
   QueueUnfitReports(context, controller, api::ServiceRole::kProvider);
   OnNewExecutionNamespace(context, controller, itself, both);
   return absl::OkStatus();

@@ -18,6 +18,7 @@
 #include "controllers/slice_collection/slice_watches.h"
 #include "kube/runtime/controller.h"
 #include "loops/execution_namespace.h"
+#include "loops/seen_deletions.h"
 #include "works/collected_slices.h"
 #include "works/related.h"
 
@@ -45,6 +46,21 @@ kube::MapFn SlicesOfWork(SliceCollector collector,
     }
     return requests;
   };
+}
+
+// Notes that a Work asks for the slices of a MultiClusterService no more, and brings these.
+kube::Enqueue OnEndOfDemand(const std::shared_ptr<loops::SeenDeletions>& seen) {
+  kube::Enqueue enqueue{.when = {.add = kube::Never, .update = kube::NeverUpdate}};
+  enqueue.map = [seen](const kube::Object& work) -> std::vector<kube::Request> {
+    kube::Object last = work;
+    last.Erase({"metadata", "deletionTimestamp"});
+    const std::string cluster = api::ClusterOfExecutionNamespace(work.ns()).value_or("");
+    const kube::ObjectKey service = DemandedService(last, SliceCollector::kMultiClusterService);
+    if (cluster.empty() || service.name.empty()) return {};
+    seen->Note(DemandOf(work.ns(), service));
+    return {{.key = service, .cluster = cluster, .variant = kSlicesOfService}};
+  };
+  return enqueue;
 }
 
 kube::MapFn ClusterOfWork() {
@@ -83,12 +99,14 @@ Slices BuildBySlice(const loops::Context& context, const SliceCollection& collec
   const kube::MapFn slices_of = SlicesOfWork(collector, failures);
   const auto matters = [slices_of](const kube::Object& work) { return !slices_of(work).empty(); };
   auto sources = std::make_shared<SliceSources>(context.inventory, collector);
-  auto reconciler = std::make_unique<SliceReconciler>(collection, sources, failures);
+  const auto seen = std::make_shared<loops::SeenDeletions>();
+  auto reconciler = std::make_unique<SliceReconciler>(collection, sources, failures, seen);
   SliceReconciler& by_slice = *reconciler;
   kube::Controller& controller =
       context.NewController(of.name, of.workers)
           .Watches(api::Works(),
                    {.when = {.add = matters, .update = kube::ContentChanged}, .map = slices_of})
+          .Watches(api::Works(), OnEndOfDemand(seen))
           .Reads(api::Works(), DemandIndex(collector), DemandIndexValues(collector))
           .Reads(api::Works(), works::kWorksByCollectedService, works::CollectedServices)
           .Reads(api::Clusters())

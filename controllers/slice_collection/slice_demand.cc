@@ -23,6 +23,10 @@ kube::ObjectKey DemandedService(const kube::Object& work, api::SliceCollector co
   return {};
 }
 
+kube::ObjectKey DemandOf(absl::string_view ns, const kube::ObjectKey& service) {
+  return {std::string(ns), service.ToString()};
+}
+
 std::string DemandIndex(api::SliceCollector collector) {
   return absl::StrCat("slices-for-", api::KeysOf(collector).name);
 }

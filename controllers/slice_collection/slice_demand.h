@@ -20,6 +20,10 @@ namespace controllers {
 // export in the member. The Work of a MultiClusterService, which is never applied, asks itself.
 kube::ObjectKey DemandedService(const kube::Object& work, api::SliceCollector collector);
 
+// Returns the name by which it is noted (loops::SeenDeletions) that the Work of a
+// MultiClusterService which asked for the Service's slices in this execution namespace was deleted.
+kube::ObjectKey DemandOf(absl::string_view ns, const kube::ObjectKey& service);
+
 // An index of Works for one collector.
 std::string DemandIndex(api::SliceCollector collector);
 kube::IndexFn DemandIndexValues(api::SliceCollector collector);

@@ -1,8 +1,10 @@
 // A pass is about one slice of a member. The slice is wanted when it is there, Karmada has not made
 // it itself, and its Service is exported: by a ServiceExport in the member, or by the Work of a
 // MultiClusterService for the cluster. Then its Work is created or made equal to it; otherwise the
-// collector's claim is taken off the Work. A Work that is equal is not sent, so that a restart
-// writes nothing. Passes about a Service, or about a whole cluster, only queue slices.
+// collector's claim is taken off the Work. While the Work of a MultiClusterService is missing that
+// was not seen to go, which a restored backup may bring yet, everything stays. A Work that is equal
+// is not sent, so that a restart writes nothing. Passes about a Service, or about a whole cluster,
+// only queue slices.
 //
 // While the member's kinds have not been listed, a slice that is missing means nothing, and the
 // pass ends: everything is looked at after the lists (slice_watches.cc). A change within a second
@@ -108,15 +110,27 @@ bool SliceReconciler::IsAskedFor(const std::string& cluster, const kube::ObjectK
   if (collection_.collector == api::SliceCollector::kServiceExport) {
     return listed.exports != nullptr && listed.exports->store().Find(service) != nullptr;
   }
-  return collection_.manager.cluster().CountByIndex(
-             api::Works(), DemandIndex(collection_.collector),
-             AsksFor(api::ExecutionNamespace(cluster), service)) > 0;
+  const std::string ns = api::ExecutionNamespace(cluster);
+  const bool asked =
+      collection_.manager.cluster().CountByIndex(api::Works(), DemandIndex(collection_.collector),
+                                                 AsksFor(ns, service)) > 0;
+  if (asked) seen_->Forget(DemandOf(ns, service));
+  return asked;
 }
 
 bool SliceReconciler::IsWanted(const std::string& cluster, const kube::Object* slice,
                                const SliceSources::Listed& listed) {
   if (slice == nullptr || api::EndpointSliceView(*slice).IsManagedByKarmada()) return false;
   return IsAskedFor(cluster, api::EndpointSliceView(*slice).Service(), listed);
+}
+
+bool SliceReconciler::AwaitsDemand(const kube::Object& work, const kube::Object* slice,
+                                   const SliceSources::Listed& listed) {
+  if (collection_.collector != api::SliceCollector::kMultiClusterService) return false;
+  const kube::ObjectKey service = api::CollectedServiceOf(work, collection_.collector);
+  if (slice == nullptr || api::EndpointSliceView(*slice).Service() != service) return false;
+  const std::string cluster = api::ClusterOfExecutionNamespace(work.ns()).value_or("");
+  return !IsAskedFor(cluster, service, listed) && !seen_->Has(DemandOf(work.ns(), service));
 }
 
 bool SliceReconciler::IsCollected(const std::string& cluster, const kube::Object* slice,
@@ -161,6 +175,7 @@ absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request
   if (wanted && !works::TakesWorks(client, cluster)) return kube::Action::Done();
   const absl::Duration pause = pace_.PauseFor(work_key);
   if (pause > absl::ZeroDuration()) return kube::Action::After(pause);
+  if (!wanted && AwaitsDemand(*work, slice.get(), *listed)) return kube::Action::Done();
   if (!wanted) {
     return Finish(request, nullptr, works_.TakeOff(work, collection_.collector, stop));
   }

@@ -23,6 +23,7 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
+#include "loops/seen_deletions.h"
 #include "works/collected_slices.h"
 #include "works/write_pace.h"
 
@@ -41,13 +42,15 @@ inline constexpr absl::Duration kBetweenReviews = absl::Minutes(1);
 class SliceReconciler : public kube::Reconciler {
  public:
   SliceReconciler(SliceCollection collection, std::shared_ptr<SliceSources> sources,
-                  std::shared_ptr<LastingFailures> failures)
+                  std::shared_ptr<LastingFailures> failures,
+                  std::shared_ptr<loops::SeenDeletions> seen)
       : collection_(std::move(collection)),
         sources_(std::move(sources)),
         limits_(collection_.manager.clock()),
         works_(collection_.manager.cluster()),
         pace_(collection_.manager.clock()),
         failures_(std::move(failures)),
+        seen_(std::move(seen)),
         recorder_(collection_.manager.events(), collection_.source) {}
 
   // Call it before the loop runs. REQUIRES: the queue, which is this loop's own, outlives the last
@@ -69,6 +72,10 @@ class SliceReconciler : public kube::Reconciler {
   // not matter.
   bool IsWanted(const std::string& cluster, const kube::Object* slice,
                 const SliceSources::Listed& listed);
+  // Returns whether all that the slice of this Work lacks is the Work of its MultiClusterService,
+  // which was not seen to go. A restored backup may bring it yet.
+  bool AwaitsDemand(const kube::Object& work, const kube::Object* slice,
+                    const SliceSources::Listed& listed);
   // The same with regard to the limits.
   bool IsCollected(const std::string& cluster, const kube::Object* slice,
                    const SliceSources::Listed& listed);
@@ -109,6 +116,7 @@ class SliceReconciler : public kube::Reconciler {
   works::CollectedSlices works_;
   works::WritePace pace_;
   const std::shared_ptr<LastingFailures> failures_;
+  const std::shared_ptr<loops::SeenDeletions> seen_;  // By DemandOf.
   kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;
   kube::WorkQueue* queue_ = nullptr;

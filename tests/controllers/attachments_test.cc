@@ -8,7 +8,6 @@
 #include "absl/strings/match.h"
 #include "api/keys.h"
 #include "controllers/dependencies/attached_bindings.h"
-#include "loops/seen_deletions.h"
 #include "tests/controllers/dependencies_fixture.h"
 
 namespace {
@@ -340,7 +339,8 @@ TEST_CASE_METHOD(Attaching, "a binding that is gone without its finalizer leaves
   server->Erase(api::ResourceBindings(), kWebBinding);
   REQUIRE(tests::Eventually(
       [&] { return cluster.Find(api::ResourceBindings(), kWebBinding) == nullptr; }));
-  REQUIRE(Reconcile(loops::kSeenDeleted).ok());
+  seen->Note(kWebBinding);
+  REQUIRE(Reconcile().ok());
   CHECK(Config().Label(kLabel).empty());
   CHECK_FALSE(Config().spec().Has("requiredBy"));
 }
@@ -354,14 +354,16 @@ TEST_CASE_METHOD(Attaching,
       [&] { return cluster.Find(api::ResourceBindings(), kWebBinding) == nullptr; }));
   SECTION("it may be yet to come") { REQUIRE(Reconcile().ok()); }
   SECTION("the server fails") {
+    seen->Note(kWebBinding);
     server->FailNext("GET", 403, "Forbidden");
-    CHECK_FALSE(Reconcile(loops::kSeenDeleted).ok());
+    CHECK_FALSE(Reconcile().ok());
   }
   SECTION("it is there again, and the watch is late") {
     server->Block("WATCH");
     server->EndWatches(absl::OkStatus());
     server->Put(api::ResourceBindings(), web);
-    REQUIRE(Reconcile(loops::kSeenDeleted).ok());
+    seen->Note(kWebBinding);
+    REQUIRE(Reconcile().ok());
     server->Unblock();
   }
   CHECK(Config().Get({"spec", "requiredBy"}).size() == 1);

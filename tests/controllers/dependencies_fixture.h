@@ -4,6 +4,7 @@
 #define TESTS_CONTROLLERS_DEPENDENCIES_FIXTURE_H_
 
 #include <catch2/catch.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ inline kube::Object BindingOfWeb(const std::string& name, bool propagate) {
 
 struct DependenciesFixture : LoopsFixture {
   ScriptedInterpreter scripted;
+  std::shared_ptr<loops::SeenDeletions> seen;
   std::optional<controllers::DependenciesReconciler> reconciler;
 
   DependenciesFixture() {
@@ -59,7 +61,9 @@ struct DependenciesFixture : LoopsFixture {
 
   // Makes a new reconciler, which has forgotten everything, as after a restart.
   void Renew(bool transitive = false) {
-    reconciler.emplace(controllers::DependencySearch::Deps{cluster, scripted, transitive}, *events);
+    seen = std::make_shared<loops::SeenDeletions>();
+    reconciler.emplace(controllers::DependencySearch::Deps{cluster, scripted, transitive}, *events,
+                       nullptr, seen);
   }
   kube::Object Put(const kube::Object& binding) {
     return PutCached(api::ResourceBindings(), binding);
@@ -73,9 +77,7 @@ struct DependenciesFixture : LoopsFixture {
     const json::Value* text = now.annotations().Find(api::kDependenciesAnnotation);
     return text == nullptr ? "-" : text->ToString();
   }
-  absl::Status Reconcile(int variant = 0) {
-    return reconciler->Reconcile({.key = kWebBinding, .variant = variant}, {}).status();
-  }
+  absl::Status Reconcile() { return reconciler->Reconcile({.key = kWebBinding}, {}).status(); }
   size_t Writes() const {
     return server->Requests("PATCH").size() + server->Requests("PUT").size();
   }

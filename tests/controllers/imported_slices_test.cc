@@ -1,6 +1,7 @@
 #include "controllers/imported_slices/imported_slice_reconciler.h"
 
 #include <catch2/catch.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -37,13 +38,14 @@ kube::Object Work(const std::string& cluster = "m1", const std::string& name = "
 }
 
 struct Fixture : tests::LoopsFixture {
+  const std::shared_ptr<loops::SeenDeletions> seen = std::make_shared<loops::SeenDeletions>();
   std::optional<controllers::ImportedSliceReconciler> reconciler;
 
   Fixture() {
     Sync({api::Works(), api::EndpointSlices()});
     informers.Get(api::EndpointSlices())
         ->AddIndex(controllers::kImportedByWork, controllers::ImportedIndexValues);
-    reconciler.emplace(Make());
+    reconciler.emplace(Make(), seen);
   }
   kube::Object PutWork(const kube::Object& work) { return PutCached(api::Works(), work); }
   absl::StatusOr<kube::Action> Reconcile(const kube::ObjectKey& key) {
@@ -217,20 +219,31 @@ TEST_CASE_METHOD(Fixture, "a slice that the server refuses is reported and tried
   CHECK_FALSE(Slice().empty());
 }
 
-TEST_CASE_METHOD(Fixture, "slices of a Work that has vanished go once the server confirms it") {
+TEST_CASE_METHOD(Fixture, "slices of a Work that was seen to vanish go, if the server agrees") {
   Import();
   const kube::Object work = server->Find(api::Works(), Work().key());
   REQUIRE(Shows(api::EndpointSlices(), Slice()));
   server->Erase(api::Works(), work.key());
   REQUIRE(Eventually([&] { return cluster.Find(api::Works(), work.key()) == nullptr; }));
   SECTION("it has") {
+    seen->Note(work.key());
     REQUIRE(Reconcile(work.key()).ok());
     CHECK(Slice().empty());
+  }
+  SECTION("it is not there: a restored backup may bring it yet") {
+    REQUIRE(Reconcile(work.key()).ok());
+    CHECK_FALSE(Slice().empty());
+    REQUIRE(recorded->All().size() == 1);
+    CHECK(
+        absl::StartsWith(recorded->All()[0],
+                         absl::StrCat("Warning OwnerMissing EndpointSlice: this was made for Work ",
+                                      work.key().ToString())));
   }
   SECTION("it is there, and the watch is late") {
     server->Block("WATCH");
     server->EndWatches(absl::OkStatus());
     server->Put(api::Works(), work);
+    seen->Note(work.key());
     REQUIRE(Reconcile(work.key()).ok());
     CHECK_FALSE(Slice().empty());
     server->Unblock();
@@ -251,6 +264,11 @@ TEST_CASE_METHOD(tests::LoopsFixture, "slices in the control plane are kept as t
     kube::Object edited = slice();
     edited.Set({"endpoints"}, json::Value::Array());
     server->Put(api::EndpointSlices(), edited);
+  }
+  SECTION("its Work goes without its finalizer") {
+    server->Erase(api::Works(), Work().key());
+    CHECK(Eventually([&] { return slice().empty(); }));
+    return;
   }
   CHECK(Eventually([&] { return slice().root()["endpoints"].size() == 1; }));
 }

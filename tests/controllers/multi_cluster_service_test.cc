@@ -23,13 +23,16 @@ const kube::ObjectKey kBindingKey = {"shop", "web-service"};
 
 struct Fixture : MultiClusterServiceFixture {
   std::shared_ptr<controllers::ServiceEdits> edits;
+  std::shared_ptr<loops::SeenDeletions> seen;
   std::optional<MultiClusterServiceReconciler> reconciler;
 
   Fixture() { Renew(); }
   // Forgets everything, as a restart does.
   void Renew() {
     edits = std::make_shared<controllers::ServiceEdits>();
-    reconciler.emplace(MultiClusterServiceReconciler::Deps{*manager, rechecks, edits});
+    seen = std::make_shared<loops::SeenDeletions>();
+    reconciler.emplace(MultiClusterServiceReconciler::Deps{
+        *manager, rechecks, edits, std::make_shared<controllers::DeterminedConditions>(), seen});
   }
   void Put(const kube::Object& service) { PutCached(api::MultiClusterServices(), service); }
   // Changes the spec of the service that is there.
@@ -289,22 +292,33 @@ TEST_CASE_METHOD(Fixture, "everything is given back, however the service ends") 
   }
   SECTION("it is gone without its finalizer") {
     EraseCached(api::MultiClusterServices(), kShopWeb);
-    Renew();
+    seen->Note(kShopWeb);
     REQUIRE(Reconcile().ok());
     is_given_back();
   }
 }
 
-TEST_CASE_METHOD(Fixture, "a service that only the cache lacks keeps everything") {
+TEST_CASE_METHOD(Fixture, "a service that is not there, and may come yet, keeps everything") {
   PutService();
   Put(MultiClusterService());
   REQUIRE(Reconcile().ok());
+  Collect("m1");
   EraseCached(api::MultiClusterServices(), kShopWeb);
+  SECTION("a restored backup may bring it") {
+    Renew();
+    REQUIRE(Reconcile().ok());
+    CHECK(recorded->All().size() == 2);  // Its Work, and that of the slice.
+    CHECK(absl::StartsWith(recorded->All().back(),
+                           "Warning OwnerMissing Work: this was made for MultiClusterService "
+                           "shop/web, which is not there."));
+  }
   SECTION("the server fails") {
+    seen->Note(kShopWeb);
     server->FailNext("GET", 403, "Forbidden");
     CHECK_FALSE(reconciler->Reconcile({.key = kShopWeb}, {}).ok());
   }
   CHECK_FALSE(ServiceWorkIn("m1").empty());
+  CHECK_FALSE(SliceWorkIn("m1").IsDeleting());
   CHECK(api::IsClaimedService(Target()));
 }
 
@@ -348,18 +362,23 @@ TEST_CASE_METHOD(Fixture, "the end of a binding that a policy had brings that of
 
 TEST_CASE_METHOD(Fixture, "the registered loop follows the service and all that it has made") {
   REQUIRE(controllers::RegisterMultiClusterService(Context(), 1).ok());
-  // What a service that was deleted while nobody ran has left behind.
+  // A restored backup has brought it before the service that has claimed it.
   kube::Object orphan = kube::Object::Make(api::Services().gvk, {"shop", "old"});
   kube::Object gone = kube::Object::Make(api::MultiClusterServices().gvk, orphan.key());
   api::ClaimService(gone, orphan);
   PutCached(api::Services(), orphan);
   Put(MultiClusterService());
   Start();
-  CHECK(Eventually(
-      [&] { return !api::IsClaimedService(server->Find(api::Services(), orphan.key())); }));
   CHECK(Eventually([&] { return absl::StartsWith(ConditionIs(api::kServiceApplied), "False"); }));
   server->Put(api::Services(), ShopService());
   REQUIRE(Eventually([&] { return absl::StartsWith(ConditionIs(api::kServiceApplied), "True"); }));
+  CHECK(api::IsClaimedService(server->Find(api::Services(), orphan.key())));
+  SECTION("a service that goes without its finalizer") {
+    PutCached(api::MultiClusterServices(), gone);
+    server->Erase(api::MultiClusterServices(), gone.key());
+    CHECK(Eventually(
+        [&] { return !api::IsClaimedService(server->Find(api::Services(), orphan.key())); }));
+  }
   SECTION("a Work that somebody deletes") {
     server->Erase(api::Works(), ServiceWorkIn("m1").key());
     CHECK(Eventually([&] { return !ServiceWorkIn("m1").empty(); }));

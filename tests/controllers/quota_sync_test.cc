@@ -1,6 +1,8 @@
 #include "controllers/federated_quota/quota_sync_reconciler.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +32,7 @@ std::string For(const std::string& cluster, const std::string& hard) {
 }
 
 struct Fixture : tests::LoopsFixture {
+  const std::shared_ptr<loops::SeenDeletions> seen = std::make_shared<loops::SeenDeletions>();
   std::optional<controllers::QuotaSyncReconciler> reconciler;
 
   Fixture() {
@@ -37,7 +40,7 @@ struct Fixture : tests::LoopsFixture {
     informers.Get(api::Works())
         ->AddIndex(controllers::kWorksByQuota, controllers::QuotaIndexValues);
     for (const char* name : {"m1", "m2"}) Join(name);
-    reconciler.emplace(Make());
+    reconciler.emplace(Make(), seen);
   }
   void Join(const std::string& name) {
     PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", name}));
@@ -79,7 +82,7 @@ TEST_CASE_METHOD(Fixture, "each assigned cluster gets its ResourceQuota, others 
   CHECK(Writes() == 1);
   CHECK(recorded->All().empty());  // The Work shows it.
 
-  reconciler.emplace(*manager);  // Forgets everything, as a restart does.
+  reconciler.emplace(*manager, seen);  // Forgets everything, as a restart does.
   REQUIRE(Reconcile().ok());
   CHECK(Writes() == 1);
 }
@@ -112,14 +115,38 @@ TEST_CASE_METHOD(Fixture, "Works go with their assignment and with the quota") {
     CHECK(is_gone("m1"));
     CHECK(HardIn("m2") == Json(R"({"cpu": "3"})"));
   }
-  SECTION("the quota goes") {
+  const auto erase_quota = [&] {
     server->Erase(api::FederatedResourceQuotas(), kTeam);
     REQUIRE(Eventually([&] {
       return informers.Get(api::FederatedResourceQuotas())->store().Find(kTeam) == nullptr;
     }));
+  };
+  SECTION("the quota goes") {
+    erase_quota();
+    seen->Note(kTeam);
     REQUIRE(Reconcile().ok());
     CHECK(is_gone("m1"));
     CHECK(is_gone("m2"));
+  }
+  SECTION("the quota is not there: a restored backup may bring it yet") {
+    erase_quota();
+    for (const char* cluster : {"m1", "m2"}) {
+      kube::Object young = WorkIn(cluster);
+      young.Set({"metadata", "creationTimestamp"}, kube::FormatTime(clock.Now()));
+      PutCached(api::Works(), young);
+    }
+    const auto young = reconciler->Reconcile({.key = kTeam}, {});
+    REQUIRE(young.ok());
+    CHECK(young->delay() > absl::ZeroDuration());
+    CHECK(recorded->All().empty());
+    clock.Advance(loops::kOwnerPatience);
+    REQUIRE(Reconcile().ok());
+    CHECK_FALSE(is_gone("m1"));
+    CHECK_FALSE(is_gone("m2"));
+    REQUIRE(recorded->All().size() == 2);
+    CHECK(absl::StartsWith(recorded->All()[0],
+                           "Warning OwnerMissing Work: this was made for FederatedResourceQuota "
+                           "shop/team, which is not there. It stays"));
   }
   CHECK_FALSE(server->Find(api::Works(), {"karmada-es-m1", "other"}).empty());
 }
@@ -152,24 +179,39 @@ TEST_CASE_METHOD(Fixture, "a cluster that refuses does not keep others from thei
 
 TEST_CASE_METHOD(Fixture, "the registered loop follows quotas, clusters and its own Works") {
   REQUIRE(controllers::RegisterQuotaSync(Context(), 1).ok());
-  // What a quota that was deleted while nobody ran has left behind.
+  // A restored backup has brought it before its quota, or that was deleted while nobody ran.
   kube::Object orphan = kube::Object::Make(api::Works().gvk, {"karmada-es-m1", "orphan"});
   orphan.SetLabel(api::kQuotaNamespaceLabel, "shop");
   orphan.SetLabel(api::kQuotaNameLabel, "gone");
   PutCached(api::Works(), orphan);
   Put(Quota(For("m9", R"({"cpu": "9"})")));
   Start();
-  CHECK(Eventually([&] { return server->Find(api::Works(), orphan.key()).empty(); }));
-  CHECK(recorded->All().empty());  // The quota was there before.
-
   Put(Quota(absl::StrCat(For("m1", R"({"cpu": "1"})"), ",", For("m9", R"({"cpu": "9"})"))));
   CHECK(Eventually([&] { return !WorkIn("m1").empty(); }));
-  CHECK(Eventually([&] { return !recorded->All().empty(); }));
-  CHECK(absl::StartsWith(recorded->All().at(0),
-                         "Warning ClusterNotFound FederatedResourceQuota: there is no cluster m9, "
-                         "which spec.staticAssignments[1].clusterName names"));
+  const auto said = [&](absl::string_view text) {
+    const std::vector<std::string> all = recorded->All();
+    return std::count_if(all.begin(), all.end(),
+                         [&](const std::string& event) { return absl::StartsWith(event, text); });
+  };
+  CHECK(Eventually([&] {
+    return said(
+               "Warning ClusterNotFound FederatedResourceQuota: there is no cluster m9, which "
+               "spec.staticAssignments[1].clusterName names") == 1;
+  }));
+  CHECK(Eventually([&] { return said("Warning OwnerMissing Work: ") == 1; }));
+  CHECK(recorded->All().size() == 2);  // The quota was there before the first start.
+  CHECK_FALSE(server->Find(api::Works(), orphan.key()).empty());
   server->Erase(api::Works(), WorkIn("m1").key());
   CHECK(Eventually([&] { return !WorkIn("m1").empty(); }));
   Join("m9");
   CHECK(Eventually([&] { return HardIn("m9") == Json(R"({"cpu": "9"})"); }));
+
+  // The one that comes is no reason to keep its Works when it goes.
+  kube::Object late = Quota("");
+  late.Set({"metadata", "name"}, "gone");
+  late.Set({"spec", "staticAssignments"},
+           Json(absl::StrCat("[", For("m1", R"({"cpu": "1"})"), "]")));
+  PutCached(api::FederatedResourceQuotas(), late);
+  server->Erase(api::FederatedResourceQuotas(), late.key());
+  CHECK(Eventually([&] { return server->Find(api::Works(), orphan.key()).empty(); }));
 }
