@@ -186,9 +186,11 @@ typename BindingReconciler<Scope>::Outcome BindingReconciler<Scope>::EnsureWorks
   const overrides::Policies policies = overrider_.PoliciesFor(object.ns());
   const auto find = [&] { return works::TargetWorks(binding, manager_.cluster()); };
   const works::Passage passage = works::PassageOf(binding, object, find, interpreter_);
+  const Originals originals = others_.OriginalsOf(binding.object());
   std::atomic<bool> wrote = false;
   const absl::Status status = fan_out_.Run(targets.size(), [&](size_t i) {
-    const Share share = {targets[i], completions.empty() ? -1 : completions[i], policies, passage};
+    const Share share = {targets[i], completions.empty() ? -1 : completions[i], policies, passage,
+                         originals};
     const absl::StatusOr<bool> written = EnsureWork(binding, object, share, stop);
     if (written.ok() && *written) wrote = true;
     return base::Annotate(written.status(), "cluster ", targets[i].name);
@@ -202,7 +204,7 @@ absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWork(const api::BindingView
                                                           const Share& share,
                                                           const base::StopToken& stop) {
   const api::TargetCluster& target = share.target;
-  RETURN_IF_ERROR(others_.CheckIsNoCopy(binding.object(), target.name));
+  RETURN_IF_ERROR(share.originals.CheckIsNoCopy(binding.object(), target.name));
   if (share.passage != works::Passage::kPassed) {
     const kube::ObjectPtr kept =
         WorkToKeep<Scope>(manager_.cluster(), binding, object, target.name);

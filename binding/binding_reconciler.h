@@ -58,6 +58,7 @@ class BindingReconciler : public kube::Reconciler {
     int64_t completions;  // The Job's completions in this cluster; see ManifestFor.
     const overrides::Policies& policies;
     works::Passage passage;  // Whether the template's present state may be put into the cluster.
+    const Originals& originals;
   };
   // Returns whether it has written the Work.
   absl::StatusOr<bool> EnsureWork(const api::BindingView& binding, const kube::Object& object,

@@ -1,6 +1,11 @@
 #include "binding/other_claims.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
+#include "api/eviction.h"
 #include "api/names.h"
 #include "api/resources.h"
 #include "works/binding_works.h"
@@ -20,7 +25,15 @@ bool Expects(const kube::Object& binding, absl::string_view cluster) {
   for (const json::Value& target : binding.spec()["clusters"].items()) {
     if (target["name"].AsString() == cluster) return true;  // The usual case, and a fast one.
   }
-  return api::BindingView(binding).ExpectedClusters().contains(std::string(cluster));
+  for (const json::Value& referrer : binding.spec()["requiredBy"].items()) {
+    for (const json::Value& target : referrer["clusters"].items()) {
+      if (target["name"].AsString() == cluster) return true;
+    }
+  }
+  const std::vector<api::EvictionTask> tasks = api::BindingView(binding).EvictionTasks();
+  return std::any_of(tasks.begin(), tasks.end(), [&](const api::EvictionTask& task) {
+    return task.KeepsWork() && task.from_cluster == cluster;
+  });
 }
 
 bool OtherClaims::IsSyncedInto(const kube::Object& object, const std::string& cluster) const {
@@ -44,17 +57,24 @@ OtherClaims::Claimant OtherClaims::Of(const kube::Object& work, const kube::Obje
   return IsSyncedInto(object, *cluster) ? Claimant::kNamespaceSync : Claimant::kNone;
 }
 
-absl::Status OtherClaims::CheckIsNoCopy(const kube::Object& binding,
-                                        absl::string_view cluster) const {
-  const api::ObjectReference resource = api::BindingView(binding).Resource();
-  const kube::ObjectPtr proper =
-      works::StandingBinding(client_, resource.kind, resource.key(),
-                             [&](const kube::Object& other) { return Expects(other, cluster); });
-  if (proper == nullptr || IsSame(*proper, binding)) return absl::OkStatus();
+Originals OtherClaims::OriginalsOf(const kube::Object& binding) const {
+  Originals originals;
+  for (const kube::ObjectPtr& other : works::BindingsBefore(client_, binding)) {
+    for (const std::string& cluster : api::BindingView(*other).ExpectedClusters()) {
+      originals.by_cluster.try_emplace(cluster, other);
+    }
+  }
+  return originals;
+}
+
+absl::Status Originals::CheckIsNoCopy(const kube::Object& binding,
+                                      absl::string_view cluster) const {
+  const auto found = by_cluster.find(cluster);
+  if (found == by_cluster.end()) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat("the Work of ", resource.Describe(), " is that of ", proper->Describe(),
-                   ", which stands for the same object; ", binding.Describe(),
-                   " is a copy: delete one of the two"));
+      absl::StrCat("the Work of ", api::BindingView(binding).Resource().Describe(), " is that of ",
+                   found->second->Describe(), ", which stands for the same object; ",
+                   binding.Describe(), " is a copy: delete one of the two"));
 }
 
 }  // namespace binding

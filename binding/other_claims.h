@@ -2,8 +2,8 @@
 //
 // The name of a Work follows from the object alone, so everybody who brings one object into one
 // cluster writes the same Work: a ClusterResourceBinding of a Namespace and the namespace loop, two
-// bindings of one template of which one is a copy, and one that upstream let stand
-// for an object of another namespace (api::CheckBindingResource) with the one that may.
+// bindings of one template of which one is a copy, and one that upstream let stand for
+// an object of another namespace (api::CheckBindingResource) with the one that may.
 #ifndef BINDING_OTHER_CLAIMS_H_
 #define BINDING_OTHER_CLAIMS_H_
 
@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "api/binding.h"
@@ -19,8 +20,19 @@
 
 namespace binding {
 
-// Returns whether the binding has a Work in the cluster, or is being evicted from it gracefully.
+// Returns whether the binding is to have a Work in the cluster: it is a target, or the workload is
+// being evicted from it gracefully.
 bool Expects(const kube::Object& binding, absl::string_view cluster);
+
+// The bindings that stand for an object rather than a certain one, at one moment, by the clusters
+// in which they are placed.
+struct Originals {
+  absl::flat_hash_map<std::string, kube::ObjectPtr> by_cluster;
+
+  // Returns kFailedPrecondition when the binding must leave the cluster's Work to one of them: it
+  // is a copy.
+  absl::Status CheckIsNoCopy(const kube::Object& binding, absl::string_view cluster) const;
+};
 
 // Thread-safe.
 class OtherClaims {
@@ -37,9 +49,8 @@ class OtherClaims {
   // Returns who needs the Work besides this binding.
   Claimant Of(const kube::Object& work, const kube::Object& binding) const;
 
-  // Returns kFailedPrecondition when the binding must leave the cluster's Work to another one that
-  // is placed there and stands for the same object (works/standing_binding.h): this one is a copy.
-  absl::Status CheckIsNoCopy(const kube::Object& binding, absl::string_view cluster) const;
+  // Returns those that stand for the binding's object rather than it (works/standing_binding.h).
+  Originals OriginalsOf(const kube::Object& binding) const;
 
  private:
   bool IsSyncedInto(const kube::Object& object, const std::string& cluster) const;

@@ -22,6 +22,7 @@ namespace {
 // Returns what users determine of a manifest, without the metadata that no label or annotation is.
 json::Value ContentOf(kube::Object manifest) {
   interpreter::Prune(manifest);
+  manifest.EraseLabel(api::kManagedLabel);  // Its domain is not one of those that are left out.
   const kube::Object own(api::UserSpecification(manifest));
   json::Value content = own.root();
   content.Erase("metadata");

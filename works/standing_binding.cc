@@ -1,7 +1,8 @@
 #include "works/standing_binding.h"
 
-#include <algorithm>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
@@ -19,6 +20,15 @@ std::vector<kube::ObjectPtr> BindingsNaming(kube::ClusterClient& client, absl::s
                                             const kube::ObjectKey& object) {
   return client.ByIndex(api::BindingOf(kind, object).resource, kBindingsByObject,
                         KeyOf(kind, object));
+}
+
+// Returns whether `a` rather than `b` stands for the object, for which Karmada gives this name.
+bool GoesBefore(const kube::Object& a, const kube::Object& b, const std::string& given) {
+  const auto rank = [&](const kube::Object& binding) {
+    return std::tuple(binding.name() != given, binding.metadata()["creationTimestamp"].AsString(),
+                      binding.name());
+  };
+  return rank(a) < rank(b);
 }
 
 }  // namespace
@@ -42,19 +52,24 @@ std::vector<kube::Request> RequestsForBindingsOf(kube::ClusterClient& client,
 kube::ObjectPtr StandingBinding(kube::ClusterClient& client, absl::string_view kind,
                                 const kube::ObjectKey& object,
                                 const std::function<bool(const kube::Object&)>& counts) {
-  std::vector<kube::ObjectPtr> bindings = BindingsNaming(client, kind, object);
-  std::erase_if(bindings, [&](const kube::ObjectPtr& binding) {
-    return binding->IsDeleting() || !counts(*binding);
-  });
-  if (bindings.empty()) return nullptr;
   const std::string given = api::BindingOf(kind, object).key.name;
-  const auto rank = [&](const kube::ObjectPtr& binding) {
-    return std::tuple(binding->name() != given, binding->metadata()["creationTimestamp"].AsString(),
-                      binding->name());
-  };
-  return *std::min_element(
-      bindings.begin(), bindings.end(),
-      [&](const kube::ObjectPtr& a, const kube::ObjectPtr& b) { return rank(a) < rank(b); });
+  kube::ObjectPtr standing;
+  for (const kube::ObjectPtr& binding : BindingsNaming(client, kind, object)) {
+    const bool is_better = standing == nullptr || GoesBefore(*binding, *standing, given);
+    if (is_better && !binding->IsDeleting() && counts(*binding)) standing = binding;
+  }
+  return standing;
+}
+
+std::vector<kube::ObjectPtr> BindingsBefore(kube::ClusterClient& client,
+                                            const kube::Object& binding) {
+  const api::ObjectReference resource = api::BindingView(binding).Resource();
+  const std::string given = api::BindingOf(resource.kind, resource.key()).key.name;
+  std::vector<kube::ObjectPtr> before = BindingsNaming(client, resource.kind, resource.key());
+  std::erase_if(before, [&](const kube::ObjectPtr& other) {
+    return other->IsDeleting() || !GoesBefore(*other, binding, given);
+  });
+  return before;
 }
 
 }  // namespace works

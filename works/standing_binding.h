@@ -37,6 +37,11 @@ kube::ObjectPtr StandingBinding(kube::ClusterClient& client, absl::string_view k
                                 const kube::ObjectKey& object,
                                 const std::function<bool(const kube::Object&)>& counts);
 
+// Returns the bindings that stand for the binding's object rather than this one: in a cluster where
+// one of them is placed, this one is a copy. REQUIRES: as above.
+std::vector<kube::ObjectPtr> BindingsBefore(kube::ClusterClient& client,
+                                            const kube::Object& binding);
+
 }  // namespace works
 
 #endif  // WORKS_STANDING_BINDING_H_

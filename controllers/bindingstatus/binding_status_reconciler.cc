@@ -61,6 +61,22 @@ kube::Object WithStatus(const api::BindingView& binding,
   return after;
 }
 
+// Returns the Works whose status counts: all but those of clusters to which dispatching is
+// suspended and which the scheduler has taken out of the binding since. Their objects are kept as
+// they are, and whoever waits for an edit waits for the clusters that get it.
+template <class Scope>
+std::vector<kube::ObjectPtr> CountedWorks(kube::ClusterClient& client,
+                                          const api::BindingView& binding) {
+  std::vector<kube::ObjectPtr> works = works::WorksOfBinding<Scope>(client, binding.object());
+  const std::set<std::string> expected = binding.ExpectedClusters();
+  std::erase_if(works, [&](const kube::ObjectPtr& work) {
+    const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
+    return api::WorkView(*work).IsDispatchingSuspended() && cluster.ok() &&
+           !expected.contains(*cluster);
+  });
+  return works;
+}
+
 // Returns whether the binding is called fully applied although an expected cluster has no Work.
 bool LacksWorks(const api::BindingView& binding,
                 const std::vector<api::AggregatedStatusItem>& items) {
@@ -97,8 +113,7 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
   if (binding.PermanentId().empty()) return kube::Action::Done();
   const absl::Duration pause = pace_.PauseFor(request.key);
   if (pause > absl::ZeroDuration()) return kube::Action::After(pause);
-  const std::vector<kube::ObjectPtr> works =
-      works::WorksOfBinding<Scope>(manager_.cluster(), *object);
+  const std::vector<kube::ObjectPtr> works = CountedWorks<Scope>(manager_.cluster(), binding);
   ASSIGN_OR_RETURN(const std::vector<api::AggregatedStatusItem> items,
                    AggregateWorks(binding.Resource(), works));
   const kube::Object after = WithStatus(binding, items, manager_.clock().Now());

@@ -65,17 +65,47 @@ void HandOver(const std::string& label, const FindBinding& find, kube::Object& a
   }
 }
 
+void SetReferrers(const Referrers& referrers, kube::Object& attached) {
+  json::Value required_by = json::Value::Array();
+  for (const api::BindingSnapshot& entry : referrers) required_by.Append(entry.ToJson());
+  attached.Set({"spec", "requiredBy"}, std::move(required_by));
+  if (referrers.empty()) attached.Erase({"spec", "requiredBy"});
+}
+
 void RemoveReferrer(const kube::ObjectKey& referrer, const FindBinding& find,
                     kube::Object& attached) {
   Referrers left = api::BindingView(attached).RequiredBy();
   std::erase_if(left, [&](const api::BindingSnapshot& entry) {
     return entry.ns == referrer.ns && entry.name == referrer.name;
   });
-  json::Value required_by = json::Value::Array();
-  for (const api::BindingSnapshot& entry : left) required_by.Append(entry.ToJson());
-  attached.Set({"spec", "requiredBy"}, std::move(required_by));
-  if (left.empty()) attached.Erase({"spec", "requiredBy"});
+  SetReferrers(left, attached);
   HandOver(DependedByLabel(referrer), find, attached);
+}
+
+// Removes the entries of bindings of other namespaces: nobody attaches them, and nothing of them
+// may be learned here. Somebody may have written any number of them.
+void RemoveForeign(const FindBinding& find, kube::Object& attached) {
+  Referrers left = api::BindingView(attached).RequiredBy();
+  absl::flat_hash_set<std::string> labels;
+  std::erase_if(left, [&](const api::BindingSnapshot& entry) {
+    if (entry.ns == attached.ns()) return false;
+    const std::string label = DependedByLabel({entry.ns, entry.name});
+    if (!attached.Label(label).empty()) labels.insert(label);
+    return true;
+  });
+  if (left.size() == attached.spec()["requiredBy"].size()) return;
+  SetReferrers(left, attached);
+  absl::flat_hash_set<std::string> needed;
+  for (const api::BindingSnapshot& entry : left) {
+    needed.insert(DependedByLabel({entry.ns, entry.name}));
+  }
+  for (const std::string& label : labels) {
+    if (needed.contains(label)) {
+      HandOver(label, find, attached);
+    } else {
+      attached.EraseLabel(label);
+    }
+  }
 }
 
 // Those who demand something, and those who do not.
@@ -116,15 +146,11 @@ std::string ConflictText(const Camps& overwriting, const Camps& preserving) {
 // what overwrites or preserves may do so because of one that is yet to come. Returns the text about
 // different demands, "" for none.
 std::string FollowReferrers(const FindBinding& find, kube::Object& attached) {
+  RemoveForeign(find, attached);
   Camps overwriting, preserving;
   Demands awaited;
   for (const api::BindingSnapshot& referrer : api::BindingView(attached).RequiredBy()) {
     const kube::ObjectKey key{referrer.ns, referrer.name};
-    // Nobody attaches a binding of another namespace, and nothing of that one may be learned here.
-    if (key.ns != attached.ns()) {
-      RemoveReferrer(key, find, attached);
-      continue;
-    }
     const kube::ObjectPtr binding = find(key);
     if (binding == nullptr) awaited = DemandsOf(attached);
     if (binding == nullptr) continue;

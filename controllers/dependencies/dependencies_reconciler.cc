@@ -92,13 +92,16 @@ bool IsRecorded(const json::Value& dependencies, const kube::Object& binding) {
 }
 
 // A server refuses longer annotations, so that nothing would be attached, again and again.
-absl::Status CheckRecord(const kube::Object& object, const json::Value& dependencies) {
-  const size_t bytes = api::DependenciesText(dependencies).size();
+absl::Status CheckRecord(const kube::Object& binding, const kube::Object& object,
+                         const json::Value& dependencies) {
+  kube::Object after = binding;
+  after.SetAnnotation(api::kDependenciesAnnotation, api::DependenciesText(dependencies));
+  const size_t bytes = kube::AnnotationBytes(after);
   if (bytes <= kube::kMaxAnnotationBytes) return absl::OkStatus();
   return base::Terminal(absl::ResourceExhaustedError(absl::StrCat(
       object.Describe(), " depends on ", dependencies.size(),
-      " objects, whose record on the binding would have ", bytes, " bytes: annotations take ",
-      kube::kMaxAnnotationBytes, ", so nothing is attached")));
+      " objects, with whose record the annotations of the binding would have ", bytes,
+      " bytes: a server takes ", kube::kMaxAnnotationBytes, ", so nothing is attached")));
 }
 
 // The key of an attempt to attach, for the recorder.
@@ -165,7 +168,8 @@ absl::StatusOr<FoundDependencies> DependenciesReconciler::DependenciesOf(
     const kube::Object& binding, const kube::Object& object, const base::StopToken& stop) {
   absl::StatusOr<FoundDependencies> found = search_.DependenciesOf(object, stop);
   if (found.ok()) {
-    if (const absl::Status fits = CheckRecord(object, found->list); !fits.ok()) found = fits;
+    if (const absl::Status fits = CheckRecord(binding, object, found->list); !fits.ok())
+      found = fits;
   }
   const absl::Status complete = found.ok() ? found->complete : found.status();
   recorder_.Outcome({.what = binding.key().ToString(),

@@ -310,6 +310,12 @@ TEST_CASE("A cluster to which dispatching is suspended keeps what a scale-down t
   };
   CHECK(plane.Eventually(reported));
   CHECK(plane.Always([&] { return replicas("member1") == 1 && replicas("member2") == 1; }));
+  // What is kept does not count: whoever waits for the binding would wait for ever.
+  CHECK(plane.Eventually([&] {
+    const auto binding = plane.Get("host", kBinding, {ns, "web-deployment"});
+    return binding && binding->status()["aggregatedStatus"].size() == 1 &&
+           kube::IsConditionTrue(binding->status()["conditions"], api::kBindingFullyApplied);
+  }));
   plane.Patch("host", kPolicy, {ns, "divided"}, R"({"spec":{"suspension":null}})");
   CHECK(plane.Eventually([&] { return replicas("member1") + replicas("member2") == 1; }));
 }

@@ -123,13 +123,13 @@ TEST_CASE_METHOD(Fixture, "clusters and objects of names that no server has hold
 TEST_CASE_METHOD(Fixture, "a copy is told from the binding that Karmada makes") {
   const kube::Object object = ConfigMapIn("tenant");
   own.Set({"spec", "resource"}, api::ObjectReference::Of(object).ToJson());
-  CHECK(others->CheckIsNoCopy(own, "m1").ok());
+  CHECK(others->OriginalsOf(own).CheckIsNoCopy(own, "m1").ok());
   PutProperBinding(object);
-  CHECK(absl::IsFailedPrecondition(others->CheckIsNoCopy(own, "m1")));
-  CHECK(others->CheckIsNoCopy(own, "m2").ok());
+  CHECK(absl::IsFailedPrecondition(others->OriginalsOf(own).CheckIsNoCopy(own, "m1")));
+  CHECK(others->OriginalsOf(own).CheckIsNoCopy(own, "m2").ok());
   const kube::ObjectPtr proper =
       cluster.Find(api::ResourceBindings(), {"tenant", "settings-configmap"});
-  CHECK(others->CheckIsNoCopy(*proper, "m1").ok());
+  CHECK(others->OriginalsOf(*proper).CheckIsNoCopy(*proper, "m1").ok());
 }
 
 TEST_CASE_METHOD(Fixture, "of two bindings with names of their own the older one stands") {
@@ -143,9 +143,9 @@ TEST_CASE_METHOD(Fixture, "of two bindings with names of their own the older one
   const bool is_older = GENERATE(true, false);  // Else their names decide.
   if (is_older) other.Set({"metadata", "creationTimestamp"}, "2024-05-01T09:00:00Z");
   for (const kube::Object& binding : {own, other}) PutCached(api::ResourceBindings(), binding);
-  CHECK(others->CheckIsNoCopy(own, "m1").ok() == !is_older);
-  CHECK(others->CheckIsNoCopy(other, "m1").ok() == is_older);
-  CHECK(others->CheckIsNoCopy(own, "m2").ok());
+  CHECK(others->OriginalsOf(own).CheckIsNoCopy(own, "m1").ok() == !is_older);
+  CHECK(others->OriginalsOf(other).CheckIsNoCopy(other, "m1").ok() == is_older);
+  CHECK(others->OriginalsOf(own).CheckIsNoCopy(own, "m2").ok());
   LetGoOfWorkOf(object);  // The end of the one that stands does not take the Work along.
   CHECK_FALSE(WasDeleted());
   CHECK_FALSE(HasMarks());

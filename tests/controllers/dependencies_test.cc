@@ -144,9 +144,10 @@ TEST_CASE_METHOD(Fixture, "more than a binding can record is reported, and not t
   CHECK(base::IsTerminal(refused));
   CHECK(Writes() == 0);
   REQUIRE(recorded->All().size() == 1);
-  CHECK(absl::StartsWith(recorded->All()[0],
-                         "Warning GetDependenciesFailed Deployment: Deployment ns/web depends on "
-                         "5000 objects, whose record on the binding would have "));
+  CHECK(absl::StartsWith(
+      recorded->All()[0],
+      "Warning GetDependenciesFailed Deployment: Deployment ns/web depends on "
+      "5000 objects, with whose record the annotations of the binding would have "));
 }
 
 TEST_CASE_METHOD(Fixture, "a write that failed is an error, and made good by the next try") {

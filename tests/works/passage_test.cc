@@ -33,7 +33,12 @@ struct Fixture {
   // A Work of the template's generation `generation`; 0 for none.
   void PutWork(int64_t generation, int64_t replicas) {
     kube::Object manifest = Parse(R"({"apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": "ns"}, "spec": {}})");
+        "metadata": {"name": "web", "namespace": "ns",
+                     "labels": {"karmada.io/managed": "true",
+                                "work.karmada.io/permanent-id": "w"},
+                     "annotations": {"resourcetemplate.karmada.io/uid": "u",
+                                     "work.karmada.io/name": "web"}},
+        "spec": {}})");
     manifest.Set({"spec", "replicas"}, replicas);
     if (generation > 0) {
       manifest.SetAnnotation(api::kTemplateGenerationAnnotation, std::to_string(generation));
