@@ -28,22 +28,22 @@
 #include "api/binding_resource.h"
 #include "api/dependencies.h"
 #include "api/names.h"
-#include "api/namespace_sync.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "binding/held_works.h"
 #include "binding/removal.h"
 #include "binding/work_templates.h"
-#include "config/skipped_namespaces.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/sync_timer.h"
 #include "loops/execution_namespace.h"
+#include "loops/synced_namespaces.h"
 #include "overrides/triggers.h"
 #include "works/binding_works.h"
+#include "works/kept_work.h"
 #include "works/passage.h"
 #include "works/related.h"
 #include "works/rule_requeue.h"
@@ -206,8 +206,7 @@ absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWork(const api::BindingView
   const api::TargetCluster& target = share.target;
   RETURN_IF_ERROR(share.originals.CheckIsNoCopy(binding.object(), target.name));
   if (share.passage != works::Passage::kPassed) {
-    const kube::ObjectPtr kept =
-        WorkToKeep<Scope>(manager_.cluster(), binding, object, target.name);
+    const kube::ObjectPtr kept = works::WorkToKeep<Scope>(manager_.cluster(), binding, target.name);
     if (kept != nullptr) return KeepWork(binding, object, {target, kept}, stop);
   }
   ASSIGN_OR_RETURN(const kube::Object manifest,
@@ -239,9 +238,13 @@ absl::StatusOr<bool> BindingReconciler<Scope>::KeepWork(const api::BindingView& 
                                                         const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const works::WorkTemplate work,
                    KeptWork<Scope>(*kept.work, binding, object, kept.target, interpreter_));
-  ASSIGN_OR_RETURN(const works::WorkWriter::Result result,
-                   writer_.CreateOrUpdate(work, kept.work, stop));
-  return result.written;
+  const bool is_there = kept.work->key() == work.key;  // Or a stand-in is.
+  const absl::StatusOr<works::WorkWriter::Result> result =
+      writer_.CreateOrUpdate(work, is_there ? kept.work : nullptr, stop);
+  if (!result.ok()) {
+    return works::ExplainedByCluster(manager_.cluster(), kept.target.name, result.status());
+  }
+  return result->written;
 }
 
 template <class Scope>
@@ -301,17 +304,6 @@ kube::MapFn BindingsOfItsObject(kube::Manager& manager) {
   };
 }
 
-// Returns which Namespaces the namespace loop writes; nullptr when it does not run.
-absl::StatusOr<OtherClaims::IsSynced> SyncedNamespaces(const config::Options& options) {
-  if (!options.ControllerEnabled("namespace")) return nullptr;
-  ASSIGN_OR_RETURN(config::SkippedNamespaces skipped,
-                   config::SkippedNamespaces::Create(options.skipped_propagating_namespaces));
-  return [skipped = std::make_shared<config::SkippedNamespaces>(std::move(skipped))](
-             const kube::Object& ns) {
-    return !api::IsKeptFromSync(ns) && !skipped->Contains(ns.name());
-  };
-}
-
 // Queues the binding of a Work that comes when the binding does not expect it any more: the Work's
 // creation was not answered, and its cluster has left the binding, or somebody has deleted the
 // binding, before the cache showed the Work.
@@ -352,7 +344,11 @@ void QueueBindingsTo(const std::string& cluster, const kube::Informer& bindings,
 
 template <class Scope>
 absl::Status RegisterBinding(const loops::Context& context, int workers) {
-  ASSIGN_OR_RETURN(OtherClaims::IsSynced is_synced, SyncedNamespaces(context.options));
+  OtherClaims::IsSynced is_synced;
+  if (context.options.ControllerEnabled("namespace")) {
+    ASSIGN_OR_RETURN(is_synced,
+                     loops::SyncedNamespaces(context.options.skipped_propagating_namespaces));
+  }
   kube::ControllerBuilder builder = context.NewController(Scope::kBindingController, workers);
   if (Scope::kNamespaced) builder.Reads(api::OverridePolicies());
   kube::Controller& controller =
@@ -366,6 +362,7 @@ absl::Status RegisterBinding(const loops::Context& context, int workers) {
           .Reads(api::Works(), Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel))
           .Reads(api::ResourceBindings(), works::kBindingsByObject, works::ObjectNamedBy)
           .Reads(api::ClusterResourceBindings(), works::kBindingsByObject, works::ObjectNamedBy)
+          .Reads(api::Works(), works::kStandInIndex, works::StandsInFor)
           .Reads(api::ClusterOverridePolicies())
           .Reads(api::PropagationPolicies())
           .Reads(api::ClusterPropagationPolicies())

@@ -65,10 +65,10 @@ class BindingReconciler : public kube::Reconciler {
                                   const Share& share, const base::StopToken& stop);
   struct Kept {
     const api::TargetCluster& target;
-    const kube::ObjectPtr& work;
+    const kube::ObjectPtr& work;  // Or a stand-in.
   };
-  // Has the Work follow its binding, with the manifest that it has. Returns whether it has written
-  // the Work.
+  // Has the Work follow its binding, with the manifest that it has, or makes it after its stand-in.
+  // Returns whether it has written the Work.
   absl::StatusOr<bool> KeepWork(const api::BindingView& binding, const kube::Object& object,
                                 const Kept& kept, const base::StopToken& stop);
   // Reports failures, and the pass that ends them, as events on binding and template; written Works

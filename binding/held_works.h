@@ -6,25 +6,20 @@
 #include "absl/status/statusor.h"
 #include "api/binding.h"
 #include "interpreter/interpreter.h"
-#include "kube/cache/cluster_client.h"
 #include "kube/meta/object.h"
 #include "works/passage.h"
 #include "works/work_writer.h"
 
 namespace binding {
 
-// Returns the Work that keeps its manifest in the target cluster; nullptr when there is none, so
-// that one has to be made of the template as it is. REQUIRES: the cache has Works.
-template <class Scope>
-kube::ObjectPtr WorkToKeep(kube::ClusterClient& control_plane, const api::BindingView& binding,
-                           const kube::Object& object, const std::string& cluster);
-
-// Returns what the Work is to be: its manifest with the cluster's share of the replicas, since the
+// Returns what the Work is to be after `last`, the cluster's Work or a stand-in for it
+// (works/kept_work.h). It keeps the manifest, with the cluster's share of the replicas, since the
 // scheduler, which moves replicas to other clusters, is not held back, unless the overrides that
-// were applied to it determine them; and the labels, annotations, suspension, preservation and
-// conflict resolution that follow from the binding. Errors are those of the interpreter.
+// were applied to it determine them. Labels, annotations, suspension and preservation follow from
+// the binding, and so does conflict resolution unless an applied override or the template's
+// annotation determines it. Errors are those of the interpreter.
 template <class Scope>
-absl::StatusOr<works::WorkTemplate> KeptWork(const kube::Object& existing,
+absl::StatusOr<works::WorkTemplate> KeptWork(const kube::Object& last,
                                              const api::BindingView& binding,
                                              const kube::Object& object,
                                              const api::TargetCluster& target,

@@ -22,7 +22,6 @@
 
 #include "api/binding_scope.h"
 #include "api/names.h"
-#include "api/namespace_sync.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
@@ -30,6 +29,7 @@
 #include "kube/runtime/controller.h"
 #include "kube/runtime/handler_registration.h"
 #include "loops/execution_namespace.h"
+#include "loops/synced_namespaces.h"
 #include "overrides/triggers.h"
 #include "works/binding_works.h"
 #include "works/related.h"
@@ -71,17 +71,12 @@ works::WorkTemplate NamespaceWork(const kube::Object& ns, absl::string_view clus
   return work;
 }
 
-NamespaceSyncReconciler::NamespaceSyncReconciler(kube::Manager& manager,
-                                                 config::SkippedNamespaces skipped)
+NamespaceSyncReconciler::NamespaceSyncReconciler(kube::Manager& manager, loops::IsSynced is_synced)
     : manager_(manager),
-      skipped_(std::move(skipped)),
+      is_synced_(std::move(is_synced)),
       writer_(manager.cluster()),
       overrider_(manager),
       fan_out_(manager.clock()) {}
-
-bool NamespaceSyncReconciler::IsSkipped(const kube::Object& ns) const {
-  return api::IsKeptFromSync(ns) || skipped_.Contains(ns.name());
-}
 
 absl::StatusOr<kube::Action> NamespaceSyncReconciler::Reconcile(const kube::Request& request,
                                                                 const base::StopToken& stop) {
@@ -95,7 +90,7 @@ absl::Status NamespaceSyncReconciler::SyncNamespace(const kube::ObjectKey& key,
                                                     const base::StopToken& stop) {
   const kube::ObjectPtr ns = manager_.cluster().Find(api::Namespaces(), key);
   if (ns == nullptr) overrider_.Forget(key.ToString());
-  if (ns == nullptr || IsSkipped(*ns)) return absl::OkStatus();
+  if (ns == nullptr || !is_synced_(*ns)) return absl::OkStatus();
   const overrides::Policies policies = overrider_.PoliciesFor("");
   const std::vector<kube::ObjectPtr> clusters = manager_.cluster().List(api::Clusters());
   return fan_out_.Run(clusters.size(), [&](size_t i) {
@@ -126,7 +121,7 @@ absl::Status NamespaceSyncReconciler::WriteLatest(const kube::ObjectKey& key,
     Inputs now = {manager_.cluster().Find(api::Namespaces(), key),
                   manager_.cluster().Find(api::Clusters(), {"", cluster}),
                   overrider_.PoliciesFor("").cluster_wide};
-    if (now.ns == nullptr || IsSkipped(*now.ns) || now == written) return absl::OkStatus();
+    if (now.ns == nullptr || !is_synced_(*now.ns) || now == written) return absl::OkStatus();
     RETURN_IF_ERROR(Write(*now.ns, cluster, {.cluster_wide = now.policies}, stop));
     written = std::move(now);
   }
@@ -149,9 +144,8 @@ absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, const std::s
 }
 
 absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
-  ASSIGN_OR_RETURN(
-      config::SkippedNamespaces skipped,
-      config::SkippedNamespaces::Create(context.options.skipped_propagating_namespaces));
+  ASSIGN_OR_RETURN(loops::IsSynced is_synced,
+                   loops::SyncedNamespaces(context.options.skipped_propagating_namespaces));
   kube::Controller& controller =
       context
           .NewController(api::kNamespaceSyncController, workers)
@@ -164,7 +158,7 @@ absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
                                   .map = NamespaceOf})
           .Reads(api::Clusters())
           .Reads(api::ClusterOverridePolicies())
-          .Build(std::make_unique<NamespaceSyncReconciler>(context.manager, std::move(skipped)));
+          .Build(std::make_unique<NamespaceSyncReconciler>(context.manager, std::move(is_synced)));
   // A new cluster needs every namespace. Clusters of the first list, and those that join while
   // another replica leads, need no request: each namespace of the first list is written into all.
   kube::EventHandler joined;

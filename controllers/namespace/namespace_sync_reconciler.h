@@ -9,12 +9,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/stop_token.h"
-#include "config/skipped_namespaces.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/fan_out.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
+#include "loops/synced_namespaces.h"
 #include "overrides/overrider.h"
 #include "works/work_writer.h"
 
@@ -22,9 +22,8 @@ namespace controllers {
 
 class NamespaceSyncReconciler : public kube::Reconciler {
  public:
-  // Namespaces in `skipped` are never propagated, besides Karmada's own namespaces and `default`.
   // REQUIRES: `manager` outlives the reconciler.
-  NamespaceSyncReconciler(kube::Manager& manager, config::SkippedNamespaces skipped);
+  NamespaceSyncReconciler(kube::Manager& manager, loops::IsSynced is_synced);
 
   // The request's key names a Namespace, which is written into every cluster; or its `cluster` is
   // set, and every namespace is written into that one. A cluster that has no execution namespace
@@ -33,7 +32,6 @@ class NamespaceSyncReconciler : public kube::Reconciler {
                                          const base::StopToken& stop) override;
 
  private:
-  bool IsSkipped(const kube::Object& ns) const;
   absl::Status SyncNamespace(const kube::ObjectKey& key, const base::StopToken& stop);
   absl::Status SyncCluster(const std::string& cluster, const base::StopToken& stop);
   // Writes the Work of the namespace as it, the override policies and the cluster are now, and once
@@ -44,7 +42,7 @@ class NamespaceSyncReconciler : public kube::Reconciler {
                      const overrides::Policies& policies, const base::StopToken& stop);
 
   kube::Manager& manager_;
-  const config::SkippedNamespaces skipped_;
+  const loops::IsSynced is_synced_;
   works::WorkWriter writer_;
   overrides::Overrider overrider_;
   kube::ConflictStreak conflicts_;  // By requests.

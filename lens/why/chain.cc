@@ -9,7 +9,6 @@
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
-#include "api/namespace_sync.h"
 #include "api/programs.h"
 #include "api/resources.h"
 #include "api/work.h"
@@ -155,9 +154,9 @@ std::string Question::Describe() const { return absl::StrCat(gvk.kind, " ", key.
 std::vector<api::TargetCluster> Chain::Targets() const {
   std::vector<api::TargetCluster> targets;
   if (binding != nullptr) targets = api::BindingView(*binding).DispatchTargets();
-  const bool is_synced = binding == nullptr && IsNamespace() && object != nullptr &&
-                         !api::IsKeptFromSync(*object) && filter.AllowsNamespace(object->name());
-  if (is_synced) {
+  const bool goes_by_itself =
+      binding == nullptr && IsNamespace() && object != nullptr && is_synced(*object);
+  if (goes_by_itself) {
     for (const auto& [name, cluster] : clusters) targets.push_back({name});
   }
   targets.erase(std::remove_if(targets.begin(), targets.end(),
@@ -217,7 +216,8 @@ absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl:
   ASSIGN_OR_RETURN(
       detector::TemplateFilter filter,
       detector::TemplateFilter::Create(question.skipped_apis, question.skipped_namespaces));
-  Chain chain{std::move(question), now, std::move(filter)};
+  ASSIGN_OR_RETURN(loops::IsSynced is_synced, loops::SyncedNamespaces(question.skipped_namespaces));
+  Chain chain{std::move(question), now, std::move(filter), std::move(is_synced)};
   chain.rules = std::make_shared<const Rules>(objects, chain.asked.merge);
   Filing filing(chain, objects);
   for (const kube::ObjectPtr& object : objects) filing.File(object);

@@ -24,6 +24,7 @@
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 #include "lens/why/rules.h"
+#include "loops/synced_namespaces.h"
 #include "overrides/policy.h"
 
 namespace lens::why {
@@ -64,6 +65,7 @@ struct Chain {
   Question asked;
   absl::Time now;
   detector::TemplateFilter filter;
+  loops::IsSynced is_synced;  // Which Namespaces go to every cluster by themselves.
 
   kube::ObjectPtr object;   // The template; nullptr when there is none.
   Objects policies;         // Of both kinds, of every namespace.

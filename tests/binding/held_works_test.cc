@@ -12,9 +12,11 @@
 #include "api/binding_scope.h"
 #include "api/names.h"
 #include "api/passed_template.h"
+#include "api/stand_in.h"
 #include "api/work.h"
 #include "binding/binding_reconciler.h"
 #include "tests/support/members_fixture.h"
+#include "works/kept_work.h"
 #include "works/standing_binding.h"
 
 namespace {
@@ -32,6 +34,7 @@ struct Fixture : tests::MembersFixture {
 
   Fixture() {
     informers.Get(api::Works())->AddIndex(Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel));
+    informers.Get(api::Works())->AddIndex(works::kStandInIndex, works::StandsInFor);
     for (const kube::Resource& kind : {api::ResourceBindings(), api::ClusterResourceBindings()}) {
       informers.Get(kind)->AddIndex(works::kBindingsByObject, works::ObjectNamedBy);
     }
@@ -194,6 +197,128 @@ TEST_CASE_METHOD(Fixture, "a cluster without the object gets the template, and a
     CHECK(ImageIn("m2") == "nginx:1");
   }
   CHECK(ImageIn("m1") == "nginx:1");
+}
+
+// A Work that goes after an outage and leaves its objects to the next one.
+struct StandInFixture : Fixture {
+  kube::Object StandIn(const std::string& name, const std::string& created) {
+    const kube::Object work = WorkIn("m1");
+    kube::Object stand_in =
+        kube::Object::Make(api::Works().gvk, {std::string(work.ns()), "stand-in-" + name});
+    for (const json::Member& m : work.annotations().members()) {
+      stand_in.SetAnnotation(m.name(), m.value.AsString());
+    }
+    stand_in.SetAnnotation(api::kStandsInForAnnotation, absl::StrCat(work.name(), "/", name));
+    stand_in.AddFinalizer(api::kExecutionFinalizer);
+    stand_in.Set({"metadata", "creationTimestamp"}, created);
+    stand_in.Set({"metadata", "deletionTimestamp"}, created);
+    stand_in.Set({"spec"}, work.spec());
+    stand_in.Set({"spec", "suspendDispatching"}, true);
+    return stand_in;
+  }
+  void SetImage(kube::Object& work, const char* image) {
+    kube::Object manifest(api::WorkView(work).Manifests()[0]);
+    manifest.Set({"spec", "template", "spec", "containers"},
+                 json::Value::Array({json::Value::Object({{"name", "main"}, {"image", image}})}));
+    work.Set({"spec", "workload", "manifests"}, json::Value::Array({manifest.root()}));
+  }
+  void EndWork() {
+    const kube::ObjectKey key = WorkIn("m1").key();
+    server->Erase(api::Works(), key);
+    REQUIRE(tests::Eventually([&] { return cluster.Find(api::Works(), key) == nullptr; }));
+  }
+};
+
+TEST_CASE_METHOD(StandInFixture, "the Work after a stand-in keeps the manifest of that") {
+  Override(R"({"plaintext": [{"path": "/spec/replicas", "operator": "replace", "value": 0}]})");
+  REQUIRE(reconciler->Reconcile({.key = kKey}, {}).ok());
+  const kube::Object stand_in = StandIn("u1", "2026-01-01T00:00:02Z");
+  kube::Object earlier = StandIn("u0", "2026-01-01T00:00:01Z");
+  SetImage(earlier, "nginx:0");
+  SECTION("of a policy that holds it back") {}
+  SECTION("of a policy that is gone") { Release(); }
+  EndWork();
+  PutCached(api::Works(), stand_in);
+  PutCached(api::Works(), earlier);
+  EditImage("nginx:2");
+  Place({{"m1", 7}});
+  REQUIRE(reconciler->Reconcile({.key = kKey}, {}).ok());
+  CHECK(ImageIn("m1") == "nginx:1");
+  CHECK(ReplicasIn("m1") == 0);  // The override determines it, as the next Work records.
+  const kube::Object next = WorkIn("m1");
+  CHECK(next.Annotation(api::kAppliedOverridesAnnotation) ==
+        stand_in.Annotation(api::kAppliedOverridesAnnotation));
+  CHECK(next.Annotation(api::kStandsInForAnnotation).empty());
+  CHECK(next.HasFinalizer(api::kExecutionFinalizer));
+  CHECK_FALSE(api::WorkView(next).IsDispatchingSuspended());
+  CHECK(EventsOf("HeldBackTemplateUsed").empty());
+}
+
+TEST_CASE_METHOD(StandInFixture, "a stand-in of another template or binding is nobody's to keep") {
+  kube::Object stand_in = StandIn("u1", "2026-01-01T00:00:02Z");
+  SECTION("of an earlier object of the name") {
+    kube::Object manifest(api::WorkView(stand_in).Manifests()[0]);
+    manifest.SetAnnotation(api::kTemplateUidAnnotation, "earlier");
+    stand_in.Set({"spec", "workload", "manifests"}, json::Value::Array({manifest.root()}));
+  }
+  SECTION("of another binding") {
+    stand_in.SetAnnotation(api::kResourceBindingNameAnnotation, "copy");
+  }
+  EndWork();
+  PutCached(api::Works(), stand_in);
+  EditImage("nginx:2");
+  REQUIRE(reconciler->Reconcile({.key = kKey}, {}).ok());
+  CHECK(ImageIn("m1") == "nginx:2");
+  CHECK(EventsOf("HeldBackTemplateUsed").size() == 1);
+}
+
+TEST_CASE_METHOD(StandInFixture, "a state that has passed comes after a stand-in, too") {
+  kube::Object stand_in = StandIn("u1", "2026-01-01T00:00:02Z");
+  SetImage(stand_in, "nginx:0");
+  EndWork();
+  PutCached(api::Works(), stand_in);
+  REQUIRE(reconciler->Reconcile({.key = kKey}, {}).ok());
+  CHECK(ImageIn("m1") == "nginx:1");
+}
+
+TEST_CASE_METHOD(Fixture, "an override goes on determining how conflicts are resolved") {
+  constexpr char kName[] = "work.karmada.io/conflict-resolution";
+  const auto resolution_after = [&](const char* overriders) {
+    Override(overriders);
+    Reconcile();
+    const std::string before(WorkIn("m1").Annotation(kName));
+    Release();
+    EditImage("nginx:2");
+    Reconcile();
+    CHECK(WorkIn("m1").Annotation(kName) == before);
+    CHECK(ManifestIn("m1").Annotation(kName) == before);
+    return before;
+  };
+  SECTION("that sets it") {
+    CHECK(resolution_after(GENERATE(
+              R"({"annotationsOverrider": [{"operator": "add",
+                  "value": {"work.karmada.io/conflict-resolution": "overwrite"}}]})",
+              R"({"plaintext": [{"operator": "add", "path": "/metadata/annotations",
+                  "value": {"work.karmada.io/conflict-resolution": "overwrite"}}]})")) ==
+          "overwrite");
+  }
+  SECTION("that removes it from the template") {
+    kube::Object web = server->Find(kDeployments, kWeb);
+    web.SetAnnotation(kName, "overwrite");
+    PutCached(kDeployments, web);
+    Reconcile();
+    CHECK(resolution_after(R"({"annotationsOverrider": [{"operator": "remove",
+        "value": {"work.karmada.io/conflict-resolution": "overwrite"}}]})") == "abort");
+  }
+  SECTION("unless it is about something else") {
+    CHECK(resolution_after(R"({"annotationsOverrider": [{"operator": "add",
+        "value": {"example.com/a": "overwrite"}}]})") == "abort");
+    kube::Object binding = Binding();
+    binding.Set({"spec", "conflictResolution"}, "Overwrite");
+    PutBinding(binding);
+    Reconcile();
+    CHECK(WorkIn("m1").Annotation(kName) == "overwrite");
+  }
 }
 
 TEST_CASE_METHOD(Fixture, "replicas that the scheduler moves reach a Work that keeps the rest") {

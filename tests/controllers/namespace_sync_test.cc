@@ -38,7 +38,7 @@ TEST_CASE("the Work of a namespace belongs to it and says nothing of dispatching
 struct Fixture : tests::MembersFixture {
   std::optional<controllers::NamespaceSyncReconciler> reconciler;
   Fixture() {
-    reconciler.emplace(Make(), *config::SkippedNamespaces::Create({"kube-system"}));
+    reconciler.emplace(Make(), *loops::SyncedNamespaces({"kube-system"}));
     Sync({api::Namespaces(), api::Clusters(), api::Works(), api::ClusterOverridePolicies()});
     for (const char* name : {"m1", "m2"}) {
       PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", name}));
