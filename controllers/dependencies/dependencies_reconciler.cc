@@ -13,18 +13,23 @@
 // without a rule for dependencies has no record; what is attached to its bindings stays, because a
 // rule that is replaced is gone for a moment.
 //
+// While the template's present state is held back (works/passage.h), clusters keep the manifests
+// that they have, and what those need: the record stays, and nothing is let go. What the template
+// as it is needs is added if a cluster has it or is about to get it (held_needs.h).
+//
 // A binding that stops propagating, or is being deleted, is released if it has the finalizer: its
 // entry is taken from each attached binding, and only when that has succeeded for all of them the
 // finalizer is removed. An attached binding that nobody needs has no clusters; it stays until its
 // object goes.
 //
 // A binding is queued when it changes, when a rule does, when an object comes that it may need
-// (DependencySource), when its Work in a cluster that it has left is gone, when a cluster with its
-// dependencies is removed, and when an attached binding is deleted, loses a referrer or gets other
-// clusters than the referrer needs: whoever did that has it made again. A referrer that was removed
-// by force is released when its deletion is seen. Otherwise one that is not there is not looked
-// for: a backup may just have brought what is attached to it, and the referrer comes next. Nothing
-// but the reported outcomes is remembered.
+// (DependencySource), when a Work of it is gone (its dependencies can leave the cluster, too, or
+// the next Work is made of another state), when a cluster with its dependencies is removed, and
+// when an attached binding is deleted, loses a referrer or gets other clusters than the referrer
+// needs: whoever did that has it made again. A referrer that was removed by force is released when
+// its deletion is seen. Otherwise one that is not there is not looked for: a backup may just have
+// brought what is attached to it, and the referrer comes next. Nothing but the reported outcomes is
+// remembered.
 #include "controllers/dependencies/dependencies_reconciler.h"
 
 #include <algorithm>
@@ -42,6 +47,7 @@
 #include "base/status.h"
 #include "controllers/dependencies/attached_bindings.h"
 #include "controllers/dependencies/dependency_source.h"
+#include "controllers/dependencies/held_needs.h"
 #include "controllers/dependencies/left_clusters.h"
 #include "interpreter/rule_changes.h"
 #include "kube/cache/guarded_update.h"
@@ -50,6 +56,7 @@
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "loops/seen_deletions.h"
+#include "works/kept_work.h"
 #include "works/refused_bindings.h"
 #include "works/rule_requeue.h"
 
@@ -144,7 +151,7 @@ absl::Status DependenciesReconciler::Distribute(const kube::ObjectPtr& binding,
   // Without a template the binding is about to be collected, or it changes when there is a template
   // again.
   if (!object.ok()) return kube::IgnoreGone(object.status());
-  ASSIGN_OR_RETURN(FoundDependencies found, DependenciesOf(*binding, **object, stop));
+  ASSIGN_OR_RETURN(FoundDependencies found, DependenciesOf(*binding, *object, stop));
   if (!found.complete.ok()) found.list = WithRecorded(std::move(found.list), *binding);
   const absl::StatusOr<kube::ObjectPtr> recorded = Record(binding, found.list, stop);
   if (!recorded.ok()) return kube::IgnoreGone(recorded.status());
@@ -165,15 +172,18 @@ absl::Status DependenciesReconciler::ForgetRecord(const kube::ObjectPtr& binding
 }
 
 absl::StatusOr<FoundDependencies> DependenciesReconciler::DependenciesOf(
-    const kube::Object& binding, const kube::Object& object, const base::StopToken& stop) {
-  absl::StatusOr<FoundDependencies> found = search_.DependenciesOf(object, stop);
+    const kube::Object& binding, const kube::ObjectPtr& object, const base::StopToken& stop) {
+  const auto held_back = StatesHeldBack(client_, interpreter_, binding, object);
+  absl::StatusOr<FoundDependencies> found =
+      held_back.has_value() ? search_.DependenciesOf(*object, binding, *held_back, stop)
+                            : search_.DependenciesOf(*object, stop);
   if (found.ok()) {
-    if (const absl::Status fits = CheckRecord(binding, object, found->list); !fits.ok())
-      found = fits;
+    const absl::Status fits = CheckRecord(binding, *object, found->list);
+    if (!fits.ok()) found = fits;
   }
   const absl::Status complete = found.ok() ? found->complete : found.status();
   recorder_.Outcome({.what = binding.key().ToString(),
-                     .about = {kube::InvolvedObject::Of(object)},
+                     .about = {kube::InvolvedObject::Of(*object)},
                      .success = {api::reason::kGetDependenciesSucceed,
                                  complete.ok() ? api::message::DependenciesGot(
                                                      api::PrintedDependencies(found->list))
@@ -182,7 +192,7 @@ absl::StatusOr<FoundDependencies> DependenciesReconciler::DependenciesOf(
                      .routine = complete.ok() && !IsRecorded(found->list, binding)},
                     complete);
   const absl::Status annotated =
-      base::Annotate(complete, "asking for the dependencies of ", object.Describe());
+      base::Annotate(complete, "asking for the dependencies of ", object->Describe());
   if (!found.ok()) return annotated;
   found->complete = annotated;
   return found;
@@ -210,7 +220,7 @@ absl::Status DependenciesReconciler::Attach(const kube::ObjectPtr& binding,
   }
   const std::vector<api::DependentReference> references = api::DependenciesFromJson(found.list);
   const absl::StatusOr<bool> wrote =
-      attachments_.Follow(binding, {references, found.complete.ok()}, stop);
+      attachments_.Follow(binding, {references, found.complete.ok() && !found.held_back}, stop);
   ReportAttached(*binding, wrote);
   return base::Annotate(wrote.status(), "attaching what ", binding->key().ToString(), " needs");
 }
@@ -297,8 +307,9 @@ absl::Status RegisterDependencies(const loops::Context& context, int workers) {
                                              .map_update = referrers_to_ask})
           .Reads(api::Works(), api::kResourceBindingIdLabel,
                  kube::IndexByLabel(api::kResourceBindingIdLabel))
+          .Reads(api::Works(), works::kStandInIndex, works::StandsInFor)
           .Watches(api::Works(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},
-                                  .map = BindingThatHasLeft(context.manager.cluster())})
+                                  .map = BindingThatLostWork(context.manager.cluster())})
           .Watches(api::Clusters(), {.when = {.add = kube::Never, .update = BeginsToGo},
                                      .map = ReferrersInto(bindings)})
           .ReadsWatchedKinds()  // For templates and what they depend on.

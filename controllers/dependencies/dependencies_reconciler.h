@@ -31,6 +31,7 @@ class DependenciesReconciler : public kube::Reconciler {
       DependencySearch::Deps search, kube::EventSink& events, StillIn terminating = nullptr,
       std::shared_ptr<loops::SeenDeletions> seen = std::make_shared<loops::SeenDeletions>())
       : client_(search.client),
+        interpreter_(search.interpreter),
         search_(search),
         seen_(std::move(seen)),
         recorder_(events, api::kDependenciesDistributor),
@@ -48,7 +49,7 @@ class DependenciesReconciler : public kube::Reconciler {
   absl::Status ForgetRecord(const kube::ObjectPtr& binding, const base::StopToken& stop);
   // Searches, and reports the outcome on the template.
   absl::StatusOr<FoundDependencies> DependenciesOf(const kube::Object& binding,
-                                                   const kube::Object& object,
+                                                   const kube::ObjectPtr& object,
                                                    const base::StopToken& stop);
   // Writes the dependencies and the finalizer to the binding. Returns it as it is then.
   absl::StatusOr<kube::ObjectPtr> Record(const kube::ObjectPtr& binding,
@@ -65,6 +66,7 @@ class DependenciesReconciler : public kube::Reconciler {
   absl::Status Release(const kube::ObjectPtr& binding, const base::StopToken& stop);
 
   kube::ClusterClient& client_;
+  const interpreter::Interpreter& interpreter_;
   const DependencySearch search_;
   const std::shared_ptr<loops::SeenDeletions> seen_;
   kube::EventRecorder recorder_;  // Remembers outcomes by the key of their binding.

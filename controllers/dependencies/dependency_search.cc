@@ -80,6 +80,20 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> ObjectsNow(kube::ClusterClient& cli
   return objects;
 }
 
+// Returns the list, followed by those of `more` that it does not have.
+json::Value Joined(json::Value list, const json::Value& more) {
+  std::set<std::string> listed;
+  for (const api::DependentReference& reference : api::DependenciesFromJson(list)) {
+    listed.insert(reference.ToText());
+  }
+  for (const json::Value& item : more.items()) {
+    if (!listed.insert(api::DependentReference::FromJson(item).ToText()).second) continue;
+    if (!list.is_array()) list = json::Value::Array();
+    list.Append(item);
+  }
+  return list;
+}
+
 }  // namespace
 
 // The references that have been found, and the objects that they are about.
@@ -145,6 +159,24 @@ absl::StatusOr<json::Value> DependencySearch::NamedBy(const kube::Object& object
 absl::StatusOr<FoundDependencies> DependencySearch::DependenciesOf(
     const kube::Object& object, const base::StopToken& stop) const {
   ASSIGN_OR_RETURN(json::Value named, NamedBy(object));
+  return DependenciesBy(object, std::move(named), stop);
+}
+
+absl::StatusOr<FoundDependencies> DependencySearch::DependenciesOf(
+    const kube::Object& object, const kube::Object& binding,
+    const std::vector<kube::ObjectPtr>& states, const base::StopToken& stop) const {
+  json::Value named = WithRecorded(json::Value(), binding);
+  for (const kube::ObjectPtr& state : states) {
+    ASSIGN_OR_RETURN(const json::Value more, NamedBy(*state));
+    named = Joined(std::move(named), more);
+  }
+  ASSIGN_OR_RETURN(FoundDependencies found, DependenciesBy(object, std::move(named), stop));
+  found.held_back = true;
+  return found;
+}
+
+absl::StatusOr<FoundDependencies> DependencySearch::DependenciesBy(
+    const kube::Object& object, json::Value named, const base::StopToken& stop) const {
   if (!deps_.transitive) return FoundDependencies{std::move(named), absl::OkStatus()};
   Found found(object, named);
   base::ErrorList errors;
@@ -190,18 +222,8 @@ absl::Status DependencySearch::AddNeedsOf(const api::DependentReference& referen
 }
 
 json::Value WithRecorded(json::Value list, const kube::Object& binding) {
-  std::set<std::string> listed;
-  for (const api::DependentReference& reference : api::DependenciesFromJson(list)) {
-    listed.insert(reference.ToText());
-  }
   const auto recorded = json::Parse(binding.Annotation(api::kDependenciesAnnotation));
-  if (!recorded.ok()) return list;
-  for (const json::Value& item : recorded->items()) {
-    if (!listed.insert(api::DependentReference::FromJson(item).ToText()).second) continue;
-    if (!list.is_array()) list = json::Value::Array();
-    list.Append(item);
-  }
-  return list;
+  return recorded.ok() ? Joined(std::move(list), *recorded) : list;
 }
 
 }  // namespace controllers

@@ -2,6 +2,8 @@
 #ifndef CONTROLLERS_DEPENDENCIES_DEPENDENCY_SEARCH_H_
 #define CONTROLLERS_DEPENDENCIES_DEPENDENCY_SEARCH_H_
 
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "api/dependencies.h"
@@ -18,6 +20,9 @@ namespace controllers {
 struct FoundDependencies {
   json::Value list;       // References; null for nothing.
   absl::Status complete;  // Not OK: names why the list may lack something.
+  // The present state of the template has not passed: what the list lacks may be needed all the
+  // same.
+  bool held_back = false;
 };
 
 // Asks the interpreter; with the gate TransitiveDependencies also about the objects that it names,
@@ -42,9 +47,18 @@ class DependencySearch {
   // complete either (kResourceExhausted), and has only what the object names itself.
   absl::StatusOr<FoundDependencies> DependenciesOf(const kube::Object& object,
                                                    const base::StopToken& stop) const;
+  // Returns the same for an object whose present state is held back: what the binding records, and
+  // what these states of the object depend on (held_needs.h).
+  absl::StatusOr<FoundDependencies> DependenciesOf(const kube::Object& object,
+                                                   const kube::Object& binding,
+                                                   const std::vector<kube::ObjectPtr>& states,
+                                                   const base::StopToken& stop) const;
 
  private:
   class Found;
+  // Returns the dependencies of an object that names these itself.
+  absl::StatusOr<FoundDependencies> DependenciesBy(const kube::Object& object, json::Value named,
+                                                   const base::StopToken& stop) const;
   absl::StatusOr<json::Value> NamedBy(const kube::Object& object) const;
   // Adds what the objects need that the reference is about.
   absl::Status AddNeedsOf(const api::DependentReference& reference, Found& found,

@@ -124,16 +124,13 @@ Lookups LookupsIn(kube::ClusterClient& client, StillIn terminating) {
   return lookups;
 }
 
-kube::MapFn BindingThatHasLeft(kube::ClusterClient& client) {
+kube::MapFn BindingThatLostWork(kube::ClusterClient& client) {
   return [&client](const kube::Object& work) {
     kube::ObjectKey key = api::scope::Namespaced::BindingOf(work);
     const kube::ObjectPtr binding =
         key.name.empty() ? nullptr : client.Find(api::ResourceBindings(), key);
-    if (binding == nullptr || !PropagatesDependencies(*binding)) {
-      return std::vector<kube::Request>();
-    }
-    const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work.ns());
-    if (!cluster.ok() || Names(binding->spec()["clusters"], *cluster)) {
+    if (binding == nullptr || !PropagatesDependencies(*binding) ||
+        !api::IsExecutionNamespace(work.ns())) {
       return std::vector<kube::Request>();
     }
     return std::vector<kube::Request>{{.key = std::move(key)}};

@@ -37,10 +37,10 @@ StillIn TerminatingIn(works::MemberObjects& objects);
 // the result.
 Lookups LookupsIn(kube::ClusterClient& client, StillIn terminating = nullptr);
 
-// Maps a Work that is gone to its binding if that propagates dependencies and is not placed in the
-// Work's cluster (any more): its dependencies can leave the cluster, too. REQUIRES: the client
-// outlives the result.
-kube::MapFn BindingThatHasLeft(kube::ClusterClient& client);
+// Maps a Work that is gone to its binding if that propagates dependencies: they can leave the
+// cluster, too, or if the binding is placed there, the next Work may be made of another state of
+// the template. REQUIRES: the client outlives the result.
+kube::MapFn BindingThatLostWork(kube::ClusterClient& client);
 
 // Returns whether somebody has begun to remove the cluster from the control plane.
 bool BeginsToGo(const kube::Object& before, const kube::Object& after);

@@ -8,6 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "api/keys.h"
+#include "api/names.h"
+#include "sandbox/api_server.h"
+#include "sandbox/fleet.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
 
@@ -128,6 +131,140 @@ TEST_CASE("Members keep a template that its policy has released, whatever happen
   // A policy takes it over as it is then.
   held.Apply(PolicyFor("held", kConfigMaps, "member1"));
   CHECK(held.Reads("held", "second", "x"));
+}
+
+// The manifests of a cluster that returns from an outage, in which the scheduler has taken it out
+// of the binding, and has chosen it again.
+TEST_CASE("A cluster that returns from an outage keeps a template that its policy has released",
+          "[sandbox]") {
+  Held held("returned",
+            {.daemon_flags = {"--cluster-failure-threshold=2s", "--cluster-success-threshold=2s",
+                              "--cluster-status-update-frequency=1s"}});
+  ControlPlane& plane = held.plane;
+  const kube::ObjectKey key{held.ns, "held"};
+  const std::string uid(plane.Get("member1", kConfigMap, key)->uid());
+  plane.fleet()->member("member1")->faults().SetPartitioned(true);
+  REQUIRE(plane.Eventually([&] {
+    const auto cluster = plane.Get("host", kCluster, {"", "member1"});
+    return !kube::IsConditionTrue(cluster->status()["conditions"], "Ready");
+  }));
+  held.Apply(PolicyFor("held", kConfigMaps, "member2"));
+  const kube::ObjectKey work{"karmada-es-member1", api::WorkName("ConfigMap", "held", held.ns)};
+  REQUIRE(plane.Eventually([&] {
+    const auto found = plane.Get("host", kWork, work);
+    return found && found->IsDeleting() && plane.Exists("member2", kConfigMap, key);
+  }));
+  plane.Delete("host", kPolicy, key);
+  REQUIRE(plane.Eventually([&] {
+    return plane.EventsOn(kConfigMap, "held").find("PolicyReleased") != std::string::npos;
+  }));
+  held.Apply(ConfigMap("held", "second"));
+  plane.Patch("host", kBinding, {held.ns, "held-configmap"},
+              R"({"spec": {"clusters": [{"name": "member1"}, {"name": "member2"}]}})");
+  plane.fleet()->member("member1")->faults().SetPartitioned(false);
+  REQUIRE(plane.Eventually([&] {
+    const auto found = plane.Get("host", kWork, work);
+    return found && !found->IsDeleting() &&
+           kube::IsConditionTrue(found->status()["conditions"], "Applied");
+  }));
+  CHECK(held.Stays("held", "first"));
+  CHECK(plane.Get("member1", kConfigMap, key)->uid() == uid);
+  CHECK(plane.EventsOn(kConfigMap, "held").find("HeldBackTemplateUsed") == std::string::npos);
+  // It goes on following its template once a policy lets that pass.
+  held.Apply(PolicyFor("held", kConfigMaps, "member1"));
+  CHECK(held.Reads("held", "second"));
+  CHECK(plane.Get("member1", kConfigMap, key)->uid() == uid);
+}
+
+namespace {
+
+// A Deployment in member1 with the ConfigMap from which it takes its environment.
+struct HeldWithNeeds : Held {
+  explicit HeldWithNeeds(const std::string& stem) : Held(stem) {
+    for (const char* name : {"ca", "cb"}) Apply(ConfigMap(name, "first"));
+    Edit("ca");
+    Apply(Policy());
+    REQUIRE(plane.Eventually([&] { return Uses("member1") == "ca" && Has("member1", "ca"); }));
+  }
+  static std::string Policy(const std::string& more = "") {
+    return PolicyFor("web", "apiVersion: apps/v1, kind: Deployment", "member1",
+                     absl::StrCat("propagateDeps: true\n  ", more));
+  }
+  void Edit(const std::string& needed) {
+    Apply(Deployment(
+        "web", 1,
+        absl::Substitute(
+            R"({containers: [{name: main, image: "nginx:1", envFrom: [{configMapRef: {name: $0}}]}]})",
+            needed)));
+  }
+  std::string Uses(const std::string& member) {
+    const auto web = plane.Get(member, kDeployment, {ns, "web"});
+    if (!web) return "-";
+    const json::Value& main = web->Get({"spec", "template", "spec", "containers"}).At(0);
+    return main["envFrom"].At(0)["configMapRef"]["name"].ToString();
+  }
+  bool Has(const std::string& member, const std::string& name) {
+    return plane.Exists(member, kConfigMap, {ns, name});
+  }
+  bool Keeps() {
+    return plane.Always(
+        [&] { return Uses("member1") == "ca" && Has("member1", "ca") && !Has("member1", "cb"); });
+  }
+  bool Follows() {
+    return plane.Eventually(
+        [&] { return Uses("member1") == "cb" && !Has("member1", "ca") && Has("member1", "cb"); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("What a workload needs stays in the member while an edit of the workload is held back") {
+  HeldWithNeeds held("needs");
+  held.Apply(HeldWithNeeds::Policy("dependentOverrides: [later]"));
+  held.Edit("cb");
+  REQUIRE(held.plane.Eventually([&] {
+    return held.plane.EventsOn(kDeployment, "web").find("ApplyPolicyFailed") != std::string::npos;
+  }));
+  held.Restart();
+  CHECK(held.Keeps());
+  held.Apply(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: later, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: web}]
+  overrideRules: [{overriders: {labelsOverrider: [{operator: add, value: {other: z}}]}}]
+)");
+  CHECK(held.Follows());
+}
+
+TEST_CASE("What a workload needs stays in the member when its policy has released the workload") {
+  HeldWithNeeds held("spared");
+  held.plane.Delete("host", kPolicy, {held.ns, "web"});
+  REQUIRE(held.plane.Eventually([&] {
+    return held.plane.EventsOn(kDeployment, "web").find("PolicyReleased") != std::string::npos;
+  }));
+  held.Edit("cb");
+  const auto place = [&](const char* clusters) {
+    held.plane.Patch("host", kBinding, {held.ns, "web-deployment"},
+                     absl::Substitute(R"({"spec": {"clusters": [$0]}})", clusters));
+  };
+  place(R"({"name": "member1", "replicas": 2})");
+  REQUIRE(held.plane.Eventually([&] {
+    return held.plane.Get("member1", kDeployment, {held.ns, "web"})->spec()["replicas"].AsInt() ==
+           2;
+  }));
+  CHECK(held.Keeps());
+  held.Restart();
+  CHECK(held.Keeps());
+  // A cluster that did not have the workload gets it as it is, with what it needs then.
+  place(R"({"name": "member1", "replicas": 2}, {"name": "member2", "replicas": 1})");
+  CHECK(held.plane.Eventually(
+      [&] { return held.Uses("member2") == "cb" && held.Has("member2", "cb"); }));
+  CHECK(
+      held.plane.Always([&] { return held.Uses("member1") == "ca" && held.Has("member1", "ca"); }));
+  held.Apply(HeldWithNeeds::Policy());
+  CHECK(held.Follows());
 }
 
 TEST_CASE("An edit that waits for an override reaches no member before it") {

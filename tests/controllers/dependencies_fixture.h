@@ -16,6 +16,7 @@
 #include "kube/runtime/controller.h"
 #include "tests/support/loops_fixture.h"
 #include "tests/support/scripted_interpreter.h"
+#include "works/kept_work.h"
 
 namespace tests {
 
@@ -49,6 +50,7 @@ struct DependenciesFixture : LoopsFixture {
         ->AddIndex(controllers::kReferrerIndex, controllers::ReferrerKeys);
     informers.Get(api::Works())
         ->AddIndex(api::kResourceBindingIdLabel, kube::IndexByLabel(api::kResourceBindingIdLabel));
+    informers.Get(api::Works())->AddIndex(works::kStandInIndex, works::StandsInFor);
     PutCached(kDeployments, kube::Object::Make(kDeployments.gvk, kWeb));
     Make();
     Renew();
