@@ -159,7 +159,8 @@ std::vector<Need> Propagation() {
                      Join(Join({On(api::Works(), Read()), On(api::Works(), "status", {"patch"})},
                                Bindings(Read())),
                           Members())),
-      AtControlPlane("namespace", Join({On(api::Namespaces(), "finalizers", {"update"})},
+      AtControlPlane("namespace", Join({On(api::Namespaces(), "finalizers", {"update"}),
+                                        On(api::ClusterResourceBindings(), Read())},
                                        Join(WritesWorks(), OverridePolicies()))),
   };
 }

@@ -10,16 +10,19 @@
 // namespace's own pass may already have written that; so the former reads them when the namespace's
 // turn comes, and again after it was written. Works are never deleted here: they are owned by their
 // namespace, and the execution namespace of a cluster takes its Works along. A Work may be that of
-// a ClusterResourceBinding as well, whose settings stay; when the binding lets go of it, it is
-// written anew. ClusterOverridePolicies are applied to each namespace for each cluster; a change of
-// one, or of a cluster that a rule of it means, brings the namespaces back. Nothing is remembered
-// but the number of conflicts in a row and which overrides have failed.
+// a ClusterResourceBinding as well. While that wants it, it is left to the binding's loop, which
+// makes the same manifest, with the binding's marks, of the states that have passed; when the
+// binding lets go of it, it is this loop's again. ClusterOverridePolicies are applied to each
+// namespace for each cluster; a change of one, or of a cluster that a rule of it means, brings the
+// namespaces back. Nothing is remembered but the number of conflicts in a row and which overrides
+// have failed.
 #include "controllers/namespace/namespace_sync_reconciler.h"
 
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "api/binding.h"
 #include "api/binding_scope.h"
 #include "api/names.h"
 #include "api/reasons.h"
@@ -44,7 +47,22 @@ struct Inputs {
   friend bool operator==(const Inputs&, const Inputs&) = default;
 };
 
-// A ClusterPropagationPolicy may propagate the Namespace, too: how its binding wants the Work to be
+// A ClusterPropagationPolicy may propagate the Namespace, too. Returns whether its binding wants
+// the Work, so that the binding's loop writes it. (Upstream's two loops write it in turn.)
+bool IsLeftToBinding(kube::ClusterClient& client, const kube::Object& work, const kube::Object& ns,
+                     const std::string& cluster) {
+  using Scope = api::scope::Cluster;
+  const kube::ObjectPtr binding = client.Find(Scope::Bindings(), Scope::BindingOf(work));
+  if (binding == nullptr || binding->IsDeleting() || !works::IsWorkOf<Scope>(work, *binding)) {
+    return false;
+  }
+  const api::BindingView view(*binding);
+  const api::ObjectReference resource = view.Resource();
+  return resource.gvk() == api::Namespaces().gvk && resource.key() == ns.key() &&
+         view.ExpectedClusters().contains(cluster);
+}
+
+// How a binding that does not want the Work any more, but has not let go of it, wants it to be
 // dispatched and deleted stays. (Upstream takes that away with its next write.)
 void KeepOfBinding(const kube::Object& existing, works::WorkTemplate& work) {
   if (api::scope::Cluster::BindingOf(existing).name.empty()) return;
@@ -130,12 +148,15 @@ absl::Status NamespaceSyncReconciler::WriteLatest(const kube::ObjectKey& key,
 absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, const std::string& cluster,
                                             const overrides::Policies& policies,
                                             const base::StopToken& stop) {
+  works::WorkTemplate work = NamespaceWork(ns, cluster);
+  const kube::ObjectPtr existing = manager_.cluster().Find(api::Works(), work.key);
+  if (existing != nullptr && IsLeftToBinding(manager_.cluster(), *existing, ns, cluster)) {
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(const overrides::Overridden overridden,
                    overrider_.Override(policies, ns, cluster, ns.key().ToString()));
-  works::WorkTemplate work = NamespaceWork(ns, cluster);
   work.manifest = overridden.manifest;
   overrides::AddAnnotations(overridden.annotations, work.annotations);
-  const kube::ObjectPtr existing = manager_.cluster().Find(api::Works(), work.key);
   if (existing != nullptr) KeepOfBinding(*existing, work);
   ASSIGN_OR_RETURN(const works::WorkWriter::Result result,
                    writer_.CreateOrUpdate(work, existing, stop));
@@ -157,6 +178,7 @@ absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
           .Watches(api::Works(), {.when = {.add = kube::Never, .update = works::ChangedHands},
                                   .map = NamespaceOf})
           .Reads(api::Clusters())
+          .Reads(api::ClusterResourceBindings())
           .Reads(api::ClusterOverridePolicies())
           .Build(std::make_unique<NamespaceSyncReconciler>(context.manager, std::move(is_synced)));
   // A new cluster needs every namespace. Clusters of the first list, and those that join while

@@ -108,6 +108,65 @@ TEST_CASE(
   plane.Delete("host", kClusterPolicy, {"", ns});
 }
 
+TEST_CASE("A restart writes no Work of a Namespace that a ClusterPropagationPolicy propagates") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("written");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, kNamespacePolicy));
+  const auto generations = [&] {
+    std::string all;
+    for (const char* member : {"member1", "member2"}) {
+      const kube::Object work = WorkOf(plane, member, kNamespace, ns);
+      absl::StrAppend(&all, work.generation(), " ",
+                      work.Annotation("clusterresourcebinding.karmada.io/name"), " ");
+    }
+    return all;
+  };
+  REQUIRE(plane.Eventually([&] { return absl::StrContains(generations(), ns); }));
+  REQUIRE(plane.Settles(generations));
+  const std::string before = generations();
+  for (int i = 0; i < 2; ++i) {
+    plane.StopDaemon();
+    plane.StartDaemon();
+    plane.AwaitDaemon(ns);
+    CHECK(plane.Always([&] { return generations() == before; }));
+  }
+  plane.Delete("host", kClusterPolicy, {"", ns});
+}
+
+TEST_CASE("Members keep a Namespace that its policy has released, until a policy takes it over") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("freed");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host",
+              In(ns, absl::StrReplaceAll(kNamespacePolicy, {{"[member1, member2]", "[member1]"}})));
+  const auto team = [&](const char* member) {
+    const auto found = plane.Get(member, kNamespace, {"", ns});
+    return found ? std::string(found->Label("team")) : "-";
+  };
+  constexpr char kNames[] = "clusterresourcebinding.karmada.io/name";
+  REQUIRE(plane.Eventually(
+      [&] { return !WorkOf(plane, "member1", kNamespace, ns).Annotation(kNames).empty(); }));
+  plane.Delete("host", kClusterPolicy, {"", ns});
+  REQUIRE(plane.Eventually(
+      [&] { return absl::StrContains(plane.EventsOn(kNamespace, ns), "PolicyReleased"); }));
+  plane.Patch("host", kNamespace, {"", ns}, R"({"metadata": {"labels": {"team": "a"}}})");
+  // Where no binding brought it, it goes on following.
+  REQUIRE(plane.Eventually([&] { return team("member2") == "a"; }));
+  CHECK(plane.Always([&] { return team("member1").empty(); }));
+  plane.StopDaemon();
+  plane.StartDaemon();
+  plane.AwaitDaemon(ns);
+  CHECK(plane.Always([&] { return team("member1").empty(); }));
+  plane.Apply("host", In(ns, kNamespacePolicy));
+  CHECK(plane.Eventually([&] { return team("member1") == "a" && team("member2") == "a"; }));
+  // Without its binding it is the namespace loop's alone.
+  plane.Delete("host", kClusterPolicy, {"", ns});
+  plane.Delete("host", kClusterBinding, {"", absl::StrCat(ns, "-namespace")});
+  plane.Patch("host", kNamespace, {"", ns}, R"({"metadata": {"labels": {"team": "b"}}})");
+  CHECK(plane.Eventually([&] { return team("member1") == "b" && team("member2") == "b"; }));
+}
+
 TEST_CASE("A copy of a binding in its own namespace takes nothing over, and takes nothing along") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("copies");

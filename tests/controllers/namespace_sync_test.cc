@@ -7,7 +7,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/binding_scope.h"
 #include "api/names.h"
+#include "api/object_reference.h"
 #include "kube/client/errors.h"
 #include "tests/support/loops_fixture.h"
 
@@ -39,7 +41,8 @@ struct Fixture : tests::MembersFixture {
   std::optional<controllers::NamespaceSyncReconciler> reconciler;
   Fixture() {
     reconciler.emplace(Make(), *loops::SyncedNamespaces({"kube-system"}));
-    Sync({api::Namespaces(), api::Clusters(), api::Works(), api::ClusterOverridePolicies()});
+    Sync({api::Namespaces(), api::Clusters(), api::Works(), api::ClusterOverridePolicies(),
+          api::ClusterResourceBindings()});
     for (const char* name : {"m1", "m2"}) {
       PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", name}));
       PutCached(api::Namespaces(),
@@ -214,6 +217,71 @@ TEST_CASE_METHOD(Fixture, "a conflict over one namespace keeps no other from a n
   CHECK(Works().size() == 2);
 }
 
+// A ClusterPropagationPolicy propagates the Namespace shop to m1.
+struct BoundFixture : Fixture {
+  using Scope = api::scope::Cluster;
+  kube::Object binding = kube::Object::Make(Scope::Bindings().gvk, {"", "shop-namespace"});
+
+  BoundFixture() {
+    REQUIRE(Reconcile(Namespace("shop")).ok());
+    binding.SetLabel(Scope::kIdLabel, "id");
+    binding.Set({"spec", "resource"}, api::ObjectReference::Of(Namespace("shop")).ToJson());
+    binding.Set({"spec", "clusters"}, tests::Json(R"([{"name": "m1"}])"));
+    kube::Object work = WorkIn("m1");
+    work.SetLabel(Scope::kIdLabel, "id");
+    for (const auto& [name, value] : Scope::NamingAnnotations(binding.key())) {
+      work.SetAnnotation(name, value);
+    }
+    work.Set({"spec", "suspendDispatching"}, true);
+    PutCached(api::Works(), work);
+  }
+  kube::Object WorkIn(const std::string& cluster) const {
+    return server->Find(api::Works(),
+                        {api::ExecutionNamespace(cluster), api::WorkName("Namespace", "shop", "")});
+  }
+  std::string TeamIn(const std::string& cluster) const {
+    const kube::Object manifest(WorkIn(cluster).Get({"spec", "workload", "manifests"}).At(0));
+    return std::string(manifest.Label("team"));
+  }
+  // The user edits the Namespace.
+  void Edit() {
+    PutCached(Scope::Bindings(), binding);
+    kube::Object ns = Namespace("shop");
+    ns.SetLabel("team", "b");
+    REQUIRE(Reconcile(ns).ok());
+    REQUIRE(reconciler->Reconcile({.cluster = "m1"}, {}).ok());
+    CHECK(TeamIn("m2") == "b");
+    CHECK(WorkIn("m1").spec()["suspendDispatching"].AsBool());
+  }
+};
+
+TEST_CASE_METHOD(BoundFixture, "a Work that a binding wants is left to the binding's loop") {
+  SECTION("in its clusters") {}
+  SECTION("in those that it leaves gracefully") {
+    binding.Set({"spec", "clusters"}, json::Value::Array());
+    binding.Set({"spec", "gracefulEvictionTasks"}, tests::Json(R"([{"fromCluster": "m1"}])"));
+  }
+  Edit();
+  CHECK(TeamIn("m1") == "a");
+}
+
+TEST_CASE_METHOD(BoundFixture, "a Work that its binding does not want any more is written") {
+  SECTION("because it is placed elsewhere") {
+    binding.Set({"spec", "clusters"}, tests::Json(R"([{"name": "m2"}])"));
+  }
+  SECTION("because it is being deleted") {
+    binding.AddFinalizer("example.com/wait");
+    binding.Set({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
+  }
+  SECTION("because it is gone") { binding.Set({"metadata", "name"}, "other"); }
+  SECTION("because it is another binding of the name") { binding.SetLabel(Scope::kIdLabel, "x"); }
+  SECTION("because it stands for another object") {
+    binding.Set({"spec", "resource", "name"}, "mail");
+  }
+  Edit();
+  CHECK(TeamIn("m1") == "b");
+}
+
 // Returns a policy that labels the Namespace shop in clusters with env=prod.
 kube::Object LabelPolicy(const std::string& value) {
   return Parse(absl::StrCat(R"({
@@ -258,7 +326,8 @@ struct OverrideFixture : tests::LoopsFixture {
   OverrideFixture() {
     Make();
     REQUIRE(controllers::RegisterNamespaceSync(Context(), 1).ok());
-    Sync({api::Namespaces(), api::Clusters(), api::Works(), api::ClusterOverridePolicies()});
+    Sync({api::Namespaces(), api::Clusters(), api::Works(), api::ClusterOverridePolicies(),
+          api::ClusterResourceBindings()});
     for (const char* name : {"m1", "m2"}) {
       PutCluster(name, name == std::string("m1") ? "prod" : "test");
       PutCached(api::Namespaces(),
