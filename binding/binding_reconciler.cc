@@ -218,12 +218,15 @@ absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWork(const api::BindingView
   if (injects_state_) InjectPreservedState(binding, target.name, with_state);
   works::WorkTemplate work = WorkFor<Scope>(with_state, binding, target.name);
   overrides::AddAnnotations(overridden.annotations, work.annotations);
-  const absl::StatusOr<works::WorkWriter::Result> result = writer_.CreateOrUpdate(work, stop);
+  const kube::ObjectPtr existing = manager_.cluster().Find(api::Works(), work.key);
+  const absl::StatusOr<works::WorkWriter::Result> result =
+      writer_.CreateOrUpdate(work, existing, stop);
   if (!result.ok()) {
     return works::ExplainedByCluster(manager_.cluster(), target.name, result.status());
   }
   if (result->written) overrider_.ReportApplied(overridden, manifest, target.name);
-  if (result->written && IsUnpassedState(share.passage, binding, object)) {
+  // One that is there already is that of the namespace loop, which has brought this state.
+  if (result->written && existing == nullptr && IsUnpassedState(share.passage, binding, object)) {
     const bool is_released = share.passage == works::Passage::kReleased;
     recorder_.Warning(kube::InvolvedObject::Of(object), api::reason::kHeldBackTemplateUsed,
                       api::message::HeldBackTemplateUsed(target.name, is_released));

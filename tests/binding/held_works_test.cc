@@ -321,6 +321,21 @@ TEST_CASE_METHOD(Fixture, "an override goes on determining how conflicts are res
   }
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a Work that the namespace loop has made is taken over without an event") {
+  kube::Object work = WorkIn("m1");
+  work.Set({"metadata", "namespace"}, api::ExecutionNamespace("m2"));
+  work.EraseLabel(Scope::kIdLabel);
+  for (const auto& [name, value] : Scope::NamingAnnotations({})) work.EraseAnnotation(name);
+  PutCached(api::Works(), work);
+  EditImage("nginx:2");
+  Place({{"m1", 3}, {"m2", 3}});
+  Reconcile();
+  CHECK(ImageIn("m2") == "nginx:2");
+  CHECK(WorkIn("m2").Annotation(api::kResourceBindingNameAnnotation) == kKey.name);
+  CHECK(EventsOf("HeldBackTemplateUsed").empty());
+}
+
 TEST_CASE_METHOD(Fixture, "replicas that the scheduler moves reach a Work that keeps the rest") {
   SECTION("of a policy that holds it back") {}
   SECTION("of a policy that is gone") { Release(); }
