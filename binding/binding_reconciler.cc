@@ -45,7 +45,6 @@
 #include "works/binding_works.h"
 #include "works/kept_work.h"
 #include "works/passage.h"
-#include "works/related.h"
 #include "works/rule_requeue.h"
 #include "works/standing_binding.h"
 #include "works/template_read.h"
@@ -319,7 +318,7 @@ kube::EventHandler OnUnexpectedWork(kube::Manager& manager, kube::WorkQueue& que
     const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
     if (key.name.empty() || !cluster.ok()) return;
     const kube::ObjectPtr binding = manager.cluster().Find(Scope::Bindings(), key);
-    if (binding != nullptr && (binding->IsDeleting() || !Expects(*binding, *cluster))) {
+    if (binding != nullptr && (binding->IsDeleting() || !works::Expects(*binding, *cluster))) {
       queue.Add({.key = key});
     }
   };

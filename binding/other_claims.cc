@@ -1,11 +1,9 @@
 #include "binding/other_claims.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "api/eviction.h"
 #include "api/names.h"
 #include "api/resources.h"
 #include "works/binding_works.h"
@@ -21,21 +19,6 @@ bool IsSame(const kube::Object& a, const kube::Object& b) {
 
 }  // namespace
 
-bool Expects(const kube::Object& binding, absl::string_view cluster) {
-  for (const json::Value& target : binding.spec()["clusters"].items()) {
-    if (target["name"].AsString() == cluster) return true;  // The usual case, and a fast one.
-  }
-  for (const json::Value& referrer : binding.spec()["requiredBy"].items()) {
-    for (const json::Value& target : referrer["clusters"].items()) {
-      if (target["name"].AsString() == cluster) return true;
-    }
-  }
-  const std::vector<api::EvictionTask> tasks = api::BindingView(binding).EvictionTasks();
-  return std::any_of(tasks.begin(), tasks.end(), [&](const api::EvictionTask& task) {
-    return task.KeepsWork() && task.from_cluster == cluster;
-  });
-}
-
 bool OtherClaims::IsSyncedInto(const kube::Object& object, const std::string& cluster) const {
   if (!is_synced_ || object.gvk() != api::Namespaces().gvk) return false;
   const kube::ObjectPtr ns = client_.Find(api::Namespaces(), object.key());
@@ -49,7 +32,7 @@ OtherClaims::Claimant OtherClaims::Of(const kube::Object& work, const kube::Obje
   const kube::Object object = works::ObjectOf(work);
   if (!cluster.ok() || object.name().empty()) return Claimant::kNone;
   const auto is_other_there = [&](const kube::Object& other) {
-    return !IsSame(other, binding) && Expects(other, *cluster);
+    return !IsSame(other, binding) && works::Expects(other, *cluster);
   };
   if (works::StandingBinding(client_, object.kind(), object.key(), is_other_there) != nullptr) {
     return Claimant::kBinding;

@@ -20,10 +20,6 @@
 
 namespace binding {
 
-// Returns whether the binding is to have a Work in the cluster: it is a target, or the workload is
-// being evicted from it gracefully.
-bool Expects(const kube::Object& binding, absl::string_view cluster);
-
 // The bindings that stand for an object rather than a certain one, at one moment, by the clusters
 // in which they are placed.
 struct Originals {

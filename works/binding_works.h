@@ -38,6 +38,10 @@ std::vector<kube::ObjectPtr> WorksOfBinding(kube::ClusterClient& client,
   return works;
 }
 
+// Returns whether the binding is to have a Work in the cluster: it is a target, or the workload is
+// being evicted from it gracefully.
+bool Expects(const kube::Object& binding, absl::string_view cluster);
+
 // Returns the object that a Work of Karmada brings: its first manifest.
 kube::Object ObjectOf(const kube::Object& work);
 

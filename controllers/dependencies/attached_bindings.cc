@@ -9,33 +9,20 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "api/binding.h"
 #include "api/binding_owner.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/object_reference.h"
-#include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "controllers/dependencies/demands.h"
 #include "kube/meta/controller_ref.h"
 
 namespace controllers {
 namespace {
 
 using Referrers = std::vector<api::BindingSnapshot>;
-
-// How conflicts and deletion are to be handled.
-struct Demands {
-  bool overwrite = false, preserve = false;
-  friend bool operator==(const Demands&, const Demands&) = default;
-};
-
-Demands DemandsOf(const kube::Object& binding) {
-  const api::BindingView view(binding);
-  return {view.ConflictResolution() == api::kResolveOverwrite,
-          view.PreserveResourcesOnDeletion().value_or(false)};
-}
 
 // Returns the permanent ids of the referrers in spec.requiredBy that have this label. There may be
 // several, because its name ends with a hash of 32 bits.
@@ -108,70 +95,11 @@ void RemoveForeign(const FindBinding& find, kube::Object& attached) {
   }
 }
 
-// Those who demand something, and those who do not.
-struct Camps {
-  std::vector<std::string> with, without;
-
-  void Add(bool demands, const kube::ObjectKey& referrer) {
-    (demands ? with : without).push_back(referrer.ToString());
-  }
-  bool Differ() const { return !with.empty() && !without.empty(); }
-};
-
-// Returns "a, b, c and 4 more".
-std::string Some(const std::vector<std::string>& names) {
-  constexpr size_t kShown = 3;
-  const size_t shown = std::min(kShown, names.size());
-  const std::string text = absl::StrJoin(names.begin(), names.begin() + shown, ", ");
-  const size_t left = names.size() - shown;
-  return left == 0 ? text : absl::StrCat(text, " and ", left, " more");
-}
-
-// Returns upstream's text, followed by who demands what, and what counts.
-std::string ConflictText(const Camps& overwriting, const Camps& preserving) {
-  std::string text =
-      api::message::DependencyPolicyConflict(overwriting.Differ(), preserving.Differ());
-  if (overwriting.Differ()) {
-    absl::StrAppend(&text, " Overwrite is demanded by ", Some(overwriting.with), ", Abort by ",
-                    Some(overwriting.without), "; Overwrite counts.");
-  }
-  if (preserving.Differ()) {
-    absl::StrAppend(&text, " Preservation is demanded by ", Some(preserving.with), ", deletion by ",
-                    Some(preserving.without), "; preservation counts.");
-  }
-  return text;
-}
-
-// Sets on `attached` how conflicts and deletion are handled, as the bindings that need it demand;
-// what overwrites or preserves may do so because of one that is yet to come. Returns the text about
-// different demands, "" for none.
+// Has the binding follow its referrers; returns the text about their different demands, "" for
+// none.
 std::string FollowReferrers(const FindBinding& find, kube::Object& attached) {
   RemoveForeign(find, attached);
-  Camps overwriting, preserving;
-  Demands awaited;
-  for (const api::BindingSnapshot& referrer : api::BindingView(attached).RequiredBy()) {
-    const kube::ObjectKey key{referrer.ns, referrer.name};
-    const kube::ObjectPtr binding = find(key);
-    if (binding == nullptr) awaited = DemandsOf(attached);
-    if (binding == nullptr) continue;
-    const Demands demands = DemandsOf(*binding);
-    overwriting.Add(demands.overwrite, key);
-    preserving.Add(demands.preserve, key);
-  }
-  // A policy that placed the binding determines this.
-  if (!attached.spec()["placement"].is_null()) return "";
-  if (attached.spec()["requiredBy"].empty()) {
-    attached.Erase({"spec", "conflictResolution"});
-    attached.Erase({"spec", "preserveResourcesOnDeletion"});
-    return "";
-  }
-  const bool overwrite = awaited.overwrite || !overwriting.with.empty();
-  attached.Set({"spec", "conflictResolution"},
-               overwrite ? api::kResolveOverwrite : api::kResolveAbort);
-  attached.Set({"spec", "preserveResourcesOnDeletion"},
-               awaited.preserve || !preserving.with.empty());
-  if (!overwriting.Differ() && !preserving.Differ()) return "";
-  return ConflictText(overwriting, preserving);
+  return FollowDemands(find, attached);
 }
 
 // Returns the place of the referrer's entry in spec.requiredBy. Thousands of bindings may need one

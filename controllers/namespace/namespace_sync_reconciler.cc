@@ -47,13 +47,6 @@ struct Inputs {
   friend bool operator==(const Inputs&, const Inputs&) = default;
 };
 
-bool Expects(const kube::Object& binding, absl::string_view cluster) {
-  for (const json::Value& target : binding.spec()["clusters"].items()) {
-    if (target["name"].AsString() == cluster) return true;  // The usual case, and a fast one.
-  }
-  return api::BindingView(binding).ExpectedClusters().contains(std::string(cluster));
-}
-
 // A ClusterPropagationPolicy may propagate the Namespace, too. Returns whether its binding wants
 // the Work, so that the binding's loop writes it. (Upstream's two loops write it in turn.)
 bool IsLeftToBinding(kube::ClusterClient& client, const kube::Object& work, const kube::Object& ns,
@@ -65,7 +58,7 @@ bool IsLeftToBinding(kube::ClusterClient& client, const kube::Object& work, cons
   }
   const api::ObjectReference resource = api::BindingView(*binding).Resource();
   return resource.gvk() == api::Namespaces().gvk && resource.key() == ns.key() &&
-         Expects(*binding, cluster);
+         works::Expects(*binding, cluster);
 }
 
 // How a binding that does not want the Work any more, but has not let go of it, wants it to be
