@@ -26,6 +26,7 @@
 #include "lens/plan/definitions.h"
 #include "lens/plan/input.h"
 #include "lens/plan/outcome.h"
+#include "lens/plan/passages.h"
 #include "lens/plan/settling.h"
 #include "lens/plan/template_uid.h"
 #include "sandbox/sim/kinds.h"
@@ -49,16 +50,6 @@ bool MayBeCustom(const kube::Gvk& gvk, const std::vector<kube::Resource>& served
   return std::all_of(served.begin(), served.end(), [&](const kube::Resource& resource) {
     return resource.gvk.group != gvk.group || assumed.contains(resource.gvk);
   });
-}
-
-std::string PluralOf(absl::string_view kind) {
-  const std::string name = absl::AsciiStrToLower(kind);
-  for (const char* ending : {"s", "x", "ch", "sh"}) {
-    if (absl::EndsWith(name, ending)) return name + "es";
-  }
-  const bool vowel = name.size() > 1 && absl::StrContains("aeiou", name[name.size() - 2]);
-  if (absl::EndsWith(name, "y") && !vowel) return name.substr(0, name.size() - 1) + "ies";
-  return name + "s";
 }
 
 std::string UnknownKind(const kube::Gvk& gvk, const std::vector<kube::Resource>& served) {
@@ -191,32 +182,6 @@ DryControlPlane::DryControlPlane(config::Options options, std::unique_ptr<sandbo
       });
 }
 
-kube::Object AssumedDefinition(const kube::Gvk& gvk, bool namespaced) {
-  const std::string plural = PluralOf(gvk.kind);
-  kube::Object definition = kube::Object::Make(sandbox::kinds::Definitions().gvk,
-                                               {"", absl::StrCat(plural, ".", gvk.group)});
-  const json::Value schema = json::Value::Object(
-      {{"openAPIV3Schema", json::Value::Object({{"type", "object"},
-                                                {"x-kubernetes-preserve-unknown-fields", true}})}});
-  const json::Value version = json::Value::Object(
-      {{"name", gvk.version},
-       {"served", true},
-       {"storage", true},
-       {"subresources", json::Value::Object({{"status", json::Value::Object()}})},
-       {"schema", schema}});
-  definition.Set(
-      {"spec"},
-      json::Value::Object(
-          {{"group", gvk.group},
-           {"scope", namespaced ? "Namespaced" : "Cluster"},
-           {"names", json::Value::Object({{"kind", gvk.kind},
-                                          {"listKind", absl::StrCat(gvk.kind, "List")},
-                                          {"plural", plural},
-                                          {"singular", absl::AsciiStrToLower(gvk.kind)}})},
-           {"versions", json::Value::Array({version})}}));
-  return definition;
-}
-
 absl::StatusOr<std::unique_ptr<DryControlPlane>> DryControlPlane::Start(config::Options options,
                                                                         const std::string& crds) {
   sandbox::FleetOptions fleet;
@@ -312,7 +277,15 @@ absl::Status DryControlPlane::Restore(const kube::Object& live) {
   return backend().Patch(resource.gvr(), live.key(), own).status();
 }
 
-absl::Status DryControlPlane::RestoreBinding(const kube::Object& live) {
+absl::Status DryControlPlane::RestoreWork(const kube::Object& live) {
+  RETURN_IF_ERROR(EnsureNamespace(std::string(live.ns())));
+  kube::Object work = live;
+  RemoveServerFields(work);
+  work.Erase({"status"});
+  return backend().Create(api::Works().gvr(), std::move(work)).status();
+}
+
+absl::Status DryControlPlane::RestoreBinding(const kube::Object& live, bool has_passed) {
   const kube::Gvr bindings =
       (live.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings()).gvr();
   kube::Object binding = live;
@@ -322,6 +295,7 @@ absl::Status DryControlPlane::RestoreBinding(const kube::Object& live) {
   binding.Set({"metadata", "finalizers"}, live.metadata()["finalizers"]);
   binding.Erase({"status"});
   RETURN_IF_ERROR(NameTemplateOfHere(backend(), binding));
+  RETURN_IF_ERROR(RecordPassage(backend(), has_passed, binding));
   ASSIGN_OR_RETURN(const kube::ObjectPtr created, backend().Create(bindings, binding));
   json::Value status = live.status();
   const bool observed = status["schedulerObservedGeneration"].AsInt() == live.generation();
@@ -378,7 +352,8 @@ absl::Status DryControlPlane::Settle(const base::StopToken& stop) {
     const bool same = now == last;
     if (!same) changed = clock.SteadyNow();
     const bool idle = loops_->IsIdle(backend());
-    const bool settled = idle && IsComplete(backend(), options_);
+    const bool settled = idle && IsComplete(backend(), options_) &&
+                         loops_->Watch(SelectedKinds(backend(), options_));
     if (same && settled && was_settled) return absl::OkStatus();
     const bool warned = !loops_->Warnings().empty();
     const absl::Duration standstill = warned ? kWarnedStandstill : kStandstill;

@@ -54,8 +54,11 @@ class DryControlPlane {
   // and finalizers, are left out.
   absl::Status Restore(const kube::Object& live);
   // Takes over a binding with its placement, whose generation counts as observed if the live one's
-  // does. Its template has to be restored first.
-  absl::Status RestoreBinding(const kube::Object& live);
+  // does. `has_passed`: whether its template's present state has (passages.h). Its template has to
+  // be restored first, and its Works, lest they are made anew.
+  absl::Status RestoreBinding(const kube::Object& live, bool has_passed);
+  // Takes over a Work that is not being deleted, without what keeps it from being deleted.
+  absl::Status RestoreWork(const kube::Object& live);
   // Deletes the object if it exists.
   absl::Status Delete(const kube::Object& object);
 
@@ -87,9 +90,6 @@ class DryControlPlane {
   std::set<kube::Gvk> assumed_;
   std::unique_ptr<DryLoops> loops_;  // Destroyed before the server.
 };
-
-// Returns the definition of a custom resource of this kind that accepts any object.
-kube::Object AssumedDefinition(const kube::Gvk& gvk, bool namespaced);
 
 }  // namespace lens::plan
 

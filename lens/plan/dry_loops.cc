@@ -5,6 +5,7 @@
 // Events are kept in memory, and give the warnings of a plan.
 #include "lens/plan/dry_loops.h"
 
+#include <algorithm>
 #include <map>
 #include <thread>
 #include <tuple>
@@ -213,6 +214,14 @@ bool DryLoops::IsIdle(sandbox::Backend& server) const {
     if (!HoldsWhatServerHas(*informer, server)) return false;
   }
   return parts_->manager.IsIdle();
+}
+
+bool DryLoops::Watch(const std::set<kube::Gvr>& kinds) const {
+  std::set<kube::Gvr> watched;
+  for (const auto& informer : parts_->informers.All()) {
+    if (informer->HasSynced()) watched.insert(informer->resource().gvr());
+  }
+  return std::includes(watched.begin(), watched.end(), kinds.begin(), kinds.end());
 }
 
 const interpreter::Interpreter& DryLoops::interpreter() const { return parts_->live.interpreter(); }

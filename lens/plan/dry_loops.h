@@ -8,6 +8,7 @@
 #define LENS_PLAN_DRY_LOOPS_H_
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,9 @@ class DryLoops {
   // Returns whether every informer holds what the server has, and no loop has anything to do now.
   // Items that wait for a retry do not count.
   bool IsIdle(sandbox::Backend& server) const;
+
+  // Returns whether the templates of these kinds are watched: before that no loop knows of them.
+  bool Watch(const std::set<kube::Gvr>& kinds) const;
 
   const interpreter::Interpreter& interpreter() const;
 

@@ -9,11 +9,15 @@
 #include "api/absent_clusters.h"
 #include "api/binding_scope.h"
 #include "api/keys.h"
+#include "api/policy.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "detector/template_filter.h"
+#include "lens/plan/passages.h"
 #include "lens/plan/places.h"
 #include "lens/plan/policy_findings.h"
+#include "lens/plan/settling.h"
+#include "sandbox/sim/writes.h"
 
 namespace lens::plan {
 namespace {
@@ -31,6 +35,28 @@ void AddKinds(const Scene& scene, Findings& out) {
   }
 }
 
+// Says why the template has no binding.
+Finding Unbound(const Scene& scene, const ObjectId& id, const kube::Resource& resource) {
+  const auto object = sandbox::FindObject(scene.backend, resource.gvr(), {id.ns, id.name});
+  const kube::ObjectPtr policy = object.ok() && *object != nullptr
+                                     ? SelectingPolicy(scene.backend, **object)
+                                     : kube::ObjectPtr();
+  Finding found{.code = finding::kNoPolicy,
+                .object = id.ToString(),
+                .message = "no policy selects it, so it stays in the control plane"};
+  if (policy == nullptr) return found;
+  const std::string failure = PolicyFailure(scene.warnings, id);
+  std::string why = "has not been applied to it";
+  if (api::PolicyView(*policy).IsLazy()) {
+    why = "is lazy: no cluster gets it before it is edited";
+  } else if (!failure.empty()) {
+    why = absl::StrCat("cannot be applied, so no cluster gets it: ", failure);
+  }
+  found.code = finding::kHeldBack;
+  found.message = absl::StrCat(policy->Describe(), " selects it, and ", why);
+  return found;
+}
+
 // Templates that stay in the control plane.
 void AddUnclaimed(const Scene& scene, Findings& out) {
   const auto filter = detector::TemplateFilter::Create(
@@ -45,10 +71,20 @@ void AddUnclaimed(const Scene& scene, Findings& out) {
     const kube::Resource resource = scene.backend.Find(object.gvk());
     if (resource.namespaced && id.ns.empty()) id.ns = "default";
     if (scene.outcome.contains(id)) continue;
-    const bool allowed = filter->AllowsResource(object.gvk()) && filter->AllowsObject(object);
-    out.push_back({read.place(), finding::kNoPolicy, id.ToString(),
-                   allowed ? "no policy selects it, so it stays in the control plane"
-                           : "objects of its kind or namespace are never propagated"});
+    Finding found = Unbound(scene, id, resource);
+    if (!filter->AllowsResource(object.gvk()) || !filter->AllowsObject(object)) {
+      found.code = finding::kNoPolicy;
+      found.message = "objects of its kind or namespace are never propagated";
+    }
+    found.place = read.place();
+    out.push_back(std::move(found));
+  }
+}
+
+void AddHeldBack(const Scene& scene, const Places& places, Findings& out) {
+  for (const auto& [id, outcome] : scene.outcome) {
+    if (outcome.held_back.empty()) continue;
+    out.push_back({places.Of(id), finding::kHeldBack, id.ToString(), outcome.held_back});
   }
 }
 
@@ -89,6 +125,16 @@ Place PlaceIn(const std::string& message, const Scene& scene) {
   return {};
 }
 
+// A template may have been held back only while the loops were at work.
+bool IsOutdated(const LoopWarning& warning, const Scene& scene) {
+  if (warning.reason != api::reason::kHeldBackTemplateUsed) return false;
+  return std::none_of(scene.outcome.begin(), scene.outcome.end(), [&](const auto& one) {
+    const auto& [id, outcome] = one;
+    return id.kind == warning.kind && id.ns == warning.ns && id.name == warning.name &&
+           !outcome.held_back.empty();
+  });
+}
+
 // Returns whether the loop's warning only repeats what another finding says better.
 bool IsRepetition(const LoopWarning& warning) {
   const bool about_binding =
@@ -100,7 +146,7 @@ bool IsRepetition(const LoopWarning& warning) {
 
 void AddLoopWarnings(const Scene& scene, Findings& out) {
   for (const LoopWarning& warning : scene.warnings) {
-    if (IsRepetition(warning)) continue;
+    if (IsRepetition(warning) || IsOutdated(warning, scene)) continue;
     Finding found{.code = finding::kLoopWarning,
                   .object = absl::StrCat(warning.kind, " ",
                                          kube::ObjectKey{warning.ns, warning.name}.ToString()),
@@ -128,6 +174,7 @@ std::vector<Finding> FindingsOf(const Scene& scene) {
   AddKinds(scene, findings);
   AddPolicyFindings(scene, findings);
   AddUnclaimed(scene, findings);
+  AddHeldBack(scene, places, findings);
   AddUnscheduled(scene, places, findings);
   AddMissingDependencies(scene, places, findings);
   AddLoopWarnings(scene, findings);

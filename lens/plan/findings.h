@@ -26,6 +26,7 @@ inline constexpr char kNoSuchCluster[] = "no-such-cluster";
 inline constexpr char kNoClusterMatches[] = "no-cluster-matches";
 inline constexpr char kPreemptionOff[] = "preemption-off";
 inline constexpr char kOverrideFails[] = "override-fails";
+inline constexpr char kHeldBack[] = "held-back";
 inline constexpr char kNotScheduled[] = "not-scheduled";
 inline constexpr char kDependencyMissing[] = "dependency-missing";
 inline constexpr char kKindAssumed[] = "kind-assumed";

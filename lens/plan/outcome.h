@@ -32,6 +32,7 @@ struct TemplateOutcome {
   std::string policy_kind;  // "PropagationPolicy" and so on; "" without a policy.
   kube::ObjectKey policy;
   std::map<std::string, ClusterShare> clusters;
+  std::string held_back;      // Why its present state reaches no cluster; "" if nothing holds it.
   std::string not_scheduled;  // Why the scheduler placed it nowhere; "" if it did not refuse.
   bool propagates_dependencies = false;
   std::vector<api::DependentReference> dependencies;

@@ -13,6 +13,7 @@
 #include "lens/plan/applying.h"
 #include "lens/plan/dry_control_plane.h"
 #include "lens/plan/findings.h"
+#include "lens/plan/passages.h"
 #include "lens/plan/seeding.h"
 #include "sandbox/sim/kinds.h"
 
@@ -46,6 +47,7 @@ class Planner {
       RETURN_IF_ERROR(plane_.Settle(stop));
       ASSIGN_OR_RETURN(before, Read());
       RETURN_IF_ERROR(DeleteWhatIsGone());
+      RETURN_IF_ERROR(plane_.Settle(stop));
     }
     RETURN_IF_ERROR(applying_.Apply(request_.objects));
     RETURN_IF_ERROR(applying_.InventClusters(request_.clusters));
@@ -94,12 +96,15 @@ class Planner {
 
   absl::StatusOr<Outcome> Read() {
     ASSIGN_OR_RETURN(const State state, StateOf(plane_.backend()));
-    return OutcomeOf(state);
+    Outcome outcome = OutcomeOf(state);
+    AddHeldBack(state, plane_.Warnings(), plane_.interpreter(), outcome);
+    return outcome;
   }
 
   absl::StatusOr<Plan> Result(const Outcome& before) {
     ASSIGN_OR_RETURN(Outcome after, Read());
     if (request_.live != nullptr) LeaveOutDefinitions(after);
+    RETURN_IF_ERROR(LeaveOutGoneOverrides(after));
     Plan plan;
     plan.templates = Compare(before, after, request_.objects);
     plan.findings = FindingsOf({request_.objects, after, plane_.backend(), request_.daemon,
@@ -124,6 +129,23 @@ class Planner {
       const auto& [id, outcome] = one;
       return id.group == definition.group && id.kind == definition.kind && !touched.contains(id);
     });
+  }
+
+  // A manifest that is held back was made with override policies that may be gone.
+  absl::Status LeaveOutGoneOverrides(Outcome& after) {
+    std::set<std::string> there;
+    for (const auto* resource : {&api::OverridePolicies(), &api::ClusterOverridePolicies()}) {
+      ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> overrides,
+                       plane_.backend().List(resource->gvr(), "", kube::LabelSelector()));
+      for (const kube::ObjectPtr& one : overrides) there.insert(one->Describe());
+    }
+    for (auto& [id, outcome] : after) {
+      for (auto& [cluster, share] : outcome.clusters) {
+        std::erase_if(share.overrides,
+                      [&](const std::string& name) { return !there.contains(name); });
+      }
+    }
+    return absl::OkStatus();
   }
 
   // Namespaces have a part in a plan, but it does not show that clusters get them.

@@ -32,6 +32,7 @@ std::string OneLines(const std::vector<std::string>& names) {
 std::string PolicyLine(const TemplateChange& change) {
   const TemplateOutcome& outcome = change.outcome;
   if (outcome.policy_kind.empty()) {
+    if (outcome.required_by.empty()) return "  no policy\n";
     return absl::StrCat("  follows ", OneLines(outcome.required_by), "\n");
   }
   std::string line =
@@ -112,6 +113,10 @@ std::string TemplateText(const TemplateChange& change, const ReportOptions& opti
     absl::StrAppend(&text, "  ", options.colours.Red("! in no cluster: "),
                     tool::OneLine(change.outcome.not_scheduled), "\n");
   }
+  if (!change.outcome.held_back.empty()) {
+    absl::StrAppend(&text, "  ", options.colours.Yellow("! held back: "),
+                    tool::OneLine(change.outcome.held_back), "\n");
+  }
   for (const ClusterChange& cluster : change.clusters) {
     text += ClusterText(cluster, options);
   }
@@ -162,6 +167,7 @@ json::Value TemplateJson(const TemplateChange& change) {
                               {"place", PlaceJson(change.place)},
                               {"policy", PolicyJson(change)},
                               {"notScheduled", change.outcome.not_scheduled},
+                              {"heldBack", change.outcome.held_back},
                               {"dependencies", std::move(needs)},
                               {"requiredBy", json::Value::Strings(change.outcome.required_by)},
                               {"clusters", std::move(clusters)}});
@@ -172,7 +178,8 @@ json::Value TemplateJson(const TemplateChange& change) {
 std::string TextOf(const Plan& plan, const ReportOptions& options) {
   std::string text;
   for (const TemplateChange& change : plan.templates) {
-    const bool shown = options.full || Differs(change) || !change.outcome.not_scheduled.empty();
+    const bool shown = options.full || Differs(change) || !change.outcome.not_scheduled.empty() ||
+                       !change.outcome.held_back.empty();
     if (shown) absl::StrAppend(&text, TemplateText(change, options), "\n");
   }
   const Counts counts = plan.Count();

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "kube/meta/three_way_merge.h"
+#include "lens/plan/passages.h"
 
 namespace lens::plan {
 namespace {
@@ -27,9 +28,13 @@ absl::Status Seed(const LiveState& live, DryControlPlane& plane) {
       RETURN_IF_ERROR(base::Annotate(plane.Restore(object), "taking over ", object.Describe()));
     }
   }
+  for (const kube::Object& work : live.works) {
+    if (work.IsDeleting()) continue;
+    RETURN_IF_ERROR(base::Annotate(plane.RestoreWork(work), "taking over ", work.Describe()));
+  }
   for (const kube::Object& binding : live.bindings) {
-    RETURN_IF_ERROR(
-        base::Annotate(plane.RestoreBinding(binding), "taking over ", binding.Describe()));
+    RETURN_IF_ERROR(base::Annotate(plane.RestoreBinding(binding, HasPassed(live, binding)),
+                                   "taking over ", binding.Describe()));
   }
   return absl::OkStatus();
 }

@@ -12,8 +12,8 @@
 
 namespace lens::plan {
 
-// Creates everything but the Works, which the loops make anew: what differs then is what would
-// change. Errors name the object.
+// Creates everything, Works included: what the loops change in them then is what would change, and
+// what is held back stays. Errors name the object.
 absl::Status Seed(const LiveState& live, DryControlPlane& plane);
 
 // Returns the objects of the files as they would be after `kubectl apply` on the live ones

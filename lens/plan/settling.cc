@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/binding.h"
@@ -49,14 +50,24 @@ bool AreBound(sandbox::Backend& backend, const api::ResourceSelector& selector,
   return true;
 }
 
-bool AreTemplatesBound(sandbox::Backend& backend, const detector::TemplateFilter& filter) {
+// Returns each selector of a policy, with the policy.
+std::vector<std::pair<kube::ObjectPtr, api::ResourceSelector>> Selectors(
+    sandbox::Backend& backend) {
+  std::vector<std::pair<kube::ObjectPtr, api::ResourceSelector>> selectors;
   for (const auto* policies : {&api::PropagationPolicies(), &api::ClusterPropagationPolicies()}) {
     for (const kube::ObjectPtr& policy : All(backend, *policies)) {
-      if (policy->IsDeleting()) return false;
       for (const auto& selector : api::PolicyView(*policy).ResourceSelectors()) {
-        if (!AreBound(backend, selector, std::string(policy->ns()), filter)) return false;
+        selectors.emplace_back(policy, selector);
       }
     }
+  }
+  return selectors;
+}
+
+bool AreTemplatesBound(sandbox::Backend& backend, const detector::TemplateFilter& filter) {
+  for (const auto& [policy, selector] : Selectors(backend)) {
+    if (policy->IsDeleting()) return false;
+    if (!AreBound(backend, selector, std::string(policy->ns()), filter)) return false;
   }
   return true;
 }
@@ -98,6 +109,28 @@ bool AreDone(sandbox::Backend& backend, const std::vector<kube::ObjectPtr>& work
 }
 
 }  // namespace
+
+std::set<kube::Gvr> SelectedKinds(sandbox::Backend& backend, const config::Options& options) {
+  std::set<kube::Gvr> kinds;
+  const auto filter = detector::TemplateFilter::Create(options.skipped_propagating_apis,
+                                                       options.skipped_propagating_namespaces);
+  if (!filter.ok()) return kinds;
+  for (const auto& [policy, selector] : Selectors(backend)) {
+    const auto gvk = kube::ParseGvk(selector.api_version(), selector.kind());
+    if (!gvk.ok() || !filter->AllowsResource(*gvk)) continue;
+    const kube::Resource resource = backend.Find(*gvk);
+    if (!resource.gvk.empty()) kinds.insert(resource.gvr());
+  }
+  return kinds;
+}
+
+kube::ObjectPtr SelectingPolicy(sandbox::Backend& backend, const kube::Object& object) {
+  for (const auto& [policy, selector] : Selectors(backend)) {
+    if (!policy->ns().empty() && policy->ns() != object.ns()) continue;
+    if (selector.Rank(object) != api::SelectorMatch::kNone) return policy;
+  }
+  return nullptr;
+}
 
 bool IsComplete(sandbox::Backend& backend, const config::Options& options) {
   const auto filter = detector::TemplateFilter::Create(options.skipped_propagating_apis,

@@ -90,6 +90,7 @@ struct Fixture {
     const auto plan = MakePlan(request, {});
     INFO(plan.status().ToString());
     REQUIRE(plan.ok());
+    findings = plan->findings;
     std::string text;
     for (const TemplateChange& change : plan->templates) {
       for (const ClusterChange& cluster : change.clusters) {
@@ -101,7 +102,20 @@ struct Fixture {
     }
     return text;
   }
+  // Returns the message of the finding about the object; "" when there is none.
+  std::string Found(const std::string& code, const std::string& object) const {
+    std::string text;
+    for (const Finding& found : findings) {
+      if (found.code == code && found.object == object) text += found.message;
+    }
+    return text;
+  }
+  void DeletePolicy() {
+    REQUIRE(live->Delete(kube::Object::Make(api::PropagationPolicies().gvk, {"shop", "web"})).ok());
+    REQUIRE(live->Settle({}).ok());
+  }
   std::string last_diff;
+  std::vector<Finding> findings;
   config::Options daemon;  // The daemon's flags.
 };
 
@@ -115,6 +129,62 @@ TEST_CASE_METHOD(Fixture, "Plan: a changed template is compared with the live Wo
   CHECK(Differences(Deployment("web", 6, "settings")) ==
         "Deployment shop/web m1 change\nDeployment shop/web m2 change\n");
   CHECK_THAT(last_diff, Catch::Contains("-  replicas: 2\n+  replicas: 3\n"));
+}
+
+TEST_CASE_METHOD(Fixture, "Plan: an ordinary edit warns of nothing") {
+  std::string edited = Deployment("web", 4, "settings");
+  edited.replace(edited.find("image: nginx"), 12, "image: nginx:2");
+  CHECK(Differences(edited) == "Deployment shop/web m1 change\nDeployment shop/web m2 change\n");
+  CHECK(findings.empty());
+}
+
+std::string Policy() {
+  const std::string policy = kScenery;
+  const size_t at = policy.find("apiVersion: policy");
+  return policy.substr(at, policy.find("---", at) - at);
+}
+
+constexpr char kEverywhere[] = R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: everywhere, namespace: shop}
+spec:
+  overrideRules:
+  - overriders: {imageOverrider: [{component: Registry, operator: add, value: reg.local}]}
+)";
+
+TEST_CASE_METHOD(Fixture, "Plan: neither edits nor overrides reach a template without a policy") {
+  DeletePolicy();
+  for (const std::string& files : {Deployment("web", 8, "settings"), std::string(kEverywhere)}) {
+    CHECK(Differences(files) == "");
+    CHECK_THAT(Found(finding::kHeldBack, "Deployment shop/web"),
+               Catch::Contains("no policy governs it any more"));
+    CHECK(Found(finding::kLoopWarning, "Deployment shop/web") == "");
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "Plan: an edit waits for the override that its policy depends on") {
+  std::string policy = Policy();
+  policy.replace(policy.find("propagateDeps: true"), 19, "dependentOverrides: [everywhere]");
+  Apply(kEverywhere);
+  Apply(policy);
+  REQUIRE(live->Settle({}).ok());
+  REQUIRE(live->Delete(kube::Object(*yaml::Parse(kEverywhere))).ok());
+  REQUIRE(live->Settle({}).ok());
+  CHECK(Differences(Deployment("web", 8, "settings")) == "");
+  CHECK_THAT(Found(finding::kHeldBack, "Deployment shop/web"),
+             Catch::Contains("waiting for dependent overrides: shop/everywhere"));
+  // The files bring what it waits for.
+  CHECK_THAT(Differences(Deployment("web", 8, "settings") + "---" + kEverywhere),
+             Catch::Contains("Deployment shop/web m1 change\n"));
+  CHECK(Found(finding::kHeldBack, "Deployment shop/web") == "");
+}
+
+TEST_CASE_METHOD(Fixture, "Plan: a policy in the files takes a template that had none") {
+  DeletePolicy();
+  CHECK_THAT(Differences(Deployment("web", 8, "settings") + "---\n" + Policy()),
+             Catch::Contains("Deployment shop/web m1 change\n"));
+  CHECK(findings.empty());
 }
 
 TEST_CASE_METHOD(Fixture, "Plan: the simulated server's own definitions are no templates") {
