@@ -114,13 +114,16 @@ absl::StatusOr<Expected> ExpectedFor(const Chain& chain, const api::TargetCluste
 }
 
 works::Passage PassageFor(const Chain& chain) {
-  const auto works = [&] {
+  const api::BindingView binding(*chain.binding);
+  const auto find = [&] {
     Objects works;
-    for (const auto& [cluster, work] : chain.works) works.push_back(work);
+    for (const api::TargetCluster& target : binding.DispatchTargets()) {
+      const auto work = chain.works.find(target.name);
+      if (work != chain.works.end()) works.push_back(work->second);
+    }
     return works;
   };
-  return works::PassageOf(api::BindingView(*chain.binding), *chain.object, works,
-                          chain.rules->WithoutWebhooks());
+  return works::PassageOf(binding, *chain.object, find, chain.rules->WithoutWebhooks());
 }
 
 absl::StatusOr<json::Value> MissingInWork(const Chain& chain, const api::TargetCluster& target,
