@@ -45,6 +45,7 @@
 #include "works/binding_works.h"
 #include "works/kept_work.h"
 #include "works/passage.h"
+#include "works/related.h"
 #include "works/rule_requeue.h"
 #include "works/standing_binding.h"
 #include "works/template_read.h"

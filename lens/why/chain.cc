@@ -226,13 +226,17 @@ absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl:
   return chain;
 }
 
-std::string HealthIn(const Chain& chain, const kube::Object& work) {
+api::ManifestStatus StatusIn(const Chain& chain, const kube::Object& work) {
   const api::WorkView view(work);
   const auto index = view.IndexOf(kube::Object::Make(chain.asked.gvk, chain.asked.key));
   for (const api::ManifestStatus& status : view.ManifestStatuses()) {
-    if (index.has_value() && status.identifier.ordinal == *index) return status.health;
+    if (index.has_value() && status.identifier.ordinal == *index) return status;
   }
-  return "";
+  return {};
+}
+
+std::string HealthIn(const Chain& chain, const kube::Object& work) {
+  return StatusIn(chain, work).health;
 }
 
 absl::Time EventTime(const kube::Object& event) {

@@ -19,6 +19,7 @@
 #include "absl/time/time.h"
 #include "api/binding.h"
 #include "api/dependencies.h"
+#include "api/work.h"
 #include "config/options.h"
 #include "detector/template_filter.h"
 #include "kube/meta/names.h"
@@ -119,6 +120,8 @@ struct Chain {
 // used.
 absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl::Time now);
 
+// Returns what the Work reports of the asked object; an empty value when it reports nothing.
+api::ManifestStatus StatusIn(const Chain& chain, const kube::Object& work);
 // Returns the health of the asked object that the Work reports; "" when it reports none.
 std::string HealthIn(const Chain& chain, const kube::Object& work);
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "api/reasons.h"
 #include "interpreter/interpreter.h"
 
@@ -50,6 +51,19 @@ std::string WhyUnhealthy(const Chain& chain, const std::string& cluster, const k
       chain.rules->WithoutWebhooks().InterpretHealth(*answer->second.object);
   if (!health.ok()) return std::string(health.status().message());
   return health->healthy ? "" : health->message;
+}
+
+std::string FailureOfJob(const Chain& chain, const std::string& cluster, const kube::Object& work) {
+  if (chain.asked.gvk.group != "batch" || chain.asked.gvk.kind != "Job") return "";
+  const auto answer = chain.members.find(cluster);
+  const bool is_here = answer != chain.members.end() && answer->second.object != nullptr;
+  const json::Value status =
+      is_here ? answer->second.object->status() : StatusIn(chain, work).status;
+  const json::Value* failed = kube::FindCondition(status["conditions"], "Failed");
+  if (failed == nullptr || (*failed)["status"].AsString() != "True") return "";
+  const absl::string_view reason = (*failed)["reason"].AsString();
+  const absl::string_view message = (*failed)["message"].AsString();
+  return absl::StrCat(reason, reason.empty() || message.empty() ? "" : ": ", message);
 }
 
 std::vector<std::string> ReasonsForBadHealth(const Chain& chain, const std::string& cluster,

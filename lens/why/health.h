@@ -20,6 +20,10 @@ std::string WhyUnhealthy(const Chain& chain, const std::string& cluster, const k
 std::vector<std::string> ReasonsForBadHealth(const Chain& chain, const std::string& cluster,
                                              const kube::Object& work);
 
+// Returns the reason and message of the condition with which the Job has failed in the cluster of
+// this Work, as the member has it, else as the Work reports it; "" when it is no Job or has not.
+std::string FailureOfJob(const Chain& chain, const std::string& cluster, const kube::Object& work);
+
 }  // namespace lens::why
 
 #endif  // LENS_WHY_HEALTH_H_

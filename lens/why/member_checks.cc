@@ -19,6 +19,7 @@
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
 #include "lens/why/health.h"
+#include "lens/why/refusals.h"
 
 namespace lens::why {
 namespace {
@@ -113,70 +114,16 @@ Findings ClusterIsNotReady(const Chain& chain) {
   });
 }
 
-struct Refusal {
-  const char* words;  // In the message of the condition.
-  const char* cause;  // Goes between cluster and message; $C is the cluster.
-  const char* advice;
-};
-
-// The first row that fits counts. Messages are those of API servers and of this program.
-constexpr Refusal kRefusals[] = {
-    {"by the webhook interpreter",
-     "the interpreter's webhook fails, which is asked about it for $C",
-     "see whether the webhook's server runs and what it logs"},
-    {"by the customization interpreter", "a customization of the interpreter fails for $C",
-     "mend the script; karmada-interpret run shows the error, too"},
-    {"failed calling webhook", "an admission webhook of $C does not answer",
-     "see whether the webhook's server runs in the member"},
-    {"could not find the requested resource",
-     "$C does not serve the kind: its CustomResourceDefinition is missing",
-     "install the CustomResourceDefinition in the member; the Work is tried again by itself"},
-    {"no matches for kind", "$C does not serve the kind: its CustomResourceDefinition is missing",
-     "install the CustomResourceDefinition in the member; the Work is tried again by itself"},
-    {"Karmada will not manage this resource",
-     "$C already has such an object that Karmada does not manage",
-     "delete it there, or annotate the template with work.karmada.io/conflict-resolution: "
-     "overwrite (or set spec.conflictResolution: Overwrite in the policy): then it is taken over, "
-     "and deleted there when the template is"},
-    {"denied the request", "an admission webhook of $C refuses it",
-     "change the template, add an override for this cluster, or change the member's webhook"},
-    {"violates PodSecurity", "the pod security admission of $C refuses it",
-     "change the template, or the labels of the namespace in the member"},
-    {"ValidatingAdmissionPolicy", "an admission policy of $C refuses it",
-     "change the template, or add an override for this cluster"},
-    {"exceeded quota", "a ResourceQuota of $C refuses it",
-     "raise the quota in the member, or ask for less"},
-    {"is being terminated", "its namespace is being deleted in $C",
-     "see which finalizers hold up the namespace in the member"},
-    {"namespaces \"", "its namespace does not exist in $C",
-     "propagate the namespace, or create it in the member"},
-    {"is forbidden", "Karmada's account in $C may not write it",
-     "give the account of the Cluster's Secret the right in the member"},
-    {"Unauthorized", "$C refuses Karmada's credentials", "join the cluster again"},
-    {"field is immutable", "it changes a field that cannot be changed in $C",
-     "delete the object in the member, so that it is made anew"},
-    {"is invalid", "$C refuses it as invalid", "change the template, or add an override"},
-    {"Too long", "$C refuses it as invalid", "shorten what the message names"},
-    {"connection refused", "$C cannot be reached", "see whether the member's API server answers"},
-    {"timed out", "$C does not answer in time", "see whether the member's API server answers"},
-};
-
-std::string WithCluster(absl::string_view text, const std::string& cluster) {
-  const size_t at = text.find("$C");
-  return absl::StrCat(text.substr(0, at), cluster, text.substr(at + 2));
-}
-
 Findings MemberRefusesIt(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
     const json::Value* applied = Applied(place.work);
     if (applied == nullptr || (*applied)["status"].AsString() != "False") return {};
     const std::string message = (*applied)["message"].ToString();
-    for (const Refusal& row : kRefusals) {
-      if (!absl::StrContains(message, row.words)) continue;
+    const Refusal refusal = ExplainRefusal(chain, place.cluster, place.work, message);
+    if (!refusal.cause.empty()) {
       return {kStep, Grade::kStuck,
-              absl::StrCat(chain.Name(), " does not arrive: ",
-                           WithCluster(row.cause, place.cluster), " (", message, ")"),
-              row.advice};
+              absl::StrCat(chain.Name(), " does not arrive: ", refusal.cause, " (", message, ")"),
+              refusal.advice};
     }
     return {kStep, Grade::kStuck,
             absl::StrCat(chain.Name(), " cannot be applied in ", place.cluster, ": ", message),
@@ -268,7 +215,7 @@ Findings MemberObjectIsForeign(const Chain& chain) {
     return {kStep, Grade::kStuck,
             absl::StrCat("somebody removed the label ", api::kManagedLabel, " from ", chain.Name(),
                          " in ", place.cluster, ", so Karmada leaves it alone"),
-            "delete it there, or set spec.conflictResolution: Overwrite in the policy"};
+            AdviceForForeign(chain, place.work)};
   });
 }
 
@@ -323,15 +270,31 @@ Findings MemberObjectIsFoughtOver(const Chain& chain) {
            "find out what changes it; the interpreter's documentation shows how a field is kept"}};
 }
 
+std::string LookAtIt(const Chain& chain, const std::string& cluster) {
+  return absl::StrCat("look at it; in ", cluster, ": kubectl",
+                      chain.asked.key.ns.empty() ? "" : " -n ", chain.asked.key.ns, " describe ",
+                      chain.asked.gvk.kind, " ", chain.asked.key.name);
+}
+
+// It has arrived, and it is what its health calls healthy; but nobody runs it again.
+Findings MemberJobHasFailed(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    const std::string why = FailureOfJob(chain, place.cluster, place.work);
+    if (why.empty()) return {};
+    return {kStep, Grade::kStuck,
+            absl::StrCat(chain.Name(), " has failed in ", place.cluster, ": ", why),
+            absl::StrCat(LookAtIt(chain, place.cluster),
+                         "; it runs again only when it is deleted and made anew")};
+  });
+}
+
 Findings MemberObjectIsUnhealthy(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
     if (HealthIn(chain, place.work) != api::kUnhealthy) return {};
     Finding finding{
         kStep, Grade::kStuck,
         absl::StrCat(chain.Name(), " is in ", place.cluster, ", but it is not healthy there"),
-        absl::StrCat("look at it; in ", place.cluster, ": kubectl",
-                     chain.asked.key.ns.empty() ? "" : " -n ", chain.asked.key.ns, " describe ",
-                     chain.asked.gvk.kind, " ", chain.asked.key.name)};
+        LookAtIt(chain, place.cluster)};
     finding.evidence = ReasonsForBadHealth(chain, place.cluster, place.work);
     if (!finding.evidence.empty()) absl::StrAppend(&finding.cause, ": ", finding.evidence[0]);
     return finding;
@@ -382,6 +345,7 @@ constexpr Check kChecks[] = {
     {"member-differs", "Is the member's object what the Work says?", MemberObjectDiffers},
     {"member-fought-over", "Does somebody in a member change it again and again?",
      MemberObjectIsFoughtOver},
+    {"member-failed", "Has the Job in the member failed?", MemberJobHasFailed},
     {"member-unhealthy", "Is the member's object healthy?", MemberObjectIsUnhealthy},
     {"status-not-interpreted", "Is its status understood?", StatusIsNotInterpreted},
     {"status-not-aggregated", "Does its status come back?", StatusIsNotAggregated},

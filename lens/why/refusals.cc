@@ -1,0 +1,104 @@
+// The table of messages is asked in its order. Where the advice is to delete something in a member,
+// the way that loses nothing stands first, and what is lost is said.
+#include "lens/why/refusals.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/reasons.h"
+#include "api/work.h"
+
+namespace lens::why {
+namespace {
+
+struct Row {
+  const char* words;  // In the message of the condition.
+  const char* cause;  // $C is the cluster.
+  const char* advice = "";
+  std::string (*advise)(const Chain& chain, const kube::Object& work) = nullptr;  // Or this.
+};
+
+std::string AdviceForImmutable(const Chain& chain, const kube::Object&) {
+  constexpr char kUndo[] =
+      "undo the change in the template; or delete the object in the member, "
+      "so that it is made again: ";
+  const bool is_job = chain.asked.gvk.kind == "Job" && chain.asked.gvk.group == "batch";
+  return absl::StrCat(kUndo, is_job ? "then the Job runs again there, also if it has finished"
+                                    : "what belongs to it there is lost, such as its Pods or "
+                                      "the data of a volume");
+}
+
+// The first row that fits counts. Messages are those of API servers and of this program.
+constexpr Row kRows[] = {
+    {"by the webhook interpreter",
+     "the interpreter's webhook fails, which is asked about it for $C",
+     "see whether the webhook's server runs and what it logs"},
+    {"by the customization interpreter", "a customization of the interpreter fails for $C",
+     "mend the script; karmada-interpret run shows the error, too"},
+    {"failed calling webhook", "an admission webhook of $C does not answer",
+     "see whether the webhook's server runs in the member"},
+    {"could not find the requested resource",
+     "$C does not serve the kind: its CustomResourceDefinition is missing",
+     "install the CustomResourceDefinition in the member; the Work is tried again by itself"},
+    {"no matches for kind", "$C does not serve the kind: its CustomResourceDefinition is missing",
+     "install the CustomResourceDefinition in the member; the Work is tried again by itself"},
+    {"Karmada will not manage this resource",
+     "$C already has such an object that Karmada does not manage", "", AdviceForForeign},
+    {"denied the request", "an admission webhook of $C refuses it",
+     "change the template, add an override for this cluster, or change the member's webhook"},
+    {"violates PodSecurity", "the pod security admission of $C refuses it",
+     "change the template, or the labels of the namespace in the member"},
+    {"ValidatingAdmissionPolicy", "an admission policy of $C refuses it",
+     "change the template, or add an override for this cluster"},
+    {"exceeded quota", "a ResourceQuota of $C refuses it",
+     "raise the quota in the member, or ask for less"},
+    {"is being terminated", "its namespace is being deleted in $C",
+     "see which finalizers hold up the namespace in the member"},
+    {"namespaces \"", "its namespace does not exist in $C",
+     "propagate the namespace, or create it in the member"},
+    {"is forbidden", "Karmada's account in $C may not write it",
+     "give the account of the Cluster's Secret the right in the member"},
+    {"Unauthorized", "$C refuses Karmada's credentials", "join the cluster again"},
+    {"field is immutable", "it changes a field that cannot be changed in $C", "",
+     AdviceForImmutable},
+    {"is invalid", "$C refuses it as invalid", "change the template, or add an override"},
+    {"Too long", "$C refuses it as invalid", "shorten what the message names"},
+    {"connection refused", "$C cannot be reached", "see whether the member's API server answers"},
+    {"timed out", "$C does not answer in time", "see whether the member's API server answers"},
+};
+
+std::string WithCluster(absl::string_view text, const std::string& cluster) {
+  const size_t at = text.find("$C");
+  return absl::StrCat(text.substr(0, at), cluster, text.substr(at + 2));
+}
+
+}  // namespace
+
+Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, const kube::Object& work,
+                       absl::string_view message) {
+  for (const Row& row : kRows) {
+    if (!absl::StrContains(message, row.words)) continue;
+    return {WithCluster(row.cause, cluster),
+            row.advise != nullptr ? row.advise(chain, work) : row.advice};
+  }
+  return {};
+}
+
+std::string AdviceForForeign(const Chain& chain, const kube::Object& work) {
+  // In events it stands behind a sentence.
+  std::string text = api::message::TakeOverAdvice(chain.asked.gvk.kind);
+  text.erase(0, absl::string_view(". ").size());
+  text[0] = absl::ascii_tolower(static_cast<unsigned char>(text[0]));
+  if (chain.IsNamespace()) return text;
+  if (api::WorkView(work).PreservesResourcesOnDeletion()) {
+    // Then it is not deleted.
+    text = absl::StrCat(text.substr(0, text.find(';')),
+                        "; it stays there when the template is deleted, as "
+                        "preserveResourcesOnDeletion says");
+  }
+  return absl::StrCat(text,
+                      ". Deleting it there instead loses what belongs to it, such as its "
+                      "Pods or the data of a volume");
+}
+
+}  // namespace lens::why

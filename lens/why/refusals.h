@@ -1,0 +1,28 @@
+// Why a member does not take a manifest, and what to do about it: the messages of API servers and
+// of this program, explained.
+#ifndef LENS_WHY_REFUSALS_H_
+#define LENS_WHY_REFUSALS_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "lens/why/chain.h"
+
+namespace lens::why {
+
+struct Refusal {
+  std::string cause;   // A clause that names the cluster; "" when the message is not known.
+  std::string advice;  // A sentence without its full stop.
+};
+
+// Explains the message with which the Work's manifest was refused in the cluster.
+Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, const kube::Object& work,
+                       absl::string_view message);
+
+// Returns how Karmada takes over an object that it does not manage, what follows from that, and
+// what is lost when the object is deleted instead. `work` is its Work.
+std::string AdviceForForeign(const Chain& chain, const kube::Object& work);
+
+}  // namespace lens::why
+
+#endif  // LENS_WHY_REFUSALS_H_
