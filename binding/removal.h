@@ -17,7 +17,7 @@ namespace binding {
 
 // Returns whether the Work in a cluster that the binding does not expect any more stays for now,
 // because the binding suspends dispatching to the cluster: nothing there changes until that is
-// resumed, whatever the scheduler decides (upstream's issue 6763). A Work goes while an eviction
+// resumed, whatever the scheduler decides (upstream's issue 6763). A Work is deleted while an eviction
 // task says that the workload has left the cluster, and so does one in a cluster that is being
 // removed.
 bool StaysSuspended(const api::BindingView& binding, const std::string& cluster,

@@ -1,8 +1,13 @@
 #include "cmd/controller-manager/expected_mends.h"
 
+#include "api/resources.h"
+
 namespace cmd {
 
 std::vector<kube::Shadow::Mend> ExpectedMends() {
+  constexpr char kMissedDeadline[] = "ProgressDeadlineExceeded";
+  constexpr char kNamesMissedDeadline[] =
+      "upstream does not collect a Deployment's missed deadline";
   return {
       {.gvk = {"apps", "v1", "StatefulSet"},
        .subresource = "status",
@@ -16,6 +21,16 @@ std::vector<kube::Shadow::Mend> ExpectedMends() {
        .subresource = "status",
        .field = "status.conditions",
        .why = "upstream sums up none, so that tools that wait for them wait for ever"},
+      {.gvk = api::Works().gvk,
+       .subresource = "status",
+       .field = "status.manifestStatuses",
+       .why = kNamesMissedDeadline,
+       .word = kMissedDeadline},
+      {.gvk = api::ResourceBindings().gvk,
+       .subresource = "status",
+       .field = "status.aggregatedStatus",
+       .why = kNamesMissedDeadline,
+       .word = kMissedDeadline},
   };
 }
 

@@ -89,11 +89,13 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   void ShowIn(metrics::Registry& registry);
 
   // Writes that are due on a plane that another program has written, because this one mends what
-  // that leaves: all fields that change begin with `field`.
+  // that leaves: all fields that change begin with `field`, and the patch has `word`, if there is
+  // one.
   struct Mend {
     Gvk gvk;
     std::string subresource, field;
     std::string why;  // Shown with each such write.
+    std::string word;
   };
   // REQUIRES: called before Judge and Page.
   void ExpectMends(std::vector<Mend> mends) { mends_ = std::move(mends); }

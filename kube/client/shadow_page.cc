@@ -111,7 +111,7 @@ absl::string_view Shadow::WhyOf(const internal::ShadowedWrite& write) const {
     const bool all = std::all_of(fields.begin(), fields.end(), [&](absl::string_view field) {
       return absl::StartsWith(field, mend.field);
     });
-    if (all) return mend.why;
+    if (all && absl::StrContains(write.patch, mend.word)) return mend.why;
   }
   return "";
 }

@@ -55,7 +55,7 @@ class DryControlPlane {
   absl::Status Restore(const kube::Object& live);
   // Takes over a binding with its placement, whose generation counts as observed if the live one's
   // does. `has_passed`: whether its template's present state has (passages.h). Its template has to
-  // be restored first, and its Works, lest they are made anew.
+  // be restored first, and its Works, lest they are made again.
   absl::Status RestoreBinding(const kube::Object& live, bool has_passed);
   // Takes over a Work that is not being deleted, without what keeps it from being deleted.
   absl::Status RestoreWork(const kube::Object& live);

@@ -284,7 +284,7 @@ Findings MemberJobHasFailed(const Chain& chain) {
     return {kStep, Grade::kStuck,
             absl::StrCat(chain.Name(), " has failed in ", place.cluster, ": ", why),
             absl::StrCat(LookAtIt(chain, place.cluster),
-                         "; it runs again only when it is deleted and made anew")};
+                         "; it runs again only when it is deleted and made again")};
   });
 }
 
