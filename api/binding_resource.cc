@@ -11,9 +11,9 @@ namespace {
 absl::Status Refused(const kube::Object& binding, absl::string_view why) {
   return base::Terminal(absl::PermissionDeniedError(absl::StrCat(
       binding.Describe(), " names ", BindingView(binding).Resource().Describe(), ", ", why,
-      ": nothing is done for it. Its Works stay as they are, and what it has in members stays "
-      "there "
-      "when it is deleted")));
+      ": nothing is done for it. Delete this binding, and propagate the object by a policy of its "
+      "own namespace (a ClusterPropagationPolicy if it has none); what the binding has in members "
+      "stays there")));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ bool WasCreatedAfter(const kube::Object& object, const kube::Object& policy) {
          kube::ResourceVersionOf(object) > kube::ResourceVersionOf(policy);
 }
 
-bool IsAboutEdit(const kube::Request& request) { return request.variant != kChangedByKarmada; }
+bool IsAboutEdit(const kube::Request& request) { return request.variant != kNotByAnEdit; }
 
 // Returns whether Works differ from a template because of overrides, for all that can be told of
 // kinds without a generation and of a binding without a record.

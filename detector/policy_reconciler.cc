@@ -46,7 +46,7 @@ namespace {
 
 // Returns the request for a template on behalf of the policy.
 kube::Request RequestFor(kube::Request item, const kube::Object& policy) {
-  if (api::PolicyView(policy).IsLazy()) item.variant = kChangedByKarmada;
+  if (api::PolicyView(policy).IsLazy()) item.variant = kNotByAnEdit;
   return item;
 }
 
@@ -236,7 +236,7 @@ void PolicyReconciler<PolicyScope>::QueueClaimed(const kube::Object& policy,
     }
     // The request is the one that an edit makes: two different ones would be worked on at once.
     kube::Request request{.key = key, .gvk = *gvk};
-    if (is_lazily_claimed_(*object)) request.variant = kChangedByKarmada;
+    if (is_lazily_claimed_(*object)) request.variant = kNotByAnEdit;
     templates_.Add(request, kube::kInitialListPriority);
   }
 }

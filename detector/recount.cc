@@ -23,7 +23,7 @@ kube::Request RecountRequest(const kube::Object& binding, const PolicyIndex& pol
                              const PolicyIndex& cluster_policies) {
   const api::ObjectReference reference = api::BindingView(binding).Resource();
   kube::Request request{.key = reference.key(), .gvk = reference.gvk()};
-  if (IsLazilyClaimed(binding, policies, cluster_policies)) request.variant = kChangedByKarmada;
+  if (IsLazilyClaimed(binding, policies, cluster_policies)) request.variant = kNotByAnEdit;
   return request;
 }
 

@@ -63,8 +63,8 @@ kube::Object WithRecord(kube::Object binding, const kube::Object& object) {
 // worked on at the same time as one of an edit, and must not undo what that one writes.
 kube::UpdateOptions OptionsFor(const kube::Request& request, const kube::Object& before,
                                const kube::Object& after) {
-  const bool is_guarded = request.variant == kChangedByKarmada ||
-                          before.spec()["suspension"] != after.spec()["suspension"];
+  const bool is_guarded =
+      request.variant == kNotByAnEdit || before.spec()["suspension"] != after.spec()["suspension"];
   kube::UpdateOptions options;
   if (is_guarded) options.precondition = kube::UpdateOptions::Precondition::kAlways;
   return options;

@@ -220,7 +220,7 @@ kube::Request TemplateSource::ListedRequest(const kube::Gvk& gvk,
   const bool all_known =
       deps_.policies.informer().HasSynced() && deps_.cluster_policies.informer().HasSynced();
   if (!all_known || IsLazilyGoverned(object, deps_.policies, deps_.cluster_policies)) {
-    request.variant = kChangedByKarmada;
+    request.variant = kNotByAnEdit;
   }
   return request;
 }
@@ -233,7 +233,7 @@ void TemplateSource::OnUpdate(kube::Request request, const kube::Object& before,
   // worked on at once.
   if (ChangedByKarmada(before, after) &&
       IsLazilyGoverned(after, deps_.policies, deps_.cluster_policies)) {
-    request.variant = kChangedByKarmada;
+    request.variant = kNotByAnEdit;
   } else {
     deps_.memory.edits.Add(request, after.resource_version());
   }

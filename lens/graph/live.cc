@@ -30,6 +30,7 @@
 #include "lens/graph/needs.h"
 #include "lens/graph/reading.h"
 #include "lens/graph/surroundings.h"
+#include "lens/why/expected.h"
 
 namespace lens::graph {
 namespace {
@@ -209,9 +210,19 @@ class LiveGraph {
     auto& clusters = source_.outcome[id].clusters;
     std::string state = StateOf(work);
     if (clusters.try_emplace(cluster).second) {
-      state = IsEvicting(binding, cluster) ? "being evicted" : "being removed";
+      state = StateOfLeftOver(work, binding, cluster);
     }
     if (!state.empty()) source_.arrivals[{id, cluster}] = state;
+  }
+
+  // Of a cluster that is no target any more.
+  std::string StateOfLeftOver(const kube::Object& work, const api::BindingView& binding,
+                              const std::string& cluster) const {
+    if (IsEvicting(binding, cluster)) return "being evicted";
+    // That the Cluster is leaving is not read: then its Work is soon being deleted.
+    const kube::Object member = kube::Object::Make(api::Clusters().gvk, {"", cluster});
+    const bool stays = !work.IsDeleting() && why::StaysSuspended(binding, cluster, &member);
+    return stays ? "suspended, not chosen any more" : "being removed";
   }
 
   void AddTemplates() {

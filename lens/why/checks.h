@@ -63,9 +63,12 @@ std::string AdviceForRefusal(absl::string_view message);
 // Returns " for its finalizers a, b" for an object that is being deleted and waits; "" for others.
 std::string WaitsForFinalizers(const kube::Object& object);
 
-// Returns ": " and why the template has not left a cluster in which it has a Work; "" when nothing
-// says so.
-std::string WhyNotRemoved(const Chain& chain, const std::string& cluster);
+// Why the template has not left a cluster in which it has a Work.
+struct Removal {
+  std::string why;     // Begins with ": "; "" when nothing says so.
+  std::string advice;  // A sentence without its full stop.
+};
+Removal WhyNotRemoved(const Chain& chain, const std::string& cluster);
 
 // Returns a finding for the program that `waiting` waits for, if its lease says that it does not
 // run.

@@ -113,6 +113,15 @@ absl::StatusOr<Expected> ExpectedFor(const Chain& chain, const api::TargetCluste
   return Expected{std::move(result), std::move(application)};
 }
 
+bool StaysSuspended(const api::BindingView& binding, const std::string& cluster,
+                    const kube::Object* member) {
+  if (!binding.IsDispatchingSuspended(cluster)) return false;
+  for (const api::EvictionTask& task : binding.EvictionTasks()) {
+    if (task.from_cluster == cluster) return false;
+  }
+  return member != nullptr && !member->IsDeleting();
+}
+
 works::Passage PassageFor(const Chain& chain) {
   const api::BindingView binding(*chain.binding);
   const auto find = [&] {

@@ -42,6 +42,12 @@ absl::StatusOr<json::Value> MissingInWork(const Chain& chain, const api::TargetC
 // object when it does not. kUnavailable when a webhook would have to be asked.
 absl::StatusOr<json::Value> DifferenceIn(const Chain& chain, const std::string& cluster);
 
+// Returns whether the Work in a cluster that the binding does not expect any more stays, because
+// the binding suspends dispatching to the cluster: as binding::StaysSuspended. `member` is the
+// Cluster, nullptr when there is none.
+bool StaysSuspended(const api::BindingView& binding, const std::string& cluster,
+                    const kube::Object* member);
+
 }  // namespace lens::why
 
 #endif  // LENS_WHY_EXPECTED_H_

@@ -51,12 +51,14 @@ Findings AskedClusterIsUnknown(const Chain& chain) {
 }
 
 // Returns what keeps the first Work that says so.
-std::string WhyWorksStay(const Chain& chain) {
+Removal WhyWorksStay(const Chain& chain) {
   for (const auto& [cluster, work] : chain.works) {
-    std::string why = WhyNotRemoved(chain, cluster);
-    if (!why.empty()) return why;
+    Removal removal = WhyNotRemoved(chain, cluster);
+    if (!removal.why.empty()) return removal;
   }
-  return "";
+  return {"",
+          "see whether the cluster can be reached: the Work goes when the object is removed from "
+          "it"};
 }
 
 Findings TemplateIsGone(const Chain& chain) {
@@ -70,11 +72,11 @@ Findings TemplateIsGone(const Chain& chain) {
              "see whether karmada-controller-manager runs and reaches the clusters"}};
   }
   if (!works.empty()) {
+    const Removal removal = WhyWorksStay(chain);
     return {{kStep, Grade::kStuck,
              absl::StrCat(chain.Name(), " is deleted, but its Work for ",
-                          absl::StrJoin(works, ", "), " is still there", WhyWorksStay(chain)),
-             absl::StrCat("see whether the cluster can be reached: the Work goes when the object "
-                          "is removed from it")}};
+                          absl::StrJoin(works, ", "), " is still there", removal.why),
+             removal.advice}};
   }
   const std::vector<std::string> holders = ClustersThatHoldIt(chain);
   if (!holders.empty()) {

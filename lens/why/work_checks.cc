@@ -1,4 +1,5 @@
 // Checks of the Works: whether each chosen cluster has one, and why not.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -6,10 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/binding.h"
+#include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/reasons.h"
@@ -95,11 +98,19 @@ bool HasOtherOverrides(const Chain& chain, const api::TargetCluster& target,
   return concerned && !IsCurrent(chain, target, work);
 }
 
+// Returns whether the Work stays although its cluster is no target any more.
+bool IsKeptSuspended(const Chain& chain, const std::string& cluster, const kube::Object& work) {
+  const auto member = chain.clusters.find(cluster);
+  return !work.IsDeleting() &&
+         StaysSuspended(api::BindingView(*chain.binding), cluster,
+                        member == chain.clusters.end() ? nullptr : member->second.get());
+}
+
 // Returns whether every chosen cluster has the Work that it shall have, and no other has one.
 bool AllWorksAreCurrent(const Chain& chain) {
   const std::set<std::string> expected = api::BindingView(*chain.binding).ExpectedClusters();
   for (const auto& [cluster, work] : chain.works) {
-    if (expected.count(cluster) == 0) return false;
+    if (expected.count(cluster) == 0 && !IsKeptSuspended(chain, cluster, *work)) return false;
   }
   const bool keeps_works = KeepsWorks(chain);
   for (const api::TargetCluster& target : chain.Targets()) {
@@ -154,6 +165,11 @@ Findings ManifestCannotBeMade(const Chain& chain) {
   });
 }
 
+bool HasLeavingWork(const Chain& chain) {
+  return std::any_of(chain.works.begin(), chain.works.end(),
+                     [](const auto& one) { return one.second->IsDeleting(); });
+}
+
 // Failures that only the daemon sees: of webhooks, of the API server.
 Findings WorkCouldNotBeWritten(const Chain& chain) {
   if (chain.binding == nullptr || chain.object == nullptr || AllWorksAreCurrent(chain)) return {};
@@ -163,7 +179,10 @@ Findings WorkCouldNotBeWritten(const Chain& chain) {
     failed = StandingFailure(chain, *chain.object, api::reason::kApplyOverridePolicyFailed,
                              api::reason::kApplyOverridePolicySucceed);
   }
-  if (failed.empty()) return {};
+  // What it waits for then is said of the Work that is being deleted.
+  if (failed.empty() || (absl::StrContains(failed, "is being deleted") && HasLeavingWork(chain))) {
+    return {};
+  }
   return {{kStep, Grade::kStuck,
            absl::StrCat("the Works of ", chain.Name(), " cannot be written: ", failed),
            AdviceForRefusal(failed)}};
@@ -244,21 +263,16 @@ Findings WorkIsBehind(const Chain& chain) {
   });
 }
 
-std::string AdviceForRemoval(absl::string_view why) {
-  return why.empty() ? "see whether the cluster can be reached"
-                     : "mend what the message says; it is tried again by itself";
-}
-
 Findings WorkIsBeingDeleted(const Chain& chain) {
   return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
     const kube::ObjectPtr work = WorkIn(chain, target.name);
     if (work == nullptr || !work->IsDeleting()) return {};
-    const std::string why = WhyNotRemoved(chain, target.name);
+    const Removal removal = WhyNotRemoved(chain, target.name);
     return {kStep,
-            why.empty() ? Grade::kWaiting : Grade::kStuck,
+            removal.why.empty() ? Grade::kWaiting : Grade::kStuck,
             absl::StrCat(work->Describe(), " is being deleted and has not left ", target.name,
-                         " yet", why),
-            AdviceForRemoval(why),
+                         " yet", removal.why),
+            removal.advice,
             "",
             {},
             Program::kControllerManager};
@@ -272,12 +286,19 @@ Findings WorkIsLeftOver(const Chain& chain) {
   Findings findings;
   for (const auto& [cluster, work] : chain.works) {
     if (expected.count(cluster) > 0 || !chain.Concerns(cluster)) continue;
-    const std::string why = WhyNotRemoved(chain, cluster);
+    if (IsKeptSuspended(chain, cluster, *work)) {
+      std::string text = api::message::SuspendedWorkKept(cluster);
+      text.pop_back();  // The full stop.
+      findings.push_back({kStep, Grade::kStuck, absl::StrCat(chain.Name(), ": ", text),
+                          "change spec.suspension of the policy", cluster});
+      continue;
+    }
+    const Removal removal = WhyNotRemoved(chain, cluster);
     findings.push_back({kStep,
-                        why.empty() ? Grade::kWaiting : Grade::kStuck,
+                        removal.why.empty() ? Grade::kWaiting : Grade::kStuck,
                         absl::StrCat(chain.Name(), " is not meant for ", cluster,
-                                     " any more, but its Work there still exists", why),
-                        AdviceForRemoval(why),
+                                     " any more, but its Work there still exists", removal.why),
+                        removal.advice,
                         cluster,
                         {},
                         Program::kControllerManager});
@@ -297,6 +318,22 @@ constexpr Check kChecks[] = {
     {"work-left-over", "Has every other cluster lost its Work?", WorkIsLeftOver},
 };
 
+// Returns what the Cluster, or the member itself, says about why it does not answer; "" when it
+// does, or nothing is known.
+std::string WhyNoAnswer(const Chain& chain, const std::string& cluster) {
+  const auto found = chain.clusters.find(cluster);
+  if (found != chain.clusters.end() && !api::ClusterView(*found->second).IsReady()) {
+    const json::Value* ready =
+        kube::FindCondition(api::ClusterView(*found->second).Conditions(), api::kClusterReady);
+    if (ready == nullptr) return "it has no condition Ready yet";
+    return absl::StrCat((*ready)["reason"].AsString(), ": ", (*ready)["message"].AsString());
+  }
+  const auto member = chain.members.find(cluster);
+  const bool is_silent =
+      member != chain.members.end() && absl::IsUnavailable(member->second.status);
+  return is_silent ? std::string(member->second.status.message()) : "";
+}
+
 }  // namespace
 
 std::string WaitsForFinalizers(const kube::Object& object) {
@@ -308,18 +345,26 @@ std::string WaitsForFinalizers(const kube::Object& object) {
   return absl::StrCat(" for its finalizers ", absl::StrJoin(names, ", "));
 }
 
-std::string WhyNotRemoved(const Chain& chain, const std::string& cluster) {
+Removal WhyNotRemoved(const Chain& chain, const std::string& cluster) {
+  constexpr char kMend[] = "mend what the message says; it is tried again by itself";
   const auto member = chain.members.find(cluster);
   if (member != chain.members.end() && member->second.object != nullptr) {
     const std::string waits = WaitsForFinalizers(*member->second.object);
-    if (!waits.empty()) return absl::StrCat(": the object there waits", waits);
+    if (!waits.empty()) return {absl::StrCat(": the object there waits", waits), kMend};
+  }
+  const std::string silence = WhyNoAnswer(chain, cluster);
+  if (!silence.empty()) {
+    return {absl::StrCat(": ", cluster, " does not answer (", silence, ")"),
+            "see whether the member's API server answers; the rest happens by itself then, and "
+            "until then the Work keeps note of what has to be deleted there"};
   }
   const auto work = chain.works.find(cluster);
-  if (work == chain.works.end() || !work->second->IsDeleting()) return "";
+  const Removal unknown = {"", "see whether the cluster can be reached"};
+  if (work == chain.works.end() || !work->second->IsDeleting()) return unknown;
   const json::Value* applied =
       kube::FindCondition(api::WorkView(*work->second).Conditions(), api::kWorkApplied);
   const bool failed = applied != nullptr && (*applied)["status"].AsString() == "False";
-  return failed ? absl::StrCat(": ", (*applied)["message"].AsString()) : "";
+  return failed ? Removal{absl::StrCat(": ", (*applied)["message"].AsString()), kMend} : unknown;
 }
 
 absl::Span<const Check> WorkChecks() { return kChecks; }

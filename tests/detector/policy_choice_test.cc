@@ -11,7 +11,7 @@
 
 namespace {
 
-using detector::kChangedByKarmada;
+using detector::kNotByAnEdit;
 using tests::Json;
 using tests::kDeployments;
 using tests::kWeb;
@@ -71,7 +71,7 @@ TEST_CASE_METHOD(Fixture, "a lazy policy is applied when a user creates or edits
   Put("p", 0);
   SetIn("p", "activationPreference", "Lazy");
   SECTION("not when the policy comes after the template") {
-    REQUIRE(Pass(kChangedByKarmada).ok());
+    REQUIRE(Pass(kNotByAnEdit).ok());
     CHECK(Holder() == "p");
     CHECK(Binding().empty());
     Edit();
@@ -87,7 +87,7 @@ TEST_CASE_METHOD(Fixture, "a lazy policy is applied when a user creates or edits
   CHECK(HolderOf(Binding()) == "p");
 
   SetIn("p", "placement", Json(R"({"clusterAffinity": {"clusterNames": ["m1"]}})"));
-  REQUIRE(Pass(kChangedByKarmada).ok());
+  REQUIRE(Pass(kNotByAnEdit).ok());
   CHECK(Binding().spec()["placement"] == Json("{}"));
   Edit();
   REQUIRE(Pass().ok());
@@ -131,7 +131,7 @@ struct LazyFixture : Fixture {
   }
   // Returns whether there is a binding after a pass that no edit has led to.
   bool BindsByItself() {
-    REQUIRE(Pass(kChangedByKarmada).ok());
+    REQUIRE(Pass(kNotByAnEdit).ok());
     CHECK(Holder() == "p");
     return HolderOf(Binding()) == "p";
   }
@@ -197,12 +197,12 @@ TEST_CASE_METHOD(Fixture,
   SeeEdit();
   REQUIRE(Pass().ok());
   SetIn("p", "placement", Json(kInM1));
-  for (const int variant : {0, kChangedByKarmada}) {
+  for (const int variant : {0, kNotByAnEdit}) {
     REQUIRE(Pass(variant).ok());
     CHECK(Binding().spec()["placement"] == Json("{}"));
   }
   Edit();  // Nobody has seen it: it was made while nobody led.
-  REQUIRE(Pass(kChangedByKarmada).ok());
+  REQUIRE(Pass(kNotByAnEdit).ok());
   CHECK(Binding().spec()["placement"] == Json(kInM1));
 }
 
@@ -215,7 +215,7 @@ TEST_CASE_METHOD(Fixture, "a lazy policy waits for an edit at a binding that ups
   binding.EraseAnnotation(api::kPassedTemplateAnnotation);
   PutCached(api::ResourceBindings(), binding);
   SetIn("p", "placement", Json(kInM1));
-  for (const int variant : {0, kChangedByKarmada}) {
+  for (const int variant : {0, kNotByAnEdit}) {
     REQUIRE(Pass(variant).ok());
     CHECK(Binding().spec()["placement"] == Json("{}"));
   }
@@ -228,7 +228,7 @@ TEST_CASE_METHOD(Fixture, "a lazy policy waits for an edit at a binding that ups
   }
   SECTION("that nobody has seen") {
     Edit();
-    REQUIRE(Pass(kChangedByKarmada).ok());
+    REQUIRE(Pass(kNotByAnEdit).ok());
   }
   CHECK(Binding().spec()["placement"] == Json(kInM1));
   CHECK(Binding().Annotation(api::kPassedTemplateAnnotation) != "");
@@ -246,25 +246,25 @@ TEST_CASE_METHOD(Fixture, "a lazy policy binds what was created after it, also a
   PutIndexed("p", created(KindOf("p"), KeyOf("p"), "2026-01-01T00:00:01Z"));
   SECTION("in a later second") {
     PutCached(kDeployments, created(kDeployments, kWeb, "2026-01-01T00:00:02Z"));
-    REQUIRE(Pass(kChangedByKarmada).ok());
+    REQUIRE(Pass(kNotByAnEdit).ok());
     CHECK(HolderOf(Binding()) == "p");
   }
   SECTION("in the same second, by the order of the versions") {
     PutCached(kDeployments, created(kDeployments, kWeb, "2026-01-01T00:00:01Z"));
-    REQUIRE(Pass(kChangedByKarmada).ok());
+    REQUIRE(Pass(kNotByAnEdit).ok());
     CHECK(HolderOf(Binding()) == "p");
   }
   SECTION("and not what was there in that second before it") {
     PutCached(kDeployments, created(kDeployments, kWeb, "2026-01-01T00:00:01Z"));
     PutIndexed("p", server->Find(KindOf("p"), KeyOf("p")));
-    REQUIRE(Pass(kChangedByKarmada).ok());
-    REQUIRE(Pass(kChangedByKarmada).ok());  // It is claimed by now, which makes it younger.
+    REQUIRE(Pass(kNotByAnEdit).ok());
+    REQUIRE(Pass(kNotByAnEdit).ok());  // It is claimed by now, which makes it younger.
     CHECK(Holder() == "p");
     CHECK(Binding().empty());
   }
   SECTION("and not what is older") {
     PutCached(kDeployments, created(kDeployments, kWeb, "2026-01-01T00:00:00Z"));
-    REQUIRE(Pass(kChangedByKarmada).ok());
+    REQUIRE(Pass(kNotByAnEdit).ok());
     CHECK(Holder() == "p");
     CHECK(Binding().empty());
   }
@@ -280,7 +280,7 @@ TEST_CASE_METHOD(Fixture, "a lazy policy that follows another one waits for an e
                                             "name": "other"}])"));
   REQUIRE(Pass().ok());
   REQUIRE(Holder() == "");
-  REQUIRE(Pass(kChangedByKarmada).ok());
+  REQUIRE(Pass(kNotByAnEdit).ok());
   CHECK(Holder() == "q");
   CHECK(HolderOf(Binding()) == "");
   Edit();
@@ -335,18 +335,18 @@ TEST_CASE_METHOD(Fixture, "a template that only Karmada has changed is blocked a
   Put("p", 0);
   SetIn("p", "activationPreference", "Lazy");
   SetIn("p", "dependentOverrides", Json(R"(["o"])"));
-  CHECK_FALSE(Pass(kChangedByKarmada).ok());
+  CHECK_FALSE(Pass(kNotByAnEdit).ok());
   REQUIRE(IsBlocked());
-  CHECK(memory.blocked.All()[0].request.variant == kChangedByKarmada);
+  CHECK(memory.blocked.All()[0].request.variant == kNotByAnEdit);
   SECTION("until a user changes it as well") {
     CHECK_FALSE(Pass().ok());
-    CHECK_FALSE(Pass(kChangedByKarmada).ok());
+    CHECK_FALSE(Pass(kNotByAnEdit).ok());
     CHECK(memory.blocked.All().at(0).request.variant == 0);
   }
   SECTION("until nothing is missing") {
     server->Put(api::OverridePolicies(),
                 kube::Object::Make(api::OverridePolicies().gvk, {"ns", "o"}));
-    REQUIRE(Pass(kChangedByKarmada).ok());
+    REQUIRE(Pass(kNotByAnEdit).ok());
     CHECK_FALSE(IsBlocked());
   }
 }

@@ -114,7 +114,7 @@ TEST_CASE_METHOD(Fixture, "a policy tries templates that it blocks, or may selec
 
 TEST_CASE_METHOD(Fixture, "a blocked template comes back as what its policy acts on") {
   kube::Request request{.key = {"ns", "web"}, .gvk = kDeployments.gvk};
-  request.variant = detector::kChangedByKarmada;
+  request.variant = detector::kNotByAnEdit;
   memory.blocked.Add(request, {"ns", "p"});
   PutPolicy();
   SECTION("a lazy policy does not take it for one that a user has changed") {
@@ -186,13 +186,13 @@ TEST_CASE_METHOD(LazyFixture, "an edited lazy policy also queues what it has cla
   REQUIRE(Reconcile().ok());  // Nobody has edited it since.
   CHECK(Queued().empty());
   Edit("Lazy");
-  CHECK(VariantQueued() == detector::kChangedByKarmada);
+  CHECK(VariantQueued() == detector::kNotByAnEdit);
   kube::Object binding =
       kube::Object::Make(api::ResourceBindings().gvk, {"ns", "lazily-deployment"});
   binding.SetLabel(Scope::kIdLabel, "another-id");
   PutCached(api::ResourceBindings(), binding);
   Edit("Lazy");
-  CHECK(VariantQueued() == detector::kChangedByKarmada);
+  CHECK(VariantQueued() == detector::kNotByAnEdit);
   binding.SetLabel(Scope::kIdLabel, "p-id");
   PutCached(api::ResourceBindings(), binding);
   Edit("Lazy");  // The request comes from the binding, which names another template here.
@@ -217,12 +217,12 @@ TEST_CASE_METHOD(LazyFixture,
   };
   Edit("Lazy");
   Edit("Lazy", select_nothing);
-  CHECK(VariantQueued() == detector::kChangedByKarmada);
+  CHECK(VariantQueued() == detector::kNotByAnEdit);
   Edit("Lazy", [](kube::Object& policy) {
     policy.AddFinalizer(Scope::kFinalizer);
     policy.Set({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
   });
-  CHECK(VariantQueued() == detector::kChangedByKarmada);
+  CHECK(VariantQueued() == detector::kNotByAnEdit);
 }
 
 TEST_CASE_METHOD(Fixture,

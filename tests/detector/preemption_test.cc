@@ -138,8 +138,8 @@ TEST_CASE_METHOD(Fixture, "a lazy policy takes the template, and changes it with
   kube::Object policy = server->Find(KindOf("high"), KeyOf("high"));
   policy.Set({"spec", "activationPreference"}, "Lazy");
   PutIndexed("high", policy);
-  REQUIRE(Pass(detector::kChangedByKarmada).ok());
-  REQUIRE(Pass(detector::kChangedByKarmada).ok());
+  REQUIRE(Pass(detector::kNotByAnEdit).ok());
+  REQUIRE(Pass(detector::kNotByAnEdit).ok());
   CHECK(Holder() == "high");
   CHECK(HolderOf(Binding()) == "low");
   kube::Object edited = server->Find(kDeployments, kWeb);
@@ -229,7 +229,7 @@ TEST_CASE_METHOD(QueueFixture, "a policy that preempts looks at the templates th
   CHECK(QueuedBy(policy, true) == std::vector<kube::Request>{claimed});
   lazily_claimed = true;
   kube::Request lazily = claimed;
-  lazily.variant = detector::kChangedByKarmada;
+  lazily.variant = detector::kNotByAnEdit;
   CHECK(QueuedBy(policy, true) == std::vector<kube::Request>{lazily});
   policy.Set({"spec", "preemption"}, "Never");
   CHECK(QueuedBy(policy, true).empty());

@@ -163,6 +163,22 @@ TEST_CASE_METHOD(Fixture, "Graph: a live control plane's bindings and Works are 
   }
 }
 
+TEST_CASE_METHOD(Fixture, "Graph: what stays in a suspended cluster is not being removed") {
+  Apply(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: web, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  suspension: {dispatchingOnClusters: {clusterNames: [m1]}}
+  placement: {clusterAffinity: {clusterNames: [m2]}}
+)");
+  REQUIRE(plane->Settle({}).ok());
+  CHECK_THAT(Tree(Read({})),
+             Contains("Deployment shop/web  -> m1 (suspended, not chosen any more), "
+                      "m2 (2 replicas, not applied)\n"));
+}
+
 TEST_CASE_METHOD(Fixture, "Graph: an object that nothing propagates can be asked about") {
   const kube::Resource maps{{"", "v1", "ConfigMap"}, "configmaps", true};
   CHECK_THAT(Tree(Read({.resource = maps, .key = {"shop", "alone"}})),
