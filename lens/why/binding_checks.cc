@@ -10,6 +10,7 @@
 #include "api/binding_address.h"
 #include "api/keys.h"
 #include "api/names.h"
+#include "api/policy.h"
 #include "api/reasons.h"
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
@@ -22,6 +23,14 @@ using interpreter::Operation;
 
 constexpr Step kStep = Step::kBinding;
 constexpr size_t kLongestName = 253;  // What an API server accepts as metadata.name.
+
+// Returns whether the policy does not act on the template for now, as a check of it says.
+bool PolicyWaits(const Chain& chain) {
+  std::string claim;
+  const kube::ObjectPtr policy = ClaimingPolicy(chain, *chain.object, &claim);
+  return (policy != nullptr && api::PolicyView(*policy).IsLazy()) ||
+         MissingOverride(chain).policy != nullptr;
+}
 
 bool IsClaimed(const Chain& chain) {
   std::string claim;
@@ -147,7 +156,7 @@ Findings BindingHasNoId(const Chain& chain) {
 
 Findings NoBindingYet(const Chain& chain) {
   if (chain.binding != nullptr || !IsClaimed(chain) || chain.object->IsDeleting()) return {};
-  if (!chain.CouldReadBinding()) return {};
+  if (!chain.CouldReadBinding() || PolicyWaits(chain)) return {};
   return {{kStep,
            Grade::kWaiting,
            absl::StrCat(chain.Name(),
@@ -181,7 +190,9 @@ Findings BindingIsBehind(const Chain& chain) {
   if (chain.binding == nullptr || chain.object == nullptr) return {};
   const kube::ObjectPtr policy = ClaimingPolicy(chain, *chain.object, &claim);
   if (policy == nullptr || chain.object->IsDeleting() || !chain.OwnsBinding()) return {};
-  const std::string behind = HasPlacementOf(chain, *policy)
+  const bool has_placement = HasPlacementOf(chain, *policy);
+  if (!has_placement && PolicyWaits(chain)) return {};
+  const std::string behind = has_placement
                                  ? OutdatedDemand(chain)
                                  : absl::StrCat("does not have the placement of ", claim, " yet");
   if (behind.empty()) return {};

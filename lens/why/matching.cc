@@ -189,6 +189,23 @@ bool HasPlacementOf(const Chain& chain, const kube::Object& policy) {
   return built.spec()["placement"] == chain.binding->spec()["placement"];
 }
 
+AwaitedOverride MissingOverride(const Chain& chain) {
+  if (chain.object == nullptr) return {};
+  std::string claim;
+  kube::ObjectPtr policy = ClaimingPolicy(chain, *chain.object, &claim);
+  const std::vector<Match> matches = Matches(chain);
+  if (policy == nullptr && !matches.empty()) policy = matches[0].policy;
+  if (policy == nullptr) return {};
+  for (const std::string& name : api::PolicyView(*policy).DependentOverrides()) {
+    const kube::ObjectKey key{std::string(policy->ns()), name};
+    const kube::Resource& kind =
+        key.ns.empty() ? api::ClusterOverridePolicies() : api::OverridePolicies();
+    if (chain.override_names.count(key) > 0 || !chain.CouldRead(kind.gvk, key)) continue;
+    return {policy, key};
+  }
+  return {};
+}
+
 NearMiss NearestMiss(const Chain& chain) {
   NearMiss nearest;
   if (chain.object == nullptr) return nearest;

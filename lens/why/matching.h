@@ -38,6 +38,14 @@ kube::ObjectPtr ClaimingPolicy(const Chain& chain, const kube::Object& object, s
 // REQUIRES: chain.object and chain.binding exist.
 bool HasPlacementOf(const Chain& chain, const kube::Object& policy);
 
+// An override policy that a policy waits for (spec.dependentOverrides).
+struct AwaitedOverride {
+  kube::ObjectPtr policy;  // nullptr when nothing is waited for.
+  kube::ObjectKey key;     // Of the override policy, which does not exist.
+};
+// Returns what the policy waits for that has claimed the template, or else that may claim it.
+AwaitedOverride MissingOverride(const Chain& chain);
+
 // What keeps a policy from selecting the template; a later one is nearer to selecting it.
 enum class Nearness {
   kFar,                    // Nothing suggests that it is meant for the template.

@@ -55,7 +55,7 @@ Obstacle EvictionFrom(const api::BindingView& binding, absl::string_view cluster
   for (const api::EvictionTask& task : binding.EvictionTasks()) {
     if (task.from_cluster != cluster) continue;
     if (!task.KeepsAway()) return {ObstacleKind::kEviction, "is being evicted from"};
-    return {ObstacleKind::kTaint, "is kept away from, because its toleration time is over"};
+    return {ObstacleKind::kTaint, "has a taint that is tolerated no longer (tolerationSeconds)"};
   }
   return {};
 }

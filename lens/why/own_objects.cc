@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "api/binding_resource.h"
+#include "api/reasons.h"
 #include "api/resources.h"
 #include "config/feature_gates.h"
 #include "config/support.h"
@@ -88,9 +90,24 @@ std::vector<std::string> OwnWarnings(const Chain& chain) {
   return lines;
 }
 
+// Returns why nothing follows the binding; "" for one that stands for its object, and for others.
+// The conditions of a refused one are of an earlier time.
+std::string WhyRefused(const Chain& chain) {
+  if (chain.object->gvk() != api::ResourceBindings().gvk) return "";
+  const absl::Status fits = api::CheckBindingResource(*chain.object);
+  if (!fits.ok()) return std::string(fits.message());
+  return StandingFailure(chain, *chain.object, api::reason::kBindingRefused,
+                         api::reason::kSyncWorkSucceed);
+}
+
 Findings OwnObjectFails(const Chain& chain) {
   if (chain.object == nullptr || !IsAboutOwnObject(chain)) return {};
   Findings findings;
+  const std::string refusal = WhyRefused(chain);
+  if (!refusal.empty()) {
+    findings.push_back({Step::kTemplate, Grade::kStuck, refusal,
+                        "delete it, or let it name an object of its own namespace"});
+  }
   for (const json::Value& condition : ConditionsOf(*chain.object).items()) {
     if (!IsBad(condition)) continue;
     findings.push_back(

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/binding.h"
+#include "api/keys.h"
 #include "api/policy.h"
 #include "api/reasons.h"
 #include "api/resources.h"
@@ -41,6 +42,13 @@ kube::ObjectPtr Governing(const Chain& chain) {
   return chain.object == nullptr ? nullptr : ClaimingPolicy(chain, *chain.object, &claim);
 }
 
+// Returns whether the binding lacks the finalizer that those have which Karmada makes: its Works
+// stay when it is deleted.
+bool IsMadeByHand(const kube::Object& binding) {
+  return !binding.HasFinalizer(binding.ns().empty() ? api::kClusterBindingFinalizer
+                                                    : api::kBindingFinalizer);
+}
+
 // Returns what is needed by a template whose policy does not take dependencies along.
 Findings NobodyTakesItAlong(const Chain& chain) {
   const api::BindingView view(*chain.dependents[0]);
@@ -57,6 +65,16 @@ Findings NobodyTakesItAlong(const Chain& chain) {
 Findings NoPolicySelectsIt(const Chain& chain) {
   if (!NeedsPolicy(chain) || !Claim(chain).empty() || !Matches(chain).empty()) return {};
   if (!chain.CouldReadPolicies()) return {};
+  const bool is_managed =
+      chain.binding != nullptr && !chain.binding->Label(api::kBindingManagedByLabel).empty();
+  if (is_managed) return {};  // A MultiClusterService has made it.
+  if (chain.binding != nullptr && IsMadeByHand(*chain.binding)) {
+    return {{kStep, Grade::kNote,
+             absl::StrCat("no policy selects ", chain.Name(), "; its ", chain.binding->Describe(),
+                          " was made by hand"),
+             "write a policy that selects it; to remove it from clusters instead, delete the "
+             "binding and then its Works, which stay otherwise, with the objects in the clusters"}};
+  }
   if (chain.binding != nullptr) {
     return {{kStep, Grade::kStuck,
              absl::StrCat("no policy selects ", chain.Name(), " any more; its ",
@@ -90,21 +108,12 @@ Findings ClaimedByPolicyThatIsGone(const Chain& chain) {
 }
 
 Findings DependentOverridesAreMissing(const Chain& chain) {
-  kube::ObjectPtr policy = Governing(chain);
-  const std::vector<Match> matches = Matches(chain);
-  if (policy == nullptr && !matches.empty()) policy = matches[0].policy;
-  if (policy == nullptr || chain.object == nullptr) return {};
-  for (const std::string& name : api::PolicyView(*policy).DependentOverrides()) {
-    const kube::ObjectKey key{std::string(policy->ns()), name};
-    const kube::Resource& kind =
-        key.ns.empty() ? api::ClusterOverridePolicies() : api::OverridePolicies();
-    if (chain.override_names.count(key) > 0 || !chain.CouldRead(kind.gvk, key)) continue;
-    return {{kStep, Grade::kStuck,
-             absl::StrCat(policy->Describe(), " waits for the override policy ", key.ToString(),
-                          ", which does not exist (spec.dependentOverrides)"),
-             "create that override policy, or take it out of dependentOverrides"}};
-  }
-  return {};
+  const AwaitedOverride awaited = MissingOverride(chain);
+  if (awaited.policy == nullptr) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat(awaited.policy->Describe(), " waits for the override policy ",
+                        awaited.key.ToString(), ", which does not exist (spec.dependentOverrides)"),
+           "create that override policy, or take it out of dependentOverrides"}};
 }
 
 Findings ClustersDoNotServeTheKind(const Chain& chain) {
@@ -139,7 +148,7 @@ Findings PolicyIsLazy(const Chain& chain) {
 Findings NotClaimedYet(const Chain& chain) {
   if (!NeedsPolicy(chain) || !Claim(chain).empty()) return {};
   const std::vector<Match> matches = Matches(chain);
-  if (matches.empty()) return {};
+  if (matches.empty() || MissingOverride(chain).policy != nullptr) return {};
   return {{kStep,
            Grade::kWaiting,
            absl::StrCat(matches[0].Describe(), " selects ", chain.Name(),

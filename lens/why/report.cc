@@ -43,6 +43,23 @@ std::string ConditionsText(const json::Value& conditions) {
   return texts.empty() ? "no conditions yet" : absl::StrJoin(texts, ", ");
 }
 
+// Returns "OverridePolicy shop/small" for each override policy that the Work records as applied.
+std::vector<std::string> OverridesOf(const kube::Object& work, const std::string& ns) {
+  std::vector<std::string> names;
+  for (const auto& [annotation, prefix] :
+       {std::pair(api::kAppliedClusterOverridesAnnotation, std::string("ClusterOverridePolicy ")),
+        std::pair(api::kAppliedOverridesAnnotation, absl::StrCat("OverridePolicy ", ns, "/"))}) {
+    const absl::StatusOr<json::Value> applied = json::Parse(work.Annotation(annotation));
+    if (!applied.ok()) continue;
+    for (const json::Value& item : applied->items()) {
+      std::string name = absl::StrCat(prefix, item["policyName"].AsString());
+      const bool is_new = std::find(names.begin(), names.end(), name) == names.end();
+      if (is_new) names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
 class Way {
  public:
   Way(const Chain& chain, const Diagnosis& diagnosis) : chain_(chain), diagnosis_(diagnosis) {}
@@ -231,12 +248,26 @@ class Way {
                      absl::StrCat(work->second->Describe(), ": ",
                                   ConditionsText(api::WorkView(*work->second).Conditions())),
                      cluster);
-    AddOverrides(cluster, node);
+    AddOverrides(cluster, *work->second, node);
     return node;
   }
 
-  void AddOverrides(const std::string& cluster, Node& node) const {
-    if (chain_.object == nullptr || chain_.binding == nullptr) return;
+  // Shows the override policies that the Work was made with: it may have been made before they
+  // were changed, or be held back. Those that still apply are shown with their rules.
+  void AddOverrides(const std::string& cluster, const kube::Object& work, Node& node) const {
+    for (const std::string& policy : OverridesOf(work, chain_.asked.key.ns)) {
+      std::vector<std::string> fields = FieldsOf(policy, cluster);
+      if (fields.empty()) fields.emplace_back("(its rule does not apply any more)");
+      for (const std::string& field : fields) {
+        node.children.push_back({Mark::kNone, absl::StrCat("override: ", policy, " ", field)});
+      }
+    }
+  }
+
+  // Returns the fields of the policy's rules that apply in the cluster now.
+  std::vector<std::string> FieldsOf(const std::string& policy, const std::string& cluster) const {
+    std::vector<std::string> fields;
+    if (chain_.object == nullptr || chain_.binding == nullptr) return fields;
     for (const api::TargetCluster& target : chain_.Targets()) {
       if (target.name != cluster) continue;
       const absl::StatusOr<Expected> expected = ExpectedFor(chain_, target);
@@ -244,12 +275,11 @@ class Way {
       for (const auto* rules :
            {&expected->application.of_cluster_policies, &expected->application.of_policies}) {
         for (const overrides::AppliedRule& applied : *rules) {
-          node.children.push_back(
-              {Mark::kNone, absl::StrCat("override: ", applied.policy->object().Describe(), " ",
-                                         applied.rule->field)});
+          if (applied.policy->object().Describe() == policy) fields.push_back(applied.rule->field);
         }
       }
     }
+    return fields;
   }
 
   Node Member(const std::string& cluster) const {

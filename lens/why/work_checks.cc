@@ -15,6 +15,7 @@
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
+#include "api/passed_template.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "api/work.h"
@@ -221,6 +222,13 @@ std::string WhatWorkLacks(const Chain& chain, const api::TargetCluster& target,
   return absl::StrCat("is not what the override policies make of ", chain.Name(), " now");
 }
 
+// Returns whether the template is as it was when the Work was made.
+bool IsOfPresentState(const Chain& chain, const kube::Object& work) {
+  const api::PassedRecord record = api::CompareWithRecord(*chain.binding, *chain.object);
+  if (record != api::PassedRecord::kNone) return record == api::PassedRecord::kSame;
+  return MadeFrom(work) == chain.object->generation();
+}
+
 // An edit that the detector has not let pass stays out of the clusters; so does each edit of a
 // template that no policy governs.
 Findings TemplateIsHeldBack(const Chain& chain) {
@@ -230,9 +238,13 @@ Findings TemplateIsHeldBack(const Chain& chain) {
     const kube::ObjectPtr work = WorkIn(chain, target.name);
     if (work == nullptr || work->IsDeleting() || IsCurrent(chain, target, *work)) return {};
     if (is_released) {
+      const std::string what =
+          IsOfPresentState(chain, *work)
+              ? absl::StrCat("does not get what the override policies make of ", chain.Name(),
+                             " now")
+              : absl::StrCat("keeps an earlier state of ", chain.Name());
       return {kStep, Grade::kNote,
-              absl::StrCat(target.name, " keeps an earlier state of ", chain.Name(),
-                           ", because no policy governs it any more"),
+              absl::StrCat(target.name, " ", what, ", because no policy governs it any more"),
               "make a policy that selects it"};
     }
     return {kStep,

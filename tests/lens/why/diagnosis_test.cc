@@ -2,6 +2,7 @@
 #include "lens/why/diagnosis.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -113,6 +114,41 @@ TEST_CASE("Lens: clusters that keep an earlier state of a released template are 
                       "governs it any more",
                       "member2 keeps an earlier state of Deployment shop/web, because no policy "
                       "governs it any more"});
+}
+
+// Returns what is found besides in the situation, by the names of the checks.
+std::vector<std::string> ChecksIn(const std::string& name) {
+  std::vector<std::string> checks;
+  for (const auto& [situation, chain, diagnosis] : Cases()) {
+    if (situation.Text("name") != name) continue;
+    for (const lens::why::Finding& finding : diagnosis.findings) checks.push_back(finding.check);
+  }
+  return checks;
+}
+
+TEST_CASE("Lens: nobody is told to wait a moment for a policy that waits itself") {
+  CHECK(ChecksIn("the policy is lazy") == std::vector<std::string>{"policy-lazy"});
+  CHECK(ChecksIn("a lazy policy was changed") == std::vector<std::string>{"policy-lazy"});
+  const std::vector<std::string> waiting = {"dependent-overrides"};
+  CHECK(ChecksIn("the policy waits for an override") == waiting);
+  CHECK(ChecksIn("the policy that selects it waits for an override") == waiting);
+}
+
+TEST_CASE("Lens: an override is shown at the Works that were made with it") {
+  std::map<std::string, std::string> ways;
+  for (const auto& [situation, chain, diagnosis] : Cases()) {
+    Collect(lens::why::WayOf(chain, diagnosis), ways[situation.Text("name")]);
+  }
+  constexpr char kShown[] = "override: OverridePolicy shop/paused";
+  CHECK_THAT(
+      ways["an override policy has gone, and what it has made of the manifest is still there"],
+      Catch::Contains(kShown));
+  const std::string released = ways["a template without a policy gets no override"];
+  CHECK_THAT(
+      released,
+      Catch::Contains(
+          "member2 does not get what the override policies make of Deployment shop/web now"));
+  CHECK_THAT(released, !Catch::Contains(kShown));
 }
 
 TEST_CASE("Lens: the report shows every finding, and is the same as JSON") {
