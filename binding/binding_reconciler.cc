@@ -87,7 +87,7 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   const api::BindingView binding(*object);
   RETURN_IF_ERROR(
       base::Annotate(DeleteOrphans(binding, stop), "deleting works of clusters no longer chosen"));
-  if (IsPurging(binding)) return kube::Action::After(kPurgeRecheck);
+  if (IsPurging(binding, works_.Known(binding))) return kube::Action::After(kPurgeRecheck);
 
   absl::Status fits = api::CheckBindingResource(*object);
   if (!fits.ok()) return Refuse(binding, fits);
@@ -165,17 +165,6 @@ kube::Action BindingReconciler<Scope>::Refuse(const api::BindingView& binding,
   recorder_.Warning(kube::InvolvedObject::Of(binding.object()), api::reason::kBindingRefused,
                     why.message());
   return kube::Action::Done();
-}
-
-template <class Scope>
-bool BindingReconciler<Scope>::IsPurging(const api::BindingView& binding) const {
-  const std::set<std::string> purged = binding.ClustersPurgedAtOnce();
-  if (purged.empty()) return false;
-  for (const kube::ObjectPtr& work : works_.Known(binding)) {
-    const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
-    if (cluster.ok() && purged.count(*cluster) > 0) return true;
-  }
-  return false;
 }
 
 template <class Scope>

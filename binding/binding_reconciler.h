@@ -45,7 +45,6 @@ class BindingReconciler : public kube::Reconciler {
   absl::Status DeleteOrphans(const api::BindingView& binding, const base::StopToken& stop);
   // Reports a binding that may not stand for its object.
   kube::Action Refuse(const api::BindingView& binding, const absl::Status& why);
-  bool IsPurging(const api::BindingView& binding) const;
   // What came of a pass over the Works.
   struct Outcome {
     absl::Status status;

@@ -1,6 +1,11 @@
 #include "binding/removal.h"
 
+#include <set>
+#include <string>
+#include <vector>
+
 #include "absl/algorithm/container.h"
+#include "api/names.h"
 #include "api/policy_scope.h"
 #include "api/resources.h"
 #include "api/work.h"
@@ -49,6 +54,15 @@ bool StaysSuspended(const api::BindingView& binding, const std::string& cluster,
   if (is_evicted) return false;
   const kube::ObjectPtr member = control_plane.Find(api::Clusters(), {"", cluster});
   return member != nullptr && !member->IsDeleting();
+}
+
+bool IsPurging(const api::BindingView& binding, const std::vector<kube::ObjectPtr>& works) {
+  const std::set<std::string> purged = binding.ClustersPurgedAtOnce();
+  if (purged.empty()) return false;
+  return absl::c_any_of(works, [&](const kube::ObjectPtr& work) {
+    const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
+    return cluster.ok() && purged.contains(*cluster);
+  });
 }
 
 absl::StatusOr<kube::ObjectPtr> Preserve(kube::ClusterClient& control_plane,

@@ -17,11 +17,15 @@ namespace binding {
 
 // Returns whether the Work in a cluster that the binding does not expect any more stays for now,
 // because the binding suspends dispatching to the cluster: nothing there changes until that is
-// resumed, whatever the scheduler decides (upstream's issue 6763). A Work is deleted while an eviction
-// task says that the workload has left the cluster, and so does one in a cluster that is being
-// removed.
+// resumed, whatever the scheduler decides (upstream's issue 6763). A Work is deleted while an
+// eviction task says that the workload has left the cluster, and so does one in a cluster that is
+// being removed.
 bool StaysSuspended(const api::BindingView& binding, const std::string& cluster,
                     kube::ClusterClient& control_plane);
+
+// Returns whether one of the binding's Works is in a cluster that an eviction task purges at once:
+// it must be gone before the workload is made elsewhere.
+bool IsPurging(const api::BindingView& binding, const std::vector<kube::ObjectPtr>& works);
 
 // Has the members keep what the Work has put there when it is deleted; returns the Work as it is
 // then. Nothing is written if it says so already.

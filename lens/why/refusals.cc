@@ -85,9 +85,7 @@ Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, const kub
 }
 
 std::string AdviceForForeign(const Chain& chain, const kube::Object& work) {
-  // In events it stands behind a sentence.
   std::string text = api::message::TakeOverAdvice(chain.asked.gvk.kind);
-  text.erase(0, absl::string_view(". ").size());
   text[0] = absl::ascii_tolower(static_cast<unsigned char>(text[0]));
   if (chain.IsNamespace()) return text;
   if (api::WorkView(work).PreservesResourcesOnDeletion()) {

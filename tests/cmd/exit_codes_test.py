@@ -102,6 +102,7 @@ ANY_TEXT = {
         "--log-file", "--log-json-info-buffer-size", "--log-text-info-buffer-size",
         "--no-execute-taint-eviction-purge-mode", "--profiling-bind-address",
         "--stderrthreshold",  # Without effect: only their names are known.
+        "--controllers",  # A name that is not known is a warning, as upstream starts with it.
         "--subject",  # The name of a user, which may be anything.
     },
     "karmada-search": {
