@@ -120,13 +120,15 @@ void RemoveServerFields(kube::Object& object) {
 
 }  // namespace
 
-// Gives templates their uids, and restored policies the permanent ids by which others name them.
-// Other objects keep what the server has chosen: a binding that is made again must not be mistaken
-// for its predecessor. Thread-safe.
+// Gives objects that were read their times of creation, templates their uids, and restored policies
+// the permanent ids by which others name them. Other objects keep what the server has chosen: a
+// binding that is made again must not be mistaken for its predecessor. Thread-safe.
 class DryControlPlane::Identities {
  public:
   void Remember(const kube::Object& object) {
     absl::MutexLock lock(&mu_);
+    const std::string created = object.metadata()["creationTimestamp"].ToString();
+    if (!created.empty()) created_[ObjectId::Of(object)] = created;
     if (!object.uid().empty()) uids_[ObjectId::Of(object)] = std::string(object.uid());
     for (const char* label : kIdLabels) {
       if (!object.Label(label).empty()) {
@@ -143,10 +145,17 @@ class DryControlPlane::Identities {
     const bool is_template =
         !api::IsKarmadaGroup(gvk.group) && gvk != api::Namespaces().gvk && gvk.kind != "Event";
     if (is_template) SetUid(UidOf(object), object);
+    RestoreCreation(object);
     return absl::OkStatus();
   }
 
  private:
+  void RestoreCreation(kube::Object& object) const {
+    absl::MutexLock lock(&mu_);
+    const auto found = created_.find(ObjectId::Of(object));
+    if (found != created_.end()) object.Set({"metadata", "creationTimestamp"}, found->second);
+  }
+
   void RestoreIds(kube::Object& policy) const {
     absl::MutexLock lock(&mu_);
     for (const char* label : kIdLabels) {
@@ -169,6 +178,7 @@ class DryControlPlane::Identities {
 
   mutable absl::Mutex mu_;
   std::map<ObjectId, std::string> uids_ ABSL_GUARDED_BY(mu_);
+  std::map<ObjectId, std::string> created_ ABSL_GUARDED_BY(mu_);
   std::map<std::pair<ObjectId, std::string>, std::string> policy_ids_ ABSL_GUARDED_BY(mu_);
 };
 

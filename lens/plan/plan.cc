@@ -20,6 +20,12 @@
 namespace lens::plan {
 namespace {
 
+bool HasRules(const std::vector<InputObject>& objects) {
+  return std::any_of(objects.begin(), objects.end(), [](const InputObject& read) {
+    return read.object.gvk() == api::InterpreterCustomizations().gvk;
+  });
+}
+
 class Planner {
  public:
   Planner(const PlanRequest& request, DryControlPlane& plane) : request_(request), plane_(plane) {}
@@ -27,6 +33,9 @@ class Planner {
   absl::StatusOr<Plan> MakeLive(const base::StopToken& stop) {
     ASSIGN_OR_RETURN(const LiveState live, request_.live->ReadTouched(request_.objects, stop));
     RETURN_IF_ERROR(TakeOver(live));
+    // So that the loops see edits of what was there. New rules of the interpreter are not waited
+    // for, so they have to be there when the loops start.
+    if (!HasRules(request_.objects)) RETURN_IF_ERROR(plane_.Settle(stop));
     const std::vector<InputObject> objects = AppliedTo(live, request_.objects);
     applying_.ServeKinds(objects);
     applying_.CheckFields(objects);

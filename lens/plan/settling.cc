@@ -67,6 +67,7 @@ std::vector<std::pair<kube::ObjectPtr, api::ResourceSelector>> Selectors(
 bool AreTemplatesBound(sandbox::Backend& backend, const detector::TemplateFilter& filter) {
   for (const auto& [policy, selector] : Selectors(backend)) {
     if (policy->IsDeleting()) return false;
+    if (api::PolicyView(*policy).IsLazy()) continue;  // It binds nothing but what is edited.
     if (!AreBound(backend, selector, std::string(policy->ns()), filter)) return false;
   }
   return true;

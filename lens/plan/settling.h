@@ -12,10 +12,10 @@
 
 namespace lens::plan {
 
-// Returns whether every template that a policy selects has a binding, every binding has been placed
-// or refused by the scheduler in its present generation, and every cluster of a binding has a Work.
-// It may stay false for ever: a dependent override that does not exist, for example, keeps a
-// template without a binding.
+// Returns whether every template that a policy selects has a binding, unless the policy is lazy,
+// every binding has been placed or refused by the scheduler in its present generation, and every
+// cluster of a binding has a Work. It may stay false for ever: a dependent override that does not
+// exist, for example, keeps a template without a binding.
 bool IsComplete(sandbox::Backend& backend, const config::Options& options);
 
 // Returns the served kinds that policies select, without those that are never propagated.

@@ -180,6 +180,26 @@ TEST_CASE_METHOD(Fixture, "Plan: an edit waits for the override that its policy 
   CHECK(Found(finding::kHeldBack, "Deployment shop/web") == "");
 }
 
+TEST_CASE_METHOD(Fixture, "Plan: a lazy policy takes a template with its next edit") {
+  std::string policy = Policy();
+  policy.replace(policy.find("metadata: {name: web,"), 21, "metadata: {name: lazy,");
+  policy.replace(policy.find("propagateDeps: true"), 19, "activationPreference: Lazy");
+  policy.replace(policy.find("apps/v1, kind: Deployment}"), 26, "v1, kind: ConfigMap, name: more}");
+  Apply(policy);
+  REQUIRE(live->Settle({}).ok());
+  const auto config_map = [](const std::string& value) {
+    return absl::StrCat(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more, namespace: shop}\n",
+        "data: {a: \"", value, "\"}\n");
+  };
+  CHECK(Differences("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more, namespace: shop}\n") ==
+        "");
+  CHECK_THAT(Found(finding::kHeldBack, "ConfigMap shop/more"), Catch::Contains("is lazy"));
+  CHECK(Differences(config_map("1")) ==
+        "ConfigMap shop/more m1 create\nConfigMap shop/more m2 create\n");
+  CHECK(Found(finding::kHeldBack, "ConfigMap shop/more") == "");
+}
+
 TEST_CASE_METHOD(Fixture, "Plan: a policy in the files takes a template that had none") {
   DeletePolicy();
   CHECK_THAT(Differences(Deployment("web", 8, "settings") + "---\n" + Policy()),
