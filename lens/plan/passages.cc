@@ -1,6 +1,6 @@
 #include "lens/plan/passages.h"
 
-#include <algorithm>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
@@ -27,21 +27,36 @@ bool Names(const kube::Object& work, const kube::Object& binding) {
   return named == binding.key();
 }
 
-// Returns the Works in the clusters that the binding names as targets, as works::TargetWorks does.
-std::vector<kube::ObjectPtr> TargetWorks(const api::BindingView& binding,
-                                         const std::vector<kube::ObjectPtr>& works) {
-  const api::ObjectReference object = binding.Resource();
-  const std::string name = api::WorkName(object.kind, object.name, object.ns);
-  std::vector<kube::ObjectPtr> found;
-  for (const api::TargetCluster& target : binding.DispatchTargets()) {
-    const kube::ObjectKey key = {api::ExecutionNamespace(target.name), name};
-    const auto at = std::find_if(works.begin(), works.end(), [&](const kube::ObjectPtr& work) {
-      return work->key() == key && Names(*work, binding.object());
-    });
-    if (at != works.end()) found.push_back(*at);
+// Templates and Works, found by name.
+class Index {
+ public:
+  Index(const std::vector<kube::ObjectPtr>& templates, const std::vector<kube::ObjectPtr>& works) {
+    for (const kube::ObjectPtr& object : templates) templates_[ObjectId::Of(*object)] = object;
+    for (const kube::ObjectPtr& work : works) works_[work->key()] = work;
   }
-  return found;
-}
+
+  kube::ObjectPtr TemplateOf(const api::BindingView& binding) const {
+    const auto found = templates_.find(IdOf(binding.Resource()));
+    return found == templates_.end() ? nullptr : found->second;
+  }
+
+  // Returns the Works in the clusters that the binding names as targets, as works::TargetWorks.
+  std::vector<kube::ObjectPtr> TargetWorks(const api::BindingView& binding) const {
+    const api::ObjectReference object = binding.Resource();
+    const std::string name = api::WorkName(object.kind, object.name, object.ns);
+    std::vector<kube::ObjectPtr> works;
+    for (const api::TargetCluster& target : binding.DispatchTargets()) {
+      const auto found = works_.find({api::ExecutionNamespace(target.name), name});
+      const bool is_its = found != works_.end() && Names(*found->second, binding.object());
+      if (is_its) works.push_back(found->second);
+    }
+    return works;
+  }
+
+ private:
+  std::map<ObjectId, kube::ObjectPtr> templates_;
+  std::map<kube::ObjectKey, kube::ObjectPtr> works_;
+};
 
 std::vector<kube::ObjectPtr> Shared(const std::vector<kube::Object>& objects) {
   std::vector<kube::ObjectPtr> shared;
@@ -60,16 +75,20 @@ std::string TextFor(works::Passage passage, const std::string& failure) {
 
 }  // namespace
 
-bool HasPassed(const LiveState& live, const kube::Object& binding) {
-  const api::BindingView view(binding);
-  const ObjectId id = IdOf(view.Resource());
-  const auto object =
-      std::find_if(live.templates.begin(), live.templates.end(),
-                   [&](const kube::Object& one) { return ObjectId::Of(one) == id; });
-  if (object == live.templates.end()) return false;
-  const auto find = [&] { return TargetWorks(view, Shared(live.works)); };
-  // No customization prunes, and webhooks are not called.
-  return works::HasPassed(view, *object, find, why::Rules({}).WithoutWebhooks());
+std::set<kube::ObjectKey> PassedBindings(const LiveState& live) {
+  const Index index(Shared(live.templates), Shared(live.works));
+  const why::Rules rules({});  // No customization prunes, and webhooks are not called.
+  std::set<kube::ObjectKey> passed;
+  for (const kube::Object& binding : live.bindings) {
+    const api::BindingView view(binding);
+    const kube::ObjectPtr object = index.TemplateOf(view);
+    const auto find = [&] { return index.TargetWorks(view); };
+    if (object == nullptr || !works::HasPassed(view, *object, find, rules.WithoutWebhooks())) {
+      continue;
+    }
+    passed.insert(binding.key());
+  }
+  return passed;
 }
 
 absl::Status RecordPassage(sandbox::Backend& backend, bool has_passed, kube::Object& binding) {
@@ -99,16 +118,15 @@ std::string PolicyFailure(const std::vector<LoopWarning>& warnings, const Object
 
 void AddHeldBack(const State& state, const std::vector<LoopWarning>& warnings,
                  const interpreter::Interpreter& interpreter, Outcome& out) {
+  const Index index(state.templates, state.works);
   for (const kube::ObjectPtr& binding : state.bindings) {
     const api::BindingView view(*binding);
     const ObjectId id = IdOf(view.Resource());
     const auto found = out.find(id);
-    const auto object =
-        std::find_if(state.templates.begin(), state.templates.end(),
-                     [&](const kube::ObjectPtr& one) { return ObjectId::Of(*one) == id; });
-    if (found == out.end() || object == state.templates.end() || binding->IsDeleting()) continue;
-    const auto find = [&] { return TargetWorks(view, state.works); };
-    const works::Passage passage = works::PassageOf(view, **object, find, interpreter);
+    const kube::ObjectPtr object = index.TemplateOf(view);
+    if (found == out.end() || object == nullptr || binding->IsDeleting()) continue;
+    const auto find = [&] { return index.TargetWorks(view); };
+    const works::Passage passage = works::PassageOf(view, *object, find, interpreter);
     if (passage == works::Passage::kPassed) continue;
     found->second.held_back = TextFor(passage, PolicyFailure(warnings, id));
   }

@@ -5,11 +5,13 @@
 #ifndef LENS_PLAN_PASSAGES_H_
 #define LENS_PLAN_PASSAGES_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "interpreter/interpreter.h"
+#include "kube/meta/names.h"
 #include "kube/meta/object.h"
 #include "lens/plan/dry_loops.h"
 #include "lens/plan/live_reader.h"
@@ -18,9 +20,8 @@
 
 namespace lens::plan {
 
-// Returns whether the live template's present state has passed. REQUIRES: `binding` is one of
-// `live`.
-bool HasPassed(const LiveState& live, const kube::Object& binding);
+// Returns the live bindings whose templates' present states have passed.
+std::set<kube::ObjectKey> PassedBindings(const LiveState& live);
 
 // Makes the binding record that the state which its template has on the simulated control plane
 // has passed, or that none of its states has. A binding that was made by hand follows its template

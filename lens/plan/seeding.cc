@@ -1,6 +1,7 @@
 #include "lens/plan/seeding.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -32,8 +33,9 @@ absl::Status Seed(const LiveState& live, DryControlPlane& plane) {
     if (work.IsDeleting()) continue;
     RETURN_IF_ERROR(base::Annotate(plane.RestoreWork(work), "taking over ", work.Describe()));
   }
+  const std::set<kube::ObjectKey> passed = PassedBindings(live);
   for (const kube::Object& binding : live.bindings) {
-    RETURN_IF_ERROR(base::Annotate(plane.RestoreBinding(binding, HasPassed(live, binding)),
+    RETURN_IF_ERROR(base::Annotate(plane.RestoreBinding(binding, passed.contains(binding.key())),
                                    "taking over ", binding.Describe()));
   }
   return absl::OkStatus();
