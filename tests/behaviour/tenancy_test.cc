@@ -176,13 +176,13 @@ TEST_CASE("An editor of one namespace reaches nothing that is not theirs") {
   for (const Attempt& attempt : Attempts()) {
     INFO(attempt.kind << " " << attempt.field << ": " << attempt.what);
     const std::string manifest = t.Filled(attempt.manifest);
-    if (attempt.event == absl::string_view("admission")) {
-      CHECK(t.IsNotAdmitted(manifest));
-      continue;
-    }
+    const bool by_admission = attempt.event == absl::string_view("admission");
+    if (by_admission && t.IsNotAdmitted(manifest)) continue;
+    // The webhook of Karmada v1.16 sets the namespace instead.
+    if (by_admission) CHECK(t.plane.fleet() == nullptr);
     if (t.IsInvalidThere(manifest)) continue;
     t.plane.Apply(kTenant, manifest);
-    t.CheckRefused(attempt.event);
+    t.CheckRefused(by_admission ? "" : attempt.event);
     const std::string learned = t.Learned();
     CHECK(absl::StrContains(learned, "none"));
     CHECK_FALSE(absl::StrContains(learned, t.id));
