@@ -58,6 +58,8 @@ class PreflightTest(DaemonCase):
         for kind in answer["kinds"]:
             with self.subTest(kind["name"]):
                 self.assertIn(kind["grade"], ("same", "differs"))
+                if kind["name"].split(".", 1)[1] in ("apps", "batch"):
+                    continue  # Kinds of templates whose results differ.
                 self.assertIn(kind["read"], kind["served"])
                 if kind["name"] != "clusters.cluster.karmada.io":
                     self.assertIn(kind["read"], kind["stored"])

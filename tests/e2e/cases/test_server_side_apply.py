@@ -76,9 +76,14 @@ class ServerSideApplyTest(DaemonCase):
         def refused():
             applied, message = self.is_applied()
             assert not applied and 'conflict with "rig"' in message and ".image" in message, message
-            assert "set conflictResolution: Overwrite in the policy" in message, message
             return True
         self.wait("the conflict to be reported", refused)
+
+        def is_advised():
+            events = [event["message"] for event in self.host.items(f"/api/v1/namespaces/{self.namespace}/events")]
+            assert any("set conflictResolution: Overwrite in the policy" in message for message in events), events
+            return True
+        self.wait("the advice in an event", is_advised)
         self.assertEqual(self.member.get(self.path)["spec"]["template"]["spec"]["containers"][0]["image"],
                          "nginx:theirs")
         self.host.merge(f"{POLICIES.format(self.namespace)}/web", {"spec": {"conflictResolution": "Overwrite"}})
