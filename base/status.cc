@@ -7,6 +7,9 @@ namespace {
 
 constexpr char kTerminalPayload[] = "base/terminal-error";
 
+// How many bytes of messages an ErrorList joins before it leaves out the rest.
+constexpr size_t kMostBytes = 32 << 10;
+
 absl::Status WithMessage(const absl::Status& status, absl::string_view message) {
   absl::Status result(status.code(), message);
   status.ForEachPayload([&](absl::string_view type_url, const absl::Cord& payload) {
@@ -49,6 +52,8 @@ void ErrorList::Add(const absl::Status& status) {
   const bool with_conflict = !first_.ok() && (absl::IsAborted(first_) || absl::IsAborted(status));
   if (first_.ok() || Weight(status) > Weight(first_)) first_ = status;
   if (with_conflict) first_.ErasePayload(kTerminalPayload);  // A retry may solve the conflict.
+  // Of a list that somebody has made long, the first messages say what is wrong.
+  if (seen_.size() > kMostBytes) return;
   // Messages are remembered between NUL bytes, which no message contains.
   const std::string mark =
       absl::StrCat(absl::string_view("\0", 1), status.message(), absl::string_view("\0", 1));
@@ -56,6 +61,7 @@ void ErrorList::Add(const absl::Status& status) {
   absl::StrAppend(&joined_, count_ == 0 ? "" : ", ", status.message());
   seen_ += mark;
   ++count_;
+  if (seen_.size() > kMostBytes) joined_ += ", and more";
 }
 
 absl::Status ErrorList::Join() const {

@@ -176,6 +176,8 @@ typename BindingReconciler<Scope>::Outcome BindingReconciler<Scope>::EnsureWorks
   const auto find = [&] { return works::TargetWorks(binding, manager_.cluster()); };
   const works::Passage passage = works::PassageOf(binding, object, find, interpreter_);
   const Originals originals = others_.OriginalsOf(binding.object());
+  if (originals.everywhere != nullptr)
+    return {originals.CheckIsNoCopy(binding.object(), ""), false};
   std::atomic<bool> wrote = false;
   const absl::Status status = fan_out_.Run(targets.size(), [&](size_t i) {
     const Share share = {targets[i], completions.empty() ? -1 : completions[i], policies, passage,
@@ -194,6 +196,7 @@ absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWork(const api::BindingView
                                                           const base::StopToken& stop) {
   const api::TargetCluster& target = share.target;
   RETURN_IF_ERROR(share.originals.CheckIsNoCopy(binding.object(), target.name));
+  RETURN_IF_ERROR(works::CheckClusterExists(manager_.cluster(), target.name));
   if (share.passage != works::Passage::kPassed) {
     const kube::ObjectPtr kept = works::WorkToKeep<Scope>(manager_.cluster(), binding, target.name);
     if (kept != nullptr) return KeepWork(binding, object, {target, kept}, stop);

@@ -21,6 +21,9 @@
 namespace binding {
 namespace {
 
+// How many clusters a binding may name until one list is cheaper than a GET for each.
+constexpr size_t kMostReads = 2000;
+
 // Returns every cluster that spec or status names.
 std::set<std::string> NamedClusters(const api::BindingView& binding) {
   std::set<std::string> clusters = binding.ExpectedClusters();
@@ -85,12 +88,14 @@ template <class Scope>
 absl::StatusOr<std::vector<kube::ObjectPtr>> BindingWorks<Scope>::All(
     const api::BindingView& binding, const base::StopToken& stop) {
   if (binding.PermanentId().empty() || !CacheFollowsWorks()) return List(binding, stop);
+  const std::set<std::string> clusters = NamedClusters(binding);
+  if (clusters.size() > kMostReads) return List(binding, stop);
   std::vector<kube::ObjectPtr> works = Known(binding);
   std::set<kube::ObjectKey> known;
   for (const kube::ObjectPtr& work : works) known.insert(work->key());
   const api::ObjectReference object = binding.Resource();
   const std::string name = api::WorkName(object.kind, object.name, object.ns);
-  for (const std::string& cluster : NamedClusters(binding)) {
+  for (const std::string& cluster : clusters) {
     const kube::ObjectKey key = {api::ExecutionNamespace(cluster), name};
     // Somebody who writes bindings by hand may name what no server has.
     if (known.count(key) > 0 || !kube::IsAddress(api::Works(), key)) continue;

@@ -13,6 +13,9 @@
 namespace binding {
 namespace {
 
+// Karmada makes one binding for each object; a copy or two are somebody's.
+constexpr size_t kMostOriginals = 8;
+
 bool IsSame(const kube::Object& a, const kube::Object& b) {
   return a.key() == b.key();  // The scopes differ in having a namespace.
 }
@@ -42,7 +45,12 @@ OtherClaims::Claimant OtherClaims::Of(const kube::Object& work, const kube::Obje
 
 Originals OtherClaims::OriginalsOf(const kube::Object& binding) const {
   Originals originals;
-  for (const kube::ObjectPtr& other : works::BindingsBefore(client_, binding)) {
+  const std::vector<kube::ObjectPtr> before = works::BindingsBefore(client_, binding);
+  if (before.size() > kMostOriginals) {
+    originals.everywhere = before.front();
+    return originals;
+  }
+  for (const kube::ObjectPtr& other : before) {
     for (const std::string& cluster : api::BindingView(*other).ExpectedClusters()) {
       originals.by_cluster.try_emplace(cluster, other);
     }
@@ -53,11 +61,12 @@ Originals OtherClaims::OriginalsOf(const kube::Object& binding) const {
 absl::Status Originals::CheckIsNoCopy(const kube::Object& binding,
                                       absl::string_view cluster) const {
   const auto found = by_cluster.find(cluster);
-  if (found == by_cluster.end()) return absl::OkStatus();
+  if (everywhere == nullptr && found == by_cluster.end()) return absl::OkStatus();
+  const kube::Object& original = everywhere != nullptr ? *everywhere : *found->second;
   return absl::FailedPreconditionError(
       absl::StrCat("the Work of ", api::BindingView(binding).Resource().Describe(), " is that of ",
-                   found->second->Describe(), ", which stands for the same object; ",
-                   binding.Describe(), " is a copy: delete one of the two"));
+                   original.Describe(), ", which stands for the same object; ", binding.Describe(),
+                   " is a copy: delete one of the two"));
 }
 
 }  // namespace binding

@@ -24,6 +24,9 @@ namespace binding {
 // in which they are placed.
 struct Originals {
   absl::flat_hash_map<std::string, kube::ObjectPtr> by_cluster;
+  // One of them if there are more than anybody makes on purpose: then their clusters are not looked
+  // at, and the binding is a copy in every cluster.
+  kube::ObjectPtr everywhere;
 
   // Returns kFailedPrecondition when the binding must leave the cluster's Work to one of them: it
   // is a copy.

@@ -55,6 +55,13 @@ absl::Status ExplainedByCluster(kube::ClusterClient& control_plane, const std::s
                         "; the Work follows once the cluster controller has made it");
 }
 
+absl::Status CheckClusterExists(kube::ClusterClient& control_plane, const std::string& cluster) {
+  if (control_plane.Find(api::Clusters(), {"", cluster}) != nullptr) return absl::OkStatus();
+  const std::string ns = api::ExecutionNamespace(cluster);
+  return ExplainedByCluster(control_plane, cluster,
+                            absl::NotFoundError(absl::StrCat("namespaces \"", ns, "\" not found")));
+}
+
 kube::MapFn WorksOf(std::shared_ptr<kube::Informer> works) {
   return [works = std::move(works)](const kube::Object& cluster) {
     std::vector<kube::Request> requests;

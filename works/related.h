@@ -34,6 +34,11 @@ bool TakesWorks(kube::ClusterClient& control_plane, const kube::Object& cluster)
 absl::Status ExplainedByCluster(kube::ClusterClient& control_plane, const std::string& cluster,
                                 const absl::Status& written);
 
+// Returns the error with which a server refuses the Work of a cluster that does not exist, without
+// asking it: somebody who writes bindings by hand may name any number of them. OK if the cluster is
+// there. REQUIRES: as above.
+absl::Status CheckClusterExists(kube::ClusterClient& control_plane, const std::string& cluster);
+
 // Maps a Cluster to requests for all Works in its execution namespace. `works` is the informer of
 // Works.
 kube::MapFn WorksOf(std::shared_ptr<kube::Informer> works);

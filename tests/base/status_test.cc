@@ -2,6 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tests/support/cost_growth.h"
+
 namespace {
 
 constexpr char kType[] = "example/reason";
@@ -85,6 +89,22 @@ TEST_CASE("the macros return the first error and assign otherwise") {
   CHECK(*Quarter(8) == 2);
   CHECK(Quarter(6).status().message() == "odd");
   CHECK(Quarter(-4).status().message() == "negative");
+}
+
+TEST_CASE("of any number of errors the first ones are joined, in linear time") {
+  const auto join = [](int count) {
+    base::ErrorList errors;
+    for (int i = 0; i < count; ++i) {
+      errors.Add(absl::NotFoundError(absl::StrCat("cluster ", i, " does not exist")));
+    }
+    errors.Add(base::Terminal(absl::UnavailableError("the last one")));
+    return errors.Join();
+  };
+  const absl::Status joined = join(40000);
+  CHECK(joined.message().size() < 70000);
+  CHECK(absl::StartsWith(joined.message(), "[cluster 0 does not exist, cluster 1 does"));
+  CHECK(absl::EndsWith(joined.message(), ", and more]"));
+  CHECK(tests::CostOfFourfold(20000, join) < tests::kBarelyLinear);
 }
 
 TEST_CASE("joined errors have the code of the first that is more than a conflict") {

@@ -176,7 +176,7 @@ struct SpreadFixture : tests::MembersFixture {
     for (const kube::Resource& kind : {api::ResourceBindings(), api::ClusterResourceBindings()}) {
       informers.Get(kind)->AddIndex(works::kBindingsByObject, works::ObjectNamedBy);
     }
-    Sync({api::Works(), api::ResourceBindings()});
+    Sync({api::Works(), api::ResourceBindings(), api::Clusters()});
     reconciler.emplace(Make(), *chain);
     PutTemplate("first");
     PutBinding(3);
@@ -190,7 +190,9 @@ struct SpreadFixture : tests::MembersFixture {
                               "name": "app"}}})");
     json::Value targets = json::Value::Array();
     for (int i = 1; i <= clusters; ++i) {
-      targets.Append(json::Value::Object({{"name", absl::StrCat("m", i)}}));
+      const std::string cluster = absl::StrCat("m", i);
+      targets.Append(json::Value::Object({{"name", cluster}}));
+      PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", cluster}));
     }
     object.Set({"spec", "clusters"}, std::move(targets));
     PutCached(api::ResourceBindings(), object);

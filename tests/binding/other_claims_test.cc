@@ -132,6 +132,21 @@ TEST_CASE_METHOD(Fixture, "a copy is told from the binding that Karmada makes") 
   CHECK(others->OriginalsOf(*proper).CheckIsNoCopy(*proper, "m1").ok());
 }
 
+TEST_CASE_METHOD(Fixture, "of many bindings of one object no clusters are compared") {
+  own.Set({"spec", "resource"}, api::ObjectReference::Of(ConfigMapIn("tenant")).ToJson());
+  own.Set({"metadata", "creationTimestamp"}, "2024-05-01T10:00:00Z");
+  for (int i = 0; i < 20; ++i) {
+    kube::Object other =
+        kube::Object::Make(api::ResourceBindings().gvk, {"tenant", absl::StrCat("b", i)});
+    other.Set({"metadata", "creationTimestamp"}, "2024-05-01T09:00:00Z");
+    other.Set({"spec", "resource"}, own.Get({"spec", "resource"}));
+    PutCached(api::ResourceBindings(), other);
+  }
+  const binding::Originals originals = others->OriginalsOf(own);
+  CHECK(originals.by_cluster.empty());
+  CHECK(absl::IsFailedPrecondition(originals.CheckIsNoCopy(own, "m1")));
+}
+
 TEST_CASE_METHOD(Fixture, "of two bindings with names of their own the older one stands") {
   const kube::Object object = ConfigMapIn("tenant");
   kube::Object other = kube::Object::Make(api::ResourceBindings().gvk, {"tenant", "y"});

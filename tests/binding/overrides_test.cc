@@ -276,7 +276,7 @@ TEST_CASE_METHOD(Fixture,
   }));
 }
 
-TEST_CASE_METHOD(Fixture, "templates that no policy selects need no Cluster object") {
+TEST_CASE_METHOD(Fixture, "a cluster that does not exist gets no request, and an event") {
   PutPolicy("first", "");
   REQUIRE(Becomes("first first"));
   for (const char* name : {"app", "other"}) {
@@ -286,8 +286,17 @@ TEST_CASE_METHOD(Fixture, "templates that no policy selects need no Cluster obje
                 tests::Json(R"([{"name": "m1"}, {"name": "m2"}, {"name": "m3"}])"));
     PutCached(api::ResourceBindings(), binding);
   }
-  CHECK(tests::Eventually([&] { return !WorkOf("other", "m3").empty(); }));
-  CHECK(WorkOf("app", "m3").empty());
+  CHECK(tests::Eventually([&] {
+    const std::vector<std::string> events = recorded->All();
+    return std::count_if(events.begin(), events.end(), [](const std::string& event) {
+             return absl::StrContains(event, "SyncWorkFailed") &&
+                    absl::StrContains(event, "cluster m3: there is no such cluster");
+           }) >= 2;
+  }));
+  const std::vector<std::string> writes = server->Requests("POST");
+  CHECK(std::none_of(writes.begin(), writes.end(), [](const std::string& request) {
+    return absl::StrContains(request, "karmada-es-m3");
+  }));
 }
 
 }  // namespace
