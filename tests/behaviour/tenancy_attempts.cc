@@ -198,16 +198,16 @@ spec:
     - type: Resource
       resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}
 )"},
-      {"CronFederatedHPA", "spec.scaleTargetRef",
-       "a Namespace, and a name that leads into another namespace",
-       "CronFederatedHPA leads ScaleFailed", R"(
+      {"CronFederatedHPA", "spec.scaleTargetRef", "a Namespace", "", R"(
 apiVersion: autoscaling.karmada.io/v1alpha1
 kind: CronFederatedHPA
 metadata: {name: wide, namespace: $NS}
 spec:
   scaleTargetRef: {apiVersion: v1, kind: Namespace, name: $VICTIM}
   rules: [{name: down, schedule: "* * * * *", targetReplicas: 0}]
----
+)"},
+      {"CronFederatedHPA", "spec.scaleTargetRef", "a name that leads into another namespace",
+       "CronFederatedHPA leads ScaleFailed", R"(
 apiVersion: autoscaling.karmada.io/v1alpha1
 kind: CronFederatedHPA
 metadata: {name: leads, namespace: $NS}
