@@ -117,11 +117,11 @@ std::vector<EvictionTask> BindingView::EvictionTasks() const {
 
 std::vector<TargetCluster> BindingView::DispatchTargets() const {
   std::vector<TargetCluster> targets = Clusters();
-  const std::vector<BindingSnapshot> referrers = RequiredBy();
+  if (spec()["requiredBy"].empty()) return targets;
   // Users write the list, and may write any number of names.
   absl::flat_hash_set<std::string> names;
   for (const TargetCluster& target : targets) names.insert(target.name);
-  for (const BindingSnapshot& referrer : referrers) {
+  for (const BindingSnapshot& referrer : RequiredBy()) {
     for (const TargetCluster& cluster : referrer.clusters) {
       if (names.insert(cluster.name).second) targets.push_back(cluster);
     }

@@ -1,4 +1,4 @@
-// Whether a policy governs a template or a binding.
+// How to find out whether a policy governs a template or a binding.
 #ifndef API_POLICY_CLAIM_H_
 #define API_POLICY_CLAIM_H_
 

@@ -52,7 +52,7 @@ void ErrorList::Add(const absl::Status& status) {
   const bool with_conflict = !first_.ok() && (absl::IsAborted(first_) || absl::IsAborted(status));
   if (first_.ok() || Weight(status) > Weight(first_)) first_ = status;
   if (with_conflict) first_.ErasePayload(kTerminalPayload);  // A retry may solve the conflict.
-  // Of a list that somebody has made long, the first messages say what is wrong.
+  // Somebody may have made the list long. Its first messages are enough to find the mistake.
   if (seen_.size() > kMostBytes) return;
   // Messages are remembered between NUL bytes, which no message contains.
   const std::string mark =

@@ -52,8 +52,8 @@ bool WasCreatedAfter(const kube::Object& object, const kube::Object& policy) {
 
 bool IsAboutEdit(const kube::Request& request) { return request.variant != kNotByAnEdit; }
 
-// Returns whether Works differ from a template because of overrides, for all that can be told of
-// kinds without a generation and of a binding without a record.
+// Returns whether overrides may be the reason why Works differ from their template. Kinds without a
+// generation, and bindings without a record, do not show whether it is an edit instead.
 bool MayDifferByOverrides(const kube::Object& object, const kube::Object& binding,
                           kube::ClusterClient& client) {
   if (object.generation() > 0) return false;
@@ -73,8 +73,8 @@ absl::StatusOr<json::Value> ManagedFieldsOf(const kube::Resource& r, const kube:
   return fields;
 }
 
-// Returns whether the policy has selected the template since its creation, as far as its
-// managedFields tell: nobody has changed the selectors after that.
+// Returns whether the template was created after the last change of the policy's selectors, which
+// the policy's managedFields record: then the policy has always selected it.
 absl::StatusOr<bool> WasSelectedAtCreation(const kube::Object& object, const kube::Object& policy,
                                            kube::ClusterClient& client,
                                            const base::StopToken& stop) {

@@ -135,7 +135,7 @@ void RequeueTemplates(const loops::Context& context, const std::shared_ptr<Parts
 // has passed since.
 bool WasSetBack(const kube::Object& before, const kube::Object& after) {
   const auto version = [](const kube::Object& binding) {
-    return api::BindingView(binding).Resource().resource_version;
+    return binding.spec()["resource"]["resourceVersion"].AsString();
   };
   return before.uid() == after.uid() && version(before) != version(after) &&
          !TemplateEdits::IsLater(version(after), version(before));

@@ -134,7 +134,8 @@ absl::Status TemplateReconciler::ApplyHolderOrRelease(const Template& t,
                                                       const PolicyIndex& policies,
                                                       const kube::ObjectKey& key,
                                                       const base::StopToken& stop) {
-  // A claim that was copied from another namespace must not tell whether its policy exists.
+  // A claim that was copied from another namespace is released without a look at the policy, so
+  // that the answer does not depend on whether that policy exists.
   if (PolicyScope::kNamespaced && key.ns != t.object->ns()) {
     return Release<PolicyScope>(deps_.manager, t.resource, {t.object, kPolicyDoesNotMatch}, stop);
   }

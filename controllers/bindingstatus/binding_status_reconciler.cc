@@ -68,11 +68,10 @@ template <class Scope>
 std::vector<kube::ObjectPtr> CountedWorks(kube::ClusterClient& client,
                                           const api::BindingView& binding) {
   std::vector<kube::ObjectPtr> works = works::WorksOfBinding<Scope>(client, binding.object());
-  const std::set<std::string> expected = binding.ExpectedClusters();
   std::erase_if(works, [&](const kube::ObjectPtr& work) {
+    if (!api::WorkView(*work).IsDispatchingSuspended()) return false;
     const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
-    return api::WorkView(*work).IsDispatchingSuspended() && cluster.ok() &&
-           !expected.contains(*cluster);
+    return cluster.ok() && !works::Expects(binding.object(), *cluster);
   });
   return works;
 }

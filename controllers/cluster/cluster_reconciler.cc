@@ -183,8 +183,8 @@ std::vector<kube::ObjectPtr> ClusterReconciler::BindingsTo(absl::string_view clu
   return bindings;
 }
 
-// The scheduler compares the replicas of spec.clusters with those of the template, so one that was
-// away meanwhile, or was told to wait, finds what is to be placed again.
+// No replica is forgotten: the scheduler compares those of spec.clusters with those of the
+// template. If it was down or suspended, it places what is missing when it runs again.
 absl::Status ClusterReconciler::TakeOutOf(absl::Span<const kube::ObjectPtr> bindings,
                                           const kube::Object& cluster,
                                           const base::StopToken& stop) {

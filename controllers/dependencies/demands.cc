@@ -59,8 +59,10 @@ std::string FollowDemands(const FindBinding& find, kube::Object& attached) {
   for (const api::BindingSnapshot& referrer : api::BindingView(attached).RequiredBy()) {
     const kube::ObjectKey key{referrer.ns, referrer.name};
     const kube::ObjectPtr binding = find(key);
-    if (binding == nullptr) awaited = DemandsOf(attached);
-    if (binding == nullptr) continue;
+    if (binding == nullptr) {
+      awaited = DemandsOf(attached);
+      continue;
+    }
     const Demands demands = DemandsOf(*binding);
     overwriting.Add(demands.overwrite, key);
     preserving.Add(demands.preserve, key);
