@@ -87,7 +87,8 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   const api::BindingView binding(*object);
   RETURN_IF_ERROR(
       base::Annotate(DeleteOrphans(binding, stop), "deleting works of clusters no longer chosen"));
-  if (IsPurging(binding, works_.Known(binding))) return kube::Action::After(kPurgeRecheck);
+  const bool is_purging = IsPurging(binding, [&] { return works_.Known(binding); });
+  if (is_purging) return kube::Action::After(kPurgeRecheck);
 
   absl::Status fits = api::CheckBindingResource(*object);
   if (!fits.ok()) return Refuse(binding, fits);
@@ -176,8 +177,9 @@ typename BindingReconciler<Scope>::Outcome BindingReconciler<Scope>::EnsureWorks
   const auto find = [&] { return works::TargetWorks(binding, manager_.cluster()); };
   const works::Passage passage = works::PassageOf(binding, object, find, interpreter_);
   const Originals originals = others_.OriginalsOf(binding.object());
-  if (originals.everywhere != nullptr)
+  if (originals.everywhere != nullptr) {
     return {originals.CheckIsNoCopy(binding.object(), ""), false};
+  }
   std::atomic<bool> wrote = false;
   const absl::Status status = fan_out_.Run(targets.size(), [&](size_t i) {
     const Share share = {targets[i], completions.empty() ? -1 : completions[i], policies, passage,

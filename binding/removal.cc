@@ -56,10 +56,11 @@ bool StaysSuspended(const api::BindingView& binding, const std::string& cluster,
   return member != nullptr && !member->IsDeleting();
 }
 
-bool IsPurging(const api::BindingView& binding, const std::vector<kube::ObjectPtr>& works) {
+bool IsPurging(const api::BindingView& binding,
+               absl::FunctionRef<std::vector<kube::ObjectPtr>()> works) {
   const std::set<std::string> purged = binding.ClustersPurgedAtOnce();
   if (purged.empty()) return false;
-  return absl::c_any_of(works, [&](const kube::ObjectPtr& work) {
+  return absl::c_any_of(works(), [&](const kube::ObjectPtr& work) {
     const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
     return cluster.ok() && purged.contains(*cluster);
   });

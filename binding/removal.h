@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "api/binding.h"
@@ -24,8 +25,10 @@ bool StaysSuspended(const api::BindingView& binding, const std::string& cluster,
                     kube::ClusterClient& control_plane);
 
 // Returns whether one of the binding's Works is in a cluster that an eviction task purges at once:
-// it must be gone before the workload is made elsewhere.
-bool IsPurging(const api::BindingView& binding, const std::vector<kube::ObjectPtr>& works);
+// it must be gone before the workload is made elsewhere. `works` returns them, and is called only
+// if there is such a task.
+bool IsPurging(const api::BindingView& binding,
+               absl::FunctionRef<std::vector<kube::ObjectPtr>()> works);
 
 // Has the members keep what the Work has put there when it is deleted; returns the Work as it is
 // then. Nothing is written if it says so already.
