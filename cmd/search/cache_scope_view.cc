@@ -121,6 +121,11 @@ std::vector<std::string> ClustersOf(const search::Scope& scope, const kube::Gvr&
   return names;
 }
 
+bool IsReady(const search::Scope& scope, const std::string& cluster) {
+  const auto found = scope.clusters.find(cluster);
+  return found != scope.clusters.end() && found->second->ready;
+}
+
 std::optional<kube::Resource> RegisteredResource(const search::Scope& scope, const kube::Gvr& gvr) {
   const auto found = scope.registered.find(gvr);
   if (found == scope.registered.end()) return std::nullopt;

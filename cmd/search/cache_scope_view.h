@@ -28,6 +28,8 @@ bool IsRegistered(const search::Scope& scope, const kube::server::RequestInfo& i
                   const std::string& cluster);
 // Returns the clusters that have to be cached for the resource.
 std::vector<std::string> ClustersOf(const search::Scope& scope, const kube::Gvr& gvr);
+// Returns whether a registry matches the Cluster, and it is Ready.
+bool IsReady(const search::Scope& scope, const std::string& cluster);
 // Returns nullopt when no registry names it.
 std::optional<kube::Resource> RegisteredResource(const search::Scope& scope, const kube::Gvr& gvr);
 

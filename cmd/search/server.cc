@@ -204,6 +204,8 @@ search::CacheReads::Options Server::ReadOptions() {
           .resource =
               [this](const kube::Gvr& gvr) { return RegisteredResource(*scope_.Current(), gvr); },
           .clusters = [this](const kube::Gvr& gvr) { return ClustersOf(*scope_.Current(), gvr); },
+          .is_ready =
+              [this](const std::string& cluster) { return IsReady(*scope_.Current(), cluster); },
           .authorizer = ReadAuthorizer(),
           .min_watch_timeout = absl::Seconds(options_.serving.min_request_timeout_seconds),
           .kinds = &definitions_.kinds()};
@@ -217,8 +219,7 @@ search::ProxyHandler::Parts Server::ProxyParts() {
           .decode = VersionDecoder(),
           .clock = clock_,
           .read_authorizer = ReadAuthorizer(),
-          .head_timeout = options_.serving.request_timeout,
-          .unread = [this](const kube::Gvr& gvr) { return caches_.cache().Unread(gvr, ""); }};
+          .head_timeout = options_.serving.request_timeout};
 }
 
 search::ViewHandler::Parts Server::ViewParts() {

@@ -22,6 +22,8 @@ struct MissingCluster {
   bool stale = false;  // Its objects are in the answer, but may not be the newest.
   // It is missing only until its first list, which is under way, has come.
   bool being_read = false;
+  // That list has begun so recently that it is worth waiting for.
+  bool just_begun = false;
 };
 
 // Returns what callers learn of an error of a cluster (MissingCluster::reason). Addresses, host

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -67,17 +66,6 @@ Freshness::Need NeedOf(absl::string_view verb, const kube::server::ListOptions& 
   if (version.any()) return Freshness::kAny;
   if (!version.empty()) return Freshness::kNotOlderThan;
   return options.continue_token.empty() ? Freshness::kNow : Freshness::kAny;
-}
-
-// Returns what one or the other names, each cluster once.
-std::vector<MissingCluster> Joined(std::vector<MissingCluster> a,
-                                   const std::vector<MissingCluster>& b) {
-  std::set<std::string> named;
-  for (const MissingCluster& m : a) named.insert(m.cluster);
-  for (const MissingCluster& m : b) {
-    if (named.insert(m.cluster).second) a.push_back(m);
-  }
-  return a;
 }
 
 // Returns an answer with the head that all answers of a read have.
@@ -150,23 +138,13 @@ void SendList(const ReadRequest& read, ListAnswer answer,
 
 CacheReads::CacheReads(Options options)
     : options_(std::move(options)),
+      unread_(options_.cache, options_.clusters, options_.is_ready),
       pool_("search-answers", kWatchThreads, kMaxWaitingWatches),
       waiting_("waiting-reads", options_.waiting_threads, options_.max_waiting),
       reading_("cached-reads", kReadingThreads, kMaxWaitingReads) {}
 
 Holders CacheReads::HoldersOf(const kube::Gvr& gvr, const kube::ObjectKey& key) {
-  Holders holders;
-  for (const std::string& cluster : options_.clusters(gvr)) {
-    const auto cache = options_.cache.Find(cluster, gvr);
-    if (cache == nullptr || !cache->HasSynced()) {
-      // A member that does not serve the resource has no such object.
-      const bool unserved = cache != nullptr && absl::IsNotFound(cache->last_error());
-      if (!unserved) holders.unread.push_back(cluster);
-    } else if (cache->Find(key) != nullptr) {
-      holders.clusters.push_back(cluster);
-    }
-  }
-  return holders;
+  return unread_.HoldersOf(gvr, key);
 }
 
 void CacheReads::Answer(kube::aggregation::ApiRequest request, const std::string& cluster,
@@ -242,25 +220,6 @@ absl::StatusOr<std::vector<MissingCluster>> CacheReads::Await(const Reading& rea
   return missing;
 }
 
-// The scope is published before the caches follow it. So a read may miss the caches that are not
-// there before it (NotBegun), and shows all of a resource that is still registered after it.
-std::vector<MissingCluster> CacheReads::NotBegun(const Reading& reading) const {
-  const kube::Gvr gvr = reading.read.resource.gvr();
-  const std::string& only = reading.read.cluster;
-  std::vector<MissingCluster> missing;
-  for (const std::string& cluster : options_.clusters(gvr)) {
-    const bool is_asked = only.empty() || cluster == only;
-    if (!is_asked || options_.cache.Find(cluster, gvr) != nullptr) continue;
-    missing.push_back({.cluster = cluster, .reason = "its cache begins", .being_read = true});
-  }
-  return missing;
-}
-
-std::vector<MissingCluster> CacheReads::Unread(const Reading& reading) const {
-  const ReadRequest& read = reading.read;
-  return Joined(NotBegun(reading), options_.cache.Unread(read.resource.gvr(), read.cluster));
-}
-
 absl::Status CacheReads::StillServed(const Reading& reading) const {
   const kube::Resource& resource = reading.read.resource;
   if (options_.resource(resource.gvr()).has_value()) return absl::OkStatus();
@@ -278,7 +237,7 @@ absl::Status CacheReads::Get(const Reading& reading) {
   absl::StatusOr<CachedObject> found = options_.cache.Get(get);
   if (absl::IsNotFound(found.status())) {
     // Looked for once more: a cluster that was unread the first time may have been read since.
-    std::vector<MissingCluster> unread = Unread(reading);
+    std::vector<MissingCluster> unread = unread_.All(get.gvr, get.cluster);
     found = options_.cache.Get(get);
     if (absl::IsNotFound(found.status())) return NothingFound(reading, std::move(unread), missing);
   }
@@ -286,7 +245,7 @@ absl::Status CacheReads::Get(const Reading& reading) {
     return kube::server::Conflict(NameOf(read.resource), read.key.name, found.status().message());
   }
   RETURN_IF_ERROR(found.status());
-  missing = Joined(std::move(missing), found->missing);
+  missing = Joined(std::move(missing), unread_.Judged(found->missing));
   if (IsText(read.form)) {
     base::HttpResponse response = Head(read, missing);
     found->AppendTo(response.body);
@@ -307,21 +266,14 @@ absl::Status CacheReads::Get(const Reading& reading) {
   return absl::OkStatus();
 }
 
-// A cluster that cannot be read is missing from this answer as it is from lists: the 404 names it,
-// so that one broken member does not fail each get of a name that nobody has. But 404 makes clients
-// act (create the object, take it for deleted), so it is not said while a first list, which is
-// about to end, may bring the object, nor when none of the clusters that were asked for is known.
+// A cluster that cannot be read is missing from this answer as it is from lists: the 404 names it.
 absl::Status CacheReads::NothingFound(const Reading& reading, std::vector<MissingCluster> unread,
                                       const std::vector<MissingCluster>& behind) {
   RETURN_IF_ERROR(StillServed(reading));
   const ReadRequest& read = reading.read;
   const kube::Gvr gvr = read.resource.gvr();
   const size_t asked = read.cluster.empty() ? options_.clusters(gvr).size() : 1;
-  const auto unknown = static_cast<size_t>(
-      std::count_if(unread.begin(), unread.end(), [](const auto& m) { return !m.stale; }));
-  const bool is_open =
-      std::any_of(unread.begin(), unread.end(), [](const auto& m) { return m.being_read; }) ||
-      (asked > 0 && unknown >= asked);
+  const bool is_open = MayExist(unread, asked);
   const std::vector<MissingCluster> missing = Joined(std::move(unread), behind);
   const kube::server::GroupName name = NameOf(read.resource);
   if (is_open) {
@@ -352,12 +304,12 @@ absl::Status CacheReads::List(const Reading& reading) {
       .continue_token = options.continue_token,
       .resource_version = options.resource_version,
       .exact = options.resource_version_match == kube::server::ListOptions::Match::kExact};
-  missing = Joined(NotBegun(reading), missing);
+  missing = Joined(unread_.NotBegun(list.gvr, list.cluster), missing);
   ASSIGN_OR_RETURN(ListAnswer answer, read.sort.empty()
                                           ? options_.cache.List(list)
                                           : ListSorted(options_.cache, list, read.sort));
   RETURN_IF_ERROR(StillServed(reading));
-  missing = Joined(std::move(missing), answer.missing);
+  missing = Joined(std::move(missing), unread_.Judged(answer.missing));
   SendList(read, std::move(answer), missing, pool_, responder);
   return absl::OkStatus();
 }
@@ -368,7 +320,7 @@ absl::Status CacheReads::Watch(const Reading& reading) {
   const kube::server::ListOptions& options = read.options;
   const bool initial = options.send_initial_events.value_or(false);
   ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(reading));
-  missing = Joined(std::move(missing), Unread(reading));
+  missing = Joined(std::move(missing), unread_.All(read.resource.gvr(), read.cluster));
   const absl::Duration timeout =
       options.timeout.value_or(base::Jitter(options_.min_watch_timeout, 1));
   if (!initial && IsOfAnotherServer(options.resource_version)) {

@@ -15,6 +15,7 @@
 #include "kube/aggregation/work_pool.h"
 #include "search/cache/multi_cluster_cache.h"
 #include "search/proxy/cached_reads.h"
+#include "search/proxy/internal/unread_members.h"
 #include "search/proxy/read_request.h"
 
 namespace search {
@@ -32,7 +33,10 @@ class CacheReads : public CachedReads {
     // Returns the registered resource; nullopt when it is not registered any more.
     std::function<std::optional<kube::Resource>(const kube::Gvr& gvr)> resource;
     // Returns the clusters that the scope has the resource of.
-    std::function<std::vector<std::string>(const kube::Gvr& gvr)> clusters;
+    UnreadMembers::ClustersFn clusters;
+    // Returns whether the Cluster is Ready: a first list of one that is not is not waited for.
+    // Optional: all are.
+    UnreadMembers::IsReadyFn is_ready = nullptr;
     // How long a read waits for caches that are not new enough.
     absl::Duration patience = absl::Seconds(3);
     // --authorize-cached-reads: asked for each read, as if it was one of the control plane. Null:
@@ -72,11 +76,6 @@ class CacheReads : public CachedReads {
   // Returns whether the caches may have to be waited for.
   bool MayWait(const Reading& reading) const;
   absl::Status Get(const Reading& reading);
-  // Returns the clusters of the scope that have no cache yet, because it has just been published.
-  // To be asked before the caches are read.
-  std::vector<MissingCluster> NotBegun(const Reading& reading) const;
-  // Returns these and MultiClusterCache::Unread.
-  std::vector<MissingCluster> Unread(const Reading& reading) const;
   // 503 when the resource has left the scope since the read began: its caches are being emptied.
   // To be asked after the caches have been read.
   absl::Status StillServed(const Reading& reading) const;
@@ -91,6 +90,7 @@ class CacheReads : public CachedReads {
   absl::StatusOr<std::vector<MissingCluster>> Await(const Reading& reading);
 
   const Options options_;
+  const UnreadMembers unread_;
   const CustomKinds no_kinds_;
   kube::aggregation::WorkPool pool_;  // Writes the events of watches, and compresses lists.
   kube::aggregation::WorkPool waiting_, reading_;

@@ -2,6 +2,7 @@
 #ifndef SEARCH_PROXY_CACHED_READS_H_
 #define SEARCH_PROXY_CACHED_READS_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,14 +10,17 @@
 #include "base/http_server.h"
 #include "kube/aggregation/api_handler.h"
 #include "kube/meta/names.h"
+#include "search/cache/list_answer.h"
 
 namespace search {
 
 // Which members have an object.
 struct Holders {
   std::vector<std::string> clusters;  // Those in whose caches it is.
-  // Those that may have it, too: their objects have not been read yet.
-  std::vector<std::string> unread;
+  // Those that may have it, too: their objects have not been read, or, of a stale one, may have
+  // been read too long ago.
+  std::vector<MissingCluster> unread;
+  size_t asked = 0;  // How many clusters the scope has the resource of.
 };
 
 // Thread-safe.

@@ -3,7 +3,9 @@
 // waits: what has to be asked (rights, servers) calls back, and holds the request meanwhile.
 #include "search/proxy/proxy_handler.h"
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "kube/aggregation/request_length.h"
@@ -16,6 +18,7 @@
 #include "search/proxy/internal/owner.h"
 #include "search/proxy/internal/read_rights.h"
 #include "search/proxy/internal/routing.h"
+#include "search/proxy/internal/warned_responder.h"
 #include "search/proxy/internal/write_body.h"
 #include "search/proxy/read_request.h"
 
@@ -66,6 +69,16 @@ void Refuse(const absl::Status& why, base::HttpResponder& responder) {
   responder.Send(kube::server::ErrorAnswer(why));
 }
 
+// Answers that no member has an object, and names those that may have it all the same.
+void RefuseUnknown(const absl::Status& not_found, const std::vector<MissingCluster>& unread,
+                   base::HttpResponder& responder) {
+  kube::server::ApiError error = kube::server::ErrorOf(not_found);
+  error.message += UnreadText(unread);
+  base::HttpResponse response = kube::server::ErrorAnswer(kube::server::ToStatus(error));
+  AddWarnings(unread, response);
+  responder.Send(std::move(response));
+}
+
 }  // namespace
 
 struct ProxyHandler::Impl : std::enable_shared_from_this<Impl> {
@@ -79,10 +92,9 @@ struct ProxyHandler::Impl : std::enable_shared_from_this<Impl> {
   absl::Status SearchAsReader(ApiRequest& request, InnerRequest inner,
                               const ResponderPtr& responder);
   absl::Status PassOn(ApiRequest& request, InnerRequest inner, Way way);
-  absl::StatusOr<Passage> ToMember(std::string target, InnerRequest inner);
-  // Answers that no member has an object, and names those that may have it all the same.
-  void RefuseUnknown(const absl::Status& not_found, const kube::Gvr& gvr,
-                     base::HttpResponder& responder) const;
+  // Nothing when the refusal has been sent.
+  absl::StatusOr<std::optional<Passage>> ToMember(std::string target, InnerRequest inner,
+                                                  const ResponderPtr& responder);
   Passage ToControlPlane(std::string target, InnerRequest inner);
   void Send(const std::shared_ptr<const Passage>& passage, Identity identity);
 
@@ -146,22 +158,18 @@ absl::Status ProxyHandler::Impl::SearchAsReader(ApiRequest& request, InnerReques
 absl::Status ProxyHandler::Impl::PassOn(ApiRequest& request, InnerRequest inner, Way way) {
   Passage passage;
   if (way.route == Route::kMember) {
-    const kube::Gvr gvr = inner.info.gvr;
-    const bool is_searched = inner.cluster.empty();
-    absl::StatusOr<Passage> to_member = ToMember(std::move(request.http.target), std::move(inner));
-    if (is_searched && !to_member.ok() && kube::server::ErrorOf(to_member.status()).code == 404) {
-      RefuseUnknown(to_member.status(), gvr, *way.responder);
-      return absl::OkStatus();
-    }
-    ASSIGN_OR_RETURN(passage, std::move(to_member));
+    ASSIGN_OR_RETURN(auto to_member,
+                     ToMember(std::move(request.http.target), std::move(inner), way.responder));
+    if (!to_member) return absl::OkStatus();
+    passage = *std::move(to_member);
   } else {
     passage = ToControlPlane(std::move(request.http.target), std::move(inner));
+    passage.responder = std::move(way.responder);
   }
   passage.user = std::move(request.user);
   RETURN_IF_ERROR(CheckForwardable(passage.user));
   passage.request.stop = way.watch == nullptr ? std::move(request.stop) : way.watch->stop();
   passage.request.held = std::move(way.watch);
-  passage.responder = std::move(way.responder);
   const Identity identity = identities.For(passage.server, passage.user);
   Send(std::make_shared<const Passage>(std::move(passage)), identity);
   return absl::OkStatus();
@@ -174,29 +182,27 @@ void ProxyHandler::Impl::Read(ApiRequest& outer, InnerRequest inner,
   parts.cache.Answer(std::move(outer), inner.cluster, responder);
 }
 
-absl::StatusOr<Passage> ProxyHandler::Impl::ToMember(std::string target, InnerRequest inner) {
+absl::StatusOr<std::optional<Passage>> ProxyHandler::Impl::ToMember(std::string target,
+                                                                    InnerRequest inner,
+                                                                    const ResponderPtr& responder) {
   ASSIGN_OR_RETURN(const WriteBody body, WriteBody::Of(inner, parts.decode));
   ASSIGN_OR_RETURN(inner.info.key, ObjectOf(inner.info));
   OwnerHints hints;
   if (inner.cluster.empty()) hints.holders = parts.cache.HoldersOf(inner.info.gvr, inner.info.key);
   hints.origin = body.origin();
+  const std::vector<MissingCluster> unread = hints.holders.unread;
+  absl::StatusOr<std::string> owner = OwnerOf(inner, std::move(hints));
+  if (!owner.ok() && kube::server::ErrorOf(owner.status()).code == 404) {
+    RefuseUnknown(owner.status(), unread, *responder);
+    return std::nullopt;
+  }
   Passage passage;
-  ASSIGN_OR_RETURN(passage.server, OwnerOf(inner, std::move(hints)));
+  ASSIGN_OR_RETURN(passage.server, std::move(owner));
   ASSIGN_OR_RETURN(passage.forwarder, parts.members.For(passage.server));
   ASSIGN_OR_RETURN(inner.request.body, body.For(passage.server));
   passage.request = Forwarded(std::move(inner), std::move(target), parts.head_timeout);
+  passage.responder = WarnedOfUnread(responder, unread);
   return passage;
-}
-
-void ProxyHandler::Impl::RefuseUnknown(const absl::Status& not_found, const kube::Gvr& gvr,
-                                       base::HttpResponder& responder) const {
-  std::vector<MissingCluster> unread;
-  if (parts.unread) unread = parts.unread(gvr);
-  kube::server::ApiError error = kube::server::ErrorOf(not_found);
-  error.message += UnreadText(unread);
-  base::HttpResponse response = kube::server::ErrorAnswer(kube::server::ToStatus(error));
-  AddWarnings(unread, response);
-  responder.Send(std::move(response));
 }
 
 Passage ProxyHandler::Impl::ToControlPlane(std::string target, InnerRequest inner) {

@@ -3,9 +3,7 @@
 #ifndef SEARCH_PROXY_PROXY_HANDLER_H_
 #define SEARCH_PROXY_PROXY_HANDLER_H_
 
-#include <functional>
 #include <memory>
-#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "base/clock.h"
@@ -13,7 +11,6 @@
 #include "kube/aggregation/api_handler.h"
 #include "kube/aggregation/authorizer.h"
 #include "kube/meta/names.h"
-#include "search/cache/list_answer.h"
 #include "search/proxy/cached_reads.h"
 #include "search/proxy/forwarder.h"
 #include "search/proxy/registration.h"
@@ -37,9 +34,6 @@ class ProxyHandler : public kube::aggregation::ApiHandler {
     kube::aggregation::Authorizer* read_authorizer = nullptr;
     // How long servers may take to begin an answer that is not long-running.
     absl::Duration head_timeout = absl::Seconds(60);
-    // Returns the clusters that may have objects of the resource which are not known
-    // (MultiClusterCache::Unread): a 404 names them. May be null.
-    std::function<std::vector<MissingCluster>(const kube::Gvr& gvr)> unread = nullptr;
   };
   // REQUIRES: all parts outlive the handler and the requests that it has passed on.
   explicit ProxyHandler(Parts parts);

@@ -154,6 +154,13 @@ std::string UnreadText(const std::vector<MissingCluster>& unread) {
       [](std::string* out, const std::string& text) { absl::StrAppend(out, "; ", text); });
 }
 
+void AddUnreadWarnings(const std::vector<MissingCluster>& unread, base::HttpResponse& response) {
+  for (const std::string& text : TextsOf(
+           unread, {"has not been read, and may have one of this name", "have not been read"})) {
+    AddWarning(text, response);
+  }
+}
+
 void AddWarnings(const std::vector<MissingCluster>& missing, base::HttpResponse& response) {
   for (const std::string& text : TextsOf(missing, {"is missing", "are missing"})) {
     AddWarning(text, response);

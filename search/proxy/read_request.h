@@ -60,6 +60,10 @@ kube::ObjectPtr DecodedObject(const kube::Object& cached, const std::string& clu
 // same: "; cluster member3 has not been read: <reason>".
 std::string UnreadText(const std::vector<MissingCluster>& unread);
 
+// Adds a header Warning for each cluster that has not been read, so that it may have an object of
+// the name that the request is for, too; as AddWarnings.
+void AddUnreadWarnings(const std::vector<MissingCluster>& unread, base::HttpResponse& response);
+
 // Adds a header Warning for each cluster that is missing or stale: the missing ones first, ten by
 // name and the rest by number.
 void AddWarnings(const std::vector<MissingCluster>& missing, base::HttpResponse& response);

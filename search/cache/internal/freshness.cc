@@ -32,8 +32,6 @@ using ServerState = kube::Informer::ServerState;
 
 // Events that are on their way arrive within this time.
 constexpr absl::Duration kGrace = absl::Milliseconds(50);
-// A first list is waited for only if it can have begun a moment ago.
-constexpr absl::Duration kYoung = absl::Seconds(10);
 // An answer to CatchUp that is lost with a watch is not waited for any longer.
 constexpr absl::Duration kAskAgain = absl::Seconds(2);
 // How often a reader asks one cache to catch up.
@@ -259,8 +257,7 @@ class Waiting {
   }
 
   bool IsBeingListed(const MemberCache& member) const {
-    return !member.cache()->HasSynced() && member.error().ok() &&
-           clock_.SteadyNow() - member.created() < kYoung;
+    return !member.cache()->HasSynced() && member.error().ok() && member.IsYoung();
   }
 
   void Report(const MemberCache& member, absl::string_view reason) {

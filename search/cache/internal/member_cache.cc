@@ -67,6 +67,7 @@ MissingCluster MemberCache::Missing() const {
   const absl::Status why = error();
   MissingCluster missing{cluster_, ReasonForCallers(why)};
   missing.being_read = why.ok() || !was_tried;
+  missing.just_begun = missing.being_read && IsYoung();
   if (missing.being_read) missing.reason = "its objects are still being read";
   return missing;
 }

@@ -34,7 +34,8 @@ class MemberCache {
   const std::string& cluster() const { return cluster_; }
   const kube::Resource& resource() const { return resource_; }
   const std::shared_ptr<kube::WatchCache>& cache() const { return cache_; }
-  base::SteadyTime created() const { return created_; }
+  // Returns whether it is so young that its first list can have begun a moment ago.
+  bool IsYoung() const { return clock_.SteadyNow() - created_ < kYoung; }
   // Returns whether its informer is one of the cluster's present connection.
   bool IsConnected(const kube::ClusterSet& clusters) const;
   // Why the cluster cannot be followed at the moment; OK if it is.
@@ -53,6 +54,7 @@ class MemberCache {
 
  private:
   static constexpr absl::Duration kStaleTerm = absl::Seconds(5);
+  static constexpr absl::Duration kYoung = absl::Seconds(10);
 
   void RemoveInformer();
   bool WasTried() const;

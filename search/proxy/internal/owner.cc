@@ -1,15 +1,18 @@
 #include "search/proxy/internal/owner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "api/search_keys.h"
+#include "base/status.h"
 #include "kube/server/api_errors.h"
 #include "search/cache/list_answer.h"
+#include "search/proxy/internal/unread_members.h"
+#include "search/proxy/read_request.h"
 
 namespace search {
 
@@ -22,13 +25,32 @@ bool ChangesNothing(const InnerRequest& inner) {
          (subresource == "log" || subresource == "status" || subresource == "scale");
 }
 
-absl::Status NotReadYet(std::vector<std::string> unread) {
-  std::sort(unread.begin(), unread.end());
+// `unread`: those of which it is not known.
+absl::Status NotKnown(const InnerRequest& inner, const std::vector<MissingCluster>& unread) {
+  const kube::server::GroupName resource{inner.info.gvr.group, inner.info.gvr.resource};
   return kube::server::ServiceUnavailable(
-      absl::StrCat("the objects of clusters [", absl::StrJoin(unread, ", "),
-                   "] have not been read yet, and one of them could have an object of this name; "
-                   "choose a cluster with the query parameter \"",
-                   api::kClusterParameter, "\", or try again"));
+      absl::StrCat("it is not known which cluster has ", resource.ToString(), " \"",
+                   inner.info.key.name, "\"", UnreadText(unread),
+                   "; try again, or choose a cluster ", "with the query parameter \"",
+                   api::kClusterParameter, "\""),
+      absl::Seconds(1));
+}
+
+// 503 if the request has to wait for what a member has. One whose objects cannot be read, or take
+// long to be read, must not stop what is for the objects of the others.
+absl::Status CheckUnread(const InnerRequest& inner, const OwnerHints& hints) {
+  const Holders& holders = hints.holders;
+  std::vector<MissingCluster> awaited;
+  if (holders.clusters.empty()) {
+    if (!MayExist(holders.unread, holders.asked)) return absl::OkStatus();
+    awaited = holders.unread;
+  } else if (holders.clusters.size() == 1 && ChangesNothing(inner)) {
+    return absl::OkStatus();
+  } else {
+    std::copy_if(holders.unread.begin(), holders.unread.end(), std::back_inserter(awaited),
+                 [](const MissingCluster& m) { return m.just_begun; });
+  }
+  return awaited.empty() ? absl::OkStatus() : NotKnown(inner, awaited);
 }
 
 // Returns what the resource is called in messages about names of its subresource "proxy"; "" when
@@ -71,8 +93,10 @@ absl::StatusOr<std::string> OwnerOf(const InnerRequest& inner, OwnerHints hints)
   std::vector<std::string>& holders = hints.holders.clusters;
   const bool from_holder = std::find(holders.begin(), holders.end(), hints.origin) != holders.end();
   if (from_holder) return hints.origin;
-  const bool is_known = holders.size() == 1 && ChangesNothing(inner);
-  if (!hints.holders.unread.empty() && !is_known) return NotReadYet(hints.holders.unread);
+  RETURN_IF_ERROR(CheckUnread(inner, hints));
+  for (const MissingCluster& m : hints.holders.unread) {
+    if (m.cluster == hints.origin && !m.stale) return NotKnown(inner, {m});
+  }
   if (holders.empty()) return kube::server::NotFound(resource, name);
   if (!hints.origin.empty()) {
     return kube::server::Conflict(

@@ -134,6 +134,34 @@ spec:
   CHECK(Listed(plane.proxy()) == std::set<std::string>{"member1/one"});
 }
 
+TEST_CASE("a cluster that can never be read stops no write to the objects of others") {
+  SearchPlane plane;
+  PutConfigMap(plane, "member1", "one");
+  plane.CreateRegistry("all");
+  REQUIRE(Eventually([&] { return Listed(plane.proxy()).contains("member1/one"); }));
+  // A pull cluster may have no credentials in the control plane.
+  plane.Create(plane.cluster("karmada"), kClusters, R"(
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: member3}
+spec: {syncMode: Pull}
+)");
+  REQUIRE(Eventually([&] { return !Condition(plane, "all", "member3/Synced").empty(); }));
+  const json::Value patch = json::Value::Object({{"data", json::Value::Object({{"k", "new"}})}});
+  const auto patched =
+      plane.proxy().Patch(kConfigMaps, {"default", "one"}, kube::PatchType::kMerge, patch, {}, {});
+  INFO(patched.status().ToString());
+  CHECK(patched.ok());
+  const std::string answer = plane.Exchange(
+      absl::StrCat("DELETE ", kProxyPath, "/api/v1/namespaces/default/configmaps/one HTTP/1.1\r\n",
+                   "Host: test\r\nConnection: close\r\n\r\n"));
+  CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 200") && Catch::Contains("Warning: 299 ") &&
+                         Catch::Contains("cluster member3 has not been read, and may have one of "
+                                         "this name: "));
+  CHECK(
+      absl::IsNotFound(plane.cluster("member1").Get(kConfigMaps, {"default", "one"}, {}).status()));
+}
+
 TEST_CASE("a watch through the proxy sees both members, also one that a registry adds later") {
   SearchPlane plane;
   PutConfigMap(plane, "member2", "two");

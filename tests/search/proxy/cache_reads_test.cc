@@ -116,7 +116,10 @@ TEST_CASE("an object is found in its member, with a composite version") {
   const Holders holders = f.reads.HoldersOf(kPods.gvr(), {"a", "x"});
   CHECK(holders.clusters == std::vector<std::string>{"m1", "m2"});
   // The third one is in the scope, and nothing is known of it.
-  CHECK(holders.unread == std::vector<std::string>{"m3"});
+  REQUIRE(holders.unread.size() == 1);
+  CHECK(holders.unread[0].cluster == "m3");
+  CHECK(holders.unread[0].just_begun);
+  CHECK(holders.asked == 3);
 }
 
 TEST_CASE("kubectl gets tables with the cluster, metadata clients get metadata") {

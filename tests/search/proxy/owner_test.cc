@@ -10,22 +10,64 @@ namespace {
 
 TEST_CASE("the only member that has the object is its owner") {
   const InnerRequest inner = Inner("DELETE", "/api/v1/namespaces/ns/pods/same");
-  CHECK(*OwnerOf(inner, {{{"member2"}, {}}, ""}) == "member2");
+  CHECK(*OwnerOf(inner, {{{"member2"}, {}, 2}, ""}) == "member2");
   // Its object has moved since it was read, or is another one.
-  CHECK(CodeOf(OwnerOf(inner, {{{"member2"}, {}}, "member1"}).status()) == 409);
+  CHECK(CodeOf(OwnerOf(inner, {{{"member2"}, {}, 2}, "member1"}).status()) == 409);
 }
 
-TEST_CASE("a member that has not been read yet could be meant, too") {
+// A member whose objects are not known, and why not.
+MissingCluster Unreadable(const std::string& name) {
+  return {.cluster = name, .reason = "refused"};
+}
+MissingCluster BeingRead(const std::string& name, bool just_begun) {
+  return {.cluster = name, .reason = "being read", .being_read = true, .just_begun = just_begun};
+}
+
+TEST_CASE("a member whose first list has just begun could be meant, too") {
   const InnerRequest inner = Inner("PATCH", "/api/v1/namespaces/ns/pods/same");
-  CHECK(CodeOf(OwnerOf(inner, {{{}, {"member1"}}, ""}).status()) == 503);
-  CHECK(CodeOf(OwnerOf(inner, {{{"member2"}, {"member1"}}, ""}).status()) == 503);
-  CHECK(CodeOf(OwnerOf(inner, {{{"member2"}, {"member1"}}, "member1"}).status()) == 503);
-  CHECK(*OwnerOf(inner, {{{"member2"}, {"member1"}}, "member2"}) == "member2");
+  const MissingCluster young = BeingRead("member1", true);
+  const auto code = [&](const InnerRequest& request, std::vector<std::string> holders,
+                        const std::string& origin) {
+    return CodeOf(OwnerOf(request, {{std::move(holders), {young}, 3}, origin}).status());
+  };
+  CHECK(code(inner, {}, "") == 503);
+  CHECK(code(inner, {"member2"}, "") == 503);
+  CHECK(code(inner, {"member2"}, "member1") == 503);
+  CHECK(code(inner, {"member2", "member3"}, "") == 503);
+  CHECK(*OwnerOf(inner, {{{"member2"}, {young}, 3}, "member2"}) == "member2");
   const InnerRequest log = Inner("GET", "/api/v1/namespaces/ns/pods/same/log");
-  CHECK(*OwnerOf(log, {{{"member2"}, {"member1"}}, ""}) == "member2");
-  CHECK(CodeOf(OwnerOf(log, {{{}, {"member1"}}, ""}).status()) == 503);
+  CHECK(*OwnerOf(log, {{{"member2"}, {young}, 3}, ""}) == "member2");
+  CHECK(code(log, {}, "") == 503);
   const InnerRequest exec = Inner("GET", "/api/v1/namespaces/ns/pods/same/exec");
-  CHECK(CodeOf(OwnerOf(exec, {{{"member2"}, {"member1"}}, ""}).status()) == 503);
+  CHECK(code(exec, {"member2"}, "") == 503);
+}
+
+TEST_CASE("members that cannot be read, or not soon, do not stop what is for the only holder") {
+  for (const MissingCluster& missing : {Unreadable("member1"), BeingRead("member1", false)}) {
+    CAPTURE(missing.reason);
+    for (const auto& [method, target] :
+         {std::pair("DELETE", "same"), std::pair("PATCH", "same"), std::pair("PUT", "same/scale"),
+          std::pair("POST", "same/exec"), std::pair("GET", "same/portforward")}) {
+      CAPTURE(method, target);
+      const InnerRequest inner = Inner(method, absl::StrCat("/api/v1/namespaces/ns/pods/", target));
+      const auto owner = OwnerOf(inner, {{{"member2"}, {missing}, 2}, ""});
+      REQUIRE(owner.ok());
+      CHECK(*owner == "member2");
+    }
+    // What was read from the member that is not known now is not looked for in another one.
+    const InnerRequest put = Inner("PUT", "/api/v1/namespaces/ns/pods/same");
+    CHECK(CodeOf(OwnerOf(put, {{{"member2"}, {missing}, 2}, "member1"}).status()) == 503);
+  }
+}
+
+TEST_CASE("nobody takes an object for deleted that a member may still show") {
+  const InnerRequest inner = Inner("DELETE", "/api/v1/namespaces/ns/pods/same");
+  const auto code = [&](const MissingCluster& missing, size_t asked) {
+    return CodeOf(OwnerOf(inner, {{{}, {missing}, asked}, ""}).status());
+  };
+  CHECK(code(Unreadable("member1"), 2) == 404);
+  CHECK(code(Unreadable("member1"), 1) == 503);
+  CHECK(code(BeingRead("member1", false), 2) == 503);
 }
 
 TEST_CASE("an object that no member has is not found") {
@@ -38,7 +80,7 @@ TEST_CASE("an object that no member has is not found") {
 TEST_CASE("a name that several members have is ambiguous") {
   const InnerRequest inner = Inner("PUT", "/api/v1/namespaces/ns/pods/same");
   const auto error =
-      kube::server::ErrorOf(OwnerOf(inner, {{{"member2", "member1"}, {}}, ""}).status());
+      kube::server::ErrorOf(OwnerOf(inner, {{{"member2", "member1"}, {}, 2}, ""}).status());
   CHECK(error.code == 409);
   CHECK(error.reason == "Conflict");
   CHECK(error.message ==
@@ -47,13 +89,13 @@ TEST_CASE("a name that several members have is ambiguous") {
         "X-Karmada-Cluster");
   CHECK(error.details == json::Value::Object({{"name", "same"}, {"kind", "pods"}}));
   // Unless the body says from where its object was read.
-  CHECK(*OwnerOf(inner, {{{"member2", "member1"}, {}}, "member1"}) == "member1");
-  CHECK_FALSE(OwnerOf(inner, {{{"member2", "member1"}, {}}, "member3"}).ok());
+  CHECK(*OwnerOf(inner, {{{"member2", "member1"}, {}, 2}, "member1"}) == "member1");
+  CHECK_FALSE(OwnerOf(inner, {{{"member2", "member1"}, {}, 2}, "member3"}).ok());
 }
 
 TEST_CASE("the choice of the caller comes first") {
   const InnerRequest inner = Inner("GET", "/api/v1/namespaces/ns/pods/same/log?cluster=member2");
-  CHECK(*OwnerOf(inner, {{{"member1", "member2"}, {}}, "member1"}) == "member2");
+  CHECK(*OwnerOf(inner, {{{"member1", "member2"}, {}, 2}, "member1"}) == "member2");
   CHECK(*OwnerOf(inner, {}) == "member2");
 }
 

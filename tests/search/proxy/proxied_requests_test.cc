@@ -30,7 +30,9 @@ class OneMember : public CachedReads, public MemberForwarders {
       : forwarder_(std::make_shared<RelayingForwarder>("cluster member1",
                                                        *kube::Forwarder::Create(config))) {}
 
-  Holders HoldersOf(const kube::Gvr&, const kube::ObjectKey&) override { return {{"member1"}, {}}; }
+  Holders HoldersOf(const kube::Gvr&, const kube::ObjectKey&) override {
+    return {{"member1"}, {}, 1};
+  }
   void Answer(kube::aggregation::ApiRequest, const std::string&, ResponderPtr) override {}
   absl::StatusOr<std::shared_ptr<Forwarder>> For(const std::string&) override {
     return std::static_pointer_cast<Forwarder>(forwarder_);

@@ -61,7 +61,7 @@ class FakeServer : public Forwarder {
 class FakeCache : public CachedReads {
  public:
   Holders HoldersOf(const kube::Gvr&, const kube::ObjectKey& key) override {
-    return {holders[key.name], unread};
+    return {holders[key.name], unread, 2};
   }
   void Answer(ApiRequest request, const std::string& cluster,
               std::shared_ptr<base::HttpResponder> responder) override {
@@ -70,7 +70,7 @@ class FakeCache : public CachedReads {
   }
 
   std::map<std::string, std::vector<std::string>> holders;
-  std::vector<std::string> unread;
+  std::vector<MissingCluster> unread;
   std::vector<std::string> reads;
 };
 
@@ -109,7 +109,7 @@ struct Fixture : MemberForwarders {
             if (version != "composite") return std::nullopt;
             return MemberVersions{{"member1", "714"}};
           },
-          clock, authorizer, absl::Seconds(60), [this](const kube::Gvr&) { return stale; }});
+          clock, authorizer, absl::Seconds(60)});
     }
     return *handler_;
   }
@@ -119,7 +119,6 @@ struct Fixture : MemberForwarders {
   std::set<std::string> registered = {"pods"};
   kube::aggregation::Authorizer* authorizer = nullptr;
   FakeCache cache;
-  std::vector<MissingCluster> stale;
   const std::shared_ptr<FakeServer> to_control_plane = std::make_shared<FakeServer>();
   FakeServer& control_plane = *to_control_plane;
   std::map<std::string, std::shared_ptr<FakeServer>> servers = {
@@ -190,7 +189,7 @@ TEST_CASE("names that no member or several members have are refused") {
 
 TEST_CASE("who changes an object that no member has learns which members may have it") {
   Fixture f;
-  f.stale = {{"member2", "the cluster has not answered in time", true}};
+  f.cache.unread = {{"member2", "the cluster has not answered in time", true}};
   for (const char* method : {"DELETE", "PUT", "PATCH"}) {
     CAPTURE(method);
     const auto none = f.Send(method, "/api/v1/namespaces/ns/pods/none");
@@ -409,13 +408,20 @@ TEST_CASE("the search for an owner reports nothing to whoever may not read the o
   CHECK(code("DELETE", "none") == 404);
 }
 
-TEST_CASE("a write waits until it is known which members could be meant") {
+TEST_CASE("a write waits for a first list that has just begun") {
   Fixture f;
   f.cache.holders["web"] = {"member1"};
-  f.cache.unread = {"member2"};
+  f.cache.unread = {{.cluster = "member2",
+                     .reason = "its objects are still being read",
+                     .being_read = true,
+                     .just_begun = true}};
   const auto refused = f.Send("DELETE", "/api/v1/namespaces/ns/pods/web");
   CHECK(refused->response->code == 503);
-  CHECK_THAT(refused->Body()["message"].ToString(), Catch::Contains("[member2]"));
+  CHECK_THAT(
+      refused->Body()["message"].ToString(),
+      Catch::StartsWith("it is not known which cluster has pods \"web\"; cluster member2 has "
+                        "not been read: its objects are still being read; try again"));
+  CHECK(refused->Body()["details"]["retryAfterSeconds"].AsInt() == 1);
   CHECK(f.Send("GET", "/api/v1/namespaces/ns/pods/web/exec")->response->code == 503);
   CHECK(f.servers["member1"]->received.empty());
   CHECK(f.Send("GET", "/api/v1/namespaces/ns/pods/web/log")->response->code == 200);
@@ -424,6 +430,32 @@ TEST_CASE("a write waits until it is known which members could be meant") {
   CHECK(f.Send("PUT", "/api/v1/namespaces/ns/pods/web",
                R"({"metadata":{"resourceVersion":"composite"}})")
             ->response->code == 200);
+}
+
+TEST_CASE("a member that cannot be read stops nothing, and the answer warns of it") {
+  Fixture f;
+  f.cache.holders["web"] = {"member1"};
+  f.cache.unread = {{.cluster = "member2", .reason = "connection refused"},
+                    {.cluster = "member3", .reason = "slow", .stale = true}};
+  for (const auto& [method, target] : {std::pair("DELETE", "web"), std::pair("PATCH", "web/scale"),
+                                       std::pair("GET", "web/exec"), std::pair("GET", "web/log")}) {
+    CAPTURE(method, target);
+    const auto answer = f.Send(method, absl::StrCat("/api/v1/namespaces/ns/pods/", target));
+    CHECK(answer->response->code == 200);
+    REQUIRE(answer->response->headers.size() == 1);
+    const auto& [name, value] = answer->response->headers[0];
+    CHECK(name == "Warning");
+    CHECK_THAT(value, Catch::Contains("cluster member2 has not been read, and may have one of this "
+                                      "name: connection refused"));
+  }
+  CHECK(f.servers["member1"]->received.size() == 4);
+  // Whoever names the cluster is not warned of others.
+  const auto chosen = f.Send("DELETE", "/api/v1/namespaces/ns/pods/web?cluster=member1");
+  CHECK(chosen->response->headers.empty());
+  const auto none = f.Send("DELETE", "/api/v1/namespaces/ns/pods/none");
+  CHECK(none->response->code == 404);
+  CHECK_THAT(none->Body()["message"].ToString(),
+             Catch::Contains("cluster member2 has not been read: connection refused"));
 }
 
 TEST_CASE("a forwarded request that waits holds no thread of the chain") {

@@ -1,4 +1,5 @@
 // What readers learn of members whose objects are not known.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -15,7 +16,7 @@ constexpr char kPod[] = "/api/v1/namespaces/a/pods/x?resourceVersion=0";
 struct Fixture : CacheReadsFixture {
   // Begins to cache m1, which has no pod x, and m2.
   void Begin() {
-    cache().SetScope(SearchMembers::Scope({"m1", "m2"}));
+    cache().SetScope(Fixture::Scope({"m1", "m2"}));
     REQUIRE(Eventually([&] { return cache().Find("m1", kPods.gvr())->HasSynced(); }));
     // Nobody waits for first lists that began long ago.
     clock.Advance(absl::Minutes(1));
@@ -141,6 +142,52 @@ TEST_CASE("nobody is told that an object does not exist while its member is bein
   CHECK(client->Body()["details"]["retryAfterSeconds"].AsInt() == 1);
   f.Server("m2").Unblock();
   CHECK(Eventually([&] { return f.Ask(kPod) == "404 pods \"x\" not found"; }));
+}
+
+TEST_CASE("a member is waited for as long as its first list is young, and its Cluster Ready") {
+  Fixture f;
+  std::atomic<bool> ready = true;
+  CacheReads::Options options = f.Options(absl::Seconds(3));
+  options.is_ready = [&](const std::string&) { return ready.load(); };
+  CacheReads reads(std::move(options));
+  f.Server("m2").Block("GET");
+  f.cache().SetScope(Fixture::Scope({"m1", "m2"}));
+  REQUIRE(Eventually([&] { return f.cache().Find("m1", kPods.gvr())->HasSynced(); }));
+  f.Put("m1", "a", "x");
+  const auto m2 = [&] {
+    const Holders holders = reads.HoldersOf(kPods.gvr(), {"a", "x"});
+    CHECK(holders.clusters == std::vector<std::string>{"m1"});
+    CHECK(holders.asked == 2);
+    REQUIRE(holders.unread.size() == 1);
+    CHECK(holders.unread[0].cluster == "m2");
+    return holders.unread[0];
+  };
+  CHECK(Eventually([&] { return m2().being_read; }));
+  CHECK(m2().just_begun);
+  ready = false;
+  CHECK_FALSE(m2().being_read);
+  CHECK_FALSE(m2().just_begun);
+  CHECK_THAT(m2().reason, Catch::Contains("not Ready"));
+  ready = true;
+  f.clock.Advance(absl::Seconds(11));
+  CHECK(m2().being_read);
+  CHECK_FALSE(m2().just_begun);
+  f.Server("m2").Unblock();
+  CHECK(Eventually([&] { return reads.HoldersOf(kPods.gvr(), {"a", "x"}).unread.empty(); }));
+}
+
+TEST_CASE("a member that answers by an error, or has no credentials, is not waited for") {
+  Fixture f;
+  f.Lock("m2");
+  f.Server("m3").FailNext("GET", 403, "Forbidden", 1000);
+  f.cache().SetScope(Fixture::Scope({"m1", "m2", "m3"}));
+  REQUIRE(Eventually([&] { return !f.cache().Find("m3", kPods.gvr())->last_error().ok(); }));
+  const Holders holders = f.reads.HoldersOf(kPods.gvr(), {"a", "x"});
+  REQUIRE(holders.unread.size() >= 2);
+  for (const MissingCluster& m : holders.unread) {
+    CAPTURE(m.cluster, m.reason);
+    CHECK((m.cluster == "m1" || !m.being_read));
+  }
 }
 
 TEST_CASE("of the members that were asked for at least one has to be known") {
