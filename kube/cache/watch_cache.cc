@@ -81,6 +81,8 @@ struct WatchCache::Impl {
   }
   void OnProgress(int64_t version);
   void Apply(const std::vector<Event>& events, bool keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // Takes objects out that the server has not deleted.
+  void TakeOut(const Objects& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   // Shares with the informer's store the pending objects that are equal to those of the table.
   void ShareEqualObjects() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void Announce(const std::vector<Event>& events, bool synced) ABSL_LOCKS_EXCLUDED(mu);
@@ -132,6 +134,18 @@ void WatchCache::Impl::Apply(const std::vector<Event>& events, bool keep) {
     }
     if (keep) history.Add(event, clock.SteadyNow());
   }
+}
+
+void WatchCache::Impl::TakeOut(const Objects& gone) {
+  std::vector<Event> events;
+  for (const ObjectPtr& object : gone) {
+    events.push_back({.before = object,
+                      .version = progress.version,
+                      .resume_version = progress.version,
+                      .belated = true,
+                      .by_close = true});
+  }
+  Apply(events, true);
 }
 
 void WatchCache::Impl::ShareEqualObjects() {
@@ -222,22 +236,32 @@ void WatchCache::Detach() {
   impl_->source = nullptr;
 }
 
+void WatchCache::KeepOnly(const std::set<std::string>& namespaces) {
+  Detach();
+  {
+    absl::MutexLock lock(&impl_->mu);
+    Objects outside;
+    for (ObjectPtr& object : impl_->objects.All()) {
+      if (!namespaces.contains(std::string(object->ns()))) outside.push_back(std::move(object));
+    }
+    impl_->TakeOut(outside);
+    impl_->history.Narrow(impl_->progress.version);
+  }
+  impl_->CallObservers();
+}
+
+int WatchCache::NarrowingsAt(int64_t version) const {
+  absl::ReaderMutexLock lock(&impl_->mu);
+  return impl_->history.NarrowingsAt(version);
+}
+
 void WatchCache::Close() {
   Detach();
   {
     absl::MutexLock lock(&impl_->mu);
     if (std::exchange(impl_->closed, true)) return;
-    std::vector<Event> events;
     // These are for watchers that follow now; nobody can find a closed cache to continue.
-    for (const ObjectPtr& object : impl_->objects.All()) {
-      const int64_t version = impl_->progress.version;
-      events.push_back({.before = object,
-                        .version = version,
-                        .resume_version = version,
-                        .belated = true,
-                        .by_close = true});
-    }
-    impl_->Apply(events, true);
+    impl_->TakeOut(impl_->objects.All());
   }
   impl_->CallObservers();
 }
@@ -315,7 +339,7 @@ absl::StatusOr<WatchCache::Snapshot> WatchCache::Read(const Range& range) const 
   return snapshot;
 }
 
-absl::StatusOr<uint64_t> WatchCache::PositionAfter(int64_t version) const {
+absl::StatusOr<uint64_t> WatchCache::PositionAfter(int64_t version, int narrowings) const {
   absl::ReaderMutexLock lock(&impl_->mu);
   // A watcher would skip everything until the server has reached this version again.
   if (version > impl_->progress.version && version <= impl_->highest) {
@@ -323,7 +347,7 @@ absl::StatusOr<uint64_t> WatchCache::PositionAfter(int64_t version) const {
         absl::StrCat("resource version ", version,
                      " is of a state that the server has abandoned: ", impl_->progress.version));
   }
-  return impl_->history.PositionAfter(version);
+  return impl_->history.PositionAfter(version, narrowings);
 }
 
 absl::Status WatchCache::ReadEvents(uint64_t& position, size_t limit, std::vector<Event>& events,

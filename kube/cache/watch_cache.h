@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,8 +52,8 @@ class WatchCache {
     // True if even a reader that has seen everything up to `version` may have missed the event: the
     // contents have changed while the version stayed the same.
     bool belated = false;
-    // The cache was closed: the deletion is not one of the server's history, and nobody has seen
-    // it, whatever version of the server he has reached elsewhere.
+    // The cache was closed or narrowed: the deletion is not one of the server's history, and nobody
+    // has seen it, whatever version of the server he has reached elsewhere.
     bool by_close = false;
 
     // Returns whether a watcher that continues after this version has seen the event before.
@@ -92,6 +93,14 @@ class WatchCache {
   void Attach(std::shared_ptr<Informer> informer);
   // Follows no informer any more; the contents stay. REQUIRES: not called in a handler.
   void Detach();
+  // Detaches, and keeps of the contents only what is in these namespaces: the rest may not be read
+  // any more. Those who watch get it as deleted (on_event does not), and no state of before can be
+  // read. Whoever has read the state that is left and continues at its version says so by
+  // NarrowingsAt. REQUIRES: not called in a handler; the first list has come.
+  void KeepOnly(const std::set<std::string>& namespaces);
+  // Returns how many narrowings (KeepOnly) the contents have gone through since they have been at
+  // this version.
+  int NarrowingsAt(int64_t version) const;
   // Detaches, and reports every object as deleted to watchers (not to on_event). Nothing happens
   // afterwards.
   void Close();
@@ -139,8 +148,9 @@ class WatchCache {
 
   // Returns the position of the first event that a watcher at `version` has not seen; some of those
   // behind it may be seen (Event::IsSeenAt). kOutOfRange when the history does not go back so far,
-  // or the server has gone back behind that version since.
-  absl::StatusOr<uint64_t> PositionAfter(int64_t version) const;
+  // or the server has gone back behind that version since. `narrowings`: NarrowingsAt when the
+  // watcher has read that version.
+  absl::StatusOr<uint64_t> PositionAfter(int64_t version, int narrowings = 0) const;
   // Appends at most `limit` events from `position` on, and moves it behind them. `complete` becomes
   // the version that is complete at the new position, if it is the end, else stays. kOutOfRange:
   // the reader is so slow that some of them are gone.

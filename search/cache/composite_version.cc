@@ -67,4 +67,14 @@ void CompositeVersion::Set(absl::string_view cluster, int64_t version) {
   Set(cluster, absl::StrCat(version));
 }
 
+void CompositeVersion::Set(absl::string_view cluster, int64_t version, int narrowings) {
+  Set(cluster, absl::StrCat(std::string(static_cast<size_t>(narrowings), '0'), version));
+}
+
+int CompositeVersion::Narrowings(absl::string_view cluster) const {
+  const absl::string_view version = Get(cluster);
+  const size_t zeros = std::min(version.find_first_not_of('0'), version.size());
+  return zeros == version.size() ? 0 : static_cast<int>(zeros);
+}
+
 }  // namespace search

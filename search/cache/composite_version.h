@@ -34,6 +34,11 @@ class CompositeVersion {
   // Ends any(). An empty version takes the cluster out.
   void Set(absl::string_view cluster, absl::string_view version);
   void Set(absl::string_view cluster, int64_t version);
+  // Sets a version with kube::WatchCache::NarrowingsAt. It is written as that many leading zeros,
+  // which do not change the number for whoever reads it as one.
+  void Set(absl::string_view cluster, int64_t version, int narrowings);
+  // Returns what was set with the version of the cluster.
+  int Narrowings(absl::string_view cluster) const;
   const Versions& versions() const { return versions_; }
 
  private:

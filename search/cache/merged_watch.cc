@@ -57,7 +57,10 @@ absl::Status MergedWatch::Add(const std::string& cluster, const CachePtr& cache,
     Source source{.cache = cache};
     const bool anew = joins || request_.initial_events || from.any();
     source.continue_after = anew ? -1 : from.Number(cluster);
-    if (source.continue_after >= 0) version_.Set(cluster, source.continue_after);
+    source.narrowings = from.Narrowings(cluster);
+    if (source.continue_after >= 0) {
+      version_.Set(cluster, source.continue_after, source.narrowings);
+    }
     if (joins && sources_.count(cluster) > 0) {
       // One that has not begun yet has reported nothing that would have to go.
       successors_[cluster] = std::move(source);
@@ -87,7 +90,8 @@ void MergedWatch::Begin() {
 absl::Status MergedWatch::Start(Source& source) {
   source.waits = false;
   if (source.continue_after >= 0) {
-    ASSIGN_OR_RETURN(source.position, source.cache->PositionAfter(source.continue_after));
+    ASSIGN_OR_RETURN(source.position,
+                     source.cache->PositionAfter(source.continue_after, source.narrowings));
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const WatchCache::Snapshot snapshot, source.cache->Read({.ns = request_.ns}));

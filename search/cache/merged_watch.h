@@ -93,6 +93,7 @@ class MergedWatch final : public kube::WatchCache::Observer,
     bool waits = true;            // For the first list of its cache.
     bool counts = false;          // The bookmark at the end of the initial events waits for it.
     int64_t continue_after = -1;  // Where to continue; -1: with initial events.
+    int narrowings = 0;           // WatchCache::NarrowingsAt of there.
     std::shared_ptr<const std::vector<kube::ObjectPtr>> initial;  // By version.
     size_t next_initial = 0;
     int64_t version_of_initial = -1;

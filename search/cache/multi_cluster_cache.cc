@@ -37,6 +37,12 @@ std::string NameOf(const kube::Gvr& gvr) {
   return gvr.group.empty() ? gvr.resource : absl::StrCat(gvr.resource, ".", gvr.group);
 }
 
+// Returns whether namespaces are left out that were in before. Empty stands for all.
+bool Narrows(const std::set<std::string>& before, const std::set<std::string>& after) {
+  if (after.empty()) return false;
+  return before.empty() || !std::includes(after.begin(), after.end(), before.begin(), before.end());
+}
+
 }  // namespace
 
 struct MultiClusterCache::Impl {
@@ -241,7 +247,11 @@ void MultiClusterCache::SetScope(const CachedResources& wanted) {
       if (!had) {
         impl_->Join(cluster, resource);
       } else if (!(old->second.at(gvr) == resource)) {
-        for (const MemberCachePtr& member : impl_->Caches(gvr, cluster)) impl_->Connect(member);
+        const bool narrows = Narrows(old->second.at(gvr).namespaces, resource.namespaces);
+        for (const MemberCachePtr& member : impl_->Caches(gvr, cluster)) {
+          if (narrows) member->KeepOnly(resource.namespaces);
+          impl_->Connect(member);
+        }
       }
     }
   }

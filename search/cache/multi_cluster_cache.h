@@ -106,7 +106,10 @@ class MultiClusterCache {
   MultiClusterCache(const MultiClusterCache&) = delete;
 
   // Starts, changes and ends caches, so that they hold this. Open watches report what leaves as
-  // deleted and what joins as added. Calls are made one at a time; REQUIRES: not from a handler.
+  // deleted and what joins as added. What leaves, also a namespace, cannot be read any more when
+  // this returns, whether or not its cluster can be reached; no state of before can be read either
+  // (410) of a resource whose namespaces were narrowed. Calls are made one at a time; REQUIRES: not
+  // from a handler.
   void SetScope(const CachedResources& wanted);
   // To be called when the credentials of a cluster may have changed. Connects its caches that could
   // not be connected (this is also tried every ten seconds), and asks the cluster once for each of

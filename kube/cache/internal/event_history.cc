@@ -47,9 +47,20 @@ void EventHistory::Reset(int64_t version) {
   events_.clear();
   bytes_ = 0;
   complete_after_ = version;
+  narrowed_at_ = -1;
 }
 
-absl::StatusOr<uint64_t> EventHistory::PositionAfter(int64_t version) const {
+void EventHistory::Narrow(int64_t version) {
+  narrowings_ = NarrowingsAt(version) + 1;
+  narrowed_at_ = version;
+  narrowed_position_ = end();
+  complete_after_ = std::max(complete_after_, version + 1);
+}
+
+absl::StatusOr<uint64_t> EventHistory::PositionAfter(int64_t version, int narrowings) const {
+  if (narrowings > 0 && narrowings == NarrowingsAt(version) && narrowed_position_ >= first_) {
+    return narrowed_position_;
+  }
   if (version < complete_after_) {
     return absl::OutOfRangeError(
         absl::StrCat("too old resource version: ", version, " (", complete_after_, ")"));
@@ -72,7 +83,7 @@ absl::Status EventHistory::Read(uint64_t& position, size_t limit,
 }
 
 absl::StatusOr<std::vector<WatchCache::Event>> EventHistory::Since(int64_t version) const {
-  const auto position = PositionAfter(version);
+  const auto position = PositionAfter(version, 0);
   if (!position.ok()) return position.status();
   std::vector<WatchCache::Event> events;
   for (uint64_t i = *position - first_; i < events_.size(); ++i) {

@@ -28,8 +28,13 @@ class EventHistory {
   // Forgets everything; who was following cannot continue. The history begins anew after `version`.
   void Reset(int64_t version);
 
+  // As WatchCache::KeepOnly: nobody can go back to this version or before it any more, but who has
+  // a position can go on. REQUIRES: the events of the narrowing have been added.
+  void Narrow(int64_t version);
+
   // As in WatchCache.
-  absl::StatusOr<uint64_t> PositionAfter(int64_t version) const;
+  absl::StatusOr<uint64_t> PositionAfter(int64_t version, int narrowings) const;
+  int NarrowingsAt(int64_t version) const { return version == narrowed_at_ ? narrowings_ : 0; }
   absl::Status Read(uint64_t& position, size_t limit, std::vector<WatchCache::Event>& events) const;
   // Returns the events that a watcher at `version` has not seen, or an error as PositionAfter.
   absl::StatusOr<std::vector<WatchCache::Event>> Since(int64_t version) const;
@@ -52,6 +57,10 @@ class EventHistory {
   std::deque<Entry> events_;
   uint64_t first_ = 1;           // The position of the first event.
   int64_t complete_after_ = -1;  // The history has every event that is owed from here on.
+  // The last narrowings: at which version, how many, and the position behind the last one.
+  int64_t narrowed_at_ = -1;
+  int narrowings_ = 0;
+  uint64_t narrowed_position_ = 0;
   size_t bytes_ = 0;
 };
 

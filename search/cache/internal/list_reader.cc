@@ -47,13 +47,23 @@ absl::StatusOr<ListAnswer> ListReader::Read(const std::vector<MemberCachePtr>& c
       RETURN_IF_ERROR(ReadCluster(*member));
     }
   }
-  answer_.version = version_.ToString();
+  answer_.version = VersionOfList(caches).ToString();
   if (!next_.empty()) {
-    next_.version = answer_.version;
+    next_.version = version_.ToString();
     answer_.continue_token = next_.ToString();
   }
   if (request_.filter.empty()) answer_.remaining = remaining_;
   return std::move(answer_);
+}
+
+CompositeVersion ListReader::VersionOfList(const std::vector<MemberCachePtr>& caches) const {
+  CompositeVersion version = version_;
+  for (const MemberCachePtr& member : caches) {
+    const int64_t shown = version_.Number(member->cluster());
+    const int narrowings = shown < 0 ? 0 : member->cache()->NarrowingsAt(shown);
+    if (narrowings > 0) version.Set(member->cluster(), shown, narrowings);
+  }
+  return version;
 }
 
 absl::Status ListReader::CheckClusters(const std::vector<MemberCachePtr>& caches) const {

@@ -36,6 +36,8 @@ class ListReader {
   kube::ObjectKey Start(const MemberCache& member) const;
   // The next page begins where `range` does.
   void EndPageAt(const MemberCache& member, const kube::WatchCache::Range& range);
+  // Returns the versions as those of a list that its reader continues from by a watch.
+  CompositeVersion VersionOfList(const std::vector<MemberCachePtr>& caches) const;
   bool full() const { return request_.limit > 0 && count_ >= request_.limit; }
 
   const ListRequest& request_;

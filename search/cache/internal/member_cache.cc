@@ -35,6 +35,11 @@ void MemberCache::RemoveInformer() {
   if (member_ != nullptr) member_->unfiltered().Remove(resource_);
 }
 
+void MemberCache::KeepOnly(const std::set<std::string>& namespaces) {
+  RemoveInformer();
+  if (cache_->HasSynced()) cache_->KeepOnly(namespaces);
+}
+
 void MemberCache::Close() {
   RemoveInformer();
   cache_->Close();

@@ -28,6 +28,9 @@ class MemberCache {
   // Opens an informer of the cluster with these options, in the place of the present one. An error
   // stays in error() until the next call.
   void Connect(kube::ClusterSet& clusters, const kube::InformerOptions& options);
+  // Ends the informer, and drops what is outside of these namespaces: see WatchCache::KeepOnly. Has
+  // to be followed by Connect.
+  void KeepOnly(const std::set<std::string>& namespaces);
   // Ends the informer; watchers see the objects go.
   void Close();
 

@@ -285,6 +285,99 @@ TEST_CASE_METHOD(Fixture, "the namespaces of the scope limit what is cached") {
   CHECK(cache().Find("m1", kPods.gvr()) == nullptr);
 }
 
+// The member does not answer any more, so that nothing but the scope says what may be read.
+TEST_CASE_METHOD(Fixture,
+                 "what the scope has left out cannot be read from an unreachable cluster") {
+  for (const char* ns : {"a", "b"}) Put("m1", ns, "x");
+  REQUIRE(Cache({"m1"}));
+  Put("m1", "b", "secret");
+  const int64_t before = Version("m1");
+  Put("m1", "b", "later");
+  Erase("m1", "b", "later");
+  const auto composite = [](int64_t version) {
+    CompositeVersion out;
+    out.Set("m1", version);
+    return out.ToString();
+  };
+  const int64_t last = Version("m1");
+  ListRequest first_page = All();
+  first_page.limit = 1;
+  const auto page = cache().List(first_page);
+  REQUIRE(page.ok());
+  const auto open = cache().Watch({.gvr = kPods.gvr(), .resource_version = composite(last)}, [] {});
+  REQUIRE(open.ok());
+
+  Server("m1").FailNext("GET", 500, "InternalError", 1000);
+  Server("m1").FailNext("WATCH", 500, "InternalError", 1000);
+  cache().SetScope(Scope({"m1"}, {"a"}));
+  CHECK(Listed(All()) == "m1:a/x");
+  CHECK(absl::IsNotFound(cache().Get({kPods.gvr(), {"b", "secret"}, ""}).status()));
+  CHECK(absl::IsNotFound(cache().Get({kPods.gvr(), {"b", "secret"}, "m1"}).status()));
+  // Nor is any state of before shown, whatever page or watch asks for it.
+  ListRequest exact = All();
+  exact.exact = true;
+  exact.resource_version = composite(before);
+  CHECK(absl::IsOutOfRange(cache().List(exact).status()));
+  ListRequest next_page = first_page;
+  next_page.continue_token = page->continue_token;
+  const auto rest = cache().List(next_page);
+  if (rest.ok()) CHECK(Names(*rest).empty());
+  for (const int64_t version : {before, last}) {
+    CAPTURE(version);
+    CHECK(absl::IsOutOfRange(
+        cache()
+            .Watch({.gvr = kPods.gvr(), .resource_version = composite(version)}, [] {})
+            .status()));
+  }
+  // An open watch sees the objects go; one that begins sees only what is left, from a list on too.
+  const auto taken = [](MergedWatch& watch) {
+    std::vector<MergedEvent> events;
+    watch.Take(100, events);
+    std::vector<std::string> out;
+    for (const MergedEvent& event : events) {
+      if (event.object == nullptr) continue;
+      out.push_back(absl::StrCat(event.type == MergedEvent::Type::kDeleted ? "-" : "+",
+                                 event.object->key().ToString()));
+    }
+    return absl::StrJoin(out, " ");
+  };
+  CHECK(taken(**open) == "-b/secret -b/x");
+  const auto list = cache().List(All());
+  REQUIRE(list.ok());
+  for (const auto& [version, shown] :
+       {std::pair<std::string, std::string>(list->version, ""), {"0", "+a/x"}, {"", "+a/x"}}) {
+    CAPTURE(version);
+    const auto watch = cache().Watch({.gvr = kPods.gvr(), .resource_version = version}, [] {});
+    REQUIRE(watch.ok());
+    CHECK(taken(**watch) == shown);
+  }
+  // A second narrowing at the same version is one that this list's reader has not seen.
+  cache().SetScope(Scope({"m1"}, {"c"}));
+  CHECK(Listed(All()).empty());
+  const std::string& seen = list->version;
+  CHECK(absl::IsOutOfRange(
+      cache().Watch({.gvr = kPods.gvr(), .resource_version = seen}, [] {}).status()));
+}
+
+TEST_CASE_METHOD(Fixture, "a watch that continues after a narrowing misses no change") {
+  for (const char* ns : {"a", "b"}) Put("m1", ns, "x");
+  REQUIRE(Cache({"m1"}));
+  cache().SetScope(Scope({"m1"}, {"a"}));
+  REQUIRE(Eventually([&] { return Server("m1").watches() > 0; }));
+  Put("m1", "a", "y");
+  const auto list = cache().List(All());
+  REQUIRE(list.ok());
+  CHECK(Names(*list) == "m1:a/x m1:a/y");
+  CHECK_FALSE(list->version.empty());
+  const auto watch = cache().Watch({.gvr = kPods.gvr(), .resource_version = list->version}, [] {});
+  REQUIRE(watch.ok());
+  Put("m1", "a", "z");
+  std::vector<MergedEvent> events;
+  (*watch)->Take(100, events);
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].object->name() == "z");
+}
+
 TEST_CASE_METHOD(Fixture, "a resource that was made anew with another scope is cached anew") {
   Put("m1", "n", "a");
   REQUIRE(Cache({"m1"}));
