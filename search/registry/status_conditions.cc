@@ -104,9 +104,9 @@ kube::Condition ConditionOf(const ClusterState& state) {
                      : !state.ready        ? "ClusterNotReady"
                      : state.error.empty() ? "Syncing"
                                            : "SyncFailed";
-  condition.message =
-      absl::StrCat(state.synced, " of ", Count(state.resources, "resource is", "resources are"),
-                   " synced, ", state.objects, kObjects, ", ", LagText(state.lag));
+  condition.message = absl::StrCat(state.ready ? "" : "the Cluster is not Ready; ", state.synced,
+                                   " of ", Count(state.resources, "resource is", "resources are"),
+                                   " synced, ", state.objects, kObjects, ", ", LagText(state.lag));
   if (!state.error.empty()) absl::StrAppend(&condition.message, "; last error: ", state.error);
   if (!state.unserved.empty()) {
     absl::StrAppend(&condition.message, "; does not serve ", Listed(state.unserved));
@@ -166,7 +166,8 @@ kube::Condition SummaryOf(const std::vector<ClusterState>& clusters, const NotTh
   std::vector<std::string> missing;
   for (const ClusterState& state : clusters) {
     objects += state.objects;
-    if (!state.IsSynced()) missing.push_back(state.name);
+    if (state.IsSynced()) continue;
+    missing.push_back(absl::StrCat(state.name, state.ready ? "" : " (not Ready)"));
   }
   kube::Condition summary;
   summary.type = api::kRegistrySynced;

@@ -91,7 +91,10 @@ TEST_CASE("no cluster, clusters that are not ready, and unknown kinds are report
   Scope scope = ScopeOf(1, /*ready=*/false);
   scope.unresolved["r"][{"a", "v1", "X"}] = "no matches";
   const json::Value conditions = RegistryConditions("r", scope, states, {}, kNow);
-  CHECK(conditions.At(3)["reason"].AsString() == "ClusterNotReady");
+  CHECK_THAT(Shown(conditions.At(0)), Catch::Contains("; not synced: m101 (not Ready)"));
+  CHECK(Shown(conditions.At(3)) ==
+        "m101/Synced=False ClusterNotReady: the Cluster is not Ready; 1 of 1 resource is synced, 1 "
+        "objects, less than a minute behind");
   CHECK(Shown(conditions.At(1)) == "KindsResolved=False UnknownKinds: a/v1, Kind=X: no matches");
 }
 
