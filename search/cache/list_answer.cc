@@ -35,7 +35,8 @@ std::string AmbiguousObjects(std::vector<std::string> clusters) {
   std::sort(clusters.begin(), clusters.end());
   return absl::StrCat("ambiguous objects in clusters [", absl::StrJoin(clusters, ", "),
                       "]; choose one with the query parameter \"", api::kClusterParameter,
-                      "\" or the header ", api::kClusterHeader);
+                      "\", the header ", api::kClusterHeader,
+                      ", or a server URL that ends in proxying/<cluster>/proxy");
 }
 
 std::string VersionOfPage(absl::string_view continue_token) {

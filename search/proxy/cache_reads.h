@@ -53,8 +53,11 @@ class CacheReads : public CachedReads {
   // before it does.
   explicit CacheReads(Options options);
 
+  std::vector<std::string> ClustersOf(const kube::Gvr& gvr) override {
+    return options_.clusters(gvr);
+  }
   Holders HoldersOf(const kube::Gvr& gvr, const kube::ObjectKey& key) override;
-  void Answer(kube::aggregation::ApiRequest request, const std::string& cluster,
+  void Answer(kube::aggregation::ApiRequest request, const ReadTerms& terms,
               std::shared_ptr<base::HttpResponder> responder) override;
 
  private:

@@ -27,11 +27,12 @@ struct Holders {
 class CachedReads {
  public:
   virtual ~CachedReads() = default;
+  // Returns the clusters that the registries select the resource in.
+  virtual std::vector<std::string> ClustersOf(const kube::Gvr& gvr) = 0;
   virtual Holders HoldersOf(const kube::Gvr& gvr, const kube::ObjectKey& key) = 0;
   // Answers a get, list or watch, later and on another thread: it does not block. `request.http`
-  // and `request.info` are those of the inner request; `cluster` limits the answer to one member,
-  // "" stands for all.
-  virtual void Answer(kube::aggregation::ApiRequest request, const std::string& cluster,
+  // and `request.info` are those of the inner request.
+  virtual void Answer(kube::aggregation::ApiRequest request, const ReadTerms& terms,
                       std::shared_ptr<base::HttpResponder> responder) = 0;
 };
 

@@ -116,7 +116,11 @@ void ProxyHandler::Impl::Handle(ApiRequest request, const ResponderPtr& responde
 absl::StatusOr<Route> ProxyHandler::Impl::RouteFor(const InnerRequest& inner) const {
   if (!inner.info.is_resource) return RouteOf(inner, false);
   ASSIGN_OR_RETURN(const bool registered, parts.is_registered(inner.info, inner.cluster));
-  return RouteOf(inner, registered);
+  // Who names a cluster in the path may have rights to this one only, and learns of no other.
+  const bool names_others = !registered && !inner.cluster.empty() && !inner.cluster_in_path;
+  return RouteOf(
+      inner, registered,
+      names_others ? parts.cache.ClustersOf(inner.info.gvr) : std::vector<std::string>());
 }
 
 absl::Status ProxyHandler::Impl::Dispatch(ApiRequest& request, InnerRequest inner,

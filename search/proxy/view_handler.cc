@@ -1,5 +1,6 @@
 #include "search/proxy/view_handler.h"
 
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,7 @@
 #include "kube/server/negotiation.h"
 #include "search/proxy/internal/inner_request.h"
 #include "search/proxy/internal/read_rights.h"
+#include "search/proxy/internal/routing.h"
 #include "search/proxy/internal/view_request.h"
 
 namespace search {
@@ -52,13 +54,16 @@ absl::Status ViewHandler::TryHandle(kube::aggregation::ApiRequest request,
     return absl::OkStatus();
   }
   const std::string cluster(request.http.Query(api::kClusterParameter));
+  if (!cluster.empty()) RETURN_IF_ERROR(CheckClusterName(cluster));
   ASSIGN_OR_RETURN(const bool registered, parts_.is_registered(request.info, cluster));
   if (!registered) {
     return kube::server::ToStatus(
         {404,
          "NotFound",
          absl::StrCat("no ResourceRegistry selects ", request.info.gvr.ToString(),
-                      cluster.empty() ? "" : " of cluster ", cluster),
+                      cluster.empty() ? "" : " of cluster ", cluster,
+                      cluster.empty() ? std::string()
+                                      : SelectedIn(parts_.cache.ClustersOf(request.info.gvr))),
          {}});
   }
   parts_.cache.Answer(std::move(request), cluster, responder);

@@ -11,6 +11,7 @@
 #include "api/search_paths.h"
 #include "base/status.h"
 #include "kube/aggregation/request_fields.h"
+#include "kube/meta/selector.h"
 #include "kube/server/api_errors.h"
 #include "search/proxy/internal/path_rules.h"
 
@@ -30,17 +31,32 @@ absl::string_view TakeSegment(absl::string_view& path) {
   return segment;
 }
 
-// Returns the escaped path of the inner request.
-absl::StatusOr<absl::string_view> InnerPath(absl::string_view path) {
+// Returns the escaped path of the inner request. Notes the cluster if the path has one. The name is
+// what rights are asked about, so it has one spelling only.
+absl::StatusOr<absl::string_view> InnerPath(absl::string_view path, InnerRequest& inner) {
   if (!absl::ConsumePrefix(&path, api::kProxyingPath)) {
     // The decoded path has this prefix. Whoever authorized the request may have seen another one.
     return kube::server::BadRequest(absl::StrCat("the path is refused: ", api::kProxyingPath,
                                                  " must be written without encoding"));
   }
-  if (TakeSegment(path) != kEverything || TakeSegment(path) != kProxy) {
+  const absl::string_view name = TakeSegment(path);
+  if (name != kEverything && !kube::ValidateDns1123Label(name).ok()) {
     return kube::server::NoSuchResource();
   }
+  if (TakeSegment(path) != kProxy) return kube::server::NoSuchResource();
+  if (name != kEverything) inner.cluster = std::string(name);
+  inner.cluster_in_path = name != kEverything;
   return path.empty() ? absl::string_view("/") : path;
+}
+
+absl::Status Choose(const std::string& name, InnerRequest& inner) {
+  RETURN_IF_ERROR(CheckClusterName(name));
+  if (inner.cluster.empty()) inner.cluster = name;
+  if (inner.cluster == name) return absl::OkStatus();
+  return kube::server::BadRequest(absl::StrCat("the request names two clusters, ", inner.cluster,
+                                               " and ", name, ": its path, the query parameter \"",
+                                               api::kClusterParameter, "\" and the header ",
+                                               api::kClusterHeader, " must name the same one"));
 }
 
 // Takes the choice of a cluster out of the request.
@@ -60,14 +76,7 @@ absl::Status TakeCluster(InnerRequest& inner, std::string& query) {
   }
   kube::aggregation::RemoveFields(
       inner.request, [](absl::string_view name) { return name == kLowerClusterHeader; });
-  for (const std::string& name : chosen) {
-    if (name.empty() || name != chosen[0]) {
-      return kube::server::BadRequest(absl::StrCat("the query parameter \"", api::kClusterParameter,
-                                                   "\" and the header ", api::kClusterHeader,
-                                                   " must name one cluster"));
-    }
-  }
-  if (!chosen.empty()) inner.cluster = std::move(chosen[0]);
+  for (const std::string& name : chosen) RETURN_IF_ERROR(Choose(name, inner));
   return absl::OkStatus();
 }
 
@@ -82,6 +91,14 @@ absl::Status CheckQuery(absl::string_view query) {
 
 }  // namespace
 
+absl::Status CheckClusterName(absl::string_view name) {
+  if (kube::ValidateDns1123Label(name).ok()) return absl::OkStatus();
+  return kube::server::BadRequest(
+      absl::StrCat("\"", name, "\" is not the name of a cluster: the query parameter \"",
+                   api::kClusterParameter, "\" and the header ", api::kClusterHeader,
+                   " take the name of one cluster; without them the request is for all"));
+}
+
 bool IsProxyingPath(absl::string_view path) {
   return absl::ConsumePrefix(&path, api::kProxyingPath) && (path.empty() || path[0] == '/');
 }
@@ -93,7 +110,7 @@ absl::StatusOr<InnerRequest> InnerRequestOf(base::HttpRequest outer) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(target, absl::MaxSplits('?', 1));
   std::string query(parts.second);
-  ASSIGN_OR_RETURN(const absl::string_view path, InnerPath(parts.first));
+  ASSIGN_OR_RETURN(const absl::string_view path, InnerPath(parts.first, inner));
   RETURN_IF_ERROR(CheckQuery(query));
   RETURN_IF_ERROR(CheckPath(path));
   ASSIGN_OR_RETURN(inner.request.path, PercentDecoded(path));

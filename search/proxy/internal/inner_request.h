@@ -1,5 +1,8 @@
 // The request inside a request to the global proxy:
 //   /apis/search.karmada.io/v1alpha1/proxying/karmada/proxy/<path of the inner request>?<query>
+// The name of a cluster in the place of "karmada" chooses this cluster, so that rights to the
+// subresource proxying/proxy can be given for single clusters. (A cluster of the name "karmada" has
+// to be chosen in another way.)
 //
 // A path that two programs read differently lets a caller evade authorization. So paths are checked
 // and never normalised: what upstream resolves silently (dot segments, doubled and encoded slashes)
@@ -9,6 +12,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/http_server.h"
@@ -23,7 +27,12 @@ struct InnerRequest {
   // What it asks for. Namespaces have no namespace here.
   kube::server::RequestInfo info;
   std::string cluster;  // The chosen cluster; "" when the caller chose none.
+  // The path names the cluster: the caller takes the proxy for the API server of this one.
+  bool cluster_in_path = false;
 };
+
+// 400 for a text that cannot be the name of a cluster, such as a list of names.
+absl::Status CheckClusterName(absl::string_view name);
 
 // Returns whether a decoded path belongs to the proxy.
 bool IsProxyingPath(absl::string_view path);

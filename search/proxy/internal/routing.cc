@@ -1,6 +1,13 @@
 #include "search/proxy/internal/routing.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "kube/server/api_errors.h"
 
 namespace search {
@@ -29,15 +36,45 @@ absl::StatusOr<Route> RouteOfRegistered(const InnerRequest& inner) {
   return NotSupported(info, info.verb.empty() ? inner.request.method : info.verb);
 }
 
+// Clients ask for these before they ask for a resource. The control plane answers for all clusters,
+// since the resources that it serves are those that registries can name.
+bool IsDiscovery(const InnerRequest& inner) {
+  if (inner.info.is_resource) return false;
+  if (inner.request.method != "GET" && inner.request.method != "HEAD") return false;
+  const absl::string_view path = absl::StripSuffix(inner.request.path, "/");
+  return path == "/api" || path == "/apis" || path == "/version" ||
+         absl::StartsWith(path, "/api/") || absl::StartsWith(path, "/apis/") ||
+         absl::StartsWith(path, "/openapi/");
+}
+
+absl::Status NotSelected(const InnerRequest& inner, const std::vector<std::string>& clusters) {
+  const std::string what =
+      inner.info.is_resource
+          ? kube::server::GroupName{inner.info.gvr.group, inner.info.gvr.resource}.ToString()
+          : inner.request.path;
+  return kube::server::BadRequest(absl::StrCat(
+      "cluster ", inner.cluster, " was chosen, but no ResourceRegistry selects ", what,
+      inner.info.key.ns.empty() ? "" : absl::StrCat(" of namespace ", inner.info.key.ns), " there",
+      SelectedIn(clusters), "; for all that the cluster has use clusters/", inner.cluster,
+      "/proxy of cluster.karmada.io"));
+}
+
 }  // namespace
 
-absl::StatusOr<Route> RouteOf(const InnerRequest& inner, bool registered) {
+std::string SelectedIn(const std::vector<std::string>& clusters) {
+  if (clusters.empty()) return "";
+  constexpr size_t kMost = 10;
+  const size_t named = std::min(clusters.size(), kMost);
+  const auto end = clusters.begin() + static_cast<std::ptrdiff_t>(named);
+  return absl::StrCat("; it is selected in clusters [", absl::StrJoin(clusters.begin(), end, ", "),
+                      named < clusters.size() ? ", ..." : "", "]");
+}
+
+absl::StatusOr<Route> RouteOf(const InnerRequest& inner, bool registered,
+                              const std::vector<std::string>& clusters) {
   if (registered && inner.info.is_resource) return RouteOfRegistered(inner);
-  if (!inner.cluster.empty()) {
-    return kube::server::BadRequest(absl::StrCat(
-        "cluster ", inner.cluster,
-        " was chosen, but no ResourceRegistry selects this resource there; use clusters/",
-        inner.cluster, "/proxy of cluster.karmada.io"));
+  if (!inner.cluster.empty() && !(inner.cluster_in_path && IsDiscovery(inner))) {
+    return NotSelected(inner, clusters);
   }
   if (IsProxyingPath(inner.request.path)) {
     return kube::server::BadRequest("a request to the proxy must not lead to the proxy again");

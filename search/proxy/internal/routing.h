@@ -2,6 +2,9 @@
 #ifndef SEARCH_PROXY_INTERNAL_ROUTING_H_
 #define SEARCH_PROXY_INTERNAL_ROUTING_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "search/proxy/internal/inner_request.h"
 
@@ -19,8 +22,15 @@ enum class Route {
 //
 // The errors are API errors: 405 for what cannot be done to objects of several clusters, such as
 // create and deletecollection, unless the caller has chosen one; 400 when a cluster is chosen for
-// something that is not registered, or when the request would come back to the proxy.
-absl::StatusOr<Route> RouteOf(const InnerRequest& inner, bool registered);
+// something that is not registered (but for discovery below the path that names the cluster), or
+// when the request would come back to the proxy.
+// The 400 names `clusters`, in which the resource is registered.
+absl::StatusOr<Route> RouteOf(const InnerRequest& inner, bool registered,
+                              const std::vector<std::string>& clusters = {});
+
+// Returns "; it is selected in clusters [a, b]", with the first ten names, for messages about a
+// cluster in which a resource is not registered; "" when there are none.
+std::string SelectedIn(const std::vector<std::string>& clusters);
 
 }  // namespace search
 

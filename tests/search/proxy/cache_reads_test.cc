@@ -108,9 +108,11 @@ TEST_CASE("an object is found in its member, with a composite version") {
   f.Put("m1", "a", "x");
   const auto both = f.Send("/api/v1/namespaces/a/pods/x");
   CHECK(both->answer().code == 409);
-  CHECK(both->Body()["message"].AsString() ==
-        "Operation cannot be fulfilled on pods \"x\": ambiguous objects in clusters [m1, m2]; "
-        "choose one with the query parameter \"cluster\" or the header X-Karmada-Cluster");
+  CHECK(
+      both->Body()["message"].AsString() ==
+      "Operation cannot be fulfilled on pods \"x\": ambiguous objects in clusters [m1, m2]; "
+      "choose one with the query parameter \"cluster\", the header X-Karmada-Cluster, or a server "
+      "URL that ends in proxying/<cluster>/proxy");
   CHECK(f.Send("/api/v1/namespaces/a/pods/x?cluster=m1")->answer().code == 200);
   f.connecting = "m3";
   const Holders holders = f.reads.HoldersOf(kPods.gvr(), {"a", "x"});

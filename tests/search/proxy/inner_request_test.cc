@@ -65,9 +65,10 @@ TEST_CASE("paths of discovery are no resources") {
 
 TEST_CASE("a path that ends before the proxy leads nowhere") {
   const std::string base = api::kProxyingPath;
-  for (const std::string path : {"", "/", "/karmada", "/karmada/", "/member1/proxy/api/v1/pods",
-                                 "/karmada/api/v1/pods", "//karmada/proxy/api", "/karmada//proxy",
-                                 "/Karmada/proxy", "/karmada/proxying", "/%6barmada/proxy/api"}) {
+  for (const std::string path :
+       {"", "/", "/karmada", "/karmada/", "/member1", "/member1/api/v1/pods",
+        "/karmada/api/v1/pods", "//karmada/proxy/api", "/karmada//proxy", "/Karmada/proxy",
+        "/karmada/proxying", "/%6barmada/proxy/api"}) {
     CAPTURE(path);
     CHECK(CodeOf(InnerRequestOf(Outer("GET", base + path)).status()) == 404);
   }
@@ -75,6 +76,41 @@ TEST_CASE("a path that ends before the proxy leads nowhere") {
   base::HttpRequest encoded = Outer("GET", base + "/karmada/proxy/api");
   encoded.target = "/apis/search.karmada.io/v1alpha1/proxyin%67/karmada/proxy/api";
   CHECK(CodeOf(InnerRequestOf(encoded).status()) == 400);
+}
+
+TEST_CASE("the path may name one cluster, which no other choice replaces") {
+  const std::string base = absl::StrCat(api::kProxyingPath, "/member1/proxy");
+  const auto inner = InnerRequestOf(Outer("GET", base + "/api/v1/pods?limit=5"));
+  REQUIRE(inner.ok());
+  CHECK(inner->cluster == "member1");
+  CHECK(inner->cluster_in_path);
+  CHECK(inner->request.target == "/api/v1/pods?limit=5");
+  CHECK(inner->info.gvr.ToString() == "v1/pods");
+  CHECK(InnerRequestOf(Outer("GET", base + "/api/v1/pods?cluster=member1"))->cluster == "member1");
+  CHECK_FALSE(Inner("GET", "/api/v1/pods?cluster=member1").cluster_in_path);
+
+  // Rights were asked about for member1 only.
+  const auto other = InnerRequestOf(Outer("GET", base + "/api/v1/pods?cluster=member2")).status();
+  CHECK(CodeOf(other) == 400);
+  CHECK_THAT(std::string(other.message()), Catch::Contains("member1 and member2"));
+  base::HttpRequest by_header = Outer("GET", base + "/api/v1/pods");
+  SetHeader(by_header, "X-Karmada-Cluster", "member2");
+  CHECK(CodeOf(InnerRequestOf(by_header).status()) == 400);
+  // Nor is any other spelling of a name, or what is no name.
+  for (const std::string name : {"member%31", "Member1", "member1,member2", "*", "a..b", ".", "..",
+                                 "-a", "member1%2fproxy", "member1;x"}) {
+    CAPTURE(name);
+    const std::string path = absl::StrCat(api::kProxyingPath, "/", name, "/proxy/api/v1/pods");
+    CHECK(CodeOf(InnerRequestOf(Outer("GET", path)).status()) == 404);
+  }
+}
+
+TEST_CASE("what cannot be a cluster's name is refused with what is expected") {
+  const absl::Status refused = TryInner("GET", "/api/v1/pods?cluster=a,b").status();
+  CHECK(CodeOf(refused) == 400);
+  CHECK_THAT(kube::server::ErrorOf(refused).message,
+             Catch::StartsWith("\"a,b\" is not the name of a cluster: ") &&
+                 Catch::Contains("take the name of one cluster"));
 }
 
 TEST_CASE("paths that programs read differently are refused, not normalised") {

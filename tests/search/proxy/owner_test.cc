@@ -83,10 +83,11 @@ TEST_CASE("a name that several members have is ambiguous") {
       kube::server::ErrorOf(OwnerOf(inner, {{{"member2", "member1"}, {}, 2}, ""}).status());
   CHECK(error.code == 409);
   CHECK(error.reason == "Conflict");
-  CHECK(error.message ==
-        "Operation cannot be fulfilled on pods \"same\": ambiguous objects in clusters [member1, "
-        "member2]; choose one with the query parameter \"cluster\" or the header "
-        "X-Karmada-Cluster");
+  CHECK(
+      error.message ==
+      "Operation cannot be fulfilled on pods \"same\": ambiguous objects in clusters [member1, "
+      "member2]; choose one with the query parameter \"cluster\", the header X-Karmada-Cluster, or "
+      "a server URL that ends in proxying/<cluster>/proxy");
   CHECK(error.details == json::Value::Object({{"name", "same"}, {"kind", "pods"}}));
   // Unless the body says from where its object was read.
   CHECK(*OwnerOf(inner, {{{"member2", "member1"}, {}, 2}, "member1"}) == "member1");

@@ -30,6 +30,7 @@ class OneMember : public CachedReads, public MemberForwarders {
       : forwarder_(std::make_shared<RelayingForwarder>("cluster member1",
                                                        *kube::Forwarder::Create(config))) {}
 
+  std::vector<std::string> ClustersOf(const kube::Gvr&) override { return {"member1"}; }
   Holders HoldersOf(const kube::Gvr&, const kube::ObjectKey&) override {
     return {{"member1"}, {}, 1};
   }

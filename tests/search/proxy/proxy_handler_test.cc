@@ -60,6 +60,7 @@ class FakeServer : public Forwarder {
 
 class FakeCache : public CachedReads {
  public:
+  std::vector<std::string> ClustersOf(const kube::Gvr&) override { return {"member1", "member2"}; }
   Holders HoldersOf(const kube::Gvr&, const kube::ObjectKey& key) override {
     return {holders[key.name], unread, 2};
   }

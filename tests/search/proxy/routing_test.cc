@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "api/search_paths.h"
 #include "tests/search/proxy/requests.h"
 
 namespace search {
@@ -111,6 +112,50 @@ TEST_CASE("a chosen cluster is no way around clusters/proxy") {
     CAPTURE(target);
     CHECK(CodeOf(RouteOf(Inner("GET", target), kNotRegistered).status()) == 400);
   }
+}
+
+TEST_CASE("whoever asks for a cluster that is not selected learns which ones are") {
+  const auto message = [](const std::vector<std::string>& clusters) {
+    const InnerRequest inner = Inner("GET", "/api/v1/namespaces/ns/pods?cluster=member3");
+    return kube::server::ErrorOf(RouteOf(inner, kNotRegistered, clusters).status()).message;
+  };
+  CHECK(
+      message({"member1", "member2"}) ==
+      "cluster member3 was chosen, but no ResourceRegistry selects pods of namespace ns there; it "
+      "is selected in clusters [member1, member2]; for all that the cluster has use "
+      "clusters/member3/proxy of cluster.karmada.io");
+  CHECK_THAT(message({}), Catch::Contains("selects pods of namespace ns there; for all"));
+  CHECK(SelectedIn(std::vector<std::string>(11, "m")) ==
+        "; it is selected in clusters [m, m, m, m, m, m, m, m, m, m, ...]");
+}
+
+TEST_CASE("a client whose server is one cluster gets its discovery, and nothing of the rest") {
+  const auto route = [](const std::string& method, const std::string& target, bool registered) {
+    const auto inner =
+        InnerRequestOf(Outer(method, absl::StrCat(api::kProxyingPath, "/member1/proxy", target)));
+    REQUIRE(inner.ok());
+    return RouteOf(*inner, registered);
+  };
+  for (const std::string target : {"/api", "/apis", "/apis/", "/api/v1", "/apis/apps/v1",
+                                   "/openapi/v2", "/openapi/v3/apis/apps/v1", "/version"}) {
+    CAPTURE(target);
+    const auto discovery = route("GET", target, kNotRegistered);
+    REQUIRE(discovery.ok());
+    CHECK(*discovery == Route::kControlPlane);
+    CHECK(CodeOf(route("POST", target, kNotRegistered).status()) == 400);
+  }
+  // It would show, or change, what is the control plane's.
+  for (const auto& [method, target] :
+       {std::pair("GET", "/api/v1/secrets"), std::pair("DELETE", "/api/v1/namespaces/ns/secrets/x"),
+        std::pair("POST", "/api/v1/namespaces/ns/secrets"), std::pair("GET", "/metrics"),
+        std::pair("GET", "/healthz"), std::pair("GET", "/"), std::pair("GET", "/logs/x"),
+        std::pair("GET", "/apis/search.karmada.io/v1alpha1/proxying/karmada/proxy/api/v1/pods")}) {
+    CAPTURE(method, target);
+    CHECK(CodeOf(route(method, target, kNotRegistered).status()) == 400);
+  }
+  CHECK(*route("GET", "/api/v1/pods", kRegistered) == Route::kCache);
+  CHECK(*route("POST", "/api/v1/namespaces/ns/pods", kRegistered) == Route::kMember);
+  CHECK(*route("DELETE", "/api/v1/namespaces/ns/pods", kRegistered) == Route::kMember);
 }
 
 TEST_CASE("a request that would come back to the proxy is refused") {

@@ -64,7 +64,9 @@ struct Fixture : tests::SearchMembers {
   CacheReads reads{{.cache = cache(),
                     .clock = clock,
                     .resource = [](const kube::Gvr&) { return std::optional(kPods); },
-                    .clusters = [](const kube::Gvr&) { return std::vector<std::string>(); }}};
+                    .clusters = [](const kube::Gvr&) -> std::vector<std::string> {
+                      return {"m1", "m2"};
+                    }}};
   ViewHandler::Parts Parts() {
     return {.is_registered = [this](const kube::server::RequestInfo& info,
                                     const std::string& cluster) -> absl::StatusOr<bool> {
@@ -101,7 +103,10 @@ TEST_CASE("what no registry selects is not found, and OpenSearch is asked by its
   Fixture f;
   CHECK(f.Ask("/cache/api/v1/secrets") == "404 no ResourceRegistry selects v1/secrets");
   CHECK(f.Ask("/cache/api/v1/pods?cluster=m3") ==
-        "404 no ResourceRegistry selects v1/pods of cluster m3");
+        "404 no ResourceRegistry selects v1/pods of cluster m3; it is selected in clusters [m1, "
+        "m2]");
+  CHECK_THAT(f.Ask("/cache/api/v1/pods?cluster=m1,m2"),
+             Catch::StartsWith("400 \"m1,m2\" is not the name of a cluster"));
   CHECK(f.Ask("/cache") == "400 invalid requestInfo parts: [search cache]");
   CHECK(f.Ask("/opensearch/api/v1/secrets?limit=5") == "200 ");
   CHECK(f.searched == "list /api/v1/secrets?limit=5");
