@@ -18,6 +18,15 @@ inline constexpr char kCachedFromClusterAnnotation[] = "resource.karmada.io/cach
 inline constexpr char kClusterParameter[] = "cluster";
 inline constexpr char kClusterHeader[] = "X-Karmada-Cluster";
 
+// Demand an answer of the proxy or the view that lacks nothing of any member, or else an error; a
+// caller may use either.
+inline constexpr char kCompleteParameter[] = "requireComplete";
+inline constexpr char kCompleteHeader[] = "X-Karmada-Require-Complete";
+// Headers of answers that name the members, separated by commas, whose objects are missing, and
+// those whose objects may not be shown as they are now.
+inline constexpr char kMissingClustersHeader[] = "X-Karmada-Missing-Clusters";
+inline constexpr char kStaleClustersHeader[] = "X-Karmada-Stale-Clusters";
+
 // The API group of registries that are stored as custom resources of the control plane. It is not
 // kSearchGroup, because the aggregation layer sends every request for that group to karmada-search
 // itself, so that custom resources of it could not be reached.

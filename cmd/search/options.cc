@@ -33,6 +33,11 @@ void AddFeatureFlags(CLI::App& app, SearchOptions& o) {
   AddSwitch(app, "--authorize-cached-reads", o.authorize_cached_reads,
             "check each read from the cache or OpenSearch against the caller's rights in the "
             "control plane; this includes finding out which cluster has an object");
+  AddSwitch(
+      app, "--require-complete-answers", o.require_complete_answers,
+      "answer by an error, instead of a warning, when an answer of the proxy or the view would "
+      "lack objects of a member or show old ones; a request with requireComplete=false gets "
+      "what there is");
   AddValue(app, "--kube-api-qps", o.kube_api_qps,
            "requests per second of this program's caches and writes to the control plane, not of "
            "reviews "

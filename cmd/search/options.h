@@ -64,6 +64,7 @@ struct SearchOptions {
   bool disable_search = false;
   bool disable_proxy = false;
   bool authorize_cached_reads = false;
+  bool require_complete_answers = false;
   double kube_api_qps = 40;
   int kube_api_burst = 60;
   double cluster_api_qps = 40;

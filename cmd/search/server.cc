@@ -219,6 +219,7 @@ search::ProxyHandler::Parts Server::ProxyParts() {
           .decode = VersionDecoder(),
           .clock = clock_,
           .read_authorizer = ReadAuthorizer(),
+          .complete = options_.require_complete_answers,
           .head_timeout = options_.serving.request_timeout};
 }
 
@@ -226,7 +227,8 @@ search::ViewHandler::Parts Server::ViewParts() {
   search::ViewHandler::Parts parts{.is_registered = RegistrationOf(scope_),
                                    .cache = reads_,
                                    .open_search = nullptr,
-                                   .read_authorizer = ReadAuthorizer()};
+                                   .read_authorizer = ReadAuthorizer(),
+                                   .complete = options_.require_complete_answers};
   if (caches_.mirrors() == nullptr) return parts;
   open_search_ = std::make_unique<OpenSearchView>(OpenSearchView::Parts{
       [this](const kube::Gvr& gvr) { return RegisteredResource(*scope_.Current(), gvr); },

@@ -11,6 +11,7 @@
 #include "kube/server/api_errors.h"
 #include "kube/server/compression.h"
 #include "search/cache/composite_version.h"
+#include "search/proxy/internal/completeness.h"
 #include "search/proxy/internal/formed_list.h"
 #include "search/proxy/internal/pooled_pieces.h"
 #include "search/proxy/internal/read_rights.h"
@@ -147,27 +148,28 @@ Holders CacheReads::HoldersOf(const kube::Gvr& gvr, const kube::ObjectKey& key) 
   return unread_.HoldersOf(gvr, key);
 }
 
-void CacheReads::Answer(kube::aggregation::ApiRequest request, const std::string& cluster,
+void CacheReads::Answer(kube::aggregation::ApiRequest request, const ReadTerms& terms,
                         std::shared_ptr<base::HttpResponder> responder) {
   WithReadRights(options_.authorizer, std::move(request), responder,
-                 [this, cluster, responder](const ReadRequestPtr& permitted) {
-                   const absl::Status refused = Begin(*permitted, cluster, responder);
+                 [this, terms, responder](const ReadRequestPtr& permitted) {
+                   const absl::Status refused = Begin(*permitted, terms, responder);
                    if (!refused.ok()) responder->Send(kube::server::ErrorAnswer(refused));
                  });
 }
 
-absl::Status CacheReads::Begin(const kube::aggregation::ApiRequest& request,
-                               const std::string& cluster, const ResponderPtr& responder) {
+absl::Status CacheReads::Begin(const kube::aggregation::ApiRequest& request, const ReadTerms& terms,
+                               const ResponderPtr& responder) {
   const std::optional<kube::Resource> resource = options_.resource(request.info.gvr);
   // The registry went after the request had been routed.
   if (!resource) return kube::server::NoSuchResource();
   auto reading = std::make_shared<Reading>();
   ASSIGN_OR_RETURN(reading->read,
-                   ReadRequest::Read(request, *resource, cluster,
+                   ReadRequest::Read(request, *resource, terms.cluster,
                                      options_.kinds == nullptr ? no_kinds_ : *options_.kinds));
   reading->verb = request.info.verb;
   reading->need = NeedOf(reading->verb, reading->read.options);
   reading->version = VersionFor(reading->read.options);
+  reading->complete = terms.complete;
   reading->stop = request.stop;
   reading->responder = responder;
   RunRead(MayWait(*reading) ? waiting_ : reading_, responder,
@@ -191,6 +193,16 @@ absl::Status CacheReads::Execute(const Reading& reading) {
   if (reading.verb == "get") return Get(reading);
   if (reading.verb == "watch") return Watch(reading);
   return List(reading);
+}
+
+bool CacheReads::MayLack(const std::vector<MissingCluster>& missing, const Reading& reading) {
+  // Whoever takes any version takes an old one, too.
+  const bool any = reading.read.options.resource_version == "0";
+  const bool lacks = std::any_of(missing.begin(), missing.end(),
+                                 [any](const MissingCluster& m) { return !m.stale || !any; });
+  if (!reading.complete || !lacks) return true;
+  reading.responder->Send(IncompleteAnswer(missing));
+  return false;
 }
 
 absl::StatusOr<std::vector<MissingCluster>> CacheReads::Await(const Reading& reading) {
@@ -234,6 +246,7 @@ absl::Status CacheReads::Get(const Reading& reading) {
   base::HttpResponder& responder = *reading.responder;
   ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(reading));
   const GetRequest get{.gvr = read.resource.gvr(), .key = read.key, .cluster = read.cluster};
+  if (reading.complete) missing = Joined(unread_.NotBegun(get.gvr, get.cluster), missing);
   absl::StatusOr<CachedObject> found = options_.cache.Get(get);
   if (absl::IsNotFound(found.status())) {
     // Looked for once more: a cluster that was unread the first time may have been read since.
@@ -246,6 +259,7 @@ absl::Status CacheReads::Get(const Reading& reading) {
   }
   RETURN_IF_ERROR(found.status());
   missing = Joined(std::move(missing), unread_.Judged(found->missing));
+  if (!MayLack(missing, reading)) return absl::OkStatus();
   if (IsText(read.form)) {
     base::HttpResponse response = Head(read, missing);
     found->AppendTo(response.body);
@@ -275,6 +289,7 @@ absl::Status CacheReads::NothingFound(const Reading& reading, std::vector<Missin
   const size_t asked = read.cluster.empty() ? options_.clusters(gvr).size() : 1;
   const bool is_open = MayExist(unread, asked);
   const std::vector<MissingCluster> missing = Joined(std::move(unread), behind);
+  if (!MayLack(missing, reading)) return absl::OkStatus();
   const kube::server::GroupName name = NameOf(read.resource);
   if (is_open) {
     return kube::server::ServiceUnavailable(
@@ -310,6 +325,7 @@ absl::Status CacheReads::List(const Reading& reading) {
                                           : ListSorted(options_.cache, list, read.sort));
   RETURN_IF_ERROR(StillServed(reading));
   missing = Joined(std::move(missing), unread_.Judged(answer.missing));
+  if (!MayLack(missing, reading)) return absl::OkStatus();
   SendList(read, std::move(answer), missing, pool_, responder);
   return absl::OkStatus();
 }
@@ -321,6 +337,7 @@ absl::Status CacheReads::Watch(const Reading& reading) {
   const bool initial = options.send_initial_events.value_or(false);
   ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(reading));
   missing = Joined(std::move(missing), unread_.All(read.resource.gvr(), read.cluster));
+  if (!MayLack(missing, reading)) return absl::OkStatus();
   const absl::Duration timeout =
       options.timeout.value_or(base::Jitter(options_.min_watch_timeout, 1));
   if (!initial && IsOfAnotherServer(options.resource_version)) {

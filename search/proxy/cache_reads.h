@@ -67,15 +67,18 @@ class CacheReads : public CachedReads {
     ReadRequest read;
     std::string verb;
     Freshness::Need need = Freshness::kAny;
-    std::string version;  // A composite: what the caches have to have reached (kNotOlderThan).
+    bool complete = false;  // ReadTerms::complete.
+    std::string version;    // A composite: what the caches have to have reached (kNotOlderThan).
     base::StopToken stop;
     ResponderPtr responder;
   };
 
   // Gives the read to a thread.
-  absl::Status Begin(const kube::aggregation::ApiRequest& request, const std::string& cluster,
+  absl::Status Begin(const kube::aggregation::ApiRequest& request, const ReadTerms& terms,
                      const ResponderPtr& responder);
   absl::Status Execute(const Reading& reading);
+  // Returns whether the answer may lack this; if not, the refusal has been sent.
+  static bool MayLack(const std::vector<MissingCluster>& missing, const Reading& reading);
   // Returns whether the caches may have to be waited for.
   bool MayWait(const Reading& reading) const;
   absl::Status Get(const Reading& reading);

@@ -23,6 +23,14 @@ struct Holders {
   size_t asked = 0;  // How many clusters the scope has the resource of.
 };
 
+// What a caller asks of an answer besides what the Kubernetes API has parameters for.
+struct ReadTerms {
+  std::string cluster;  // Limits the answer to one member; "": all.
+  // An answer that would lack a member's objects, or show them older than demanded, is refused with
+  // a 503. Of a watch that goes for its beginning.
+  bool complete = false;
+};
+
 // Thread-safe.
 class CachedReads {
  public:

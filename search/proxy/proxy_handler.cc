@@ -183,7 +183,8 @@ void ProxyHandler::Impl::Read(ApiRequest& outer, InnerRequest inner,
                               const ResponderPtr& responder) {
   outer.http = std::move(inner.request);
   outer.info = inner.info;
-  parts.cache.Answer(std::move(outer), inner.cluster, responder);
+  const ReadTerms terms{inner.cluster, inner.complete.value_or(parts.complete)};
+  parts.cache.Answer(std::move(outer), terms, responder);
 }
 
 absl::StatusOr<std::optional<Passage>> ProxyHandler::Impl::ToMember(std::string target,
@@ -194,6 +195,7 @@ absl::StatusOr<std::optional<Passage>> ProxyHandler::Impl::ToMember(std::string 
   OwnerHints hints;
   if (inner.cluster.empty()) hints.holders = parts.cache.HoldersOf(inner.info.gvr, inner.info.key);
   hints.origin = body.origin();
+  hints.complete = inner.complete.value_or(parts.complete);
   const std::vector<MissingCluster> unread = hints.holders.unread;
   absl::StatusOr<std::string> owner = OwnerOf(inner, std::move(hints));
   if (!owner.ok() && kube::server::ErrorOf(owner.status()).code == 404) {

@@ -32,6 +32,8 @@ class ProxyHandler : public kube::aggregation::ApiHandler {
     // the search for its owner whether it exists. Null: whoever may use the proxy may. REQUIRES:
     // its questions have ended before the handler is destroyed.
     kube::aggregation::Authorizer* read_authorizer = nullptr;
+    // --require-complete-answers: what a request demands that does not say it.
+    bool complete = false;
     // How long servers may take to begin an answer that is not long-running.
     absl::Duration head_timeout = absl::Seconds(60);
   };

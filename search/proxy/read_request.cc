@@ -22,12 +22,16 @@ using kube::server::FieldMatcher;
 // Clients show every warning; a fleet that is gone needs no hundred lines.
 constexpr size_t kMostWarnings = 10;
 constexpr size_t kLongestReason = 200;
+constexpr size_t kMostNames = 200;
 
 // How callers learn of clusters whose objects an answer lacks, of one and of several.
 struct Wording {
   const char* one;
   const char* several;
 };
+constexpr Wording kMissing = {"is missing", "are missing"};
+constexpr Wording kUnreadNamesake = {"has not been read, and may have one of this name",
+                                     "have not been read"};
 constexpr Wording kStale = {"may not be shown as it is now", "may not be shown as they are now"};
 
 // Returns a text for each cluster, with the reason, up to a number; then how many more there are.
@@ -52,6 +56,13 @@ std::vector<std::string> TextsOf(std::vector<MissingCluster> clusters, const Wor
                                  count == 1 ? wording.one : wording.several));
   }
   return texts;
+}
+
+// Returns the texts, each after a semicolon.
+std::string Appended(const std::vector<MissingCluster>& clusters, const Wording& lacking) {
+  return absl::StrJoin(
+      TextsOf(clusters, lacking), "",
+      [](std::string* out, const std::string& text) { absl::StrAppend(out, "; ", text); });
 }
 
 // Returns whether all objects keep as values what the selector compares.
@@ -88,6 +99,22 @@ absl::StatusOr<kube::SortOrder> SortOf(const base::HttpRequest& request, bool wa
 
 void AddWarning(absl::string_view text, base::HttpResponse& response) {
   response.headers.emplace_back("Warning", kube::server::WarningHeader(text));
+}
+
+// Names the clusters in headers for programs.
+void AddNames(const std::vector<MissingCluster>& clusters, base::HttpResponse& response) {
+  std::vector<absl::string_view> missing, stale;
+  for (const MissingCluster& m : clusters) {
+    std::vector<absl::string_view>& names = m.stale ? stale : missing;
+    if (names.size() > kMostNames) continue;
+    names.push_back(names.size() < kMostNames ? absl::string_view(m.cluster) : "*");
+  }
+  if (!missing.empty()) {
+    response.headers.emplace_back(api::kMissingClustersHeader, absl::StrJoin(missing, ","));
+  }
+  if (!stale.empty()) {
+    response.headers.emplace_back(api::kStaleClustersHeader, absl::StrJoin(stale, ","));
+  }
 }
 
 }  // namespace
@@ -149,22 +176,21 @@ kube::ObjectPtr DecodedObject(const kube::Object& cached, const std::string& clu
 }
 
 std::string UnreadText(const std::vector<MissingCluster>& unread) {
-  return absl::StrJoin(
-      TextsOf(unread, {"has not been read", "have not been read"}), "",
-      [](std::string* out, const std::string& text) { absl::StrAppend(out, "; ", text); });
+  return Appended(unread, {"has not been read", "have not been read"});
+}
+
+std::string MissingText(const std::vector<MissingCluster>& missing) {
+  return Appended(missing, kMissing);
 }
 
 void AddUnreadWarnings(const std::vector<MissingCluster>& unread, base::HttpResponse& response) {
-  for (const std::string& text : TextsOf(
-           unread, {"has not been read, and may have one of this name", "have not been read"})) {
-    AddWarning(text, response);
-  }
+  for (const std::string& text : TextsOf(unread, kUnreadNamesake)) AddWarning(text, response);
+  AddNames(unread, response);
 }
 
 void AddWarnings(const std::vector<MissingCluster>& missing, base::HttpResponse& response) {
-  for (const std::string& text : TextsOf(missing, {"is missing", "are missing"})) {
-    AddWarning(text, response);
-  }
+  for (const std::string& text : TextsOf(missing, kMissing)) AddWarning(text, response);
+  AddNames(missing, response);
 }
 
 }  // namespace search

@@ -60,12 +60,17 @@ kube::ObjectPtr DecodedObject(const kube::Object& cached, const std::string& clu
 // same: "; cluster member3 has not been read: <reason>".
 std::string UnreadText(const std::vector<MissingCluster>& unread);
 
+// Returns what an error says about clusters whose objects are missing, or may be old: "; cluster
+// member3 is missing: <reason>".
+std::string MissingText(const std::vector<MissingCluster>& missing);
+
 // Adds a header Warning for each cluster that has not been read, so that it may have an object of
 // the name that the request is for, too; as AddWarnings.
 void AddUnreadWarnings(const std::vector<MissingCluster>& unread, base::HttpResponse& response);
 
 // Adds a header Warning for each cluster that is missing or stale: the missing ones first, ten by
-// name and the rest by number.
+// name and the rest by number. Adds headers for programs, too: api::kMissingClustersHeader and
+// api::kStaleClustersHeader with up to 200 names each; "*" at the end stands for further ones.
 void AddWarnings(const std::vector<MissingCluster>& missing, base::HttpResponse& response);
 
 }  // namespace search

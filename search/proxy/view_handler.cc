@@ -1,5 +1,6 @@
 #include "search/proxy/view_handler.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "base/status.h"
 #include "kube/server/api_errors.h"
 #include "kube/server/negotiation.h"
+#include "search/proxy/internal/completeness.h"
 #include "search/proxy/internal/inner_request.h"
 #include "search/proxy/internal/read_rights.h"
 #include "search/proxy/internal/routing.h"
@@ -40,7 +42,13 @@ absl::Status ViewHandler::TryHandle(kube::aggregation::ApiRequest request,
   request.info = view.info;
   // One object is a list of those of this name.
   request.info.verb = "list";
+  ASSIGN_OR_RETURN(const std::optional<bool> complete, CompleteDemanded(request.http));
   if (view.category == ViewRequest::Category::kOpenSearch) {
+    if (complete.value_or(false)) {
+      return kube::server::BadRequest(
+          "whether OpenSearch has everything is not known to a list; the condition Mirrored of the "
+          "ResourceRegistries says it");
+    }
     if (!parts_.open_search) {
       return kube::server::NotImplemented("no ResourceRegistry has an OpenSearch");
     }
@@ -66,7 +74,8 @@ absl::Status ViewHandler::TryHandle(kube::aggregation::ApiRequest request,
                                       : SelectedIn(parts_.cache.ClustersOf(request.info.gvr))),
          {}});
   }
-  parts_.cache.Answer(std::move(request), cluster, responder);
+  const ReadTerms terms{cluster, complete.value_or(parts_.complete)};
+  parts_.cache.Answer(std::move(request), terms, responder);
   return absl::OkStatus();
 }
 

@@ -33,6 +33,8 @@ class ViewHandler : public kube::aggregation::ApiHandler {
         open_search;
     // As CacheReads::Options::authorizer, for reads of OpenSearch.
     kube::aggregation::Authorizer* read_authorizer = nullptr;
+    // As ProxyHandler::Parts::complete, for reads of the cache.
+    bool complete = false;
   };
   // REQUIRES: all parts outlive the handler; the authorizer's questions have ended before it does.
   explicit ViewHandler(Parts parts);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -13,6 +14,7 @@
 #include "kube/aggregation/request_fields.h"
 #include "kube/meta/selector.h"
 #include "kube/server/api_errors.h"
+#include "search/proxy/internal/completeness.h"
 #include "search/proxy/internal/path_rules.h"
 
 namespace search {
@@ -80,6 +82,22 @@ absl::Status TakeCluster(InnerRequest& inner, std::string& query) {
   return absl::OkStatus();
 }
 
+// Takes the demand for a complete answer out of the request.
+absl::Status TakeComplete(InnerRequest& inner, std::string& query) {
+  const bool of_application = inner.info.subresource == kProxy;
+  ASSIGN_OR_RETURN(inner.complete, CompleteDemanded(inner.request, of_application));
+  if (!of_application) {
+    ASSIGN_OR_RETURN(auto taken, WithoutParameter(query, api::kCompleteParameter));
+    query = std::move(taken.first);
+    std::erase_if(inner.request.query,
+                  [](const auto& pair) { return pair.first == api::kCompleteParameter; });
+  }
+  const std::string header = absl::AsciiStrToLower(api::kCompleteHeader);
+  kube::aggregation::RemoveFields(inner.request,
+                                  [&](absl::string_view name) { return name == header; });
+  return absl::OkStatus();
+}
+
 absl::Status CheckQuery(absl::string_view query) {
   const bool clean = std::all_of(query.begin(), query.end(),
                                  [](char c) { return c > 0x20 && c < 0x7f && c != '#'; });
@@ -119,6 +137,7 @@ absl::StatusOr<InnerRequest> InnerRequestOf(base::HttpRequest outer) {
   // A Namespace is an object without a namespace.
   if (inner.info.gvr.resource == "namespaces") inner.info.key.ns.clear();
   RETURN_IF_ERROR(TakeCluster(inner, query));
+  RETURN_IF_ERROR(TakeComplete(inner, query));
   if (!query.empty()) absl::StrAppend(&inner.request.target, "?", query);
   return inner;
 }

@@ -10,6 +10,7 @@
 #ifndef SEARCH_PROXY_INTERNAL_INNER_REQUEST_H_
 #define SEARCH_PROXY_INTERNAL_INNER_REQUEST_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -22,13 +23,16 @@ namespace search {
 
 struct InnerRequest {
   // The request as a member or the control plane gets it. Its target is the caller's, byte for
-  // byte, from the inner path on, without the choice of a cluster.
+  // byte, from the inner path on, without what is for the proxy: the choice of a cluster, and
+  // whether the answer has to be complete.
   base::HttpRequest request;
   // What it asks for. Namespaces have no namespace here.
   kube::server::RequestInfo info;
   std::string cluster;  // The chosen cluster; "" when the caller chose none.
   // The path names the cluster: the caller takes the proxy for the API server of this one.
   bool cluster_in_path = false;
+  // Whether the caller demands a complete answer; nullopt when it does not say.
+  std::optional<bool> complete;
 };
 
 // 400 for a text that cannot be the name of a cluster, such as a list of names.

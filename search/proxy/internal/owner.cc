@@ -42,13 +42,16 @@ absl::Status CheckUnread(const InnerRequest& inner, const OwnerHints& hints) {
   const Holders& holders = hints.holders;
   std::vector<MissingCluster> awaited;
   if (holders.clusters.empty()) {
-    if (!MayExist(holders.unread, holders.asked)) return absl::OkStatus();
+    const bool is_open =
+        hints.complete ? !holders.unread.empty() : MayExist(holders.unread, holders.asked);
+    if (!is_open) return absl::OkStatus();
     awaited = holders.unread;
-  } else if (holders.clusters.size() == 1 && ChangesNothing(inner)) {
+  } else if (holders.clusters.size() == 1 && ChangesNothing(inner) && !hints.complete) {
     return absl::OkStatus();
   } else {
-    std::copy_if(holders.unread.begin(), holders.unread.end(), std::back_inserter(awaited),
-                 [](const MissingCluster& m) { return m.just_begun; });
+    std::copy_if(
+        holders.unread.begin(), holders.unread.end(), std::back_inserter(awaited),
+        [&hints](const MissingCluster& m) { return m.just_begun || (hints.complete && !m.stale); });
   }
   return awaited.empty() ? absl::OkStatus() : NotKnown(inner, awaited);
 }

@@ -16,6 +16,8 @@ namespace search {
 struct OwnerHints {
   Holders holders;
   std::string origin;  // WriteBody::origin().
+  // No member that has not been read may have it, too (InnerRequest::complete).
+  bool complete = false;
 };
 
 // Returns the object that a request with a name is for. The subresource "proxy" of pods, services

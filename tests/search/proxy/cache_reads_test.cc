@@ -71,7 +71,7 @@ TEST_CASE("selectors are evaluated in the cache") {
     request.http = std::move(http);
     request.info = Inner("GET", "/api/v1/pods").info;
     auto client = ReadingClient::Make();
-    f.reads.Answer(std::move(request), "", client);
+    f.reads.Answer(std::move(request), {}, client);
     std::string out;
     (void)client->Body();
     for (const json::Value& item : client->Body()["items"].items()) {

@@ -34,7 +34,7 @@ class OneMember : public CachedReads, public MemberForwarders {
   Holders HoldersOf(const kube::Gvr&, const kube::ObjectKey&) override {
     return {{"member1"}, {}, 1};
   }
-  void Answer(kube::aggregation::ApiRequest, const std::string&, ResponderPtr) override {}
+  void Answer(kube::aggregation::ApiRequest, const ReadTerms&, ResponderPtr) override {}
   absl::StatusOr<std::shared_ptr<Forwarder>> For(const std::string&) override {
     return std::static_pointer_cast<Forwarder>(forwarder_);
   }

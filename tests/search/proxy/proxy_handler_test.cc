@@ -64,9 +64,10 @@ class FakeCache : public CachedReads {
   Holders HoldersOf(const kube::Gvr&, const kube::ObjectKey& key) override {
     return {holders[key.name], unread, 2};
   }
-  void Answer(ApiRequest request, const std::string& cluster,
+  void Answer(ApiRequest request, const ReadTerms& terms,
               std::shared_ptr<base::HttpResponder> responder) override {
-    reads.push_back(request.info.verb + " " + request.http.target + " " + cluster);
+    reads.push_back(request.info.verb + " " + request.http.target + " " + terms.cluster +
+                    (terms.complete ? " complete" : ""));
     responder->Send({.code = 200, .body = "{}"});
   }
 
@@ -110,7 +111,7 @@ struct Fixture : MemberForwarders {
             if (version != "composite") return std::nullopt;
             return MemberVersions{{"member1", "714"}};
           },
-          clock, authorizer, absl::Seconds(60)});
+          clock, authorizer, complete});
     }
     return *handler_;
   }
@@ -119,6 +120,7 @@ struct Fixture : MemberForwarders {
   absl::Status registries;  // Whether they are known.
   std::set<std::string> registered = {"pods"};
   kube::aggregation::Authorizer* authorizer = nullptr;
+  bool complete = false;
   FakeCache cache;
   const std::shared_ptr<FakeServer> to_control_plane = std::make_shared<FakeServer>();
   FakeServer& control_plane = *to_control_plane;
@@ -443,11 +445,13 @@ TEST_CASE("a member that cannot be read stops nothing, and the answer warns of i
     CAPTURE(method, target);
     const auto answer = f.Send(method, absl::StrCat("/api/v1/namespaces/ns/pods/", target));
     CHECK(answer->response->code == 200);
-    REQUIRE(answer->response->headers.size() == 1);
-    const auto& [name, value] = answer->response->headers[0];
-    CHECK(name == "Warning");
-    CHECK_THAT(value, Catch::Contains("cluster member2 has not been read, and may have one of this "
-                                      "name: connection refused"));
+    const auto& headers = answer->response->headers;
+    REQUIRE(headers.size() == 2);
+    CHECK(headers[0].first == "Warning");
+    CHECK_THAT(headers[0].second, Catch::Contains("cluster member2 has not been read, and may have "
+                                                  "one of this name: connection refused"));
+    CHECK(headers[1] ==
+          std::pair<std::string, std::string>("X-Karmada-Missing-Clusters", "member2"));
   }
   CHECK(f.servers["member1"]->received.size() == 4);
   // Whoever names the cluster is not warned of others.
@@ -457,6 +461,38 @@ TEST_CASE("a member that cannot be read stops nothing, and the answer warns of i
   CHECK(none->response->code == 404);
   CHECK_THAT(none->Body()["message"].ToString(),
              Catch::Contains("cluster member2 has not been read: connection refused"));
+}
+
+TEST_CASE("whoever demands a complete answer changes nothing that another member may have, too") {
+  Fixture f;
+  f.cache.holders["web"] = {"member1"};
+  f.cache.unread = {{.cluster = "member2", .reason = "connection refused"}};
+  const auto code = [&](const std::string& method, const std::string& target) {
+    return f.Send(method, absl::StrCat("/api/v1/namespaces/ns/pods/", target))->response->code;
+  };
+  CHECK(code("DELETE", "web?requireComplete=true") == 503);
+  CHECK(code("GET", "web/log?requireComplete=1") == 503);
+  CHECK(code("DELETE", "none?requireComplete=true") == 503);
+  CHECK(f.servers["member1"]->received.empty());
+  CHECK(code("DELETE", "web?requireComplete=false&x=1") == 200);
+  CHECK(f.servers["member1"]->received.back().target == "/api/v1/namespaces/ns/pods/web?x=1");
+  CHECK(code("DELETE", "web?requireComplete=true&cluster=member1") == 200);
+  f.cache.unread[0].stale = true;
+  CHECK(code("DELETE", "web?requireComplete=true") == 200);
+  CHECK(code("DELETE", "web?requireComplete=please") == 400);
+  CHECK(code("DELETE", "web?requireComplete=true&requireComplete=false") == 400);
+  f.Send("GET", "/api/v1/pods?requireComplete=true&limit=5");
+  CHECK(f.cache.reads.back() == "list /api/v1/pods?limit=5  complete");
+
+  Fixture strict;
+  strict.complete = true;
+  strict.cache = f.cache;
+  strict.cache.unread[0].stale = false;
+  CHECK(strict.Send("DELETE", "/api/v1/namespaces/ns/pods/web")->response->code == 503);
+  strict.Send("GET", "/api/v1/pods");
+  strict.Send("GET", "/api/v1/pods?requireComplete=false");
+  CHECK(strict.cache.reads.at(strict.cache.reads.size() - 2) == "list /api/v1/pods  complete");
+  CHECK(strict.cache.reads.back() == "list /api/v1/pods ");
 }
 
 TEST_CASE("a forwarded request that waits holds no thread of the chain") {

@@ -155,7 +155,7 @@ struct CacheReadsFixture : tests::SearchMembers {
     request.info = inner.info;
     request.user.name = "bob";
     request.stop = stop.get_token();
-    from.Answer(std::move(request), inner.cluster, client);
+    from.Answer(std::move(request), {inner.cluster, inner.complete.value_or(false)}, client);
   }
   CacheReads::Options Options(absl::Duration patience) {
     return {.cache = cache(),

@@ -113,6 +113,63 @@ TEST_CASE("nothing is said of objects whose caches are being emptied") {
   }
 }
 
+// Returns the value of a header, "-" without it.
+std::string HeaderOf(const base::HttpResponse& response, absl::string_view name) {
+  for (const auto& [key, value] : response.headers) {
+    if (key == name) return value;
+  }
+  return "-";
+}
+
+TEST_CASE("whoever demands a complete answer gets all members, or an error that names the others") {
+  Fixture f;
+  f.Lock("m2");
+  f.Begin();
+  f.Put("m1", "a", "x");
+  const std::vector<std::string> targets = {"/api/v1/pods?resourceVersion=0",
+                                            "/api/v1/pods?limit=1&",
+                                            kPod,
+                                            "/api/v1/namespaces/a/pods/none?resourceVersion=0",
+                                            "/api/v1/pods?watch=1&resourceVersion=0",
+                                            "/api/v1/pods?resourceVersion=0&sort=metadata.name"};
+  for (const std::string& target : targets) {
+    CAPTURE(target);
+    const auto partial = f.Send(target)->answer();
+    CHECK(partial.code != 503);
+    CHECK(HeaderOf(partial, "X-Karmada-Missing-Clusters") == "m2");
+    const auto refused = f.Send(target + "&requireComplete=true");
+    CHECK(refused->answer().code == 503);
+    CHECK(HeaderOf(refused->answer(), "X-Karmada-Missing-Clusters") == "m2");
+    const json::Value error = refused->Body();
+    CHECK_THAT(error["message"].ToString(),
+               Catch::StartsWith("a complete answer was demanded, and there is none; cluster m2 is "
+                                 "missing: "));
+    CHECK(error["reason"].AsString() == "ServiceUnavailable");
+    CHECK(error["details"]["retryAfterSeconds"].AsInt() == 1);
+  }
+  // What is asked of members that can be read is complete.
+  CHECK(f.Send("/api/v1/pods?resourceVersion=0&cluster=m1&requireComplete=true")->answer().code ==
+        200);
+  f.Unlock("m2");
+  CHECK(Eventually([&] {
+    f.clock.Advance(absl::Seconds(10));
+    return f.Send("/api/v1/pods?resourceVersion=0&requireComplete=true")->answer().code == 200;
+  }));
+}
+
+TEST_CASE("a complete answer is not older than the request demands") {
+  Fixture f;
+  REQUIRE(f.Cache({"m1", "m2"}));
+  f.Server("m2").FailNext("WATCH", 500, "InternalError", 1000);
+  f.Server("m2").EndWatches(absl::UnavailableError("cut off"));
+  REQUIRE(Eventually([&] { return !f.cache().Find("m2", kPods.gvr())->last_error().ok(); }));
+  const auto stale = f.Send("/api/v1/pods?requireComplete=true")->answer();
+  CHECK(stale.code == 503);
+  CHECK(HeaderOf(stale, "X-Karmada-Stale-Clusters") == "m2");
+  CHECK(HeaderOf(stale, "X-Karmada-Missing-Clusters") == "-");
+  CHECK(f.Send("/api/v1/pods?resourceVersion=0&requireComplete=true")->answer().code == 200);
+}
+
 TEST_CASE("of many clusters those that are missing are named first, and all are counted") {
   std::vector<MissingCluster> clusters;
   for (int i = 0; i < 12; ++i) clusters.push_back({absl::StrCat("old", i), "slow", true});
@@ -120,7 +177,14 @@ TEST_CASE("of many clusters those that are missing are named first, and all are 
   base::HttpResponse response;
   AddWarnings(clusters, response);
   std::vector<std::string> warnings;
-  for (const auto& [name, value] : response.headers) warnings.push_back(value);
+  for (const auto& [name, value] : response.headers) {
+    if (name == "Warning") warnings.push_back(value);
+  }
+  CHECK(HeaderOf(response, "X-Karmada-Missing-Clusters") == "lost");
+  CHECK_THAT(HeaderOf(response, "X-Karmada-Stale-Clusters"), Catch::StartsWith("old0,old1,"));
+  base::HttpResponse many;
+  AddWarnings(std::vector<MissingCluster>(300, {"m", "down", false}), many);
+  CHECK_THAT(HeaderOf(many, "X-Karmada-Missing-Clusters"), Catch::EndsWith("m,*"));
   REQUIRE(warnings.size() == 11);
   CHECK_THAT(warnings[0], Catch::Contains("cluster lost is missing: down"));
   CHECK_THAT(warnings[1], Catch::Contains("cluster old0 may not be shown as it is now: slow"));
