@@ -18,6 +18,10 @@ inline constexpr char kCachedFromClusterAnnotation[] = "resource.karmada.io/cach
 inline constexpr char kClusterParameter[] = "cluster";
 inline constexpr char kClusterHeader[] = "X-Karmada-Cluster";
 
+// The field by which lists and watches of the proxy and the view select objects by their cluster.
+// The key of the annotation above is the label of the same meaning.
+inline constexpr char kClusterField[] = "cluster";
+
 // Demand an answer of the proxy or the view that lacks nothing of any member, or else an error; a
 // caller may use either.
 inline constexpr char kCompleteParameter[] = "requireComplete";

@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "kube/cache/watch_cache.h"
 #include "kube/meta/names.h"
+#include "search/cache/cluster_choice.h"
 #include "search/cache/composite_version.h"
 #include "search/cache/object_filter.h"
 
@@ -32,8 +33,8 @@ namespace search {
 
 struct WatchRequest {
   kube::Gvr gvr;
-  std::string ns;       // "": all namespaces.
-  std::string cluster;  // The caller's choice; "": all.
+  std::string ns;  // "": all namespaces.
+  ClusterChoice cluster;
   ObjectFilter filter;
   // The composite to continue from. Clusters that it does not name begin with their present objects
   // as ADDED events; so do all clusters for "" and "0".

@@ -66,8 +66,9 @@ struct MultiClusterCache::Impl {
   kube::ClusterSet::Subscription subscription;
   std::thread thread;
 
-  // Returns the caches of the resource, of one cluster or of all, in the order of their names.
-  std::vector<MemberCachePtr> Caches(const kube::Gvr& gvr, const std::string& cluster) const;
+  // Returns the caches of the resource, of the clusters that are chosen, in the order of their
+  // names.
+  std::vector<MemberCachePtr> Caches(const kube::Gvr& gvr, const ClusterChoice& choice) const;
   std::vector<MemberCachePtr> AllCaches() const;
   std::vector<std::shared_ptr<MergedWatch>> OpenWatches();
 
@@ -84,13 +85,13 @@ struct MultiClusterCache::Impl {
 };
 
 std::vector<MemberCachePtr> MultiClusterCache::Impl::Caches(const kube::Gvr& gvr,
-                                                            const std::string& cluster) const {
+                                                            const ClusterChoice& choice) const {
   std::vector<MemberCachePtr> found;
   absl::ReaderMutexLock lock(&mu);
   const auto table = caches.find(gvr);
   if (table == caches.end()) return found;
   for (const auto& [name, member] : table->second) {
-    if (cluster.empty() || name == cluster) found.push_back(member);
+    if (choice.Selects(name)) found.push_back(member);
   }
   return found;
 }
@@ -178,9 +179,8 @@ void MultiClusterCache::Impl::Join(const std::string& cluster, const CachedResou
     }
   }
   for (const auto& watch : open) {
-    const std::string& choice = watch->request().cluster;
     // It cannot fail, because the cluster begins with its present objects.
-    if (choice.empty() || choice == cluster) (void)watch->Add(cluster, member->cache(), true);
+    if (watch->request().cluster.Selects(cluster)) (void)watch->Add(cluster, member->cache(), true);
   }
   Connect(member);
 }
@@ -297,7 +297,7 @@ absl::StatusOr<CachedObject> MultiClusterCache::Get(const GetRequest& request) c
 }
 
 std::vector<MissingCluster> MultiClusterCache::Unread(const kube::Gvr& gvr,
-                                                      const std::string& cluster) const {
+                                                      const ClusterChoice& cluster) const {
   std::vector<MissingCluster> unread;
   for (const MemberCachePtr& member : impl_->Caches(gvr, cluster)) {
     const bool synced = member->cache()->HasSynced();
@@ -334,7 +334,7 @@ absl::StatusOr<std::shared_ptr<MergedWatch>> MultiClusterCache::Watch(
         absl::StrCat("too old resource version: cluster ", cluster, " is not cached any more"));
   }
   for (const auto& [cluster, member] : members) {
-    if (!asked.cluster.empty() && cluster != asked.cluster) continue;
+    if (!asked.cluster.Selects(cluster)) continue;
     RETURN_IF_ERROR(watch->Add(cluster, member->cache(), false));
   }
   watch->Begin();

@@ -28,6 +28,7 @@
 #include "kube/cache/watch_cache.h"
 #include "kube/meta/names.h"
 #include "kube/runtime/cluster_set.h"
+#include "search/cache/cluster_choice.h"
 #include "search/cache/list_answer.h"
 #include "search/cache/merged_watch.h"
 #include "search/cache/object_filter.h"
@@ -46,13 +47,13 @@ using CachedResources = std::map<std::string, std::map<kube::Gvr, CachedResource
 struct GetRequest {
   kube::Gvr gvr;
   kube::ObjectKey key;
-  std::string cluster;  // The caller's choice; "": whichever has it.
+  ClusterChoice cluster;
 };
 
 struct ListRequest {
   kube::Gvr gvr;
-  std::string ns;       // "": all namespaces.
-  std::string cluster;  // The caller's choice; "": all.
+  std::string ns;  // "": all namespaces.
+  ClusterChoice cluster;
   ObjectFilter filter;
   size_t limit = 0;  // 0: no limit.
   std::string continue_token;
@@ -66,7 +67,7 @@ struct Freshness {
   kube::Gvr gvr;
   Need need = kAny;
   std::string resource_version;  // For kNotOlderThan: a composite.
-  std::string cluster;           // As in the request that follows.
+  ClusterChoice cluster;         // As in the request that follows.
   // For kNow: the only object that the request reads. Without a name: it may read all.
   kube::ObjectKey object;
 };
@@ -123,7 +124,7 @@ class MultiClusterCache {
   // Returns the clusters of the scope (of all, or the caller's choice) that may have objects which
   // gets and watches do not show: those that have not been listed, and, as stale ones, those that
   // cannot be followed at the moment. One that does not serve the resource has none.
-  std::vector<MissingCluster> Unread(const kube::Gvr& gvr, const std::string& cluster) const;
+  std::vector<MissingCluster> Unread(const kube::Gvr& gvr, const ClusterChoice& cluster) const;
   // kOutOfRange (410) when the version of `exact` or of the token is not in the history any more,
   // or names a cluster that is not cached any more; kDeadlineExceeded (504) when a version has not
   // been reached yet.

@@ -10,6 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/search_keys.h"
 #include "base/status.h"
 #include "search/opensearch/document.h"
 #include "search/opensearch/document_hits.h"
@@ -69,6 +70,10 @@ void AddLabels(const kube::LabelSelector& selector, Clauses& clauses) {
 
 absl::Status AddField(const kube::FieldSelector::Term& term, Clauses& clauses) {
   std::string field = term.field;
+  if (field == api::kClusterField) {
+    clauses.Add(Term("cluster", term.value), term.equal);
+    return absl::OkStatus();
+  }
   if (field == "metadata.name" || field == "metadata.namespace") {
     field = field.substr(absl::string_view("metadata.").size());
   } else if (!absl::StartsWith(field, "spec.") && !absl::StartsWith(field, "status.")) {

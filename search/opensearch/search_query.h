@@ -26,7 +26,7 @@ struct DocumentQuery {
   std::vector<std::string> clusters;  // Empty: all.
   std::string ns, name;               // "": all.
   kube::LabelSelector labels;
-  // metadata.name, metadata.namespace, and any path below spec or status.
+  // metadata.name, metadata.namespace, api::kClusterField, and any path below spec or status.
   std::vector<kube::FieldSelector::Term> fields;
   // A further condition, which OpenSearch does not know. Optional.
   std::function<bool(const kube::Object& object)> also;

@@ -286,7 +286,10 @@ absl::Status CacheReads::NothingFound(const Reading& reading, std::vector<Missin
   RETURN_IF_ERROR(StillServed(reading));
   const ReadRequest& read = reading.read;
   const kube::Gvr gvr = read.resource.gvr();
-  const size_t asked = read.cluster.empty() ? options_.clusters(gvr).size() : 1;
+  const std::vector<std::string> scope = options_.clusters(gvr);
+  const auto asked = static_cast<size_t>(
+      std::count_if(scope.begin(), scope.end(),
+                    [&read](const std::string& cluster) { return read.cluster.Selects(cluster); }));
   const bool is_open = MayExist(unread, asked);
   const std::vector<MissingCluster> missing = Joined(std::move(unread), behind);
   if (!MayLack(missing, reading)) return absl::OkStatus();

@@ -11,6 +11,7 @@
 #include "kube/aggregation/request_length.h"
 #include "kube/server/api_errors.h"
 #include "kube/server/negotiation.h"
+#include "search/proxy/internal/cluster_selector.h"
 #include "search/proxy/internal/control_plane_watches.h"
 #include "search/proxy/internal/forwarded_headers.h"
 #include "search/proxy/internal/identity_memory.h"
@@ -190,6 +191,7 @@ void ProxyHandler::Impl::Read(ApiRequest& outer, InnerRequest inner,
 absl::StatusOr<std::optional<Passage>> ProxyHandler::Impl::ToMember(std::string target,
                                                                     InnerRequest inner,
                                                                     const ResponderPtr& responder) {
+  RETURN_IF_ERROR(CheckNoClusterSelectors(inner.request));
   ASSIGN_OR_RETURN(const WriteBody body, WriteBody::Of(inner, parts.decode));
   ASSIGN_OR_RETURN(inner.info.key, ObjectOf(inner.info));
   OwnerHints hints;

@@ -12,6 +12,7 @@
 #include "kube/server/api_errors.h"
 #include "kube/server/compression.h"
 #include "kube/server/field_labels.h"
+#include "search/proxy/internal/cluster_selector.h"
 
 namespace search {
 namespace {
@@ -143,7 +144,9 @@ absl::StatusOr<ReadRequest> ReadRequest::Read(const kube::aggregation::ApiReques
                                     request.http, {.watch = watch, .watch_list = true}));
   out.gzip = !watch && kube::server::AcceptsGzip(request.http);
   ASSIGN_OR_RETURN(out.sort, SortOf(request.http, watch));
-  ASSIGN_OR_RETURN(FieldMatcher fields, kinds.FieldsOf(resource).Compile(out.options.fields));
+  const FieldLabels labels = kinds.FieldsOf(resource);
+  RETURN_IF_ERROR(TakeClusterSelectors(labels, out.options, out.cluster));
+  ASSIGN_OR_RETURN(FieldMatcher fields, labels.Compile(out.options.fields));
   out.filter =
       FilterOf(out.options.labels, std::move(fields), std::exchange(out.key.name, ""), resource);
   return out;

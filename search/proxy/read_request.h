@@ -14,6 +14,7 @@
 #include "kube/server/list_options.h"
 #include "kube/server/negotiation.h"
 #include "kube/server/tables/table_output.h"
+#include "search/cache/cluster_choice.h"
 #include "search/cache/list_answer.h"
 #include "search/cache/object_filter.h"
 #include "search/cache/sorted_list.h"
@@ -24,7 +25,8 @@ namespace search {
 struct ReadRequest {
   kube::Resource resource;
   kube::ObjectKey key;  // The name is "" for all objects.
-  std::string cluster;  // "" for all clusters.
+  // Of a list or watch it is what the selectors leave of the caller's choice.
+  ClusterChoice cluster;
   kube::server::AnswerForm form;
   kube::server::IncludeObject include = kube::server::IncludeObject::kMetadata;
   // The columns of Tables: the kind's own ones, and the cluster. Null for other forms.

@@ -69,7 +69,7 @@ CompositeVersion ListReader::VersionOfList(const std::vector<MemberCachePtr>& ca
 absl::Status ListReader::CheckClusters(const std::vector<MemberCachePtr>& caches) const {
   if (!fixed_) return absl::OkStatus();
   for (const auto& [cluster, version] : base_.versions()) {
-    if (!request_.cluster.empty() && cluster != request_.cluster) continue;
+    if (!request_.cluster.Selects(cluster)) continue;
     const bool is_cached = std::any_of(
         caches.begin(), caches.end(),
         [&name = cluster](const MemberCachePtr& member) { return member->cluster() == name; });

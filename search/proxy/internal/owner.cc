@@ -32,7 +32,8 @@ absl::Status NotKnown(const InnerRequest& inner, const std::vector<MissingCluste
       absl::StrCat("it is not known which cluster has ", resource.ToString(), " \"",
                    inner.info.key.name, "\"", UnreadText(unread),
                    "; try again, or choose a cluster ", "with the query parameter \"",
-                   api::kClusterParameter, "\""),
+                   api::kClusterParameter,
+                   "\" or a server URL that ends in proxying/<cluster>/proxy"),
       absl::Seconds(1));
 }
 

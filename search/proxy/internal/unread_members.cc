@@ -17,18 +17,18 @@ MissingCluster Beginning(const std::string& cluster) {
 }  // namespace
 
 std::vector<MissingCluster> UnreadMembers::NotBegun(const kube::Gvr& gvr,
-                                                    const std::string& cluster) const {
+                                                    const ClusterChoice& choice) const {
   std::vector<MissingCluster> missing;
   for (const std::string& name : clusters_(gvr)) {
-    const bool is_asked = cluster.empty() || name == cluster;
-    if (is_asked && cache_.Find(name, gvr) == nullptr) missing.push_back(Beginning(name));
+    if (choice.Selects(name) && cache_.Find(name, gvr) == nullptr)
+      missing.push_back(Beginning(name));
   }
   return Judged(std::move(missing));
 }
 
 std::vector<MissingCluster> UnreadMembers::All(const kube::Gvr& gvr,
-                                               const std::string& cluster) const {
-  return Judged(Joined(NotBegun(gvr, cluster), cache_.Unread(gvr, cluster)));
+                                               const ClusterChoice& choice) const {
+  return Judged(Joined(NotBegun(gvr, choice), cache_.Unread(gvr, choice)));
 }
 
 // What is unread is asked before the caches are read, and whatever has been read since is taken out

@@ -29,9 +29,9 @@ class UnreadMembers {
 
   // Returns the clusters of the scope (of all, or the caller's choice) that have no cache yet,
   // because the scope is published before the caches follow it. To be asked before these are read.
-  std::vector<MissingCluster> NotBegun(const kube::Gvr& gvr, const std::string& cluster) const;
+  std::vector<MissingCluster> NotBegun(const kube::Gvr& gvr, const ClusterChoice& choice) const;
   // Returns these and MultiClusterCache::Unread.
-  std::vector<MissingCluster> All(const kube::Gvr& gvr, const std::string& cluster) const;
+  std::vector<MissingCluster> All(const kube::Gvr& gvr, const ClusterChoice& choice) const;
   Holders HoldersOf(const kube::Gvr& gvr, const kube::ObjectKey& key) const;
   // A first list of a cluster that is not Ready may never come: nobody waits for it
   // (MissingCluster::being_read).

@@ -118,6 +118,8 @@ TEST_CASE("OpenSearch answers lists as the cache does") {
            {"/api/v1/pods?fieldSelector=spec.nodeName%3Dn1", "member1/a member2/c"},
            {"/api/v1/pods?fieldSelector=status.nominatedNodeName%3D", plane.kAll},
            {"/api/v1/pods?fieldSelector=spec.nodeName%21%3Dn1", "member1/b member2/a"},
+           {"/api/v1/pods?fieldSelector=cluster%3Dmember1", "member1/a member1/b"},
+           {"/api/v1/pods?fieldSelector=cluster%21%3Dmember1", "member2/a member2/c"},
            {"/api/v1/pods?fieldSelector=metadata.name%3Da,metadata.namespace%3Ddefault",
             "member1/a member2/a"},
            // These have a default, or lie elsewhere in the object.

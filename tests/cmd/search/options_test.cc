@@ -111,6 +111,7 @@ TEST_CASE("help names the flags that have an effect") {
   const ParsedSearchFlags help = Parse({"--help"});
   CHECK(help.exit_code == 0);
   CHECK_THAT(help.output, Catch::Contains("--authorize-cached-reads"));
+  CHECK_THAT(help.output, Catch::Contains("--require-complete-answers"));
   CHECK_THAT(help.output, !Catch::Contains("--watch-cache-sizes"));
 }
 

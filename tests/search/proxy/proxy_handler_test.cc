@@ -495,6 +495,22 @@ TEST_CASE("whoever demands a complete answer changes nothing that another member
   CHECK(strict.cache.reads.back() == "list /api/v1/pods ");
 }
 
+TEST_CASE("a collection is not deleted by a label that only the proxy knows") {
+  Fixture f;
+  const std::string pods = "/api/v1/namespaces/ns/pods?cluster=member1&labelSelector=";
+  CHECK(f.Send("DELETE", pods + "app")->response->code == 200);
+  // To the member every object has another cluster than member1.
+  for (const std::string selector :
+       {"resource.karmada.io/cached-from-cluster!=member1",
+        "!resource.karmada.io/cached-from-cluster", "resource.karmada.io/cached-from-cluster"}) {
+    CAPTURE(selector);
+    const auto refused = f.Send("DELETE", pods + selector);
+    CHECK(refused->response->code == 400);
+    CHECK_THAT(refused->Body()["message"].ToString(), Catch::Contains("lists and watches only"));
+  }
+  CHECK(f.servers["member1"]->received.size() == 1);
+}
+
 TEST_CASE("a forwarded request that waits holds no thread of the chain") {
   Fixture f;
   ApiRequest request;
