@@ -295,10 +295,9 @@ absl::Status CacheReads::NothingFound(const Reading& reading, std::vector<Missin
   if (!MayLack(missing, reading)) return absl::OkStatus();
   const kube::server::GroupName name = NameOf(read.resource);
   if (is_open) {
-    return kube::server::ServiceUnavailable(
-        absl::StrCat("it is not known whether ", name.ToString(), " \"", read.key.name, "\" exists",
-                     UnreadText(missing)),
-        absl::Seconds(1));
+    return LackError(absl::StrCat("it is not known whether ", name.ToString(), " \"", read.key.name,
+                                  "\" exists", UnreadText(missing)),
+                     missing);
   }
   kube::server::ApiError error = kube::server::ErrorOf(kube::server::NotFound(name, read.key.name));
   error.message += UnreadText(missing);

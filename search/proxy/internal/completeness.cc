@@ -4,11 +4,11 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/time.h"
 #include "api/search_keys.h"
 #include "kube/aggregation/request_fields.h"
 #include "kube/server/api_errors.h"
 #include "kube/server/negotiation.h"
+#include "search/proxy/internal/unread_members.h"
 #include "search/proxy/read_request.h"
 
 namespace search {
@@ -38,9 +38,9 @@ absl::StatusOr<std::optional<bool>> CompleteDemanded(const base::HttpRequest& re
 }
 
 base::HttpResponse IncompleteAnswer(const std::vector<MissingCluster>& missing) {
-  base::HttpResponse response = kube::server::ErrorAnswer(kube::server::ServiceUnavailable(
+  base::HttpResponse response = kube::server::ErrorAnswer(LackError(
       absl::StrCat("a complete answer was demanded, and there is none", MissingText(missing)),
-      absl::Seconds(1)));
+      missing));
   AddWarnings(missing, response);
   return response;
 }

@@ -28,13 +28,12 @@ bool ChangesNothing(const InnerRequest& inner) {
 // `unread`: those of which it is not known.
 absl::Status NotKnown(const InnerRequest& inner, const std::vector<MissingCluster>& unread) {
   const kube::server::GroupName resource{inner.info.gvr.group, inner.info.gvr.resource};
-  return kube::server::ServiceUnavailable(
-      absl::StrCat("it is not known which cluster has ", resource.ToString(), " \"",
-                   inner.info.key.name, "\"", UnreadText(unread),
-                   "; try again, or choose a cluster ", "with the query parameter \"",
-                   api::kClusterParameter,
-                   "\" or a server URL that ends in proxying/<cluster>/proxy"),
-      absl::Seconds(1));
+  return LackError(absl::StrCat("it is not known which cluster has ", resource.ToString(), " \"",
+                                inner.info.key.name, "\"", UnreadText(unread),
+                                "; try again, or choose a cluster ", "with the query parameter \"",
+                                api::kClusterParameter,
+                                "\" or a server URL that ends in proxying/<cluster>/proxy"),
+                   unread);
 }
 
 // 503 if the request has to wait for what a member has. One whose objects cannot be read, or take

@@ -33,7 +33,7 @@ absl::StatusOr<kube::ObjectKey> ObjectOf(const kube::server::RequestInfo& info);
 //
 // The errors are API errors: 404 when no member has the object, and 409 when several have one,
 // naming them in order, both with upstream's texts; 409 when the member that the body names does
-// not have it any more; 503 with Retry-After when a first list that has just begun could show that
+// not have it any more; 503 (LackError) when a first list that has just begun could show that
 // another member has it, too (only what changes nothing, a log or a status, goes to the one that is
 // known to have it), when no member is known to have it and MayExist, and when the member that the
 // body names has not been read. Members that cannot be read, or take long to be read, stop nothing

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "kube/server/api_errors.h"
 
 namespace search {
 namespace {
@@ -80,6 +82,13 @@ bool MayExist(const std::vector<MissingCluster>& unread, size_t asked) {
   };
   if (count([](const auto& m) { return m.being_read; }) > 0) return true;
   return asked > 0 && count([](const auto& m) { return !m.stale; }) >= asked;
+}
+
+absl::Status LackError(absl::string_view message, const std::vector<MissingCluster>& missing) {
+  const bool is_under_way = std::any_of(missing.begin(), missing.end(),
+                                        [](const MissingCluster& m) { return m.being_read; });
+  if (!is_under_way) return kube::server::ServiceUnavailable(message);
+  return kube::server::ServiceUnavailable(message, absl::Seconds(1));
 }
 
 }  // namespace search

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "kube/meta/names.h"
 #include "search/cache/list_answer.h"
 #include "search/cache/multi_cluster_cache.h"
@@ -52,6 +54,10 @@ std::vector<MissingCluster> Joined(std::vector<MissingCluster> a,
 // known. Clients act on a 404 (they create the object, or take it for deleted), so that 503 is
 // right then; otherwise one broken cluster would fail every request for a name that nobody has.
 bool MayExist(const std::vector<MissingCluster>& unread, size_t asked);
+
+// Returns the 503 for what these clusters lack. It asks clients to try again (Retry-After, which
+// kubectl follows ten times before it shows the message) only if a first list is under way.
+absl::Status LackError(absl::string_view message, const std::vector<MissingCluster>& missing);
 
 }  // namespace search
 

@@ -29,7 +29,8 @@ class SearchClustersTest(SearchCase):
         return search
 
     def kill(self, member):
-        """Ends the member's API server; it is back at the end of the test."""
+        """Ends the member's API server; it is back, and followed again, at the end of the test."""
+        self.addCleanup(self.wait, "no warning", lambda: not self.kubectl("get configmaps -o name").stderr, 60)
         self.addCleanup(self.plane.wait_members_ready)
         self.addCleanup(self.plane.start_apiserver, member)
         self.plane.apiserver(member).kill()
