@@ -146,6 +146,7 @@ absl::StatusOr<Action> Controller::Impl::Reconcile(const Request& request) {
   }
 }
 
+// What is counted has happened: whoever sees a count finds the queue as the pass has left it.
 void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::Status& error,
                                    bool stopping) {
   if (absl::IsCancelled(error) && (stopping || manager.abort_token().stop_requested())) return;
@@ -155,17 +156,14 @@ void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::St
   // next pass or the one after it; others have to be reported to the user.
   if (IsConflict(error) && !base::IsTerminal(error) &&
       queue.Requeues(taken.request) < ConflictStreak::kSilent) {
-    metrics.requeue.Increment();
     queue.AddRateLimited(taken.request, taken.priority);
+    metrics.requeue.Increment();
     return;
   }
+  if (!base::IsTerminal(error)) queue.AddRateLimited(taken.request, taken.priority);
   metrics.error.Increment();
   metrics.errors.Increment();
-  if (base::IsTerminal(error)) {
-    metrics.terminal_errors.Increment();
-  } else {
-    queue.AddRateLimited(taken.request, taken.priority);
-  }
+  if (base::IsTerminal(error)) metrics.terminal_errors.Increment();
   LogFailure(taken.request, error);
 }
 
@@ -186,13 +184,13 @@ void Controller::Impl::LogFailure(const Request& request, const absl::Status& er
 void Controller::Impl::HandleAction(const WorkQueue::Taken& taken, const Action& action) {
   switch (action.kind()) {
     case Action::Kind::kDone:
-      metrics.success.Increment();
       queue.Forget(taken.request);
+      metrics.success.Increment();
       return;
     case Action::Kind::kAfter:
-      metrics.requeue_after.Increment();
       queue.Forget(taken.request);
       queue.AddAfter(taken.request, action.delay(), taken.priority);
+      metrics.requeue_after.Increment();
       return;
   }
 }
