@@ -8,6 +8,10 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
+# For make noise: no suite begins after that time, nor with a seed above this one. Some suites: NOISE_SUITES="controllers loops".
+NOISE_SECONDS ?= 900
+NOISE_SEEDS ?= 20
+NOISE_SUITES ?=
 # Where zsh looks for completions; Debian's own packages have another place.
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 # For make image: which programs, and what stands before their names, such as registry.example/karmada.
@@ -26,7 +30,8 @@ CHARTS := karmada-controller-manager karmada-search
 CHART_VERSION = $(if $(wildcard scripts/version.sh),$(patsubst %,--%=$(shell scripts/version.sh semver),version app-version))
 # The version that the end-to-end tests pin.
 HELM ?= go -C tests/e2e/testbed/helm tool helm
-CTEST := ctest --output-on-failure --timeout 600 --no-tests=error -j $(JOBS)
+# $(call ctest,preset,arguments): shows the log of what fails, and in the end what runs it again.
+ctest = $(PYTHON) -u tests/run_ctest.py build/$(1) --timeout 600 --no-tests=error -j $(JOBS) $(2)
 empty :=
 export NINJA_STATUS := [%f/%t, %es] $(empty)
 
@@ -64,12 +69,12 @@ run-webhook-example: setup ## Start an interpreter webhook to try out (examples/
 .PHONY: test
 test: build ## Run the unit tests, the behaviour tests on the sandbox and the lint
 	@echo "== test"
-	@cd build/release && $(CTEST)
+	@$(call ctest,release)
 
 .PHONY: retest
 retest: build ## Run those tests again that failed the last time
 	@echo "== retest"
-	@cd build/release && $(CTEST) --rerun-failed
+	@$(call ctest,release,--rerun-failed)
 
 .PHONY: e2e
 e2e: build ## Run the tests on real Kubernetes and Karmada servers (needs Go 1.25.10 or newer; some: make e2e CASES="flux samples")
@@ -94,6 +99,11 @@ chaos: setup ## Kill the controller manager for three minutes while servers fail
 	$(call build,release,karmada-controller-manager behaviour_test)
 	@echo "== chaos"
 	@CHAOS_APPS=$${CHAOS_APPS:-300} CHAOS_SECONDS=$${CHAOS_SECONDS:-180} $(BIN)/behaviour_test '[chaos]'
+
+.PHONY: noise
+noise: build ## Run the tests with their threads held up at random (15 minutes; NOISE_SECONDS=60, NOISE_SEEDS=1, NOISE_SUITES="loops works": less)
+	@echo "== noise"
+	@$(PYTHON) -u tests/noise/run.py --seconds $(NOISE_SECONDS) --seeds $(NOISE_SEEDS) --jobs $(JOBS) $(if $(NOISE_SEED),--seed $(NOISE_SEED)) $(NOISE_SUITES)
 
 .PHONY: bench
 bench: setup ## Measure against upstream's controller manager, interpreter and search (needs Go; N apps: make bench N=300)
@@ -136,13 +146,13 @@ bench-scale: setup ## Measure with a hundred members and thousands of apps on th
 asan: setup ## Run the unit and sandbox tests under AddressSanitizer and UBSan
 	$(call build,asan)
 	@echo "== test (asan)"
-	@cd build/asan && $(CTEST) -LE lint
+	@$(call ctest,asan,-LE lint)
 
 .PHONY: tsan
 tsan: setup ## Run the unit and sandbox tests under ThreadSanitizer
 	$(call build,tsan)
 	@echo "== test (tsan)"
-	@cd build/tsan && $(CTEST) -LE lint
+	@$(call ctest,tsan,-LE lint)
 
 .PHONY: fuzz
 fuzz: setup ## Fuzz each parser for a minute (make fuzz FUZZ_SECONDS=600 for longer)
