@@ -392,7 +392,7 @@ TEST_CASE_METHOD(Untolerated, "the registered loop keeps a workload away until t
   CHECK(tests::Eventually([&] { return Tasks().size() == 1 && api::KeepsAway(Tasks().At(0)); }));
   PutCached(api::Clusters(), untainted);
   CHECK(tests::Eventually([&] { return Tasks().empty(); }));
-  CHECK(recorded->All().size() == 2);
+  CHECK(tests::Eventually([&] { return recorded->All().size() == 2; }));
   CHECK_FALSE(Now().annotations().Has(api::kLeftTaintedClustersAnnotation));
 }
 

@@ -2,11 +2,12 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "absl/strings/match.h"
+#include "api/reasons.h"
 #include "api/work.h"
 #include "controllers/execution/execution_reconciler.h"
 #include "controllers/workstatus/register.h"
 #include "tests/support/loops_fixture.h"
+#include "tests/support/passes.h"
 #include "works/work_writer.h"
 
 namespace {
@@ -71,11 +72,8 @@ TEST_CASE_METHOD(Fixture, "objects of a kind that a cluster begins to serve are 
   REQUIRE(controllers::RegisterWorkStatus(Context(), {2, 2}).ok());
   PutWork(kube::Object::Make(kGadgets.gvk, {"shop", "app"}));
   Start();
-  REQUIRE(Eventually([&] {
-    return absl::StrContains(registry.Expose(),
-                             "controller_runtime_reconcile_errors_total{controller=\"work-status-"
-                             "controller\"} 1");
-  }));
+  REQUIRE(Eventually(
+      [&] { return tests::Passes(registry, api::kWorkStatusController, "error") >= 1; }));
   Serve({kGadgets});
   PutCluster(R"([{"groupVersion": "example.com/v1", "resources": [{"kind": "Gadget",
                                                                   "name": "gadgets"}]}])");

@@ -10,8 +10,10 @@
 #include "api/binding_scope.h"
 #include "api/names.h"
 #include "api/object_reference.h"
+#include "api/reasons.h"
 #include "kube/client/errors.h"
 #include "tests/support/loops_fixture.h"
+#include "tests/support/passes.h"
 
 namespace {
 
@@ -400,7 +402,7 @@ TEST_CASE_METHOD(JoinFixture, "a cluster gets namespaces once it has its executi
     PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", "m1"}));
   }
   CHECK(tests::Eventually([&] { return written() == 2; }));
-  CHECK_FALSE(absl::StrContains(registry.Expose(), "result=\"error\"} 1"));
+  CHECK(tests::Passes(registry, api::kNamespaceSyncController, "error") == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "a cluster without execution namespace keeps no other from a namespace") {

@@ -10,8 +10,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "api/names.h"
+#include "api/reasons.h"
 #include "controllers/unified_auth/impersonation.h"
 #include "tests/support/loops_fixture.h"
+#include "tests/support/passes.h"
 
 namespace {
 
@@ -283,7 +285,7 @@ TEST_CASE_METHOD(LoopFixture, "a cluster that joins waits for its execution name
     return ManifestFor("m3", "ClusterRole").Get({"rules"}).At(0)["resourceNames"] ==
            tests::Json(R"(["alice"])");
   }));
-  CHECK_FALSE(absl::StrContains(registry.Expose(), "result=\"error\"} 1"));
+  CHECK(tests::Passes(registry, api::kUnifiedAuthController, "error") == 0);
 }
 
 TEST_CASE_METHOD(LoopFixture, "another ServiceAccount in the Cluster gets the rules") {

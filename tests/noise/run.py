@@ -27,7 +27,7 @@ sys.dont_write_bytecode = True
 
 import run_ctest  # noqa: E402  (the path has to be set first)
 
-LONGEST = 900  # Seconds that a suite may take.
+LONGEST = 1800  # Seconds that a suite may take.
 
 
 @dataclasses.dataclass

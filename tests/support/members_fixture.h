@@ -82,14 +82,18 @@ class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {
       REQUIRE(informers.Get(r)->WaitForSync(base::SteadyTime::InfiniteFuture(), {}).ok());
     }
   }
-  // Waits until the cache has this version of the object.
+  // Waits until the cache has this version of the object, and its handlers were told.
   bool Shows(const kube::Resource& r, const kube::Object& stored) {
-    return Eventually([&] {
-      const kube::ObjectPtr held = informers.Get(r)->store().Find(stored.key());
+    const std::shared_ptr<kube::Informer> informer = informers.Get(r);
+    const bool shows = Eventually([&] {
+      const kube::ObjectPtr held = informer->store().Find(stored.key());
       return held != nullptr && held->resource_version() == stored.resource_version();
     });
+    // A new handler gets its turn behind the changes that others have not been told of yet.
+    informer->RemoveHandler(informer->AddHandler({}));
+    return shows;
   }
-  // Stores an object in the control plane and waits until the cache has it.
+  // Stores an object in the control plane and waits until the cache has it, as Shows does.
   kube::Object PutCached(const kube::Resource& r, kube::Object object) {
     kube::Object stored = server->Put(r, std::move(object));
     REQUIRE(Shows(r, stored));
