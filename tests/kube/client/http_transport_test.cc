@@ -307,7 +307,7 @@ TEST_CASE("A request ends at its deadline or when stopped") {
   CHECK(absl::IsCancelled(
       transport->Send({.method = "GET", .path = "/"}, stop.get_token()).status()));
   stopper.join();
-  CHECK(absl::Now() - before < absl::Seconds(10));
+  CHECK(absl::Now() - before < absl::Minutes(1));
 }
 
 TEST_CASE("A transport may go away while its requests are being cancelled") {
