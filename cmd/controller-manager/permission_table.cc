@@ -176,8 +176,11 @@ std::vector<Need> Clusters() {
                 On(api::Works(), Read({"patch"})), On(api::Leases(), Read())},
                Bindings(Read())),
           "The namespaces are named `karmada-es-*`; RBAC knows no patterns of names."),
-      With(Gate::kFailover,
-           AtControlPlane("cluster", Bindings(Read({"patch"})), "The taint manager evicts.")),
+      With(
+          Gate::kFailover,
+          AtControlPlane(
+              "cluster", Join({On(api::ClusterTaintPolicies(), Read())}, Bindings(Read({"patch"}))),
+              "The taint manager evicts, but not by taints that policies are about to remove.")),
       AtControlPlane(
           "clusterStatus",
           Join({On(api::Clusters(), "status", patch), On(api::Works(), Read())}, Members())),

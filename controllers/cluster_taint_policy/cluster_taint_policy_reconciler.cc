@@ -17,8 +17,8 @@
 #include "api/cluster_taint_policy.h"
 #include "api/reasons.h"
 #include "api/resources.h"
+#include "api/wanted_taints.h"
 #include "base/status.h"
-#include "controllers/cluster_taint_policy/wanted_taints.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 
@@ -84,7 +84,7 @@ absl::StatusOr<kube::Action> ClusterTaintPolicyReconciler::Reconcile(const kube:
   if (cluster == nullptr) return kube::Action::Done();
   std::vector<kube::ObjectPtr> policies = manager_.cluster().List(api::ClusterTaintPolicies());
   const std::optional<std::vector<api::Taint>> taints =
-      WantedTaints(api::ClusterView(*cluster), std::move(policies), manager_.clock().Now());
+      api::WantedTaints(api::ClusterView(*cluster), std::move(policies), manager_.clock().Now());
   if (!taints.has_value()) return kube::Action::Done();
   kube::Object after = *cluster;
   api::SetTaints(after, *taints);

@@ -8,6 +8,7 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "api/toleration.h"
+#include "api/wanted_taints.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "controllers/eviction/applied_tolerations.h"
@@ -53,9 +54,10 @@ absl::StatusOr<EvictionOutcome> BindingEvictor<Scope>::Look(const kube::Request&
   if (works::IsRefused(manager_.cluster(), *binding, stop)) return EvictionOutcome{};
   const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), {"", request.cluster});
   if (cluster == nullptr) return EvictionOutcome{};
-  const std::vector<api::Taint> taints = api::NoExecuteTaints(api::ClusterView(*cluster));
-  const absl::StatusOr<absl::Duration> stay =
-      RemainingStay(*binding, taints, manager_.clock().Now());
+  const absl::Time now = manager_.clock().Now();
+  const std::vector<api::Taint> taints = api::StandingNoExecuteTaints(
+      api::ClusterView(*cluster), manager_.cluster().List(api::ClusterTaintPolicies()), now);
+  const absl::StatusOr<absl::Duration> stay = RemainingStay(*binding, taints, now);
   if (stay.ok() && *stay > absl::ZeroDuration()) return EvictionOutcome{.again = *stay};
   const absl::Status evicted = stay.ok() ? Evict(binding, request.cluster, stop) : stay.status();
   if (kube::IsGone(evicted)) return EvictionOutcome{};

@@ -1,8 +1,9 @@
 // A pass is about one cluster. As long as it has NoExecute taints, every binding that is placed
 // there is queued for the moment at which its toleration ends, which may be now; one that tolerates
-// the taints for ever is not queued. The pass is repeated every ten seconds, for bindings that have
-// come since. The workers of the queues decide anew at that moment (binding_evictor.h): the taint
-// may be gone, or tolerated longer.
+// the taints for ever is not queued. A taint that ClusterTaintPolicies are about to remove does not
+// count (StandingNoExecuteTaints). The pass is repeated every ten seconds, for bindings that were
+// placed there since. The workers of the queues decide again at that moment (binding_evictor.h):
+// the taint may have been removed, or be tolerated longer.
 //
 // Nothing that is queued has to survive: the moments follow from timeAdded of the taints and from
 // the placement in the binding's annotation, so that a restart finds the same ones. What waits for
@@ -21,6 +22,7 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "api/toleration.h"
+#include "api/wanted_taints.h"
 #include "controllers/taint_manager/binding_evictor.h"
 #include "kube/runtime/controller.h"
 #include "loops/binding_index.h"
@@ -56,8 +58,10 @@ absl::StatusOr<kube::Action> TaintedClusterReconciler::Reconcile(const kube::Req
                                                                  const base::StopToken&) {
   const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), request.key);
   if (cluster == nullptr) return kube::Action::Done();
-  const std::vector<api::Taint> taints = api::NoExecuteTaints(api::ClusterView(*cluster));
-  if (taints.empty()) return kube::Action::Done();
+  const api::ClusterView view(*cluster);
+  if (api::NoExecuteTaints(view).empty()) return kube::Action::Done();
+  const std::vector<api::Taint> taints = api::StandingNoExecuteTaints(
+      view, manager_.cluster().List(api::ClusterTaintPolicies()), manager_.clock().Now());
   QueueBindings(api::ResourceBindings(), request.key.name, taints, *queues_.bindings);
   QueueBindings(api::ClusterResourceBindings(), request.key.name, taints,
                 *queues_.cluster_bindings);
@@ -92,6 +96,7 @@ absl::Status RegisterTaintManager(const loops::Context& context, int workers) {
   queues.cluster_bindings = NewQueue<api::scope::Cluster>(context);
   context.NewController(api::kTaintManager, workers)
       .Watches(api::Clusters(), {.when = {.update = TaintsChanged, .remove = kube::Never}})
+      .Reads(api::ClusterTaintPolicies())
       .Reads(api::ResourceBindings(), loops::kBindingsByCluster, loops::BindingsByCluster())
       .Reads(api::ClusterResourceBindings(), loops::kBindingsByCluster, loops::BindingsByCluster())
       .Build(std::make_unique<TaintedClusterReconciler>(context.manager, std::move(queues)));

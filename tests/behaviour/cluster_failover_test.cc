@@ -227,10 +227,15 @@ TEST_CASE("A workload that was evicted during an outage runs on if its cluster i
           "[sandbox]") {
   Plane p({"--resource-eviction-rate=100", "--graceful-eviction-timeout=1s",
            "--cluster-failure-threshold=2s", "--cluster-success-threshold=2s",
-           "--cluster-status-update-frequency=1s"},
+           "--cluster-status-update-frequency=1s", "--controllers=*,-clustertaintpolicy"},
           /*keeps_tasks=*/false);
   ControlPlane& plane = p.plane;
-  constexpr char kOnlyMember1[] = " {clusterAffinity: {clusterNames: [member1]}}";
+  // The scheduler places the workloads there although the taint is there, and the taint manager
+  // evicts them after a second.
+  constexpr char kOnlyMember1[] = R"(
+    clusterAffinity: {clusterNames: [member1]}
+    clusterTolerations: [{key: example.com/down, operator: Exists, tolerationSeconds: 1}]
+)";
   p.Propagate("web", WebDeployment(), PolicyOf(kWebSelector, kOnlyMember1));
   p.Propagate("role", kRole,
               PolicyOf("{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, name: $NS}",
@@ -260,8 +265,22 @@ TEST_CASE("A workload that was evicted during an outage runs on if its cluster i
     }));
   }
   SECTION("chosen again") {
-    plane.Patch("host", kCluster, {"", "member1"}, R"({"spec":{"taints":null}})");
-    plane.fleet()->member("member1")->faults().SetPartitioned(false);
+    SECTION("without the taint") {
+      plane.Patch("host", kCluster, {"", "member1"}, R"({"spec":{"taints":null}})");
+      plane.fleet()->member("member1")->faults().SetPartitioned(false);
+    }
+    SECTION("before a policy removes the taint") {
+      // The loop that acts by it does not run, as if it were slow.
+      p.Apply(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterTaintPolicy
+metadata: {name: down}
+spec:
+  removeOnConditions: [{conditionType: Ready, operator: In, statusValues: ["True"]}]
+  taints: [{key: example.com/down, effect: NoExecute}]
+)");
+      plane.fleet()->member("member1")->faults().SetPartitioned(false);
+    }
     for (const kube::ObjectKey& work : works) {
       CHECK(plane.Eventually([&] {
         const auto object = plane.Get("host", kWork, work);
@@ -269,8 +288,19 @@ TEST_CASE("A workload that was evicted during an outage runs on if its cluster i
                kube::IsConditionTrue(object->status()["conditions"], "Applied");
       }));
     }
-    CHECK(uid("member1", kDeployment, web) == web_uid);
-    CHECK(uid("member1", kClusterRole, role) == role_uid);
+    // Another taint makes the taint manager look at all bindings of the cluster again.
+    json::Value taints = plane.Get("host", kCluster, {"", "member1"})->Get({"spec", "taints"});
+    if (!taints.is_array()) taints = json::Value::Array();
+    taints.Append(json::Value::Object({{"key", "other"}, {"effect", "PreferNoSchedule"}}));
+    const json::Value spec = json::Value::Object({{"taints", std::move(taints)}});
+    plane.Patch("host", kCluster, {"", "member1"},
+                json::Write(json::Value::Object({{"spec", spec}})));
+    CHECK(plane.Always([&] {
+      const auto binding = plane.Get("host", kBinding, {p.ns, "web-deployment"});
+      return !binding->spec().Has("gracefulEvictionTasks") &&
+             uid("member1", kDeployment, web) == web_uid &&
+             uid("member1", kClusterRole, role) == role_uid;
+    }));
     // What is deleted from now on goes.
     plane.Delete("host", kDeployment, web);
     CHECK(plane.Eventually([&] { return !plane.Exists("member1", kDeployment, web); }));

@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/cluster_taint_policy.h"
-#include "controllers/cluster_taint_policy/wanted_taints.h"
+#include "api/wanted_taints.h"
 #include "tests/support/loops_fixture.h"
 
 namespace {
@@ -56,7 +56,7 @@ std::vector<std::string> Wanted(const kube::Object& cluster,
                                 const std::vector<kube::Object>& policies) {
   std::vector<kube::ObjectPtr> shared;
   for (const kube::Object& policy : policies) shared.push_back(kube::Share(policy));
-  const auto taints = controllers::WantedTaints(api::ClusterView(cluster), shared, kNow);
+  const auto taints = api::WantedTaints(api::ClusterView(cluster), shared, kNow);
   if (!taints.has_value()) return {"same"};
   std::vector<std::string> out;
   for (const api::Taint& t : *taints) {
@@ -69,6 +69,31 @@ std::vector<std::string> Wanted(const kube::Object& cluster,
 using Names = std::vector<std::string>;
 const Names kSame = {"same"};
 const Names kTainted = {absl::StrCat("down:NoExecute@", kNowText)};
+
+TEST_CASE("a NoExecute taint stands until its policies remove it, for a while at most") {
+  const auto standing = [](const char* ready_since, const char* taint, const kube::Object& policy) {
+    kube::Object cluster = Cluster({}, taint);
+    cluster.Set(
+        {"status", "conditions"},
+        json::Value::Array({json::Value::Object(
+            {{"type", "Ready"}, {"status", "True"}, {"lastTransitionTime", ready_since}})}));
+    return api::StandingNoExecuteTaints(api::ClusterView(cluster), {kube::Share(policy)}, kNow)
+        .size();
+  };
+  const kube::Object removes = Policy("p", kNotReady, kReady);
+  constexpr char kTenSecondsAgo[] = "2023-11-14T22:13:10Z";
+  CHECK(standing(kTenSecondsAgo, kOld, removes) == 0);
+  CHECK(standing(kTenSecondsAgo, kOld, Policy("p", kNotReady)) == 1);
+  CHECK(standing(kTenSecondsAgo, R"({"key": "other", "effect": "NoExecute"})", removes) == 1);
+  CHECK(standing(kTenSecondsAgo, R"({"key": "down", "effect": "NoSchedule"})", removes) == 0);
+  // An administrator has added it since the cluster became ready.
+  CHECK(standing(kTenSecondsAgo, R"({"key": "down", "effect": "NoExecute",
+                                     "timeAdded": "2023-11-14T22:13:15Z"})",
+                 removes) == 1);
+  // Nobody has removed it for so long that nobody will.
+  CHECK(standing("2023-11-14T22:12:50Z", kOld, removes) == 1);
+  CHECK(standing("", kOld, removes) == 1);
+}
 
 TEST_CASE("a cluster gets the taint when all conditions match, and loses it likewise") {
   const kube::Object policy = Policy("p", kNotReady, kReady);

@@ -26,7 +26,8 @@ const kube::ObjectKey kWeb = {"ns", "web-deployment"};
 
 struct Fixture : tests::LoopsFixture {
   Fixture() {
-    Sync({api::Clusters(), api::ResourceBindings(), api::ClusterResourceBindings()});
+    Sync({api::Clusters(), api::ClusterTaintPolicies(), api::ResourceBindings(),
+          api::ClusterResourceBindings()});
     Make();
     flags.taint_eviction.no_execute = true;
   }
