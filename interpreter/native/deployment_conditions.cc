@@ -121,7 +121,8 @@ kube::Condition Verdict(const Votes& votes, size_t clusters, kube::Condition goo
   if (!votes.bad.empty()) {
     out.status = "False";
     out.reason = std::string(bad_reason);
-    out.message = absl::StrJoin(votes.bad, ", ");
+    // Each is a sentence with its full stop.
+    out.message = absl::StrJoin(votes.bad, " ");
   } else if (clusters == 0 || !votes.silent.empty()) {
     out.status = "Unknown";
     out.reason = api::reason::kNotReported;
