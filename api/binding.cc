@@ -104,7 +104,15 @@ std::optional<bool> BindingView::PreserveResourcesOnDeletion() const {
 }
 
 std::vector<TargetCluster> BindingView::Clusters() const {
-  return TargetClustersFromJson(spec()["clusters"]);
+  // Users write the list, and may write a name any number of times.
+  std::vector<TargetCluster> targets;
+  absl::flat_hash_set<absl::string_view> names;
+  for (const json::Value& item : spec()["clusters"].items()) {
+    if (names.insert(item["name"].AsString()).second) {
+      targets.push_back(TargetCluster::FromJson(item));
+    }
+  }
+  return targets;
 }
 
 std::vector<BindingSnapshot> BindingView::RequiredBy() const {

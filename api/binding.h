@@ -112,6 +112,7 @@ class BindingView {
   // nullopt means that the member objects are deleted.
   std::optional<bool> PreserveResourcesOnDeletion() const;
 
+  // Returns spec.clusters, each cluster once; the first occurrence determines its replicas.
   std::vector<TargetCluster> Clusters() const;
   std::vector<BindingSnapshot> RequiredBy() const;
   std::vector<EvictionTask> EvictionTasks() const;

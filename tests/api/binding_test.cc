@@ -46,6 +46,18 @@ TEST_CASE("expected clusters are the targets, the referrers' and those evicted g
   CHECK(binding.DispatchTargets() == targets);
 }
 
+TEST_CASE("a cluster that a binding names several times is one target") {
+  const kube::Object object = ObjectOf(R"({
+    "spec": {
+      "clusters": [{"name": "m1", "replicas": 2}, {"name": "m2"}, {"name": "m1", "replicas": 5}],
+      "requiredBy": [{"namespace": "ns", "name": "a", "clusters": [{"name": "m3"}, {"name": "m3"},
+                                                                   {"name": "m2"}]}]}})");
+  const api::BindingView binding(object);
+  CHECK(binding.Clusters() == std::vector<api::TargetCluster>{{"m1", 2}, {"m2", 0}});
+  CHECK(binding.DispatchTargets() ==
+        std::vector<api::TargetCluster>{{"m1", 2}, {"m2", 0}, {"m3", 0}});
+}
+
 TEST_CASE("a binding is a workload with replicas, requirements or components") {
   struct Case {
     const char* spec;
