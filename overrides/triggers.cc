@@ -129,7 +129,7 @@ void QueueBindings(kube::Manager& manager, const kube::Resource& bindings,
   const QueueForPolicies for_policies = [informer, &queue](const std::vector<Policy>& changed) {
     for (const auto& binding : informer->store().List(changed.front().ns(), {})) {
       if (AnyMaySelect(changed, api::BindingView(*binding).Resource())) {
-        queue.Add({.key = binding->key()});
+        queue.Add({.key = binding->key()}, kube::kInitialListPriority);
       }
     }
   };
@@ -138,7 +138,7 @@ void QueueBindings(kube::Manager& manager, const kube::Resource& bindings,
     for (const kube::ObjectPtr& binding : informer->store().List()) {
       const api::BindingView view(*binding);
       if (AnyMaySelect(following, view.Resource()) && IsDispatchedTo(view, cluster.name())) {
-        queue.Add({.key = binding->key()});
+        queue.Add({.key = binding->key()}, kube::kInitialListPriority);
       }
     }
   };
@@ -153,7 +153,8 @@ void QueueNamespaces(kube::Manager& manager, kube::Controller& controller) {
   kube::WorkQueue& queue = controller.queue();
   const QueueForPolicies for_policies = [informer, &queue](const std::vector<Policy>& changed) {
     for (const kube::ObjectPtr& ns : informer->store().List()) {
-      if (AnyMaySelect(changed, api::ObjectReference::Of(*ns))) queue.Add({.key = ns->key()});
+      if (AnyMaySelect(changed, api::ObjectReference::Of(*ns)))
+        queue.Add({.key = ns->key()}, kube::kInitialListPriority);
     }
   };
   const QueueForCluster for_cluster = [informer, &queue](const std::vector<Policy>& following,
@@ -162,7 +163,7 @@ void QueueNamespaces(kube::Manager& manager, kube::Controller& controller) {
     const bool concerned = std::any_of(all.begin(), all.end(), [&](const kube::ObjectPtr& ns) {
       return AnyMaySelect(following, api::ObjectReference::Of(*ns));
     });
-    if (concerned) queue.Add({.cluster = std::string(cluster.name())});
+    if (concerned) queue.Add({.cluster = std::string(cluster.name())}, kube::kInitialListPriority);
   };
   Attach(controller, source, for_policies, for_cluster);
 }

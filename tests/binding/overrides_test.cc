@@ -99,6 +99,41 @@ TEST_CASE_METHOD(Fixture, "Works follow an override policy that comes, changes a
   CHECK(WorkOf("other", "m1").root()["metadata"]["resourceVersion"].ToString() == other);
 }
 
+TEST_CASE_METHOD(Fixture, "an edit overtakes what a change of an override policy has queued") {
+  constexpr int kSelected = 20;
+  json::Value selectors = json::Value::Array();
+  for (int i = 0; i < kSelected; ++i) {
+    kube::Object object = kube::Object::Make(tests::kConfigMaps.gvk, {"ns", absl::StrCat("c", i)});
+    server->Put(tests::kConfigMaps, object);
+    PutCached(api::ResourceBindings(), BindingOf(absl::StrCat("c", i)));
+    selectors.Append(json::Value::Object(
+        {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"name", object.name()}}));
+  }
+  REQUIRE(
+      tests::Eventually([&] { return server->All(api::Works()).size() == 2 * (kSelected + 2); }));
+  // The only worker waits with the first of them, and the edit comes when all are queued.
+  server->Block("PATCH");
+  kube::Object policy = kube::Object::Make(api::OverridePolicies().gvk, {"ns", "o"});
+  policy.Set({"metadata", "generation"}, 1);
+  policy.Set({"spec", "overrideRules"}, tests::Json(R"([{"overriders": {"plaintext": [
+      {"path": "/data", "operator": "add", "value": {"o": "v"}}]}}])"));
+  policy.Set({"spec", "resourceSelectors"}, selectors);
+  PutCached(api::OverridePolicies(), policy);
+  kube::Object edited = BindingOf("other");
+  edited.Set({"metadata", "generation"}, 2);
+  edited.Set({"spec", "conflictResolution"}, "Overwrite");
+  PutCached(api::ResourceBindings(), edited);
+  server->Unblock();
+  const auto patches_of = [&](absl::string_view name) {
+    const std::vector<std::string> patches = server->Requests("PATCH");
+    return std::find_if(patches.begin(), patches.end(),
+                        [&](const std::string& line) { return absl::StrContains(line, name); }) -
+           patches.begin();
+  };
+  REQUIRE(server->AwaitRequests("PATCH", 2 * (kSelected + 1)));
+  CHECK(patches_of(WorkOf("other", "m2").name()) < kSelected);
+}
+
 TEST_CASE_METHOD(Fixture, "an applied override policy is a routine success once per written Work") {
   recorded->WantRoutine();
   PutPolicy("first", R"({"clusterNames": ["m1"]})");
