@@ -1,6 +1,7 @@
 #include "controllers/slice_collection/slice_limits.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -19,21 +20,28 @@ std::string Age(const kube::Object& object) {
 }
 
 struct Weighed {
+  std::string ns;
   std::string age;
   size_t weight;
+  size_t before = 0;  // The weight of the older ones of the same namespace.
 };
 
-// Returns the age of the last one, by age, that is within the limit together with all older ones;
-// nullopt if all are.
-std::optional<std::string> LastWithin(std::vector<Weighed> all, size_t limit) {
+// Returns the age of the last one of each namespace that is within the limit; nullopt if all are.
+// Namespaces take turns: one that has little gets all of it, and none gets its later ones as long
+// as another one has less.
+std::optional<LastOfNamespaces> LastWithin(std::vector<Weighed> all, size_t limit) {
   std::sort(all.begin(), all.end(),
             [](const Weighed& a, const Weighed& b) { return a.age < b.age; });
-  std::string last;
+  std::map<std::string, size_t> sums;
+  for (Weighed& one : all) one.before = std::exchange(sums[one.ns], sums[one.ns] + one.weight);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Weighed& a, const Weighed& b) { return a.before < b.before; });
+  LastOfNamespaces last;
   size_t sum = 0;
   for (const Weighed& one : all) {
     sum += one.weight;
     if (sum > limit) return last;
-    last = one.age;
+    last[one.ns] = one.age;
   }
   return std::nullopt;
 }
@@ -41,7 +49,7 @@ std::optional<std::string> LastWithin(std::vector<Weighed> all, size_t limit) {
 std::vector<Weighed> SlicesOf(const kube::ObjectKey& service, const SliceSources::Listed& listed) {
   std::vector<Weighed> all;
   for (const kube::ObjectPtr& slice : listed.SlicesOf(service)) {
-    all.push_back({Age(*slice), WeightOf(*slice)});
+    all.push_back({service.ns, Age(*slice), WeightOf(*slice)});
   }
   return all;
 }
@@ -51,7 +59,8 @@ std::vector<Weighed> ExportsOf(const SliceSources::Listed& listed) {
   std::vector<Weighed> all;
   for (const kube::ObjectPtr& exported : listed.exports->store().List()) {
     const size_t weight = listed.WeightOf(exported->key());
-    all.push_back({Age(*exported), std::min(weight, kMaxSlicesOfService)});
+    all.push_back(
+        {std::string(exported->ns()), Age(*exported), std::min(weight, kMaxSlicesOfService)});
   }
   return all;
 }
@@ -81,7 +90,8 @@ absl::Status SliceLimits::OfMember(const std::string& cluster, const SliceSource
   return absl::ResourceExhaustedError(
       absl::StrCat("cluster ", cluster, " exports Services with ", slices, " EndpointSlices",
                    kHowCounted, ", and at most ", kMaxSlicesOfMember,
-                   " of a cluster are collected: those of the oldest ServiceExports"));
+                   " of a cluster are collected: those of the oldest ServiceExports of each "
+                   "namespace, in turn"));
 }
 
 SliceLimits::Choice SliceLimits::ChooseSlice(const std::string& cluster, const kube::Object& slice,
@@ -89,7 +99,7 @@ SliceLimits::Choice SliceLimits::ChooseSlice(const std::string& cluster, const k
   const kube::ObjectKey service = api::EndpointSliceView(slice).Service();
   const size_t weight = listed.WeightOf(service);
   if (weight <= kMaxSlicesOfService) return Choice::kOfAll;
-  return Choose({{cluster, service}, weight, Age(slice)},
+  return Choose({{cluster, service}, weight, service.ns, Age(slice)},
                 [&] { return LastWithin(SlicesOf(service, listed), kMaxSlicesOfService); });
 }
 
@@ -100,15 +110,17 @@ SliceLimits::Choice SliceLimits::ChooseService(const std::string& cluster,
   const kube::ObjectPtr exported = listed.exports->store().Find(service);
   if (exported == nullptr) return Choice::kNot;
   const size_t size = listed.Weight() + listed.exports->store().size();
-  return Choose({{cluster, {}}, size, Age(*exported)},
+  return Choose({{cluster, {}}, size, service.ns, Age(*exported)},
                 [&] { return LastWithin(ExportsOf(listed), kMaxSlicesOfMember); });
 }
 
 SliceLimits::Choice SliceLimits::Choose(const Question& question,
-                                        absl::FunctionRef<std::optional<std::string>()> last) {
+                                        absl::FunctionRef<std::optional<LastOfNamespaces>()> last) {
   const auto choice = [&](const Limit& limit) {
     if (!limit.last.has_value()) return Choice::kOfAll;
-    return question.age <= *limit.last ? Choice::kAmongMany : Choice::kNot;
+    const auto of_ns = limit.last->find(question.ns);
+    const bool is_within = of_ns != limit.last->end() && question.age <= of_ns->second;
+    return is_within ? Choice::kAmongMany : Choice::kNot;
   };
   const base::SteadyTime now = clock_.SteadyNow();
   {

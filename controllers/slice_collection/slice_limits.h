@@ -6,8 +6,10 @@
 // (WeightOf), so that the limits hold for bytes as well.
 //
 // Which slices are collected follows from what the member has, and from nothing else: of a Service
-// the oldest ones, and of a member the slices of the oldest ServiceExports. So the same ones are
-// chosen after a restart, and what comes later takes the place of nothing.
+// the oldest ones, and of a member the slices of the oldest ServiceExports of each namespace. So
+// the same ones are chosen after a restart. The namespaces take turns: whoever may export in one
+// must not use up what the others need, so that an export takes the place of a later one of a
+// namespace that has more than its own.
 #ifndef CONTROLLERS_SLICE_COLLECTION_SLICE_LIMITS_H_
 #define CONTROLLERS_SLICE_COLLECTION_SLICE_LIMITS_H_
 
@@ -35,6 +37,10 @@ inline constexpr size_t kMaxSlicesOfService = 100;
 // Kubernetes is tested with up to 10,000 Services in a cluster; most of them have one slice. They
 // are 625 MiB at most, of the 2 GB that etcd stores by default.
 inline constexpr size_t kMaxSlicesOfMember = 10'000;
+
+// By namespace, the text by which the last one that is chosen is ordered; of one that is not there,
+// none is.
+using LastOfNamespaces = std::map<std::string, std::string>;
 
 // Thread-safe. What it remembers, for a second, saves it from sorting a large Service for each of
 // its slices.
@@ -70,8 +76,7 @@ class SliceLimits {
   struct Limit {
     base::SteadyTime at;
     size_t size;  // Of what was counted then. While there is not too much, any other one counts.
-    // The text by which the last one that is chosen is ordered; absent: there is not too much.
-    std::optional<std::string> last;
+    std::optional<LastOfNamespaces> last;  // Absent: there is not too much.
   };
   // A cluster and a Service; without a Service: the exports of the cluster.
   using Subject = std::pair<std::string, kube::ObjectKey>;
@@ -79,9 +84,11 @@ class SliceLimits {
   struct Question {
     Subject subject;
     size_t size;
+    std::string ns;
     std::string age;
   };
-  Choice Choose(const Question& question, absl::FunctionRef<std::optional<std::string>()> last);
+  Choice Choose(const Question& question,
+                absl::FunctionRef<std::optional<LastOfNamespaces>()> last);
 
   const base::Clock& clock_;
   absl::Mutex mu_;

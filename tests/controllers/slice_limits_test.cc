@@ -212,8 +212,24 @@ TEST_CASE_METHOD(tests::SliceCollectionFixture,
   CHECK(controllers::SliceLimits::OfMember("m1", listed).message() ==
         "cluster m1 exports Services with 10001 EndpointSlices (one for every 64 KiB of a slice), "
         "and "
-        "at most 10000 of a cluster are collected: those of the oldest ServiceExports");
+        "at most 10000 of a cluster are collected: those of the oldest ServiceExports of each "
+        "namespace, in turn");
   CHECK((chooses(0) && chooses(kExports - 1)));
   CHECK_FALSE(chooses(kExports));
+
+  // Another namespace gets what it has, whoever came first.
+  const kube::ObjectKey late = {"yours", "late"};
+  kube::Object slice = SliceAt("late", "10.0.0.2", "late");
+  slice.Set({"metadata", "namespace"}, late.ns);
+  m1.Put(api::EndpointSlices(), slice);
+  kube::Object exported = kube::Object::Make(api::ServiceExports().gvk, late);
+  exported.Set({"metadata", "creationTimestamp"}, "2026-02-01T00:00:00Z");
+  m1.Put(api::ServiceExports(), exported);
+  REQUIRE(Eventually(
+      [&] { return listed.WeightOf(late) == 1 && listed.exports->store().Find(late) != nullptr; }));
+  clock.Advance(controllers::SliceLimits::kChoiceLasts);
+  CHECK(limits.ChooseService("m1", late, listed) == controllers::SliceLimits::Choice::kAmongMany);
+  CHECK(chooses(0));
+  CHECK_FALSE(chooses(kExports - 1));
   sources.LeaveAll();
 }
