@@ -26,6 +26,7 @@
 // memory what the object has is compared with the configuration.
 #include "works/member_objects.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -51,6 +52,8 @@ constexpr char kFieldManager[] = "karmada";
 
 // How long a reconcile waits for a member's informer that has had no error so far.
 constexpr absl::Duration kSyncWait = absl::Seconds(10);
+// How often it looks meanwhile whether the list has failed.
+constexpr absl::Duration kLookAtErrors = absl::Milliseconds(200);
 
 std::string VersionOf(const kube::Object& o) {
   return o.generation() > 0 ? absl::StrCat("gen:", o.generation())
@@ -99,18 +102,26 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
   ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
   const std::shared_ptr<kube::Informer> informer = member->client().informers().Get(resource);
-  if (!informer->HasSynced()) {
-    // The kind may be served meanwhile; the informer looks again in half a minute only.
-    if (kube::IsNoSuchKind(informer->last_error())) {
-      return FindAtServer(*member, resource, manifest, stop);
-    }
-    // An informer that already failed will not sync soon: fail at once, so that the queue backs off
-    // instead of a worker waiting.
-    RETURN_IF_ERROR(base::Annotate(informer->last_error(), "listing ",
-                                   informer->resource().gvr().ToString(), " in cluster ", cluster));
-    RETURN_IF_ERROR(informer->WaitForSync(deps_.clock.SteadyNow() + kSyncWait, stop));
-  }
+  const absl::Status synced = AwaitFirstList(*informer, stop);
+  // The kind may be served meanwhile; the informer looks again in half a minute only.
+  if (kube::IsNoSuchKind(synced)) return FindAtServer(*member, resource, manifest, stop);
+  RETURN_IF_ERROR(base::Annotate(synced, "listing ", informer->resource().gvr().ToString(),
+                                 " in cluster ", cluster));
   return informer->store().Find(manifest.key());
+}
+
+absl::Status MemberObjects::AwaitFirstList(const kube::Informer& informer,
+                                           const base::StopToken& stop) const {
+  const base::SteadyTime deadline = deps_.clock.SteadyNow() + kSyncWait;
+  for (;;) {
+    if (informer.HasSynced()) return absl::OkStatus();
+    // An informer that has failed will not sync soon: fail at once, so that the queue backs off
+    // instead of a worker waiting.
+    RETURN_IF_ERROR(informer.last_error());
+    const base::SteadyTime now = deps_.clock.SteadyNow();
+    const absl::Status synced = informer.WaitForSync(std::min(deadline, now + kLookAtErrors), stop);
+    if (!absl::IsDeadlineExceeded(synced) || deps_.clock.SteadyNow() >= deadline) return synced;
+  }
 }
 
 absl::StatusOr<kube::ObjectPtr> MemberObjects::FindAtServer(kube::MemberCluster& member,

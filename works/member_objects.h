@@ -104,6 +104,9 @@ class MemberObjects {
   // serves it.
   absl::StatusOr<kube::Resource> ResourceOf(kube::MemberCluster& member, const kube::Gvk& gvk,
                                             const base::StopToken& stop);
+  // Waits for a member's informer that has had no error so far. Returns its error as soon as it has
+  // one, and kDeadlineExceeded after ten seconds.
+  absl::Status AwaitFirstList(const kube::Informer& informer, const base::StopToken& stop) const;
   // As FindOfServedKind, but asks only the server. REQUIRES: the member serves the resource, else
   // IsNoSuchKind holds.
   static absl::StatusOr<kube::ObjectPtr> FindAtServer(kube::MemberCluster& member,

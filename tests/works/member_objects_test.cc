@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -321,6 +323,23 @@ TEST_CASE_METHOD(Fixture, "a member whose lists fail is reported, not waited for
   const absl::Status failed = objects.Apply("m1", ConfigMap(), {}).status();
   CHECK(absl::IsPermissionDenied(failed));
   CHECK(absl::StrContains(failed.message(), "in cluster m1"));
+}
+
+TEST_CASE_METHOD(Fixture, "a list that fails ends the wait for it") {
+  m1.FailNext("GET", 403, "Forbidden", 100);
+  std::future<absl::Status> applied =
+      std::async(std::launch::async, [&] { return objects.Apply("m1", ConfigMap(), {}).status(); });
+  REQUIRE(Eventually([&] {
+    const auto informer = objects.InformerFor("m1", kConfigMaps.gvk, {});
+    return informer.ok() && !(*informer)->last_error().ok();
+  }));
+  const base::SteadyTime begun = clock.SteadyNow();
+  CHECK(Eventually([&] {
+    if (clock.SteadyNow() < begun + absl::Seconds(5)) clock.Advance(absl::Milliseconds(200));
+    return applied.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }));
+  clock.Advance(absl::Seconds(10));
+  CHECK(absl::IsPermissionDenied(applied.get()));
 }
 
 TEST_CASE_METHOD(Fixture, "our own write needs no repair, somebody else's change does") {
