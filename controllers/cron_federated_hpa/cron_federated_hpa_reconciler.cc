@@ -168,6 +168,10 @@ void CronFederatedHpaReconciler::ExecuteDue(Pass& pass, const base::StopToken& s
   for (const size_t i : DueInOrder(pass.plans)) {
     const RulePlan& plan = pass.plans[i];
     if (!IsUnfinished(plan, pass.runs)) continue;  // An earlier pass has executed it.
+    // Many rules take their time, and somebody may have stopped them all by deleting the object.
+    const kube::ObjectPtr now =
+        manager_.cluster().Find(api::CronFederatedHpas(), pass.object->key());
+    if (now == nullptr || now->uid() != pass.object->uid() || now->IsDeleting()) return;
     const base::SteadyTime start = manager_.clock().SteadyNow();
     const absl::Status result = ApplyRule(manager_.cluster(), *pass.object, plan.rule, stop);
     const bool late = manager_.clock().Now() - WaitsSince(plan, pass.runs) >= kRetryFor;

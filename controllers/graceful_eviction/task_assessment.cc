@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "api/binding.h"
 #include "api/eviction.h"
 #include "api/keys.h"
@@ -20,13 +21,14 @@ bool IsPlaced(const api::BindingView& binding) {
 }
 
 bool IsHealthyEverywhere(const api::BindingView& binding) {
-  const std::vector<api::AggregatedStatusItem> items = binding.AggregatedItems();
+  absl::flat_hash_map<std::string, bool> is_healthy;
+  for (api::AggregatedStatusItem& item : binding.AggregatedItems()) {
+    is_healthy.try_emplace(std::move(item.cluster_name), item.health == api::kHealthy);
+  }
   const std::vector<api::TargetCluster> clusters = binding.Clusters();
   return std::all_of(clusters.begin(), clusters.end(), [&](const api::TargetCluster& cluster) {
-    const auto item = std::find_if(items.begin(), items.end(), [&](const auto& candidate) {
-      return candidate.cluster_name == cluster.name;
-    });
-    return item != items.end() && item->health == api::kHealthy;
+    const auto found = is_healthy.find(cluster.name);
+    return found != is_healthy.end() && found->second;
   });
 }
 
