@@ -69,6 +69,7 @@ BindingReconciler<Scope>::BindingReconciler(kube::Manager& manager,
       overrider_(manager),
       recorder_(manager.events(), Scope::kBindingController),
       fan_out_(manager.clock()),
+      placement_wait_(manager.clock()),
       others_(manager.cluster(), std::move(is_synced)),
       works_(manager.cluster(), fan_out_, others_) {}
 
@@ -80,13 +81,15 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
     recorder_.Forget(request.key.ToString());
     overrider_.Forget(request.key.ToString());
     conflicts_.Forget(request.key.ToString());
+    placement_wait_.Forget(request.key);
     return kube::Action::Done();
   }
   if (object->IsDeleting()) return Finalize(object, stop);
 
   const api::BindingView binding(*object);
+  const absl::StatusOr<absl::Duration> left_alone = DeleteOrphans(binding, stop);
   RETURN_IF_ERROR(
-      base::Annotate(DeleteOrphans(binding, stop), "deleting works of clusters no longer chosen"));
+      base::Annotate(left_alone.status(), "deleting works of clusters no longer chosen"));
   const bool is_purging = IsPurging(binding, [&] { return works_.Known(binding); });
   if (is_purging) return kube::Action::After(kPurgeRecheck);
 
@@ -112,6 +115,7 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   Report(binding, **found, outcome);
   if (!Scope::kNamespaced) ReportDependencies(binding, **found);
   if (!outcome.status.ok()) return outcome.status;
+  if (*left_alone > absl::ZeroDuration()) return kube::Action::After(*left_alone);
   return kube::Action::Done();
 }
 
@@ -134,15 +138,20 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Finalize(const kube::Obje
 }
 
 template <class Scope>
-absl::Status BindingReconciler<Scope>::DeleteOrphans(const api::BindingView& binding,
-                                                     const base::StopToken& stop) {
+absl::StatusOr<absl::Duration> BindingReconciler<Scope>::DeleteOrphans(
+    const api::BindingView& binding, const base::StopToken& stop) {
   const std::set<std::string> expected = binding.ExpectedClusters();
+  const absl::Duration left_alone = placement_wait_.Remaining(binding.object());
+  const bool awaits_scheduler = left_alone > absl::ZeroDuration();
+  const std::set<std::string> purged =
+      awaits_scheduler ? binding.ClustersPurgedAtOnce() : std::set<std::string>();
   base::ErrorList errors;
   std::vector<kube::ObjectPtr> orphans;
   for (const kube::ObjectPtr& work : works_.Known(binding)) {
     const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
     errors.Add(cluster.status());
     if (!cluster.ok() || expected.count(*cluster) > 0) continue;
+    if (awaits_scheduler && purged.count(*cluster) == 0) continue;
     if (!StaysSuspended(binding, *cluster, manager_.cluster())) {
       orphans.push_back(work);
     } else if (!work->IsDeleting()) {
@@ -157,7 +166,8 @@ absl::Status BindingReconciler<Scope>::DeleteOrphans(const api::BindingView& bin
     recorder_.Warning(kube::InvolvedObject::Of(binding.object()), api::reason::kCleanupWorkFailed,
                       result.message());
   }
-  return result;
+  RETURN_IF_ERROR(result);
+  return left_alone;
 }
 
 template <class Scope>
@@ -196,6 +206,7 @@ absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWork(const api::BindingView
                                                           const kube::Object& object,
                                                           const Share& share,
                                                           const base::StopToken& stop) {
+  if (stop.stop_requested()) return absl::CancelledError("stopping");
   const api::TargetCluster& target = share.target;
   RETURN_IF_ERROR(share.originals.CheckIsNoCopy(binding.object(), target.name));
   RETURN_IF_ERROR(works::CheckClusterExists(manager_.cluster(), target.name));

@@ -22,6 +22,7 @@
 #include "loops/context.h"
 #include "overrides/overrider.h"
 #include "works/passage.h"
+#include "works/placement_wait.h"
 #include "works/work_writer.h"
 
 namespace binding {
@@ -42,7 +43,10 @@ class BindingReconciler : public kube::Reconciler {
  private:
   absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& binding,
                                         const base::StopToken& stop);
-  absl::Status DeleteOrphans(const api::BindingView& binding, const base::StopToken& stop);
+  // Returns for how long the Works of a binding without a cluster are left to the scheduler's
+  // choice; zero when all Works that are not expected are being deleted.
+  absl::StatusOr<absl::Duration> DeleteOrphans(const api::BindingView& binding,
+                                               const base::StopToken& stop);
   // Reports a binding that may not stand for its object.
   kube::Action Refuse(const api::BindingView& binding, const absl::Status& why);
   // What came of a pass over the Works.
@@ -85,6 +89,7 @@ class BindingReconciler : public kube::Reconciler {
   kube::ConflictStreak conflicts_;  // By keys of bindings.
   kube::EventRecorder recorder_;    // Remembers outcomes by the key of their binding.
   kube::FanOut fan_out_;
+  works::PlacementWait placement_wait_;
   const OtherClaims others_;
   BindingWorks<Scope> works_;
 };

@@ -3,13 +3,15 @@
 // run, and the binding's next Work would have them made again; so they are left to it: it has the
 // same name, which their annotations have, and finds them to be Karmada's.
 //
-// The order is this. The Work waits a moment for the scheduler (kReturnGrace). Once the binding, as
-// the server has it, has the cluster among its targets, a stand-in is created and deleted; it is
-// there as long as its finalizer. Then the Work's finalizer is removed, so that it goes, and the
-// binding loop makes the next one. The stand-in goes when that one is there. Whatever happens in
-// between, and whichever process goes on, something stored has the duty to delete the objects:
-// first the Work, then the stand-in, then the next Work. A binding that does not want the cluster
-// any more before it has made the next Work, or that is gone, lets the stand-in end like any Work.
+// The order is this. The Work waits a moment for the scheduler (kReturnGrace), and as long as a
+// graceful eviction from the cluster goes on, which keeps the scheduler from choosing it. Once the
+// binding, as the server has it, has the cluster among its targets, a stand-in is created and
+// deleted; it is there as long as its finalizer. Then the Work's finalizer is removed, so that it
+// goes, and the binding loop makes the next one. The stand-in goes when that one is there. Whatever
+// happens in between, and whichever process goes on, something stored has the duty to delete the
+// objects: first the Work, then the stand-in, then the next Work. A binding that does not want the
+// cluster any more before it has made the next Work, or that is gone, lets the stand-in end like
+// any Work.
 //
 // A stand-in goes by the uid of the Work that it stands in for. While that one is there, nothing is
 // decided; a Work of the name with another uid is the next one, even if it is being deleted.
@@ -35,9 +37,6 @@
 namespace controllers {
 namespace {
 
-// What a binding makes of a cluster.
-enum class Interest { kNone, kElsewhere, kWanted };
-
 // Returns whether the Work's manifests were made of this binding and its present template. A
 // template that was deleted and made again has another uid, and its objects are other objects.
 template <class Scope>
@@ -53,37 +52,6 @@ bool IsOf(const kube::Object& work, const api::BindingView& binding) {
   });
 }
 
-template <class Scope>
-Interest InterestOf(const kube::ObjectPtr& object, const kube::Object& work,
-                    const std::string& cluster) {
-  if (object == nullptr || object->IsDeleting()) return Interest::kNone;
-  const api::BindingView binding(*object);
-  if (!IsOf<Scope>(work, binding) || binding.ClustersPurgedAtOnce().count(cluster) > 0) {
-    return Interest::kNone;
-  }
-  const std::vector<api::TargetCluster> targets = binding.DispatchTargets();
-  const bool wanted = std::any_of(targets.begin(), targets.end(),
-                                  [&](const auto& target) { return target.name == cluster; });
-  return wanted ? Interest::kWanted : Interest::kElsewhere;
-}
-
-// Asks `read` for the bindings that the Work names; returns the greatest interest among them.
-template <class Read>
-absl::StatusOr<Interest> GreatestInterest(const kube::Object& work, const std::string& cluster,
-                                          const Read& read) {
-  Interest greatest = Interest::kNone;
-  const auto look = [&]<class Scope>(Scope) -> absl::Status {
-    const kube::ObjectKey key = Scope::BindingOf(work);
-    if (key.name.empty()) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const kube::ObjectPtr binding, read(Scope::Bindings(), key));
-    greatest = std::max(greatest, InterestOf<Scope>(binding, work, cluster));
-    return absl::OkStatus();
-  };
-  RETURN_IF_ERROR(look(api::scope::Namespaced()));
-  RETURN_IF_ERROR(look(api::scope::Cluster()));
-  return greatest;
-}
-
 // Reads an object from the server; nullptr when it is not there.
 absl::StatusOr<kube::ObjectPtr> ReadLive(kube::ClusterClient& client, const kube::Resource& r,
                                          const kube::ObjectKey& key, const base::StopToken& stop) {
@@ -91,22 +59,6 @@ absl::StatusOr<kube::ObjectPtr> ReadLive(kube::ClusterClient& client, const kube
   if (kube::IsGone(found.status())) return nullptr;
   RETURN_IF_ERROR(found.status());
   return kube::Share(*std::move(found));
-}
-
-absl::StatusOr<Interest> LiveInterest(kube::ClusterClient& client, const kube::Object& work,
-                                      const std::string& cluster, const base::StopToken& stop) {
-  return GreatestInterest(work, cluster, [&](const kube::Resource& r, const kube::ObjectKey& key) {
-    return ReadLive(client, r, key, stop);
-  });
-}
-
-Interest CachedInterest(kube::ClusterClient& client, const kube::Object& work,
-                        const std::string& cluster) {
-  const auto read = [&](const kube::Resource& r,
-                        const kube::ObjectKey& key) -> absl::StatusOr<kube::ObjectPtr> {
-    return client.Find(r, key);
-  };
-  return GreatestInterest(work, cluster, read).value_or(Interest::kNone);
 }
 
 // Returns since when the cluster is ready.
@@ -137,6 +89,62 @@ bool Handover::IsStandIn(const kube::Object& work) {
   return !work.Annotation(api::kStandsInForAnnotation).empty();
 }
 
+bool Handover::IsUndecided(const kube::Object& binding, const std::string& cluster) {
+  const std::vector<api::EvictionTask> tasks = api::BindingView(binding).EvictionTasks();
+  const bool is_evicted = std::any_of(tasks.begin(), tasks.end(), [&](const auto& task) {
+    return task.from_cluster == cluster && task.KeepsWork();
+  });
+  return is_evicted || placement_wait_.Remaining(binding) > absl::ZeroDuration();
+}
+
+template <class Scope>
+Handover::Interest Handover::InterestOf(const kube::ObjectPtr& object, const kube::Object& work,
+                                        const std::string& cluster) {
+  if (object == nullptr || object->IsDeleting()) return Interest::kNone;
+  const api::BindingView binding(*object);
+  if (!IsOf<Scope>(work, binding) || binding.ClustersPurgedAtOnce().count(cluster) > 0) {
+    return Interest::kNone;
+  }
+  const std::vector<api::TargetCluster> targets = binding.DispatchTargets();
+  const bool wanted = std::any_of(targets.begin(), targets.end(),
+                                  [&](const auto& target) { return target.name == cluster; });
+  if (wanted) return Interest::kWanted;
+  return IsUndecided(*object, cluster) ? Interest::kUndecided : Interest::kElsewhere;
+}
+
+template <class Read>
+absl::StatusOr<Handover::Interest> Handover::GreatestInterest(const kube::Object& work,
+                                                              const std::string& cluster,
+                                                              const Read& read) {
+  Interest greatest = Interest::kNone;
+  const auto look = [&]<class Scope>(Scope) -> absl::Status {
+    const kube::ObjectKey key = Scope::BindingOf(work);
+    if (key.name.empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const kube::ObjectPtr binding, read(Scope::Bindings(), key));
+    greatest = std::max(greatest, InterestOf<Scope>(binding, work, cluster));
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(look(api::scope::Namespaced()));
+  RETURN_IF_ERROR(look(api::scope::Cluster()));
+  return greatest;
+}
+
+absl::StatusOr<Handover::Interest> Handover::LiveInterest(const kube::Object& work,
+                                                          const std::string& cluster,
+                                                          const base::StopToken& stop) {
+  return GreatestInterest(work, cluster, [&](const kube::Resource& r, const kube::ObjectKey& key) {
+    return ReadLive(client_, r, key, stop);
+  });
+}
+
+Handover::Interest Handover::CachedInterest(const kube::Object& work, const std::string& cluster) {
+  const auto read = [&](const kube::Resource& r,
+                        const kube::ObjectKey& key) -> absl::StatusOr<kube::ObjectPtr> {
+    return client_.Find(r, key);
+  };
+  return GreatestInterest(work, cluster, read).value_or(Interest::kNone);
+}
+
 absl::StatusOr<Handover::Objects> Handover::Decide(const kube::Object& cluster,
                                                    const kube::Object& work,
                                                    const base::StopToken& stop) {
@@ -148,11 +156,12 @@ absl::StatusOr<Handover::Objects> Handover::Decide(const kube::Object& cluster,
   if (!deleted.ok() || *deleted >= ready_since) return Objects::kDelete;
   // The clock of whoever has written the condition may be ahead.
   const bool is_early = absl::AbsDuration(clock_.Now() - ready_since) < kReturnGrace;
-  if (is_early && CachedInterest(client_, work, name) == Interest::kElsewhere) {
-    return Objects::kUnclear;
-  }
-  ASSIGN_OR_RETURN(const Interest interest, LiveInterest(client_, work, name, stop));
-  if (interest == Interest::kElsewhere && is_early) return Objects::kUnclear;
+  const auto is_unclear = [&](Interest interest) {
+    return interest == Interest::kUndecided || (interest == Interest::kElsewhere && is_early);
+  };
+  if (is_unclear(CachedInterest(work, name))) return Objects::kUnclear;
+  ASSIGN_OR_RETURN(const Interest interest, LiveInterest(work, name, stop));
+  if (is_unclear(interest)) return Objects::kUnclear;
   if (interest != Interest::kWanted) return Objects::kDelete;
   RETURN_IF_ERROR(PutStandIn(work, stop));
   return Objects::kStay;
@@ -166,8 +175,7 @@ absl::StatusOr<Handover::Objects> Handover::DecideOnStandIn(const std::string& c
   const kube::ObjectKey key = {std::string(stand_in.ns()), work.first};
   kube::ObjectPtr of_name = client_.Find(api::Works(), key);
   // What is in the way of the next Work may stay for hours, so the server is not asked each time.
-  const bool waits =
-      of_name == nullptr && CachedInterest(client_, stand_in, cluster) == Interest::kWanted;
+  const bool waits = of_name == nullptr && CachedInterest(stand_in, cluster) == Interest::kWanted;
   if (waits) return Objects::kUnclear;
   if (of_name == nullptr || of_name->uid() == work.second) {
     ASSIGN_OR_RETURN(of_name, ReadLive(client_, api::Works(), key, stop));
@@ -175,7 +183,7 @@ absl::StatusOr<Handover::Objects> Handover::DecideOnStandIn(const std::string& c
   if (of_name != nullptr) {
     return of_name->uid() == work.second ? Objects::kUnclear : Objects::kStay;
   }
-  ASSIGN_OR_RETURN(const Interest interest, LiveInterest(client_, stand_in, cluster, stop));
+  ASSIGN_OR_RETURN(const Interest interest, LiveInterest(stand_in, cluster, stop));
   return interest == Interest::kWanted ? Objects::kUnclear : Objects::kDelete;
 }
 

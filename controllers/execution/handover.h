@@ -12,6 +12,7 @@
 #include "base/stop_token.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/meta/object.h"
+#include "works/placement_wait.h"
 
 namespace controllers {
 
@@ -20,12 +21,12 @@ namespace controllers {
 // does, and may choose it again.
 inline constexpr absl::Duration kReturnGrace = absl::Seconds(10);
 
-// Thread-safe; remembers nothing.
+// Thread-safe. What it remembers (PlacementWait) may be lost.
 class Handover {
  public:
   // REQUIRES: both outlive this, and the caller reads Works and bindings of both scopes.
   Handover(kube::ClusterClient& control_plane, const base::Clock& clock)
-      : client_(control_plane), clock_(clock) {}
+      : client_(control_plane), clock_(clock), placement_wait_(clock) {}
 
   enum class Objects {
     kDelete,  // Delete or release them.
@@ -48,12 +49,31 @@ class Handover {
   absl::Status End(const kube::Object& stand_in, const base::StopToken& stop);
 
  private:
+  // What a binding makes of a cluster.
+  enum class Interest { kNone, kElsewhere, kUndecided, kWanted };
+
+  template <class Scope>
+  Interest InterestOf(const kube::ObjectPtr& binding, const kube::Object& work,
+                      const std::string& cluster);
+  // Asks `read` for the bindings that the Work names; returns the greatest interest among them.
+  template <class Read>
+  absl::StatusOr<Interest> GreatestInterest(const kube::Object& work, const std::string& cluster,
+                                            const Read& read);
   absl::StatusOr<Objects> DecideOnStandIn(const std::string& cluster, const kube::Object& stand_in,
                                           const base::StopToken& stop);
+  // Returns whether the cluster may still be chosen: it is being evicted from gracefully, after
+  // which the scheduler decides, or the scheduler has not looked at the binding since.
+  bool IsUndecided(const kube::Object& binding, const std::string& cluster);
+  // The greatest interest among the bindings that the Work names, as the server or the cache has
+  // them.
+  absl::StatusOr<Interest> LiveInterest(const kube::Object& work, const std::string& cluster,
+                                        const base::StopToken& stop);
+  Interest CachedInterest(const kube::Object& work, const std::string& cluster);
   absl::Status PutStandIn(const kube::Object& work, const base::StopToken& stop);
 
   kube::ClusterClient& client_;
   const base::Clock& clock_;
+  works::PlacementWait placement_wait_;
 };
 
 }  // namespace controllers

@@ -238,6 +238,51 @@ TEST_CASE_METHOD(SpreadFixture,
   }
 }
 
+TEST_CASE_METHOD(SpreadFixture, "Works stay while the scheduler decides, but not long") {
+  REQUIRE(Reconcile().ok());
+  REQUIRE(WorksWith("first") == 3);
+  kube::Object binding = server->Find(api::ResourceBindings(), {"ns", "app-configmap"});
+  binding.Set({"spec", "clusters"}, json::Value());
+  binding.Set({"metadata", "generation"}, 5);
+  SECTION("it has not looked at the binding since the last task ended") {
+    binding.Set({"status", "schedulerObservedGeneration"}, 4);
+    PutCached(api::ResourceBindings(), binding);
+    REQUIRE(Reconcile().ok());
+    CHECK(WorksWith("first") == 3);
+    SECTION("and chooses a cluster") {
+      binding.Set({"metadata", "generation"}, 6);
+      binding.Set({"spec", "clusters"}, tests::Json(R"([{"name": "m2"}])"));
+      PutCached(api::ResourceBindings(), binding);
+      REQUIRE(Reconcile().ok());
+      CHECK(WorksWith("first") == 1);
+    }
+    SECTION("and finds no cluster") {
+      clock.Advance(works::PlacementWait::kPatience);
+      REQUIRE(Reconcile().ok());
+      CHECK(WorksWith("first") == 0);
+    }
+  }
+  SECTION("it has decided") {
+    binding.Set({"status", "schedulerObservedGeneration"}, 5);
+    PutCached(api::ResourceBindings(), binding);
+    REQUIRE(Reconcile().ok());
+    CHECK(WorksWith("first") == 0);
+  }
+  SECTION("no scheduler looks at the binding") {
+    PutCached(api::ResourceBindings(), binding);
+    REQUIRE(Reconcile().ok());
+    CHECK(WorksWith("first") == 0);
+  }
+  SECTION("what must be gone before it runs elsewhere does not wait") {
+    binding.Set({"status", "schedulerObservedGeneration"}, 4);
+    binding.Set({"spec", "gracefulEvictionTasks"},
+                tests::Json(R"([{"fromCluster": "m1", "purgeMode": "Directly"}])"));
+    PutCached(api::ResourceBindings(), binding);
+    REQUIRE(Reconcile().ok());
+    CHECK(WorksWith("first") == 2);
+  }
+}
+
 TEST_CASE_METHOD(SpreadFixture, "written Works are a routine success on binding and template") {
   recorded->WantRoutine();
   REQUIRE(Reconcile().ok());

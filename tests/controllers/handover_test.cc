@@ -209,6 +209,37 @@ TEST_CASE_METHOD(Fixture, "a Work of a returned cluster waits for the scheduler,
   CHECK(IsFinalized());
 }
 
+TEST_CASE_METHOD(Fixture, "a Work waits while its cluster is evicted from, and for what follows") {
+  const auto put_binding = [&](const char* spec, int generation) {
+    kube::Object binding = Binding(spec);
+    binding.Set({"metadata", "generation"}, generation);
+    binding.Set({"status", "schedulerObservedGeneration"}, 2);
+    PutCached(api::ResourceBindings(), binding);
+  };
+  put_binding(R"({"gracefulEvictionTasks": [{"fromCluster": "m1"}]})", 2);
+  PutDeletedWork(Template());
+  clock.Advance(10 * controllers::kReturnGrace);
+  REQUIRE(Reconcile()->kind() == kube::Action::Kind::kAfter);
+  put_binding("{}", 3);
+  REQUIRE(Reconcile()->kind() == kube::Action::Kind::kAfter);
+  REQUIRE_FALSE(Held().empty());
+  SECTION("the scheduler chooses the cluster") {
+    put_binding(R"({"clusters": [{"name": "m1"}]})", 4);
+    REQUIRE(Reconcile()->kind() == kube::Action::Kind::kDone);
+    CHECK_FALSE(Held().empty());
+  }
+  SECTION("the scheduler chooses another one") {
+    put_binding(R"({"clusters": [{"name": "m2"}]})", 4);
+    REQUIRE(Reconcile()->kind() == kube::Action::Kind::kDone);
+    CHECK(Held().empty());
+  }
+  SECTION("the scheduler chooses none") {
+    clock.Advance(works::PlacementWait::kPatience);
+    REQUIRE(Reconcile()->kind() == kube::Action::Kind::kDone);
+    CHECK(Held().empty());
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "an object that nobody wants, or not the same one, goes at once") {
   kube::Object binding = Binding(R"({"clusters": [{"name": "m1"}]})");
   SECTION("the binding is gone") { binding = kube::Object(); }

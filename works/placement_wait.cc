@@ -1,0 +1,37 @@
+#include "works/placement_wait.h"
+
+#include <algorithm>
+
+#include "api/binding.h"
+
+namespace works {
+namespace {
+
+bool AwaitsScheduler(const api::BindingView& binding) {
+  const int64_t observed = binding.SchedulerObservedGeneration();
+  return binding.object().spec()["clusters"].empty() && !binding.IsSchedulingSuspended() &&
+         observed > 0 && observed < binding.object().generation();
+}
+
+}  // namespace
+
+absl::Duration PlacementWait::Remaining(const kube::Object& binding) {
+  if (!AwaitsScheduler(api::BindingView(binding))) {
+    Forget(binding.key());
+    return absl::ZeroDuration();
+  }
+  const base::SteadyTime now = clock_.SteadyNow();
+  absl::MutexLock lock(&mu_);
+  if (waiting_.size() >= kMostBindings) waiting_.clear();
+  const auto [entry, added] = waiting_.try_emplace(binding.key(), Since{binding.generation(), now});
+  Since& since = entry->second;
+  if (since.generation != binding.generation()) since = {binding.generation(), now};
+  return std::max(since.time + kPatience - now, absl::ZeroDuration());
+}
+
+void PlacementWait::Forget(const kube::ObjectKey& binding) {
+  absl::MutexLock lock(&mu_);
+  waiting_.erase(binding);
+}
+
+}  // namespace works

@@ -1,0 +1,52 @@
+// Whether a workload that no cluster has any more is about to get one again.
+#ifndef WORKS_PLACEMENT_WAIT_H_
+#define WORKS_PLACEMENT_WAIT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+
+namespace works {
+
+// When the last eviction task of a binding ends, the binding names no cluster until the scheduler
+// has looked at it, which may choose the cluster in which the workload still runs. What runs there
+// must not be deleted between the two. Upstream deletes it, if it is faster than the scheduler.
+//
+// Thread-safe. It remembers, by key, since when a binding waits; without that memory (a restart)
+// the wait begins again.
+class PlacementWait {
+ public:
+  // A scheduler that finds no cluster leaves no trace of its look, so the wait ends by itself.
+  static constexpr absl::Duration kPatience = absl::Seconds(10);
+  // Of more bindings that wait at once, all are forgotten.
+  static constexpr size_t kMostBindings = 100'000;
+
+  // REQUIRES: `clock` outlives this object.
+  explicit PlacementWait(const base::Clock& clock) : clock_(clock) {}
+
+  // Returns for how long the binding still has to be left alone; zero when it has clusters, when
+  // its scheduler has looked at its present generation, does not look at it (it never has, or it is
+  // suspended), or has had its time.
+  absl::Duration Remaining(const kube::Object& binding);
+  void Forget(const kube::ObjectKey& binding);
+
+ private:
+  struct Since {
+    int64_t generation;
+    base::SteadyTime time;
+  };
+  const base::Clock& clock_;
+  absl::Mutex mu_;
+  absl::flat_hash_map<kube::ObjectKey, Since> waiting_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace works
+
+#endif  // WORKS_PLACEMENT_WAIT_H_
