@@ -129,7 +129,7 @@ std::string HeaderOf(const base::HttpResponse& response, absl::string_view name)
 TEST_CASE("whoever demands a complete answer gets all members, or an error that names the others") {
   Fixture f;
   f.Lock("m2");
-  f.Begin();
+  f.Begin({"m1"});
   f.Put("m1", "a", "x");
   const std::vector<std::string> targets = {"/api/v1/pods?resourceVersion=0",
                                             "/api/v1/pods?limit=1&",
