@@ -28,6 +28,7 @@
 #include "base/internal/http_listener.h"
 #include "base/internal/server_tls.h"
 #include "base/status.h"
+#include "base/threads.h"
 
 namespace base {
 namespace {
@@ -67,7 +68,7 @@ class AsioServer : public HttpServer {
     listener_->Accept([this](internal::Socket socket) { Serve(std::move(socket)); });
     Sweep();
     for (int i = 0; i < std::max(options_.threads, 1); ++i) {
-      threads_.emplace_back([this] { io_.run(); });
+      threads_.push_back(StartThread("an HTTP server", [this] { io_.run(); }));
     }
     return absl::OkStatus();
   }

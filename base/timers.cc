@@ -6,9 +6,12 @@
 
 #include <pthread.h>
 
+#include "base/threads.h"
+
 namespace base {
 
-Timers::Timers(const Clock& clock) : clock_(clock), thread_([this] { Run(); }) {}
+Timers::Timers(const Clock& clock)
+    : clock_(clock), thread_(StartThread("the timers", [this] { Run(); })) {}
 
 void Timers::Stop() {
   {

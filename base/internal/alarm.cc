@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/threads.h"
 
 namespace base::internal {
 namespace {
@@ -63,7 +64,7 @@ Alarm::Waiters::iterator Alarm::Enter(absl::Mutex& mu, SteadyTime deadline) {
   std::lock_guard lock(mu_);
   if (!running_) {
     running_ = true;
-    std::thread([this] { Run(); }).detach();
+    StartThread("the waits for a time", [this] { Run(); }).detach();
   }
   if (deadline < timer_at_) SetTimer(deadline);
   return waiters_.emplace(deadline, Waiter{&mu, deadline, kFirstPause});

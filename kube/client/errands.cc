@@ -5,7 +5,6 @@
 #include "kube/client/internal/errands.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "base/clock.h"
@@ -67,9 +66,10 @@ Errands::Queue* Errands::Next() {
 // Starts one thread at a time; a thread that finds work starts the next one if there is more.
 void Errands::StartThread() {
   if (starting_ || idle_ > 0 || Next() == nullptr) return;
+  // A thread that exists looks for the errand when it has done its own.
+  if (!crew_.Start(/*others=*/threads_ > 0, [this] { Work(); })) return;
   starting_ = true;
   ++threads_;
-  std::thread([this] { Work(); }).detach();
 }
 
 void Errands::ForgetIdle() {

@@ -31,6 +31,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/log.h"
+#include "base/threads.h"
 
 namespace kube {
 namespace {
@@ -245,7 +246,7 @@ class LoopThreads {
     absl::MutexLock lock(&mu_);
     for (std::thread& thread : ended_) thread.join();
     ended_.clear();
-    std::thread thread([this, reactor] {
+    std::thread thread = base::StartThread("the watches of servers", [this, reactor] {
       reactor->Run();
       End();
     });

@@ -19,6 +19,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/threads.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/internal/event_correlator.h"
 
@@ -55,7 +56,7 @@ class BackgroundEventSink : public EventSink {
         clock_(clock),
         options_(options),
         correlator_(options.routine),
-        writer_([this] { Work(); }) {}
+        writer_(base::StartThread("the events", [this] { Work(); })) {}
   ~BackgroundEventSink() override;
 
   void Record(absl::string_view source, const InvolvedObject& about, EventType type,

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <system_error>
 #include <vector>
 
 #include "base/status.h"
@@ -66,15 +65,11 @@ FanOut::FanOut(const base::Clock& clock, int max_threads, size_t parts_per_threa
     : clock_(clock), max_threads_(max_threads), parts_per_thread_(parts_per_thread) {}
 
 FanOut::~FanOut() {
-  Threads threads;
   {
     absl::MutexLock lock(&mu_);
     stopped_ = true;
-    const auto ended = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return threads_.empty(); };
-    mu_.Await(absl::Condition(&ended));
-    threads.swap(ended_);
   }
-  for (std::thread& thread : threads) thread.join();
+  running_.AwaitEnd();
 }
 
 absl::Status FanOut::Run(size_t count, const Part& part) {
@@ -89,28 +84,18 @@ absl::Status FanOut::Run(size_t count, const Part& part) {
 }
 
 void FanOut::Open(Call& call, size_t threads) {
-  Threads ended;
-  {
-    absl::MutexLock lock(&mu_);
-    call.places = threads;
-    open_.push_back(&call);
-    for (size_t ready = idle_; ready < threads && threads_.size() < max_threads_; ++ready) {
-      if (!StartThread()) break;
-    }
-    ended.swap(ended_);
+  absl::MutexLock lock(&mu_);
+  call.places = threads;
+  open_.push_back(&call);
+  for (size_t ready = idle_; ready < threads && threads_ < max_threads_; ++ready) {
+    if (!StartThread()) break;
   }
-  for (std::thread& thread : ended) thread.join();
 }
 
 bool FanOut::StartThread() {
-  const auto self = threads_.emplace(threads_.end());
-  try {
-    *self = std::thread([this, self] { Loop(self); });
-    return true;
-  } catch (const std::system_error& error) {
-    threads_.erase(self);
-    return false;
-  }
+  if (!running_.Start(/*others=*/true, [this] { Loop(); })) return false;
+  ++threads_;
+  return true;
 }
 
 void FanOut::Close(Call& call) {
@@ -126,7 +111,7 @@ FanOut::Call* FanOut::Joinable() const {
   return found == open_.end() ? nullptr : *found;
 }
 
-void FanOut::Loop(Threads::iterator self) {
+void FanOut::Loop() {
   const auto needed = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) {
     return stopped_ || Joinable() != nullptr;
   };
@@ -147,7 +132,7 @@ void FanOut::Loop(Threads::iterator self) {
     mu_.Lock();
     --call->working;
   }
-  ended_.splice(ended_.end(), threads_, self);
+  --threads_;
 }
 
 }  // namespace kube

@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <functional>
 #include <list>
-#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
+#include "base/threads.h"
 
 namespace kube {
 
@@ -45,7 +45,6 @@ class FanOut {
 
  private:
   struct Call;
-  using Threads = std::list<std::thread>;
 
   // Opens the call to `threads` other threads at most.
   void Open(Call& call, size_t threads);
@@ -55,17 +54,17 @@ class FanOut {
   void Close(Call& call);
   // Returns the first call that another thread may join, or nullptr.
   Call* Joinable() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
-  void Loop(Threads::iterator self);
+  void Loop();
 
   const base::Clock& clock_;
   const size_t max_threads_;
   const size_t parts_per_thread_;
   absl::Mutex mu_;
   std::list<Call*> open_ ABSL_GUARDED_BY(mu_);
-  Threads threads_ ABSL_GUARDED_BY(mu_);
-  Threads ended_ ABSL_GUARDED_BY(mu_);  // Waiting to be joined.
+  size_t threads_ ABSL_GUARDED_BY(mu_) = 0;
   size_t idle_ ABSL_GUARDED_BY(mu_) = 0;
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
+  base::DetachedThreads running_{"the parts of a pass"};
 };
 
 }  // namespace kube

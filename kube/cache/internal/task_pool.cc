@@ -32,34 +32,25 @@ TaskPool::TaskPool(const base::Clock& clock, int max_threads)
     : clock_(clock), max_threads_(max_threads) {}
 
 TaskPool::~TaskPool() {
-  Threads threads;
   Tasks dropped;  // Declared before the lock, so that they are destroyed after the unlock.
   {
     absl::MutexLock lock(&mu_);
     stopped_ = true;
     dropped.swap(tasks_);
-    const auto ended = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return threads_.empty(); };
-    mu_.Await(absl::Condition(&ended));
-    threads.swap(ended_);
   }
-  for (std::thread& thread : threads) thread.join();
+  running_.AwaitEnd();
 }
 
-size_t TaskPool::threads() const {
+int TaskPool::threads() const {
   absl::MutexLock lock(&mu_);
-  return threads_.size();
+  return threads_;
 }
 
 void TaskPool::RunAt(const LanePtr& lane, base::SteadyTime when, std::function<void()> task) {
-  Threads ended;
-  {
-    absl::MutexLock lock(&mu_);
-    if (stopped_ || lane->stopped) return;
-    tasks_.emplace(when, Task{lane, std::move(task)});
-    if (when <= clock_.SteadyNow() || when < timer_) Wake();
-    ended.swap(ended_);
-  }
-  for (std::thread& thread : ended) thread.join();
+  absl::MutexLock lock(&mu_);
+  if (stopped_ || lane->stopped) return;
+  tasks_.emplace(when, Task{lane, std::move(task)});
+  if (when <= clock_.SteadyNow() || when < timer_) Wake();
 }
 
 void TaskPool::StopLane(const LanePtr& lane) {
@@ -77,9 +68,9 @@ void TaskPool::StopLane(const LanePtr& lane) {
 void TaskPool::Wake() {
   if (wake_ups_ < idle_) {
     ++wake_ups_;
-  } else if (threads_.size() < static_cast<size_t>(max_threads_ + hanging_ + kTimekeeper)) {
-    const auto self = threads_.emplace(threads_.end());
-    *self = std::thread([this, self] { Work(self); });
+  } else if (threads_ < max_threads_ + hanging_ + kTimekeeper) {
+    // One that exists looks for the task when it has done its own.
+    if (running_.Start(/*others=*/threads_ > 0, [this] { Work(); })) ++threads_;
   }
 }
 
@@ -127,7 +118,7 @@ bool TaskPool::NeedsThread(base::SteadyTime now) {
   return NextTime(now) < timer_ || NextRunnable(now) != tasks_.end();
 }
 
-void TaskPool::Work(Threads::iterator self) {
+void TaskPool::Work() {
   absl::MutexLock lock(&mu_);
   base::SteadyTime idle_until = clock_.SteadyNow() + kIdleThreadEnds;
   while (!stopped_) {
@@ -142,7 +133,7 @@ void TaskPool::Work(Threads::iterator self) {
       break;
     }
   }
-  ended_.splice(ended_.end(), threads_, self);
+  --threads_;
 }
 
 TaskPool::Runs::iterator TaskPool::Begin(const LanePtr& lane, base::SteadyTime now) {

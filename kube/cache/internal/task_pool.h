@@ -7,13 +7,13 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/threads.h"
 
 namespace kube::internal {
 
@@ -37,7 +37,7 @@ class TaskPool {
   ~TaskPool();
   TaskPool(const TaskPool&) = delete;
 
-  size_t threads() const;
+  int threads() const;
 
  private:
   enum class Pace { kUnknown, kQuick, kSlow };
@@ -64,12 +64,11 @@ class TaskPool {
     bool hangs = false;  // It has taken more than two seconds.
   };
   using Runs = std::list<Run>;
-  using Threads = std::list<std::thread>;
 
   void RunAt(const LanePtr& lane, base::SteadyTime when, std::function<void()> task);
   void StopLane(const LanePtr& lane);
 
-  void Work(Threads::iterator self);
+  void Work();
   void RunTask(Task task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Runs::iterator Begin(const LanePtr& lane, base::SteadyTime now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -96,8 +95,7 @@ class TaskPool {
   const int max_threads_;
   mutable absl::Mutex mu_;
   Tasks tasks_ ABSL_GUARDED_BY(mu_);
-  Threads threads_ ABSL_GUARDED_BY(mu_);
-  Threads ended_ ABSL_GUARDED_BY(mu_);  // Waiting to be joined.
+  int threads_ ABSL_GUARDED_BY(mu_) = 0;
   int idle_ ABSL_GUARDED_BY(mu_) = 0;
   // How many idle threads have been woken and do not run yet.
   int wake_ups_ ABSL_GUARDED_BY(mu_) = 0;
@@ -111,6 +109,7 @@ class TaskPool {
   base::SteadyTime timer_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
   const void* timekeeper_ ABSL_GUARDED_BY(mu_) = nullptr;  // Identifies the timekeeper.
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
+  base::DetachedThreads running_{"the lists of objects"};
 };
 
 // May outlive the pool once it has been stopped. Thread-safe.

@@ -11,6 +11,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/threads.h"
 
 namespace kube {
 
@@ -65,6 +66,7 @@ class Errands {
   int idle_ ABSL_GUARDED_BY(mu_) = 0;
   bool starting_ ABSL_GUARDED_BY(mu_) = false;  // True if a new thread has not looked for work yet.
   bool ending_ ABSL_GUARDED_BY(mu_) = false;
+  base::DetachedThreads crew_{"name look-ups and credentials"};
 };
 
 // The errands of this process. They are separate, so that plugins that hang do not delay name

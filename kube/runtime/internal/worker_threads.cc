@@ -2,12 +2,11 @@
 // nobody else waits starts another one, up to the most that are allowed, so that one always waits.
 // Others end on two occasions: after their work, when there are more than `lasting` threads and two
 // already wait; and when the queue lets a waiting one go because it was not needed for long, if
-// another one waits. A thread that ends moves itself to ended_, and whoever starts the next one, or
-// Run at its end, joins it. mu_ guards the lists and the count, and is held neither in the queue
-// nor during work.
+// another one waits. When the system has no thread left, those that there are go on alone; then
+// none waits for the next item while all work. mu_ guards the counts, and is held neither in the
+// queue nor during work.
 #include "kube/runtime/internal/worker_threads.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace kube::internal {
@@ -23,18 +22,7 @@ WorkerThreads::WorkerThreads(Limits limits, WorkQueue& queue,
 
 void WorkerThreads::Run() {
   Loop(/*may_end=*/false);
-  // A thread that still works may start another one.
-  for (;;) {
-    std::thread next;
-    {
-      absl::MutexLock lock(&mu_);
-      Threads& from = ended_.empty() ? threads_ : ended_;
-      if (from.empty()) return;
-      next = std::move(from.front());
-      from.pop_front();
-    }
-    next.join();
-  }
+  running_.AwaitEnd();
 }
 
 void WorkerThreads::Loop(bool may_end) {
@@ -54,15 +42,15 @@ void WorkerThreads::Loop(bool may_end) {
 }
 void WorkerThreads::Began() {
   absl::MutexLock lock(&mu_);
-  if (--idle_ == 0 && static_cast<int>(threads_.size()) + 1 < limits_.most) Start();
+  if (--idle_ == 0 && threads_ + 1 < limits_.most) Start();
 }
 
 bool WorkerThreads::EndsAfterWork(bool may_end) {
   absl::MutexLock lock(&mu_);
   // Two waiting threads are enough for the next items.
-  const bool too_many = static_cast<int>(threads_.size()) + 1 > limits_.lasting;
+  const bool too_many = threads_ + 1 > limits_.lasting;
   if (may_end && too_many && idle_ >= 2) {
-    End();
+    --threads_;
     return true;
   }
   ++idle_;
@@ -73,22 +61,14 @@ bool WorkerThreads::EndsWhileWaiting() {
   absl::MutexLock lock(&mu_);
   if (idle_ < 2) return false;  // One thread has to wait.
   --idle_;
-  End();
+  --threads_;
   return true;
 }
 
 void WorkerThreads::Start() {
-  for (std::thread& thread : ended_) thread.join();  // They need the lock no more.
-  ended_.clear();
+  if (!running_.Start(/*others=*/true, [this] { Loop(/*may_end=*/true); })) return;
   ++idle_;
-  threads_.emplace_back([this] { Loop(/*may_end=*/true); });
-}
-
-void WorkerThreads::End() {
-  const auto self = std::find_if(threads_.begin(), threads_.end(), [](const std::thread& thread) {
-    return thread.get_id() == std::this_thread::get_id();
-  });
-  if (self != threads_.end()) ended_.splice(ended_.end(), threads_, self);
+  ++threads_;
 }
 
 }  // namespace kube::internal

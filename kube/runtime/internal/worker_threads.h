@@ -3,12 +3,10 @@
 #define KUBE_RUNTIME_INTERNAL_WORKER_THREADS_H_
 
 #include <functional>
-#include <list>
-#include <optional>
-#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "base/threads.h"
 #include "kube/runtime/work_queue.h"
 
 namespace kube::internal {
@@ -34,8 +32,6 @@ class WorkerThreads {
   void Run();
 
  private:
-  using Threads = std::list<std::thread>;
-
   // Takes items and works on them until there are no more, or, with `may_end`, until the thread is
   // not needed.
   void Loop(bool may_end);
@@ -44,17 +40,15 @@ class WorkerThreads {
   bool EndsAfterWork(bool may_end);
   bool EndsWhileWaiting();
   void Start() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Moves the calling thread from `threads_` to `ended_`.
-  void End() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Limits limits_;
   WorkQueue& queue_;
   const std::function<void(const WorkQueue::Taken&)> work_;
   absl::Mutex mu_;
-  Threads threads_ ABSL_GUARDED_BY(mu_);  // Without the thread of Run.
-  Threads ended_ ABSL_GUARDED_BY(mu_);    // Waiting to be joined.
+  int threads_ ABSL_GUARDED_BY(mu_) = 0;  // Without the thread of Run.
   // Threads that wait for an item or are about to; Run's is the first.
   int idle_ ABSL_GUARDED_BY(mu_) = 1;
+  base::DetachedThreads running_{"the workers of a controller"};
 };
 
 }  // namespace kube::internal

@@ -7,6 +7,7 @@
 
 #include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/thread_stacks.h"
 
 namespace kube::internal {
 namespace {
@@ -70,6 +71,32 @@ TEST_CASE_METHOD(Fixture, "threads that were not needed for some time end, and c
       return threads_ended == round * (kMost - 1);
     }));
   }
+}
+
+struct ManyThreads {
+  static constexpr int kMost = 20;
+  tests::FakeClock clock;
+  WorkQueue queue{{.name = "q"}, clock};
+  std::atomic<int> working = 0;
+  std::atomic<bool> may_finish = false;
+  WorkerThreads threads{{1, kMost}, queue, [this](const WorkQueue::Taken&) {
+                          ++working;
+                          Eventually([this] { return may_finish.load(); });
+                        }};
+};
+
+TEST_CASE_METHOD(ManyThreads, "nothing is left of threads that have ended") {
+  const int before = tests::ThreadStacks();
+  std::thread runner([this] { threads.Run(); });
+  for (int n = 0; n < kMost; ++n) queue.Add(Item(n));
+  CHECK(Eventually([&] { return working == kMost; }));
+  CHECK(tests::ThreadStacks() >= before + kMost - tests::kCachedStacks);
+  may_finish = true;
+  CHECK(Eventually([&] { return queue.Idle(); }));
+  // The thread of Run and one other stay.
+  CHECK(Eventually([&] { return tests::ThreadStacks() <= before + 2 + tests::kCachedStacks; }));
+  queue.ShutDown();
+  runner.join();
 }
 
 }  // namespace

@@ -1,0 +1,127 @@
+// What limits the number of threads is read only when one is missing: the limit of the user
+// (RLIMIT_NPROC, which does not bind root) and that of the cgroup (pids.max), whichever of them was
+// met. Memory for a stack can be what is missing, too, so the system's own reason is named first.
+#include "base/threads.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+namespace base {
+namespace {
+
+constexpr absl::Duration kWarningPause = absl::Minutes(1);
+
+std::string FirstLineOf(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// Inside a container the cgroup of the process is the root of what it sees.
+std::string PidsOfCgroup() {
+  const std::vector<std::string> parts = absl::StrSplit(FirstLineOf("/proc/self/cgroup"), "::");
+  const std::string own = parts.size() == 2 ? parts[1] : "";
+  for (const std::string& folder :
+       {absl::StrCat("/sys/fs/cgroup", own, "/pids.max"), std::string("/sys/fs/cgroup/pids.max"),
+        std::string("/sys/fs/cgroup/pids/pids.max")}) {
+    const std::string most = FirstLineOf(folder);
+    if (!most.empty() && most != "max") return most;
+  }
+  return "";
+}
+
+std::string Limits() {
+  std::vector<std::string> limits;
+  rlimit of_user{};
+  if (getrlimit(RLIMIT_NPROC, &of_user) == 0 && of_user.rlim_cur != RLIM_INFINITY) {
+    limits.push_back(absl::StrCat(of_user.rlim_cur, " for the user (ulimit -u)"));
+  }
+  if (const std::string pids = PidsOfCgroup(); !pids.empty()) {
+    limits.push_back(absl::StrCat(pids, " for the container (pids.max)"));
+  }
+  return limits.empty() ? "no limit is set" : absl::StrJoin(limits, ", ");
+}
+
+// Returns whether it is time to log that a thread is missing. All such lines count together.
+bool MayWarn() {
+  static std::atomic<int64_t> next_at = 0;
+  const int64_t now = absl::ToInt64Seconds(RealClock().SteadyNow() - SteadyTime());
+  int64_t at = next_at;
+  return now >= at &&
+         next_at.compare_exchange_strong(at, now + absl::ToInt64Seconds(kWarningPause));
+}
+
+[[noreturn]] void EndForLackOf(absl::string_view what, const absl::Status& why) {
+  LogError("ends: a thread that cannot be done without is missing",
+           {{"for", what}, {"error", why}});
+  // Other threads are running and would meet objects that are destroyed.
+  _exit(1);
+}
+
+}  // namespace
+
+absl::StatusOr<std::thread> TryStartThread(std::function<void()> run) {
+  try {
+    return std::thread(std::move(run));
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the system has no thread left: ", error.code().message(),
+                     "; limits of processes and threads: ", Limits()));
+  }
+}
+
+std::thread StartThread(absl::string_view what, std::function<void()> run) {
+  absl::StatusOr<std::thread> thread = TryStartThread(std::move(run));
+  if (!thread.ok()) EndForLackOf(what, thread.status());
+  return *std::move(thread);
+}
+
+bool DetachedThreads::Start(bool others, std::function<void()> run) {
+  {
+    absl::MutexLock lock(&mu_);
+    ++running_;
+  }
+  auto counted = [this, run = std::move(run)]() mutable {
+    run();
+    run = nullptr;  // What it holds may be what this object belongs to.
+    absl::MutexLock lock(&mu_);
+    --running_;  // The last access to this object.
+  };
+  absl::StatusOr<std::thread> thread = TryStartThread(std::move(counted));
+  if (thread.ok()) {
+    thread->detach();
+    return true;
+  }
+  if (!others) EndForLackOf(what_, thread.status());
+  {
+    absl::MutexLock lock(&mu_);
+    --running_;
+  }
+  if (MayWarn()) {
+    LogWarning("a thread is missing, and others do its work",
+               {{"for", what_}, {"error", thread.status()}});
+  }
+  return false;
+}
+
+void DetachedThreads::AwaitEnd() {
+  absl::MutexLock lock(&mu_);
+  const auto none = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return running_ == 0; };
+  mu_.Await(absl::Condition(&none));
+}
+
+}  // namespace base

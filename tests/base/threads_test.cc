@@ -1,0 +1,146 @@
+#include "base/threads.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/strip.h"
+#include "absl/synchronization/notification.h"
+#include "tests/support/captured_stderr.h"
+#include "tests/support/eventually.h"
+
+namespace base {
+namespace {
+
+using tests::Eventually;
+
+// While it exists, there is no room for the stack of one more thread.
+class NoRoom {
+ public:
+  NoRoom() {
+    REQUIRE(getrlimit(RLIMIT_AS, &before_) == 0);
+    constexpr rlim_t kMuchLessThanAStack = 2 << 20;
+    rlimit tight = before_;
+    tight.rlim_cur = Mapped() + kMuchLessThanAStack;
+    REQUIRE(setrlimit(RLIMIT_AS, &tight) == 0);
+  }
+  ~NoRoom() { setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  static rlim_t Mapped() {
+    std::ifstream file("/proc/self/statm");
+    rlim_t pages = 0;
+    file >> pages;
+    return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+  }
+  rlimit before_{};
+};
+
+// Uses up the stacks that the C library keeps of threads that have ended.
+class HeldThreads {
+ public:
+  HeldThreads() {
+    for (int i = 0; i < 8; ++i) {
+      threads_.emplace_back([this] { end_.WaitForNotification(); });
+    }
+  }
+  ~HeldThreads() {
+    end_.Notify();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  absl::Notification end_;
+  std::vector<std::thread> threads_;
+};
+
+TEST_CASE("detached threads run, and their end is awaited") {
+  std::atomic<int> ended = 0;
+  {
+    DetachedThreads threads("a test");
+    for (int i = 0; i < 20; ++i) CHECK(threads.Start(false, [&] { ++ended; }));
+  }
+  CHECK(ended == 20);
+}
+
+TEST_CASE("the end of threads that others start is awaited, too") {
+  std::atomic<bool> second_ended = false;
+  DetachedThreads threads("a test");
+  threads.Start(false, [&] { threads.Start(false, [&] { second_ended = true; }); });
+  threads.AwaitEnd();
+  CHECK(second_ended);
+}
+
+// Sanitizers map far more than the limit allows.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+TEST_CASE("a thread that cannot be started is an error that names the limits") {
+  const HeldThreads held;
+  const NoRoom no_room;
+  const absl::StatusOr<std::thread> thread = TryStartThread([] {});
+  REQUIRE(absl::IsResourceExhausted(thread.status()));
+  CHECK(absl::StartsWith(thread.status().message(),
+                         "the system has no thread left: Resource temporarily unavailable; limits "
+                         "of processes and threads: "));
+}
+
+TEST_CASE("where other threads do the work, one that is missing is passed over with a warning") {
+  const HeldThreads held;
+  tests::CapturedStderr log;
+  DetachedThreads threads("a test");
+  bool ran = false;
+  bool started = true;
+  {
+    const NoRoom no_room;
+    started = threads.Start(/*others=*/true, [&] { ran = true; });
+    started |= threads.Start(/*others=*/true, [&] { ran = true; });
+  }
+  threads.AwaitEnd();
+  CHECK_FALSE(started);
+  CHECK_FALSE(ran);
+  const std::string text = log.Text();
+  CHECK(absl::StrContains(text, "a thread is missing, and others do its work"));
+  CHECK(absl::StrContains(text, "a test"));
+  CHECK(text.find("is missing") == text.rfind("is missing"));
+}
+
+TEST_CASE("where no other thread can do the work, the process ends with one line") {
+  tests::CapturedStderr log;
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    rlimit tight{};
+    getrlimit(RLIMIT_AS, &tight);
+    tight.rlim_cur = 1 << 20;
+    std::vector<std::thread> held;
+    absl::Notification never;
+    for (int i = 0; i < 8; ++i) held.emplace_back([&] { never.WaitForNotification(); });
+    setrlimit(RLIMIT_AS, &tight);
+    StartThread("a test of threads", [] {}).join();
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 1);
+  const std::string text = log.Text();
+  CHECK(absl::StrContains(text, "ends: a thread that cannot be done without is missing"));
+  CHECK(absl::StrContains(text, "a test of threads"));
+  CHECK(absl::StrContains(text, "the system has no thread left"));
+}
+
+#endif
+
+}  // namespace
+}  // namespace base
