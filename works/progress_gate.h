@@ -34,10 +34,15 @@ class ProgressGate {
   // Returns how long news that has been unwritten since `since` must wait before the caller asks
   // again. Zero means: write it now; that counts as one write.
   absl::Duration HoldFor(base::SteadyTime since);
+  // As HoldFor, but counts nothing: whoever is told to wait need not find out what to write.
+  absl::Duration Look(base::SteadyTime since) const;
 
  private:
+  absl::Duration HoldAt(base::SteadyTime now, base::SteadyTime since) const
+      ABSL_SHARED_LOCKS_REQUIRED(mu_);
+
   const base::Clock& clock_;
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
   // The time at which all writes so far would have been made at the even rate.
   base::SteadyTime paid_until_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
 };

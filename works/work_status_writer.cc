@@ -1,10 +1,11 @@
 // Each Work with unwritten changes has one entry in pending_, into which later changes are folded.
 // Submit queues the Work's key, after 100 ms for settled news and after two seconds for progress. A
-// pass takes the entry out and applies it to the status that the cache holds; statuses of manifests
-// that the Work has no more are dropped. If that changes nothing, the entry is dropped. If any of
-// its news is settled, the pass writes at once; otherwise the gate may make it come again later. An
-// entry that must wait is put back below what came in the meantime, and so is one whose write
-// fails; the queue's back-off repeats the latter, without a further hold.
+// pass takes the entry out. If none of its news is settled, the gate may make it come again later,
+// before anything is worked out. Else the entry is applied to the status that the cache holds, and
+// statuses of manifests that the Work has no more are dropped. If that changes nothing, the entry
+// is dropped; otherwise it is written, if the gate still allows it. An entry that must wait is put
+// back below what came in the meantime, and so is one whose write fails; the queue's back-off
+// repeats the latter, without a further hold.
 //
 // An entry belongs to one incarnation of a Work and is dropped with it. mu_ guards pending_ and is
 // not held while an entry is applied or written; the queue gives a Work to one worker at a time.
@@ -129,10 +130,14 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
                                          const base::StopToken& stop) override {
     std::optional<Pending> taken = Take(request.key);
     if (!taken.has_value()) return kube::Action::Done();
-    const std::optional<Revision> revision = RevisionOf(request.key, *taken);
-    if (!revision.has_value()) return kube::Action::Done();
-    const absl::Duration hold =
-        taken->has_settled_news ? absl::ZeroDuration() : gate_.HoldFor(taken->since);
+    const bool may_wait = !taken->has_settled_news;
+    std::optional<Revision> revision;
+    absl::Duration hold = may_wait ? gate_.Look(taken->since) : absl::ZeroDuration();
+    if (hold == absl::ZeroDuration()) {
+      revision = RevisionOf(request.key, *taken);
+      if (!revision.has_value()) return kube::Action::Done();
+      if (may_wait) hold = gate_.HoldFor(taken->since);
+    }
     if (hold > absl::ZeroDuration()) {
       TakeBack(request.key, *std::move(taken));
       return kube::Action::After(hold);
@@ -161,6 +166,8 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
     absl::MutexLock lock(&mu_);
     auto node = pending_.extract(key);
     if (node.empty()) return std::nullopt;
+    // The table would keep the room of the largest burst, for ever.
+    if (pending_.empty()) pending_.rehash(0);
     return std::move(node.mapped());
   }
 
@@ -207,14 +214,14 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
   absl::flat_hash_map<kube::ObjectKey, Pending> pending_ ABSL_GUARDED_BY(mu_);
 };
 
-WorkStatusWriter::WorkStatusWriter(kube::Manager& manager,
-                                   const kube::RateLimiterOptions& limiter) {
+WorkStatusWriter::WorkStatusWriter(kube::Manager& manager, const kube::RateLimiterOptions& limiter,
+                                   int workers) {
   auto loop = std::make_unique<Loop>(manager);
   loop_ = loop.get();
   kube::Controller& controller = kube::ControllerBuilder(manager)
                                      .Named(api::kWorkStatusWriter)
                                      .Reads(api::Works())
-                                     .WithWorkers(3)
+                                     .WithWorkers(std::max(workers, kLeastWorkers))
                                      .WithLimiter(limiter)
                                      .Build(std::move(loop));
   loop_->Attach(controller.queue());

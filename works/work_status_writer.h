@@ -40,8 +40,11 @@ struct WorkStatusChange {
 // back-off.
 class WorkStatusWriter {
  public:
-  // Registers the writer's loop with the manager. `limiter` sets the back-off of its queue.
-  explicit WorkStatusWriter(kube::Manager& manager, const kube::RateLimiterOptions& limiter = {});
+  // Registers the writer's loop with the manager. `limiter` sets the back-off of its queue;
+  // `workers` is how many statuses are written at once, and kLeastWorkers at least.
+  explicit WorkStatusWriter(kube::Manager& manager, const kube::RateLimiterOptions& limiter = {},
+                            int workers = kLeastWorkers);
+  static constexpr int kLeastWorkers = 3;
   ~WorkStatusWriter();
   WorkStatusWriter(const WorkStatusWriter&) = delete;
 

@@ -114,10 +114,11 @@ struct Fixture : tests::MembersFixture {
   std::optional<works::WorkStatusWriter> writer;
   kube::Object work;
 
-  explicit Fixture(const kube::RateLimiterOptions& limiter = {}) {
+  explicit Fixture(const kube::RateLimiterOptions& limiter = {},
+                   int workers = works::WorkStatusWriter::kLeastWorkers) {
     Sync({api::Works()});
     work = PutWork();
-    writer.emplace(Make(), limiter);
+    writer.emplace(Make(), limiter, workers);
     Start();
   }
   ~Fixture() override { base::IgnoreError(Finish(), "ends the loops before the writer goes"); }
@@ -152,6 +153,22 @@ struct Fixture : tests::MembersFixture {
     });
   }
 };
+
+struct ManyWorkers : Fixture {
+  ManyWorkers() : Fixture({}, 8) {}
+};
+
+TEST_CASE_METHOD(ManyWorkers, "as many statuses are written at once as there are workers") {
+  std::vector<kube::Object> copies;
+  for (int i = 0; i < 8; ++i) copies.push_back(PutCopy(absl::StrCat("copy", i)));
+  server->Block("PATCH");
+  for (const kube::Object& copy : copies) {
+    writer->Submit(copy, {{Applied("True")}, {}}, News::kSettled);
+  }
+  clock.Advance(works::kSettledHold);
+  CHECK(Eventually([&] { return Patches() == 8; }));
+  server->Unblock();
+}
 
 TEST_CASE_METHOD(Fixture,
                  "steps that follow each other quickly become one write of the last state") {
