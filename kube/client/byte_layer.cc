@@ -149,16 +149,18 @@ IoResult TlsLayer::Read(char* buffer, size_t size) {
   BeginCall();
   size_t got = 0;
   const int result = SSL_read_ex(ssl_, buffer, size, &got);
-  if (result == 1) return {IoState::kDone, got};
-  const IoResult failed = Failed(result);
-  if (failed.state == IoState::kWantRead) ReleaseBuffers();
-  return failed;
+  const IoResult read = result == 1 ? IoResult{IoState::kDone, got} : Failed(result);
+  if (read.state == IoState::kDone || read.state == IoState::kWantRead) ReleaseBuffers();
+  return read;
 }
 
 // A connection that waits needs no buffer of 16 kB. With SSL_MODE_RELEASE_BUFFERS alone it keeps
-// the buffer in which the session tickets after the handshake came, until data follows; on most
-// watches none ever does. Older versions of OpenSSL also free a buffer with the beginning of a
-// record (CVE-2024-4741), so this is done only between two records.
+// two. The one in which the session tickets after the handshake came stays until data follows, and
+// on most watches none ever does. The one for writing, which OpenSSL makes when it takes a ticket,
+// stays until something is written, which a watch never does again; and the ticket often comes
+// together with data, after which nobody reads until there is more. Older versions of OpenSSL also
+// free a buffer with the beginning of a record (CVE-2024-4741), so this is done only between two
+// records.
 void TlsLayer::ReleaseBuffers() {
   const bool between_records = absl::string_view(SSL_rstate_string(ssl_)) == "RH";
   if (between_records && SSL_has_pending(ssl_) == 0) SSL_free_buffers(ssl_);

@@ -1,7 +1,9 @@
+#include <malloc.h>
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
 
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -118,6 +120,16 @@ TEST_CASE_METHOD(Fixture, "Any amount of data is read") {
     read += got.bytes;
   }
   CHECK(read == 640'000);
+}
+
+TEST_CASE_METHOD(Fixture, "A connection that has read what there is holds no buffer of 16 kB") {
+  server->SendTickets();
+  server->Say("one");
+  const size_t before = mallinfo2().uordblks;
+  const IoResult got = layer->Read(block, sizeof block);
+  REQUIRE(got.state == IoState::kDone);
+  const auto grown = static_cast<int64_t>(mallinfo2().uordblks - before);
+  CHECK(grown < 12 << 10);
 }
 
 }  // namespace kube
