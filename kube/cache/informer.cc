@@ -3,9 +3,11 @@
 // alone. Running informers are stopped without it, because they wait for handlers, which may use
 // the set.
 //
-// All informers of sets that share InformerThreads run as tasks of one pool, each set in a lane of
-// its own, which Stop ends after the informers. One task of the lane, started with the first
-// informer, comes back every five minutes and ages the tombstones of all stores.
+// All informers of sets that share InformerThreads run as tasks of the same three pools: one for
+// the pages of lists, one for questions, and one for the starts of watches, so that neither waits
+// for another. Each set has a lane of its own in each pool, which Stop ends after the informers.
+// One task of the lane for lists, started with the first informer, comes back every five minutes
+// and ages the tombstones of all stores.
 #include "kube/cache/informer.h"
 
 #include <map>
@@ -25,6 +27,8 @@ constexpr int kOwnThreads = 4;
 // A reader asks all members at the same moment and then waits for their answers. As many questions
 // are under way as there are threads for them.
 constexpr int kQuestionsPerThread = 4;
+// Starting a watch takes no time to speak of.
+constexpr int kWatchThreads = 2;
 // This is longer than any write takes to be answered (see Store::AgeTombstones).
 constexpr absl::Duration kTombstoneAge = absl::Minutes(5);
 
@@ -37,14 +41,16 @@ struct InformerSet::Impl {
     internal::FailureLog& failures;
     internal::TaskPool& pool;
     internal::TaskPool& questions;
+    internal::TaskPool& watches;
   };
   Impl(Client& client, const base::Clock& clock, const Shared& shared)
       : client(client),
         clock(clock),
         threads(shared.threads),
         failures(shared.failures),
-        lane(std::make_shared<internal::TaskPool::Lane>(shared.pool)),
-        questions(std::make_shared<internal::TaskPool::Lane>(shared.questions)) {}
+        lanes{.lists = std::make_shared<internal::TaskPool::Lane>(shared.pool),
+              .questions = std::make_shared<internal::TaskPool::Lane>(shared.questions),
+              .watches = std::make_shared<internal::TaskPool::Lane>(shared.watches)} {}
 
   using ReflectorPtr = std::shared_ptr<internal::Reflector>;
 
@@ -52,11 +58,12 @@ struct InformerSet::Impl {
   const base::Clock& clock;
   const std::shared_ptr<InformerThreads> threads;
   internal::FailureLog& failures;
-  const std::shared_ptr<internal::TaskPool::Lane> lane, questions;
+  const internal::Reflector::Lanes lanes;
   mutable absl::Mutex mu;
   InformerOptions default_options ABSL_GUARDED_BY(mu);
   std::map<Gvr, InformerOptions> options ABSL_GUARDED_BY(mu);
   std::map<Gvr, ReflectorPtr> informers ABSL_GUARDED_BY(mu);
+  internal::Reflector::Memory memory ABSL_GUARDED_BY(mu);
   bool ageing ABSL_GUARDED_BY(mu) = false;
   bool stopped ABSL_GUARDED_BY(mu) = false;
 
@@ -64,7 +71,7 @@ struct InformerSet::Impl {
     const auto own = options.find(r.gvr());
     auto informer = std::make_shared<internal::Reflector>(
         r, own == options.end() ? default_options : own->second,
-        internal::Reflector::Environment{client, clock, lane, questions, failures});
+        internal::Reflector::Environment{client, clock, lanes, failures, memory});
     if (stopped) {
       informer->Stop();
       return informer;
@@ -75,7 +82,7 @@ struct InformerSet::Impl {
   }
 
   void ScheduleAgeing() {
-    lane->RunAt(clock.SteadyNow() + kTombstoneAge, [this] {
+    lanes.lists->RunAt(clock.SteadyNow() + kTombstoneAge, [this] {
       for (const ReflectorPtr& informer : Snapshot()) informer->AgeTombstones();
       ScheduleAgeing();
     });
@@ -93,14 +100,16 @@ struct InformerSet::Impl {
 InformerThreads::InformerThreads(const base::Clock& clock, int max_threads)
     : failures_(std::make_unique<internal::FailureLog>()),
       pool_(std::make_unique<internal::TaskPool>(clock, max_threads)),
-      questions_(std::make_unique<internal::TaskPool>(clock, max_threads * kQuestionsPerThread)) {}
+      questions_(std::make_unique<internal::TaskPool>(clock, max_threads * kQuestionsPerThread)),
+      watches_(std::make_unique<internal::TaskPool>(clock, kWatchThreads)) {}
 
 InformerThreads::~InformerThreads() = default;
 
 InformerSet::InformerSet(Client& client, const base::Clock& clock,
                          std::shared_ptr<InformerThreads> threads) {
   if (threads == nullptr) threads = std::make_shared<InformerThreads>(clock, kOwnThreads);
-  const Impl::Shared shared{threads, *threads->failures_, *threads->pool_, *threads->questions_};
+  const Impl::Shared shared{threads, *threads->failures_, *threads->pool_, *threads->questions_,
+                            *threads->watches_};
   impl_ = std::make_unique<Impl>(client, clock, shared);
 }
 
@@ -150,14 +159,21 @@ void InformerSet::Resync() const {
   for (const Impl::ReflectorPtr& informer : impl_->Snapshot()) informer->Resync();
 }
 
+void InformerSet::SetBudget(std::shared_ptr<base::ByteBudget> budget,
+                            std::function<void()> on_exceeded) {
+  absl::MutexLock lock(&impl_->mu);
+  impl_->memory = {std::move(budget), std::move(on_exceeded)};
+}
+
 void InformerSet::Stop() {
   {
     absl::MutexLock lock(&impl_->mu);
     impl_->stopped = true;
   }
   for (const Impl::ReflectorPtr& informer : impl_->Snapshot()) informer->Stop();
-  impl_->lane->Stop();
-  impl_->questions->Stop();
+  for (const auto& lane : {impl_->lanes.lists, impl_->lanes.questions, impl_->lanes.watches}) {
+    lane->Stop();
+  }
 }
 
 }  // namespace kube

@@ -28,6 +28,10 @@
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 
+namespace base {
+class ByteBudget;
+}
+
 namespace kube {
 
 namespace internal {
@@ -108,6 +112,9 @@ class Informer {
   virtual absl::Status last_error() const = 0;
   // Returns how far the store is complete. Changes by Written do not count.
   virtual Progress progress() const { return {}; }
+  // Returns when the last page of a list came; the infinite past before the first one. Who waits
+  // for the first list sees by it that a large one goes on.
+  virtual base::SteadyTime last_page() const { return base::SteadyTime::InfinitePast(); }
   // Makes the informer ask the server for what it has not sent yet, so that progress() soon reaches
   // the server's present version even if the resource does not change: a list if there are few
   // objects, else a watch that the server ends within seconds, with a bookmark. Does not block;
@@ -135,13 +142,15 @@ class Informer {
 };
 
 // The threads on which the lists, retries and questions of any number of InformerSets run. Each
-// reads at most one page of a list at a time, so that they limit the concurrent pages of a process.
-// Servers that do not answer delay the lists of others by some seconds at most, as long as there
-// are fewer of them than twice `max_threads`. Threads start on demand and end when idle.
+// reads one page of a list at a time, so that they limit the concurrent pages of a process; between
+// two pages other lists of the same server get their turn. Servers that do not answer delay the
+// lists of others by some seconds at most, as long as there are fewer of them than twice
+// `max_threads`. Watches are resumed whatever is being listed. Threads start on demand and end when
+// idle.
 class InformerThreads {
  public:
   // A page of 500 objects may need 10 MB while it is read; most threads wait on the network.
-  // Lists that take more than two seconds have up to twice as many further threads.
+  // Pages that take more than two seconds have up to twice as many further threads.
   static constexpr int kDefault = 16;
   // REQUIRES: `clock` outlives the threads.
   explicit InformerThreads(const base::Clock& clock, int max_threads = kDefault);
@@ -154,6 +163,8 @@ class InformerThreads {
   std::unique_ptr<internal::TaskPool> pool_;
   // For what readers wait for, AskState and CatchUp: small requests to many servers at once.
   std::unique_ptr<internal::TaskPool> questions_;
+  // For the starts of watches, which must not wait for lists.
+  std::unique_ptr<internal::TaskPool> watches_;
 };
 
 // The informers of one API server: one per resource, shared by all users, started on first use.
@@ -178,6 +189,11 @@ class InformerSet {
   std::vector<std::shared_ptr<Informer>> All() const;
   // Calls Resync of all informers.
   void Resync() const;
+  // Charges what the objects of informers take that are created afterwards. An object of a watch or
+  // a list that would exceed the budget is not stored and ends the watch, or the list; last_error()
+  // says so, `on_exceeded` is called each time, and lists are tried again as after any failure.
+  // What is stored stays. `on_exceeded` must not block.
+  void SetBudget(std::shared_ptr<base::ByteBudget> budget, std::function<void()> on_exceeded);
   // Ends all watches; afterwards no handler is called. Must not be called in a handler.
   void Stop();
 

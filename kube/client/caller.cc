@@ -60,12 +60,17 @@ ConcurrencyLimiter::Outcome OutcomeOf(const absl::StatusOr<HttpResponse>& answer
   return overloaded ? Outcome::kOverloaded : Outcome::kGood;
 }
 
+// This is enough for the largest events of four watches at once.
+constexpr int64_t kUnfinishedEvents = int64_t{64} << 20;
+
 }  // namespace
 
 Caller::Caller(std::shared_ptr<Transport> transport, const ClientOptions& options,
                const base::Clock& clock, metrics::Registry* registry)
     : transport_(std::move(transport)),
       options_(options),
+      memory_(options.memory != nullptr ? options.memory
+                                        : std::make_shared<base::ByteBudget>(kUnfinishedEvents)),
       clock_(clock),
       registry_(registry),
       concurrency_(clock),

@@ -176,6 +176,7 @@ absl::StatusOr<ListPage> Client::ListAll(const Resource& r, absl::string_view ns
       started_over = true;
       options.continue_token.clear();
       all.items.clear();
+      budget = ListBudget(clock());
       continue;
     }
     if (absl::IsResourceExhausted(page.status()) && options.limit != 1) {
@@ -183,8 +184,7 @@ absl::StatusOr<ListPage> Client::ListAll(const Resource& r, absl::string_view ns
       continue;
     }
     RETURN_IF_ERROR(page.status());
-    RETURN_IF_ERROR(
-        base::Annotate(budget.Spend(page->items.size()), Describe("list", r, ns), " of ", name()));
+    RETURN_IF_ERROR(base::Annotate(budget.Spend(*page), Describe("list", r, ns), " of ", name()));
     if (all.items.empty()) {
       all.items = std::move(page->items);
     } else {

@@ -26,8 +26,9 @@
 #include "kube/meta/object.h"
 
 namespace base {
+class ByteBudget;
 class Clock;
-}
+}  // namespace base
 namespace metrics {
 class Registry;
 }
@@ -126,6 +127,9 @@ struct ClientOptions {
   int burst = 0;
   absl::Duration timeout = absl::Seconds(32);  // Limits one call with all its retries.
   std::string user_agent;                      // The name of the program; "" sends none.
+  // What the unfinished events of all watches are charged to; a watch whose event grows while it is
+  // exceeded ends with kResourceExhausted. nullptr: 64 MiB of the client's own.
+  std::shared_ptr<base::ByteBudget> memory;
 };
 
 class Client {

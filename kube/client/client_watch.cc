@@ -2,7 +2,8 @@
 // code they are collected as an error, up to a bound of size and time. A line whose version the
 // handler knows already is not parsed. A watch ends once (ended_): with the server's clean end,
 // with an ERROR event, with a malformed line, with a broken connection, and, as if the server had
-// ended it, when it has gone on for twice its time. All functions but Start are callbacks of the
+// ended it, when it has gone on for twice its time. An event that has not ended a minute after its
+// beginning counts as a broken connection. All functions but Start are callbacks of the
 // stream, which makes them one at a time, so that nothing is locked.
 #include "kube/client/internal/client_watch.h"
 
@@ -19,6 +20,9 @@ namespace {
 // An error's Status object is small and comes at once; a longer body is cut off here.
 constexpr size_t kMaxErrorBody = 64 << 10;
 constexpr absl::Duration kLongestErrorAnswer = absl::Seconds(32);
+// Servers write each event at once. Without this limit a server could have the beginnings of events
+// held for ever, by a byte now and then.
+constexpr absl::Duration kLongestLine = absl::Minutes(1);
 
 WatchHandler::EventType TypeOf(WatchEvent::Type type) {
   switch (type) {
@@ -40,7 +44,8 @@ ClientWatch::ClientWatch(Caller& caller, const Subject& subject, WatchHandler& h
       gvk_(subject.gvk),
       what_(subject.what),
       wanted_(WantedFields(subject.fields, "object", {"type"})),
-      handler_(handler) {}
+      handler_(handler),
+      decoder_(WatchDecoder::kMaxLineBytes, caller.memory()) {}
 
 void ClientWatch::Start(const HttpRequest& request, absl::Duration longest) {
   end_at_ = caller_.clock().SteadyNow() + 2 * longest;
@@ -64,8 +69,18 @@ void ClientWatch::OnData(absl::string_view bytes) {
   const absl::Status status =
       decoder_.Feed(bytes, [this](absl::string_view line) { return OnLine(line); });
   if (!status.ok()) return End(status);
+  if (const absl::Status slow = CheckUnfinishedLine(); !slow.ok()) return End(slow);
   // Ends the watch as if the server had ended it in time, so that it is resumed.
   if (caller_.clock().SteadyNow() >= end_at_) End(absl::OkStatus());
+}
+
+absl::Status ClientWatch::CheckUnfinishedLine() {
+  if (!decoder_.is_inside_line()) return absl::OkStatus();
+  const base::SteadyTime now = caller_.clock().SteadyNow();
+  if (std::exchange(lines_before_, decoder_.lines()) != decoder_.lines()) line_began_ = now;
+  if (now - line_began_ <= kLongestLine) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("an event has not ended after ", absl::FormatDuration(kLongestLine)));
 }
 
 void ClientWatch::OnErrorData(absl::string_view bytes) {

@@ -3,51 +3,41 @@
 #define KUBE_CLIENT_LIST_BUDGET_H_
 
 #include <cstddef>
-#include <cstdint>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "kube/client/client.h"
 
 namespace kube {
 
-// A server may answer each page of a list with objects and one more continue token, for ever; a
-// faulty one may give back the token that it got. Nothing else ends such a list, which takes a
-// thread and, with objects, all memory. One budget belongs to one list. Not thread-safe.
+// A server may answer each page of a list with one more continue token, for ever; a faulty one may
+// give back the token that it got, or send the same objects again. Nothing else ends such a list.
+// How many objects a list has is no limit: that a list is long is not a fault. One budget belongs
+// to one list. Not thread-safe.
 class ListBudget {
  public:
-  // The largest clusters have 150,000 pods; etcd is said to hold some million keys at most. A token
-  // expires after five minutes, or a few times that.
-  static constexpr int64_t kMostObjects = 1'000'000;
-  static constexpr int64_t kMostPages = 50'000;
+  // Pages in a row without an object that has not come before. A server that filters behind its
+  // storage may send empty pages.
+  static constexpr int kMostBarrenPages = 1'000;
+  // A token expires after five minutes, or a few times that.
   static constexpr absl::Duration kLongest = absl::Minutes(30);
 
   // REQUIRES: `clock` outlives the budget.
-  explicit ListBudget(const base::Clock& clock) : clock_(clock), start_(clock.SteadyNow()) {}
+  explicit ListBudget(const base::Clock& clock) : clock_(&clock), start_(clock.SteadyNow()) {}
 
-  // Counts a page with so many objects. kFailedPrecondition, with the reason, when it is one too
-  // many.
-  absl::Status Spend(size_t objects) {
-    objects_ += static_cast<int64_t>(objects);
-    ++pages_;
-    if (objects_ > kMostObjects) return Endless(kMostObjects, " objects");
-    if (pages_ > kMostPages) return Endless(kMostPages, " pages");
-    if (clock_.SteadyNow() - start_ <= kLongest) return absl::OkStatus();
-    return Endless("", absl::FormatDuration(kLongest));
-  }
+  // Counts a page. kFailedPrecondition, with the reason, when the list repeats itself or takes too
+  // long.
+  absl::Status Spend(const ListPage& page);
 
  private:
-  template <class... Parts>
-  static absl::Status Endless(const Parts&... limit) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the list has not ended after ", limit..., "; it was given up"));
-  }
-
-  const base::Clock& clock_;
-  const base::SteadyTime start_;
-  int64_t objects_ = 0;
-  int64_t pages_ = 0;
+  const base::Clock* clock_;
+  base::SteadyTime start_;
+  // Hashes of the tokens, and of the objects by namespace, name and uid.
+  absl::flat_hash_set<size_t> tokens_;
+  absl::flat_hash_set<size_t> objects_;
+  int barren_pages_ = 0;
 };
 
 }  // namespace kube

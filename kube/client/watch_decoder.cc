@@ -32,20 +32,27 @@ absl::Status WatchDecoder::Feed(absl::string_view bytes,
     const size_t end = bytes.find('\n');
     const absl::string_view piece = bytes.substr(0, end);
     if (partial_.size() + piece.size() > max_line_bytes_) {
-      partial_.clear();
-      failed_ = absl::ResourceExhaustedError(
-          absl::StrCat("a watch event is longer than ", max_line_bytes_, " bytes"));
-      return failed_;
+      return Refuse(absl::StrCat("a watch event is longer than ", max_line_bytes_, " bytes"));
     }
     if (end == absl::string_view::npos) {
       absl::StrAppend(&partial_, piece);
-      return absl::OkStatus();
+      charge_.Resize(partial_.size());
+      if (!charge_.IsOver()) return absl::OkStatus();
+      return Refuse("there is no memory left for an event that the watch has begun");
     }
+    ++lines_;
     bytes.remove_prefix(end + 1);
     failed_ = FeedLine(piece, on_line);
     RETURN_IF_ERROR(failed_);
   }
   return absl::OkStatus();
+}
+
+absl::Status WatchDecoder::Refuse(absl::string_view why) {
+  partial_ = std::string();
+  charge_.Resize(0);
+  failed_ = absl::ResourceExhaustedError(why);
+  return failed_;
 }
 
 absl::Status WatchDecoder::FeedLine(absl::string_view line,
@@ -54,6 +61,7 @@ absl::Status WatchDecoder::FeedLine(absl::string_view line,
   absl::StrAppend(&partial_, line);
   const absl::Status status = on_line(partial_);
   partial_.clear();
+  charge_.Resize(0);
   if (partial_.capacity() > kKeptCapacity) partial_.shrink_to_fit();
   return status;
 }

@@ -14,6 +14,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "base/byte_budget.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "kube/client/http_transport.h"
@@ -42,6 +43,12 @@ class Member : public MemberCluster {
         informers_(raw_, parts.clock, parts.threads),
         unfiltered_(raw_, parts.clock, std::move(parts.threads)),
         client_(raw_, mapper_, informers_) {}
+
+  void SetBudget(const std::shared_ptr<base::ByteBudget>& budget,
+                 const std::function<void()>& on_exceeded) {
+    informers_.SetBudget(budget, on_exceeded);
+    unfiltered_.SetBudget(budget, on_exceeded);
+  }
 
   const std::string& name() const override { return name_; }
   ClusterClient& client() override { return client_; }
@@ -126,10 +133,19 @@ struct ClusterSet::Impl {
                          .qps = options.qps,
                          .burst = options.burst,
                          .user_agent = options.user_agent};
+    if (options.member_bytes > 0) {
+      client.memory = std::make_shared<base::ByteBudget>(options.member_bytes);
+    }
+    const std::shared_ptr<base::ByteBudget> budget = client.memory;
     auto noting = std::make_shared<internal::RefusalTransport>(std::move(transport));
     auto member = std::make_shared<Member>(Member::Parts{std::move(noting), std::move(config),
                                                          std::move(client), clock, registry,
                                                          options.informer_threads, discoveries});
+    if (budget != nullptr) {
+      member->SetBudget(budget, [cluster, report = options.on_bytes_exceeded] {
+        if (report) report(cluster);
+      });
+    }
     if (options.on_new) options.on_new(*member);
     return member;
   }

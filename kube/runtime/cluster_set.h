@@ -52,6 +52,11 @@ class ClusterSet {
     // Run the lists of all members' informers; with nullptr each member has a few threads of its
     // own.
     std::shared_ptr<InformerThreads> informer_threads;
+    // The most bytes that the objects and unfinished events of one member may take; 0: no limit.
+    // See InformerSet::SetBudget.
+    int64_t member_bytes = 0;
+    // Called each time that this makes a watch or a list of the member end. Must not block.
+    std::function<void(const std::string& cluster)> on_bytes_exceeded;
     // Called with each new member before anybody else sees it, to set informer defaults. Optional.
     std::function<void(MemberCluster&)> on_new;
     // Makes the transport to a member. Optional; the default is NewHttpTransport.

@@ -1,7 +1,10 @@
-// How it works. A reflector is in one of two steps, which are tasks of the pool: it lists, or it
-// has a watch running. After a list the store holds what the server had at the list's version,
-// handlers have been notified of the differences, and the watch begins at that version. Each event
-// advances the version, so that a watch that ends can be resumed from there.
+// How it works. A reflector is in one of two steps: it lists (reflector_list.cc), or it has a watch
+// running. After a list the store holds what the server had at the list's version, handlers have
+// been notified of the differences, and the watch begins at that version. Each event advances the
+// version, so that a watch that ends can be resumed from there.
+//
+// Watches begin in a lane of their own, which lists do not enter: a watch that has ended is deaf
+// until the next one begins, whatever is being listed meanwhile.
 //
 // How a watch ends decides about the next step. After a clean end, a broken connection or a
 // refusal that may pass (CanResumeAfter) it is resumed at once or after a back-off; a version that
@@ -18,11 +21,11 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/json_size.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "kube/cache/encoded_object.h"
 #include "kube/cache/internal/version_number.h"
-#include "kube/client/list_budget.h"
 
 namespace kube::internal {
 namespace {
@@ -38,9 +41,6 @@ constexpr absl::Duration kHealthyAfter = absl::Seconds(5);
 constexpr int kRefusedWatches = 3;
 constexpr int kBrokenWatches = 10;
 
-// Whole objects are large while they are values: the peak of a process that lists 10,000 pods of
-// two servers is 65 MB with 500 in a page, and 57 MB with 200.
-constexpr int64_t kPageOfWholeObjects = 200;
 // API servers send no bookmark on watches of two seconds or less.
 constexpr absl::Duration kShortWatch = absl::Seconds(3);
 
@@ -64,6 +64,18 @@ LabelSelector ParseOrNothing(const std::string& text) {
 bool CanResumeAfter(const absl::Status& status) {
   return status.ok() || absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
          absl::IsResourceExhausted(status);
+}
+
+// The bytes of the object are charged for as long as anybody holds it.
+ObjectPtr ShareCharged(Object object, const std::shared_ptr<base::ByteBudget>& budget) {
+  struct Charged {
+    Charged(Object o, const std::shared_ptr<base::ByteBudget>& b)
+        : object(std::move(o)), charge(b, json::MemoryOf(object.root())) {}
+    const Object object;
+    const base::ByteBudget::Charge charge;
+  };
+  const auto charged = std::make_shared<const Charged>(std::move(object), budget);
+  return {charged, &charged->object};
 }
 
 }  // namespace
@@ -126,99 +138,28 @@ void Reflector::Written(const Object& object) {
   }
 }
 
+TaskPool::Lane& Reflector::LaneOf(Step step) const {
+  if (step == Step::kWatch || step == Step::kLeaveWatch) return *env_.lanes.watches;
+  return step == Step::kCatchUp ? *env_.lanes.questions : *env_.lanes.lists;
+}
+
 void Reflector::RunAfter(absl::Duration delay, Step step) {
   auto self = shared_from_this();
-  TaskPool::Lane& lane = step == Step::kCatchUp ? *env_.questions : *env_.lane;
-  lane.RunAt(env_.clock.SteadyNow() + delay, [self, step] {
+  LaneOf(step).RunAt(env_.clock.SteadyNow() + delay, [self, step] {
     if (self->stopped()) return;
     self->LogFailures();
     if (step == Step::kList) {
-      self->ListThenWatch();
+      self->RequestList(ListFor::kWatch);
     } else if (step == Step::kWatch) {
       self->StartWatch();
+    } else if (step == Step::kLeaveWatch) {
+      self->LeaveWatch();
     } else if (step == Step::kCatchUp) {
       self->ListBesideWatch();
     } else {
       self->AskAgain();
     }
   });
-}
-
-void Reflector::ListThenWatch() {
-  const absl::Status listed = List();
-  if (stopped()) return;
-  if (!listed.ok()) {
-    Failed(listed);
-    absl::Duration delay;
-    {
-      absl::MutexLock lock(&mu_);
-      delay = backoff_.Next();
-    }
-    RunAfter(delay, Step::kList);
-    return;
-  }
-  Succeeded();
-  writer_.MarkSynced();
-  StartWatch();
-}
-
-absl::Status Reflector::List() {
-  absl::MutexLock lock(&list_mu_);
-  const absl::Status status = ListPages();
-  // A long list can outlive its continue token; the second attempt starts from a new version.
-  return absl::IsOutOfRange(status) && !stopped() ? ListPages() : status;
-}
-
-absl::Status Reflector::ListPages() {
-  CacheWriter::Listing listing = writer_.BeginList();
-  {
-    absl::MutexLock lock(&mu_);
-    own_versions_.Reset();
-    // The watch may have reached versions of objects that are gone.
-    listing.mark.newest = std::max(listing.mark.newest, NumberOf(version_));
-  }
-  ListOptions options{.label_selector = options_.label_selector};
-  if (options_.keep_text) {
-    options.limit = kPageOfWholeObjects;
-  } else {
-    options.fields = options_.fields;
-  }
-  const std::string ns = AskedNamespace();
-  ListBudget budget(env_.clock);
-  do {
-    absl::StatusOr<ListPage> page = env_.client.List(resource_, ns, options, stop_.get_token());
-    if (absl::IsResourceExhausted(page.status()) && options.limit > 1) {
-      options.limit /= 2;  // The page is too large to be accepted.
-      continue;
-    }
-    RETURN_IF_ERROR(page.status());
-    RETURN_IF_ERROR(base::Annotate(budget.Spend(page->items.size()), "listing ", Name()));
-    if (listing.version.empty()) listing.version = page->resource_version;
-    if (options_.keep_text && NumberOf(listing.version) < 0) {
-      return absl::InternalError(absl::StrCat("the list of ", Name(),
-                                              " has no resourceVersion that is a number: \"",
-                                              listing.version, "\""));
-    }
-    for (Object& object : page->items) {
-      if (!Wants(object.ns())) continue;
-      writer_.ApplyListed(Prepare(std::move(object)), listing);
-    }
-    options.continue_token = page->continue_token;
-    if (options.continue_token.empty()) break;
-  } while (!stopped());
-  if (stopped()) return absl::CancelledError("stopped");
-  writer_.EndList(listing, env_.clock.SteadyNow());
-  const bool went_back = Store::WentBack(listing.mark, NumberOf(listing.version));
-  if (went_back) {
-    base::LogWarning("the server went back to an earlier state, taken up",
-                     {{"what", Name()}, {"resourceVersion", listing.version}});
-  }
-  absl::MutexLock lock(&mu_);
-  // In that case the list has also replaced what was written meanwhile; the watch delivers it
-  // again.
-  if (went_back) own_versions_.Reset();
-  version_ = listing.version;
-  return absl::OkStatus();
 }
 
 void Reflector::StartWatch(bool lasting) {
@@ -259,8 +200,10 @@ void Reflector::OnEvent(EventType type, Object object) {
   ObjectPtr prepared = Prepare(std::move(object));
   if (type == EventType::kDeleted) {
     writer_.Delete(std::move(prepared), reached);
-  } else {
+  } else if (HasRoomFor(*prepared, 0)) {
     writer_.Apply(std::move(prepared), reached);
+  } else {
+    EndWatchOverBudget();
   }
 }
 
@@ -340,6 +283,7 @@ void Reflector::OnEnd(absl::Status status) {
     if (!status.ok() && ++failed_watches_ >= tries) resume = false;
     if (!resume) failed_watches_ = 0;
   }
+  if (absl::IsResourceExhausted(status) && env_.memory.on_exceeded) env_.memory.on_exceeded();
   if (!clean) {
     Failed(status);
   } else if (base::VlogOn(2)) {
@@ -358,6 +302,7 @@ ObjectPtr Reflector::Prepare(Object object) const {
   if (options_.keep_text) {
     return EncodedObject::Make(object, kept_, options_.own_annotation, dictionary_);
   }
+  if (env_.memory.budget != nullptr) return ShareCharged(std::move(object), env_.memory.budget);
   return Share(std::move(object));
 }
 

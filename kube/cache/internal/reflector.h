@@ -2,12 +2,15 @@
 #ifndef KUBE_CACHE_INTERNAL_REFLECTOR_H_
 #define KUBE_CACHE_INTERNAL_REFLECTOR_H_
 
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "base/byte_budget.h"
 #include "base/json_fields.h"
 #include "kube/cache/informer.h"
 #include "kube/cache/internal/backoff.h"
@@ -21,19 +24,30 @@
 
 namespace kube::internal {
 
-// Thread-safe. Lists and (re)starts of the watch are tasks of the pool, one at a time; the watch
-// calls back on the transport's threads.
+// Thread-safe. The pages of lists and the (re)starts of the watch are tasks of lanes, one at a
+// time; the watch calls back on the transport's threads.
 class Reflector final : public Informer,
                         public WatchHandler,
                         public std::enable_shared_from_this<Reflector> {
  public:
+  struct Lanes {
+    std::shared_ptr<TaskPool::Lane> lists;
+    // For AskState and CatchUp, also of readers who ask when the informer has ended.
+    std::shared_ptr<TaskPool::Lane> questions;
+    // For the starts of watches, which do not block.
+    std::shared_ptr<TaskPool::Lane> watches;
+  };
+  // See InformerSet::SetBudget. Without a budget nothing is counted.
+  struct Memory {
+    std::shared_ptr<base::ByteBudget> budget;
+    std::function<void()> on_exceeded;
+  };
   struct Environment {
     Client& client;
     const base::Clock& clock;
-    std::shared_ptr<TaskPool::Lane> lane;
-    // For AskState and CatchUp, also of readers who ask when the informer has ended.
-    std::shared_ptr<TaskPool::Lane> questions;
+    Lanes lanes;
     FailureLog& failures;
+    Memory memory;
   };
   // REQUIRES: the clock outlives the object, and the client and the failures its last task, that is
   // the lanes' Stop; the object is owned by a shared_ptr.
@@ -59,6 +73,7 @@ class Reflector final : public Informer,
   absl::Status WaitForSync(base::SteadyTime deadline, const base::StopToken& stop) const override;
   absl::Status last_error() const override;
   Progress progress() const override { return writer_.progress(); }
+  base::SteadyTime last_page() const override;
   void CatchUp() override;
   void AskState(const ObjectKey& about, StateFn done) override;
   void Written(const Object& object) override;
@@ -72,17 +87,33 @@ class Reflector final : public Informer,
   void OnEnd(absl::Status status) override;
 
  private:
-  enum class Step { kList, kWatch, kCatchUp, kAsk };
+  enum class Step { kList, kWatch, kLeaveWatch, kCatchUp, kAsk };
 
+  // What a list is for: a watch follows it, or is running and is caught up with.
+  enum class ListFor { kWatch, kCatchUp };
+  // A list that is under way.
+  struct ListRun;
+  using ListRunPtr = std::shared_ptr<ListRun>;
+
+  TaskPool::Lane& LaneOf(Step step) const;
   void RunAfter(absl::Duration delay, Step step);
-  void ListThenWatch();
   struct Asker {
     ObjectKey about;
     StateFn done;
   };
 
-  absl::Status List() ABSL_LOCKS_EXCLUDED(list_mu_);
-  absl::Status ListPages() ABSL_EXCLUSIVE_LOCKS_REQUIRED(list_mu_);
+  // Begins the list, or has it begin when the one under way has ended.
+  void RequestList(ListFor purpose) ABSL_LOCKS_EXCLUDED(mu_);
+  void BeginList(ListRun& run) ABSL_LOCKS_EXCLUDED(mu_);
+  // Reads the next page; what follows it is another task, or the end of the list.
+  void ReadPage(const ListRunPtr& run);
+  void ReadPageLater(const ListRunPtr& run);
+  // Returns whether it was the last page.
+  absl::StatusOr<bool> TakePage(ListRun& run);
+  void StoreList(const ListRun& run) ABSL_LOCKS_EXCLUDED(mu_);
+  void EndList(ListFor purpose, const absl::Status& listed);
+  void EndListBeforeWatch(const absl::Status& listed);
+  void EndListBesideWatch(const absl::Status& listed);
   // `lasting`: false for a watch that the server ends after kShortWatch.
   void StartWatch(bool lasting = true);
   void ListBesideWatch();
@@ -93,6 +124,18 @@ class Reflector final : public Informer,
   // Notes how a request beside the watch went; one that failed is followed by another.
   void NoteAsked(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   void AskAgain() ABSL_LOCKS_EXCLUDED(mu_);
+  // Ends the connection of the watch, whatever it sends.
+  void LeaveWatch() ABSL_LOCKS_EXCLUDED(watch_mu_);
+  bool IsOverBudget() const {
+    return env_.memory.budget != nullptr && env_.memory.budget->IsOver();
+  }
+  // Returns whether `object`, which is charged already, may be stored in the place of the one with
+  // its key: the server then takes no more than its budget, or than `most` if that is more.
+  bool HasRoomFor(const Object& object, int64_t most) const;
+  // Reports that the budget is exceeded, and returns the error that says so.
+  absl::Status NoteOverBudget() const;
+  // Ends the watch because of that, and schedules a list.
+  void EndWatchOverBudget() ABSL_LOCKS_EXCLUDED(mu_);
   // Replaces the running watch by one that begins where it is; nothing happens when none is
   // running.
   void RestartWatch(bool lasting);
@@ -127,11 +170,14 @@ class Reflector final : public Informer,
   CacheWriter writer_;
   base::StopSource stop_;
 
-  absl::Mutex list_mu_;   // Held during a list, because CatchUp lists while a watch is running.
   absl::Mutex watch_mu_;  // Locked only by tasks and Stop, never in a callback of the watch.
   std::unique_ptr<Watch> watch_ ABSL_GUARDED_BY(watch_mu_);
 
   mutable absl::Mutex mu_;
+  bool is_listing_ ABSL_GUARDED_BY(mu_) = false;
+  // The lists that are due when the one under way has ended.
+  std::set<ListFor> due_lists_ ABSL_GUARDED_BY(mu_);
+  base::SteadyTime last_page_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
   OwnVersions own_versions_ ABSL_GUARDED_BY(mu_);
   std::string version_ ABSL_GUARDED_BY(mu_);      // Where the watch resumes.
   absl::Status last_error_ ABSL_GUARDED_BY(mu_);  // Of the list or the watch.

@@ -54,7 +54,10 @@ void Reflector::ListBesideWatch() {
   }
   if (!HasWatch()) return;
   if (sends_bookmarks && store().size() > kListToCatchUp) return RestartWatch(false);
-  const absl::Status listed = List();
+  RequestList(ListFor::kCatchUp);
+}
+
+void Reflector::EndListBesideWatch(const absl::Status& listed) {
   NoteAsked(listed);
   if (!listed.ok()) {
     if (base::VlogOn(2)) base::LogInfo("could not catch up", {{"what", Name()}, {"why", listed}});
@@ -75,13 +78,15 @@ void Reflector::RestartWatch(bool lasting) {
     if (std::exchange(watch_is_over_, true)) return;  // Another one is about to begin.
     watch_is_open_ = false;
   }
-  {
-    // Declared before the lock, so that its end is awaited after the unlock.
-    std::unique_ptr<Watch> ended;
-    absl::MutexLock lock(&watch_mu_);
-    ended.swap(watch_);
-  }
+  LeaveWatch();
   StartWatch(lasting);
+}
+
+void Reflector::LeaveWatch() {
+  // Declared before the lock, so that its end is awaited after the unlock.
+  std::unique_ptr<Watch> ended;
+  absl::MutexLock lock(&watch_mu_);
+  ended.swap(watch_);
 }
 
 bool Reflector::HasWatch() const {
@@ -96,7 +101,7 @@ void Reflector::AskState(const ObjectKey& about, StateFn done) {
     if (askers_.size() > 1) return;
   }
   auto self = shared_from_this();
-  env_.questions->RunAt(env_.clock.SteadyNow(), [self] {
+  env_.lanes.questions->RunAt(env_.clock.SteadyNow(), [self] {
     const std::vector<Asker> askers = self->TakeAskers();
     if (askers.empty()) return;  // Stop has answered them.
     const ObjectKey& first = askers.front().about;

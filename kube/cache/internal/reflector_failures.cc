@@ -9,8 +9,12 @@
 //                open watch does not: that the server has gone silent, or that it refuses the
 //                credentials by now. It stays until a later request, or a new watch, is accepted;
 //                the request is repeated with a back-off, so that nobody has to ask.
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "base/json_size.h"
 #include "base/log.h"
 #include "kube/cache/internal/reflector.h"
 
@@ -20,6 +24,35 @@ absl::Status Reflector::last_error() const {
   absl::MutexLock lock(&mu_);
   if (!ask_error_.ok()) return ask_error_;
   return watch_is_open_ ? absl::OkStatus() : last_error_;
+}
+
+bool Reflector::HasRoomFor(const Object& object, int64_t most) const {
+  if (!IsOverBudget()) return true;
+  const ObjectPtr held = store().Find(object.key());
+  const auto freed =
+      held == nullptr ? int64_t{0} : static_cast<int64_t>(json::MemoryOf(held->root()));
+  const base::ByteBudget& budget = *env_.memory.budget;
+  return budget.used() - freed <= std::max(most, budget.limit());
+}
+
+absl::Status Reflector::NoteOverBudget() const {
+  if (env_.memory.on_exceeded) env_.memory.on_exceeded();
+  return absl::ResourceExhaustedError(
+      absl::StrCat(Name(), ": what is kept of the objects of ", server_, " takes more than ",
+                   env_.memory.budget->limit() >> 20, " MiB; they are not followed further"));
+}
+
+void Reflector::EndWatchOverBudget() {
+  absl::Duration delay;
+  {
+    absl::MutexLock lock(&mu_);
+    if (std::exchange(watch_is_over_, true)) return;
+    watch_is_open_ = false;
+    delay = backoff_.Next();
+  }
+  Failed(NoteOverBudget());
+  RunAfter(absl::ZeroDuration(), Step::kLeaveWatch);
+  RunAfter(delay, Step::kList);
 }
 
 void Reflector::OnOpen() {

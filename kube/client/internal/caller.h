@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "base/stop_token.h"
@@ -46,6 +47,8 @@ class Caller {
   const base::Clock& clock() const { return clock_; }
   Transport& transport() { return *transport_; }
   const ClientOptions& options() const { return options_; }
+  // See ClientOptions::memory; never null.
+  const std::shared_ptr<base::ByteBudget>& memory() const { return memory_; }
 
  private:
   // What to do after one attempt.
@@ -68,6 +71,7 @@ class Caller {
 
   const std::shared_ptr<Transport> transport_;
   const ClientOptions options_;
+  const std::shared_ptr<base::ByteBudget> memory_;
   const base::Clock& clock_;
   metrics::Registry* const registry_;
   ConcurrencyLimiter concurrency_;           // Of what the server answers itself.

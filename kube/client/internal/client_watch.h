@@ -37,6 +37,8 @@ class ClientWatch : public Watch {
   void OnHead(const HttpResponse& head);
   void OnData(absl::string_view bytes);
   void OnEnd(absl::Status status);
+  // Returns an error when the event that is coming in has been doing so for too long.
+  absl::Status CheckUnfinishedLine();
   absl::Status OnLine(absl::string_view line);
   void OnErrorData(absl::string_view bytes);
   void End(const absl::Status& status);
@@ -50,6 +52,9 @@ class ClientWatch : public Watch {
   HttpResponse error_answer_;  // Its code is 0 unless the server answered with an error.
   base::SteadyTime end_at_ = base::SteadyTime::InfiniteFuture();
   WatchDecoder decoder_;
+  // How many lines came before the one that is not complete, and when it was seen to have begun.
+  int64_t lines_before_ = -1;
+  base::SteadyTime line_began_;
   bool ended_ = false;
   // Declared last, so that it, and with it every callback, ends before the members that callbacks
   // use.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/byte_budget.h"
 #include "kube/client/client.h"
 #include "tests/kube/client/scripted_transport.h"
 #include "tests/support/fake_clock.h"
@@ -198,6 +199,57 @@ TEST_CASE("Broken, cut and malformed watches end with an error") {
     REQUIRE(f.recorder.ends.size() == 1);
     CHECK(f.recorder.ends[0].code() == c.want);
   }
+}
+
+TEST_CASE_METHOD(Fixture, "An event that has not ended after a minute ends the watch") {
+  const std::string event = Event("ADDED", "x", 6);
+  Head(200);
+  Data(event.substr(0, 10));
+  clock.Advance(absl::Seconds(60));
+  Data(event.substr(10, 1));
+  CHECK(recorder.ends.empty());
+  clock.Advance(absl::Seconds(1));
+  Data(event.substr(11, 1));
+  REQUIRE(recorder.ends.size() == 1);
+  CHECK(absl::IsUnavailable(recorder.ends[0]));
+  CHECK(recorder.ends[0].message() == "watch pods in a: an event has not ended after 1m");
+}
+
+TEST_CASE_METHOD(Fixture, "Each event has a minute of its own") {
+  const std::string event = Event("ADDED", "x", 6);
+  Head(200);
+  Data(event.substr(0, 10));
+  for (int i = 0; i < 5; ++i) {
+    clock.Advance(absl::Seconds(40));
+    Data(absl::StrCat(event.substr(10), event.substr(0, 10)));
+  }
+  CHECK(recorder.ends.empty());
+  CHECK(recorder.events.size() == 5);
+}
+
+TEST_CASE("Unfinished events of all watches of a client are charged together") {
+  const auto budget = std::make_shared<base::ByteBudget>(1000);
+  const auto transport = std::make_shared<tests::ScriptedTransport>(nullptr);
+  tests::FakeClock clock;
+  Client client(transport, {.memory = budget}, clock, nullptr);
+  Recorder first, second;
+  auto watch = client.StartWatch(kPods, "a", {}, first);
+  const StreamCallbacks stream = transport->stream;
+  auto other = client.StartWatch(kPods, "b", {}, second);
+  stream.on_head({.code = 200});
+  transport->stream.on_head({.code = 200});
+
+  stream.on_data(std::string(700, 'x'));
+  CHECK(budget->used() == 700);
+  transport->stream.on_data(std::string(200, 'x'));
+  CHECK(second.ends.empty());
+  transport->stream.on_data(std::string(200, 'x'));
+  REQUIRE(second.ends.size() == 1);
+  CHECK(absl::IsResourceExhausted(second.ends[0]));
+  CHECK(budget->used() == 700);
+  CHECK(first.ends.empty());
+  watch.reset();
+  CHECK(budget->used() == 0);
 }
 
 }  // namespace kube

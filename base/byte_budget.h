@@ -1,0 +1,60 @@
+// A limit for the memory that belongs together, such as what the objects of one server take.
+//
+//   const auto budget = std::make_shared<ByteBudget>(256 << 20);
+//   ByteBudget::Charge charge(budget);
+//   charge.Resize(buffer.size());
+//   if (budget->IsOver()) ...
+#ifndef BASE_BYTE_BUDGET_H_
+#define BASE_BYTE_BUDGET_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace base {
+
+// Counts and refuses nothing: whoever takes looks afterwards whether the budget is exceeded, and
+// gives back what is too much. Thread-safe.
+class ByteBudget {
+ public:
+  explicit ByteBudget(int64_t limit) : limit_(limit) {}
+  ByteBudget(const ByteBudget&) = delete;
+
+  int64_t limit() const { return limit_; }
+  int64_t used() const { return used_; }
+  bool IsOver() const { return used_ > limit_; }
+
+  class Charge;
+
+ private:
+  const int64_t limit_;
+  std::atomic<int64_t> used_ = 0;
+};
+
+// Bytes that are taken until the charge ends. Without a budget nothing is counted. Not thread-safe.
+class ByteBudget::Charge {
+ public:
+  explicit Charge(std::shared_ptr<ByteBudget> budget, size_t bytes = 0)
+      : budget_(std::move(budget)) {
+    Resize(bytes);
+  }
+  ~Charge() { Resize(0); }
+  Charge(const Charge&) = delete;
+
+  void Resize(size_t bytes) {
+    if (budget_ == nullptr) return;
+    budget_->used_ += static_cast<int64_t>(bytes) - bytes_;
+    bytes_ = static_cast<int64_t>(bytes);
+  }
+  bool IsOver() const { return budget_ != nullptr && budget_->IsOver(); }
+
+ private:
+  const std::shared_ptr<ByteBudget> budget_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace base
+
+#endif  // BASE_BYTE_BUDGET_H_
