@@ -1,8 +1,9 @@
 // A controller goes through three steps. Prepare adds a handler to each watched informer, so that
 // what the informer holds is queued first. Run then waits, with one deadline for all of them, until
-// every informer that is watched or read has synced; when one has not, Run fails, which ends the
-// manager. From then on the workers take requests until a stop shuts the queue down. Requests that
-// are still queued at that moment are dropped, because the next start lists all objects again.
+// every informer that is watched or read has synced; when one has not, and no page of its list has
+// come for as long, Run fails, which ends the manager. From then on the workers take requests until
+// a stop shuts the queue down. Requests that are still queued at that moment are dropped, because
+// the next start lists all objects again.
 //
 // A turn of a worker calls Reconcile inside a ReadScope and turns exceptions into errors. The
 // outcome decides what the queue does: it forgets the back-off of the request, or adds the request
@@ -70,6 +71,8 @@ struct Controller::Impl {
 
   void ConnectSources();
   absl::Status AwaitCaches(const base::StopToken& stop);
+  absl::Status AwaitCache(const Informer& informer, base::SteadyTime deadline,
+                          const base::StopToken& stop);
   void Process(const WorkQueue::Taken& taken, const base::StopToken& stop);
   absl::StatusOr<Action> Reconcile(const Request& request);
   void HandleError(const WorkQueue::Taken& taken, const absl::Status& error, bool stopping);
@@ -103,10 +106,23 @@ absl::Status Controller::Impl::AwaitCaches(const base::StopToken& stop) {
   const base::SteadyTime deadline =
       manager.clock().SteadyNow() + manager.options().cache_sync_timeout;
   for (const std::shared_ptr<Informer>& informer : informers) {
-    RETURN_IF_ERROR(informer->WaitForSync(deadline, stop));
+    RETURN_IF_ERROR(AwaitCache(*informer, deadline, stop));
     declared.push_back(informer.get());
   }
   return absl::OkStatus();
+}
+
+// A list whose pages come in is not given up, however many there are.
+absl::Status Controller::Impl::AwaitCache(const Informer& informer, base::SteadyTime deadline,
+                                          const base::StopToken& stop) {
+  for (;;) {
+    absl::Status synced = informer.WaitForSync(deadline, stop);
+    deadline = informer.last_page() + manager.options().cache_sync_timeout;
+    if (!absl::IsDeadlineExceeded(synced) || deadline <= manager.clock().SteadyNow()) return synced;
+    base::LogInfo("a cache is still being read", {{"controller", options.name},
+                                                  {"kind", informer.resource().gvk.kind},
+                                                  {"objects", informer.store().size()}});
+  }
 }
 
 void Controller::Impl::Process(const WorkQueue::Taken& taken, const base::StopToken& stop) {

@@ -1,10 +1,11 @@
 // Run starts the parts in this order: the servers, the group `always`, and then the election, or
-// the group `leaders` at once when there is no election. The election's thread calls BecomeLeader
-// when it has the lease, and that starts `leaders`. AwaitStop waits for the caller's stop or for
-// the first failure of any runnable. StopAll then ends `leaders`, `election` and `always`, one
-// after the other and with the same two deadlines for all: after two thirds of the graceful period
-// abort_token stops, which cuts off the calls under way, and at its end whoever still runs is named
-// in the error. The servers go last.
+// the group `leaders` at once when there is no election. When the election has the lease it calls
+// BecomeLeader, which starts `leaders`, and renews the lease meanwhile: with many cached objects it
+// takes seconds to prepare the loops. A lease that is lost by then starts none of them. AwaitStop
+// waits for the caller's stop or for the first failure of any runnable. StopAll then ends
+// `leaders`, `election` and `always`, one after the other and with the same two deadlines for all:
+// after two thirds of the graceful period abort_token stops, which cuts off the calls under way,
+// and at its end whoever still runs is named in the error. The servers go last.
 //
 // A lost lease is a failure of the group `election`. Its callback stops abort_token before it
 // reports the failure, since another process may act from then on. A manager leads at most once:
@@ -37,7 +38,7 @@ namespace {
 class Candidate : public Runnable {
  public:
   struct Calls {
-    std::function<void()> on_elected;
+    LeaderElector::OnElected on_elected;
     std::function<bool()> may_release;  // Asked after a stop.
     base::StopToken abort;              // Ends the release.
   };
@@ -97,7 +98,7 @@ struct Manager::Impl {
   absl::Status StartServers();
   void StopServers();
   absl::Status Start();
-  void BecomeLeader();
+  void BecomeLeader(const base::StopToken& over);
   bool MayRelease();
   void AwaitStop(const base::StopToken& stop);
   absl::Status StopAll();
@@ -150,12 +151,13 @@ void Manager::Impl::StopServers() {
   metrics.swap(metrics_server);
 }
 
-void Manager::Impl::BecomeLeader() {
+// Nothing is started once `over` is stopped: another process may lead by then.
+void Manager::Impl::BecomeLeader(const base::StopToken& over) {
   {
     absl::MutexLock lock(&mu);
     leader = true;
   }
-  leaders.Start();
+  leaders.Start(over);
 }
 
 // A loop that still runs, after the graceful period, must not meet that of another leader.
@@ -180,13 +182,14 @@ absl::Status Manager::Impl::Start() {
   always.Start();
   if (elector == nullptr) {
     if (!options.lease_name.empty()) MasterStatus(registry, options.lease_name).Set(1);
-    BecomeLeader();
+    BecomeLeader(base::StopToken());
     return absl::OkStatus();
   }
   election.Add(std::make_unique<Candidate>(
-      std::move(elector), Candidate::Calls{.on_elected = [this] { BecomeLeader(); },
-                                           .may_release = [this] { return MayRelease(); },
-                                           .abort = abort.get_token()}));
+      std::move(elector),
+      Candidate::Calls{.on_elected = [this](const base::StopToken& over) { BecomeLeader(over); },
+                       .may_release = [this] { return MayRelease(); },
+                       .abort = abort.get_token()}));
   election.Start();
   return absl::OkStatus();
 }

@@ -59,6 +59,8 @@ struct ManagerOptions {
   // a stand-by waits until it expires. A stand-by with this option watches the lease, and leads as
   // soon as it is given up.
   bool release_lease = false;
+  // How long a controller waits for the caches that it needs. A cache of which a page has come
+  // within this time is waited for further.
   absl::Duration cache_sync_timeout = absl::Minutes(2);
   absl::Duration graceful_stop = absl::Seconds(30);  // Limits the time of the whole stop.
 };

@@ -4,7 +4,9 @@
 // from the moment at which the Lease was last seen to change, so that the clocks of the contenders
 // need not agree; a change is seen with the next attempt, so up to one pause after it was made. The
 // wait ends when the Lease does (client-go waits for the rest of its pause), or early by a
-// LeaseWatch, if there is one. Renew then writes the Lease every retry period.
+// LeaseWatch, if there is one. Renew then writes the Lease every retry period, from the moment at
+// which it is held: what the leader does first, on a thread of its own, may take longer than the
+// Lease lasts.
 //
 // A second thread, the watchdog, ends the renewals when none has succeeded for the renew deadline;
 // it also cuts off a call that the server does not answer. The lease duration is longer than the
@@ -26,6 +28,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/threads.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/internal/lease_watch.h"
@@ -254,7 +257,8 @@ bool LeaderElector::Impl::Acquire(const base::StopToken& stop) {
 void LeaderElector::Impl::Renew(const base::StopToken& stop) {
   base::StopSource calls;  // Also ends a call that has not been answered by the deadline.
   base::StopCallback forward(stop, [&calls] { calls.request_stop(); });
-  std::thread watchdog([this, &calls] { Watchdog(calls); });
+  std::thread watchdog =
+      base::StartThread("the leader election", [this, &calls] { Watchdog(calls); });
   RenewUntil(calls.get_token());
   {
     absl::MutexLock lock(&mu);
@@ -314,13 +318,16 @@ absl::StatusOr<std::unique_ptr<LeaderElector>> LeaderElector::Create(LeaderElect
       new LeaderElector(std::make_unique<Impl>(std::move(options), environment)));
 }
 
-absl::Status LeaderElector::Run(const base::StopToken& stop,
-                                const std::function<void()>& on_elected) {
+absl::Status LeaderElector::Run(const base::StopToken& stop, const OnElected& on_elected) {
   if (!impl_->Acquire(stop)) return absl::OkStatus();
   impl_->Announce(true);
-  on_elected();
+  base::StopSource over;
+  std::thread leading =
+      base::StartThread("the leader election", [&] { on_elected(over.get_token()); });
   impl_->Renew(stop);
+  over.request_stop();
   impl_->Announce(false);
+  leading.join();
   if (stop.stop_requested()) return absl::OkStatus();
   return absl::AbortedError(absl::StrCat("leader election lost: ", impl_->WhyLost()));
 }

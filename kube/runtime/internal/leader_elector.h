@@ -54,10 +54,15 @@ class LeaderElector {
                                                                Environment environment);
   ~LeaderElector();
 
-  // Blocks: contends for the Lease, calls `on_elected` once it is held, and renews it. OK when
-  // stopped (a stand-by waits until the Lease expires, unless Release follows), kAborted when it
-  // was lost. Call it once.
-  absl::Status Run(const base::StopToken& stop, const std::function<void()>& on_elected);
+  // Called when the Lease is held, on a thread of its own. `over` is stopped when Run is to end,
+  // because of its own stop or because the Lease was lost; the call should then return soon, and
+  // begin nothing more that only a leader may do.
+  using OnElected = std::function<void(const base::StopToken& over)>;
+  // Blocks: contends for the Lease, calls `on_elected` once it is held, and renews it meanwhile and
+  // afterwards, however long the call takes. OK when stopped (a stand-by waits until the Lease
+  // expires, unless Release follows), kAborted when it was lost. Returns after the call has
+  // returned. Call it once.
+  absl::Status Run(const base::StopToken& stop, const OnElected& on_elected);
   // Gives up the Lease if Run has held it until its end, so that a stand-by takes it with its next
   // attempt. REQUIRES: Run has returned, and nothing of what it let run is running any more.
   // Failures are logged; then the Lease expires.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "base/threads.h"
 
 namespace kube::internal {
 namespace {
@@ -47,17 +48,33 @@ void TaskGroup::Add(std::unique_ptr<Runnable> runnable) {
   StartTask(task);
 }
 
-void TaskGroup::Start() {
+void TaskGroup::Start(const base::StopToken& cancelled) {
+  const auto is_over = [&] {
+    if (cancelled.stop_requested()) stop_.request_stop();  // Also for what is added later.
+    return stop_.stop_requested();
+  };
   absl::MutexLock lock(&mu_);
   if (std::exchange(started_, true)) return;
-  for (Task& task : tasks_) task.runnable->Prepare();
-  for (Task& task : tasks_) StartTask(task);
+  for (Task& task : tasks_) {
+    if (is_over()) return;
+    task.runnable->Prepare();
+  }
+  for (Task& task : tasks_) {
+    if (is_over()) return;
+    StartTask(task);
+  }
 }
 
 void TaskGroup::StartTask(Task& task) {
   if (stop_.stop_requested()) return;
   task.running = true;
-  task.thread = std::thread([this, &task] { Run(task); });
+  absl::StatusOr<std::thread> thread = base::TryStartThread([this, &task] { Run(task); });
+  if (thread.ok()) {
+    task.thread = *std::move(thread);
+    return;
+  }
+  task.running = false;
+  on_failure_(base::Annotate(thread.status(), task.runnable->name()));
 }
 
 void TaskGroup::Run(Task& task) {
@@ -71,11 +88,10 @@ void TaskGroup::Run(Task& task) {
 }
 
 void TaskGroup::RequestStop() {
-  {
-    absl::MutexLock lock(&mu_);
-    started_ = true;  // A later Start must not start anything.
-  }
+  // First, so that a Start which prepares tasks, with the lock held, ends.
   stop_.request_stop();
+  absl::MutexLock lock(&mu_);
+  started_ = true;  // A later Start must not start anything.
 }
 
 bool TaskGroup::Ended() const {

@@ -21,7 +21,8 @@ namespace kube::internal {
 // Thread-safe.
 class TaskGroup {
  public:
-  // Called with each error that a Run has returned, on that runnable's thread.
+  // Called with each error that a Run has returned, on that runnable's thread, and when there is no
+  // thread for a runnable, on the thread that starts the group. Must not call the group.
   using OnFailure = std::function<void(const absl::Status&)>;
 
   explicit TaskGroup(OnFailure on_failure) : on_failure_(std::move(on_failure)) {}
@@ -30,7 +31,8 @@ class TaskGroup {
 
   // The runnable starts with the group, or at once if the group has been started.
   void Add(std::unique_ptr<Runnable> runnable);
-  void Start();
+  // Returns early, and starts nothing more, once `cancelled` is stopped.
+  void Start(const base::StopToken& cancelled = {});
   // Requests the stop of all; nothing is started afterwards.
   void RequestStop();
   // Returns whether all that were started have ended by `deadline`. Threads that have ended are

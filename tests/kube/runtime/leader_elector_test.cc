@@ -58,8 +58,9 @@ struct Fixture {
     auto made = LeaderElector::Create(options, {client, events, clock, registry});
     REQUIRE(made.ok());
     elector = *std::move(made);
-    runner = std::thread(
-        [this] { result = elector->Run(stop.get_token(), [this] { elected = true; }); });
+    runner = std::thread([this] {
+      result = elector->Run(stop.get_token(), [this](const base::StopToken&) { elected = true; });
+    });
   }
   absl::Status Join() {
     if (runner.joinable()) runner.join();
@@ -131,7 +132,9 @@ TEST_CASE_METHOD(
   base::StopSource end;
   std::atomic<bool> succeeded = false;
   std::thread successor([&] {
-    base::IgnoreError((*made)->Run(end.get_token(), [&] { succeeded = true; }), "not asked");
+    base::IgnoreError(
+        (*made)->Run(end.get_token(), [&](const base::StopToken&) { succeeded = true; }),
+        "not asked");
   });
   CHECK(Eventually([&] { return succeeded.load(); }));  // The clock stands still.
   CHECK(Holder() == "successor");
@@ -397,7 +400,8 @@ struct Contenders : Fixture {
     REQUIRE(made.ok());
     standby = *std::move(made);
     standby_runner = std::thread([this] {
-      base::IgnoreError(standby->Run(stop_standby.get_token(), [this] { standby_elected = true; }),
+      base::IgnoreError(standby->Run(stop_standby.get_token(),
+                                     [this](const base::StopToken&) { standby_elected = true; }),
                         "not asked");
     });
     REQUIRE(server->AwaitRequests("GET", 2));

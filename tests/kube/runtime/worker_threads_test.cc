@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -14,11 +15,10 @@ namespace {
 
 using tests::Eventually;
 
-std::atomic<int> threads_ended = 0;
-
-// Counts the threads that have worked and ended.
+// Counts the threads that have worked and ended, which may be after the end of their test.
 struct Witness {
-  ~Witness() { ++threads_ended; }
+  ~Witness() { ++*threads_ended; }
+  const std::shared_ptr<std::atomic<int>> threads_ended;
 };
 
 Request Item(int n) { return {.key = {"ns", std::to_string(n)}}; }
@@ -30,8 +30,9 @@ struct Fixture {
   WorkQueue queue{{.name = "q"}, clock};
   std::atomic<int> working = 0, done = 0;
   std::atomic<bool> may_finish = false;
+  const std::shared_ptr<std::atomic<int>> threads_ended = std::make_shared<std::atomic<int>>(0);
   WorkerThreads threads{{kMost, kMost}, queue, [this](const WorkQueue::Taken&) {
-                          thread_local const Witness witness;
+                          thread_local const Witness witness{threads_ended};
                           ++working;
                           Eventually([this] { return may_finish.load(); });
                           --working;
@@ -40,7 +41,6 @@ struct Fixture {
   std::thread runner;
 
   Fixture() {
-    threads_ended = 0;
     runner = std::thread([this] { threads.Run(); });
   }
   ~Fixture() {
@@ -68,7 +68,7 @@ TEST_CASE_METHOD(Fixture, "threads that were not needed for some time end, and c
     // The one that runs the others stays.
     CHECK(Eventually([&] {
       clock.Advance(absl::Seconds(1));
-      return threads_ended == round * (kMost - 1);
+      return *threads_ended == round * (kMost - 1);
     }));
   }
 }
