@@ -11,7 +11,8 @@
 //
 // Only Written makes an event known as written, so that an event whose write failed is followed by
 // a create. Each of the four tables keeps the entries that were used last. An event whose entry was
-// dropped, or that comes after a restart, counts as new.
+// dropped, or that comes after a restart, counts as new. The tables hold digests of keys and
+// messages: with thousands of objects the texts would take several MB.
 #include "kube/runtime/internal/event_correlator.h"
 
 #include <algorithm>
@@ -44,12 +45,25 @@ std::string Key(const Parts&... parts) {
   return absl::StrJoin({absl::string_view(parts)...}, kSeparator);
 }
 
+// So many bytes lie in a string itself, without an allocation, and are enough to tell texts apart.
+constexpr size_t kDigestBytes = 15;
+
+template <class... Parts>
+std::string Digest(const Parts&... parts) {
+  return base::Sha256(Key(parts...)).substr(0, kDigestBytes);
+}
+
 std::string ObjectKeyOf(const EventNote& note) {
   const InvolvedObject& about = note.about;
   return Key(note.source, about.kind, about.ns, about.name, about.uid, about.api_version);
 }
 
 const char* TypeName(EventType type) { return type == EventType::kWarning ? "Warning" : "Normal"; }
+
+// Returns what two events have in common if the second one reports nothing new.
+std::string WordsOf(const EventNote& note) {
+  return Digest(TypeName(note.type), note.message, note.about.resource_version);
+}
 
 json::Value ReferenceJson(const InvolvedObject& about) {
   json::Value v = json::Value::Object();
@@ -79,8 +93,7 @@ EventCorrelator::EventCorrelator(bool every_success)
 
 std::optional<EventCorrelator::Decision> EventCorrelator::Correlate(const EventNote& note) {
   if (IsRepetition(note) || IsSpam(note)) return std::nullopt;
-  said_[Key(ObjectKeyOf(note), note.reason)] = {TypeName(note.type), note.message,
-                                                note.about.resource_version, note.at};
+  said_[Digest(ObjectKeyOf(note), note.reason)] = {WordsOf(note), note.at};
   Decision decision;
   decision.event = NewEvent(note, Aggregate(note, decision.key));
   const Observed& before = observed_[decision.key];
@@ -106,32 +119,31 @@ bool EventCorrelator::IsRepetition(const EventNote& note) {
   if (every_success_ && note.type == EventType::kNormal && note.about.resource_version.empty()) {
     return false;
   }
-  const LastSaid& last = said_[Key(ObjectKeyOf(note), note.reason)];
-  return last.type == TypeName(note.type) && last.message == note.message &&
-         last.resource_version == note.about.resource_version && note.at - last.at < kSilence;
+  const LastSaid& last = said_[Digest(ObjectKeyOf(note), note.reason)];
+  return last.words == WordsOf(note) && note.at - last.at < kSilence;
 }
 
 bool EventCorrelator::IsSpam(const EventNote& note) {
-  return !buckets_[ObjectKeyOf(note)].tokens.TryTake(note.at);
+  return !buckets_[Digest(ObjectKeyOf(note))].tokens.TryTake(note.at);
 }
 
 std::string EventCorrelator::Aggregate(const EventNote& note, std::string& key) {
   const std::string kind_of_event = Key(ObjectKeyOf(note), TypeName(note.type), note.reason);
   if (note.standing) {
-    key = Key(kind_of_event, note.message);
+    key = Digest(kind_of_event, note.message);
     return note.message;
   }
-  Similar& similar = similar_[kind_of_event];
+  Similar& similar = similar_[Digest(kind_of_event)];
   if (note.at - similar.last > kSimilarInterval) similar.messages.clear();
   similar.last = note.at;
-  similar.messages.insert(note.message);
+  similar.messages.insert(Digest(note.message));
   if (similar.messages.size() < kMaxSimilar) {
-    key = Key(kind_of_event, note.message);
+    key = Digest(kind_of_event, note.message);
     return note.message;
   }
   // The set stays below the limit, because only so many messages are kept.
   similar.messages.erase(similar.messages.begin());
-  key = kind_of_event;
+  key = Digest(kind_of_event);
   return absl::StrCat(kCombined, note.message);
 }
 
@@ -156,10 +168,10 @@ Object EventCorrelator::NewEvent(const EventNote& note, const std::string& messa
 // Returns what distinguishes the names of an object's events: never the same twice, but for
 // standing events what they are about.
 std::string EventCorrelator::NewSuffix(const EventNote& note) {
-  constexpr size_t kDigestBytes = 8;
+  constexpr size_t kSuffixBytes = 8;
   if (note.standing) {
     return absl::BytesToHexString(
-        base::Sha256(Key(ObjectKeyOf(note), note.reason, note.message)).substr(0, kDigestBytes));
+        Digest(ObjectKeyOf(note), note.reason, note.message).substr(0, kSuffixBytes));
   }
   last_nanos_ = std::max(absl::ToUnixNanos(note.time), last_nanos_ + 1);
   return absl::StrCat(absl::Hex(last_nanos_));

@@ -51,14 +51,14 @@ class EventCorrelator {
  private:
   // The last event of one source about one object for one reason.
   struct LastSaid {
-    std::string type, message, resource_version;
+    std::string words;  // A digest of the type, the message and the object's version.
     base::SteadyTime at = base::SteadyTime::InfinitePast();
   };
   struct SpamBucket {
     TokenBucket tokens;
     SpamBucket();
   };
-  // The different messages of otherwise similar events.
+  // Digests of the different messages of otherwise similar events.
   struct Similar {
     absl::flat_hash_set<std::string> messages;
     base::SteadyTime last = base::SteadyTime::InfinitePast();
