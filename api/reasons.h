@@ -112,6 +112,10 @@ inline constexpr char kCollectOverallStatusSucceed[] = "CollectOverallStatusSucc
 inline constexpr char kCollectOverallStatusFailed[] = "CollectOverallStatusFailed";
 inline constexpr char kResourceNotCounted[] = "ResourceNotCounted";
 
+// The reason of an event on a Cluster whose objects take more memory than a member may. Upstream
+// has none.
+inline constexpr char kClusterMemoryExceeded[] = "ClusterMemoryExceeded";
+
 // Reasons of events on CertificateSigningRequests.
 inline constexpr char kInvalidCertificateRequest[] = "InvalidCertificateRequest";
 inline constexpr char kAgentCertificateNotRecognized[] = "AgentCertificateNotRecognized";

@@ -1,7 +1,6 @@
 #include "config/options.h"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <string>
 #include <type_traits>
@@ -13,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "base/files.h"
 #include "base/listen_address.h"
 #include "base/status.h"
 #include "config/admission_flags.h"
@@ -82,6 +82,9 @@ absl::Status Validate(const Options& o) {
   if (o.scripts.memory_mib < 1) {
     return absl::InvalidArgumentError("--lua-memory-mib: must be greater than 0");
   }
+  if (o.clusters.memory_mib < 0) {
+    return absl::InvalidArgumentError("--cluster-memory-mib: must not be negative");
+  }
   if (o.profiling.enabled) {
     RETURN_IF_ERROR(CheckAddress("--profiling-bind-address", o.profiling.bind_address));
   }
@@ -90,8 +93,8 @@ absl::Status Validate(const Options& o) {
 }
 
 absl::Status ValidateFile(absl::string_view flag, const std::string& file) {
-  if (std::ifstream(file).good()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(flag, ": ", file, " cannot be read"));
+  const absl::Status read = base::ReadContent(file).status();
+  return read.ok() ? read : absl::InvalidArgumentError(absl::StrCat(flag, ": ", read.message()));
 }
 
 absl::Status ValidateAdmission(const AdmissionFlags& a) {

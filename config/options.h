@@ -50,6 +50,8 @@ struct ClusterMonitoring {
   absl::Duration monitor_grace_period = absl::Seconds(40);
   absl::Duration startup_grace_period = absl::Seconds(60);
   absl::Duration cache_sync_timeout = absl::Minutes(2);
+  // The MiB that the cached objects of one member may take; 0: as the memory limit determines.
+  int memory_mib = 0;
   bool resource_modeling = true;
 };
 

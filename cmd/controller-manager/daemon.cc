@@ -8,6 +8,8 @@
 // running that use the parts, so these are not destroyed, and the process ends with them.
 #include "cmd/controller-manager/daemon.h"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,6 +28,7 @@
 #include "cmd/controller-manager/controller_table.h"
 #include "cmd/controller-manager/expected_mends.h"
 #include "cmd/controller-manager/listen_errors.h"
+#include "cmd/controller-manager/member_memory.h"
 #include "cmd/controller-manager/memory_watch.h"
 #include "cmd/controller-manager/resync.h"
 #include "cmd/controller-manager/server_check.h"
@@ -91,7 +94,8 @@ kube::ClientOptions ElectionClient(const config::Options& o, const std::string& 
 
 kube::ClusterSet::Options MemberOptions(const config::Options& o,
                                         std::shared_ptr<kube::InformerThreads> threads,
-                                        const std::shared_ptr<kube::Shadow>& shadow) {
+                                        const std::shared_ptr<kube::Shadow>& shadow, int64_t bytes,
+                                        std::function<void(const std::string&)> on_full) {
   kube::ClusterSet::Options m;
   if (shadow != nullptr) {
     m.decorate = [shadow](const std::string& cluster, std::shared_ptr<kube::Transport> transport) {
@@ -99,6 +103,8 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o,
     };
   }
   m.informer_threads = std::move(threads);
+  m.member_bytes = bytes;
+  m.on_bytes_exceeded = std::move(on_full);
   m.qps = o.cluster_api_qps;
   m.burst = o.cluster_api_burst;
   m.user_agent = config::UserAgent(api::kControllerManager);
@@ -134,13 +140,16 @@ class Daemon {
         kinds_(cluster_, base::RealClock()),
         manager_(ManagerOptionsOf(options), cluster_, *events_, base::RealClock(), registry_),
         config_source_(cluster_),
-        members_(MemberOptions(options, informer_threads_, connection.shadow), config_source_,
-                 base::RealClock(), &registry_),
+        member_bytes_(MemberBytes(options.clusters.memory_mib, base::ReadMemoryUse())),
+        members_(MemberOptions(options, informer_threads_, connection.shadow, member_bytes_,
+                               [this](const std::string& cluster) { ReportFull(cluster); }),
+                 config_source_, base::RealClock(), &registry_),
         live_(manager_, loops::InterpreterOptions(options)),
         inventory_(members_),
         objects_({mapper_, members_, live_.interpreter(), base::RealClock(), registry_,
                   options.server_side_apply}),
-        status_writer_(manager_, loops::RateLimiterOf(options.rate_limits)),
+        status_writer_(manager_, loops::RateLimiterOf(options.rate_limits),
+                       options.concurrency.work),
         context_{manager_,
                  members_,
                  objects_,
@@ -193,6 +202,9 @@ class Daemon {
 
  private:
   void ShowBuild();
+  void ReportFull(const std::string& cluster) {
+    ReportMemberBytes(cluster, member_bytes_, cluster_, *events_);
+  }
   absl::Status LoadInterpreter(const base::StopToken& stop);
   void ShowShadow(const std::shared_ptr<kube::Shadow>& shadow);
   // What loops could not look at the last time, of the control plane and of all members.
@@ -212,6 +224,7 @@ class Daemon {
   kube::WatchedKinds kinds_;
   kube::Manager manager_;
   ClusterConfigSource config_source_;
+  const int64_t member_bytes_;
   kube::ClusterSet members_;
   interpreter::live::LiveInterpreter live_;
   loops::MemberInventory inventory_;

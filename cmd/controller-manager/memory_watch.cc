@@ -10,7 +10,7 @@
 namespace cmd {
 namespace {
 
-constexpr absl::Duration kPeriod = absl::Milliseconds(500);
+constexpr absl::Duration kPeriod = absl::Seconds(5);
 constexpr absl::Duration kTrimPause = absl::Minutes(1);
 constexpr absl::Duration kWarningPause = absl::Minutes(10);
 constexpr double kTight = 0.8;

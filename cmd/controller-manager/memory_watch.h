@@ -13,10 +13,10 @@
 
 namespace cmd {
 
-// Looks twice a second. From four fifths of the limit on it gives unused memory back to the kernel,
-// and from nine tenths on it logs a warning: once, and every ten minutes while that lasts. Shows
-// limit and use as the gauges `karmada_memory_limit_bytes` and `karmada_memory_working_set_bytes`.
-// Does nothing without a limit.
+// Looks every five seconds. From four fifths of the limit on it gives unused memory back to the
+// kernel, and from nine tenths on it logs a warning: once, and every ten minutes while that lasts.
+// Shows limit and use as the gauges `karmada_memory_limit_bytes` and
+// `karmada_memory_working_set_bytes`. Does nothing without a limit.
 class MemoryWatch : public kube::Runnable {
  public:
   using Reader = std::function<std::optional<base::MemoryUse>()>;

@@ -113,7 +113,10 @@ void AddClusterFlags(CLI::App& app, Options& o) {
   AddDuration(app, "--cluster-startup-grace-period", c.startup_grace_period,
               "the same while the cluster never reported");
   AddDuration(app, "--cluster-cache-sync-timeout", c.cache_sync_timeout,
-              "how long informers may take to sync");
+              "how long informers may take to sync, while no page of a list comes");
+  AddValue(app, "--cluster-memory-mib", c.memory_mib,
+           "MiB that the cached objects of one member cluster may take; 0: three quarters of the "
+           "memory limit, or 1024 without one");
   AddDuration(app, "--resync-period", o.resync_period,
               "hand every object to its controllers again after this time; 0: never");
   AddDuration(app, "--graceful-eviction-timeout", o.graceful_eviction_timeout,
@@ -210,6 +213,7 @@ absl::Span<const Support> UsedFlagNotes() {
       {"--cluster-api-kubeconfig", State::kHere,
        "see [cluster-api.md](cluster-api.md); read once, at the start"},
       {"--cluster-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
+      {"--cluster-memory-mib", State::kHere, "of this program only"},
       {"--enable-no-execute-taint-eviction", State::kHere, "only with the gate Failover"},
       {"--enable-taint-manager", State::kHere, "only with the gate Failover"},
       {"--federated-resource-quota-sync-period", State::kHere,

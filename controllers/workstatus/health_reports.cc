@@ -93,7 +93,8 @@ bool HealthReports::Added(const Subject& subject, std::string message) {
 
 void HealthReports::Removed(const Subject& subject) {
   absl::MutexLock lock(&mu_);
-  unhealthy_.erase(ObjectOf(subject));
+  // An empty table keeps no room for the largest number that there ever was.
+  if (unhealthy_.erase(ObjectOf(subject)) > 0 && unhealthy_.empty()) unhealthy_.rehash(0);
 }
 
 void HealthReports::Forget(const std::string& cluster, const kube::Gvk& gvk,

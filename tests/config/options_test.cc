@@ -76,7 +76,7 @@ TEST_CASE("the flags of admission come together, with files that can be read") {
   CHECK(absl::StrContains(refusal({address}), "needs --interpreter-admission-tls-cert-file"));
   CHECK(absl::StrContains(refusal({key + "k"}), "=k has no effect without"));
   CHECK(absl::StrContains(refusal({address, certificate + "/none", key + "/none"}),
-                          "/none cannot be read"));
+                          "/none does not exist"));
   CHECK(absl::StrContains(refusal({"--interpreter-admission-bind-address=foo"}), "\"foo\""));
   MustParse({"--interpreter-admission-bind-address=0"});
   config::AdmissionFlags admission;
@@ -213,6 +213,7 @@ TEST_CASE("refused flags and values are named") {
       {{"--leader-elect=maybe"}, "--leader-elect"},
       {{"--lua-timeout=0s"}, "--lua-timeout"},
       {{"--lua-memory-mib=0"}, "--lua-memory-mib"},
+      {{"--cluster-memory-mib=-1"}, "--cluster-memory-mib"},
       {{"--feature-gates=Nonsense=true"}, "Nonsense"},
       {{"--feature-gates=Failover=perhaps"}, "Failover"},
       {{"--logging-format=xml"}, "--logging-format"},

@@ -35,7 +35,7 @@ struct Watched : tests::ManagerFixture {
     clock.AwaitWaiters(1);
     for (size_t i = 1; i < mebibytes.size(); ++i) {
       used = mebibytes[i] * kMebibyte;
-      clock.AdvanceAndAwait(absl::Milliseconds(500));
+      clock.AdvanceAndAwait(absl::Seconds(5));
       clock.AwaitWaiters(1);
     }
     stop_watch.request_stop();

@@ -1,0 +1,21 @@
+// Reads whole files.
+#ifndef BASE_FILES_H_
+#define BASE_FILES_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace base {
+
+// kNotFound "PATH does not exist", or kInvalidArgument "PATH cannot be read: REASON", where the
+// reason is the system's: "Permission denied", "Is a directory".
+absl::StatusOr<std::string> ReadFile(const std::string& path);
+
+// As ReadFile, for files that mean nothing when they are empty, such as certificates and tokens;
+// one without a single byte is kInvalidArgument "PATH is empty".
+absl::StatusOr<std::string> ReadContent(const std::string& path);
+
+}  // namespace base
+
+#endif  // BASE_FILES_H_

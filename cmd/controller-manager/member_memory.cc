@@ -1,0 +1,32 @@
+#include "cmd/controller-manager/member_memory.h"
+
+#include "absl/strings/str_cat.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+
+namespace cmd {
+namespace {
+
+constexpr int64_t kMebibyte = int64_t{1} << 20;
+constexpr int64_t kWithoutLimit = 1024 * kMebibyte;
+
+}  // namespace
+
+int64_t MemberBytes(int memory_mib, const std::optional<base::MemoryUse>& use) {
+  if (memory_mib > 0) return memory_mib * kMebibyte;
+  return use.has_value() && use->limit > 0 ? use->limit / 4 * 3 : kWithoutLimit;
+}
+
+void ReportMemberBytes(const std::string& cluster, int64_t bytes,
+                       kube::ClusterClient& control_plane, kube::EventSink& events) {
+  const kube::ObjectPtr object = control_plane.Find(api::Clusters(), {"", cluster});
+  if (object == nullptr) return;
+  events.Record(api::kMemberController, kube::InvolvedObject::Of(*object),
+                kube::EventType::kWarning, api::reason::kClusterMemoryExceeded,
+                absl::StrCat("What is kept of the objects of cluster(", cluster,
+                             ") takes more than ", bytes / kMebibyte,
+                             " MiB of memory, so they are not followed further. Find out what "
+                             "fills the cluster, or raise --cluster-memory-mib."));
+}
+
+}  // namespace cmd

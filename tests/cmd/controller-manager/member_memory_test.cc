@@ -1,0 +1,39 @@
+#include "cmd/controller-manager/member_memory.h"
+
+#include <catch2/catch.hpp>
+
+#include "api/resources.h"
+#include "tests/support/manager_fixture.h"
+#include "tests/support/recording_events.h"
+
+namespace cmd {
+namespace {
+
+constexpr int64_t kMebibyte = int64_t{1} << 20;
+
+TEST_CASE("the memory of a member is what the flag says, or a share of the limit") {
+  const base::MemoryUse limited{.working_set = 10, .limit = 128 * kMebibyte};
+  CHECK(MemberBytes(300, limited) == 300 * kMebibyte);
+  CHECK(MemberBytes(0, limited) == 96 * kMebibyte);
+  CHECK(MemberBytes(0, std::nullopt) == 1024 * kMebibyte);
+}
+
+TEST_CASE_METHOD(tests::ManagerFixture,
+                 "too many objects of a member are an event on its Cluster") {
+  const auto clusters = informers.Get(api::Clusters());
+  server->Put(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", "m1"}));
+  REQUIRE(clusters->WaitForSync(base::SteadyTime::InfiniteFuture(), stop.get_token()).ok());
+  tests::RecordingEvents events_seen;
+  ReportMemberBytes("gone", 64 * kMebibyte, cluster, events_seen);
+  CHECK(events_seen.All().empty());
+  ReportMemberBytes("m1", 64 * kMebibyte, cluster, events_seen);
+  CHECK(events_seen.All() ==
+        std::vector<std::string>{
+            "Warning ClusterMemoryExceeded Cluster: What is kept of the objects of cluster(m1) "
+            "takes more than 64 MiB of memory, so they are not followed further. Find out what "
+            "fills the cluster, or raise --cluster-memory-mib."});
+  informers.Stop();
+}
+
+}  // namespace
+}  // namespace cmd
