@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/files.h"
 #include "base/status.h"
 #include "base/yaml.h"
 #include "sandbox/sim/kinds.h"
@@ -29,11 +28,8 @@ std::vector<fs::path> YamlFilesIn(const fs::path& directory) {
 }
 
 absl::Status AppendFile(const fs::path& file, std::vector<kube::Object>& out) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return absl::UnavailableError("cannot be read");
-  ASSIGN_OR_RETURN(std::vector<json::Value> documents, yaml::ParseAll(text.str()));
+  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(file));
+  ASSIGN_OR_RETURN(std::vector<json::Value> documents, yaml::ParseAll(text));
   for (json::Value& document : documents) out.emplace_back(std::move(document));
   return absl::OkStatus();
 }

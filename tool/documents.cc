@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <system_error>
 
@@ -10,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/files.h"
 #include "base/status.h"
 #include "base/yaml.h"
 
@@ -201,11 +201,7 @@ absl::StatusOr<std::string> DocumentReader::Text(const std::string& path) {
     in_was_read_ = true;
     return std::string(std::istreambuf_iterator<char>(in_), {});
   }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat(path, " cannot be opened"));
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (file.bad()) return absl::NotFoundError(absl::StrCat(path, " cannot be read"));
-  return text;
+  return base::ReadFile(path);
 }
 
 absl::StatusOr<std::vector<Document>> DocumentReader::Documents(const std::string& path) {

@@ -1,28 +1,15 @@
 #include "base/internal/server_tls.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/status.h"
 
 namespace base::internal {
 namespace {
-
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  content << file.rdbuf();
-  if (!file || !content) {
-    return absl::NotFoundError(absl::StrCat("cannot read ", path, ": ", std::strerror(errno)));
-  }
-  return content.str();
-}
 
 bool SameKeyPair(const tls::KeyPair& a, const tls::KeyPair& b) {
   return a.cert_pem == b.cert_pem && a.key_pem == b.key_pem;
@@ -76,8 +63,8 @@ void ServerTls::ReloadFiles(SteadyTime now) {
 
 absl::StatusOr<tls::KeyPair> ServerTls::ReadFiles() const {
   tls::KeyPair pair;
-  ASSIGN_OR_RETURN(pair.cert_pem, ReadFile(files_->certificate));
-  ASSIGN_OR_RETURN(pair.key_pem, ReadFile(files_->key));
+  ASSIGN_OR_RETURN(pair.cert_pem, ReadContent(files_->certificate));
+  ASSIGN_OR_RETURN(pair.key_pem, ReadContent(files_->key));
   return pair;
 }
 

@@ -1,11 +1,10 @@
 #include "cmd/search/registry_service.h"
 
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
 #include "base/status.h"
 #include "search/registry/etcd_store.h"
 #include "search/registry/record_store.h"
@@ -20,11 +19,9 @@ constexpr absl::Duration kProbeAgain = absl::Seconds(1);  // While the storage d
 // Returns "" without a path. The error names the flag.
 absl::StatusOr<std::string> FileText(const char* flag, const std::string& path) {
   if (path.empty()) return std::string();
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return absl::NotFoundError(absl::StrCat(flag, ": ", path, " cannot be read"));
-  return text.str();
+  auto text = base::ReadContent(path);
+  if (!text.ok()) return base::Annotate(text.status(), flag);
+  return text;
 }
 
 absl::StatusOr<search::EtcdOptions> EtcdOptionsOf(const RegistryStorageOptions& s) {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -12,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -27,15 +26,6 @@ struct Certificate {
   tls::KeyPair pair;
   std::string ca_pem;
 };
-
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.good() && !in.eof())
-    return absl::InvalidArgumentError(absl::StrCat(path, ": unreadable"));
-  if (text.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": missing or empty"));
-  return text;
-}
 
 bool IsIpAddress(absl::string_view host) {
   return absl::StrContains(host, ':') ||
@@ -56,11 +46,11 @@ absl::StatusOr<Certificate> LoadCertificate(const ServerOptions& options) {
     return MakeCertificate(options.host);
   }
   Certificate loaded;
-  ASSIGN_OR_RETURN(loaded.pair.cert_pem, ReadFile(options.certificate_file));
-  ASSIGN_OR_RETURN(loaded.pair.key_pem, ReadFile(options.key_file));
+  ASSIGN_OR_RETURN(loaded.pair.cert_pem, base::ReadContent(options.certificate_file));
+  ASSIGN_OR_RETURN(loaded.pair.key_pem, base::ReadContent(options.key_file));
   loaded.ca_pem = loaded.pair.cert_pem;
   if (!options.ca_file.empty()) {
-    ASSIGN_OR_RETURN(loaded.ca_pem, ReadFile(options.ca_file));
+    ASSIGN_OR_RETURN(loaded.ca_pem, base::ReadContent(options.ca_file));
   }
   return loaded;
 }
@@ -115,7 +105,7 @@ absl::StatusOr<std::string> FilledManifests(const std::string& directory,
   std::sort(files.begin(), files.end());
   std::string out;
   for (const std::string& file : files) {
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+    ASSIGN_OR_RETURN(const std::string text, base::ReadContent(file));
     absl::StrAppend(&out, "---\n", text);
   }
   return absl::StrReplaceAll(

@@ -18,6 +18,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/stop_flag.h"
@@ -106,7 +107,7 @@ absl::StatusOr<std::unique_ptr<CredentialSource>> CredentialSource::Create(
 
 absl::Status CredentialSource::LoadFiles(Loaded& loaded) const {
   if (!config_.token_file.empty()) {
-    auto token = ReadFile(config_.token_file);
+    auto token = base::ReadContent(config_.token_file);
     if (!token.ok()) return base::Annotate(token.status(), "token file");
     const absl::string_view trimmed = absl::StripAsciiWhitespace(*token);
     if (trimmed.empty()) {
@@ -117,8 +118,9 @@ absl::Status CredentialSource::LoadFiles(Loaded& loaded) const {
     loaded.fresh_until = clock_.SteadyNow() + kFileRecheck;
   }
   if (!config_.client_certificate_file.empty()) {
-    ASSIGN_OR_RETURN(loaded.certificate.cert_pem, ReadFile(config_.client_certificate_file));
-    ASSIGN_OR_RETURN(loaded.certificate.key_pem, ReadFile(config_.client_key_file));
+    ASSIGN_OR_RETURN(loaded.certificate.cert_pem,
+                     base::ReadContent(config_.client_certificate_file));
+    ASSIGN_OR_RETURN(loaded.certificate.key_pem, base::ReadContent(config_.client_key_file));
     loaded.fresh_until = clock_.SteadyNow() + kFileRecheck;
   }
   return absl::OkStatus();

@@ -1,15 +1,13 @@
 #include "kube/client/kubeconfig.h"
 
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <tuple>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/files.h"
 #include "base/status.h"
 #include "base/yaml.h"
 #include "kube/client/internal/kubeconfig_files.h"
@@ -24,7 +22,7 @@ std::string DirectoryOf(const std::string& path) {
 }
 
 absl::Status MergeFile(const std::string& path, KubeconfigEntries& entries) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
   return base::Annotate(entries.Merge(text, DirectoryOf(path)), "kubeconfig ", path);
 }
 
@@ -95,10 +93,11 @@ absl::StatusOr<ConnectionConfig> InCluster(const ConfigEnvironment& environment)
   config.server = absl::StrCat("https://", is_ipv6 ? "[" : "", host, is_ipv6 ? "]" : "", ":", port);
   config.token_file = absl::StrCat(environment.service_account_directory, "/token");
   config.ca_origin = absl::StrCat("file ", environment.service_account_directory, "/ca.crt");
-  auto ca = ReadFile(absl::StrCat(environment.service_account_directory, "/ca.crt"));
+  auto ca = base::ReadContent(absl::StrCat(environment.service_account_directory, "/ca.crt"));
   if (!ca.ok()) return base::Annotate(ca.status(), "in-cluster configuration");
   config.ca_pem = std::move(*ca);
-  RETURN_IF_ERROR(base::Annotate(ReadFile(config.token_file).status(), "in-cluster configuration"));
+  RETURN_IF_ERROR(
+      base::Annotate(base::ReadContent(config.token_file).status(), "in-cluster configuration"));
   return config;
 }
 
@@ -144,25 +143,6 @@ bool DifferOnlyInToken(const ConnectionConfig& a, const ConnectionConfig& b) {
 
 bool SameConnection(const ConnectionConfig& a, const ConnectionConfig& b) {
   return a.token == b.token && SameButForToken(a, b);
-}
-
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             &std::fclose);
-  if (file == nullptr && errno == ENOENT) {
-    return absl::NotFoundError(absl::StrCat(path, " does not exist"));
-  }
-  std::string text;
-  char block[4096];
-  size_t got = 0;
-  while (file != nullptr && (got = std::fread(block, 1, sizeof block, file.get())) > 0) {
-    text.append(block, got);
-  }
-  if (file == nullptr || std::ferror(file.get())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, " cannot be read: ", std::strerror(errno)));
-  }
-  return text;
 }
 
 std::string ResolvePath(absl::string_view path, const std::string& directory) {

@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
 #include "base/status.h"
 #include "kube/client/internal/kubeconfig_files.h"
 
@@ -45,7 +46,7 @@ absl::StatusOr<std::string> DataOrFile(const KubeconfigEntries::Entry& entry,
   }
   ASSIGN_OR_RETURN(const std::string path, StringField(entry.value, field));
   if (path.empty()) return std::string();
-  auto content = ReadFile(ResolvePath(path, entry.directory));
+  auto content = base::ReadContent(ResolvePath(path, entry.directory));
   if (!content.ok())
     return Unusable(field, absl::StrCat("names a file: ", content.status().message()));
   return content;

@@ -45,9 +45,6 @@ class KubeconfigEntries {
   Section clusters_, users_, contexts_;
 };
 
-// Reads a whole file. kNotFound, or kInvalidArgument when it cannot be read.
-absl::StatusOr<std::string> ReadFile(const std::string& path);
-
 // Returns `path` itself when it is absolute or empty, else the path under `directory`.
 std::string ResolvePath(absl::string_view path, const std::string& directory);
 
