@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/threads.h"
+
 namespace base {
 
 StopSignals::StopSignals() {
@@ -16,7 +18,7 @@ StopSignals::StopSignals() {
 }
 
 void StopSignals::Watch(std::function<void(int signal)> on_first, int exit_code) const {
-  std::thread([signals = *this, on_first = std::move(on_first), exit_code] {
+  StartThread("the signals", [signals = *this, on_first = std::move(on_first), exit_code] {
     on_first(signals.Await());
     signals.Await();
     _exit(exit_code);

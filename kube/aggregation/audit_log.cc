@@ -26,6 +26,7 @@
 #include "base/cut_text.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/threads.h"
 
 namespace kube::aggregation {
 namespace {
@@ -100,7 +101,7 @@ class Writer : public AuditLog {
   absl::Status Start() {
     if (to_stdout()) fd_ = STDOUT_FILENO;
     if (!to_stdout() && !Reopen()) return absl::InvalidArgumentError(Error("open", options_.path));
-    thread_ = std::thread([this] { Run(); });
+    thread_ = base::StartThread("the audit log", [this] { Run(); });
     return absl::OkStatus();
   }
 

@@ -5,10 +5,8 @@
 // again after a pause, which is longer if the watch has failed. In between it reads the
 // files again at their times.
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -16,11 +14,13 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "base/snapshot.h"
 #include "base/status.h"
 #include "base/stop_flag.h"
+#include "base/threads.h"
 #include "kube/aggregation/authentication_config.h"
 
 namespace kube::aggregation {
@@ -41,16 +41,6 @@ const Resource& ConfigMaps() {
 const std::string& FieldSelector() {
   static const std::string* const selector = new std::string(absl::StrCat("metadata.name=", kName));
   return *selector;
-}
-
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  content << file.rdbuf();
-  if (!file.good() || !content.good()) {
-    return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
-  }
-  return content.str();
 }
 
 void LowerNames(std::vector<std::string>& names) {
@@ -85,7 +75,9 @@ class Follower : public AuthenticationSource, private WatchHandler {
             {{"error", status}});
       }
     }
-    if (LooksUp() || HasFiles()) thread_ = std::thread([this] { Run(); });
+    if (LooksUp() || HasFiles()) {
+      thread_ = base::StartThread("the authorities of clients", [this] { Run(); });
+    }
     return absl::OkStatus();
   }
 
@@ -118,7 +110,7 @@ class Follower : public AuthenticationSource, private WatchHandler {
 
   static absl::StatusOr<std::shared_ptr<const tls::ClientAuthority>> ReadAuthority(
       absl::string_view flag, const std::string& path) {
-    auto pem = ReadFile(path);
+    auto pem = base::ReadContent(path);
     if (!pem.ok()) return base::Annotate(pem.status(), "--", flag);
     auto authority = tls::ClientAuthority::Create(*pem);
     if (!authority.ok()) return base::Annotate(authority.status(), "--", flag, ": ", path);
