@@ -167,7 +167,7 @@ TEST_CASE("unusable flags are named") {
   Fixture f;
   AuthenticationOptions options;
   options.client_ca_file = "/does/not/exist";
-  CHECK(f.Start(options).message() == "--client-ca-file: /does/not/exist: cannot be read");
+  CHECK(f.Start(options).message() == "--client-ca-file: /does/not/exist does not exist");
   options = {};
   options.requestheader_names.group = {"x-group", " "};
   CHECK(f.Start(options).message() == "--requestheader-group-headers: empty value");
