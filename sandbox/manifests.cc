@@ -29,8 +29,9 @@ std::vector<fs::path> YamlFilesIn(const fs::path& directory) {
 
 absl::Status AppendFile(const fs::path& file, std::vector<kube::Object>& out) {
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(file));
-  ASSIGN_OR_RETURN(std::vector<json::Value> documents, yaml::ParseAll(text));
-  for (json::Value& document : documents) out.emplace_back(std::move(document));
+  auto documents = yaml::ParseAll(text);
+  if (!documents.ok()) return base::Annotate(documents.status(), file.string());
+  for (json::Value& document : *documents) out.emplace_back(std::move(document));
   return absl::OkStatus();
 }
 
@@ -63,7 +64,7 @@ absl::StatusOr<std::string> FindManifests(const ManifestPlace& place) {
 absl::StatusOr<std::vector<kube::Object>> ReadManifests(const std::string& directory) {
   std::vector<kube::Object> objects;
   for (const fs::path& file : YamlFilesIn(directory)) {
-    RETURN_IF_ERROR(base::Annotate(AppendFile(file, objects), file.string()));
+    RETURN_IF_ERROR(AppendFile(file, objects));
   }
   return objects;
 }
