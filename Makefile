@@ -105,6 +105,12 @@ noise: build ## Run the tests with their threads held up at random (15 minutes; 
 	@echo "== noise"
 	@$(PYTHON) -u tests/noise/run.py --seconds $(NOISE_SECONDS) --seeds $(NOISE_SEEDS) --jobs $(JOBS) $(if $(NOISE_SEED),--seed $(NOISE_SEED)) $(NOISE_SUITES)
 
+.PHONY: hostile
+hostile: setup ## Attack karmada-search over the sandbox, and see that it stays within its bounds (some attacks: HOSTILE="sort slow")
+	$(call build,release,karmada-search karmada-sandbox search_load)
+	@echo "== hostile"
+	@$(PYTHON) -u tests/hostile/run.py $(HOSTILE)
+
 .PHONY: bench
 bench: setup ## Measure against upstream's controller manager, interpreter and search (needs Go; N apps: make bench N=300)
 	$(call build,release,$(BINARIES) interpreter_bench search_load)

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/cut_text.h"
 #include "base/status.h"
 #include "kube/meta/quantity.h"
 
@@ -64,12 +65,16 @@ double Finite(double number) {
 }
 
 Value ValueOf(const json::Value& value) {
-  if (value.is_null()) return {};
+  if (value.is_null() || value.is_object() || value.is_array()) return {};
   if (value.is_number()) return {Value::kNumber, value.AsDouble(), ""};
   if (!value.is_string()) return {Value::kText, 0, json::Write(value)};
-  const auto quantity = Quantity::Parse(value.AsString());
+  const absl::string_view text = value.AsString();
+  if (text.size() > SortOrder::kMaxText) {
+    return {Value::kText, 0, base::CutText(text, SortOrder::kMaxText)};
+  }
+  const auto quantity = Quantity::Parse(text);
   if (quantity.ok()) return {Value::kNumber, Finite(quantity->AsApproximateFloat()), ""};
-  return {Value::kText, 0, value.ToString()};
+  return {Value::kText, 0, std::string(text)};
 }
 
 int CompareOne(const Value& a, const Value& b, bool descending) {
@@ -94,7 +99,13 @@ absl::StatusOr<SortOrder> SortOrder::Parse(absl::string_view text) {
   order.text_ = std::string(text);
   if (text.empty()) return order;
   std::vector<std::string> needed;
-  for (const absl::string_view part : SplitKeys(text)) {
+  const std::vector<absl::string_view> parts = SplitKeys(text);
+  if (parts.size() > kMaxKeys) {
+    return absl::InvalidArgumentError(absl::StrCat("sort: ", parts.size(),
+                                                   " fields are too many: a list is sorted by ",
+                                                   kMaxKeys, " at most"));
+  }
+  for (const absl::string_view part : parts) {
     ASSIGN_OR_RETURN(const auto direction_and_expression, DirectionAndExpression(part));
     const auto& [descending, expression] = direction_and_expression;
     auto path = JsonPath::Parse(absl::StrCat("{.", expression, "}"));
@@ -120,6 +131,16 @@ SortOrder::Values SortOrder::ValuesOf(const json::Value& object) const {
 SortOrder::Values SortOrder::ValuesOfText(absl::string_view text) const {
   const auto parsed = json::Parse(text, {.kept = &fields_});
   return ValuesOf(parsed.ok() ? *parsed : json::Value());
+}
+
+size_t SortOrder::BytesOf(const Values& values) {
+  size_t bytes = values.capacity() * sizeof(Value);
+  // Short texts lie in the value itself.
+  constexpr size_t kInside = 15;
+  for (const Value& value : values) {
+    if (value.text.capacity() > kInside) bytes += value.text.capacity() + 1;
+  }
+  return bytes;
 }
 
 int SortOrder::Compare(const Values& a, const Values& b) const {

@@ -16,7 +16,7 @@ SEARCH = paths.BIN / "karmada-search"
 PROXY = "/apis/search.karmada.io/v1alpha1/proxying/karmada/proxy"
 REGISTRIES = "/apis/search.karmada.io/v1alpha1/resourceregistries"
 _RECORDS = paths.ROOT / "config" / "search" / "storage.search.karmada.io_resourceregistryrecords.yaml"
-_ALL_SYNCED = re.compile(r"(\d+) of \1 resources are synced")
+_ALL_SYNCED = re.compile(r"(\d+) of \1 resources? (?:is|are) synced")
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 
@@ -94,11 +94,11 @@ class SandboxSearch:
         """Returns the exit code."""
         return self._search.stop(35)
 
-    def start_search(self):
+    def start_search(self, flags=(), program=(SEARCH,)):
         self._search = Process("karmada-search", [
-            SEARCH, f"--kubeconfig={self.folder}/karmada.kubeconfig", "--registry-storage=custom-resources",
+            *program, f"--kubeconfig={self.folder}/karmada.kubeconfig", "--registry-storage=custom-resources",
             "--bind-address=127.0.0.1", f"--secure-port={self._port}", f"--tls-cert-file={self._pki.crt('search')}",
-            f"--tls-private-key-file={self._pki.key('search')}"], self._logs / "karmada-search.log")
+            f"--tls-private-key-file={self._pki.key('search')}", *flags], self._logs / "karmada-search.log")
 
         def ready():
             self._search.check_alive()

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "absl/strings/str_cat.h"
+
 namespace kube {
 namespace {
 
@@ -59,6 +61,28 @@ TEST_CASE("the first field that differs decides") {
                 R"({"a":{"x.io/y":"q"},"c":1})") == -1);
   CHECK(Compare("l[?(@.t==\"b\")].v", R"({"l":[{"t":"a","v":3},{"t":"b","v":1}]})",
                 R"({"l":[{"t":"b","v":2}]})") == -1);
+}
+
+TEST_CASE("an order has eight fields at most") {
+  CHECK(Order("a,b,c,d,e,f,g,h").size() == 8);
+  const auto nine = SortOrder::Parse("a,b,c,d,e,f,g,h,i");
+  CHECK(absl::IsInvalidArgument(nine.status()));
+  CHECK(nine.status().message() == "sort: 9 fields are too many: a list is sorted by 8 at most");
+}
+
+TEST_CASE("what is kept of an object is short, whatever the object is") {
+  const std::string text(1 << 20, 'x');
+  const SortOrder order = Order("a,b,c");
+  const SortOrder::Values values = order.ValuesOfText(
+      absl::StrCat(R"({"a":")", text, R"(","b":{"x":")", text, R"("},"c":[")", text, R"("]})"));
+  CHECK(SortOrder::BytesOf(values) <= 1024);
+  CHECK(values[0].text.size() <= SortOrder::kMaxText);
+  // Objects and arrays have no order.
+  CHECK(Compare("n", R"({"n":{"a":1}})", "{}") == 0);
+  CHECK(Compare("n", R"({"n":[1]})", R"({"n":1})") == 1);
+  // Texts differ where they are compared.
+  CHECK(Compare("n", absl::StrCat(R"({"n":"a)", text, "\"}"),
+                absl::StrCat(R"({"n":"b)", text, "\"}")) == -1);
 }
 
 TEST_CASE("values of another order are refused") {

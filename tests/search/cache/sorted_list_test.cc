@@ -3,6 +3,11 @@
 
 #include <catch2/catch.hpp>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/json.h"
+
 #include "tests/search/cache/members.h"
 
 namespace search {
@@ -82,6 +87,73 @@ TEST_CASE("sorted pages fit together while objects and clusters come and go") {
   CHECK(absl::IsInvalidArgument(ListSorted(f.cache(), other, order).status()));
   f.cache().SetScope(tests::SearchMembers::Scope({"m1", "m3"}));
   CHECK(absl::IsOutOfRange(ListSorted(f.cache(), next, order).status()));
+}
+
+TEST_CASE("sorted pages have each object once, in the order of the whole list") {
+  Fixture f;
+  for (int i = 0; i < 20; ++i) {
+    f.Add(i % 3 == 0 ? "m1" : "m2", absl::StrCat("e", i), absl::StrCat(i % 4), "Running");
+  }
+  const SortOrder order = Order("spec.memory");
+  const std::string whole = f.Sorted("spec.memory");
+  for (const size_t limit : {1, 3, 7, 100}) {
+    CAPTURE(limit);
+    std::string joined;
+    ListRequest request{.gvr = kPods.gvr(), .limit = limit};
+    size_t pages = 0;
+    do {
+      const auto page = ListSorted(f.cache(), request, order);
+      REQUIRE(page.ok());
+      CHECK(page->size() <= limit);
+      absl::StrAppend(&joined, joined.empty() ? "" : " ", Names(*page));
+      CHECK((page->remaining > 0) == !page->continue_token.empty());
+      request.continue_token = page->continue_token;
+    } while (!request.continue_token.empty() && ++pages < 100);
+    CHECK(joined == whole);
+  }
+}
+
+TEST_CASE("a place that no page has named is refused") {
+  Fixture f;
+  const auto token = [](int64_t last, int64_t seen, const std::string& version) {
+    return absl::WebSafeBase64Escape(json::Write(json::Value::Object(
+        {{"rv", version}, {"last", last}, {"seen", seen}, {"sort", "metadata.name"}})));
+  };
+  const SortOrder order = Order("metadata.name");
+  const auto first = ListSorted(f.cache(), {.gvr = kPods.gvr(), .limit = 2}, order);
+  REQUIRE(first.ok());
+  const auto next = [&](int64_t last, int64_t seen) {
+    const auto page = ListSorted(
+        f.cache(),
+        {.gvr = kPods.gvr(), .limit = 2, .continue_token = token(last, seen, first->version)},
+        order);
+    return page.ok() ? Names(*page) : absl::StatusCodeToString(page.status().code());
+  };
+  CHECK(next(1, 2) == "m2:x/c m2:x/d");
+  CHECK(next(4, 2) == "INVALID_ARGUMENT");
+  CHECK(next(1, 5) == "INVALID_ARGUMENT");
+  CHECK(next(-1, 1) == "INVALID_ARGUMENT");
+  CHECK(next(1, 0) == "INVALID_ARGUMENT");
+  // An invented number of objects does no harm.
+  CHECK(next(0, 4) == "m1:x/b m2:x/c");
+}
+
+TEST_CASE("what is kept of a sorted list is limited") {
+  Fixture f;
+  std::vector<std::string> keys;
+  const std::string text(SortOrder::kMaxText, 'x');
+  for (size_t i = 0; i < SortOrder::kMaxKeys; ++i) keys.push_back(absl::StrCat("status.k", i));
+  const size_t enough = kMaxSortBytes / (SortOrder::kMaxKeys * SortOrder::kMaxText);
+  for (size_t i = 0; i < enough; ++i) {
+    kube::Object pod = tests::PodIn("x", absl::StrCat("n", i));
+    for (size_t k = 0; k < keys.size(); ++k) pod.Set({"status", absl::StrCat("k", k)}, text);
+    f.Server("m1").Put(kPods, pod);
+  }
+  const auto m1 = f.cache().Find("m1", kPods.gvr());
+  REQUIRE(tests::Eventually([&] { return m1->size() == enough + 2; }));
+  const SortOrder order = Order(absl::StrJoin(keys, ","));
+  CHECK(absl::IsInvalidArgument(ListSorted(f.cache(), {.gvr = kPods.gvr()}, order).status()));
+  CHECK(ListSorted(f.cache(), {.gvr = kPods.gvr(), .limit = 500}, order)->size() == 500);
 }
 
 }  // namespace

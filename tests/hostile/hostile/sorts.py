@@ -1,0 +1,23 @@
+"""Lists in an order of the caller's choice."""
+
+from .attack import attack
+from .site import VIEW
+
+_GET = "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+
+
+def _sorted(keys, query="&limit=1"):
+    return _GET.format(path=f"{VIEW}/api/v1/pods?resourceVersion=0&sort={keys}{query}").encode()
+
+
+@attack("sort keys", sizes={"short": 1, "long": 4}, at_most={"growth MB": 60, "unexpected answers": 0, "bystander failed": 0})
+def sort_keys(attacked, times):
+    """A reader asks for one object, sorted by whole `spec`s, by the most keys that there may be, by thousands of keys, and by
+    everything there is."""
+    unexpected = 0
+    for keys, expected in (("spec," * 9 + "spec", 400), (",".join(["kind"] * 1000), 400), ("spec," * 7 + "spec", 200),
+                           ("..name," * 7 + "..image", 200)):
+        for _ in range(times):
+            code, _ = attacked.answer(_sorted(keys), timeout=120)
+            unexpected += code != expected
+    return {"unexpected answers": unexpected}

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Attacks a karmada-search that runs over the sandbox, and fails if it takes more than it may.
+
+    run.py [--short] [--pods N] [--program FILE] [NAME ...]
+
+Prints what each attack did to memory, CPU time and to somebody else who went on reading.
+"""
+
+import argparse
+import pathlib
+import signal
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE)]
+sys.dont_write_bytecode = True
+
+from hostile import sorts  # noqa: E402,F401  (it declares attacks)
+from hostile.attack import ATTACKS  # noqa: E402
+from hostile.site import Site, paths  # noqa: E402
+
+
+def main():
+    options = parse()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for program in ("karmada-search", "karmada-sandbox", "search_load"):
+        if not (paths.BIN / program).exists():
+            sys.exit(f"hostile: {paths.BIN / program} is missing: make hostile builds it")
+    size, began = "short" if options.short else "long", time.monotonic()
+    chosen = [a for a in ATTACKS if not options.names or any(name in a.name for name in options.names)]
+    if not chosen:
+        sys.exit(f"hostile: no such attack; there are {', '.join(a.name for a in ATTACKS)}")
+    failed = []
+    with Site(paths.BUILD / "hostile", options.pods or (2_000 if options.short else 20_000), options.program) as site:
+        print(f"hostile: {site.total:,} pods in {len(site.members)} members after {time.monotonic() - began:.0f} s", flush=True)
+        for attack in chosen:
+            failed += run(site, attack, size)
+    for line in failed:
+        print(f"hostile: FAILED: {line}")
+    sys.exit(1 if failed else 0)
+
+
+def run(site, attack, size):
+    """Runs one attack; returns what it broke."""
+    began = time.monotonic()
+    with site.attacked(attack.flags) as attacked:
+        figures = attack.run(attacked, attack.sizes[size]) or {}
+        figures = {**attacked.finish(), **figures}
+    print(f"hostile: {attack.name} ({time.monotonic() - began:.0f} s)")
+    bounds, broken = attack.bounds(size == "long"), []
+    for name, value in figures.items():
+        shown = f"{value:.3g}" if isinstance(value, float) else value
+        print(f"  {name}: {shown}" + (f" (at most {bounds[name]})" if name in bounds else ""), flush=True)
+        if name in bounds and value > bounds[name]:
+            broken.append(f"{attack.name}: {name} is {shown}, at most {bounds[name]} may be")
+    return broken
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--short", action="store_true", help="fewer pods and requests, and no bounds of time")
+    parser.add_argument("--pods", type=int)
+    parser.add_argument("--program", default=paths.BIN / "karmada-search", help="another karmada-search, to compare with")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="parts of the names of attacks")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
