@@ -44,7 +44,8 @@ void AddFeatureFlags(CLI::App& app, SearchOptions& o) {
            "nor of callers' requests; 0: no limit");
   AddValue(app, "--kube-api-burst", o.kube_api_burst, "burst of --kube-api-qps");
   AddValue(app, "--cluster-api-qps", o.cluster_api_qps,
-           "requests per second to each member cluster for its cache; 0: no limit");
+           "requests per second to each member cluster for the lists and watches of its cache, not "
+           "for the questions on which reads wait; 0: no limit");
   AddValue(app, "--cluster-api-burst", o.cluster_api_burst, "burst of --cluster-api-qps");
   AddDuration(app, "--storage-initialization-timeout", o.storage_initialization_timeout,
               "after this time /readyz no longer waits for the first lists of members");

@@ -107,7 +107,7 @@ ConcurrencyLimiter& Caller::LimiterOf(const HttpRequest& request, Answers answer
 
 absl::StatusOr<HttpResponse> Caller::Attempt(HttpRequest& request, const Pace& pace,
                                              const base::StopToken& stop) {
-  if (rate_ != nullptr) RETURN_IF_ERROR(rate_->Take(pace.deadline, stop));
+  if (pace.rate != nullptr) RETURN_IF_ERROR(pace.rate->Take(pace.deadline, stop));
   RETURN_IF_ERROR(pace.concurrency.Acquire(pace.deadline, stop));
   const base::SteadyTime started = clock_.SteadyNow();
   request.timeout = std::max(pace.deadline - started, absl::Milliseconds(1));
@@ -138,10 +138,11 @@ Caller::Verdict Caller::Judge(const HttpRequest& request,
 }
 
 absl::StatusOr<HttpResponse> Caller::Call(HttpRequest request, const std::string& what,
-                                          Answers answers, const base::StopToken& stop) {
+                                          Answers answers, const base::StopToken& stop,
+                                          bool paced) {
   const base::SteadyTime deadline =
       clock_.SteadyNow() + std::min(options_.timeout, request.timeout);
-  const Pace pace = {LimiterOf(request, answers), deadline};
+  const Pace pace = {LimiterOf(request, answers), deadline, paced ? rate_.get() : nullptr};
   request.user_agent = options_.user_agent;
   request.max_answer_bytes = std::min(request.max_answer_bytes, kMostAnswerBytes);
   for (int attempt = 0;; ++attempt) {

@@ -159,7 +159,7 @@ absl::StatusOr<ListPage> Client::List(const Resource& r, absl::string_view ns,
   if (!path.ok()) return base::Annotate(path.status(), what);
   ASSIGN_OR_RETURN(const HttpResponse answer,
                    impl_->caller.Call({.method = "GET", .path = *std::move(path)}, what,
-                                      Caller::Answers::kErrors, stop));
+                                      Caller::Answers::kErrors, stop, options.paced));
   auto page = ParseList(answer.body, r.gvk, options.fields);
   if (!page.ok()) return base::Annotate(page.status(), what);
   return page;

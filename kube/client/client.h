@@ -55,6 +55,9 @@ struct ListOptions {
   int64_t limit = 500;  // The size of a page.
   std::string continue_token;
   std::string resource_version;  // "" for the most recent version, "0" for any.
+  // False: the request does not wait for the fixed rate (ClientOptions::qps). For questions on
+  // which a caller waits, and of which few are under way at the same time.
+  bool paced = true;
   // The fields of each item to read, in the form of json::Fields, in addition to those that
   // identify objects (apiVersion, kind; name, namespace, uid and resourceVersion). Empty: all
   // fields.

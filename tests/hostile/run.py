@@ -16,9 +16,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]
 sys.dont_write_bytecode = True
 
-from hostile import sorts  # noqa: E402,F401  (it declares attacks)
+from hostile.site import Site, paths  # noqa: E402  (it sets the path for the next ones)
+from hostile import live, sorts  # noqa: E402,F401  (they declare attacks)
 from hostile.attack import ATTACKS  # noqa: E402
-from hostile.site import Site, paths  # noqa: E402
 
 
 def main():

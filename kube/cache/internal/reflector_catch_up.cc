@@ -137,6 +137,7 @@ absl::StatusOr<Informer::ServerState> Reflector::ReadServerState(const ObjectKey
   const ListOptions options{.label_selector = options_.label_selector,
                             .field_selector = absl::StrCat(kByName, reads ? about.name : kNoObject),
                             .limit = 0,
+                            .paced = false,
                             .fields = {"metadata.name"}};
   ASSIGN_OR_RETURN(const ListPage page,
                    env_.client.List(resource_, ns, options, stop_.get_token()));

@@ -38,9 +38,10 @@ class Caller {
   // `what` ("get Deployment default/web") precedes every error's message. Until the deadline a
   // request is sent again if the server refused to process it (429, 503 with Retry-After, no
   // connection), and a read also after other 5xx answers and broken connections. The deadline is
-  // the client's, or sooner if the request says so.
+  // the client's, or sooner if the request says so. Unless it is `paced`, it takes no token of the
+  // fixed rate.
   absl::StatusOr<HttpResponse> Call(HttpRequest request, const std::string& what, Answers answers,
-                                    const base::StopToken& stop);
+                                    const base::StopToken& stop, bool paced = true);
 
   // Increments rest_client_requests_total; for streams, which are not paced (as in client-go).
   void Count(const std::string& method, const std::string& code);
@@ -61,6 +62,7 @@ class Caller {
   struct Pace {
     ConcurrencyLimiter& concurrency;
     base::SteadyTime deadline;
+    TokenBucket* rate;  // Null without a fixed rate.
   };
 
   absl::StatusOr<HttpResponse> Attempt(HttpRequest& request, const Pace& pace,

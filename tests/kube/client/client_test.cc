@@ -382,4 +382,13 @@ TEST_CASE("A fixed rate limit refuses what cannot be sent before the deadline") 
   CHECK(absl::IsDeadlineExceeded(f.client.Get(kPods, {"a", "b"}, {}).status()));
 }
 
+TEST_CASE("A list that is not paced waits for no fixed rate, and takes nothing of it") {
+  Fixture f([](const HttpRequest&, int) { return Answer(200, R"({"items":[]})"); },
+            {.qps = 0.01, .burst = 1, .timeout = absl::Seconds(5)});
+  for (int i = 0; i < 3; ++i) CHECK(f.client.List(kPods, "a", {.paced = false}, {}).ok());
+  CHECK(f.client.List(kPods, "a", {}, {}).ok());
+  CHECK(absl::IsDeadlineExceeded(f.client.List(kPods, "a", {}, {}).status()));
+  CHECK(f.client.List(kPods, "a", {.paced = false}, {}).ok());
+}
+
 }  // namespace kube
