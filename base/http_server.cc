@@ -129,11 +129,15 @@ class AsioServer : public HttpServer {
 
   const HttpServerOptions options_;
   const HttpHandler handler_;
-  internal::ConnectionTable table_{options_.max_connections};
+  internal::ConnectionTable table_{options_.max_connections, options_.max_handshakes};
+  internal::ByteBudget bodies_{options_.max_bodies_bytes};
   std::unique_ptr<internal::ServerTls> tls_;  // Null without TLS.
   std::atomic<bool> draining_ = false;
   const internal::ConnectionContext context_ = {
-      options_, handler_, table_,
+      options_,
+      handler_,
+      table_,
+      bodies_,
       std::make_shared<internal::ServerThreads>(
           [this](std::function<void()> work) { net::post(io_, std::move(work)); }),
       draining_};

@@ -45,6 +45,8 @@ struct HttpRequest {
   // The headers as they came; those of one name follow one another.
   std::vector<std::pair<std::string, std::string>> fields;
   std::string body;
+  // Counts a long body among those that the server holds. It is to live as long as the body.
+  std::shared_ptr<const void> body_share;
   tls::PeerIdentity peer;  // From a verified client certificate.
   // What the client has shown, when ServerOptions::any_client_certificate asked for it; null when
   // it showed nothing. Nobody has verified it yet.
@@ -193,11 +195,20 @@ struct HttpServerOptions {
   // Beyond this limit the connection that has waited longest for its peer's next request is closed
   // for a new one; if all of them are being answered, the one where that takes longest.
   size_t max_connections = SIZE_MAX;
+  // The same for connections whose TLS handshake has not been completed: the oldest of them is
+  // closed for a new one. They come from anybody, and are not to keep out those that are served.
+  size_t max_handshakes = SIZE_MAX;
   HttpHeadCheck check_head;    // Optional.
   HttpHeadReview review_head;  // Optional. For what check_head accepts.
   size_t max_body_bytes = 4 << 20;
   // The response to a longer body.
   HttpResponse body_too_long = {413, "text/plain", {}, "request body too large\n"};
+  // All bodies of more than max_short_body_bytes together, from their acceptance (check_head,
+  // review_head) to the end of their requests. One of unknown length counts as max_body_bytes.
+  size_t max_bodies_bytes = SIZE_MAX;
+  size_t max_short_body_bytes = 16 << 10;
+  // The response to one for which there is no room at the moment.
+  HttpResponse too_many_bodies = {429, "text/plain", {{"Retry-After", "1"}}, "too many bodies\n"};
   size_t max_header_bytes = 32 << 10;
   size_t max_stream_backlog_bytes = 64 << 20;
   size_t stream_window_bytes = 256 << 10;  // See HttpStream::HasRoom().

@@ -101,6 +101,7 @@ void HttpConnection::ClearDeadline() { deadline_nanos_ = INT64_MAX; }
 void HttpConnection::LimitRequestTime() { SetDeadline(context_.options.request_timeout); }
 
 void HttpConnection::OnReady() {
+  context_.table.NoteReady(this);
   peer_ = Peer();
   if (context_.draining) return Close();
   NextRequest(std::min(context_.options.first_request_timeout, context_.options.idle_timeout));
@@ -237,7 +238,21 @@ bool HttpConnection::AcceptHead() {
     Refuse(*refusal);
     return false;
   }
-  return !ReviewHead();
+  if (ReviewHead()) return false;
+  if (TakeBodyShare()) return true;
+  Refuse(context_.options.too_many_bodies);
+  return false;
+}
+
+bool HttpConnection::TakeBodyShare() {
+  const HttpServerOptions& options = context_.options;
+  const auto length = parser_->content_length();
+  const size_t bytes =
+      length ? static_cast<size_t>(std::min<uint64_t>(*length, options.max_body_bytes))
+             : options.max_body_bytes;
+  if (bytes <= options.max_short_body_bytes) return true;
+  request_->body_share = context_.bodies.Take(bytes);
+  return request_->body_share != nullptr;
 }
 
 // Returns whether there is a review. During one nothing is parsed until OnReviewed, and no read
@@ -260,6 +275,7 @@ void HttpConnection::OnReviewed(const std::optional<HttpResponse>& refusal) {
   reviewing_ = false;
   if (closed_ || refused_) return;
   if (refusal) return Refuse(*refusal);
+  if (!TakeBodyShare()) return Refuse(context_.options.too_many_bodies);
   Parse();
 }
 

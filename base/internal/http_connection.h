@@ -11,6 +11,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,30 +19,33 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/http_server.h"
+#include "base/internal/byte_budget.h"
 #include "base/internal/http_exchange.h"
 #include "base/internal/outgoing_bytes.h"
+#include "base/internal/tls_socket.h"
 
 namespace base::internal {
-
-using Strand = boost::asio::strand<boost::asio::io_context::executor_type>;
-using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Strand>;
 
 class HttpConnection;
 
 // The open connections of a server. Thread-safe.
 class ConnectionTable {
  public:
-  // REQUIRES: max > 0.
-  explicit ConnectionTable(size_t max) : max_(max) {}
-  // Returns false, without adding, once the table is sealed. If the table is full, the connection
-  // that waits longest is cut for the new one, so that clients that open connections and keep them
-  // do not keep others out.
+  // At most `max` connections, of which `max_unready` may not be ready (OnReady). REQUIRES: both
+  // are above 0.
+  ConnectionTable(size_t max, size_t max_unready) : max_(max), max_unready_(max_unready) {}
+  // Returns false, without adding, once the table is sealed. If there are too many connections, the
+  // one that waits longest, or the oldest that is not ready, is cut for the new one, so that
+  // clients that open connections and keep them do not keep others out.
   bool Add(std::shared_ptr<HttpConnection> connection);
+  // The connection is ready.
+  void NoteReady(const HttpConnection* connection);
   void Remove(const HttpConnection* connection);
   std::vector<std::shared_ptr<HttpConnection>> All() const;
   // Waits until no connection is open; returns false after `patience`.
@@ -51,12 +55,21 @@ class ConnectionTable {
  private:
   // REQUIRES: the table is not empty.
   std::shared_ptr<HttpConnection> TakeLongestWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Returns nullptr when the table does not have it.
+  std::shared_ptr<HttpConnection> Take(const HttpConnection* connection)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  const size_t max_;
+  struct Entry {
+    std::shared_ptr<HttpConnection> connection;
+    uint64_t number;  // In the order of their coming.
+  };
+
+  const size_t max_, max_unready_;
   mutable absl::Mutex mu_;
   bool sealed_ ABSL_GUARDED_BY(mu_) = false;
-  absl::flat_hash_map<const HttpConnection*, std::shared_ptr<HttpConnection>> open_
-      ABSL_GUARDED_BY(mu_);
+  uint64_t last_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::flat_hash_map<const HttpConnection*, Entry> open_ ABSL_GUARDED_BY(mu_);
+  absl::btree_map<uint64_t, const HttpConnection*> unready_ ABSL_GUARDED_BY(mu_);  // By number.
 };
 
 // What all connections of a server share. It must outlive them.
@@ -64,6 +77,7 @@ struct ConnectionContext {
   const HttpServerOptions& options;
   const HttpHandler& handler;
   ConnectionTable& table;
+  ByteBudget& bodies;
   std::shared_ptr<ServerThreads> threads;
   const std::atomic<bool>& draining;
 };
@@ -130,6 +144,8 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   bool Feed();
   bool AcceptHead();
   bool ReviewHead();
+  // Returns false when there is no room for the body of the current request.
+  bool TakeBodyShare();
   void OnReviewed(const std::optional<HttpResponse>& refusal);
   bool IsOversized() const;
   void ContinueIfExpected();

@@ -1,12 +1,12 @@
 // HttpConnection over TCP and over TLS.
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/internal/http_connection.h"
+#include "base/internal/tls_socket.h"
 
 namespace base::internal {
 namespace {
@@ -27,17 +27,6 @@ class StreamConnection : public HttpConnection {
 
   void Post(std::function<void()> work) override {
     net::post(stream_.get_executor(), std::move(work));
-  }
-
-  void Read(net::mutable_buffer into) override {
-    stream_.async_read_some(into, [self = Self()](const ErrorCode& error, size_t count) {
-      self->OnRead(error, count);
-    });
-  }
-
-  void Write(absl::string_view bytes) override {
-    net::async_write(stream_, net::buffer(bytes.data(), bytes.size()),
-                     [self = Self()](const ErrorCode& error, size_t) { self->OnWritten(error); });
   }
 
   void CloseSocket() override {
@@ -67,6 +56,17 @@ class PlainConnection : public StreamConnection<Socket> {
   }
 
  private:
+  void Read(net::mutable_buffer into) override {
+    stream_.async_read_some(into, [this, self = Self()](const ErrorCode& error, size_t count) {
+      OnRead(error, count);
+    });
+  }
+
+  void Write(absl::string_view bytes) override {
+    net::async_write(stream_, net::buffer(bytes.data(), bytes.size()),
+                     [this, self = Self()](const ErrorCode& error, size_t) { OnWritten(error); });
+  }
+
   void SendEnd() override {
     ErrorCode ignored;  // The next read reports a peer that is gone.
     stream_.shutdown(Socket::shutdown_send, ignored);
@@ -77,31 +77,37 @@ class PlainConnection : public StreamConnection<Socket> {
   PeerFacts Peer() override { return {.address = RemoteAddress()}; }
 };
 
-class TlsConnection : public StreamConnection<net::ssl::stream<Socket>> {
+class TlsConnection : public StreamConnection<TlsSocket> {
  public:
-  TlsConnection(const ConnectionContext& context, Socket socket,
-                std::shared_ptr<net::ssl::context> tls)
-      : StreamConnection(context, std::move(socket), *tls), tls_(std::move(tls)) {}
+  using StreamConnection::StreamConnection;
 
   void Start() override {
-    Post([this, self = Self()] { Handshake(); });
+    Post([this, self = Self()] {
+      LimitRequestTime();
+      stream_.Handshake([this, self](const ErrorCode& error, size_t) {
+        if (error) return Close();
+        OnReady();
+      });
+    });
   }
 
  private:
-  void Handshake() {
-    LimitRequestTime();
-    stream_.async_handshake(net::ssl::stream_base::server,
-                            [this, self = Self()](const ErrorCode& error) {
-                              if (error) return Close();
-                              OnReady();
-                            });
+  void Read(net::mutable_buffer into) override {
+    stream_.ReadSome(into, [this, self = Self()](const ErrorCode& error, size_t count) {
+      OnRead(error, count);
+    });
+  }
+
+  void Write(absl::string_view bytes) override {
+    stream_.Write(bytes,
+                  [this, self = Self()](const ErrorCode& error, size_t) { OnWritten(error); });
   }
 
   void SendEnd() override {
-    stream_.async_shutdown([self = Self()](const ErrorCode&) {});
+    stream_.SendEnd([self = Self()](const ErrorCode&, size_t) {});
   }
 
-  // OpenSSL refuses data that comes while Asio's shutdown waits for the peer's.
+  // Readers of tunnels expect that both directions end together.
   bool CanHalfClose() const override { return false; }
 
   PeerFacts Peer() override {
@@ -110,8 +116,6 @@ class TlsConnection : public StreamConnection<net::ssl::stream<Socket>> {
             .address = RemoteAddress(),
             .secure = true};
   }
-
-  const std::shared_ptr<net::ssl::context> tls_;
 };
 
 }  // namespace

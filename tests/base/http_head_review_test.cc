@@ -143,4 +143,30 @@ TEST_CASE("a head that needs no review is not held up") {
   CHECK(client.ReadResponse().body == "ok");
 }
 
+TEST_CASE("long bodies have a budget together, until their requests have ended") {
+  base::HttpServerOptions options;
+  options.max_bodies_bytes = 150;
+  options.max_short_body_bytes = 10;
+  auto server = StartServer(EchoHandler(), options);
+  RawClient first(server->port()), second(server->port()), third(server->port());
+  const std::string body(100, 'x');
+  const std::string head = Post("/", "Content-Length: 100\r\n\r\n");
+  first.Send(Post("/", "Expect: 100-continue\r\nContent-Length: 100\r\n\r\n"));
+  CHECK(first.ReadHead().code == 100);
+  second.Send(head + body);
+  const tests::RawResponse refused = second.ReadResponse();
+  CHECK(refused.code == 429);
+  CHECK(refused.headers.at("retry-after") == "1");
+  // A body of unknown length counts as the longest that there may be.
+  RawClient chunked(server->port());
+  chunked.Send(Post("/", "Transfer-Encoding: chunked\r\n\r\n"));
+  CHECK(chunked.ReadResponse().code == 429);
+  third.Send(Post("/", "Content-Length: 5\r\n\r\nshort"));
+  CHECK(third.ReadResponse().body == "short");
+  first.Send(body);
+  CHECK(first.ReadResponse().body == body);
+  third.Send(head + body);
+  CHECK(third.ReadResponse().body == body);
+}
+
 }  // namespace

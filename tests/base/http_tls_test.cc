@@ -1,6 +1,8 @@
 // The HTTP server behind TLS.
 #include <catch2/catch.hpp>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_join.h"
 #include "base/http_server.h"
@@ -124,6 +126,32 @@ TEST_CASE("who does not speak TLS, or says nothing, is cut") {
   SECTION("nothing") {}
   CHECK(client.ReadResponse().code == 0);
   CHECK(client.EndsNow());
+}
+
+TEST_CASE("who begins handshakes and does not complete them keeps nobody else out") {
+  const auto authority = NewAuthority();
+  HttpServerOptions options;
+  const auto pair = authority->Issue({.dns_names = {"localhost"}, .ip_addresses = {"127.0.0.1"}});
+  REQUIRE(pair.ok());
+  options.tls = tls::ServerOptions{*pair, ""};
+  options.max_handshakes = 3;
+  auto server = tests::StartServer(tests::EchoHandler(), options);
+  const auto credentials = ClientCredentials::Create({.ca_pem = authority->cert_pem()});
+  REQUIRE(credentials.ok());
+  // Completed ones do not count.
+  std::vector<std::unique_ptr<TlsRawClient>> served;
+  for (int i = 0; i < 5; ++i) {
+    served.push_back(std::make_unique<TlsRawClient>(server->port(), **credentials));
+    CHECK(served.back()->Get("/").code == 200);
+  }
+  std::vector<std::unique_ptr<RawClient>> silent;
+  for (int i = 0; i < 4; ++i) silent.push_back(std::make_unique<RawClient>(server->port()));
+  // The first byte of a handshake.
+  silent[1]->Send("\x16");
+  CHECK(silent[0]->EndsNow());
+  TlsRawClient late(server->port(), **credentials);
+  CHECK(late.Get("/").code == 200);
+  for (const auto& client : served) CHECK(client->Get("/").code == 200);
 }
 
 TEST_CASE("unusable server certificates are reported at start") {

@@ -1,0 +1,52 @@
+"""Bodies of writes that are long, or take much more memory than their text."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from .attack import attack
+from .site import PROXY
+
+_POD = PROXY + "/api/v1/namespaces/team-7/pods/web-7d4b9c6f5d-7"
+_MOST = 3 << 20
+
+
+def _patch(content_type, body):
+    head = (f"PATCH {_POD} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: {content_type}\r\n"
+            f"content-length: {len(body)}\r\n\r\n")
+    return head.encode() + body
+
+
+def _send(attacked, request):
+    """Returns the status, 0 if the connection was cut while the body was being sent."""
+    try:
+        return attacked.answer(request, timeout=120)[0]
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+@attack("long bodies", sizes={"short": 12, "long": 100},
+        at_most={"growth MB": 250, "bystander failed": 0}, at_most_long={"bystander slowest s": 5})
+def long_bodies(attacked, count):
+    """So many readers, 40 at a time, send three megabytes of nothing but brackets, as JSON, as a JSON patch and as YAML."""
+    brackets = b"[[],[]" + b",[]" * ((_MOST - 100) // 3) + b"]"
+    flow = b"a: " + brackets[:-200] + b"]"
+    requests = [_patch("application/merge-patch+json", b'{"spec":' + brackets + b"}"),
+                _patch("application/json-patch+json", brackets), _patch("application/apply-patch+yaml", flow)]
+    with ThreadPoolExecutor(40) as pool:
+        codes = list(pool.map(lambda n: _send(attacked, requests[n % len(requests)]), range(count)))
+    return {"answers by code": {code: codes.count(code) for code in sorted(set(codes))}}
+
+
+@attack("bodies that do not come", sizes={"short": 15, "long": 100},
+        at_most={"growth MB": 60, "bystander failed": 0, "short write refused": 0})
+def absent_bodies(attacked, count):
+    """So many readers announce three megabytes and send nothing of them; then one sends a short body."""
+    head = _patch("application/merge-patch+json", b"x" * _MOST)[:-_MOST]
+    opened = []
+    for _ in range(count):
+        connection = attacked.connect()
+        connection.sendall(head)
+        opened.append(connection)
+    code = _send(attacked, _patch("application/merge-patch+json", b'{"metadata":{"labels":{"a":"b"}}}'))
+    for connection in opened:
+        connection.close()
+    return {"short write refused": int(code == 429), "its code": code}
