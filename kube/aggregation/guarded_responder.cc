@@ -18,13 +18,51 @@ class GuardedResponder::Ending {
     code_ = code;
     hooks_.started(code);
   }
+  // Something goes on that the handler may drop this responder for. It ends at once if it is late.
+  void Track(const std::shared_ptr<base::HttpStream>& stream) {
+    Held until_stream;
+    bool late = false;
+    {
+      absl::MutexLock lock(&mu_);
+      stream_ = stream;
+      late = cut_;
+      until_stream.swap(held_until_stream_);
+    }
+    if (late) stream->Abort();
+  }
+  void Track(const std::shared_ptr<base::HttpTunnel>& tunnel) {
+    bool late = false;
+    {
+      absl::MutexLock lock(&mu_);
+      tunnel_ = tunnel;
+      late = cut_;
+    }
+    if (late) tunnel->Abort();
+  }
+  bool GoesOn() const {
+    absl::MutexLock lock(&mu_);
+    return !stream_.expired() || !tunnel_.expired();
+  }
+  // Cuts what goes on, or what is just beginning.
+  void Cut() {
+    std::shared_ptr<base::HttpStream> stream;
+    std::shared_ptr<base::HttpTunnel> tunnel;
+    {
+      absl::MutexLock lock(&mu_);
+      cut_ = true;
+      stream = stream_.lock();
+      tunnel = tunnel_.lock();
+    }
+    if (stream != nullptr) stream->Abort();
+    if (tunnel != nullptr) tunnel->Abort();
+  }
   // The handler is done.
   void Done() {
     Finish(code_);
-    Held held;
+    Held held, until_stream;  // Freed after the lock is released.
     absl::MutexLock lock(&mu_);
     held.swap(held_);
-    // Freed after the lock is released.
+    until_stream.swap(held_until_stream_);
   }
   void Finish(int code) {
     if (!finished_.exchange(true)) hooks_.finished(code);
@@ -38,13 +76,22 @@ class GuardedResponder::Ending {
     absl::MutexLock lock(&mu_);
     held_.push_back(std::move(held));
   }
+  void HoldUntilStream(std::shared_ptr<const void> held) {
+    absl::MutexLock lock(&mu_);
+    held_until_stream_.push_back(std::move(held));
+  }
 
  private:
   const Hooks hooks_;
   std::atomic<int> code_ = 0;
   std::atomic<bool> finished_ = false;
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
   Held held_ ABSL_GUARDED_BY(mu_);
+  Held held_until_stream_ ABSL_GUARDED_BY(mu_);
+  std::weak_ptr<base::HttpStream> stream_ ABSL_GUARDED_BY(mu_);
+  std::weak_ptr<base::HttpTunnel> tunnel_ ABSL_GUARDED_BY(mu_);
+  // Cut has come: what has not begun yet may not go on.
+  bool cut_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 // A callback that is set once and called once, whichever comes first.
@@ -169,12 +216,7 @@ GuardedResponder::GuardedResponder(std::shared_ptr<base::HttpResponder> inner, H
 }
 
 GuardedResponder::~GuardedResponder() {
-  bool streaming = false;
-  {
-    absl::MutexLock lock(&mu_);
-    streaming = !stream_.expired() || !tunnel_.expired();
-  }
-  if (!streaming) ending_->Done();
+  if (!ending_->GoesOn()) ending_->Done();
 }
 
 std::shared_ptr<base::HttpResponder> GuardedResponder::Take() {
@@ -183,6 +225,10 @@ std::shared_ptr<base::HttpResponder> GuardedResponder::Take() {
 }
 
 void GuardedResponder::Hold(std::shared_ptr<const void> held) { ending_->Hold(std::move(held)); }
+
+void GuardedResponder::HoldUntilStream(std::shared_ptr<const void> held) {
+  ending_->HoldUntilStream(std::move(held));
+}
 
 void GuardedResponder::Send(base::HttpResponse response) {
   const std::shared_ptr<base::HttpResponder> inner = Take();
@@ -207,13 +253,7 @@ std::shared_ptr<base::HttpStream> GuardedResponder::StartStream(base::HttpRespon
   ending_->Started(head.code);
   auto stream =
       std::make_shared<GuardedStream>(inner->StartStream(std::move(head)), ending_, closed_);
-  bool expired;
-  {
-    absl::MutexLock lock(&mu_);
-    stream_ = stream;
-    expired = expired_;
-  }
-  if (expired) stream->Abort();
+  ending_->Track(std::shared_ptr<base::HttpStream>(stream));
   return stream;
 }
 
@@ -226,13 +266,7 @@ std::shared_ptr<base::HttpTunnel> GuardedResponder::Upgrade(base::HttpResponse h
   if (opened == nullptr) return nullptr;
   ending_->Started(code);
   auto tunnel = std::make_shared<GuardedTunnel>(std::move(opened), ending_);
-  bool expired;
-  {
-    absl::MutexLock lock(&mu_);
-    tunnel_ = tunnel;
-    expired = expired_;
-  }
-  if (expired) tunnel->Abort();
+  ending_->Track(std::shared_ptr<base::HttpTunnel>(tunnel));
   return tunnel;
 }
 
@@ -251,17 +285,15 @@ void GuardedResponder::Expire(base::HttpResponse response) {
     ending_->Finish(response.code);
     return inner->Send(std::move(response));
   }
-  std::shared_ptr<base::HttpStream> stream;
-  std::shared_ptr<base::HttpTunnel> tunnel;
-  {
-    absl::MutexLock lock(&mu_);
-    // What is just beginning ends itself.
-    expired_ = true;
-    stream = stream_.lock();
-    tunnel = tunnel_.lock();
-  }
-  if (stream != nullptr) stream->Abort();
-  if (tunnel != nullptr) tunnel->Abort();
+  ending_->Cut();
+}
+
+std::function<void(base::HttpResponse)> GuardedResponder::Expirer() {
+  return [weak = weak_from_this(),
+          ending = std::weak_ptr<Ending>(ending_)](base::HttpResponse response) {
+    if (const auto responder = weak.lock()) return responder->Expire(std::move(response));
+    if (const auto going_on = ending.lock()) going_on->Cut();
+  };
 }
 
 }  // namespace kube::aggregation

@@ -14,7 +14,8 @@
 namespace kube::aggregation {
 
 // Thread-safe.
-class GuardedResponder : public base::HttpResponder {
+class GuardedResponder : public base::HttpResponder,
+                         public std::enable_shared_from_this<GuardedResponder> {
  public:
   using SendFn = std::function<void(base::HttpResponse)>;
   // Are called on the threads that cause them, with no lock held.
@@ -48,7 +49,12 @@ class GuardedResponder : public base::HttpResponder {
   // Answers in the handler's place if it has not begun; cuts the connection if it has not finished.
   // What the handler sends afterwards is dropped.
   void Expire(base::HttpResponse response);
+  // Returns a function that does what Expire does, also after the handler has let go of this object
+  // and its stream goes on. It keeps nothing alive.
+  std::function<void(base::HttpResponse)> Expirer();
   void Hold(std::shared_ptr<const void> held);
+  // The same, but lets go already when a stream begins: what remains to be done is the peer's.
+  void HoldUntilStream(std::shared_ptr<const void> held);
 
   // Declared here because the wrappers of streams and tunnels use them.
   class Ending;
@@ -62,10 +68,6 @@ class GuardedResponder : public base::HttpResponder {
   const std::shared_ptr<LateCallback> closed_;  // The handler's.
   absl::Mutex mu_;
   std::shared_ptr<base::HttpResponder> inner_ ABSL_GUARDED_BY(mu_);  // nullptr once it was used.
-  std::weak_ptr<base::HttpStream> stream_ ABSL_GUARDED_BY(mu_);
-  std::weak_ptr<base::HttpTunnel> tunnel_ ABSL_GUARDED_BY(mu_);
-  // Expire has come after the responder was taken.
-  bool expired_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace kube::aggregation

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -27,6 +26,8 @@
 #include "kube/aggregation/impersonation.h"
 #include "kube/aggregation/in_flight.h"
 #include "kube/aggregation/request_record.h"
+#include "kube/aggregation/sent_answers.h"
+#include "kube/aggregation/sessions.h"
 #include "kube/aggregation/work_pool.h"
 #include "kube/server/api_errors.h"
 #include "kube/server/compression.h"
@@ -94,34 +95,6 @@ metrics::Gauge* InFlightGauge(metrics::Registry* registry, const char* kind) {
                              "Number of requests that are being executed, by kind.",
                              {{"request_kind", kind}});
 }
-
-// The long-running requests, which are asked to end when the service does. Thread-safe.
-class Sessions : public std::enable_shared_from_this<Sessions> {
- public:
-  // The request is in the list for as long as the returned handle exists.
-  std::shared_ptr<const void> Add(const base::StopSource& stop) {
-    absl::MutexLock lock(&mu_);
-    const uint64_t id = ++last_;
-    stops_.emplace(id, stop);
-    return {this, [self = shared_from_this(), id](const void*) { self->Remove(id); }};
-  }
-  std::vector<base::StopSource> All() const {
-    std::vector<base::StopSource> all;
-    absl::MutexLock lock(&mu_);
-    for (const auto& [id, stop] : stops_) all.push_back(stop);
-    return all;
-  }
-
- private:
-  void Remove(uint64_t id) {
-    absl::MutexLock lock(&mu_);
-    stops_.erase(id);
-  }
-
-  mutable absl::Mutex mu_;
-  uint64_t last_ ABSL_GUARDED_BY(mu_) = 0;
-  std::map<uint64_t, base::StopSource> stops_ ABSL_GUARDED_BY(mu_);
-};
 
 // One request on its way to the handler.
 struct Passage {
@@ -196,11 +169,18 @@ class HandlerChain::Impl {
     passage->record = record;
     passage->api.stop = record->stop().get_token();
     const bool gzip = options_.gzip_min_bytes > 0 && server::AcceptsGzip(passage->api.http);
+    const auto answerer = std::make_shared<std::weak_ptr<GuardedResponder>>();
     passage->responder = std::make_shared<GuardedResponder>(
         raw, GuardedResponder::Hooks{
                  .complete =
                      [id = passage->api.audit_id](base::HttpResponse& head) { Complete(id, head); },
-                 .started = [record](int code) { record->Started(code); },
+                 .started =
+                     [record, answerer, sending = long_running ? nullptr : sending_](int code) {
+                       record->Started(code);
+                       const auto responder = answerer->lock();
+                       if (sending == nullptr || responder == nullptr) return;
+                       responder->Hold(sending->Add(responder->Expirer()));
+                     },
                  .finished = [record](int code) { record->Finished(code); },
                  .deliver =
                      [pool = gzip ? pool_ : nullptr, min_bytes = options_.gzip_min_bytes](
@@ -209,6 +189,7 @@ class HandlerChain::Impl {
                        Deliver(*pool, min_bytes, std::move(answer), send);
                      },
                  .closed = [record] { record->RequestStop(); }});
+    *answerer = passage->responder;
     passage->responder->Hold(active_.Enter(/*privileged=*/true));
     if (long_running) passage->responder->Hold(sessions_->Add(record->stop()));
   }
@@ -276,11 +257,11 @@ class HandlerChain::Impl {
     }
     if (*timeout == absl::InfiniteDuration()) return true;
     passage->api.deadline = parts_.clock.SteadyNow() + *timeout;
-    std::weak_ptr<GuardedResponder> responder = passage->responder;
-    passage->record->SetDeadline(passage->api.deadline, [responder, record = passage->record] {
-      record->RequestStop();
-      if (const auto late = responder.lock()) late->Expire(server::ErrorAnswer(TimedOut()));
-    });
+    passage->record->SetDeadline(
+        passage->api.deadline, [expire = passage->responder->Expirer(), record = passage->record] {
+          record->RequestStop();
+          expire(server::ErrorAnswer(TimedOut()));
+        });
     return true;
   }
 
@@ -335,7 +316,8 @@ class HandlerChain::Impl {
       if (place == nullptr) {
         return passage->Refuse(TooMany("Too many requests, please try again later."));
       }
-      passage->responder->Hold(std::move(place));
+      // A client that reads slowly keeps nobody else from being answered.
+      passage->responder->HoldUntilStream(std::move(place));
     }
     const Attributes attributes =
         AttributesOf(passage->api.user, passage->api.info, passage->api.http);
@@ -371,6 +353,8 @@ class HandlerChain::Impl {
   bool draining_ ABSL_GUARDED_BY(mu_) = false;
   // Shared with the responders of handlers that let go of them late.
   const std::shared_ptr<Sessions> sessions_ = std::make_shared<Sessions>();
+  const std::shared_ptr<SentAnswers> sending_ =
+      std::make_shared<SentAnswers>(options_.max_in_flight);
   const std::shared_ptr<base::Timers> deadlines_;
   const std::shared_ptr<WorkPool> pool_;
 };

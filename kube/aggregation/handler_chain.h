@@ -29,7 +29,9 @@ class HandlerChain {
  public:
   struct Options {
     absl::Duration request_timeout = absl::Seconds(60);  // --request-timeout
-    // --max-requests-inflight and --max-mutating-requests-inflight; 0 is no limit.
+    // --max-requests-inflight and --max-mutating-requests-inflight; 0 is no limit. An answer in
+    // pieces that has begun does not count any more. Of these there may be max_in_flight, too; the
+    // oldest is cut for a new one.
     int max_in_flight = 400;
     int max_mutating_in_flight = 200;
     // Determines how long a request may take; by default LengthOf(info).

@@ -149,7 +149,6 @@ TEST_CASE("an answer in pieces is broken off at the deadline, a watch is not") {
   s.Send(*watcher, absl::StrCat(kPods, "?watch=true"));
   Kept::Item watch = s.kept.Take();
   CHECK(watch.request.deadline == base::SteadyTime::InfiniteFuture());
-  CHECK(s.InFlight("readOnly") == 1);
   const auto events = watch.responder->StartStream({});
   s.clock.AwaitWaiters(1);
   s.clock.Advance(absl::Seconds(61));
@@ -160,6 +159,44 @@ TEST_CASE("an answer in pieces is broken off at the deadline, a watch is not") {
   watcher->ReadHead();
   CHECK(watcher->ReadChunk() == "event");
   CHECK_FALSE(watch.request.stop.stop_requested());
+}
+
+TEST_CASE(
+    "an answer is broken off at the deadline when its handler has let go of the request, too") {
+  Server s;
+  const auto client = s.Connect();
+  s.Send(*client, kPods);
+  Kept::Item list = s.kept.Take();
+  const auto stream = list.responder->StartStream({});
+  list = {};
+  CHECK(stream->Write("some"));
+  client->ReadHead();
+  CHECK(client->ReadChunk() == "some");
+  s.clock.AwaitWaiters(1);
+  s.clock.Advance(absl::Seconds(61));
+  CHECK(client->ReadToEnd().empty());
+  CHECK_FALSE(stream->Write("more"));
+}
+
+TEST_CASE("an answer that is being sent takes nobody's place; of too many the oldest ends") {
+  AggregatedServer::Options options;
+  options.max_in_flight = 2;
+  Server s(options);
+  std::vector<std::unique_ptr<tests::TlsRawClient>> clients;
+  std::vector<std::shared_ptr<base::HttpStream>> streams;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(s.Connect());
+    s.Send(*clients.back(), kPods);
+    streams.push_back(s.kept.Take().responder->StartStream({}));
+    clients.back()->ReadHead();
+    CHECK(s.InFlight("readOnly") == 0);
+  }
+  CHECK_FALSE(streams[0]->Write("first"));
+  CHECK(clients[0]->ReadToEnd().empty());
+  for (int i = 1; i < 3; ++i) {
+    CHECK(streams[i]->Write("later"));
+    CHECK(clients[i]->ReadChunk() == "later");
+  }
 }
 
 TEST_CASE("a patient request counts and has only the client's deadline") {
