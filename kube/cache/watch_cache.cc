@@ -20,6 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "base/status.h"
 #include "kube/cache/internal/cache_step.h"
 #include "kube/cache/internal/event_history.h"
 #include "kube/cache/internal/ordered_objects.h"
@@ -92,6 +93,7 @@ struct WatchCache::Impl {
     observers.erase(std::remove_if(observers.begin(), observers.end(), gone), observers.end());
   }
 
+  absl::Status CheckReached(int64_t version) const ABSL_SHARED_LOCKS_REQUIRED(mu);
   Snapshot ReadAll() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   absl::StatusOr<OrderedObjects::Page> ReadPast(const OrderedObjects::Selection& selection,
                                                 int64_t version) const
@@ -188,16 +190,21 @@ WatchCache::Snapshot WatchCache::Impl::ReadAll() const {
 // of its first event since.
 absl::StatusOr<OrderedObjects::Page> WatchCache::Impl::ReadPast(
     const OrderedObjects::Selection& selection, int64_t version) const {
-  if (version > progress.version) {
-    return absl::OutOfRangeError(
-        absl::StrCat("resource version ", version, " has not been reached: ", progress.version));
-  }
-  const auto since = history.Since(version);
-  if (!since.ok()) return since.status();
+  RETURN_IF_ERROR(CheckReached(version));
   OrderedObjects::Former former;
-  for (const Event& event : *since)
-    former.try_emplace(KeyView(internal::StateOf(event)), event.before);
+  const KeyView from(selection.from);
+  RETURN_IF_ERROR(history.Since(version, [&](const Event& event) {
+    const KeyView key(internal::StateOf(event));
+    if (internal::CompareKeys(key, from) < 0) return;
+    former.try_emplace(key, event.before);
+  }));
   return objects.ReadFormer(selection, former);
+}
+
+absl::Status WatchCache::Impl::CheckReached(int64_t version) const {
+  if (version <= progress.version) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      absl::StrCat("resource version ", version, " has not been reached: ", progress.version));
 }
 
 WatchCache::WatchCache(const base::Clock& clock, Options options)
@@ -337,6 +344,19 @@ absl::StatusOr<WatchCache::Snapshot> WatchCache::Read(const Range& range) const 
   snapshot.remaining = page->remaining;
   snapshot.position = impl_->history.end();
   return snapshot;
+}
+
+absl::StatusOr<WatchCache::Count> WatchCache::CountAt(absl::string_view ns, int64_t version) const {
+  absl::ReaderMutexLock lock(&impl_->mu);
+  auto count = static_cast<int64_t>(impl_->objects.size(ns));
+  if (version < 0) return Count{static_cast<size_t>(count), impl_->progress.version};
+  RETURN_IF_ERROR(impl_->CheckReached(version));
+  RETURN_IF_ERROR(impl_->history.Since(version, [&](const Event& event) {
+    if (!ns.empty() && internal::StateOf(event)->ns() != ns) return;
+    count += static_cast<int64_t>(event.before != nullptr);
+    count -= static_cast<int64_t>(event.after != nullptr);
+  }));
+  return Count{static_cast<size_t>(count), version};
 }
 
 absl::StatusOr<uint64_t> WatchCache::PositionAfter(int64_t version, int narrowings) const {

@@ -145,6 +145,13 @@ class WatchCache {
   // Copies pointers only. kOutOfRange: that version is older than the history, or has not been
   // reached.
   absl::StatusOr<Snapshot> Read(const Range& range) const;
+  struct Count {
+    size_t objects = 0;
+    int64_t version = -1;
+  };
+  // Returns how many objects of a namespace ("": of all) there were at a version; below 0 stands
+  // for the present one. Looks at the events since, not at the objects. Errors are those of Read.
+  absl::StatusOr<Count> CountAt(absl::string_view ns, int64_t version) const;
 
   // Returns the position of the first event that a watcher at `version` has not seen; some of those
   // behind it may be seen (Event::IsSeenAt). kOutOfRange when the history does not go back so far,

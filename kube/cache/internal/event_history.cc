@@ -82,14 +82,14 @@ absl::Status EventHistory::Read(uint64_t& position, size_t limit,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<WatchCache::Event>> EventHistory::Since(int64_t version) const {
+absl::Status EventHistory::Since(
+    int64_t version, absl::FunctionRef<void(const WatchCache::Event& event)> visit) const {
   const auto position = PositionAfter(version, 0);
   if (!position.ok()) return position.status();
-  std::vector<WatchCache::Event> events;
   for (uint64_t i = *position - first_; i < events_.size(); ++i) {
-    if (!events_[i].event.IsSeenAt(version)) events.push_back(events_[i].event);
+    if (!events_[i].event.IsSeenAt(version)) visit(events_[i].event);
   }
-  return events;
+  return absl::OkStatus();
 }
 
 }  // namespace kube::internal

@@ -7,6 +7,7 @@
 #include <deque>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
@@ -36,8 +37,10 @@ class EventHistory {
   absl::StatusOr<uint64_t> PositionAfter(int64_t version, int narrowings) const;
   int NarrowingsAt(int64_t version) const { return version == narrowed_at_ ? narrowings_ : 0; }
   absl::Status Read(uint64_t& position, size_t limit, std::vector<WatchCache::Event>& events) const;
-  // Returns the events that a watcher at `version` has not seen, or an error as PositionAfter.
-  absl::StatusOr<std::vector<WatchCache::Event>> Since(int64_t version) const;
+  // Calls `visit` with each event that a watcher at `version` has not seen, in order; or returns an
+  // error as PositionAfter.
+  absl::Status Since(int64_t version,
+                     absl::FunctionRef<void(const WatchCache::Event& event)> visit) const;
 
   uint64_t end() const { return first_ + events_.size(); }
   size_t bytes() const { return bytes_; }

@@ -1,6 +1,7 @@
 #include "kube/cache/internal/ordered_objects.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 namespace kube::internal {
@@ -62,46 +63,46 @@ OrderedObjects::Page OrderedObjects::Read(const Selection& selection) const {
     page.objects.push_back(*it);
   }
   if (it == objects_.end() || !IsIn(**it, selection.ns)) return page;
-  const auto size = sizes_.find(selection.ns);
-  const size_t all = selection.ns.empty() ? objects_.size() : size->second;
   const auto passed = std::distance(Begin({.ns = selection.ns}), it);
-  page.remaining = all - static_cast<size_t>(passed);
+  page.remaining = size(selection.ns) - static_cast<size_t>(passed);
   return page;
 }
 
-// Both are in the order of their keys, so they are merged up to the limit; what follows is counted.
+// Both are in the order of their keys, so they are merged up to the limit. What follows is not
+// looked at: it is as many as there are now, but for those that came or went since.
 OrderedObjects::Page OrderedObjects::ReadFormer(const Selection& selection,
                                                 const Former& former) const {
   Page page;
-  const auto take = [&](const ObjectPtr& object) {
-    if (selection.limit > 0 && page.objects.size() == selection.limit) {
-      ++page.remaining;
-    } else {
-      page.objects.push_back(object);
-    }
-  };
   const ObjectKey from = BeginOf(selection);
+  auto now = Begin(selection);
   auto then = former.lower_bound(KeyView(from));
-  const auto end = [&] {
+  const auto ends_now = [&] { return now == objects_.end() || !IsIn(**now, selection.ns); };
+  const auto ends_then = [&] {
     return then == former.end() || (!selection.ns.empty() && then->first.ns != selection.ns);
   };
-  for (auto it = Begin(selection); it != objects_.end() && IsIn(**it, selection.ns); ++it) {
-    int order = 1;
-    while (!end() && (order = CompareKeys(then->first, KeyView(*it))) < 0) {
-      if (then->second != nullptr) take(then->second);
-      ++then;
-    }
-    if (end() || order > 0) {
-      take(*it);
-    } else {
-      if (then->second != nullptr) take(then->second);
-      ++then;
-    }
+  while (!ends_now() || !ends_then()) {
+    if (selection.limit > 0 && page.objects.size() == selection.limit) break;
+    const int order = ends_now() ? -1 : ends_then() ? 1 : CompareKeys(then->first, KeyView(*now));
+    const ObjectPtr& object = order > 0 ? *now : then->second;
+    if (object != nullptr) page.objects.push_back(object);
+    if (order >= 0) ++now;
+    if (order <= 0) ++then;
   }
-  for (; !end(); ++then) {
-    if (then->second != nullptr) take(then->second);
+  if (ends_now() && ends_then()) return page;
+  const auto passed = std::distance(Begin({.ns = selection.ns}), now);
+  auto remaining = static_cast<int64_t>(size(selection.ns)) - passed;
+  for (; !ends_then(); ++then) {
+    remaining += static_cast<int64_t>(then->second != nullptr);
+    remaining -= static_cast<int64_t>(objects_.contains(then->first));
   }
+  page.remaining = static_cast<size_t>(remaining);
   return page;
+}
+
+size_t OrderedObjects::size(absl::string_view ns) const {
+  if (ns.empty()) return objects_.size();
+  const auto size = sizes_.find(ns);
+  return size == sizes_.end() ? 0 : size->second;
 }
 
 }  // namespace kube::internal

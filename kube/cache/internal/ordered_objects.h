@@ -51,9 +51,11 @@ class OrderedObjects {
   // Returns nullptr when absent.
   ObjectPtr Find(const KeyView& key) const;
   size_t size() const { return objects_.size(); }
+  size_t size(absl::string_view ns) const;  // "": of all namespaces.
   Objects All() const { return Objects(objects_.begin(), objects_.end()); }
   Page Read(const Selection& selection) const;
-  // Reads as if the objects in `former` were still what they were.
+  // Reads as if the objects in `former` were still what they were. Entries before the selection are
+  // not needed. Takes as long as the page and `former` are, whatever follows the page.
   Page ReadFormer(const Selection& selection, const Former& former) const;
 
  private:

@@ -67,6 +67,16 @@ TEST_CASE_METHOD(WatchCacheFixture, "pages of an older version are those of its 
   }
   CHECK(Listed({.version = then}) == whole);
   CHECK(Listed({.ns = "a", .version = then}) == "a/m a/p a/t");
+  for (const char* ns : {"", "a", "b", "c", "d"}) {
+    CAPTURE(ns);
+    CHECK(cache->CountAt(ns, then)->objects ==
+          cache->Read({.ns = ns, .version = then})->objects->size());
+    CHECK(cache->CountAt(ns, -1)->objects == cache->Read({.ns = ns})->objects->size());
+  }
+  CHECK(cache->CountAt("", then)->version == then);
+  CHECK(cache->CountAt("", -1)->version == cache->progress().version);
+  CHECK(absl::IsOutOfRange(cache->CountAt("", then - 100).status()));
+  CHECK(absl::IsOutOfRange(cache->CountAt("", then + 1000).status()));
   std::vector<std::string> paged;
   WatchCache::Range range{.limit = 2, .version = then};
   size_t remaining = 0;
