@@ -24,6 +24,9 @@ class ClusterChoice {
   // Leaves of the choice what the condition selects, which may be called on any thread.
   void Narrow(Condition condition) { condition_ = std::move(condition); }
 
+  // Returns the only cluster that may be selected; "" when any may.
+  const std::string& name() const { return name_; }
+
   bool Selects(absl::string_view cluster) const {
     return (name_.empty() || cluster == name_) && (!condition_ || condition_(cluster));
   }

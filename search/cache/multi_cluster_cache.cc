@@ -90,6 +90,11 @@ std::vector<MemberCachePtr> MultiClusterCache::Impl::Caches(const kube::Gvr& gvr
   absl::ReaderMutexLock lock(&mu);
   const auto table = caches.find(gvr);
   if (table == caches.end()) return found;
+  if (!choice.name().empty()) {
+    const auto one = table->second.find(choice.name());
+    if (one != table->second.end() && choice.Selects(one->first)) found.push_back(one->second);
+    return found;
+  }
   for (const auto& [name, member] : table->second) {
     if (choice.Selects(name)) found.push_back(member);
   }
@@ -149,6 +154,11 @@ void MultiClusterCache::Impl::Connect(const MemberCachePtr& member) {
   if (cluster == scope.end()) return;
   const auto wanted = cluster->second.find(member->resource().gvr());
   if (wanted == cluster->second.end()) return;
+  if (options.may_grow && !member->cache()->HasSynced()) {
+    if (const absl::Status refused = options.may_grow(); !refused.ok()) {
+      return member->Refuse(refused);
+    }
+  }
   member->Connect(options.clusters, InformerOptionsFor(wanted->second));
 }
 
@@ -266,6 +276,13 @@ void MultiClusterCache::Retry(const std::string& cluster) {
     } else {
       impl_->Connect(member);
     }
+  }
+}
+
+void MultiClusterCache::RefuseUnread(const absl::Status& why) {
+  absl::MutexLock lock(&impl_->change_mu);
+  for (const MemberCachePtr& member : impl_->AllCaches()) {
+    if (!member->cache()->HasSynced()) member->Refuse(why);
   }
 }
 

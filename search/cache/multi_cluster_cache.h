@@ -25,6 +25,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/stop_token.h"
 #include "kube/cache/watch_cache.h"
 #include "kube/meta/names.h"
 #include "kube/runtime/cluster_set.h"
@@ -59,6 +60,8 @@ struct ListRequest {
   std::string continue_token;
   std::string resource_version;  // A composite, "0" or "".
   bool exact = false;            // resourceVersionMatch=Exact.
+  // Ends the search for objects: nobody wants the answer any more.
+  base::StopToken stop;
 };
 
 // How new the caches have to be.
@@ -91,6 +94,9 @@ class MultiClusterCache {
     const base::Clock& clock;
     absl::Duration history = absl::Seconds(75);
     size_t history_bytes = 8 << 20;  // Per resource and cluster.
+    // Asked before the first list of a cache begins. While this is an error, which says why, the
+    // cache stays unread; it is tried again every ten seconds. Optional.
+    std::function<absl::Status()> may_grow;
     // Fields of a resource that are kept as values, for selectors: {"spec.nodeName"}. Optional.
     std::function<std::vector<std::string>(const kube::Resource&)> fields;
     // Called for each change in a cache, in order per cluster and resource, and when its contents
@@ -118,6 +124,9 @@ class MultiClusterCache {
   // are refused. Does not wait for the answers.
   void Retry(const std::string& cluster);
 
+  // Breaks off first lists that are under way, as if may_grow had refused them.
+  void RefuseUnread(const absl::Status& why);
+
   // kNotFound (see Unread); kAborted when several clusters have such an object: the message is that
   // of AmbiguousObjects.
   absl::StatusOr<CachedObject> Get(const GetRequest& request) const;
@@ -127,7 +136,7 @@ class MultiClusterCache {
   std::vector<MissingCluster> Unread(const kube::Gvr& gvr, const ClusterChoice& cluster) const;
   // kOutOfRange (410) when the version of `exact` or of the token is not in the history any more,
   // or names a cluster that is not cached any more; kDeadlineExceeded (504) when a version has not
-  // been reached yet.
+  // been reached yet; kCancelled after a stop.
   absl::StatusOr<ListAnswer> List(const ListRequest& request) const;
   // `on_ready` is called, on any thread and with no lock held, when Take may have something; it
   // must not block. kOutOfRange (410): the watch cannot continue at this version.

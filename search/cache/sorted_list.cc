@@ -13,12 +13,16 @@
 #include "absl/strings/str_cat.h"
 #include "base/json.h"
 #include "base/status.h"
+#include "base/stop_token.h"
 
 namespace search {
 namespace {
 
 using kube::ObjectPtr;
 using kube::SortOrder;
+
+// So many objects are compared before it is looked whether anybody still waits.
+constexpr size_t kBetweenLooks = 256;
 
 struct Item {
   SortOrder::Values values;
@@ -170,12 +174,16 @@ SortOrder::Values ValuesOf(const ObjectPtr& object, const SortOrder& order) {
 
 // Returns the first items behind `last`, at most so many.
 absl::StatusOr<std::vector<Item>> ItemsOf(const Numbered& objects, std::optional<size_t> last,
-                                          size_t limit, const SortOrder& order) {
+                                          size_t limit, const SortOrder& order,
+                                          const base::StopToken& stop) {
   const Before before(order);
   FirstItems first(limit, order);
   Item behind;
   if (last.has_value()) behind = {ValuesOf(objects.At(*last), order), *last};
   for (size_t number = 0; number < objects.size(); ++number) {
+    if (number % kBetweenLooks == 0 && stop.stop_requested()) {
+      return absl::CancelledError("nobody waits for the list");
+    }
     Item item{ValuesOf(objects.At(number), order), number};
     if (last.has_value() && !before(behind, item)) continue;
     RETURN_IF_ERROR(first.Add(std::move(item)));
@@ -205,7 +213,7 @@ absl::StatusOr<ListAnswer> ListSorted(const MultiClusterCache& cache, const List
   }
   ASSIGN_OR_RETURN(const std::vector<Item> items,
                    ItemsOf(objects, place.has_value() ? std::optional(place->last) : std::nullopt,
-                           request.limit == 0 ? SIZE_MAX : request.limit, order));
+                           request.limit == 0 ? SIZE_MAX : request.limit, order, request.stop));
   const size_t rest = objects.size() - seen;
   // A token that somebody has changed may say anything.
   const size_t remaining = rest - std::min(rest, items.size());

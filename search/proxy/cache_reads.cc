@@ -9,11 +9,9 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "kube/server/api_errors.h"
-#include "kube/server/compression.h"
 #include "search/cache/composite_version.h"
 #include "search/proxy/internal/completeness.h"
-#include "search/proxy/internal/formed_list.h"
-#include "search/proxy/internal/pooled_pieces.h"
+#include "search/proxy/internal/read_answers.h"
 #include "search/proxy/internal/read_rights.h"
 #include "search/proxy/internal/watch_pump.h"
 
@@ -22,24 +20,26 @@ namespace {
 
 using kube::server::AnswerForm;
 
-// What is sent at once, and the pieces of what is longer.
-constexpr size_t kPiece = 128 << 10;
-constexpr int kWatchThreads = 2;
 constexpr size_t kMaxWaitingWatches = 100'000;
 // Reads that need not wait are bound by the processor only.
 constexpr int kReadingThreads = 16;
 constexpr size_t kMaxWaitingReads = 1000;
+// A sorted list of a large fleet takes a second of a processor. One stays for the others.
+constexpr int kSortingThreads = 2;
+constexpr size_t kMaxWaitingSorts = 100;
 
 kube::server::GroupName NameOf(const kube::Resource& resource) {
   return {resource.gvk.group, resource.plural};
 }
 
-bool IsText(const AnswerForm& form) {
-  return form.kind == AnswerForm::Kind::kPlain && !form.yaml && !form.pretty;
+absl::Status NobodyWaits() {
+  return kube::server::ServiceUnavailable("the client has gone, or has waited for too long",
+                                          absl::Seconds(1));
 }
 
 // Returns the API error for an error of the cache.
 absl::Status ApiErrorOf(const absl::Status& status) {
+  if (absl::IsCancelled(status)) return NobodyWaits();
   if (absl::IsOutOfRange(status)) return kube::server::Expired(status.message());
   if (absl::IsDeadlineExceeded(status)) return kube::server::FutureVersion(status.message());
   if (absl::IsInvalidArgument(status) && !kube::server::IsApiError(status)) {
@@ -69,14 +69,6 @@ Freshness::Need NeedOf(absl::string_view verb, const kube::server::ListOptions& 
   return options.continue_token.empty() ? Freshness::kNow : Freshness::kAny;
 }
 
-// Returns an answer with the head that all answers of a read have.
-base::HttpResponse Head(const ReadRequest& read, const std::vector<MissingCluster>& missing) {
-  base::HttpResponse response;
-  response.content_type = read.form.ContentType();
-  AddWarnings(missing, response);
-  return response;
-}
-
 void SendDocument(const ReadRequest& read, const json::Value& document,
                   const std::vector<MissingCluster>& missing, base::HttpResponder& responder) {
   base::HttpResponse response = kube::server::AnswerOf(200, document, read.form);
@@ -98,49 +90,13 @@ void SendWatchError(const ReadRequest& read, const std::vector<MissingCluster>& 
   stream->Close();
 }
 
-// Appends text to a list that has begun, as ListText::Append does.
-using AppendText = std::function<bool(std::string& out, size_t bytes)>;
-
-AppendText TextOf(const ReadRequest& read, ListAnswer answer) {
-  if (IsText(read.form)) {
-    const auto text = std::make_shared<ListText>(std::move(answer), read.resource.gvk);
-    return [text](std::string& out, size_t bytes) { return text->Append(out, bytes); };
-  }
-  const auto text = std::make_shared<FormedList>(read, std::move(answer));
-  return [text](std::string& out, size_t bytes) { return text->Append(out, bytes); };
-}
-
-// Sends a short list whole, so that it has a length, and the pieces of a long one as the client
-// takes them.
-void SendList(const ReadRequest& read, ListAnswer answer,
-              const std::vector<MissingCluster>& missing, kube::aggregation::WorkPool& pool,
-              base::HttpResponder& responder) {
-  base::HttpResponse response = Head(read, missing);
-  const AppendText append = TextOf(read, std::move(answer));
-  std::string first;
-  append(first, kPiece);
-  if (first.size() < kPiece) {
-    response.body = std::move(first);
-    return responder.Send(std::move(response));
-  }
-  auto pending = std::make_shared<std::string>(std::move(first));
-  const auto next = [append, pending]() -> std::optional<base::SharedBytes> {
-    if (pending->empty() && !append(*pending, kPiece)) return std::nullopt;
-    return std::make_shared<const std::string>(std::exchange(*pending, ""));
-  };
-  if (read.gzip) kube::server::AddGzipHeaders(response);
-  const auto stream = responder.StartStream(std::move(response));
-  // Text costs nothing but its copy.
-  if (IsText(read.form) && !read.gzip) return base::WritePieces(stream, next);
-  WritePooled(stream, next, read.gzip, pool);
-}
-
 }  // namespace
 
 CacheReads::CacheReads(Options options)
     : options_(std::move(options)),
       unread_(options_.cache, options_.clusters, options_.is_ready),
-      pool_("search-answers", kWatchThreads, kMaxWaitingWatches),
+      pool_("search-answers", options_.watch_threads, kMaxWaitingWatches),
+      sorting_("sorted-reads", kSortingThreads, kMaxWaitingSorts),
       waiting_("waiting-reads", options_.waiting_threads, options_.max_waiting),
       reading_("cached-reads", kReadingThreads, kMaxWaitingReads) {}
 
@@ -173,7 +129,7 @@ absl::Status CacheReads::Begin(const kube::aggregation::ApiRequest& request, con
   reading->stop = request.stop;
   reading->responder = responder;
   RunRead(MayWait(*reading) ? waiting_ : reading_, responder,
-          [this, reading] { return ApiErrorOf(Execute(*reading)); });
+          [this, reading] { return ApiErrorOf(Execute(reading)); });
   return absl::OkStatus();
 }
 
@@ -189,9 +145,10 @@ bool CacheReads::MayWait(const Reading& reading) const {
   return false;
 }
 
-absl::Status CacheReads::Execute(const Reading& reading) {
-  if (reading.verb == "get") return Get(reading);
-  if (reading.verb == "watch") return Watch(reading);
+absl::Status CacheReads::Execute(const std::shared_ptr<const Reading>& reading) {
+  if (reading->stop.stop_requested()) return NobodyWaits();
+  if (reading->verb == "get") return Get(*reading);
+  if (reading->verb == "watch") return Watch(*reading);
   return List(reading);
 }
 
@@ -307,10 +264,18 @@ absl::Status CacheReads::NothingFound(const Reading& reading, std::vector<Missin
   return absl::OkStatus();
 }
 
-absl::Status CacheReads::List(const Reading& reading) {
+absl::Status CacheReads::List(const std::shared_ptr<const Reading>& reading) {
+  ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(*reading));
+  if (reading->read.sort.empty()) return SendList(*reading, std::move(missing));
+  RunRead(sorting_, reading->responder, [this, reading, missing = std::move(missing)] {
+    return ApiErrorOf(SendList(*reading, missing));
+  });
+  return absl::OkStatus();
+}
+
+absl::Status CacheReads::SendList(const Reading& reading, std::vector<MissingCluster> missing) {
   const ReadRequest& read = reading.read;
   base::HttpResponder& responder = *reading.responder;
-  ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(reading));
   const kube::server::ListOptions& options = read.options;
   const ListRequest list{
       .gvr = read.resource.gvr(),
@@ -320,7 +285,8 @@ absl::Status CacheReads::List(const Reading& reading) {
       .limit = static_cast<size_t>(std::max<int64_t>(options.limit, 0)),
       .continue_token = options.continue_token,
       .resource_version = options.resource_version,
-      .exact = options.resource_version_match == kube::server::ListOptions::Match::kExact};
+      .exact = options.resource_version_match == kube::server::ListOptions::Match::kExact,
+      .stop = reading.stop};
   missing = Joined(unread_.NotBegun(list.gvr, list.cluster), missing);
   ASSIGN_OR_RETURN(ListAnswer answer, read.sort.empty()
                                           ? options_.cache.List(list)
@@ -328,7 +294,7 @@ absl::Status CacheReads::List(const Reading& reading) {
   RETURN_IF_ERROR(StillServed(reading));
   missing = Joined(std::move(missing), unread_.Judged(answer.missing));
   if (!MayLack(missing, reading)) return absl::OkStatus();
-  SendList(read, std::move(answer), missing, pool_, responder);
+  SendAnswer(read, std::move(answer), missing, pool_, responder);
   return absl::OkStatus();
 }
 

@@ -43,6 +43,7 @@ class CacheReads : public CachedReads {
     // whoever may use the proxy or the view may read everything that is cached, as upstream has it.
     kube::aggregation::Authorizer* authorizer = nullptr;
     int waiting_threads = 64;
+    int watch_threads = 2;     // Write the events of watches, and compress lists.
     size_t max_waiting = 256;  // Reads that wait for one of these threads; others get 429.
     // A watch without timeoutSeconds ends after this to twice as long (--min-request-timeout).
     absl::Duration min_watch_timeout = absl::Minutes(30);
@@ -76,7 +77,7 @@ class CacheReads : public CachedReads {
   // Gives the read to a thread.
   absl::Status Begin(const kube::aggregation::ApiRequest& request, const ReadTerms& terms,
                      const ResponderPtr& responder);
-  absl::Status Execute(const Reading& reading);
+  absl::Status Execute(const std::shared_ptr<const Reading>& reading);
   // Returns whether the answer may lack this; if not, the refusal has been sent.
   static bool MayLack(const std::vector<MissingCluster>& missing, const Reading& reading);
   // Returns whether the caches may have to be waited for.
@@ -89,7 +90,9 @@ class CacheReads : public CachedReads {
   // `behind`: which of them may not be as new as demanded.
   absl::Status NothingFound(const Reading& reading, std::vector<MissingCluster> unread,
                             const std::vector<MissingCluster>& behind);
-  absl::Status List(const Reading& reading);
+  absl::Status List(const std::shared_ptr<const Reading>& reading);
+  // Reads the list and begins to send it. `missing` is what was missing before.
+  absl::Status SendList(const Reading& reading, std::vector<MissingCluster> missing);
   absl::Status Watch(const Reading& reading);
   // Waits as the request's resourceVersion demands. 504 when the caches have not seen the version
   // of a cluster that can be reached.
@@ -99,6 +102,8 @@ class CacheReads : public CachedReads {
   const UnreadMembers unread_;
   const CustomKinds no_kinds_;
   kube::aggregation::WorkPool pool_;  // Writes the events of watches, and compresses lists.
+  // Sorting takes so long that it has threads of its own. Those of the next ones give it work.
+  kube::aggregation::WorkPool sorting_;
   kube::aggregation::WorkPool waiting_, reading_;
 };
 

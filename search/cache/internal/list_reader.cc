@@ -37,6 +37,7 @@ ListReader::ListReader(const ListRequest& request)
       fixed_(request.exact || !token_.empty()) {}
 
 absl::StatusOr<ListAnswer> ListReader::Read(const std::vector<MemberCachePtr>& caches) {
+  RETURN_IF_ERROR(CheckToken());
   RETURN_IF_ERROR(CheckClusters(caches));
   for (const MemberCachePtr& member : caches) {
     if (!member->cache()->HasSynced()) {
@@ -64,6 +65,14 @@ CompositeVersion ListReader::VersionOfList(const std::vector<MemberCachePtr>& ca
     if (narrowings > 0) version.Set(member->cluster(), shown, narrowings);
   }
   return version;
+}
+
+// A list that began anew instead would never end for a client that reads page after page.
+absl::Status ListReader::CheckToken() const {
+  const bool is_unknown = token_.empty() && !request_.continue_token.empty();
+  const bool is_incomplete = !token_.of_member.empty() && !member_token_.has_value();
+  if (!is_unknown && !is_incomplete) return absl::OkStatus();
+  return absl::InvalidArgumentError("continue token: it is not one of a list like this one");
 }
 
 absl::Status ListReader::CheckClusters(const std::vector<MemberCachePtr>& caches) const {
@@ -120,6 +129,7 @@ absl::Status ListReader::ReadCluster(const MemberCache& member) {
   if (request_.filter.empty() && request_.limit > 0) range.limit = request_.limit - count_;
   std::vector<ObjectPtr> found;
   while (true) {
+    if (request_.stop.stop_requested()) return absl::CancelledError("nobody waits for the list");
     ASSIGN_OR_RETURN(const WatchCache::Snapshot some, member.cache()->Read(range));
     range.version = some.version;
     version_.Set(member.cluster(), some.version);
@@ -153,10 +163,9 @@ void ListReader::EndPageAt(const MemberCache& member, const WatchCache::Range& r
 
 absl::Status ListReader::CountCluster(const MemberCache& member) {
   ASSIGN_OR_RETURN(const int64_t version, VersionOf(member));
-  ASSIGN_OR_RETURN(const WatchCache::Snapshot first,
-                   member.cache()->Read({.ns = request_.ns, .limit = 1, .version = version}));
-  version_.Set(member.cluster(), first.version);
-  const size_t size = first.objects->size() + first.remaining;
+  ASSIGN_OR_RETURN(const WatchCache::Count count, member.cache()->CountAt(request_.ns, version));
+  version_.Set(member.cluster(), count.version);
+  const size_t size = count.objects;
   remaining_ += size;
   if (size > 0 && next_.empty()) next_.cluster = member.cluster();
   return absl::OkStatus();

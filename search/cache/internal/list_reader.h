@@ -26,6 +26,8 @@ class ListReader {
   absl::StatusOr<ListAnswer> Read(const std::vector<MemberCachePtr>& caches);
 
  private:
+  // kInvalidArgument for a token that names no place.
+  absl::Status CheckToken() const;
   // kOutOfRange when the state to read includes a cluster that is not among the caches any more.
   absl::Status CheckClusters(const std::vector<MemberCachePtr>& caches) const;
   // Returns the version that a cluster has to be read at; -1: its present one.

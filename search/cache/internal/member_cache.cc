@@ -40,6 +40,16 @@ void MemberCache::KeepOnly(const std::set<std::string>& namespaces) {
   if (cache_->HasSynced()) cache_->KeepOnly(namespaces);
 }
 
+void MemberCache::Refuse(const absl::Status& why) {
+  {
+    absl::MutexLock lock(&mu_);
+    not_connected_ = why;
+    was_tried_ = true;
+  }
+  RemoveInformer();
+  member_ = nullptr;
+}
+
 void MemberCache::Close() {
   RemoveInformer();
   cache_->Close();

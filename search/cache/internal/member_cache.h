@@ -18,7 +18,7 @@
 
 namespace search::internal {
 
-// Thread-safe for readers; Connect, IsConnected and Close must be called one at a time.
+// Thread-safe for readers; Connect, Refuse, IsConnected and Close must be called one at a time.
 class MemberCache {
  public:
   // REQUIRES: `clock` outlives the cache.
@@ -31,6 +31,8 @@ class MemberCache {
   // Ends the informer, and drops what is outside of these namespaces: see WatchCache::KeepOnly. Has
   // to be followed by Connect.
   void KeepOnly(const std::set<std::string>& namespaces);
+  // Ends the informer, and has error() say why until the next Connect.
+  void Refuse(const absl::Status& why);
   // Ends the informer; watchers see the objects go.
   void Close();
 

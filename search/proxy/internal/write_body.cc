@@ -6,12 +6,17 @@
 // of every object, and the numbers in metadata and in DeleteOptions are fixed.
 #include "search/proxy/internal/write_body.h"
 
+#include <optional>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "absl/synchronization/mutex.h"
 #include "api/search_keys.h"
+#include "base/json.h"
+#include "base/json_fields.h"
 #include "base/status.h"
 #include "base/yaml.h"
 #include "kube/aggregation/request_fields.h"
@@ -47,6 +52,32 @@ absl::Status Unsupported(absl::string_view type) {
                    "include: application/json, application/yaml, "
                    "application/vnd.kubernetes.protobuf (got ",
                    type, ")"));
+}
+
+// Reads the text to its end and builds nothing of it: the values of "[[],[]," take twenty times as
+// much memory as the text.
+bool IsJson(absl::string_view text) {
+  static const json::Fields* const kNothing = new json::Fields({std::string(1, '\0')});
+  return json::Parse(text, {.kept = kNothing}).ok();
+}
+
+// What a reader of YAML makes of a text takes hundreds of times as much memory.
+constexpr size_t kMaxYaml = 256 << 10;
+
+absl::Status CheckYamlSize(absl::string_view text) {
+  if (text.size() <= kMaxYaml) return absl::OkStatus();
+  return kube::server::BadRequest(
+      absl::StrCat("a body in YAML may have ", kMaxYaml >> 10,
+                   " KiB at most when it is sent through the proxy; send JSON"));
+}
+
+// Returns nullopt for what is no YAML. One text is read at a time.
+std::optional<std::string> JsonOfYaml(absl::string_view text) {
+  static absl::Mutex mu(absl::kConstInit);
+  absl::MutexLock lock(&mu);
+  const auto parsed = yaml::Parse(text);
+  if (!parsed.ok()) return std::nullopt;
+  return json::Write(*parsed);
 }
 
 absl::Status CheckOnce(const std::vector<JsonPlace>& places, absl::string_view name) {
@@ -97,15 +128,19 @@ absl::StatusOr<WriteBody> WriteBody::Of(const InnerRequest& inner, DecodeVersion
     body.ReadProtobuf(inner);
     return body;
   }
-  const bool yaml = absl::EndsWith(type, "yaml");
-  if (!yaml && !absl::EndsWith(type, "json") && !type.empty() && type != "*/*") {
+  // Clients send JSON as the YAML of a server-side apply.
+  const bool is_json = IsJson(body.text_);
+  const bool yaml = absl::EndsWith(type, "yaml") && !is_json;
+  if (!absl::EndsWith(type, "yaml") && !absl::EndsWith(type, "json") && !type.empty() &&
+      type != "*/*") {
     return Unsupported(type);
   }
   if (yaml) {
-    const auto parsed = yaml::Parse(body.text_);
-    if (!parsed.ok()) return body;
-    body.text_ = json::Write(*parsed);
-  } else if (!json::Parse(body.text_).ok()) {
+    RETURN_IF_ERROR(CheckYamlSize(body.text_));
+    std::optional<std::string> text = JsonOfYaml(body.text_);
+    if (!text) return body;
+    body.text_ = *std::move(text);
+  } else if (!is_json) {
     return body;
   }
   if (absl::EndsWith(type, "json-patch+json")) {

@@ -2,6 +2,7 @@
 #ifndef TESTS_SEARCH_CACHE_MEMBERS_H_
 #define TESTS_SEARCH_CACHE_MEMBERS_H_
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <map>
 #include <memory>
@@ -61,6 +62,10 @@ class SearchMembers : public kube::ClusterConfigSource {
     cache_.reset();
     search::MultiClusterCache::Options made{.clusters = clusters, .clock = clock};
     made.history_bytes = history_bytes;
+    made.may_grow = [this]() -> absl::Status {
+      if (!is_full) return absl::OkStatus();
+      return absl::ResourceExhaustedError("memory is full");
+    };
     made.fields = [](const kube::Resource&) { return std::vector<std::string>{"spec.nodeName"}; };
     cache_ = std::make_unique<search::MultiClusterCache>(std::move(made));
   }
@@ -118,6 +123,7 @@ class SearchMembers : public kube::ClusterConfigSource {
     return config;
   }
 
+  std::atomic<bool> is_full = false;  // No cache may begin.
   FakeClock clock;
   kube::ClusterSet clusters{Connecting(), *this, clock, nullptr};
 

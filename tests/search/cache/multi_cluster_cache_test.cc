@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/stop_token.h"
+#include "search/cache/internal/continue_token.h"
 #include "tests/search/cache/members.h"
 
 namespace search {
@@ -389,6 +391,76 @@ TEST_CASE_METHOD(Fixture, "a resource that was made anew with another scope is c
   REQUIRE(Eventually([&] { return cache().Find("m1", kPods.gvr())->HasSynced(); }));
   // One namespace is asked for alone, which resources without namespaces cannot be.
   CHECK(Server("m1").Requests("GET").back() == "GET /api/v1/namespaces/n/pods?limit=200");
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a token that names no place is refused, and does not begin the list anew") {
+  for (const char* name : {"a", "b"}) Put("m1", "n", name);
+  REQUIRE(Cache({"m1"}));
+  ListRequest request = All();
+  request.limit = 1;
+  const auto token = [](const std::string& of_member) {
+    return internal::ContinueToken{"", "m1", of_member}.ToString();
+  };
+  for (const std::string& text : {std::string("nonsense"), std::string("e30"), token("nonsense")}) {
+    CAPTURE(text);
+    request.continue_token = text;
+    CHECK(absl::IsInvalidArgument(cache().List(request).status()));
+  }
+  // Upstream's tokens name a cluster alone where its objects begin.
+  request.continue_token = token("");
+  CHECK(Listed(request) == "m1:n/a");
+}
+
+TEST_CASE_METHOD(Fixture, "a list that nobody waits for ends") {
+  Put("m1", "n", "a");
+  REQUIRE(Cache({"m1"}));
+  base::StopSource gone;
+  ListRequest request = All();
+  request.limit = 1;
+  request.stop = gone.get_token();
+  CHECK(cache().List(request).ok());
+  gone.request_stop();
+  CHECK(absl::IsCancelled(cache().List(request).status()));
+}
+
+TEST_CASE_METHOD(Fixture, "without memory no cache begins, and what is cached stays") {
+  Put("m1", "n", "a");
+  Put("m2", "n", "b");
+  REQUIRE(Cache({"m1"}));
+  is_full = true;
+  cache().SetScope(Scope({"m1", "m2"}));
+  const auto answer = cache().List(All());
+  REQUIRE(answer.ok());
+  CHECK(Names(*answer) == "m1:n/a");
+  REQUIRE(answer->missing.size() == 1);
+  CHECK(answer->missing[0].cluster == "m2");
+  CHECK_FALSE(answer->missing[0].being_read);
+  CHECK(cache().States().back().error.message() == "memory is full");
+  // What has been read goes on.
+  CHECK(Put("m1", "n", "c") > 0);
+  is_full = false;
+  REQUIRE(Eventually([&] {
+    clock.AdvanceAndAwait(absl::Seconds(10));
+    return cache().Find("m2", kPods.gvr())->HasSynced();
+  }));
+}
+
+TEST_CASE_METHOD(Fixture, "a first list under way is broken off, and one that has ended is not") {
+  Put("m1", "n", "a");
+  REQUIRE(Cache({"m1"}));
+  Server("m2").Block("GET");
+  cache().SetScope(Scope({"m1", "m2"}));
+  is_full = true;
+  cache().RefuseUnread(absl::ResourceExhaustedError("memory is full"));
+  CHECK(Put("m1", "n", "b") > 0);
+  CHECK(cache().States().back().error.message() == "memory is full");
+  Server("m2").Unblock();
+  is_full = false;
+  REQUIRE(Eventually([&] {
+    clock.AdvanceAndAwait(absl::Seconds(10));
+    return cache().Find("m2", kPods.gvr())->HasSynced();
+  }));
 }
 
 TEST_CASE("callers do not learn where a member lives") {

@@ -245,5 +245,26 @@ TEST_CASE("a body of two types is refused") {
   CHECK(CodeOf(WriteBody::Of(inner, Decode).status()) == 400);
 }
 
+TEST_CASE("a body of many values is read without building them") {
+  // As values it would be refused as too large, and the composite version would stay in it.
+  std::string many = "[[]";
+  for (int i = 0; i < 1'100'000; ++i) many += ",[]";
+  const std::string body =
+      absl::StrCat(R"({"metadata":{"resourceVersion":"c-both"},"x":)", many, "]}");
+  CHECK(absl::StrContains(TranslatedPut(body).substr(0, 60), R"("resourceVersion":"714")"));
+}
+
+TEST_CASE("JSON that is sent as YAML is read as JSON, and long YAML is refused") {
+  const std::string text(1 << 20, 'x');
+  const std::string json =
+      absl::StrCat(R"({"metadata":{"resourceVersion":"c-both"},"x":")", text, "\"}");
+  CHECK(absl::StrContains(
+      Translated(Write("PATCH", kPodPath, "application/apply-patch+yaml", json)).substr(0, 60),
+      R"("resourceVersion":"714")"));
+  const auto refused = WriteBody::Of(
+      Write("PATCH", kPodPath, "application/apply-patch+yaml", absl::StrCat("x: ", text)), Decode);
+  CHECK(kube::server::ErrorOf(refused.status()).code == 400);
+}
+
 }  // namespace
 }  // namespace search
