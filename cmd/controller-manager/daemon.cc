@@ -29,7 +29,6 @@
 #include "cmd/controller-manager/expected_mends.h"
 #include "cmd/controller-manager/listen_errors.h"
 #include "cmd/controller-manager/member_memory.h"
-#include "cmd/controller-manager/memory_watch.h"
 #include "cmd/controller-manager/resync.h"
 #include "cmd/controller-manager/server_check.h"
 #include "cmd/controller-manager/settings_page.h"
@@ -41,6 +40,7 @@
 #include "kube/client/kubeconfig.h"
 #include "kube/client/shadow.h"
 #include "kube/runtime/events.h"
+#include "kube/runtime/memory_watch.h"
 #include "kube/runtime/serving_names.h"
 #include "kube/runtime/startup_health.h"
 #include "kube/runtime/watched_kinds.h"
@@ -175,7 +175,9 @@ class Daemon {
     RETURN_IF_ERROR(BuildControllers(context_));
     LogControllers(context_.options);
     manager_.ServeBesideMetrics("/configz", [this] { return SettingsPage(context_.options); });
-    manager_.Add(std::make_unique<MemoryWatch>(manager_), kube::Manager::Group::kAlways);
+    manager_.Add(std::make_unique<kube::MemoryWatch>(manager_.clock(), manager_.registry(),
+                                                     kube::MemoryWatch::Options()),
+                 kube::Manager::Group::kAlways);
     manager_.Add(std::make_unique<ClusterLog>(manager_));
     if (context_.shadow != nullptr) ShowShadow(context_.shadow);
     if (const absl::Duration period = context_.options.resync_period;

@@ -1,7 +1,9 @@
 #include "cmd/search/http_options.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <thread>
 
 #include "absl/strings/numbers.h"
 #include "api/programs.h"
@@ -14,13 +16,15 @@ namespace {
 
 // The limit that kube-apiserver has.
 constexpr size_t kMaxBodyBytes = 3 << 20;
-constexpr int kServerThreads = 2;
 // How long a client may leave what was sent to it untaken.
 constexpr absl::Duration kStall = absl::Minutes(1);
-// Many times what clients of one replica need; each costs some tens of kilobytes.
-constexpr size_t kMaxConnections = 10'000;
+// A handshake takes milliseconds, so these are more than any fleet begins at once; each costs up to
+// 50 kB.
+constexpr size_t kMaxHandshakes = 1000;
 // The longest body that is read before its sender is known.
 constexpr uint64_t kMaxUnknownBody = 16 << 10;
+// Of all longer bodies. Each is copied up to four times on its way to a member.
+constexpr size_t kMaxBodies = 32 << 20;
 
 // A certificate for whoever gives none; nobody can verify it.
 absl::StatusOr<tls::KeyPair> SelfSigned() {
@@ -52,6 +56,12 @@ absl::Status RefusalOf(const absl::Status& status) {
 
 }  // namespace
 
+int ServerThreads(const ServingOptions& serving) {
+  constexpr int kLeast = 2, kMost = 8;
+  if (serving.server_threads > 0) return serving.server_threads;
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), kLeast, kMost);
+}
+
 std::optional<base::HttpResponse> CheckHead(const base::HttpRequest& head) {
   if (ShowsCredentials(head) || HasShortBody(head)) return std::nullopt;
   return kube::server::ErrorAnswer(kube::server::Unauthorized());
@@ -80,11 +90,16 @@ absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& s) {
   } else {
     http.certificate_files = base::HttpCertificateFiles{s.tls_cert_file, s.tls_private_key_file};
   }
-  http.threads = kServerThreads;
+  http.threads = ServerThreads(s);
   http.max_body_bytes = kMaxBodyBytes;
+  http.max_bodies_bytes = kMaxBodies;
+  http.max_short_body_bytes = kMaxUnknownBody;
+  http.too_many_bodies = kube::server::ErrorAnswer(kube::server::TooManyRequests(
+      "Too many long bodies are being sent, please try again later.", absl::Seconds(1)));
   http.close_chance = s.goaway_chance;
   http.stall_timeout = kStall;
-  http.max_connections = kMaxConnections;
+  http.max_connections = static_cast<size_t>(s.max_connections);
+  http.max_handshakes = kMaxHandshakes;
   http.check_head = CheckHead;
   return http;
 }

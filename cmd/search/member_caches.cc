@@ -85,6 +85,9 @@ MemberCaches::MemberCaches(const Parts& parts)
                &parts.registry) {
   search::MultiClusterCache::Options options{.clusters = members_, .clock = parts.clock};
   options.fields = search::SelectableFields;
+  options.history = parts.options.watch_history;
+  options.history_bytes = static_cast<size_t>(parts.options.watch_history_mebibytes) << 20;
+  options.may_grow = [this] { return memory_.MayGrow(); };
   if (!parts.options.disable_search) {
     mirrors_ =
         std::make_unique<MirrorWiring>(MirrorOptions(parts, access_), parts.clock, &parts.registry);
@@ -119,6 +122,10 @@ void MemberCaches::OnScope(const search::ScopePtr& before, const search::ScopePt
   access_.SetOtherSecrets(SecretsOf(*after));
   cache_->SetScope(CachedResourcesOf(*after));
   if (mirrors_ != nullptr) mirrors_->OnScope(*before, *after);
+}
+
+void MemberCaches::OnMemory(const base::MemoryUse& use) {
+  if (memory_.Note(use)) cache_->RefuseUnread(memory_.MayGrow());
 }
 
 absl::Status MemberCaches::AllSynced() const {

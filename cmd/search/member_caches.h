@@ -13,6 +13,7 @@
 #include "base/stop_token.h"
 #include "cmd/search/connections.h"
 #include "cmd/search/member_access.h"
+#include "cmd/search/memory_gate.h"
 #include "cmd/search/mirror_wiring.h"
 #include "cmd/search/options.h"
 #include "kube/runtime/cluster_set.h"
@@ -45,6 +46,9 @@ class MemberCaches {
   // OK when every cache that the scope asks for has listed, or has failed to. Clusters that are not
   // ready are not waited for.
   absl::Status AllSynced() const;
+  // Takes note of the memory in use: near the limit no cache is begun, and first lists that are
+  // under way are broken off.
+  void OnMemory(const base::MemoryUse& use);
   // Follows Clusters and Secrets until stopped; `left` is called for Clusters that are gone.
   // Blocks.
   void Run(const std::function<void(const std::string& cluster)>& left,
@@ -57,6 +61,7 @@ class MemberCaches {
   MemberAccess access_;
   kube::ClusterSet members_;
   std::unique_ptr<MirrorWiring> mirrors_;
+  MemoryGate memory_;
   std::unique_ptr<search::MultiClusterCache> cache_;
 };
 

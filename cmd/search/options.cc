@@ -47,6 +47,10 @@ void AddFeatureFlags(CLI::App& app, SearchOptions& o) {
            "requests per second to each member cluster for the lists and watches of its cache, not "
            "for the questions on which reads wait; 0: no limit");
   AddValue(app, "--cluster-api-burst", o.cluster_api_burst, "burst of --cluster-api-qps");
+  AddDuration(app, "--watch-history", o.watch_history,
+              "how long watches and pages can go back to a state; longer takes more memory");
+  AddValue(app, "--watch-history-mebibytes", o.watch_history_mebibytes,
+           "the most that is kept for that of each kind in each cluster");
   AddDuration(app, "--storage-initialization-timeout", o.storage_initialization_timeout,
               "after this time /readyz no longer waits for the first lists of members");
 }
@@ -80,6 +84,11 @@ void AddServingFlags(CLI::App& app, ServingOptions& s) {
   AddValue(app, "--max-requests-inflight", s.max_in_flight, "reads at the same time; 0: no limit");
   AddValue(app, "--max-mutating-requests-inflight", s.max_mutating_in_flight,
            "writes at the same time; 0: no limit");
+  AddValue(app, "--max-connections", s.max_connections,
+           "connections at the same time; for a further one the one that waits longest is closed");
+  AddValue(app, "--server-threads", s.server_threads,
+           "threads that receive and send, and as many that write watches; 0: one for each "
+           "processor, two to eight");
   AddValue(app, "--goaway-chance", s.goaway_chance,
            "probability with which an answer closes its connection, so that clients spread anew");
   AddDuration(app, "--shutdown-delay-duration", s.shutdown_delay,
@@ -210,6 +219,10 @@ absl::Status ValidateServing(const ServingOptions& s) {
   RETURN_IF_ERROR(NotNegative("--max-requests-inflight", s.max_in_flight));
   RETURN_IF_ERROR(NotNegative("--max-mutating-requests-inflight", s.max_mutating_in_flight));
   RETURN_IF_ERROR(NotNegative("--shutdown-delay-duration", s.shutdown_delay));
+  if (s.max_connections < 1) return Refused("--max-connections", "must be above 0");
+  if (s.server_threads < 0 || s.server_threads > 256) {
+    return Refused("--server-threads", "must be between 0 and 256");
+  }
   // Upstream's limit.
   if (!(s.goaway_chance >= 0 && s.goaway_chance <= 0.02)) {
     return Refused("--goaway-chance", "must be between 0 and 0.02");
@@ -240,6 +253,8 @@ absl::Status Validate(const SearchOptions& o, const CLI::App& app) {
       NotNegative("--authorization-webhook-cache-authorized-ttl", o.delegation.allowed_ttl));
   RETURN_IF_ERROR(
       NotNegative("--authorization-webhook-cache-unauthorized-ttl", o.delegation.denied_ttl));
+  RETURN_IF_ERROR(NotNegative("--watch-history", o.watch_history));
+  RETURN_IF_ERROR(NotNegative("--watch-history-mebibytes", o.watch_history_mebibytes));
   RETURN_IF_ERROR(NotNegative("--audit-log-maxsize", o.audit.max_megabytes));
   RETURN_IF_ERROR(NotNegative("--audit-log-maxbackup", o.audit.max_files));
   for (const auto& [flag, rate] : std::initializer_list<std::pair<const char*, double>>{

@@ -24,6 +24,8 @@ struct ServingOptions {
   int min_request_timeout_seconds = 1800;  // Watches get this to twice as much.
   int max_in_flight = 400;
   int max_mutating_in_flight = 200;
+  int max_connections = 10'000;
+  int server_threads = 0;  // 0: one for each processor, two to eight.
   double goaway_chance = 0;
   absl::Duration shutdown_delay = absl::ZeroDuration();
 };
@@ -69,6 +71,9 @@ struct SearchOptions {
   int kube_api_burst = 60;
   double cluster_api_qps = 40;
   int cluster_api_burst = 60;
+  // What watches and pages can go back to, of each resource of each cluster.
+  absl::Duration watch_history = absl::Seconds(75);
+  int watch_history_mebibytes = 8;
   // How long /readyz waits for the caches at most.
   absl::Duration storage_initialization_timeout = absl::Minutes(1);
   // How often the conditions of each registry are looked at. There is no flag for it.

@@ -37,6 +37,7 @@
 #include "kube/aggregation/health.h"
 #include "kube/aggregation/service_end.h"
 #include "kube/runtime/events.h"
+#include "kube/runtime/memory_watch.h"
 #include "search/proxy/cache_reads.h"
 #include "search/proxy/proxy_handler.h"
 #include "search/proxy/view_handler.h"
@@ -116,6 +117,7 @@ class Server : public SearchServer {
   search::CacheScope& scope_;
   KindDefinitions definitions_;
   MemberCaches caches_;
+  kube::MemoryWatch memory_;
   CacheStatesView states_;
   StatusLeader status_;
   const std::unique_ptr<search::ClusterForwarders> routes_;
@@ -149,6 +151,9 @@ Server::Server(Beginning b)
       scope_(registries_->scope),
       definitions_(control_plane_->informers),
       caches_({options_, *control_plane_, scope_, clock_, *registry_}),
+      memory_(clock_, *registry_,
+              {.period = absl::Milliseconds(500),
+               .on_use = [this](const base::MemoryUse& use) { caches_.OnMemory(use); }}),
       states_(caches_.cache(),
               caches_.mirrors() == nullptr ? nullptr : &caches_.mirrors()->mirrors(), clock_),
       status_({{*registries_->store, scope_, states_, clock_},
@@ -207,6 +212,7 @@ search::CacheReads::Options Server::ReadOptions() {
           .is_ready =
               [this](const std::string& cluster) { return IsReady(*scope_.Current(), cluster); },
           .authorizer = ReadAuthorizer(),
+          .watch_threads = ServerThreads(options_.serving),
           .min_watch_timeout = absl::Seconds(options_.serving.min_request_timeout_seconds),
           .kinds = &definitions_.kinds()};
 }
@@ -275,7 +281,10 @@ void Server::StartThreads() {
       [this](const base::StopToken& stop) {
         caches_.Run([this](const std::string& cluster) { routes_->Forget(cluster); }, stop);
       },
-      [this](const base::StopToken& stop) { status_.Run(stop); }};
+      [this](const base::StopToken& stop) { status_.Run(stop); },
+      [this](const base::StopToken& stop) {
+        base::IgnoreError(memory_.Run(stop), "it ends only when stopped");
+      }};
   for (const Loop& loop : loops) threads_.emplace_back(loop, end_.get_token());
 }
 

@@ -17,7 +17,7 @@ sys.path[:0] = [str(HERE)]
 sys.dont_write_bytecode = True
 
 from hostile.site import Site, paths  # noqa: E402  (it sets the path for the next ones)
-from hostile import live, sorts  # noqa: E402,F401  (they declare attacks)
+from hostile import bodies, connections, live, pages, slow, sorts  # noqa: E402,F401  (they declare attacks)
 from hostile.attack import ATTACKS  # noqa: E402
 
 

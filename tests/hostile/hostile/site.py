@@ -143,6 +143,10 @@ class Attacked:
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("Threads:"))
 
+    def descriptors(self):
+        """How many files and connections it has open."""
+        return len(list(pathlib.Path(f"/proc/{self.process.pid}/fd").iterdir()))
+
     def wait_quiet(self, timeout=120):
         """Waits until it uses next to no CPU time for half a second; returns the CPU time used so far."""
         end = time.monotonic() + timeout

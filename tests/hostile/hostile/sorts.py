@@ -21,3 +21,14 @@ def sort_keys(attacked, times):
             code, _ = attacked.answer(_sorted(keys), timeout=120)
             unexpected += code != expected
     return {"unexpected answers": unexpected}
+
+
+@attack("sorted lists of clients that have gone", sizes={"short": 8, "long": 40},
+        at_most={"growth MB": 100, "bystander failed": 0}, at_most_long={"bystander slowest s": 3, "CPU s": 5})
+def gone_sorters(attacked, count):
+    """So many readers ask for a sorted list each, and hang up at once."""
+    before = attacked.process.cpu_seconds()
+    for _ in range(count):
+        with attacked.connect() as connection:
+            connection.sendall(_sorted("-metadata.creationTimestamp,..image,..name,status.phase", "&limit=20"))
+    return {"CPU s": attacked.wait_quiet() - before}

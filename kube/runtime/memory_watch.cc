@@ -1,17 +1,17 @@
-#include "cmd/controller-manager/memory_watch.h"
+#include "kube/runtime/memory_watch.h"
 
 #include <malloc.h>
 
 #include <utility>
 
 #include "base/log.h"
-#include "base/metrics.h"
 
-namespace cmd {
+namespace kube {
 namespace {
 
-constexpr absl::Duration kPeriod = absl::Seconds(5);
 constexpr absl::Duration kTrimPause = absl::Minutes(1);
+constexpr absl::Duration kLookPause = absl::Seconds(10);
+constexpr size_t kMuchUnused = size_t{64} << 20;
 constexpr absl::Duration kWarningPause = absl::Minutes(10);
 constexpr double kTight = 0.8;
 constexpr double kScarce = 0.9;
@@ -24,25 +24,34 @@ constexpr char kAdvice[] =
 
 }  // namespace
 
-MemoryWatch::MemoryWatch(kube::Manager& manager, Reader read)
-    : manager_(manager), read_(std::move(read)) {}
+MemoryWatch::MemoryWatch(const base::Clock& clock, metrics::Registry& registry, Options options)
+    : clock_(clock), registry_(registry), options_(std::move(options)) {}
 
 absl::Status MemoryWatch::Run(const base::StopToken& stop) {
-  const auto at_start = read_();
+  const auto at_start = options_.read();
   if (at_start.has_value() && at_start->limit < kLeastLimit) {
     base::LogWarning("the memory limit is less than this program takes without any object",
                      {{"limitMiB", at_start->limit / kMebibyte}, {"what to do", kAdvice}});
   }
   do {
-    if (const auto use = read_(); use.has_value() && use->limit > 0) Look(*use);
-  } while (manager_.clock().SleepFor(kPeriod, stop));
+    if (const auto use = options_.read(); use.has_value() && use->limit > 0) Look(*use);
+    TrimIfUnused();
+  } while (clock_.SleepFor(options_.period, stop));
   return absl::OkStatus();
+}
+
+void MemoryWatch::TrimIfUnused() {
+  const base::SteadyTime now = clock_.SteadyNow();
+  if (now - looked_at_ < kLookPause) return;
+  looked_at_ = now;
+  if (mallinfo2().fordblks > kMuchUnused) malloc_trim(0);
 }
 
 void MemoryWatch::Look(const base::MemoryUse& use) {
   Show(use);
+  if (options_.on_use) options_.on_use(use);
   const double share = static_cast<double>(use.working_set) / static_cast<double>(use.limit);
-  const base::SteadyTime now = manager_.clock().SteadyNow();
+  const base::SteadyTime now = clock_.SteadyNow();
   if (share < kTight) {
     warned_at_ = base::SteadyTime::InfinitePast();
     return;
@@ -60,13 +69,12 @@ void MemoryWatch::Look(const base::MemoryUse& use) {
 }
 
 void MemoryWatch::Show(const base::MemoryUse& use) {
-  metrics::Registry& registry = manager_.registry();
-  registry.GetGauge("karmada_memory_limit_bytes", "The memory limit of the cgroup.", {})
+  registry_.GetGauge("karmada_memory_limit_bytes", "The memory limit of the cgroup.", {})
       .Set(static_cast<double>(use.limit));
-  registry
+  registry_
       .GetGauge("karmada_memory_working_set_bytes",
                 "Memory of the cgroup that the kernel cannot reclaim at once.", {})
       .Set(static_cast<double>(use.working_set));
 }
 
-}  // namespace cmd
+}  // namespace kube

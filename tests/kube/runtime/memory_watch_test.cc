@@ -1,4 +1,4 @@
-#include "cmd/controller-manager/memory_watch.h"
+#include "kube/runtime/memory_watch.h"
 
 #include <atomic>
 #include <thread>
@@ -11,7 +11,7 @@
 #include "tests/support/captured_stderr.h"
 #include "tests/support/manager_fixture.h"
 
-namespace cmd {
+namespace kube {
 namespace {
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
@@ -19,15 +19,18 @@ constexpr int64_t kMebibyte = int64_t{1} << 20;
 struct Watched : tests::ManagerFixture {
   std::atomic<int64_t> used = 10 * kMebibyte;
   std::atomic<int64_t> limit = 100 * kMebibyte;
+  std::atomic<int> told = 0;
   base::StopSource stop_watch;
 
-  // Uses so much of the 100 MiB at each of the moments, half a second apart; returns the log.
+  // Uses so much of the 100 MiB at each of the moments, five seconds apart; returns the log.
   std::string LogOf(const std::vector<int>& mebibytes) {
     Make();
-    MemoryWatch watch(*manager, [this]() -> std::optional<base::MemoryUse> {
-      if (limit == 0) return std::nullopt;
-      return base::MemoryUse{.working_set = used, .limit = limit};
-    });
+    MemoryWatch watch(clock, registry,
+                      {.read = [this]() -> std::optional<base::MemoryUse> {
+                         if (limit == 0) return std::nullopt;
+                         return base::MemoryUse{.working_set = used, .limit = limit};
+                       },
+                       .on_use = [this](const base::MemoryUse&) { ++told; }});
     tests::CapturedStderr log;
     used = mebibytes.front() * kMebibyte;
     std::thread runner(
@@ -75,10 +78,16 @@ TEST_CASE_METHOD(Watched, "a limit below what the program needs is reported at t
   CHECK(absl::StrContains(LogOf({1}), "limitMiB=20"));
 }
 
+TEST_CASE_METHOD(Watched, "who wants to know the use is told at each look") {
+  CHECK(LogOf({10, 20, 30}).empty());
+  CHECK(told == 3);
+}
+
 TEST_CASE_METHOD(Watched, "without a limit there is nothing to report, and no metric") {
   limit = 0;
   CHECK(LogOf({500, 500}).empty());
+  CHECK(told == 0);
   CHECK_FALSE(absl::StrContains(registry.Expose(), "karmada_memory"));
 }
 
-}  // namespace cmd
+}  // namespace kube

@@ -1,0 +1,56 @@
+// Reports that memory becomes scarce before the kernel ends the process for it, which leaves no
+// line in the log.
+#ifndef KUBE_RUNTIME_MEMORY_WATCH_H_
+#define KUBE_RUNTIME_MEMORY_WATCH_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/memory_limit.h"
+#include "base/metrics.h"
+#include "kube/runtime/manager.h"
+
+namespace kube {
+
+// Looks every `period`. From four fifths of the limit on it gives unused memory back to the kernel,
+// and from nine tenths on it logs a warning: once, and every ten minutes while that lasts. Shows
+// limit and use as the gauges `karmada_memory_limit_bytes` and `karmada_memory_working_set_bytes`.
+// Without a limit it gives memory back only: in any case when the allocator keeps more than 64 MiB
+// that nobody uses, because a burst of requests would hold it for ever.
+class MemoryWatch : public Runnable {
+ public:
+  using Reader = std::function<std::optional<base::MemoryUse>()>;
+  struct Options {
+    Reader read = [] { return base::ReadMemoryUse(); };
+    // Each look reads four small files.
+    absl::Duration period = absl::Seconds(5);
+    // Called at each look while there is a limit. Optional.
+    std::function<void(const base::MemoryUse& use)> on_use;
+  };
+  // REQUIRES: `clock` and `registry` outlive this object.
+  MemoryWatch(const base::Clock& clock, metrics::Registry& registry, Options options);
+  std::string name() const override { return "memory watch"; }
+  absl::Status Run(const base::StopToken& stop) override;
+
+ private:
+  void Look(const base::MemoryUse& use);
+  void Show(const base::MemoryUse& use);
+
+  // Gives memory back if there is much of it.
+  void TrimIfUnused();
+
+  const base::Clock& clock_;
+  metrics::Registry& registry_;
+  const Options options_;
+  base::SteadyTime looked_at_ = base::SteadyTime::InfinitePast();  // For unused memory.
+  base::SteadyTime trimmed_at_ = base::SteadyTime::InfinitePast();
+  base::SteadyTime warned_at_ = base::SteadyTime::InfinitePast();
+};
+
+}  // namespace kube
+
+#endif  // KUBE_RUNTIME_MEMORY_WATCH_H_
