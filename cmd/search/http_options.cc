@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "api/programs.h"
 #include "base/status.h"
+#include "kube/aggregation/user_info.h"
 #include "kube/server/api_errors.h"
 #include "kube/server/negotiation.h"
 
@@ -72,11 +73,17 @@ base::HttpHeadReview ReviewOfLongBodies(kube::aggregation::Authenticator& authen
       [&authenticator](const base::HttpRequest& head,
                        const std::function<void(std::optional<base::HttpResponse> refusal)>& done) {
         if (HasShortBody(head)) return false;
-        authenticator.Authenticate(head,
-                                   [done](const absl::StatusOr<kube::aggregation::UserInfo>& user) {
-                                     if (user.ok()) return done(std::nullopt);
-                                     done(kube::server::ErrorAnswer(RefusalOf(user.status())));
-                                   });
+        authenticator.Authenticate(
+            head, [done](const absl::StatusOr<kube::aggregation::UserInfo>& user) {
+              if (!user.ok()) {
+                done(kube::server::ErrorAnswer(RefusalOf(user.status())));
+              } else if (user->name == kube::aggregation::kAnonymous) {
+                // A header with credentials of an unknown form.
+                done(kube::server::ErrorAnswer(kube::server::Unauthorized()));
+              } else {
+                done(std::nullopt);
+              }
+            });
         return true;
       };
 }

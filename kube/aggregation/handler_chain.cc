@@ -354,7 +354,7 @@ class HandlerChain::Impl {
   // Shared with the responders of handlers that let go of them late.
   const std::shared_ptr<Sessions> sessions_ = std::make_shared<Sessions>();
   const std::shared_ptr<SentAnswers> sending_ =
-      std::make_shared<SentAnswers>(options_.max_in_flight);
+      std::make_shared<SentAnswers>(options_.max_in_flight, parts_.clock);
   const std::shared_ptr<base::Timers> deadlines_;
   const std::shared_ptr<WorkPool> pool_;
 };

@@ -349,7 +349,10 @@ absl::StatusOr<WatchCache::Snapshot> WatchCache::Read(const Range& range) const 
 absl::StatusOr<WatchCache::Count> WatchCache::CountAt(absl::string_view ns, int64_t version) const {
   absl::ReaderMutexLock lock(&impl_->mu);
   auto count = static_cast<int64_t>(impl_->objects.size(ns));
-  if (version < 0) return Count{static_cast<size_t>(count), impl_->progress.version};
+  // The present needs no history, which a narrowing has ended.
+  if (version < 0 || version == impl_->progress.version) {
+    return Count{static_cast<size_t>(count), impl_->progress.version};
+  }
   RETURN_IF_ERROR(impl_->CheckReached(version));
   RETURN_IF_ERROR(impl_->history.Since(version, [&](const Event& event) {
     if (!ns.empty() && internal::StateOf(event)->ns() != ns) return;

@@ -31,6 +31,8 @@ using internal::MemberCachePtr;
 
 constexpr absl::Duration kTick = absl::Seconds(1);
 constexpr absl::Duration kRetry = absl::Seconds(10);
+// Between two tries to read what has not fitted into the memory.
+constexpr absl::Duration kLongestPause = absl::Hours(1);
 
 // Returns "pods" or "deployments.apps", as API servers name resources in messages.
 std::string NameOf(const kube::Gvr& gvr) {
@@ -55,6 +57,11 @@ struct MultiClusterCache::Impl {
   absl::Mutex change_mu;
   CachedResources scope ABSL_GUARDED_BY(change_mu);
   base::SteadyTime next_retry ABSL_GUARDED_BY(change_mu);
+  // Until when no first list is begun, because the last ones did not fit into the memory, and for
+  // how long the next time.
+  base::SteadyTime grows_after ABSL_GUARDED_BY(change_mu) = base::SteadyTime::InfinitePast();
+  absl::Duration pause ABSL_GUARDED_BY(change_mu) = kRetry;
+  absl::Status why_paused ABSL_GUARDED_BY(change_mu);
 
   mutable absl::Mutex mu;
   std::map<kube::Gvr, std::map<std::string, MemberCachePtr>> caches ABSL_GUARDED_BY(mu);
@@ -158,6 +165,7 @@ void MultiClusterCache::Impl::Connect(const MemberCachePtr& member) {
     if (const absl::Status refused = options.may_grow(); !refused.ok()) {
       return member->Refuse(refused);
     }
+    if (options.clock.SteadyNow() < grows_after) return member->Refuse(why_paused);
   }
   member->Connect(options.clusters, InformerOptionsFor(wanted->second));
 }
@@ -248,6 +256,11 @@ MultiClusterCache::~MultiClusterCache() {
 void MultiClusterCache::SetScope(const CachedResources& wanted) {
   absl::MutexLock lock(&impl_->change_mu);
   const CachedResources before = std::exchange(impl_->scope, wanted);
+  if (before != wanted) {
+    // It may fit now.
+    impl_->grows_after = base::SteadyTime::InfinitePast();
+    impl_->pause = kRetry;
+  }
   for (const MemberCachePtr& member : impl_->TakeUnwanted()) member->Close();
   for (const auto& [cluster, resources] : wanted) {
     for (const auto& [gvr, resource] : resources) {
@@ -281,9 +294,16 @@ void MultiClusterCache::Retry(const std::string& cluster) {
 
 void MultiClusterCache::RefuseUnread(const absl::Status& why) {
   absl::MutexLock lock(&impl_->change_mu);
+  bool broke_off = false;
   for (const MemberCachePtr& member : impl_->AllCaches()) {
-    if (!member->cache()->HasSynced()) member->Refuse(why);
+    if (member->cache()->HasSynced()) continue;
+    broke_off |= member->IsConnected(impl_->options.clusters);
+    member->Refuse(why);
   }
+  if (!broke_off) return;
+  impl_->why_paused = why;
+  impl_->grows_after = impl_->options.clock.SteadyNow() + impl_->pause;
+  impl_->pause = std::min(2 * impl_->pause, kLongestPause);
 }
 
 absl::StatusOr<CachedObject> MultiClusterCache::Get(const GetRequest& request) const {

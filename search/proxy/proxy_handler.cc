@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "base/status.h"
 #include "kube/aggregation/request_length.h"
 #include "kube/server/api_errors.h"
@@ -253,7 +254,9 @@ void ProxyHandler::OnRegistrationsChanged() {
 }
 
 bool ProxyHandler::MayBlock(const ApiRequest& request) const {
-  return request.http.body.size() > kLongBody;
+  // YAML is read one text at a time.
+  const bool is_yaml = absl::StrContains(request.http.Header("content-type"), "yaml");
+  return is_yaml || request.http.body.size() > kLongBody;
 }
 
 void ProxyHandler::Handle(kube::aggregation::ApiRequest request,

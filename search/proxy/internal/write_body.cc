@@ -17,6 +17,7 @@
 #include "api/search_keys.h"
 #include "base/json.h"
 #include "base/json_fields.h"
+#include "base/random.h"
 #include "base/status.h"
 #include "base/yaml.h"
 #include "kube/aggregation/request_fields.h"
@@ -57,7 +58,8 @@ absl::Status Unsupported(absl::string_view type) {
 // Reads the text to its end and builds nothing of it: the values of "[[],[]," take twenty times as
 // much memory as the text.
 bool IsJson(absl::string_view text) {
-  static const json::Fields* const kNothing = new json::Fields({std::string(1, '\0')});
+  // Only a field that nobody can know is kept.
+  static const json::Fields* const kNothing = new json::Fields({base::NewUuid()});
   return json::Parse(text, {.kept = kNothing}).ok();
 }
 
@@ -80,13 +82,23 @@ std::optional<std::string> JsonOfYaml(absl::string_view text) {
   return json::Write(*parsed);
 }
 
+// As kube-apiserver has it.
+constexpr size_t kMaxOperations = 10'000;
+
 absl::Status CheckOnce(const std::vector<JsonPlace>& places, absl::string_view name) {
   if (places.size() < 2) return absl::OkStatus();
   return kube::server::BadRequest(absl::StrCat("the body has the field \"", name, "\" twice"));
 }
 
+// Longer ones are neither versions nor names.
+constexpr size_t kMaxText = 64 << 10;
+
+// Returns the text that stands there; "" when it is something else, of which nothing is built.
 std::string TextAt(absl::string_view text, const JsonPlace& place) {
-  const auto value = json::Parse(text.substr(place.begin, place.end - place.begin));
+  const absl::string_view at =
+      absl::StripLeadingAsciiWhitespace(text.substr(place.begin, place.end - place.begin));
+  if (!absl::StartsWith(at, "\"") || at.size() > kMaxText) return "";
+  const auto value = json::Parse(at);
   return value.ok() ? value->ToString() : "";
 }
 
@@ -163,6 +175,11 @@ absl::Status WriteBody::ReadJson(const InnerRequest& inner) {
 
 absl::Status WriteBody::ReadJsonPatch(const InnerRequest& inner) {
   const std::vector<JsonPlace> places = PlacesOf(text_, {"*"});
+  if (places.size() > kMaxOperations) {
+    return kube::server::BadRequest(absl::StrCat("a JSON patch may have ", kMaxOperations,
+                                                 " operations at most, this one has ",
+                                                 places.size()));
+  }
   bool some_stay = false;  // Of the operations so far.
   for (size_t i = 0; i < places.size(); ++i) {
     const JsonPlace& place = places[i];

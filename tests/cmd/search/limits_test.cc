@@ -68,6 +68,10 @@ TEST_CASE("a long body is read when its sender is known") {
   CHECK(is_reviewed());
   CHECK(code == 200);
   CHECK(authenticator.asked == 5);
+  // A header of another form than a token makes nobody known.
+  authenticator.answer = kube::aggregation::UserInfo{.name = kube::aggregation::kAnonymous};
+  CHECK(is_reviewed());
+  CHECK(code == 401);
 }
 
 TEST_CASE("only lists that are passed on may take as long as they need") {

@@ -74,6 +74,7 @@ TEST_CASE_METHOD(WatchCacheFixture, "pages of an older version are those of its 
     CHECK(cache->CountAt(ns, -1)->objects == cache->Read({.ns = ns})->objects->size());
   }
   CHECK(cache->CountAt("", then)->version == then);
+  CHECK(cache->CountAt("", cache->progress().version)->objects == cache->Read({})->objects->size());
   CHECK(cache->CountAt("", -1)->version == cache->progress().version);
   CHECK(absl::IsOutOfRange(cache->CountAt("", then - 100).status()));
   CHECK(absl::IsOutOfRange(cache->CountAt("", then + 1000).status()));

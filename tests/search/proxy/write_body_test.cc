@@ -144,6 +144,19 @@ TEST_CASE("operations of a JSON patch on the annotation that names the member ar
   CHECK(Translated(patch(other, absl::StrCat(kPodPath, "?cluster=member1"))) == other);
 }
 
+TEST_CASE("a JSON patch has a bound, and a version is a text") {
+  std::string operations = R"({"op":"test","path":"/a"})";
+  for (int i = 1; i < 10'000; ++i) absl::StrAppend(&operations, R"(,{"op":"test","path":"/a"})");
+  const auto patch = [](const std::string& text) {
+    return WriteBody::Of(Write("PATCH", kPodPath, "application/json-patch+json", text), Decode);
+  };
+  CHECK(patch(absl::StrCat("[", operations, "]")).ok());
+  const absl::Status refused = patch(absl::StrCat("[", operations, ",{}]")).status();
+  CHECK(kube::server::ErrorOf(refused).code == 400);
+  const std::string odd = R"({"metadata":{"resourceVersion":["c-both"]}})";
+  CHECK(Translated(Write("PATCH", kPodPath, "application/merge-patch+json", odd)) == odd);
+}
+
 TEST_CASE("patches of all types are translated") {
   const std::string merge = R"({"metadata":{"resourceVersion":"c-both"},"spec":{}})";
   const std::string translated = R"({"metadata":{"resourceVersion":"714"},"spec":{}})";
