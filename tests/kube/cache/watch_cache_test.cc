@@ -52,6 +52,16 @@ TEST_CASE_METHOD(WatchCacheFixture,
   CHECK(absl::IsOutOfRange(cache->Read({.version = then - 2}).status()));
 }
 
+TEST_CASE_METHOD(WatchCacheFixture, "what a narrowing leaves is counted") {
+  Put("a", "x");
+  Put("b", "y");
+  Start();
+  cache->KeepOnly({"a"});
+  const auto count = cache->CountAt("", cache->progress().version);
+  REQUIRE(count.ok());
+  CHECK(count->objects == 1);
+}
+
 TEST_CASE_METHOD(WatchCacheFixture, "pages of an older version are those of its whole list") {
   for (const char* ns : {"a", "a-b", "b"}) {
     for (const char* name : {"m", "p", "t"}) Put(ns, name);

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "kube/server/api_errors.h"
 #include "tests/search/proxy/requests.h"
 
 namespace search {
