@@ -90,6 +90,9 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   const absl::StatusOr<absl::Duration> left_alone = DeleteOrphans(binding, stop);
   RETURN_IF_ERROR(
       base::Annotate(left_alone.status(), "deleting works of clusters no longer chosen"));
+  const bool awaits_scheduler = *left_alone > absl::ZeroDuration();
+  if (awaits_scheduler && binding.DispatchTargets().empty())
+    return kube::Action::After(*left_alone);
   const bool is_purging = IsPurging(binding, [&] { return works_.Known(binding); });
   if (is_purging) return kube::Action::After(kPurgeRecheck);
 
@@ -115,8 +118,7 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   Report(binding, **found, outcome);
   if (!Scope::kNamespaced) ReportDependencies(binding, **found);
   if (!outcome.status.ok()) return outcome.status;
-  if (*left_alone > absl::ZeroDuration()) return kube::Action::After(*left_alone);
-  return kube::Action::Done();
+  return awaits_scheduler ? kube::Action::After(*left_alone) : kube::Action::Done();
 }
 
 template <class Scope>

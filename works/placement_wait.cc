@@ -23,9 +23,10 @@ absl::Duration PlacementWait::Remaining(const kube::Object& binding) {
   const base::SteadyTime now = clock_.SteadyNow();
   absl::MutexLock lock(&mu_);
   if (waiting_.size() >= kMostBindings) waiting_.clear();
-  const auto [entry, added] = waiting_.try_emplace(binding.key(), Since{binding.generation(), now});
-  Since& since = entry->second;
-  if (since.generation != binding.generation()) since = {binding.generation(), now};
+  const size_t tasks = binding.spec()["gracefulEvictionTasks"].size();
+  Since& since = waiting_.try_emplace(binding.key(), Since{tasks, now}).first->second;
+  if (tasks < since.tasks) since.time = now;
+  since.tasks = tasks;
   return std::max(since.time + kPatience - now, absl::ZeroDuration());
 }
 

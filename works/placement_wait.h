@@ -3,7 +3,6 @@
 #define WORKS_PLACEMENT_WAIT_H_
 
 #include <cstddef>
-#include <cstdint>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -23,7 +22,8 @@ namespace works {
 // the wait begins again.
 class PlacementWait {
  public:
-  // A scheduler that finds no cluster leaves no trace of its look, so the wait ends by itself.
+  // A scheduler that finds no cluster leaves no trace of its look, so the wait ends by itself, also
+  // if the binding changes meanwhile. Only the end of an eviction task begins it again.
   static constexpr absl::Duration kPatience = absl::Seconds(10);
   // Of more bindings that wait at once, all are forgotten.
   static constexpr size_t kMostBindings = 100'000;
@@ -39,7 +39,7 @@ class PlacementWait {
 
  private:
   struct Since {
-    int64_t generation;
+    size_t tasks;  // How many eviction tasks it had; the end of one begins the wait again.
     base::SteadyTime time;
   };
   const base::Clock& clock_;

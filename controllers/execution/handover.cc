@@ -175,7 +175,8 @@ absl::StatusOr<Handover::Objects> Handover::DecideOnStandIn(const std::string& c
   const kube::ObjectKey key = {std::string(stand_in.ns()), work.first};
   kube::ObjectPtr of_name = client_.Find(api::Works(), key);
   // What is in the way of the next Work may stay for hours, so the server is not asked each time.
-  const bool waits = of_name == nullptr && CachedInterest(stand_in, cluster) == Interest::kWanted;
+  const bool waits =
+      of_name == nullptr && CachedInterest(stand_in, cluster) >= Interest::kUndecided;
   if (waits) return Objects::kUnclear;
   if (of_name == nullptr || of_name->uid() == work.second) {
     ASSIGN_OR_RETURN(of_name, ReadLive(client_, api::Works(), key, stop));
@@ -184,7 +185,7 @@ absl::StatusOr<Handover::Objects> Handover::DecideOnStandIn(const std::string& c
     return of_name->uid() == work.second ? Objects::kUnclear : Objects::kStay;
   }
   ASSIGN_OR_RETURN(const Interest interest, LiveInterest(stand_in, cluster, stop));
-  return interest == Interest::kWanted ? Objects::kUnclear : Objects::kDelete;
+  return interest >= Interest::kUndecided ? Objects::kUnclear : Objects::kDelete;
 }
 
 absl::Status Handover::PutStandIn(const kube::Object& work, const base::StopToken& stop) {

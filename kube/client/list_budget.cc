@@ -19,7 +19,7 @@ absl::Status ListBudget::Spend(const ListPage& page) {
   if (token.empty()) return absl::OkStatus();  // It has ended.
   bool has_new = false;
   for (const Object& object : page.items) {
-    has_new |= objects_.insert(absl::HashOf(object.ns(), object.name(), object.uid())).second;
+    has_new |= objects_.insert(absl::HashOf(object.ns(), object.name())).second;
   }
   barren_pages_ = has_new ? 0 : barren_pages_ + 1;
   const bool is_new_token = tokens_.insert(absl::HashOf(token)).second;

@@ -34,7 +34,8 @@ class ListBudget {
  private:
   const base::Clock* clock_;
   base::SteadyTime start_;
-  // Hashes of the tokens, and of the objects by namespace, name and uid.
+  // Hashes of the tokens, and of the objects by namespace and name, as they are stored: what is not
+  // stored, and so counts nowhere else, must not grow.
   absl::flat_hash_set<size_t> tokens_;
   absl::flat_hash_set<size_t> objects_;
   int barren_pages_ = 0;

@@ -25,6 +25,7 @@
 #include "base/verbosity.h"
 #include "kube/cache/read_scope.h"
 #include "kube/client/errors.h"
+#include "kube/client/list_budget.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/internal/reconcile_metrics.h"
@@ -71,7 +72,7 @@ struct Controller::Impl {
 
   void ConnectSources();
   absl::Status AwaitCaches(const base::StopToken& stop);
-  absl::Status AwaitCache(const Informer& informer, base::SteadyTime deadline,
+  absl::Status AwaitCache(const Informer& informer, base::SteadyTime begun,
                           const base::StopToken& stop);
   void Process(const WorkQueue::Taken& taken, const base::StopToken& stop);
   absl::StatusOr<Action> Reconcile(const Request& request);
@@ -103,21 +104,25 @@ absl::Status Controller::Impl::AwaitCaches(const base::StopToken& stop) {
     absl::MutexLock lock(&mu);
     informers = awaited;
   }
-  const base::SteadyTime deadline =
-      manager.clock().SteadyNow() + manager.options().cache_sync_timeout;
+  const base::SteadyTime begun = manager.clock().SteadyNow();
   for (const std::shared_ptr<Informer>& informer : informers) {
-    RETURN_IF_ERROR(AwaitCache(*informer, deadline, stop));
+    RETURN_IF_ERROR(AwaitCache(*informer, begun, stop));
     declared.push_back(informer.get());
   }
   return absl::OkStatus();
 }
 
-// A list whose pages come in is not given up, however many there are.
-absl::Status Controller::Impl::AwaitCache(const Informer& informer, base::SteadyTime deadline,
+// A list whose pages come in is not given up, however many there are, before its budget gives it
+// up. One that fails at the same page each time ends the wait then, so that another replica may
+// try.
+absl::Status Controller::Impl::AwaitCache(const Informer& informer, base::SteadyTime begun,
                                           const base::StopToken& stop) {
+  const absl::Duration timeout = manager.options().cache_sync_timeout;
+  base::SteadyTime deadline = begun + timeout;
   for (;;) {
     absl::Status synced = informer.WaitForSync(deadline, stop);
-    deadline = informer.last_page() + manager.options().cache_sync_timeout;
+    deadline =
+        std::min(informer.last_page() + timeout, begun + std::max(timeout, ListBudget::kLongest));
     if (!absl::IsDeadlineExceeded(synced) || deadline <= manager.clock().SteadyNow()) return synced;
     base::LogInfo("a cache is still being read", {{"controller", options.name},
                                                   {"kind", informer.resource().gvk.kind},

@@ -44,7 +44,12 @@ void MemoryWatch::TrimIfUnused() {
   const base::SteadyTime now = clock_.SteadyNow();
   if (now - looked_at_ < kLookPause) return;
   looked_at_ = now;
-  if (mallinfo2().fordblks > kMuchUnused) malloc_trim(0);
+  // What was given back still counts as unused, so only what has been added since is looked at.
+  const size_t unused = mallinfo2().fordblks;
+  if (unused < unused_before_) unused_before_ = unused;
+  if (unused - unused_before_ <= kMuchUnused) return;
+  malloc_trim(0);
+  unused_before_ = mallinfo2().fordblks;
 }
 
 void MemoryWatch::Look(const base::MemoryUse& use) {

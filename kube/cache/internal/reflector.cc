@@ -153,7 +153,7 @@ void Reflector::RunAfter(absl::Duration delay, Step step) {
     } else if (step == Step::kWatch) {
       self->StartWatch();
     } else if (step == Step::kLeaveWatch) {
-      self->LeaveWatch();
+      self->LeaveWatchThatIsOver();
     } else if (step == Step::kCatchUp) {
       self->ListBesideWatch();
     } else {
@@ -283,7 +283,9 @@ void Reflector::OnEnd(absl::Status status) {
     if (!status.ok() && ++failed_watches_ >= tries) resume = false;
     if (!resume) failed_watches_ = 0;
   }
-  if (absl::IsResourceExhausted(status) && env_.memory.on_exceeded) env_.memory.on_exceeded();
+  // A watch may also end so because one event is too long.
+  const bool is_full = absl::IsResourceExhausted(status) && IsOverBudget();
+  if (is_full && env_.memory.on_exceeded) env_.memory.on_exceeded();
   if (!clean) {
     Failed(status);
   } else if (base::VlogOn(2)) {

@@ -89,6 +89,9 @@ class Reflector final : public Informer,
  private:
   enum class Step { kList, kWatch, kLeaveWatch, kCatchUp, kAsk };
 
+  // How long a server that has more than its budget is not listed again.
+  static constexpr absl::Duration kFullPause = absl::Minutes(5);
+
   // What a list is for: a watch follows it, or is running and is caught up with.
   enum class ListFor { kWatch, kCatchUp };
   // A list that is under way.
@@ -126,6 +129,8 @@ class Reflector final : public Informer,
   void AskAgain() ABSL_LOCKS_EXCLUDED(mu_);
   // Ends the connection of the watch, whatever it sends.
   void LeaveWatch() ABSL_LOCKS_EXCLUDED(watch_mu_);
+  // As LeaveWatch, unless the next watch has begun meanwhile.
+  void LeaveWatchThatIsOver() ABSL_LOCKS_EXCLUDED(watch_mu_);
   bool IsOverBudget() const {
     return env_.memory.budget != nullptr && env_.memory.budget->IsOver();
   }

@@ -89,6 +89,14 @@ void Reflector::LeaveWatch() {
   ended.swap(watch_);
 }
 
+void Reflector::LeaveWatchThatIsOver() {
+  std::unique_ptr<Watch> ended;
+  absl::MutexLock lock(&watch_mu_);
+  // The next one has begun, which has ended this one.
+  if (HasWatch()) return;
+  ended.swap(watch_);
+}
+
 bool Reflector::HasWatch() const {
   absl::MutexLock lock(&mu_);
   return !watch_is_over_;

@@ -48,7 +48,7 @@ void Reflector::EndWatchOverBudget() {
     absl::MutexLock lock(&mu_);
     if (std::exchange(watch_is_over_, true)) return;
     watch_is_open_ = false;
-    delay = backoff_.Next();
+    delay = std::max(backoff_.Next(), kFullPause);
   }
   Failed(NoteOverBudget());
   RunAfter(absl::ZeroDuration(), Step::kLeaveWatch);

@@ -169,6 +169,8 @@ void Reflector::EndListBeforeWatch(const absl::Status& listed) {
     absl::MutexLock lock(&mu_);
     delay = backoff_.Next();
   }
+  // All pages that fit are read again each time.
+  if (absl::IsResourceExhausted(listed)) delay = std::max(delay, kFullPause);
   RunAfter(delay, Step::kList);
 }
 
