@@ -20,6 +20,7 @@
 #include "api/search_keys.h"
 #include "base/status.h"
 #include "search/cache/internal/freshness.h"
+#include "search/cache/internal/growth_pause.h"
 #include "search/cache/internal/list_reader.h"
 #include "search/cache/internal/member_cache.h"
 
@@ -31,8 +32,6 @@ using internal::MemberCachePtr;
 
 constexpr absl::Duration kTick = absl::Seconds(1);
 constexpr absl::Duration kRetry = absl::Seconds(10);
-// Between two tries to read what has not fitted into the memory.
-constexpr absl::Duration kLongestPause = absl::Hours(1);
 
 // Returns "pods" or "deployments.apps", as API servers name resources in messages.
 std::string NameOf(const kube::Gvr& gvr) {
@@ -57,11 +56,7 @@ struct MultiClusterCache::Impl {
   absl::Mutex change_mu;
   CachedResources scope ABSL_GUARDED_BY(change_mu);
   base::SteadyTime next_retry ABSL_GUARDED_BY(change_mu);
-  // Until when no first list is begun, because the last ones did not fit into the memory, and for
-  // how long the next time.
-  base::SteadyTime grows_after ABSL_GUARDED_BY(change_mu) = base::SteadyTime::InfinitePast();
-  absl::Duration pause ABSL_GUARDED_BY(change_mu) = kRetry;
-  absl::Status why_paused ABSL_GUARDED_BY(change_mu);
+  GrowthPause pause ABSL_GUARDED_BY(change_mu);
 
   mutable absl::Mutex mu;
   std::map<kube::Gvr, std::map<std::string, MemberCachePtr>> caches ABSL_GUARDED_BY(mu);
@@ -162,10 +157,9 @@ void MultiClusterCache::Impl::Connect(const MemberCachePtr& member) {
   const auto wanted = cluster->second.find(member->resource().gvr());
   if (wanted == cluster->second.end()) return;
   if (options.may_grow && !member->cache()->HasSynced()) {
-    if (const absl::Status refused = options.may_grow(); !refused.ok()) {
-      return member->Refuse(refused);
-    }
-    if (options.clock.SteadyNow() < grows_after) return member->Refuse(why_paused);
+    absl::Status refused = options.may_grow();
+    refused.Update(pause.Check(options.clock.SteadyNow()));
+    if (!refused.ok()) return member->Refuse(refused);
   }
   member->Connect(options.clusters, InformerOptionsFor(wanted->second));
 }
@@ -256,11 +250,7 @@ MultiClusterCache::~MultiClusterCache() {
 void MultiClusterCache::SetScope(const CachedResources& wanted) {
   absl::MutexLock lock(&impl_->change_mu);
   const CachedResources before = std::exchange(impl_->scope, wanted);
-  if (before != wanted) {
-    // It may fit now.
-    impl_->grows_after = base::SteadyTime::InfinitePast();
-    impl_->pause = kRetry;
-  }
+  if (before != wanted) impl_->pause.Reset();
   for (const MemberCachePtr& member : impl_->TakeUnwanted()) member->Close();
   for (const auto& [cluster, resources] : wanted) {
     for (const auto& [gvr, resource] : resources) {
@@ -300,10 +290,7 @@ void MultiClusterCache::RefuseUnread(const absl::Status& why) {
     broke_off |= member->IsConnected(impl_->options.clusters);
     member->Refuse(why);
   }
-  if (!broke_off) return;
-  impl_->why_paused = why;
-  impl_->grows_after = impl_->options.clock.SteadyNow() + impl_->pause;
-  impl_->pause = std::min(2 * impl_->pause, kLongestPause);
+  if (broke_off) impl_->pause.Begin(why, impl_->options.clock.SteadyNow());
 }
 
 absl::StatusOr<CachedObject> MultiClusterCache::Get(const GetRequest& request) const {
