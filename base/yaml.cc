@@ -20,6 +20,7 @@
 #include "absl/strings/str_split.h"
 #include "base/internal/yaml_scalar.h"
 #include "base/status.h"
+#include "base/utf8.h"
 
 namespace yaml {
 namespace {
@@ -239,7 +240,33 @@ absl::Status ErrorAt(const Mark& mark, absl::string_view message) {
   return status;
 }
 
+// The library passes other bytes on, which a text that is written of them would begin with as if
+// they were a byte order mark. Go's reader refuses them, too.
+absl::Status CheckEncoding(absl::string_view text) {
+  const absl::string_view start = text.substr(0, 2);
+  if (start == "\xFE\xFF" || start == "\xFF\xFE") return absl::OkStatus();  // UTF-16.
+  int line = 0;
+  size_t line_begin = 0;
+  for (size_t i = 0; i < text.size();) {
+    const bool is_ascii = static_cast<unsigned char>(text[i]) < 0x80;
+    const size_t length = is_ascii ? 1 : base::Utf8Length(text.substr(i));
+    if (length == 0) {
+      Mark mark;
+      mark.line = line;
+      mark.column = static_cast<int>(i - line_begin);
+      return ErrorAt(mark, "the text is not UTF-8");
+    }
+    if (text[i] == '\n') {
+      ++line;
+      line_begin = i + 1;
+    }
+    i += length;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<json::Value>> ParseDocuments(absl::string_view text) {
+  RETURN_IF_ERROR(CheckEncoding(text));
   std::vector<json::Value> documents;
   try {
     std::istringstream stream{std::string(text)};

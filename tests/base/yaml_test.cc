@@ -251,6 +251,12 @@ TEST_CASE("errors name line and column") {
   }
 }
 
+TEST_CASE("bytes that are not UTF-8 are refused with their place") {
+  CHECK(yaml::Parse("a: 1\nb: c\xFE\xFF").status().message() ==
+        "invalid YAML at line 2, column 5: the text is not UTF-8");
+  CHECK(yaml::Parse("a: \xC3\xA9")->Get({"a"}).AsString() == "\xC3\xA9");
+}
+
 TEST_CASE("the writer's text is what kubectl prints") {
   const Value v = Value::Object(
       {{"apiVersion", "v1"},
