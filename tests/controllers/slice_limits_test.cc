@@ -219,7 +219,7 @@ TEST_CASE_METHOD(tests::SliceCollectionFixture,
 
   // Another namespace gets what it has, whoever came first.
   const kube::ObjectKey late = {"yours", "late"};
-  kube::Object slice = SliceAt("late", "10.0.0.2", "late");
+  kube::Object slice = Slice("late", "10.0.0.2", "late");
   slice.Set({"metadata", "namespace"}, late.ns);
   m1.Put(api::EndpointSlices(), slice);
   kube::Object exported = kube::Object::Make(api::ServiceExports().gvk, late);
