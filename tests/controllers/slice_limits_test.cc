@@ -219,17 +219,20 @@ TEST_CASE_METHOD(tests::SliceCollectionFixture,
 
   // Another namespace gets what it has, whoever came first.
   const kube::ObjectKey late = {"yours", "late"};
-  kube::Object slice = Slice("late", "10.0.0.2", "late");
-  slice.Set({"metadata", "namespace"}, late.ns);
-  m1.Put(api::EndpointSlices(), slice);
+  for (int i = 0; i < kLimit; ++i) {
+    kube::Object slice = Slice(absl::StrCat("late-", i), "10.0.0.2", late.name);
+    slice.Set({"metadata", "namespace"}, late.ns);
+    m1.Put(api::EndpointSlices(), slice);
+  }
   kube::Object exported = kube::Object::Make(api::ServiceExports().gvk, late);
   exported.Set({"metadata", "creationTimestamp"}, "2026-02-01T00:00:00Z");
   m1.Put(api::ServiceExports(), exported);
-  REQUIRE(Eventually(
-      [&] { return listed.WeightOf(late) == 1 && listed.exports->store().Find(late) != nullptr; }));
+  REQUIRE(Eventually([&] {
+    return listed.WeightOf(late) == kLimit && listed.exports->store().Find(late) != nullptr;
+  }));
   clock.Advance(controllers::SliceLimits::kChoiceLasts);
   CHECK(limits.ChooseService("m1", late, listed) == controllers::SliceLimits::Choice::kAmongMany);
-  CHECK(chooses(0));
+  CHECK((chooses(0) && chooses(kExports - 2)));
   CHECK_FALSE(chooses(kExports - 1));
   sources.LeaveAll();
 }

@@ -16,7 +16,7 @@ SEARCH = paths.BIN / "karmada-search"
 PROXY = "/apis/search.karmada.io/v1alpha1/proxying/karmada/proxy"
 REGISTRIES = "/apis/search.karmada.io/v1alpha1/resourceregistries"
 _RECORDS = paths.ROOT / "config" / "search" / "storage.search.karmada.io_resourceregistryrecords.yaml"
-_ALL_SYNCED = re.compile(r"(\d+) of \1 resources? (?:is|are) synced")
+_ALL_SYNCED = re.compile(r"(?:the Cluster is not Ready; )?(\d+) of \1 resources? (?:is|are) synced")
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 
@@ -67,7 +67,7 @@ class SandboxSearch:
             "apiVersion": "search.karmada.io/v1alpha1", "kind": "ResourceRegistry", "metadata": {"name": name},
             "spec": {"targetCluster": {}, "resourceSelectors": [
                 {"apiVersion": version, "kind": kind} for version, kind in kinds]}})
-        wait_until("all kinds cached", lambda: self._synced(name), 30)
+        wait_until("all kinds cached", lambda: self._synced(name), 180)
 
     def _synced(self, name):
         """The Clusters have no condition Ready, which a controller manager would write, so that Synced stays False."""

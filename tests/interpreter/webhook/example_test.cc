@@ -176,7 +176,7 @@ TEST_CASE("the example uses the certificate it is given") {
   const absl::Status missing =
       example::StartServer({.certificate_file = "/nonexistent", .key_file = "/nonexistent"})
           .status();
-  CHECK(missing.code() == absl::StatusCode::kInvalidArgument);
+  CHECK(missing.code() == absl::StatusCode::kNotFound);
   CHECK_THAT(std::string(missing.message()), Catch::Contains("/nonexistent"));
   CHECK_FALSE(example::FilledManifests("/nonexistent", {}).ok());
 }
