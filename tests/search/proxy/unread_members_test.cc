@@ -167,7 +167,7 @@ TEST_CASE("whoever demands a complete answer gets all members, or an error that 
 TEST_CASE("whoever demands a complete answer is asked to wait for a first list") {
   Fixture f;
   f.Server("m2").Block("GET");
-  f.Begin();
+  f.Begin({"m1"});
   const auto refused = f.Send("/api/v1/pods?resourceVersion=0&requireComplete=true");
   CHECK(refused->answer().code == 503);
   CHECK(refused->Body()["details"]["retryAfterSeconds"].AsInt() == 1);
