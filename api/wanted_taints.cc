@@ -102,8 +102,9 @@ std::vector<Taint> StandingNoExecuteTaints(const ClusterView& cluster,
                                            const std::vector<kube::ObjectPtr>& policies,
                                            absl::Time now) {
   std::vector<Taint> taints = NoExecuteTaints(cluster);
+  if (taints.empty()) return taints;
   const absl::Time changed = LastChange(cluster);
-  if (taints.empty() || now - changed >= kTaintRemovalPatience) return taints;
+  if (now - changed >= kTaintRemovalPatience) return taints;
   const std::optional<std::vector<Taint>> wanted = WantedTaints(cluster, policies, now);
   if (!wanted.has_value()) return taints;
   std::erase_if(taints, [&](const Taint& taint) {

@@ -85,8 +85,9 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   RETURN_IF_ERROR(
       base::Annotate(left_alone.status(), "deleting works of clusters no longer chosen"));
   const bool awaits_scheduler = *left_alone > absl::ZeroDuration();
-  if (awaits_scheduler && binding.DispatchTargets().empty())
+  if (awaits_scheduler && binding.DispatchTargets().empty()) {
     return kube::Action::After(*left_alone);
+  }
   const bool is_purging = IsPurging(binding, [&] { return works_.Known(binding); });
   if (is_purging) return kube::Action::After(kPurgeRecheck);
 
