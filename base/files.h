@@ -12,8 +12,8 @@ namespace base {
 // reason is the system's: "Permission denied", "Is a directory".
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
-// As ReadFile, for files that mean nothing when they are empty, such as certificates and tokens;
-// one without a single byte is kInvalidArgument "PATH is empty".
+// Does what ReadFile does, and also refuses an empty file: kInvalidArgument "PATH is empty". It is
+// for files that have to say something, such as certificates and tokens.
 absl::StatusOr<std::string> ReadContent(const std::string& path);
 
 }  // namespace base

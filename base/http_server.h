@@ -195,8 +195,9 @@ struct HttpServerOptions {
   // Beyond this limit the connection that has waited longest for its peer's next request is closed
   // for a new one; if all of them are being answered, the one where that takes longest.
   size_t max_connections = SIZE_MAX;
-  // The same for connections whose TLS handshake has not been completed: the oldest of them is
-  // closed for a new one. They come from anybody, and are not to keep out those that are served.
+  // How many connections may have an incomplete TLS handshake. Beyond this limit the oldest of them
+  // is closed for a new one. Anybody can open them, so they must not keep out those that are
+  // served.
   size_t max_handshakes = SIZE_MAX;
   HttpHeadCheck check_head;    // Optional.
   HttpHeadReview review_head;  // Optional. For what check_head accepts.

@@ -19,7 +19,7 @@ namespace base {
 // kResourceExhausted when the system has no thread left; the message names the limits.
 absl::StatusOr<std::thread> TryStartThread(std::function<void()> run);
 
-// As TryStartThread, for a thread that nothing can replace: without it the process ends, with code
+// Starts a thread that nothing can replace. If the system has none left, the process ends with code
 // 1 and one line in the log. `what` says what the thread is for ("the timers").
 std::thread StartThread(absl::string_view what, std::function<void()> run);
 

@@ -24,7 +24,7 @@ constexpr absl::Duration kStall = absl::Minutes(1);
 constexpr size_t kMaxHandshakes = 1000;
 // The longest body that is read before its sender is known.
 constexpr uint64_t kMaxUnknownBody = 16 << 10;
-// Of all longer bodies. Each is copied up to four times on its way to a member.
+// The sum of all longer bodies. Each of them is copied up to four times on its way to a member.
 constexpr size_t kMaxBodies = 32 << 20;
 
 // A certificate for whoever gives none; nobody can verify it.

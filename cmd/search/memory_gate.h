@@ -1,4 +1,4 @@
-// Whether there is memory for another cache.
+// Determines whether karmada-search has the memory to begin another cache.
 #ifndef CMD_SEARCH_MEMORY_GATE_H_
 #define CMD_SEARCH_MEMORY_GATE_H_
 

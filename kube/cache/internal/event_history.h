@@ -29,8 +29,9 @@ class EventHistory {
   // Forgets everything; who was following cannot continue. The history begins anew after `version`.
   void Reset(int64_t version);
 
-  // As WatchCache::KeepOnly: nobody can go back to this version or before it any more, but who has
-  // a position can go on. REQUIRES: the events of the narrowing have been added.
+  // Takes note that objects were dropped at this version (WatchCache::KeepOnly). From then on
+  // nobody can continue at it or at an older version, but a reader with a position can. REQUIRES:
+  // the events of the narrowing have been added.
   void Narrow(int64_t version);
 
   // As in WatchCache.

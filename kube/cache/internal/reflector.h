@@ -129,7 +129,7 @@ class Reflector final : public Informer,
   void AskAgain() ABSL_LOCKS_EXCLUDED(mu_);
   // Ends the connection of the watch, whatever it sends.
   void LeaveWatch() ABSL_LOCKS_EXCLUDED(watch_mu_);
-  // As LeaveWatch, unless the next watch has begun meanwhile.
+  // Ends the connection of the watch that is over. Does nothing if the next watch has begun.
   void LeaveWatchThatIsOver() ABSL_LOCKS_EXCLUDED(watch_mu_);
   bool IsOverBudget() const {
     return env_.memory.budget != nullptr && env_.memory.budget->IsOver();
