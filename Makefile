@@ -5,6 +5,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
+# How many tests run at the same time: the long ones wait most of the time.
+TEST_JOBS ?= $(shell echo $$((3 * $(JOBS))))
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
@@ -31,7 +33,7 @@ CHART_VERSION = $(if $(wildcard scripts/version.sh),$(patsubst %,--%=$(shell scr
 # The version that the end-to-end tests pin.
 HELM ?= go -C tests/e2e/testbed/helm tool helm
 # $(call ctest,preset,arguments): shows the log of what fails, and in the end what runs it again.
-ctest = $(PYTHON) -u tests/run_ctest.py build/$(1) --timeout 600 --no-tests=error -j $(JOBS) $(2)
+ctest = $(PYTHON) -u tests/run_ctest.py build/$(1) --timeout 600 --no-tests=error -j $(TEST_JOBS) $(2)
 empty :=
 export NINJA_STATUS := [%f/%t, %es] $(empty)
 
@@ -152,13 +154,13 @@ bench-scale: setup ## Measure with a hundred members and thousands of apps on th
 asan: setup ## Run the unit and sandbox tests under AddressSanitizer and UBSan
 	$(call build,asan)
 	@echo "== test (asan)"
-	@$(call ctest,asan,-LE lint)
+	@$(call ctest,asan,-LE lint -j $(JOBS))
 
 .PHONY: tsan
 tsan: setup ## Run the unit and sandbox tests under ThreadSanitizer
 	$(call build,tsan)
 	@echo "== test (tsan)"
-	@$(call ctest,tsan,-LE lint)
+	@$(call ctest,tsan,-LE lint -j $(JOBS))
 
 .PHONY: fuzz
 fuzz: setup ## Fuzz each parser for a minute (make fuzz FUZZ_SECONDS=600 for longer)
