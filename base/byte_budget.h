@@ -25,6 +25,10 @@ class ByteBudget {
   int64_t limit() const { return limit_; }
   int64_t used() const { return used_; }
   bool IsOver() const { return used_ > limit_; }
+  // For many small parts, each of which knows its own size; others use a Charge. Whoever takes
+  // gives the same number back.
+  void Take(int64_t bytes) { used_ += bytes; }
+  void Give(int64_t bytes) { used_ -= bytes; }
 
   class Charge;
 
@@ -45,7 +49,7 @@ class ByteBudget::Charge {
 
   void Resize(size_t bytes) {
     if (budget_ == nullptr) return;
-    budget_->used_ += static_cast<int64_t>(bytes) - bytes_;
+    budget_->Take(static_cast<int64_t>(bytes) - bytes_);
     bytes_ = static_cast<int64_t>(bytes);
   }
   bool IsOver() const { return budget_ != nullptr && budget_->IsOver(); }

@@ -56,6 +56,7 @@ namespace {
 
 // The name of the control plane's API server in logs, metrics and reports.
 constexpr char kControlPlaneName[] = "karmada-apiserver";
+constexpr int64_t kMemberBytesWithoutLimit = int64_t{1} << 30;
 
 kube::ManagerOptions ManagerOptionsOf(const config::Options& o) {
   kube::ManagerOptions m;
@@ -140,7 +141,8 @@ class Daemon {
         kinds_(cluster_, base::RealClock()),
         manager_(ManagerOptionsOf(options), cluster_, *events_, base::RealClock(), registry_),
         config_source_(cluster_),
-        member_bytes_(MemberBytes(options.clusters.memory_mib, base::ReadMemoryUse())),
+        member_bytes_(kube::MemberBytes(options.clusters.memory_mib, base::ReadMemoryUse(),
+                                        kMemberBytesWithoutLimit)),
         members_(MemberOptions(options, informer_threads_, connection.shadow, member_bytes_,
                                [this](const std::string& cluster) { ReportFull(cluster); }),
                  config_source_, base::RealClock(), &registry_),

@@ -8,14 +8,8 @@ namespace cmd {
 namespace {
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
-constexpr int64_t kWithoutLimit = 1024 * kMebibyte;
 
 }  // namespace
-
-int64_t MemberBytes(int memory_mib, const std::optional<base::MemoryUse>& use) {
-  if (memory_mib > 0) return memory_mib * kMebibyte;
-  return use.has_value() && use->limit > 0 ? use->limit / 4 * 3 : kWithoutLimit;
-}
 
 void ReportMemberBytes(const std::string& cluster, int64_t bytes,
                        kube::ClusterClient& control_plane, kube::EventSink& events) {

@@ -3,18 +3,12 @@
 #define CMD_CONTROLLER_MANAGER_MEMBER_MEMORY_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
-#include "base/memory_limit.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/runtime/events.h"
 
 namespace cmd {
-
-// Returns the bytes for one member: those of --cluster-memory-mib if it is not 0, else three
-// quarters of the memory limit, or 1 GiB where there is none.
-int64_t MemberBytes(int memory_mib, const std::optional<base::MemoryUse>& use);
 
 // Writes an event on the Cluster, which says that the objects of the member take more than `bytes`
 // and what to do. Does not block.

@@ -11,10 +11,12 @@
 #include "api/programs.h"
 #include "api/resources.h"
 #include "base/log.h"
+#include "base/memory_limit.h"
 #include "base/status.h"
 #include "cmd/search/cache_scope_view.h"
 #include "cmd/search/opensearch_secrets.h"
 #include "config/version.h"
+#include "kube/runtime/memory_watch.h"
 #include "search/proxy/read_request.h"
 
 namespace cmd {
@@ -26,6 +28,7 @@ kube::ClusterSet::Options MemberOptions(const SearchOptions& o,
   m.informer_threads = std::move(threads);
   m.qps = o.cluster_api_qps;
   m.burst = o.cluster_api_burst;
+  m.member_bytes = kube::MemberBytes(o.cluster_memory_mib, base::ReadMemoryUse(), 0);
   m.user_agent = config::UserAgent(api::kSearch);
   return m;
 }

@@ -47,6 +47,9 @@ void AddFeatureFlags(CLI::App& app, SearchOptions& o) {
            "requests per second to each member cluster for the lists and watches of its cache, not "
            "for the questions on which reads wait; 0: no limit");
   AddValue(app, "--cluster-api-burst", o.cluster_api_burst, "burst of --cluster-api-qps");
+  AddValue(app, "--cluster-memory-mib", o.cluster_memory_mib,
+           "MiB that the cached objects of one member cluster may take; 0: three quarters of the "
+           "memory limit, or anything without one");
   AddDuration(app, "--watch-history", o.watch_history,
               "how long watches and pages can go back to a state; longer takes more memory");
   AddValue(app, "--watch-history-mebibytes", o.watch_history_mebibytes,
@@ -253,6 +256,7 @@ absl::Status Validate(const SearchOptions& o, const CLI::App& app) {
       NotNegative("--authorization-webhook-cache-authorized-ttl", o.delegation.allowed_ttl));
   RETURN_IF_ERROR(
       NotNegative("--authorization-webhook-cache-unauthorized-ttl", o.delegation.denied_ttl));
+  RETURN_IF_ERROR(NotNegative("--cluster-memory-mib", o.cluster_memory_mib));
   RETURN_IF_ERROR(NotNegative("--watch-history", o.watch_history));
   RETURN_IF_ERROR(NotNegative("--watch-history-mebibytes", o.watch_history_mebibytes));
   RETURN_IF_ERROR(NotNegative("--audit-log-maxsize", o.audit.max_megabytes));

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/byte_budget.h"
 #include "base/json.h"
+#include "base/json_size.h"
 
 namespace kube {
 namespace {
@@ -126,6 +128,14 @@ EncodedObject::EncodedObject(Object kept, absl::string_view packed, const Places
       places_(places),
       dictionary_(std::move(dictionary)) {
   std::memcpy(packed_.get(), packed.data(), packed.size());
+  if (dictionary_ == nullptr || dictionary_->budget() == nullptr) return;
+  memory_ =
+      static_cast<uint32_t>(sizeof(EncodedObject) + packed.size() + json::MemoryOf(this->root()));
+  dictionary_->budget()->Take(memory_);
+}
+
+EncodedObject::~EncodedObject() {
+  if (memory_ > 0) dictionary_->budget()->Give(memory_);
 }
 
 std::string EncodedObject::text() const {

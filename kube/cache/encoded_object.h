@@ -53,6 +53,9 @@ class EncodedObject : public Object {
   Object Decode() const;
   // The memory that the text takes here, beside the dictionary.
   size_t text_bytes() const { return packed_size_; }
+  // The memory that the object takes, which is charged to the dictionary's budget as long as the
+  // object lives: with the kept values, as if no two objects shared any. 0 without a budget.
+  size_t memory() const { return memory_; }
 
   // The places in the text that edits need.
   struct Places {
@@ -67,6 +70,8 @@ class EncodedObject : public Object {
   // For Make.
   EncodedObject(Object kept, absl::string_view packed, const Places& places,
                 std::shared_ptr<const TextDictionary> dictionary);
+  ~EncodedObject();
+  EncodedObject(const EncodedObject&) = delete;
 
  private:
   TextReader Reader() const { return {{packed_.get(), packed_size_}, dictionary_.get()}; }
@@ -74,6 +79,7 @@ class EncodedObject : public Object {
   std::unique_ptr<char[]> packed_;
   uint32_t packed_size_;
   Places places_;
+  uint32_t memory_ = 0;
   std::shared_ptr<const TextDictionary> dictionary_;
 };
 

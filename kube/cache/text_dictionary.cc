@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace kube {
 namespace {
@@ -46,7 +47,8 @@ void AppendLiteral(absl::string_view piece, std::string& out) {
 }  // namespace
 
 // The room is not written to, and so takes no memory, until something is learnt.
-TextDictionary::TextDictionary() : content_(new char[kCapacity]) {}
+TextDictionary::TextDictionary(std::shared_ptr<base::ByteBudget> budget)
+    : content_(new char[kCapacity]), budget_(std::move(budget)) {}
 
 std::string TextDictionary::PackAlone(absl::string_view text) {
   std::string packed;

@@ -20,13 +20,16 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "base/byte_budget.h"
 
 namespace kube {
 
 // Thread-safe.
 class TextDictionary {
  public:
-  TextDictionary();
+  // What objects whose texts it packs take is charged to the budget; without one nothing is
+  // counted.
+  explicit TextDictionary(std::shared_ptr<base::ByteBudget> budget = nullptr);
 
   // Returns a form of the text that only TextReader with this dictionary reads.
   std::string Pack(absl::string_view text) ABSL_LOCKS_EXCLUDED(mu_);
@@ -34,6 +37,8 @@ class TextDictionary {
   static std::string PackAlone(absl::string_view text);
   // The memory that it takes.
   size_t bytes() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Null without one.
+  base::ByteBudget* budget() const { return budget_.get(); }
 
  private:
   friend class TextReader;
@@ -55,6 +60,7 @@ class TextDictionary {
   // Bytes that have been written once never change, so readers need no lock for those that their
   // text refers to.
   const std::unique_ptr<char[]> content_;
+  const std::shared_ptr<base::ByteBudget> budget_;
   mutable absl::Mutex mu_;
   size_t used_ ABSL_GUARDED_BY(mu_) = 0;
   // By the hash of some bytes: where they are, divided by the distance of indexed places, plus one.

@@ -24,6 +24,12 @@ constexpr char kAdvice[] =
 
 }  // namespace
 
+int64_t MemberBytes(int memory_mib, const std::optional<base::MemoryUse>& use,
+                    int64_t without_limit) {
+  if (memory_mib > 0) return memory_mib * kMebibyte;
+  return use.has_value() && use->limit > 0 ? use->limit / 4 * 3 : without_limit;
+}
+
 MemoryWatch::MemoryWatch(const base::Clock& clock, metrics::Registry& registry, Options options)
     : clock_(clock), registry_(registry), options_(std::move(options)) {}
 

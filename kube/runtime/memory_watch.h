@@ -3,6 +3,7 @@
 #ifndef KUBE_RUNTIME_MEMORY_WATCH_H_
 #define KUBE_RUNTIME_MEMORY_WATCH_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,6 +16,12 @@
 #include "kube/runtime/manager.h"
 
 namespace kube {
+
+// Returns how many bytes the objects of one member may take (ClusterSet::Options::member_bytes):
+// `memory_mib` if it is not 0, which is what --cluster-memory-mib says, else three quarters of the
+// memory limit, and `without_limit` where there is none.
+int64_t MemberBytes(int memory_mib, const std::optional<base::MemoryUse>& use,
+                    int64_t without_limit);
 
 // Looks every `period`. From four fifths of the limit on it gives unused memory back to the kernel,
 // and from nine tenths on it logs a warning: once, and every ten minutes while that lasts. Shows

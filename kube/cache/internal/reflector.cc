@@ -85,7 +85,8 @@ Reflector::Reflector(Resource resource, InformerOptions options, Environment env
       options_(std::move(options)),
       selector_(ParseOrNothing(options_.label_selector)),
       kept_(KeptFields(options_)),
-      dictionary_(options_.keep_text ? std::make_shared<TextDictionary>() : nullptr),
+      dictionary_(options_.keep_text ? std::make_shared<TextDictionary>(environment.memory.budget)
+                                     : nullptr),
       server_(environment.client.name()),
       env_(environment),
       ask_backoff_(kFirstDelay, kLongestDelay),

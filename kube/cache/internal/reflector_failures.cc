@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/json_size.h"
 #include "base/log.h"
+#include "kube/cache/encoded_object.h"
 #include "kube/cache/internal/reflector.h"
 
 namespace kube::internal {
@@ -29,10 +30,11 @@ absl::Status Reflector::last_error() const {
 bool Reflector::HasRoomFor(const Object& object, int64_t most) const {
   if (!IsOverBudget()) return true;
   const ObjectPtr held = store().Find(object.key());
-  const auto freed =
-      held == nullptr ? int64_t{0} : static_cast<int64_t>(json::MemoryOf(held->root()));
+  const size_t freed = held == nullptr      ? 0
+                       : options_.keep_text ? Encoded(*held).memory()
+                                            : json::MemoryOf(held->root());
   const base::ByteBudget& budget = *env_.memory.budget;
-  return budget.used() - freed <= std::max(most, budget.limit());
+  return budget.used() - static_cast<int64_t>(freed) <= std::max(most, budget.limit());
 }
 
 absl::Status Reflector::NoteOverBudget() const {

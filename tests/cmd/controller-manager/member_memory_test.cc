@@ -11,13 +11,6 @@ namespace {
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 
-TEST_CASE("the memory of a member is what the flag says, or a share of the limit") {
-  const base::MemoryUse limited{.working_set = 10, .limit = 128 * kMebibyte};
-  CHECK(MemberBytes(300, limited) == 300 * kMebibyte);
-  CHECK(MemberBytes(0, limited) == 96 * kMebibyte);
-  CHECK(MemberBytes(0, std::nullopt) == 1024 * kMebibyte);
-}
-
 TEST_CASE_METHOD(tests::ManagerFixture,
                  "too many objects of a member are an event on its Cluster") {
   const auto clusters = informers.Get(api::Clusters());

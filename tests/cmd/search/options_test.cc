@@ -92,9 +92,9 @@ TEST_CASE("values that cannot be used are refused") {
        {"--secure-port=70000", "--secure-port=x", "--tls-cert-file=/c", "--etcd-keyfile=/k",
         "--request-timeout=0s", "--goaway-chance=0.5", "--shutdown-delay-duration=-1s",
         "--max-requests-inflight=-1", "--max-connections=0", "--server-threads=-1",
-        "--watch-history=-1s", "--watch-history-mebibytes=-1", "--audit-level=Request",
-        "--registry-storage=files", "--vmodule=x", "--etcd-compaction-interval=soon",
-        "--no-such-flag"}) {
+        "--watch-history=-1s", "--watch-history-mebibytes=-1", "--cluster-memory-mib=-1",
+        "--audit-level=Request", "--registry-storage=files", "--vmodule=x",
+        "--etcd-compaction-interval=soon", "--no-such-flag"}) {
     CAPTURE(flag);
     CHECK(Parse({flag}).exit_code == 2);
   }

@@ -90,6 +90,33 @@ TEST_CASE_METHOD(Fixture, "a list that brings too much is given up") {
   CHECK(server->Requests("GET").size() == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "objects whose text is kept are charged as long as they are held") {
+  InformerOptions options;
+  options.keep_text = true;
+  informers.SetDefaultOptions(kPods, options);
+  const std::shared_ptr<Informer> informer = informers.Get(kPods);
+  REQUIRE(server->AwaitWatches(1));
+  for (const char* name : {"a", "b"}) server->Put(kPods, LargePod(name));
+  REQUIRE(Eventually([&] { return informer->store().size() == 2; }));
+  CHECK(budget->used() > 800 << 10);
+  CHECK(reports == 0);
+
+  server->Put(kPods, LargePod("c"));
+  CHECK(Eventually([&] { return server->watches() == 0; }));
+  CHECK(Eventually([&] { return !informer->last_error().ok(); }));
+  CHECK(informer->last_error().message() == kError);
+  CHECK(informer->store().size() == 2);
+  CHECK(budget->used() <= budget->limit());
+
+  // A smaller object in the place of one that is held has room.
+  server->Erase(kPods, {"ns", "c"});
+  server->Erase(kPods, {"ns", "b"});
+  server->Put(kPods, Pod("a"));
+  CHECK(PassTimeUntil([&] { return informer->last_error().ok(); }));
+  CHECK(Eventually([&] { return informer->store().size() == 1; }));
+  CHECK(Eventually([&] { return budget->used() < 400 << 10; }));
+}
+
 TEST_CASE_METHOD(Fixture, "all kinds of a server share its budget, and objects that go give back") {
   const Resource secrets{{"", "v1", "Secret"}, "secrets", true};
   const std::shared_ptr<Informer> pods = informers.Get(kPods);

@@ -90,4 +90,11 @@ TEST_CASE_METHOD(Watched, "without a limit there is nothing to report, and no me
   CHECK_FALSE(absl::StrContains(registry.Expose(), "karmada_memory"));
 }
 
+TEST_CASE("the memory of a member is what the flag says, or a share of the limit") {
+  const base::MemoryUse limited{.working_set = 10, .limit = 128 * kMebibyte};
+  CHECK(MemberBytes(300, limited, kMebibyte) == 300 * kMebibyte);
+  CHECK(MemberBytes(0, limited, kMebibyte) == 96 * kMebibyte);
+  CHECK(MemberBytes(0, std::nullopt, 1024 * kMebibyte) == 1024 * kMebibyte);
+}
+
 }  // namespace kube
