@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs the tests while their threads are held up at random and lack a core (README.md).
 
-    run.py [--build build/release] [--seconds 900] [--seeds 20 | --seed N] [--jobs N] [SUITE...]
+    run.py [--build build/release] [--seconds 900] [--seeds 20 | --seed N] [--jobs N] [--lanes N] [SUITE...]
 
-Each suite is a test of ctest whose program has test cases; without names, all of them. Every core has one suite at a time,
-and beside it a process that takes half of the core. With each seed all suites run once; no suite begins that would not
-end within the time, by how long it took before. Closes with what failed, with the command that runs it again.
+Each suite is a test of ctest whose program has test cases; without names, all of them. Every core has some suites at a
+time, which hold one another up; one that is alone on its core has a process beside it that takes half of the core. With
+each seed all suites run once, those first that take longest; no suite begins that would not end within the time, by how
+long it took before, in this run or in an earlier one. Closes with what failed, with the command that runs it again.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import json
 import os
 import pathlib
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -63,16 +65,31 @@ def kill_group(group):
         pass
 
 
-class Hog:
-    """Takes what it can get of one core, in a process of its own."""
+class Core:
+    """One core. While one suite alone runs on it, a process of ours takes what it can get of it as well."""
 
-    def __init__(self, core):
-        self._process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-        os.sched_setaffinity(self._process.pid, {core})
+    def __init__(self, number):
+        self.number = number
+        self._lock = threading.Lock()
+        self._suites = 0
+        self._hog = None
 
-    def end(self):
-        self._process.kill()
-        self._process.wait()
+    def __enter__(self):
+        self._count(1)
+
+    def __exit__(self, *_):
+        self._count(-1)
+
+    def _count(self, more):
+        with self._lock:
+            self._suites += more
+            if self._suites == 1 and not self._hog:
+                self._hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+                os.sched_setaffinity(self._hog.pid, {self.number})
+            elif self._suites != 1 and self._hog:
+                self._hog.kill()
+                self._hog.wait()
+                self._hog = None
 
 
 class Noise:
@@ -83,23 +100,46 @@ class Noise:
         self.failures, self.left_out = [], []
         self._say = threading.Lock()
         self._running = set()
-        self._stopped = False
+        self.stopped = False
         if not self.library.exists():
             sys.exit(f"noise: {self.library} is missing: make noise builds it")
         self.logs.mkdir(exist_ok=True)
+        self._times = self.logs / "times.json"
+
+    def recall(self, suites):
+        """Notes how long the suites took in an earlier run, and returns them with the longest first."""
+        times = json.loads(self._times.read_text()) if self._times.exists() else {}
+        for suite in suites:
+            suite.took = times.get(suite.name, 0)
+        return sorted(suites, key=lambda suite: -suite.took)
+
+    def remember(self, suites):
+        times = json.loads(self._times.read_text()) if self._times.exists() else {}
+        self._times.write_text(json.dumps(times | {suite.name: round(suite.took, 1) for suite in suites if suite.took}))
 
     def environment(self, suite, seed):
         return {"NOISE_SEED": str(seed), "LD_PRELOAD": str(self.library),
-                "TEST_LOG": str(self.logs / f"{suite.name}.case")}
+                "NOISE_COUNTS": str(self.logs / f"{suite.name}.{seed}.counts"),
+                "TEST_LOG": str(self.logs / f"{suite.name}.{seed}.case")}
+
+    def held_up(self, suite, seed):
+        """Says how often the processes of a suite have slept, and for how long all their threads together."""
+        counts = self.logs / f"{suite.name}.{seed}.counts"
+        text = counts.read_text() if counts.exists() else ""
+        counts.unlink(missing_ok=True)
+        found = [(int(sleeps), int(slept)) for sleeps, slept in re.findall(r"sleeps=(\d+) slept_ms=(\d+)", text)]
+        return f"{sum(sleeps for sleeps, _ in found)} sleeps, {sum(slept for _, slept in found) / 1000:.1f} s"
 
     def run(self, suite, seed, core):
         """Runs a suite on this core and notes what came of it."""
         log = self.logs / f"{suite.name}.{seed}.log"
         began = time.monotonic()
         with open(log, "w") as output:
-            process = subprocess.Popen(["taskset", "-c", str(core), *suite.command], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
-                                       env=os.environ | self.environment(suite, seed), start_new_session=True)
+            process = subprocess.Popen(["taskset", "-c", str(core.number), *suite.command], cwd=ROOT, stdout=output,
+                                       stderr=subprocess.STDOUT, env=os.environ | self.environment(suite, seed), start_new_session=True)
             self._running.add(process.pid)
+            if self.stopped:
+                kill_group(process.pid)
             try:
                 status = process.wait(LONGEST)
                 why = "" if status == 0 else f"ended with {status}"
@@ -108,37 +148,35 @@ class Noise:
             kill_group(process.pid)  # What it has started must not outlive it.
             process.wait()
             self._running.discard(process.pid)
-        if self._stopped:
+        if self.stopped:
             return
         suite.took = time.monotonic() - began
         if why:
             self.failures.append(Failure(suite, seed, log, why))
         else:
             log.unlink()
+            log.with_suffix(".case").unlink(missing_ok=True)
         with self._say:
-            print(f"{'FAILED' if why else 'ok':7} {suite.took:6.1f} s  {suite.name}, seed {seed}", flush=True)
+            print(f"{'FAILED' if why else 'ok':7} {suite.took:6.1f} s  {suite.name}, seed {seed} ({self.held_up(suite, seed)})", flush=True)
 
     def stop(self):
         """Ends what runs, and begins nothing more."""
-        self._stopped = True
+        self.stopped = True
         for group in list(self._running):
             kill_group(group)
 
     def serve(self, core, waiting):
-        """Runs what waits on this core until nothing is left."""
-        hog = Hog(core)
-        try:
-            while not self._stopped:
-                try:
-                    suite, seed = waiting.get_nowait()
-                except queue.Empty:
-                    return
-                if time.monotonic() + suite.took > self.deadline:
-                    self.left_out.append(f"{suite.name}, seed {seed}")
-                else:
+        """Runs what waits, one after the other on this core, until nothing is left."""
+        while not self.stopped:
+            try:
+                suite, seed = waiting.get_nowait()
+            except queue.Empty:
+                return
+            if time.monotonic() + suite.took > self.deadline:
+                self.left_out.append(f"{suite.name}, seed {seed}")
+            else:
+                with core:
                     self.run(suite, seed, core)
-        finally:
-            hog.end()
 
     def again(self, failure):
         """The commands that run a failure again."""
@@ -167,29 +205,30 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
     parser.add_argument("--seconds", type=float, default=900)
     parser.add_argument("--seeds", type=int, default=20, help="the seeds 1 to this one")
-    parser.add_argument("--seed", type=int, help="this seed alone")
+    parser.add_argument("--seed", type=int, action="append", help="this seed alone; may be repeated")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="use at most so many cores")
+    parser.add_argument("--lanes", type=int, default=3, help="run at most so many suites on each core at a time")
     parser.add_argument("suites", nargs="*")
     flags = parser.parse_args()
     noise = Noise(flags.build, time.monotonic() + flags.seconds)
-    suites = suites_of(flags.build, flags.suites)
-    seeds = [flags.seed] if flags.seed is not None else list(range(1, flags.seeds + 1))
+    suites = noise.recall(suites_of(flags.build, flags.suites))
+    seeds = flags.seed or list(range(1, flags.seeds + 1))
     waiting = queue.Queue()
     for seed in seeds:
         for suite in suites:
             waiting.put((suite, seed))
-    cores = sorted(os.sched_getaffinity(0))[:max(1, flags.jobs)]
-    threads = [threading.Thread(target=noise.serve, args=(core, waiting)) for core in cores]
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    cores = [Core(number) for number in sorted(os.sched_getaffinity(0))[:max(1, flags.jobs)]]
+    threads = [threading.Thread(target=noise.serve, args=(core, waiting)) for _ in range(flags.lanes) for core in cores]
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, lambda *_: noise.stop())
     for thread in threads:
         thread.start()
-    try:
-        for thread in threads:
-            thread.join()
-    except KeyboardInterrupt:
-        noise.stop()
-        return 130
+    for thread in threads:
+        thread.join()
+    noise.remember(suites)
     noise.report(seeds)
+    if noise.stopped:
+        return 130
     return 1 if noise.failures else 0
 
 
