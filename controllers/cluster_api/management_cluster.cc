@@ -69,11 +69,11 @@ void ManagementCluster::Feed(kube::WorkQueue& queue) {
 }
 
 kube::EventHandler ManagementCluster::HandlerFor(const kube::Resource& resource) {
+  informers_.Get(resource)->AddIndex(kByName, NameOf);
   {
     absl::MutexLock lock(&mu_);
-    watched_ = resource;
+    watched_ = resource;  // From now on others use the index.
   }
-  informers_.Get(resource)->AddIndex(kByName, NameOf);
   return kube::EnqueueHandler(
       *queue_, {.when = {.update = Matters}, .map = [](const auto& cluster) {
                   return std::vector<kube::Request>{{.key = {"", std::string(cluster.name())}}};

@@ -1,6 +1,8 @@
 // What becomes of a joined cluster, or of one that cannot join, when something changes.
 #include <algorithm>
+#include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -181,6 +183,23 @@ TEST_CASE_METHOD(Fixture, "the version that the management cluster prefers is wa
   CHECK(watching->Find({"fleet", "w1"}) != nullptr);
   CHECK(watching->Named("w1").size() == 1);
   CHECK(watching->Named("w2").empty());
+}
+
+TEST_CASE_METHOD(Fixture, "Clusters are looked up while another version begins to be watched") {
+  queue.emplace(kube::WorkQueue::Options{.name = "q"}, clock);
+  watching.emplace(management, "management", clock);
+  watching->Feed(*queue);
+  std::atomic<bool> is_over = false;
+  std::thread looks_up([&] {
+    while (!is_over) watching->Named("w1");
+  });
+  for (int i = 0; i < 300; ++i) {
+    const kube::Resource version = Sources(absl::StrCat("v", i));
+    watching->HandlerFor(version);
+    watching->OnUnwatched(version.gvk);
+  }
+  is_over = true;
+  looks_up.join();
 }
 
 // An ordinary back-off would have grown to 1000 s.
