@@ -12,7 +12,7 @@
 // it also cuts off a call that the server does not answer. The lease duration is longer than the
 // deadline, so that a leader has stopped before another contender may begin. Release gives the
 // Lease up at the end; it belongs to whoever knows that everything has ended that must not run
-// twice.
+// twice. It also gives up a Lease that was just being claimed when the stop cut the call off.
 #include "kube/runtime/internal/leader_elector.h"
 
 #include <unistd.h>
@@ -57,6 +57,11 @@ absl::string_view HolderOf(const Object& lease) {
   return lease.spec()["holderIdentity"].AsString();
 }
 
+// Returns whether the server may have done what it was asked for all the same.
+bool HasNoAnswer(const absl::Status& error) {
+  return absl::IsCancelled(error) || absl::IsDeadlineExceeded(error) || absl::IsUnavailable(error);
+}
+
 absl::Status Validate(const LeaderElectionOptions& options) {
   if (options.lease_duration <= options.renew_deadline) {
     return absl::InvalidArgumentError(
@@ -99,6 +104,7 @@ struct LeaderElector::Impl {
   // of Run only.
   Object observed;
   base::SteadyTime observed_at;
+  bool claim_is_open = false;  // A claim was sent later, and the server has not said what it did.
   absl::Status last_error;
   std::string known_leader;  // The other holder that was logged last.
 
@@ -133,6 +139,7 @@ struct LeaderElector::Impl {
 void LeaderElector::Impl::Observe(Object lease) {
   if (observed.empty() || observed.spec() != lease.spec()) observed_at = env.clock.SteadyNow();
   observed = std::move(lease);
+  claim_is_open = false;
 }
 
 bool LeaderElector::Impl::HeldByOther() const {
@@ -195,7 +202,10 @@ absl::StatusOr<bool> LeaderElector::Impl::Attempt(const base::StopToken& stop) {
 }
 
 absl::StatusOr<bool> LeaderElector::Impl::Settle(absl::StatusOr<Object> written) {
-  if (!written.ok()) return written.status();
+  if (!written.ok()) {
+    claim_is_open = HasNoAnswer(written.status());
+    return written.status();
+  }
   Observe(*std::move(written));
   return true;
 }
@@ -335,7 +345,7 @@ absl::Status LeaderElector::Run(const base::StopToken& stop, const OnElected& on
 // As client-go's release: without a holder and with the shortest duration. (An empty holderIdentity
 // would be refused.) The Lease is read first, since a renewal may have been cut off by the stop.
 void LeaderElector::Release(const base::StopToken& stop) {
-  if (HolderOf(impl_->observed) != impl_->options.identity) return;
+  if (HolderOf(impl_->observed) != impl_->options.identity && !impl_->claim_is_open) return;
   const ObjectKey key{impl_->options.lease_namespace, impl_->options.lease_name};
   absl::StatusOr<Object> present = impl_->env.client.Get(LeaseResource(), key, stop);
   if (present.ok() && HolderOf(*present) != impl_->options.identity) return;

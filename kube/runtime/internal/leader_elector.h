@@ -63,9 +63,9 @@ class LeaderElector {
   // expires, unless Release follows), kAborted when it was lost. Returns after the call has
   // returned. Call it once.
   absl::Status Run(const base::StopToken& stop, const OnElected& on_elected);
-  // Gives up the Lease if Run has held it until its end, so that a stand-by takes it with its next
-  // attempt. REQUIRES: Run has returned, and nothing of what it let run is running any more.
-  // Failures are logged; then the Lease expires.
+  // Gives up the Lease if Run has held it until its end, or was claiming it then, so that a
+  // stand-by takes it with its next attempt. REQUIRES: Run has returned, and nothing of what it let
+  // run is running any more. Failures are logged; then the Lease expires.
   void Release(const base::StopToken& stop);
   bool IsLeader() const;  // Thread-safe.
   const std::string& identity() const;

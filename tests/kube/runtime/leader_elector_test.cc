@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "absl/synchronization/notification.h"
 #include "base/status.h"
 #include "kube/runtime/events.h"
 #include "tests/support/captured_stderr.h"
@@ -54,8 +55,9 @@ struct Fixture {
   absl::Status result;
 
   ~Fixture() { base::IgnoreError(Finish(), "the test has looked at what matters to it"); }
-  void Start() {
-    auto made = LeaderElector::Create(options, {client, events, clock, registry});
+  void Start() { StartWith(client); }
+  void StartWith(Client& its_client) {
+    auto made = LeaderElector::Create(options, {its_client, events, clock, registry});
     REQUIRE(made.ok());
     elector = *std::move(made);
     runner = std::thread([this] {
@@ -176,6 +178,38 @@ TEST_CASE_METHOD(Fixture, "a stand-by whose watch is refused or ends goes on try
   REQUIRE(PassTimeUntil([&] { return server->watches() == 1; }, absl::Seconds(80)));
   server->EndWatches(absl::UnavailableError("cut"));
   CHECK(PassTimeUntil([&] { return elected.load(); }));  // The holder is silent.
+}
+
+// Passes everything on to a fake server; of the answers to a POST nobody hears, whose caller waits
+// until it is stopped.
+class AnswersGetLost : public Transport {
+ public:
+  explicit AnswersGetLost(std::shared_ptr<Transport> server) : server_(std::move(server)) {}
+  absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
+                                    const base::StopToken& stop) override {
+    const absl::StatusOr<HttpResponse> answer = server_->Send(request, stop);
+    if (request.method != "POST") return answer;
+    absl::Notification stopped;
+    const base::StopCallback on_stop(stop, [&] { stopped.Notify(); });
+    stopped.WaitForNotification();
+    return absl::CancelledError("stopped");
+  }
+  std::unique_ptr<HttpStream> Open(const HttpRequest& request, StreamCallbacks callbacks) override {
+    return server_->Open(request, std::move(callbacks));
+  }
+
+ private:
+  const std::shared_ptr<Transport> server_;
+};
+
+TEST_CASE_METHOD(Fixture, "a lease that is being taken when the stop comes is released") {
+  Client deaf{std::make_shared<AnswersGetLost>(server), {.name = "deaf"}, clock, nullptr};
+  StartWith(deaf);
+  REQUIRE(Eventually([&] { return Holder() == "me"; }));
+  REQUIRE(Finish().ok());
+  CHECK_FALSE(elected);
+  elector->Release({});
+  CHECK_FALSE(Lease().spec().Has("holderIdentity"));
 }
 
 TEST_CASE_METHOD(Fixture, "a contender that has never led releases nothing") {
