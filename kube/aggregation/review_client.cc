@@ -56,6 +56,7 @@ void ReviewClient::Start(const std::string& path, const json::Value& review, Don
                       .max_answer_bytes = kMaxAnswerBytes};
   const base::SteadyTime deadline = clock_.SteadyNow() + options_.timeout;
   const bool taken = pool_.Run([this, request = std::move(request), deadline, done] {
+    if (stop_.stop_requested()) return;  // Until the pool stops, its threads take what waits.
     auto answer = Review(request, deadline);
     if (!stop_.stop_requested()) done(std::move(answer));
   });
