@@ -280,9 +280,9 @@ std::optional<kube::Object> ControlPlane::Get(const std::string& name, const kub
 }
 
 bool ControlPlane::Eventually(const std::function<bool()>& holds, absl::Duration within) {
-  const absl::Time deadline = base::RealClock().Now() + within;
+  const base::SteadyTime deadline = base::RealClock().SteadyNow() + within;
   while (!holds()) {
-    if (base::RealClock().Now() > deadline || DaemonDied()) return holds();
+    if (base::RealClock().SteadyNow() > deadline || DaemonDied()) return holds();
     base::RealClock().SleepFor(absl::Milliseconds(50), {});
   }
   return true;

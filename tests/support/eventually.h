@@ -2,6 +2,7 @@
 #ifndef TESTS_SUPPORT_EVENTUALLY_H_
 #define TESTS_SUPPORT_EVENTUALLY_H_
 
+#include <chrono>
 #include <functional>
 
 #include "absl/time/clock.h"
@@ -9,12 +10,12 @@
 
 namespace tests {
 
-// Waits until `condition` is true, at most a minute of real time (which only a busy machine needs);
-// returns whether it became true.
+// Waits until `condition` is true, at most a minute of real time (which only a busy machine needs),
+// by the steady clock; returns whether it became true.
 inline bool Eventually(const std::function<bool()>& condition) {
-  const absl::Time deadline = absl::Now() + absl::Minutes(1);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (!condition()) {
-    if (absl::Now() > deadline) return false;
+    if (std::chrono::steady_clock::now() > deadline) return false;
     absl::SleepFor(absl::Milliseconds(1));
   }
   return true;
