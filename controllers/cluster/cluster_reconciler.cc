@@ -9,8 +9,9 @@
 // does so a quarter of an hour after the removal began loses it here, because whoever may write
 // bindings in one namespace must not hold up the removal for ever. Then the finalizer is removed. A
 // pass ends where it has to wait; the end of the namespace brings the cluster back, and so does a
-// binding that leaves it, and a look every ten seconds. A wait of more than five minutes is an
-// event that names what it waits for. Nothing is remembered between passes but when there was one.
+// binding that leaves it, and a look every ten seconds. A wait of more than half a minute is an
+// event and a line in the log that name what it waits for. Nothing is remembered between passes but
+// when there was one.
 #include "controllers/cluster/cluster_reconciler.h"
 
 #include <memory>
@@ -21,6 +22,7 @@
 #include "api/names.h"
 #include "api/reasons.h"
 #include "api/resources.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "controllers/cluster/pull_cluster_monitor.h"
 #include "kube/client/errors.h"
@@ -32,6 +34,8 @@ namespace controllers {
 namespace {
 
 constexpr absl::Duration kUnjoinRecheck = absl::Seconds(10);
+// How long a removal may wait before somebody has to know of it: most of them take seconds.
+constexpr absl::Duration kUnjoinPatience = absl::Seconds(30);
 
 bool Drop(std::vector<api::Taint>& taints, const api::Taint& taint) {
   return std::erase_if(taints, [&](const api::Taint& t) { return t.IsSame(taint); }) > 0;
@@ -210,13 +214,14 @@ kube::Action ClusterReconciler::Wait(const kube::Object& cluster, WaitMessage me
                                      absl::Span<const kube::ObjectPtr> objects) {
   const std::optional<api::BlockedDeletion> blocked =
       api::BlockedDeletionOf(cluster, manager_.clock().Now());
-  if (blocked.has_value() && blocked->due <= absl::ZeroDuration()) {
+  if (blocked.has_value() && blocked->age >= kUnjoinPatience) {
     const std::string kind = absl::StrCat(cluster.name(), " ", blocked->since, " ",
                                           objects.empty() ? "" : objects[0]->kind());
     // The names change while objects go one by one.
     if (waits_.Note(kind, manager_.clock().SteadyNow()).log) {
-      recorder_.Warning(kube::InvolvedObject::Of(cluster), api::reason::kDeletionBlocked,
-                        message(cluster, *blocked, objects));
+      const std::string text = message(cluster, *blocked, objects);
+      base::LogInfo(text);
+      recorder_.Warning(kube::InvolvedObject::Of(cluster), api::reason::kDeletionBlocked, text);
     }
   }
   // The end of the namespace, or of the last binding, comes sooner; this is only the safety net.
