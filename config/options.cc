@@ -22,6 +22,7 @@
 #include "config/internal/unused_flags.h"
 #include "config/internal/used_flags.h"
 #include "config/permission_flags.h"
+#include "config/shadow_flags.h"
 #include "config/skipped_apis.h"
 #include "config/skipped_namespaces.h"
 #include "config/support.h"
@@ -323,6 +324,12 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
 
 Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admission,
                         PermissionFlags& permissions) {
+  ShadowFlags unused;
+  return ParseCommandLine(argc, argv, admission, permissions, unused);
+}
+
+Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admission,
+                        PermissionFlags& permissions, ShadowFlags& shadow) {
   Parsed parsed;
   Options& options = parsed.options;
   CLI::App app("The controllers of a Karmada control plane.", "karmada-controller-manager");
@@ -332,6 +339,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   AddHelpAndVersion(app);
   internal::AddUsedFlags(app, options);
   internal::AddAdmissionFlags(app, admission);
+  internal::AddShadowFlags(app, shadow);
   internal::AddUnusedFlags(app);
   std::vector<std::string> arguments = NormalizedWords(argc, argv);
   const absl::Status known = internal::CheckForRemovedFlags(arguments);
@@ -342,6 +350,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   absl::Status valid = Validate(options);
   valid.Update(ValidateAdmission(admission));
   valid.Update(internal::ValidatePermissions(permissions));
+  valid.Update(internal::ValidateShadow(options, shadow));
   if (!valid.ok()) return Refused(valid.message());
   options.warnings = internal::UnusedFlagWarnings(app);
   for (Warning& warning : options.gates.Warnings()) options.warnings.push_back(std::move(warning));
@@ -362,8 +371,10 @@ std::vector<FlagSupport> Flags() {
   CLI::App app;
   Options unused;
   AdmissionFlags unused_admission;
+  ShadowFlags unused_shadow;
   internal::AddUsedFlags(app, unused);
   internal::AddAdmissionFlags(app, unused_admission);
+  internal::AddShadowFlags(app, unused_shadow);
   std::map<std::string, FlagSupport> by_name;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();

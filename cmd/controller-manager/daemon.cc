@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -26,13 +27,13 @@
 #include "cmd/controller-manager/cluster_config_source.h"
 #include "cmd/controller-manager/cluster_log.h"
 #include "cmd/controller-manager/controller_table.h"
-#include "cmd/controller-manager/expected_mends.h"
 #include "cmd/controller-manager/listen_errors.h"
 #include "cmd/controller-manager/member_memory.h"
 #include "cmd/controller-manager/resync.h"
 #include "cmd/controller-manager/server_check.h"
 #include "cmd/controller-manager/settings_page.h"
-#include "cmd/controller-manager/shadow_watch.h"
+#include "cmd/controller-manager/shadow_side.h"
+#include "cmd/controller-manager/shown_failures.h"
 #include "config/version.h"
 #include "interpreter/live/admission_server.h"
 #include "interpreter/live/live_interpreter.h"
@@ -54,8 +55,6 @@
 namespace cmd {
 namespace {
 
-// The name of the control plane's API server in logs, metrics and reports.
-constexpr char kControlPlaneName[] = "karmada-apiserver";
 constexpr int64_t kMemberBytesWithoutLimit = int64_t{1} << 30;
 
 kube::ManagerOptions ManagerOptionsOf(const config::Options& o) {
@@ -128,8 +127,9 @@ std::unique_ptr<kube::EventSink> EventSinkOf(const config::Options& options, kub
 // All objects that live as long as the daemon runs, in order of construction.
 class Daemon {
  public:
-  Daemon(const config::Options& options, const Connection& connection)
-      : client_(connection.loops, ControlPlaneClient(options, connection.host), base::RealClock(),
+  Daemon(const config::Options& options, const Connection& connection, const ShadowEnd& shadow)
+      : shadow_end_(shadow),
+        client_(connection.loops, ControlPlaneClient(options, connection.host), base::RealClock(),
                 &registry_),
         election_client_(connection.election, ElectionClient(options, connection.host),
                          base::RealClock(), &registry_),
@@ -181,7 +181,12 @@ class Daemon {
                                                      kube::MemoryWatch::Options()),
                  kube::Manager::Group::kAlways);
     manager_.Add(std::make_unique<ClusterLog>(manager_));
-    if (context_.shadow != nullptr) ShowShadow(context_.shadow);
+    if (context_.shadow != nullptr) {
+      shadow_.emplace(ShadowSide::Deps{context_.shadow, client_, manager_, informers_, members_,
+                                       kinds_, shadow_end_});
+      shadow_->AddTo(manager_);
+      context_.shadow->ShowIn(registry_);
+    }
     if (const absl::Duration period = context_.options.resync_period;
         period > absl::ZeroDuration()) {
       manager_.Add(std::make_unique<Resync>(period, base::RealClock(), informers_, members_));
@@ -210,13 +215,10 @@ class Daemon {
     ReportMemberBytes(cluster, member_bytes_, cluster_, *events_);
   }
   absl::Status LoadInterpreter(const base::StopToken& stop);
-  void ShowShadow(const std::shared_ptr<kube::Shadow>& shadow);
-  // What loops could not look at the last time, of the control plane and of all members.
-  kube::Shadow::Failing Failing() const;
-  bool HaveRead() const;  // No informer is still reading its objects for the first time.
   absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> ServeAdmission(
       const config::AdmissionFlags& admission);
 
+  const ShadowEnd shadow_end_;
   metrics::Registry registry_;
   kube::Client client_;
   kube::Client election_client_;
@@ -236,6 +238,7 @@ class Daemon {
   works::WorkStatusWriter status_writer_;
   works::Rechecks rechecks_;
   const loops::Context context_;
+  std::optional<ShadowSide> shadow_;  // With --shadow.
 };
 
 void Daemon::ShowBuild() {
@@ -249,50 +252,6 @@ absl::Status Daemon::LoadInterpreter(const base::StopToken& stop) {
                        context_.options.health_probe_bind_address,
                        {"interpreter", "the interpreter's configurations have not been read yet"}));
   return live_.Load(stop);
-}
-
-void Daemon::ShowShadow(const std::shared_ptr<kube::Shadow>& shadow) {
-  shadow->ShowIn(registry_);
-  shadow->ExpectMends(ExpectedMends());
-  manager_.ServeBesideMetrics("/shadow", [this, shadow] { return shadow->Page(Failing()); });
-  const auto look = [this](const base::StopToken& stop) { ResyncAll(informers_, members_, stop); };
-  manager_.Add(std::make_unique<ShadowWatch>(
-      ShadowWatch::Deps{.shadow = shadow,
-                        .clock = base::RealClock(),
-                        .look_at_everything = look,
-                        .is_idle = [this] { return HaveRead() && manager_.IsIdle(); },
-                        .failing = [this] { return Failing().count; }}));
-}
-
-kube::Shadow::Failing Daemon::Failing() const {
-  kube::Manager::Failures keys = manager_.Failing(ShadowWatch::kMostFailingKeys);
-  kube::Shadow::Failing failing{.count = keys.count};
-  for (kube::Manager::Failure& key : keys.some) {
-    failing.some.push_back({std::move(key.controller), std::move(key.key), std::move(key.error)});
-  }
-  for (const auto& [kind, why] : kinds_.Unread()) {
-    ++failing.count;
-    failing.some.push_back({"cache", absl::StrCat(kControlPlaneName, " ", kind), why});
-  }
-  AddUnread(kControlPlaneName, {&informers_}, failing);
-  for (const std::string& name : members_.Names()) {
-    const std::shared_ptr<kube::MemberCluster> member = members_.Find(name);
-    if (member == nullptr) continue;
-    AddUnread(name, {&member->client().informers(), &member->unfiltered()}, failing);
-  }
-  return failing;
-}
-
-bool Daemon::HaveRead() const {
-  if (!AllHaveRead(informers_)) return false;
-  for (const std::string& name : members_.Names()) {
-    const std::shared_ptr<kube::MemberCluster> member = members_.Find(name);
-    if (member == nullptr) continue;
-    if (!AllHaveRead(member->client().informers()) || !AllHaveRead(member->unfiltered())) {
-      return false;
-    }
-  }
-  return true;
 }
 
 absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> Daemon::ServeAdmission(
@@ -354,12 +313,13 @@ absl::StatusOr<Connection> Connect(const config::Options& options) {
 }
 
 absl::Status RunDaemon(const config::Options& options, const config::AdmissionFlags& admission,
-                       const Connection& connection, const base::StopToken& stop) {
+                       const ShadowEnd& shadow, const Connection& connection,
+                       const base::StopToken& stop) {
   if (const absl::Status usable = CheckServerOf(options, connection, stop); !usable.ok()) {
     base::EndProcessAfter(kStopLimit, 1);
     return usable;
   }
-  auto daemon = std::make_unique<Daemon>(options, connection);
+  auto daemon = std::make_unique<Daemon>(options, connection, shadow);
   const absl::Status result = daemon->Run(admission, stop);
   base::EndProcessAfter(kStopLimit, 1);  // Also if it could not begin.
   // Threads that outlived the graceful period still use the daemon, and waiting for them would

@@ -2,6 +2,7 @@
 #ifndef CMD_CONTROLLER_MANAGER_DAEMON_H_
 #define CMD_CONTROLLER_MANAGER_DAEMON_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "base/stop_token.h"
 #include "config/admission_flags.h"
 #include "config/options.h"
+#include "config/shadow_flags.h"
 #include "kube/client/shadow.h"
 #include "kube/client/transport.h"
 
@@ -36,10 +38,19 @@ absl::Status CheckClusterApi(const config::Options& options);
 // How long a stop may take: the manager's graceful period and the destruction of objects after it.
 inline constexpr absl::Duration kStopLimit = absl::Seconds(35);
 
+// What a shadow that ends by itself does.
+struct ShadowEnd {
+  config::ShadowFlags flags;
+  // Called once, after the report was written: requests the stop of the process, with this exit
+  // code.
+  std::function<void(int exit_code)> end;
+};
+
 // Blocks. OK after a stop; otherwise the reason why it cannot go on (API server unreachable at
 // start, CRDs missing, lease lost).
 absl::Status RunDaemon(const config::Options& options, const config::AdmissionFlags& admission,
-                       const Connection& connection, const base::StopToken& stop);
+                       const ShadowEnd& shadow, const Connection& connection,
+                       const base::StopToken& stop);
 
 }  // namespace cmd
 

@@ -2,6 +2,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -16,10 +17,12 @@
 #include "base/tls.h"
 #include "cmd/controller-manager/daemon.h"
 #include "cmd/controller-manager/permissions.h"
+#include "cmd/controller-manager/shadow_report.h"
 #include "config/admission_flags.h"
 #include "config/command_line.h"
 #include "config/options.h"
 #include "config/permission_flags.h"
+#include "config/shadow_flags.h"
 #include "config/support.h"
 #include "config/version.h"
 #include "kube/client/http_transport.h"
@@ -53,7 +56,12 @@ void LogStart(const config::Options& options) {
 
 // Runs until it is stopped; returns the exit code.
 int Run(const config::Options& options, const config::AdmissionFlags& admission,
-        const base::StopToken& stop) {
+        const config::ShadowFlags& shadow, base::StopSource stop_source) {
+  const base::StopToken stop = stop_source.get_token();
+  if (const absl::Status usable = cmd::CheckReportFile(shadow.report); !usable.ok()) {
+    base::LogError("the report of the shadow cannot be written", {{"error", usable}});
+    return config::kUsageExitCode;
+  }
   const absl::StatusOr<cmd::Connection> connection = cmd::Connect(options);
   if (!connection.ok()) {
     base::LogError("the kubeconfig of the Karmada control plane cannot be used",
@@ -65,9 +73,16 @@ int Run(const config::Options& options, const config::AdmissionFlags& admission,
                    {{"error", usable}});
     return config::kUsageExitCode;
   }
-  const absl::Status result = cmd::RunDaemon(options, admission, *connection, stop);
+  // A shadow that is stopped before its verdict must not look like one that has found nothing.
+  std::atomic<int> code = shadow.report.empty() ? 0 : cmd::kShadowUndecided;
+  const auto end = [&code, &stop_source](int exit_code) {
+    code = exit_code;
+    base::EndProcessAfter(cmd::kStopLimit, exit_code);
+    stop_source.request_stop();
+  };
+  const absl::Status result = cmd::RunDaemon(options, admission, {shadow, end}, *connection, stop);
   // A stop during the start is not a failure either.
-  if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) return 0;
+  if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) return code;
   base::LogError("karmada-controller-manager ends", {{"error", result}});
   // Threads that outlived the graceful period must not delay the end of the process.
   if (absl::IsDeadlineExceeded(result)) _exit(kFailed);
@@ -88,7 +103,9 @@ int main(int argc, char** argv) {
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   config::AdmissionFlags admission;
   config::PermissionFlags permissions;
-  const config::Parsed parsed = config::ParseCommandLine(argc, argv, admission, permissions);
+  config::ShadowFlags shadow;
+  const config::Parsed parsed =
+      config::ParseCommandLine(argc, argv, admission, permissions, shadow);
   if (parsed.outcome == config::Parsed::Outcome::kExit) {
     (parsed.exit_code == 0 ? std::cout : std::cerr) << parsed.output;
     return parsed.exit_code;
@@ -117,7 +134,7 @@ int main(int argc, char** argv) {
   LogStart(parsed.options);
   base::StopSource source;
   WatchSignals(signals, source);
-  const int code = Run(parsed.options, admission, source.get_token());
+  const int code = Run(parsed.options, admission, shadow, source);
   kube::FinishHttp();
   return code;
 }

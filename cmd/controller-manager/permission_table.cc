@@ -76,6 +76,7 @@ Grants WritesWorks() {
 }
 
 bool Elects(const config::Options& o) { return o.leader_election.enabled; }
+bool IsShadow(const config::Options& o) { return o.shadow; }
 bool CollectsNodes(const config::Options& o) { return o.clusters.resource_modeling; }
 
 Need AtControlPlane(std::string loop, Grants grants, std::string why = "") {
@@ -106,6 +107,8 @@ std::vector<Need> Basics() {
                                 "RBAC cannot limit a creation to a name.")),
       AtControlPlane(kEvents, {On(api::Events(), {"create", "patch"})},
                      "Events lie in the namespaces of what they are about."),
+      If(IsShadow, AtControlPlane(kLeadersEvents, {On(api::Events(), {"list"})},
+                                  "A shadow tells by them what fails with the leader, too.")),
       AtControlPlane(kInterpreter, {On(api::InterpreterCustomizations(), Read()),
                                     On(api::InterpreterWebhookConfigurations(), Read()),
                                     On(api::ExploringWebhookConfigurations(), Read()),

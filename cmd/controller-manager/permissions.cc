@@ -268,7 +268,11 @@ std::vector<PermissionRule> MergedRules(const std::vector<Need>& needs,
 
 std::vector<Need> NeedsOf(const config::Options& options) {
   std::set<std::string> running = {kDiscovery, kInterpreter};
-  if (!options.shadow) running.insert({kElection, kEvents});
+  if (options.shadow) {
+    running.insert(kLeadersEvents);
+  } else {
+    running.insert({kElection, kEvents});
+  }
   for (const ControllerEntry& entry : ControllerTable()) {
     if (IsWanted(entry, options)) running.insert(entry.name);
   }

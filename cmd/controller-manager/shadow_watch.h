@@ -1,9 +1,11 @@
-// Judges again and again which writes of a shadow are still due.
+// Judges again and again which writes of a shadow are still due, and ends the shadow when it has to
+// report and the verdict is there.
 #ifndef CMD_CONTROLLER_MANAGER_SHADOW_WATCH_H_
 #define CMD_CONTROLLER_MANAGER_SHADOW_WATCH_H_
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/stop_token.h"
+#include "cmd/controller-manager/shadow_report.h"
 #include "kube/cache/informer.h"
 #include "kube/client/shadow.h"
 #include "kube/runtime/manager.h"
@@ -27,26 +30,50 @@ class ShadowWatch : public kube::Runnable {
     // Hands every object to its controllers again.
     std::function<void(const base::StopToken& stop)> look_at_everything;
     std::function<bool()> is_idle;  // No controller has anything to do now.
-    // How much could not be looked at the last time (Shadow::Failing).
-    std::function<size_t()> failing;
+    // What could not be looked at the last time.
+    std::function<kube::Shadow::Failing()> failing;
+    // Reads what the control plane shows of the leader's failures. Optional.
+    std::function<void(const base::StopToken& stop)> read_shown_failures = {};
+    // Returns whether the control plane shows that a cluster does not answer. Optional.
+    std::function<bool(const std::string& cluster)> is_down = {};
+    // Called once, with the verdict; null when the shadow runs until it is stopped. Run returns
+    // then.
+    std::function<void(const ShadowResult& result)> end = {};
+    absl::Duration time_limit = {};  // When `end` is called at the latest; 0: never.
   };
   // How long a round takes at least: loops put off some writes for a few seconds.
   static constexpr absl::Duration kRound = absl::Seconds(30);
   // How long it takes at most. Then it ends without a result, and the next one may begin.
   static constexpr absl::Duration kLongestRound = absl::Minutes(5);
-  // How many failures the page lists, and how many of these are keys.
+  // What fails for so long is taken to go on failing: a round does not wait for it.
+  static constexpr absl::Duration kStanding = absl::Seconds(15);
+  // How often the control plane is asked for failures that it shows.
+  static constexpr absl::Duration kReadPeriod = absl::Seconds(30);
+  // How many failures the page lists, and how many keys are looked at for it.
   static constexpr size_t kMostFailures = 200;
-  static constexpr size_t kMostFailingKeys = 100;
+  static constexpr size_t kMostFailingKeys = 20000;
 
   explicit ShadowWatch(Deps deps) : deps_(std::move(deps)) {}
   std::string name() const override { return "shadow"; }
   absl::Status Run(const base::StopToken& stop) override;
 
  private:
+  // Takes note of what fails now, and of since when.
+  void NoteFailing(const kube::Shadow::Failing& failing);
+  // Returns whether each of these failures has been there for kStanding.
+  bool AllStanding(const kube::Shadow::Failing& failing) const;
   // Ends the round if it is over; returns whether it is.
-  bool EndRound(absl::Duration since_begin, size_t failing);
+  bool EndRound(absl::Duration since_begin);
+  void BeginRound(const base::StopToken& stop);
+  // Calls deps_.end if there is a verdict, or no time left. Returns whether it has.
+  bool End(const base::StopToken& stop);
+  void ReadShown(const base::StopToken& stop);
 
   const Deps deps_;
+  base::SteadyTime began_, read_at_ = base::SteadyTime::InfinitePast();
+  base::SteadyTime round_began_ = base::SteadyTime::InfinitePast();  // That while there is none.
+  // Since when what fails now does; by controller and key.
+  std::map<std::pair<std::string, std::string>, base::SteadyTime> failing_since_;
 };
 
 // Returns whether no informer is still reading its objects for the first time. One that cannot read

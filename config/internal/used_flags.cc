@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "config/flag_types.h"
+#include "config/shadow_flags.h"
 
 namespace config::internal {
 namespace {
@@ -193,6 +194,24 @@ void AddUsedFlags(CLI::App& app, Options& options) {
   AddLoggingFlags(app, options);
 }
 
+void AddShadowFlags(CLI::App& app, ShadowFlags& flags) {
+  AddValue(app, "--shadow-report", flags.report,
+           "with --shadow: end by itself, write a report there (- for standard output), and exit "
+           "with 0 (it would write nothing else than the leader), 3 (it would) or 4 (the time was "
+           "over before that was known)")
+      ->type_name("FILE");
+  AddDuration(app, "--shadow-time-limit", flags.time_limit,
+              "with --shadow-report: when the shadow ends at the latest; 0 for no limit");
+}
+
+absl::Status ValidateShadow(const Options& options, const ShadowFlags& flags) {
+  if (flags.time_limit < absl::ZeroDuration()) {
+    return absl::InvalidArgumentError("--shadow-time-limit: must not be negative");
+  }
+  if (flags.report.empty() || options.shadow) return absl::OkStatus();
+  return absl::InvalidArgumentError("--shadow-report: needs --shadow");
+}
+
 void AddAdmissionFlags(CLI::App& app, AdmissionFlags& admission) {
   AddValue(app, "--interpreter-admission-bind-address", admission.bind_address,
            "address where API servers have customizations and webhook configurations reviewed; 0 "
@@ -233,6 +252,8 @@ absl::Span<const Support> UsedFlagNotes() {
       {"--profiling-bind-address", State::kHere, "only with --enable-pprof"},
       {"--resource-eviction-rate", State::kHere, "only with --enable-no-execute-taint-eviction"},
       {"--shadow", State::kHere, "of this program only; see [operations.md](operations.md)"},
+      {"--shadow-report", State::kHere, "of this program only; only with --shadow"},
+      {"--shadow-time-limit", State::kHere, "of this program only; only with --shadow-report"},
       {"--success-events", State::kHere, "of this program only"},
   };
   return kNotes;

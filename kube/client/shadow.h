@@ -26,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -100,6 +101,19 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   // REQUIRES: called before Judge and Page.
   void ExpectMends(std::vector<Mend> mends) { mends_ = std::move(mends); }
 
+  // What a write is about.
+  struct Subject {
+    std::string cluster;
+    Gvk gvk;
+    ObjectKey key;
+    std::string subresource;
+  };
+  // Returns how the control plane shows that the other program tries to write this, and fails; ""
+  // when it does not show it. Called on any thread; it must not call the shadow.
+  using Refusal = std::function<std::string(const Subject& subject)>;
+  // REQUIRES: called before Judge and Page.
+  void ExplainBy(Refusal refusal) { refusal_ = std::move(refusal); }
+
   // Returns a transport that passes reads on to `server`: GET, HEAD, watches, and reviews of
   // tokens, accesses and subjects, which are asked for by POST and store nothing. Any other request
   // causes a GET of its object and gets an answer as the server would give it: the error for an
@@ -142,28 +156,46 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   // that failed, or a cache that cannot be read.
   struct Failure {
     std::string controller, key, error;
+    // How the control plane shows that the other program fails there, too; "" when it does not.
+    std::string upstream = {};
   };
   struct Failing {
     size_t count = 0;
     std::vector<Failure> some;
+    size_t upstream = 0;  // How many of all are shown to fail with the other program, too.
   };
   // Shows the count as karmada_shadow_failing.
   void ShowFailing(size_t count);
 
-  // Returns JSON: {"outstanding": n, "mends": n, "held": n, "unanswered": n, "failing": n,
-  // "notListed": n, "rounds": n, "writes": [...], "failures": [...]}. `writes` has the outstanding
-  // ones, at most kMostListed: those that were reported and have not been withdrawn. `mends` is how
-  // many of all these are expected ones, whose `why` says what for. `failing` and `failures` are
-  // the argument. `notListed` counts since the last round began. Every value in a Secret, also in a
-  // Work, and every text that is JSON is masked, and nothing else.
-  std::string Page(const Failing& failing) const;
+  // How many writes there are of each sort.
+  struct Numbers {
+    // Reported and not withdrawn. Of these: expected ones, and those that the other program tries,
+    // too, and fails at.
+    int64_t outstanding = 0, mends = 0, refused_upstream = 0;
+    int64_t held = 0;
+    int64_t held_long = 0;                      // Due for longer than kHeldLong, and not reported.
+    std::map<std::string, int64_t> unanswered;  // By cluster.
+    int64_t not_listed = 0, rounds = 0;
+  };
+  static constexpr absl::Duration kHeldLong = absl::Minutes(1);
+  Numbers Count() const;
+
+  // Returns a JSON object: {"outstanding": n, "mends": n, "refusedUpstream": n, "held": n,
+  // "unanswered": n, "failing": n, "failingUpstream": n, "notListed": n, "rounds": n, "writes":
+  // [...], "failures": [...]}. `writes` has the outstanding ones, at most kMostListed: those that
+  // were reported and have not been withdrawn. `mends` is how many of all these are expected ones,
+  // whose `why` says what for; `refusedUpstream` how many others have an `upstream`, the answer of
+  // the Refusal. `failing`, `failingUpstream` and `failures` are the argument. `notListed` counts
+  // since the last round began. Every value in a Secret, also in a Work, and every text that is
+  // JSON is masked, and nothing else.
+  json::Value PageObject(const Failing& failing) const;
+  std::string Page(const Failing& failing) const;  // The same as text.
   std::string Page() const { return Page(Failing()); }
 
  private:
   class Decorator;
   struct Record;
   struct Listed;
-  struct Counts;
   // Cluster, verb by the method, path: known also when no answer comes.
   using Target = std::tuple<std::string, std::string, std::string>;
   // A target, and the identity of the changes of a write; or, of an attempt whose object could not
@@ -220,13 +252,17 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   void StaysDue(const Key& key, Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Report(const Key& key, Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ForgetOld() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  Counts Count() const;
+  // Adds what is known of the outstanding writes to `listed`, unless it is null.
+  Numbers Count(std::vector<Listed>* listed) const;
   json::Value Shown(const Listed& write) const;
   // Returns why this write is expected; "" when it is not.
   absl::string_view WhyOf(const internal::ShadowedWrite& write) const;
+  // Returns the answer of the Refusal about a write that is not expected.
+  std::string UpstreamOf(const std::string& cluster, const internal::ShadowedWrite& write) const;
 
   const base::Clock& clock_;
   std::vector<Mend> mends_;
+  Refusal refusal_;
   mutable absl::Mutex mu_;
   metrics::Registry* registry_ ABSL_GUARDED_BY(mu_) = nullptr;
   std::map<Key, Record> records_ ABSL_GUARDED_BY(mu_);

@@ -65,6 +65,7 @@ void Shadow::Report(const Key& key, Record& record) {
                     {"subresource", write.subresource},
                     {"fields", write.fields},
                     {"why", WhyOf(write)},
+                    {"upstream", UpstreamOf(std::get<0>(key), write)},
                     {"patch", base::CutText(write.patch, kLoggedBytes)}});
   if (registry_ == nullptr) return;
   registry_
@@ -77,31 +78,36 @@ void Shadow::Report(const Key& key, Record& record) {
 struct Shadow::Listed {
   std::string cluster;
   internal::ShadowedWrite write;
+  std::string upstream;
   int64_t attempts = 0;
   absl::Time first, last;
 };
 
-struct Shadow::Counts {
-  int64_t outstanding = 0, mends = 0, held = 0, unanswered = 0, not_listed = 0, rounds = 0;
-  std::vector<Listed> listed;
-};
+Shadow::Numbers Shadow::Count() const { return Count(nullptr); }
 
-Shadow::Counts Shadow::Count() const {
-  Counts counts;
+Shadow::Numbers Shadow::Count(std::vector<Listed>* listed) const {
+  Numbers numbers;
   absl::MutexLock lock(&mu_);
-  counts.not_listed = not_listed_;
-  counts.rounds = rounds_;
+  const base::SteadyTime now = clock_.SteadyNow();
+  numbers.not_listed = not_listed_;
+  numbers.rounds = rounds_;
   for (const auto& [key, record] : records_) {
-    if (record.due && !record.shown) ++counts.held;
-    if (record.unanswered) ++counts.unanswered;
+    const std::string& cluster = std::get<0>(key);
+    if (record.due && !record.shown) {
+      ++numbers.held;
+      if (now - record.due_since > kHeldLong) ++numbers.held_long;
+    }
+    if (record.unanswered) ++numbers.unanswered[cluster];
     if (!record.shown) continue;
-    ++counts.outstanding;
-    if (!WhyOf(record.write).empty()) ++counts.mends;
-    if (counts.listed.size() == kMostListed) continue;
-    counts.listed.push_back(
-        {std::get<0>(key), record.write, record.attempts, record.first, record.last});
+    ++numbers.outstanding;
+    std::string upstream = UpstreamOf(cluster, record.write);
+    if (!WhyOf(record.write).empty()) ++numbers.mends;
+    if (!upstream.empty()) ++numbers.refused_upstream;
+    if (listed == nullptr || listed->size() == kMostListed) continue;
+    listed->push_back(
+        {cluster, record.write, std::move(upstream), record.attempts, record.first, record.last});
   }
-  return counts;
+  return numbers;
 }
 
 absl::string_view Shadow::WhyOf(const internal::ShadowedWrite& write) const {
@@ -116,6 +122,12 @@ absl::string_view Shadow::WhyOf(const internal::ShadowedWrite& write) const {
   return "";
 }
 
+std::string Shadow::UpstreamOf(const std::string& cluster,
+                               const internal::ShadowedWrite& write) const {
+  if (refusal_ == nullptr || !WhyOf(write).empty()) return "";
+  return refusal_({cluster, write.gvk, write.key, write.subresource});
+}
+
 json::Value Shadow::Shown(const Listed& listed) const {
   const internal::ShadowedWrite& write = listed.write;
   return json::Value::Object({{"cluster", listed.cluster},
@@ -127,30 +139,41 @@ json::Value Shadow::Shown(const Listed& listed) const {
                               {"subresource", write.subresource},
                               {"fields", write.fields},
                               {"why", WhyOf(write)},
+                              {"upstream", listed.upstream},
                               {"patch", write.patch},
                               {"attempts", listed.attempts},
                               {"first", kube::FormatTime(listed.first)},
                               {"last", kube::FormatTime(listed.last)}});
 }
 
-std::string Shadow::Page(const Failing& failing) const {
-  const Counts counts = Count();
+json::Value Shadow::PageObject(const Failing& failing) const {
+  std::vector<Listed> listed;
+  const Numbers numbers = Count(&listed);
   json::Value writes = json::Value::Array(), failures = json::Value::Array();
-  for (const Listed& listed : counts.listed) writes.Append(Shown(listed));
+  for (const Listed& one : listed) writes.Append(Shown(one));
   for (const Failure& failure : failing.some) {
-    failures.Append(json::Value::Object(
-        {{"controller", failure.controller}, {"key", failure.key}, {"error", failure.error}}));
+    failures.Append(json::Value::Object({{"controller", failure.controller},
+                                         {"key", failure.key},
+                                         {"error", failure.error},
+                                         {"upstream", failure.upstream}}));
   }
-  const json::Value page = json::Value::Object({{"outstanding", counts.outstanding},
-                                                {"mends", counts.mends},
-                                                {"held", counts.held},
-                                                {"unanswered", counts.unanswered},
-                                                {"failing", static_cast<int64_t>(failing.count)},
-                                                {"notListed", counts.not_listed},
-                                                {"rounds", counts.rounds},
-                                                {"writes", std::move(writes)},
-                                                {"failures", std::move(failures)}});
-  return absl::StrCat(json::Write(page), "\n");
+  int64_t unanswered = 0;
+  for (const auto& [cluster, count] : numbers.unanswered) unanswered += count;
+  return json::Value::Object({{"outstanding", numbers.outstanding},
+                              {"mends", numbers.mends},
+                              {"refusedUpstream", numbers.refused_upstream},
+                              {"held", numbers.held},
+                              {"unanswered", unanswered},
+                              {"failing", static_cast<int64_t>(failing.count)},
+                              {"failingUpstream", static_cast<int64_t>(failing.upstream)},
+                              {"notListed", numbers.not_listed},
+                              {"rounds", numbers.rounds},
+                              {"writes", std::move(writes)},
+                              {"failures", std::move(failures)}});
+}
+
+std::string Shadow::Page(const Failing& failing) const {
+  return absl::StrCat(json::Write(PageObject(failing)), "\n");
 }
 
 }  // namespace kube

@@ -211,7 +211,8 @@ TEST_CASE("every flag of upstream is known") {
                               "--interpreter-admission-tls-cert-file",
                               "--interpreter-admission-tls-private-key-file",
                               "--leader-elect-release-on-exit", "--lua-memory-mib", "--lua-timeout",
-                              "--member-server-side-apply", "--shadow", "--success-events"});
+                              "--member-server-side-apply", "--shadow", "--shadow-report",
+                              "--shadow-time-limit", "--success-events"});
 }
 
 TEST_CASE("what was changed from the defaults is known for the log") {

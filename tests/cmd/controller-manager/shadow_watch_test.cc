@@ -5,10 +5,12 @@
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "base/json.h"
 #include "base/metrics.h"
 #include "base/stop_token.h"
@@ -37,21 +39,35 @@ class EmptyServer : public kube::Transport {
 };
 
 struct WatchFixture {
+  explicit WatchFixture(bool reports = false) : reports(reports) {}
+  const bool reports;
   tests::FakeClock clock;
   const std::shared_ptr<kube::Shadow> shadow = std::make_shared<kube::Shadow>(clock);
   const std::shared_ptr<kube::Transport> transport =
       shadow->Over("m1", std::make_shared<EmptyServer>());
   std::atomic<int> rounds = 0;
   std::atomic<bool> idle = false;
-  std::atomic<size_t> failing = 0;
+  std::atomic<size_t> failing = 0, failing_upstream = 0;
+  std::atomic<int> exit_code = -1;  // Of the report.
   ShadowWatch watch{{.shadow = shadow,
                      .clock = clock,
                      .look_at_everything = [this](const base::StopToken&) { ++rounds; },
                      .is_idle = [this] { return idle.load(); },
-                     .failing = [this] { return failing.load(); }}};
+                     .failing = [this] { return Failing(); },
+                     .end = reports ? [this](const ShadowResult& result) { End(result); }
+                                    : std::function<void(const ShadowResult&)>(),
+                     .time_limit = absl::Hours(1)}};
   base::StopSource stop;
   std::thread thread{[this] { watch.Run(stop.get_token()).IgnoreError(); }};
 
+  kube::Shadow::Failing Failing() const {
+    kube::Shadow::Failing now{.count = failing, .upstream = failing_upstream};
+    for (size_t i = 0; i < now.count; ++i) {
+      now.some.push_back({"detector", absl::StrCat("ns/", i), "why"});
+    }
+    return now;
+  }
+  void End(const ShadowResult& result) { exit_code = ExitCodeOf(result.verdict); }
   ~WatchFixture() {
     stop.request_stop();
     clock.Advance(kube::Shadow::kPeriod);
@@ -140,33 +156,73 @@ TEST_CASE_METHOD(WatchFixture,
   CHECK(Count("outstanding") == 1);
 }
 
-TEST_CASE_METHOD(WatchFixture, "No round is completed while something could not be looked at") {
+TEST_CASE_METHOD(WatchFixture, "A round waits for what has just begun to fail, and not for ever") {
   metrics::Registry registry;
   shadow->ShowIn(registry);
   idle = true;
+  Pass(ShadowWatch::kRound);
   failing = 3;
-  Pass(ShadowWatch::kLongestRound);
+  Pass(2 * kube::Shadow::kPeriod);
   CHECK(Count("rounds") == 0);
   CHECK(registry.GetGauge("karmada_shadow_failing", "").Value() == 3);
-  Pass(3 * kube::Shadow::kPeriod);
-  CHECK(rounds == 2);  // The first one was given up.
-  failing = 0;
-  Pass(ShadowWatch::kRound);
+  Pass(ShadowWatch::kStanding);
   CHECK(Count("rounds") == 1);
+  failing = 0;
+  Pass(kube::Shadow::kPeriod);
   CHECK(registry.GetGauge("karmada_shadow_failing", "").Value() == 0);
 }
 
-TEST_CASE_METHOD(WatchFixture, "What fails does not let a round withdraw what it did not try") {
+TEST_CASE_METHOD(WatchFixture, "A round withdraws what it did not try although something fails") {
   PassFirstRound();
   Write();
   failing = 1;
   idle = true;
-  Pass(kube::Shadow::kHold + kube::Shadow::kPeriod + 2 * ShadowWatch::kRound);
+  Pass(kube::Shadow::kHold + 2 * kube::Shadow::kPeriod + ShadowWatch::kRound);
   CHECK(rounds == 1);
-  CHECK(Count("held") == 1);
-  failing = 0;
-  Pass(kube::Shadow::kPeriod);
   CHECK(Count("held") == 0);
+  CHECK(Count("outstanding") == 0);
+}
+
+struct ReportFixture : WatchFixture {
+  ReportFixture() : WatchFixture(true) {}
+  // Lets time pass until the shadow has reported.
+  void Await() {
+    REQUIRE(tests::Eventually([&] {
+      if (exit_code < 0) clock.Advance(kube::Shadow::kPeriod);
+      return exit_code >= 0;
+    }));
+  }
+};
+
+TEST_CASE_METHOD(ReportFixture,
+                 "A shadow that has found nothing ends with 0 after its first round") {
+  Pass(ShadowWatch::kRound);
+  CHECK(exit_code == -1);  // A loop is at work.
+  idle = true;
+  Await();
+  CHECK(exit_code == kShadowSame);
+}
+
+TEST_CASE_METHOD(ReportFixture,
+                 "What fails with the leader, too, does not count against a shadow") {
+  failing = 3;
+  failing_upstream = 3;
+  idle = true;
+  Await();
+  CHECK(exit_code == kShadowSame);
+}
+
+TEST_CASE_METHOD(ReportFixture, "What fails here alone ends a shadow with its own code") {
+  failing = 3;
+  failing_upstream = 2;
+  idle = true;
+  Await();
+  CHECK(exit_code == kShadowDifferent);
+}
+
+TEST_CASE_METHOD(ReportFixture, "A shadow whose loops never rest ends when its time is over") {
+  Await();
+  CHECK(exit_code == kShadowUndecided);
 }
 
 TEST_CASE("A cache is waited for while it reads its objects for the first time") {

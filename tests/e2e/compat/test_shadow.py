@@ -1,6 +1,8 @@
-"""Our daemon beside upstream's, with --shadow: it writes nothing, and finds nothing that it would write."""
+"""Our daemon beside upstream's, with --shadow: it writes nothing, and finds nothing that it would write. What fails with
+upstream for ever does not keep it from its report."""
 
 import json
+import subprocess
 import time
 import urllib.request
 
@@ -117,3 +119,67 @@ class ShadowTest(PlaneCase):
         return [f"{cluster}: {write.verb} {write.resource} {write.name} by {write.agent}"
                 for cluster, audit in audits.items() for write in audit.writes(_USER if cluster == HOST else None)
                 if write.resource not in _REVIEWS and (cluster == HOST or write.agent.startswith(_AGENT))]
+
+
+_NS = "standing"
+
+
+def _manifest(kind, name, api="v1", **fields):
+    metadata = {"name": name, **({} if kind == "Namespace" else {"namespace": _NS})}
+    return {"apiVersion": api, "kind": kind, "metadata": metadata, **fields}
+
+
+def _policy(kind, name, api="v1", **more):
+    return _manifest("PropagationPolicy", name, "policy.karmada.io/v1alpha1", spec={
+        "resourceSelectors": [{"apiVersion": api, "kind": kind, "name": name}],
+        "placement": {"clusterAffinity": {"clusterNames": ["member1"]}}, **more})
+
+
+def _deployment(name):
+    pod = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "c", "image": "nginx"}]}}
+    return _manifest("Deployment", name, "apps/v1",
+                     spec={"replicas": 1, "selector": {"matchLabels": {"app": name}}, "template": pod})
+
+
+class StandingFailuresTest(PlaneCase):
+    """What upstream's own controller manager fails at for ever, it shows by conditions and events that a shadow reads."""
+
+    def test_a_shadow_ends_beside_what_fails_for_ever(self):
+        upstream = Daemon(self.plane, self.plane.testbed.exe("upstream-controller-manager"), name="standing-upstream",
+                          flags=scenario.FLAGS + scenario.UPSTREAM_FLAGS)
+        self.addCleanup(upstream.stop)
+        upstream.wait_healthy()
+        self.plane.wait_members_ready()
+        # A namespace and a Deployment that were in the member before; a quota of the member; an override for a path that
+        # is not there; overrides that are awaited for ever.
+        quota = _manifest("ResourceQuota", "none", spec={"hard": {"count/secrets": "0"}})
+        self.plane.kube("member1").apply([_manifest("Namespace", _NS), _deployment("before"), quota])
+        override = _manifest("OverridePolicy", "no-path", "policy.karmada.io/v1alpha1", spec={
+            "resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "overridden"}],
+            "overrideRules": [{"overriders": {"plaintext": [
+                {"path": "/spec/a/b", "operator": "replace", "value": "x"}]}}]})
+        self.host.apply([_manifest("Namespace", _NS), override, _deployment("before"),
+                         _policy("Deployment", "before", "apps/v1"), _manifest("Secret", "too-much"),
+                         _policy("Secret", "too-much"), _manifest("ConfigMap", "overridden"),
+                         _policy("ConfigMap", "overridden"), _manifest("ConfigMap", "awaits"),
+                         _policy("ConfigMap", "awaits", dependentOverrides=["missing"])])
+        self.addCleanup(lambda: self.host.kubectl("delete", "--wait=false", "namespace", _NS))
+        self.addCleanup(lambda: self.plane.kube("member1").kubectl("delete", "--wait=false", "namespace", _NS))
+        works = "/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-member1/works"
+
+        def refused():
+            return [work for work in self.host.items(works) for condition in work.get("status", {}).get(
+                "conditions", []) if condition["type"] == "Applied" and condition["status"] == "False"]
+        self.wait("the namespace, the Deployment and the Secret are refused", lambda: len(refused()) == 3, 120)
+        report = self.plane.folder / "shadow-report.json"
+        done = subprocess.run([
+            paths.DAEMON, "--shadow", f"--shadow-report={report}", f"--kubeconfig={self.plane.user(_USER, _USER)}",
+            "--metrics-bind-address=0", "--health-probe-bind-address=0", *scenario.FLAGS],
+            stderr=subprocess.PIPE, text=True, timeout=600)
+        page = json.loads(report.read_text())
+        for kind in ("failures", "writes"):
+            for line in page[kind]:
+                print(f"    {json.dumps(line)[:1500]}", flush=True)
+        self.assertEqual((done.returncode, page["verdict"]), (0, "same"), page["because"])
+        self.assertGreaterEqual(page["failing"] + page["refusedUpstream"], 5)
+        self.assertEqual(page["failing"], page["failingUpstream"])

@@ -1,0 +1,161 @@
+#include "cmd/controller-manager/shadow_report.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <iostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace cmd {
+namespace {
+
+using Verdict = ShadowResult::Verdict;
+
+// Returns "1 key fails" or "3 keys fail".
+std::string Counted(int64_t count, absl::string_view one, absl::string_view many) {
+  return absl::StrCat(count, " ", count == 1 ? one : many);
+}
+
+// Returns what has to be found out before there is a verdict.
+std::vector<std::string> Open(const kube::Shadow::Numbers& numbers,
+                              const std::function<bool(const std::string&)>& is_down) {
+  std::vector<std::string> open;
+  if (numbers.rounds == 0) open.push_back("not every object has been looked at yet");
+  if (numbers.held_long > 0) {
+    open.push_back(absl::StrCat(Counted(numbers.held_long, "write waits", "writes wait"),
+                                " for a round in which all loops look again"));
+  }
+  for (const auto& [cluster, count] : numbers.unanswered) {
+    if (is_down(cluster)) continue;
+    open.push_back(absl::StrCat(Counted(count, "write at ", "writes at "), cluster,
+                                " cannot be judged: the objects cannot be read"));
+  }
+  if (numbers.not_listed > 0) {
+    open.push_back(absl::StrCat(Counted(numbers.not_listed, "write", "writes"),
+                                " found no place and cannot be judged"));
+  }
+  return open;
+}
+
+std::vector<std::string> Differences(const kube::Shadow::Numbers& numbers,
+                                     const kube::Shadow::Failing& failing) {
+  std::vector<std::string> differences;
+  const int64_t due = numbers.outstanding - numbers.mends - numbers.refused_upstream;
+  if (due > 0) {
+    differences.push_back(absl::StrCat(Counted(due, "write", "writes"),
+                                       " would be made that the leader does not make"));
+  }
+  const auto here = static_cast<int64_t>(failing.count - failing.upstream);
+  if (here > 0) {
+    differences.push_back(absl::StrCat(
+        Counted(here, "key fails", "keys fail"),
+        " here, and neither a condition nor a recent event shows that the leader fails there"));
+  }
+  return differences;
+}
+
+std::vector<std::string> Remarks(const kube::Shadow::Numbers& numbers,
+                                 const kube::Shadow::Failing& failing,
+                                 const std::function<bool(const std::string&)>& is_down) {
+  std::vector<std::string> remarks;
+  if (failing.upstream > 0) {
+    remarks.push_back(
+        absl::StrCat(Counted(static_cast<int64_t>(failing.upstream), "key fails", "keys fail"),
+                     " here and with the leader"));
+  }
+  if (numbers.refused_upstream > 0) {
+    remarks.push_back(absl::StrCat(Counted(numbers.refused_upstream, "write", "writes"),
+                                   " would be tried here as by the leader, which fails at it"));
+  }
+  if (numbers.mends > 0) {
+    remarks.push_back(absl::StrCat(Counted(numbers.mends, "write", "writes"),
+                                   " would mend what the leader leaves"));
+  }
+  if (numbers.held > numbers.held_long) {
+    remarks.push_back(absl::StrCat(
+        Counted(numbers.held - numbers.held_long, "write is", "writes are"),
+        " younger than a minute; the leader usually makes such a write a moment later"));
+  }
+  for (const auto& [cluster, count] : numbers.unanswered) {
+    if (!is_down(cluster)) continue;
+    remarks.push_back(absl::StrCat(Counted(count, "write at ", "writes at "), cluster,
+                                   " cannot be judged: the cluster is not ready"));
+  }
+  return remarks;
+}
+
+}  // namespace
+
+int ExitCodeOf(Verdict verdict) {
+  if (verdict == Verdict::kSame) return kShadowSame;
+  return verdict == Verdict::kDifferent ? kShadowDifferent : kShadowUndecided;
+}
+
+absl::string_view NameOf(Verdict verdict) {
+  if (verdict == Verdict::kSame) return "same";
+  return verdict == Verdict::kDifferent ? "different" : "undecided";
+}
+
+ShadowResult ResultOf(const kube::Shadow::Numbers& numbers, const kube::Shadow::Failing& failing,
+                      const std::function<bool(const std::string& cluster)>& is_down,
+                      bool is_over) {
+  ShadowResult result;
+  std::vector<std::string> open = Open(numbers, is_down);
+  result.because = Differences(numbers, failing);
+  const bool differs = !result.because.empty();
+  if (!open.empty() && !(differs && is_over)) {
+    result.verdict = Verdict::kUndecided;
+  } else {
+    result.verdict = differs ? Verdict::kDifferent : Verdict::kSame;
+  }
+  for (std::string& text : open) result.because.push_back(std::move(text));
+  for (std::string& text : Remarks(numbers, failing, is_down)) {
+    result.because.push_back(std::move(text));
+  }
+  return result;
+}
+
+std::string ReportText(const ShadowResult& result, const json::Value& page) {
+  json::Value because = json::Value::Array();
+  for (const std::string& text : result.because) because.Append(text);
+  json::Value report =
+      json::Value::Object({{"verdict", NameOf(result.verdict)}, {"because", std::move(because)}});
+  for (const json::Member& member : page.members()) report.Set(member.name(), member.value);
+  return absl::StrCat(json::Write(report), "\n");
+}
+
+absl::Status CheckReportFile(const std::string& file) {
+  if (file.empty() || file == "-") return absl::OkStatus();
+  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--shadow-report: ", file, " cannot be written: ", std::strerror(errno)));
+  }
+  close(fd);
+  return absl::OkStatus();
+}
+
+absl::Status WriteReport(const std::string& file, const std::string& text) {
+  if (file == "-") {
+    std::cout << text << std::flush;
+    return std::cout ? absl::OkStatus() : absl::UnavailableError("standard output is closed");
+  }
+  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  size_t written = 0;
+  while (fd >= 0 && written < text.size()) {
+    const ssize_t count = write(fd, text.data() + written, text.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) break;
+    written += static_cast<size_t>(count);
+  }
+  const int error = errno;
+  if (fd >= 0 && close(fd) == 0 && written == text.size()) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(file, " cannot be written: ", std::strerror(error)));
+}
+
+}  // namespace cmd

@@ -1,0 +1,49 @@
+// What a shadow says at its end: whether it would write anything that the leader does not, and what
+// could not be found out.
+#ifndef CMD_CONTROLLER_MANAGER_SHADOW_REPORT_H_
+#define CMD_CONTROLLER_MANAGER_SHADOW_REPORT_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+#include "kube/client/shadow.h"
+
+namespace cmd {
+
+struct ShadowResult {
+  // kSame: the shadow would write nothing but mends, and what fails or is refused with it is shown
+  // to fail with the leader. kDifferent: it would, or something fails with it alone. kUndecided:
+  // there is no round yet, or writes wait for one or for an answer.
+  enum class Verdict { kSame, kDifferent, kUndecided } verdict = Verdict::kUndecided;
+  // Sentences: first what speaks against kSame, then what is worth knowing.
+  std::vector<std::string> because;
+};
+
+// The exit codes of the verdicts.
+inline constexpr int kShadowSame = 0, kShadowDifferent = 3, kShadowUndecided = 4;
+int ExitCodeOf(ShadowResult::Verdict verdict);
+absl::string_view NameOf(ShadowResult::Verdict verdict);  // "same", "different", "undecided"
+
+// `is_down` returns whether the control plane shows that a cluster does not answer the leader
+// either: writes there that have no answer are no reason to wait. With `is_over` the shadow waits
+// no longer: what differs counts, although other things are not known.
+ShadowResult ResultOf(const kube::Shadow::Numbers& numbers, const kube::Shadow::Failing& failing,
+                      const std::function<bool(const std::string& cluster)>& is_down,
+                      bool is_over = false);
+
+// Returns the report: {"verdict": ..., "because": [...], and the fields of `page`}.
+std::string ReportText(const ShadowResult& result, const json::Value& page);
+
+// Creates the file if it is missing, readable by its owner alone, and leaves its contents; "-"
+// needs nothing. kInvalidArgument names the file that cannot be written.
+absl::Status CheckReportFile(const std::string& file);
+// Writes the text to the file, or to standard output for "-".
+absl::Status WriteReport(const std::string& file, const std::string& text);
+
+}  // namespace cmd
+
+#endif  // CMD_CONTROLLER_MANAGER_SHADOW_REPORT_H_

@@ -1,0 +1,125 @@
+// A page shows what fails, of all loops and caches. Beside each failure stands what the control
+// plane shows of the leader, read every half minute: conditions from the informers, which have what
+// the leader has written because a shadow writes nothing, and events by one list.
+#include "cmd/controller-manager/shadow_side.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "api/resources.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "cmd/controller-manager/expected_mends.h"
+#include "cmd/controller-manager/resync.h"
+#include "cmd/controller-manager/shadow_watch.h"
+
+namespace cmd {
+
+void ShadowSide::AddTo(kube::Manager& manager) {
+  deps_.shadow->ExpectMends(ExpectedMends());
+  deps_.shadow->ExplainBy(
+      [this](const kube::Shadow::Subject& subject) { return shown_.Get()->OfWrite(subject); });
+  manager.ServeBesideMetrics("/shadow", [this] { return absl::StrCat(json::Write(Page()), "\n"); });
+  ShadowWatch::Deps deps{
+      .shadow = deps_.shadow,
+      .clock = base::RealClock(),
+      .look_at_everything =
+          [this](const base::StopToken& stop) { ResyncAll(deps_.informers, deps_.members, stop); },
+      .is_idle = [this] { return HaveRead() && deps_.manager.IsIdle(); },
+      .failing = [this] { return Failing(); },
+      .read_shown_failures = [this](const base::StopToken& stop) { ReadShownFailures(stop); },
+      .is_down =
+          [this](const std::string& cluster) { return !shown_.Get()->OfCluster(cluster).empty(); },
+      .time_limit = deps_.end.flags.time_limit};
+  if (!deps_.end.flags.report.empty()) {
+    deps.end = [this](const ShadowResult& result) { End(result); };
+  }
+  manager.Add(std::make_unique<ShadowWatch>(std::move(deps)));
+}
+
+void ShadowSide::End(const ShadowResult& result) {
+  int code = ExitCodeOf(result.verdict);
+  for (const std::string& text : result.because) base::LogInfo(absl::StrCat("shadow: ", text));
+  base::LogInfo("shadow: ends", {{"verdict", NameOf(result.verdict)},
+                                 {"exitCode", code},
+                                 {"report", deps_.end.flags.report}});
+  const absl::Status written = WriteReport(deps_.end.flags.report, ReportText(result, Page()));
+  if (!written.ok()) {
+    base::LogError("shadow: the report is lost", {{"error", written}});
+    code = 1;
+  }
+  deps_.end.end(code);
+}
+
+void ShadowSide::ReadShownFailures(const base::StopToken& stop) {
+  const auto stored = [this](const kube::Resource& resource) {
+    const auto informer = deps_.informers.Find(resource);
+    return informer == nullptr ? std::vector<kube::ObjectPtr>() : informer->store().List();
+  };
+  ShownFailures::Objects objects{.works = stored(api::Works()),
+                                 .clusters = stored(api::Clusters()),
+                                 .bindings = stored(api::ResourceBindings())};
+  for (kube::ObjectPtr& binding : stored(api::ClusterResourceBindings())) {
+    objects.bindings.push_back(std::move(binding));
+  }
+  auto events = deps_.client.ListAll(api::Events(), "", {.field_selector = "type=Warning"}, stop);
+  if (events.ok()) {
+    objects.events = std::move(events->items);
+  } else if (!stop.stop_requested()) {
+    base::LogWarning(
+        "shadow: the events of the leader cannot be read; failures that only they "
+        "show count as failures of this program",
+        {{"error", events.status()}});
+  }
+  shown_.Set(std::make_shared<const ShownFailures>(objects, absl::Now()));
+}
+
+kube::Shadow::Failing ShadowSide::Failing() const {
+  kube::Manager::Failures keys = deps_.manager.Failing(ShadowWatch::kMostFailingKeys);
+  kube::Shadow::Failing failing{.count = keys.count};
+  for (kube::Manager::Failure& key : keys.some) {
+    failing.some.push_back({std::move(key.controller), std::move(key.key), std::move(key.error)});
+  }
+  for (const auto& [kind, why] : deps_.kinds.Unread()) {
+    ++failing.count;
+    failing.some.push_back({"cache", absl::StrCat(kControlPlaneName, " ", kind), why});
+  }
+  AddUnread(kControlPlaneName, {&deps_.informers}, failing);
+  for (const std::string& name : deps_.members.Names()) {
+    const std::shared_ptr<kube::MemberCluster> member = deps_.members.Find(name);
+    if (member == nullptr) continue;
+    AddUnread(name, {&member->client().informers(), &member->unfiltered()}, failing);
+  }
+  const auto shown = shown_.Get();
+  for (kube::Shadow::Failure& failure : failing.some) {
+    failure.upstream = shown->OfKey(failure.controller, failure.key);
+    if (!failure.upstream.empty()) ++failing.upstream;
+  }
+  return failing;
+}
+
+bool ShadowSide::HaveRead() const {
+  if (!AllHaveRead(deps_.informers)) return false;
+  for (const std::string& name : deps_.members.Names()) {
+    const std::shared_ptr<kube::MemberCluster> member = deps_.members.Find(name);
+    if (member == nullptr) continue;
+    if (!AllHaveRead(member->client().informers()) || !AllHaveRead(member->unfiltered())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+json::Value ShadowSide::Page() const {
+  kube::Shadow::Failing failing = Failing();
+  std::stable_partition(failing.some.begin(), failing.some.end(),
+                        [](const auto& failure) { return failure.upstream.empty(); });
+  if (failing.some.size() > ShadowWatch::kMostFailures) {
+    failing.some.resize(ShadowWatch::kMostFailures);
+  }
+  return deps_.shadow->PageObject(failing);
+}
+
+}  // namespace cmd

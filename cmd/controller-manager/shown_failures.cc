@@ -1,0 +1,196 @@
+// Everything is indexed once, by the names that keys of loops and writes have. A key of a loop does
+// not always name a kind, so events are found by namespace and name alone then: the few objects
+// that share both (a Service and its MultiClusterService) also share their failures.
+//
+// What may be lost: an event lives an hour, and one that the leader has not repeated for
+// kEventAge does not count. A failure that it shows by an event alone is then taken for one that
+// only this program has; nothing is ever taken for a failure of the leader without a text of its.
+#include "cmd/controller-manager/shown_failures.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "api/binding.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "api/work.h"
+#include "base/cut_text.h"
+#include "base/json.h"
+
+namespace cmd {
+namespace {
+
+constexpr size_t kTextBytes = 500;
+
+// Components whose Warnings are about what no loop of the controller manager does.
+constexpr absl::string_view kSchedulers[] = {"default-scheduler", "karmada-scheduler",
+                                             "karmada-descheduler"};
+
+std::string ConditionText(absl::string_view type, const json::Value& condition) {
+  return base::CutText(
+      absl::StrCat(type, "=", condition["status"].AsString(), " (", condition["reason"].AsString(),
+                   "): ", condition["message"].AsString()),
+      kTextBytes);
+}
+
+// Returns the condition as text if its status is not True; "" otherwise, and when it is missing.
+std::string IfNotTrue(const json::Value& conditions, absl::string_view type) {
+  const json::Value* const condition = kube::FindCondition(conditions, type);
+  if (condition == nullptr || (*condition)["status"].AsString() == "True") return "";
+  return ConditionText(type, *condition);
+}
+
+absl::Time TimeOf(const kube::Object& event) {
+  absl::Time latest = absl::InfinitePast();
+  const json::Value& root = event.root();
+  for (const json::Value* text : {&root["lastTimestamp"], &root["series"]["lastObservedTime"],
+                                  &root["eventTime"], &root["firstTimestamp"]}) {
+    absl::Time time;
+    std::string error;
+    if (absl::ParseTime(absl::RFC3339_full, text->AsString(), &time, &error)) {
+      latest = std::max(latest, time);
+    }
+  }
+  return latest;
+}
+
+// The parts of kube::Request::ToString().
+struct KeyParts {
+  std::string cluster, kind;
+  kube::ObjectKey key;
+};
+
+KeyParts PartsOf(absl::string_view text) {
+  KeyParts parts;
+  std::vector<absl::string_view> words = absl::StrSplit(text, ' ');
+  if (words.size() == 2) {
+    std::vector<absl::string_view> left = absl::StrSplit(words[0], '/');
+    parts.kind = std::string(left.back());
+    if (left.size() == 2) parts.cluster = std::string(left[0]);
+  }
+  const std::vector<absl::string_view> names = absl::StrSplit(words.back(), '/');
+  parts.key.name = std::string(names.back());
+  if (names.size() >= 2) parts.key.ns = std::string(names[names.size() - 2]);
+  if (names.size() == 3) parts.cluster = std::string(names[0]);
+  return parts;
+}
+
+}  // namespace
+
+ShownFailures::ShownFailures(const Objects& objects, absl::Time now) {
+  for (const kube::ObjectPtr& cluster : objects.clusters) {
+    const std::string text = IfNotTrue(cluster->status()["conditions"], "Ready");
+    if (text.empty()) continue;
+    clusters_[std::string(cluster->name())] = absl::StrCat("Cluster ", cluster->name(), ": ", text);
+  }
+  for (const kube::ObjectPtr& work : objects.works) AddWork(*work);
+  for (const kube::ObjectPtr& binding : objects.bindings) {
+    const api::ObjectReference of = api::BindingView(*binding).Resource();
+    bindings_[binding->key()] = {of.kind, {of.ns, of.name}};
+  }
+  for (const kube::Object& event : objects.events) AddEvent(event, now);
+}
+
+void ShownFailures::AddWork(const kube::Object& work) {
+  const std::string condition = IfNotTrue(work.status()["conditions"], "Applied");
+  if (condition.empty()) return;
+  const std::string text = absl::StrCat("Work ", work.key().ToString(), ": ", condition);
+  works_[work.key()] = text;
+  const auto cluster = api::ClusterOfExecutionNamespace(work.ns());
+  if (!cluster.ok()) return;
+  for (const json::Value& manifest : api::WorkView(work).Manifests()) {
+    const json::Value& metadata = manifest["metadata"];
+    member_objects_[{*cluster, std::string(manifest["kind"].AsString()),
+                     std::string(metadata["namespace"].AsString()),
+                     std::string(metadata["name"].AsString())}] = text;
+  }
+}
+
+void ShownFailures::AddEvent(const kube::Object& event, absl::Time now) {
+  const absl::Time time = TimeOf(event);
+  if (now - time > kEventAge) return;
+  const json::Value& root = event.root();
+  const absl::string_view source = root["source"]["component"].AsString();
+  const absl::string_view component =
+      source.empty() ? root["reportingComponent"].AsString() : source;
+  if (std::count(std::begin(kSchedulers), std::end(kSchedulers), component) > 0) return;
+  const json::Value& about = root["involvedObject"];
+  Shown& shown =
+      events_[{std::string(about["namespace"].AsString()), std::string(about["name"].AsString())}]
+             [std::string(about["kind"].AsString())];
+  if (!shown.text.empty() && shown.time >= time) return;
+  shown.time = time;
+  shown.text =
+      base::CutText(absl::StrCat("event ", root["reason"].AsString(), " of ", component, ", ",
+                                 absl::FormatTime(absl::RFC3339_sec, time, absl::UTCTimeZone()),
+                                 ": ", root["message"].AsString()),
+                    kTextBytes);
+}
+
+std::string ShownFailures::OfCluster(absl::string_view cluster) const {
+  const auto found = clusters_.find(cluster);
+  return found == clusters_.end() ? "" : found->second;
+}
+
+std::string ShownFailures::OfEvents(absl::string_view kind, const kube::ObjectKey& key) const {
+  const auto found = events_.find(key);
+  if (found == events_.end()) return "";
+  const Shown* newest = nullptr;
+  for (const auto& [about, shown] : found->second) {
+    if (!kind.empty() && about != kind) continue;
+    if (newest == nullptr || shown.time > newest->time) newest = &shown;
+  }
+  return newest == nullptr ? "" : newest->text;
+}
+
+std::string ShownFailures::OfBinding(const kube::ObjectKey& key) const {
+  const auto found = bindings_.find(key);
+  if (found == bindings_.end()) return "";
+  return OfEvents(found->second.kind, found->second.key);
+}
+
+std::string ShownFailures::OfKey(absl::string_view controller, absl::string_view key) const {
+  if (controller == "cache") {
+    return OfCluster(key.substr(0, key.find(' ')));
+  }
+  const KeyParts parts = PartsOf(key);
+  if (std::string text = OfCluster(parts.cluster); !text.empty()) return text;
+  if (const auto cluster = api::ClusterOfExecutionNamespace(parts.key.ns); cluster.ok()) {
+    if (std::string text = OfCluster(*cluster); !text.empty()) return text;
+    if (const auto work = works_.find(parts.key); work != works_.end()) return work->second;
+  }
+  if (parts.kind.empty() && parts.key.ns.empty()) {
+    if (std::string text = OfCluster(parts.key.name); !text.empty()) return text;
+  }
+  const auto member_object =
+      member_objects_.find({parts.cluster, parts.kind, parts.key.ns, parts.key.name});
+  if (member_object != member_objects_.end()) return member_object->second;
+  if (std::string text = OfEvents(parts.kind, parts.key); !text.empty()) return text;
+  return parts.kind.empty() ? OfBinding(parts.key) : "";
+}
+
+std::string ShownFailures::OfWrite(const kube::Shadow::Subject& subject) const {
+  const auto member_object =
+      member_objects_.find({subject.cluster, subject.gvk.kind, subject.key.ns, subject.key.name});
+  if (member_object != member_objects_.end()) return member_object->second;
+  if (subject.cluster != kControlPlaneName) return "";  // No event is about objects in members.
+  if (api::ClusterOfExecutionNamespace(subject.key.ns).ok()) {
+    const auto work = works_.find(subject.key);
+    if (work != works_.end() && subject.subresource == "status") return work->second;
+  }
+  if (std::string text = OfEvents(subject.gvk.kind, subject.key); !text.empty()) return text;
+  if (subject.gvk.group != api::Works().gvk.group) return "";
+  if (std::string text = OfBinding(subject.key); !text.empty()) return text;
+  // A binding that the server refuses is not there: its name is made from its template's.
+  for (const auto& [key, kinds] : events_) {
+    for (const auto& [kind, shown] : kinds) {
+      const bool is_near = key.ns == subject.key.ns || subject.key.ns.empty();
+      if (is_near && api::BindingName(kind, key.name) == subject.key.name) return shown.text;
+    }
+  }
+  return "";
+}
+
+}  // namespace cmd

@@ -1,0 +1,75 @@
+// What the control plane shows of failures: the conditions and events of the controller manager
+// that leads, beside which a shadow runs. With it a shadow tells what fails everywhere from what
+// fails here alone.
+#ifndef CMD_CONTROLLER_MANAGER_SHOWN_FAILURES_H_
+#define CMD_CONTROLLER_MANAGER_SHOWN_FAILURES_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "kube/client/shadow.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+
+namespace cmd {
+
+// The name of the control plane's API server in logs, metrics and reports.
+inline constexpr char kControlPlaneName[] = "karmada-apiserver";
+
+// Immutable, so that any thread may read it.
+class ShownFailures {
+ public:
+  struct Objects {
+    std::vector<kube::ObjectPtr> works, clusters;
+    std::vector<kube::ObjectPtr> bindings;  // ResourceBindings and ClusterResourceBindings.
+    std::vector<kube::Object> events;       // Of the type Warning.
+  };
+  // An event that was written last before this time counts no more. It is longer than the longest
+  // back-off of a loop, so that what still fails has a younger one.
+  static constexpr absl::Duration kEventAge = absl::Minutes(30);
+
+  ShownFailures() = default;
+  ShownFailures(const Objects& objects, absl::Time now);
+
+  // Returns what shows that the key of a loop fails with the leader, too: the cluster is not ready,
+  // the Work is not applied, or a Warning is about the object or, for a binding, its template. ""
+  // when nothing shows it. `key` is kube::Request::ToString(), or "CLUSTER KIND" for the controller
+  // "cache". Whether it is the same failure only a reader of both texts can tell.
+  std::string OfKey(absl::string_view controller, absl::string_view key) const;
+  // Returns what shows that the leader tries the same write and fails; "" when nothing shows it.
+  std::string OfWrite(const kube::Shadow::Subject& subject) const;
+  // Returns the condition that shows that a cluster is not ready; "" when it is.
+  std::string OfCluster(absl::string_view cluster) const;
+
+ private:
+  // Cluster, kind, namespace, name.
+  using MemberKey = std::tuple<std::string, std::string, std::string, std::string>;
+  void AddWork(const kube::Object& work);
+  void AddEvent(const kube::Object& event, absl::Time now);
+  // An empty kind stands for any.
+  std::string OfEvents(absl::string_view kind, const kube::ObjectKey& key) const;
+  std::string OfBinding(const kube::ObjectKey& key) const;
+
+  std::map<std::string, std::string, std::less<>> clusters_;
+  std::map<kube::ObjectKey, std::string> works_;
+  std::map<MemberKey, std::string> member_objects_;
+  struct Template {
+    std::string kind;
+    kube::ObjectKey key;
+  };
+  std::map<kube::ObjectKey, Template> bindings_;
+  struct Shown {
+    absl::Time time;
+    std::string text;
+  };
+  std::map<kube::ObjectKey, std::map<std::string, Shown>> events_;  // By kind.
+};
+
+}  // namespace cmd
+
+#endif  // CMD_CONTROLLER_MANAGER_SHOWN_FAILURES_H_

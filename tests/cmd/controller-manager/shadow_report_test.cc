@@ -1,0 +1,74 @@
+// The verdict of a shadow.
+#include "cmd/controller-manager/shadow_report.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "tests/support/temp_directory.h"
+
+namespace cmd {
+namespace {
+
+using Verdict = ShadowResult::Verdict;
+
+bool NoneIsDown(const std::string&) { return false; }
+
+Verdict VerdictOf(const kube::Shadow::Numbers& numbers, const kube::Shadow::Failing& failing = {}) {
+  return ResultOf(numbers, failing, NoneIsDown).verdict;
+}
+
+}  // namespace
+
+TEST_CASE("Mends and what is refused with the leader, too, do not count") {
+  CHECK(VerdictOf({.rounds = 1}) == Verdict::kSame);
+  CHECK(VerdictOf({.outstanding = 3, .mends = 2, .refused_upstream = 1, .rounds = 1}) ==
+        Verdict::kSame);
+  CHECK(VerdictOf({.outstanding = 4, .mends = 2, .refused_upstream = 1, .rounds = 1}) ==
+        Verdict::kDifferent);
+  CHECK(VerdictOf({.held = 2, .rounds = 1}) == Verdict::kSame);
+}
+
+TEST_CASE("There is no verdict while something is open") {
+  CHECK(VerdictOf({}) == Verdict::kUndecided);
+  CHECK(VerdictOf({.held = 1, .held_long = 1, .rounds = 1}) == Verdict::kUndecided);
+  CHECK(VerdictOf({.not_listed = 1, .rounds = 1}) == Verdict::kUndecided);
+  CHECK(VerdictOf({.unanswered = {{"m1", 1}}, .rounds = 1}) == Verdict::kUndecided);
+  const auto is_down = [](const std::string& cluster) { return cluster == "m1"; };
+  CHECK(ResultOf({.unanswered = {{"m1", 1}}, .rounds = 1}, {}, is_down).verdict == Verdict::kSame);
+}
+
+TEST_CASE("When the time is over, what differs counts although something is open") {
+  const kube::Shadow::Numbers numbers{.outstanding = 1, .held = 1, .held_long = 1, .rounds = 1};
+  CHECK(ResultOf(numbers, {}, NoneIsDown).verdict == Verdict::kUndecided);
+  CHECK(ResultOf(numbers, {}, NoneIsDown, true).verdict == Verdict::kDifferent);
+  CHECK(ResultOf({}, {}, NoneIsDown, true).verdict == Verdict::kUndecided);
+}
+
+TEST_CASE("The report says why, in sentences, and has the page") {
+  const ShadowResult result =
+      ResultOf({.outstanding = 1, .rounds = 1}, {.count = 3, .upstream = 1}, NoneIsDown);
+  const json::Value report =
+      json::Parse(ReportText(result, json::Value::Object({{"rounds", 1}}))).value();
+  CHECK(report["verdict"].AsString() == "different");
+  CHECK(report["rounds"].AsInt() == 1);
+  CHECK(report["because"].At(0).AsString() ==
+        "1 write would be made that the leader does not make");
+  CHECK(absl::StartsWith(report["because"].At(1).AsString(), "2 keys fail here, and neither"));
+  CHECK(report["because"].At(2).AsString() == "1 key fails here and with the leader");
+}
+
+TEST_CASE("The file of a report is looked at before it is needed") {
+  const tests::TempDirectory directory;
+  const std::string file = directory.path() + "/report";
+  CHECK(CheckReportFile("-").ok());
+  CHECK(absl::StrContains(CheckReportFile("/nowhere/at/all").message(), "/nowhere/at/all"));
+  REQUIRE(CheckReportFile(file).ok());
+  REQUIRE(WriteReport(file, "text\n").ok());
+  std::ifstream in(file);
+  CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == "text\n");
+}
+
+}  // namespace cmd

@@ -1,0 +1,94 @@
+// What a control plane shows of the failures of the controller manager that leads.
+#include "cmd/controller-manager/shown_failures.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/substitute.h"
+#include "base/yaml.h"
+
+namespace cmd {
+namespace {
+
+const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
+
+kube::Object Read(const std::string& text) { return kube::Object(yaml::Parse(text).value()); }
+
+kube::Object Event(const std::string& about, const std::string& component, absl::Duration age) {
+  return Read(absl::Substitute(
+      "{involvedObject: $0, source: {component: $1}, reason: R, message: why, lastTimestamp: '$2'}",
+      about, component, absl::FormatTime(absl::RFC3339_sec, kNow - age, absl::UTCTimeZone())));
+}
+
+ShownFailures Shown() {
+  ShownFailures::Objects objects;
+  objects.works.push_back(kube::Share(Read(R"(
+metadata: {name: w, namespace: karmada-es-m1}
+spec: {workload: {manifests: [{kind: ConfigMap, metadata: {namespace: ns, name: c}}]}}
+status: {conditions: [{type: Applied, status: "False", reason: AppliedFailed, message: refused}]}
+)")));
+  objects.works.push_back(kube::Share(Read(R"(
+metadata: {name: fine, namespace: karmada-es-m1}
+status: {conditions: [{type: Applied, status: "True"}]}
+)")));
+  objects.clusters.push_back(kube::Share(Read(R"(
+metadata: {name: m2}
+status: {conditions: [{type: Ready, status: "False", reason: ClusterNotReachable}]}
+)")));
+  objects.bindings.push_back(kube::Share(Read(R"(
+metadata: {name: web-deployment, namespace: ns}
+spec: {resource: {apiVersion: apps/v1, kind: Deployment, namespace: ns, name: web}}
+)")));
+  objects.events = {
+      Event("{kind: Deployment, namespace: ns, name: web}", "override-manager", absl::Minutes(5)),
+      Event("{kind: Deployment, namespace: ns, name: new}", "resource-detector", absl::Minutes(1)),
+      Event("{kind: Deployment, namespace: ns, name: old}", "resource-detector", absl::Hours(1)),
+      Event("{kind: Deployment, namespace: ns, name: full}", "default-scheduler", absl::Minutes(1)),
+  };
+  return {objects, kNow};
+}
+
+}  // namespace
+
+TEST_CASE("The failure of a key is found on its own object, its cluster or its template") {
+  const ShownFailures shown = Shown();
+  CHECK(absl::StrContains(shown.OfKey("execution-controller", "karmada-es-m1/w"),
+                          "Work karmada-es-m1/w: Applied=False (AppliedFailed): refused"));
+  CHECK(absl::StrContains(shown.OfKey("work-status-controller", "m1/ConfigMap ns/c"), "refused"));
+  CHECK(shown.OfKey("execution-controller", "karmada-es-m1/fine").empty());
+  for (const char* key : {"karmada-es-m2/w", "m2/ConfigMap ns/other", "m2"}) {
+    INFO(key);
+    CHECK(absl::StrContains(shown.OfKey("some-controller", key), "ClusterNotReachable"));
+  }
+  CHECK(absl::StrContains(shown.OfKey("cache", "m2 v1/pods"), "ClusterNotReachable"));
+  CHECK(shown.OfKey("cache", "m1 v1/pods").empty());
+  CHECK(absl::StrContains(shown.OfKey("binding-controller", "ns/web-deployment"),
+                          "event R of override-manager"));
+  CHECK(absl::StrContains(shown.OfKey("resource-detector", "Deployment ns/new"), "why"));
+}
+
+TEST_CASE("Events that are old, of others, or about other objects show nothing") {
+  const ShownFailures shown = Shown();
+  CHECK(shown.OfKey("resource-detector", "Deployment ns/old").empty());
+  CHECK(shown.OfKey("resource-detector", "Deployment ns/full").empty());
+  CHECK(shown.OfKey("resource-detector", "ConfigMap ns/new").empty());
+  CHECK(shown.OfKey("resource-detector", "Deployment other/new").empty());
+}
+
+TEST_CASE("A write that the leader tries in vain is found by its Work, or by its binding") {
+  const ShownFailures shown = Shown();
+  const kube::Gvk map{"", "v1", "ConfigMap"}, work{"work.karmada.io", "v1alpha1", "Work"},
+      binding{"work.karmada.io", "v1alpha2", "ResourceBinding"};
+  CHECK(absl::StrContains(shown.OfWrite({"m1", map, {"ns", "c"}, ""}), "refused"));
+  CHECK(shown.OfWrite({"m1", map, {"ns", "d"}, ""}).empty());
+  CHECK(shown.OfWrite({"m1", {"apps", "v1", "Deployment"}, {"ns", "new"}, ""}).empty());
+  CHECK_FALSE(shown.OfWrite({kControlPlaneName, work, {"karmada-es-m1", "w"}, "status"}).empty());
+  CHECK(shown.OfWrite({kControlPlaneName, work, {"karmada-es-m1", "w"}, ""}).empty());
+  CHECK_FALSE(shown.OfWrite({kControlPlaneName, binding, {"ns", "web-deployment"}, ""}).empty());
+  // The server has refused this one, so it is not there.
+  CHECK_FALSE(shown.OfWrite({kControlPlaneName, binding, {"ns", "new-deployment"}, ""}).empty());
+  CHECK(shown.OfWrite({kControlPlaneName, binding, {"ns", "x-deployment"}, ""}).empty());
+}
+
+}  // namespace cmd
