@@ -162,7 +162,7 @@ Findings NoBindingYet(const Chain& chain) {
            absl::StrCat(chain.Name(),
                         " is claimed, but karmada-controller-manager has not made its "
                         "binding yet"),
-           "wait a moment",
+           kWaitAMoment,
            "",
            {},
            Program::kControllerManager}};
@@ -199,7 +199,7 @@ Findings BindingIsBehind(const Chain& chain) {
   return {{kStep,
            Grade::kWaiting,
            absl::StrCat(chain.binding->Describe(), " ", behind),
-           "wait a moment",
+           kWaitAMoment,
            "",
            {},
            Program::kControllerManager}};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding_address.h"
 #include "api/binding_owner.h"
@@ -150,6 +152,14 @@ absl::Time DaemonStart(const Chain& chain) {
 }  // namespace
 
 std::string Question::Describe() const { return absl::StrCat(gvk.kind, " ", key.ToString()); }
+
+std::string Question::Kubectl(absl::string_view verb) const {
+  // The kinds of Kubernetes itself have names that no other kind has.
+  const bool is_own = !absl::StrContains(gvk.group, ".") || absl::EndsWith(gvk.group, ".k8s.io");
+  return absl::StrCat("kubectl", key.ns.empty() ? "" : " -n ", key.ns, " ", verb, " ",
+                      absl::AsciiStrToLower(gvk.kind),
+                      is_own ? "" : absl::StrCat(".", gvk.version, ".", gvk.group), " ", key.name);
+}
 
 std::vector<api::TargetCluster> Chain::Targets() const {
   std::vector<api::TargetCluster> targets;

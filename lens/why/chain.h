@@ -43,6 +43,8 @@ struct Question {
 
   // Returns "Deployment shop/web".
   std::string Describe() const;
+  // Returns "kubectl -n shop annotate deployment web" for the verb "annotate".
+  std::string Kubectl(absl::string_view verb) const;
 };
 
 // What a member said when it was asked for the object.
@@ -80,9 +82,12 @@ struct Chain {
   Objects events;
   std::map<std::string, kube::ObjectPtr> leases;  // Those of Karmada's programs, by name.
   std::set<std::string> namespaces;
-  std::map<std::string, MemberAnswer> members;          // Those that were asked, by cluster.
-  std::vector<api::DependentReference> needed;          // What the template needs, by name.
-  std::vector<api::DependentReference> missing;         // Those of `needed` that do not exist.
+  std::map<std::string, MemberAnswer> members;   // Those that were asked, by cluster.
+  std::vector<api::DependentReference> needed;   // What the template needs, by name.
+  std::vector<api::DependentReference> missing;  // Those of `needed` that do not exist.
+  // Those that a member does not have, by cluster: asked where the object is not healthy. Kinds
+  // that only a member has, such as a StorageClass, are among them.
+  std::map<std::string, std::vector<api::DependentReference>> lacking;
   std::map<kube::ObjectKey, kube::ObjectPtr> bindings;  // All that were read.
   std::shared_ptr<const Rules> rules;
   // What the control plane did not let read, and why: full sentences.

@@ -27,7 +27,8 @@
 namespace lens::why {
 namespace {
 
-constexpr size_t kMostWorks = 10;   // The first ones stand for all.
+constexpr size_t kMostWorks = 10;  // The first ones stand for all.
+constexpr size_t kMostNeeds = 20;
 constexpr size_t kMostOthers = 16;  // Clusters of a control plane of which all are asked.
 constexpr const char* kLeases[] = {api::kControllerManager, api::kScheduler};
 
@@ -36,6 +37,28 @@ const kube::Resource* ServedAs(const kube::Discovery& discovery, const kube::Gvk
       std::find_if(discovery.resources.begin(), discovery.resources.end(),
                    [&](const kube::ApiResource& served) { return served.resource.gvk == gvk; });
   return found == discovery.resources.end() ? nullptr : &found->resource;
+}
+
+// Returns what the template names that clusters have of their own: a StorageClass, for example.
+std::vector<api::DependentReference> NeedsOfMembers(const kube::Object& object) {
+  std::vector<api::DependentReference> needs;
+  const auto add = [&](const char* version, const char* kind, const json::Value& name) {
+    if (!name.AsString().empty()) needs.push_back({version, kind, "", name.ToString()});
+  };
+  const json::Value& spec = object.spec();
+  const json::Value& pod = spec["template"]["spec"];
+  add("scheduling.k8s.io/v1", "PriorityClass", pod["priorityClassName"]);
+  add("node.k8s.io/v1", "RuntimeClass", pod["runtimeClassName"]);
+  if (object.kind() == "Ingress") {
+    add("networking.k8s.io/v1", "IngressClass", spec["ingressClassName"]);
+  }
+  if (object.kind() == "PersistentVolumeClaim") {
+    add("storage.k8s.io/v1", "StorageClass", spec["storageClassName"]);
+  }
+  for (const json::Value& claim : spec["volumeClaimTemplates"].items()) {
+    add("storage.k8s.io/v1", "StorageClass", claim["spec"]["storageClassName"]);
+  }
+  return needs;
 }
 
 class Reader {
@@ -60,6 +83,7 @@ class Reader {
     chain.members = AskMembers(members, plane_.config, secret, stop_);
     NoteSecrets(chain);
     AskOthers(chain, {*resource, question_.key, {}}, secret);
+    AskForNeeds(chain, secret);
     chain.unread = unread_;
     chain.unreadable = unreadable_;
     return chain;
@@ -240,6 +264,33 @@ class Reader {
     }
     for (auto& [name, answer] : AskMembers(question, plane_.config, secrets, stop_)) {
       if (answer.status.ok() && answer.object != nullptr) chain.members[name] = answer;
+    }
+  }
+
+  // Asks the members in which the object is not healthy for what it needs there. That one does not
+  // answer, or does not serve a kind, says nothing.
+  void AskForNeeds(Chain& chain, const members::SecretLookup& secrets) {
+    Objects clusters;
+    for (const auto& [name, work] : chain.works) {
+      const auto cluster = chain.clusters.find(name);
+      const auto answer = chain.members.find(name);
+      const bool answers = answer != chain.members.end() && answer->second.object != nullptr;
+      if (!answers || cluster == chain.clusters.end() || !chain.Concerns(name)) continue;
+      if (HealthIn(chain, *work) == api::kUnhealthy) clusters.push_back(cluster->second);
+      if (clusters.size() == kMostWorks) break;
+    }
+    if (clusters.empty() || chain.object == nullptr) return;
+    std::vector<api::DependentReference> needs = NeedsOfMembers(*chain.object);
+    needs.insert(needs.begin(), chain.needed.begin(), chain.needed.end());
+    if (needs.size() > kMostNeeds) needs.resize(kMostNeeds);
+    for (const api::DependentReference& need : needs) {
+      const kube::Resource* resource = ServedAs(plane_.discovery, need.gvk());
+      if (resource == nullptr || need.name.empty()) continue;
+      const kube::ObjectKey key{resource->namespaced ? need.ns : "", need.name};
+      for (auto& [name, answer] :
+           AskMembers({*resource, key, clusters}, plane_.config, secrets, stop_)) {
+        if (answer.status.ok() && answer.object == nullptr) chain.lacking[name].push_back(need);
+      }
     }
   }
 

@@ -25,6 +25,9 @@ enum class Grade {
 };
 absl::string_view GradeName(Grade grade);  // "stuck", "waiting", "note"
 
+// The advice when a program does its part within seconds.
+inline constexpr char kWaitAMoment[] = "wait a moment";
+
 // The program that a finding waits for.
 enum class Program { kNone, kControllerManager, kScheduler, kAgent };
 

@@ -84,6 +84,43 @@ Findings DependenciesAreMissing(const Chain& chain) {
              "its own"}};
 }
 
+// Returns what to do about an object that the template needs and a member does not have.
+std::string AdviceForLack(const Chain& chain, const std::string& cluster,
+                          const api::DependentReference& reference) {
+  const bool is_known =
+      std::find(chain.needed.begin(), chain.needed.end(), reference) != chain.needed.end();
+  if (!is_known) {
+    return absl::StrCat("create it in ", cluster, ", or name one that ", cluster,
+                        " has, by an override for this cluster");
+  }
+  const bool exists =
+      std::find(chain.missing.begin(), chain.missing.end(), reference) == chain.missing.end();
+  const std::string follow = "set propagateDeps: true in the policy or select it in a policy, too";
+  if (!api::BindingView(*chain.binding).PropagateDeps()) {
+    return absl::StrCat(exists ? "" : "create it in the control plane, and ", follow);
+  }
+  return exists ? absl::StrCat("ask why about ", reference.Describe())
+                : "create it in the control plane; it then follows by itself";
+}
+
+// What is missing is known from the member itself: it may have it from elsewhere.
+Findings MemberLacksWhatItNeeds(const Chain& chain) {
+  Findings findings;
+  if (chain.binding == nullptr || chain.object == nullptr) return findings;
+  for (const api::TargetCluster& target : chain.Targets()) {
+    const auto lacks = chain.lacking.find(target.name);
+    if (lacks == chain.lacking.end()) continue;
+    for (const api::DependentReference& reference : lacks->second) {
+      if (IsOptional(chain, reference)) continue;
+      findings.push_back({Step::kMember, Grade::kStuck,
+                          absl::StrCat(chain.Name(), " is not healthy in ", target.name, ": ",
+                                       reference.Describe(), ", which it needs, is not there"),
+                          AdviceForLack(chain, target.name, reference), target.name});
+    }
+  }
+  return findings;
+}
+
 Findings DependenciesCannotBeRead(const Chain& chain) {
   if (chain.object == nullptr) return {};
   const std::string failed =
@@ -191,6 +228,7 @@ Findings FollowsItsDependents(const Chain& chain) {
 constexpr Check kChecks[] = {
     {"dependencies-unread", "Does the interpreter say what it needs?", DependenciesCannotBeRead},
     {"dependency-missing", "Does everything exist that it needs?", DependenciesAreMissing},
+    {"member-lacks", "Do members have what it needs?", MemberLacksWhatItNeeds},
     {"distributor-off", "Does the dependencies distributor run?", DistributorIsOff},
     {"dependencies-stay", "Does what it needs go along?", DependenciesStayBehind},
     {"stays-for-dependents", "Do others still need it where they leave?", StaysForItsDependents},

@@ -1,15 +1,18 @@
 // The checks run in the order of the template's way. The cause is the first finding that stops the
 // template, unless a program does not run that a finding before it waits for: then that is the
-// cause. If nothing stops the template, the cause is the first thing that is waited for. What stops
-// nothing is the cause only of a template that goes nowhere: it says why.
+// cause. Who would wait a moment for what cannot come is not told so. If nothing stops the
+// template, the cause is the first thing that is waited for. What stops nothing is the cause only
+// of a template that goes nowhere: it says why.
 #include "lens/why/diagnosis.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "api/resources.h"
 #include "lens/why/own_objects.h"
 
@@ -50,6 +53,40 @@ void AddStoppedProgram(const Chain& chain, Findings& findings) {
     }
     if (finding->grade == Grade::kStuck) return;
   }
+}
+
+// Leaves out what is waited for in vain: it comes after what stops the template there.
+void DropVainWaits(Findings& findings) {
+  std::set<std::string> stopped;  // Clusters; "" when nothing goes on anywhere.
+  const auto is_vain = [&](const Finding& finding) {
+    if (finding.grade == Grade::kStuck) stopped.insert(finding.cluster);
+    return finding.grade == Grade::kWaiting && finding.advice == kWaitAMoment &&
+           (stopped.count("") > 0 || stopped.count(finding.cluster) > 0);
+  };
+  findings.erase(std::remove_if(findings.begin(), findings.end(), is_vain), findings.end());
+}
+
+// Returns the text with the same word in place of the cluster's name.
+std::string WithoutCluster(const Finding& finding) {
+  return absl::StrReplaceAll(finding.cause, {{finding.cluster, "$"}});
+}
+
+// Returns " (likewise in member2)" for the other clusters in which the same was found.
+std::string Likewise(const Findings& findings, const Finding& cause) {
+  std::vector<api::TargetCluster> same, other;
+  if (cause.cluster.empty() || cause.grade != Grade::kStuck) return "";
+  for (const Finding& finding : findings) {
+    const bool is_more = finding.check == cause.check && finding.grade == cause.grade &&
+                         finding.cluster != cause.cluster && !finding.cluster.empty();
+    if (!is_more) continue;
+    const bool is_same = WithoutCluster(finding) == WithoutCluster(cause);
+    std::vector<api::TargetCluster>& named = is_same ? same : other;
+    if (named.empty() || named.back().name != finding.cluster) named.push_back({finding.cluster});
+  }
+  std::vector<std::string> parts;
+  if (!same.empty()) parts.push_back(absl::StrCat("likewise in ", ClusterList(same)));
+  if (!other.empty()) parts.push_back(absl::StrCat("similarly in ", ClusterList(other)));
+  return parts.empty() ? "" : absl::StrCat(" (", absl::StrJoin(parts, ", "), ")");
 }
 
 // Returns whether everything was read without which nobody can say that the template has arrived.
@@ -143,6 +180,7 @@ Diagnosis Diagnose(const Chain& chain) {
   Diagnosis diagnosis;
   diagnosis.findings = RunChecks(chain);
   AddStoppedProgram(chain, diagnosis.findings);
+  DropVainWaits(diagnosis.findings);
   for (const Grade grade : {Grade::kStuck, Grade::kWaiting}) {
     if (diagnosis.cause == nullptr) diagnosis.cause = FirstOf(diagnosis.findings, grade);
   }
@@ -151,7 +189,10 @@ Diagnosis Diagnose(const Chain& chain) {
   if (diagnosis.arrived && chain.Targets().empty()) {
     diagnosis.cause = FirstOf(diagnosis.findings, Grade::kNote);
   }
-  diagnosis.headline = diagnosis.cause == nullptr ? Arrival(chain) : diagnosis.cause->cause;
+  diagnosis.headline =
+      diagnosis.cause == nullptr
+          ? Arrival(chain)
+          : absl::StrCat(diagnosis.cause->cause, Likewise(diagnosis.findings, *diagnosis.cause));
   // What stops it often says already that a member does not answer.
   diagnosis.headline =
       WithUnread(std::move(diagnosis.headline), stopped ? chain.unread : chain.UnreadWithMembers());

@@ -3,6 +3,7 @@
 #define LENS_WHY_EXPECTED_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -41,6 +42,10 @@ absl::StatusOr<json::Value> MissingInWork(const Chain& chain, const api::TargetC
 // Returns how the member's object differs from the Work's manifest, as a merge patch; an empty
 // object when it does not. kUnavailable when a webhook would have to be asked.
 absl::StatusOr<json::Value> DifferenceIn(const Chain& chain, const std::string& cluster);
+
+// Returns "OverridePolicy shop/small" for each override policy that the Work records as applied;
+// `ns` is the template's namespace.
+std::vector<std::string> OverridesOf(const kube::Object& work, const std::string& ns);
 
 // Returns whether the Work in a cluster that the binding does not expect any more stays, because
 // the binding suspends dispatching to the cluster: as binding::StaysSuspended. `member` is the

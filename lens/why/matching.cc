@@ -43,27 +43,19 @@ class Selector {
 
   // Returns how nearly it selects the object, and what keeps it from doing so.
   NearMiss Miss() const {
-    NearMiss miss{policy_};
     if (Text("kind") != object_.kind()) return WrongKind();
     const std::string version = Text("apiVersion");
-    const std::string ns = Text("namespace");
     const std::string name = Text("name");
-    const bool named = name == object_.name();
     // One that names something quite different is meant for that.
     if (!name.empty() && !IsSimilar(name)) return {};
     if (version != object_.api_version()) {
+      if (!MayBeItsNamespace()) return {};
       return Closer(
-          named || name.empty() ? Nearness::kOtherVersion : Nearness::kOtherVersionAndName,
+          IsNamedOrAny(name) ? Nearness::kOtherVersion : Nearness::kOtherVersionAndName,
           absl::StrCat("selects ", version, " ", object_.kind(), ", not ", object_.api_version()),
           absl::StrCat("write apiVersion: ", object_.api_version(), " there"));
     }
-    if (!policy_->ns().empty() && policy_->ns() != object_.ns()) return OtherNamespace(name);
-    if (!ns.empty() && ns != object_.ns()) {
-      return Closer(
-          named || name.empty() ? Nearness::kOtherNamespace : Nearness::kOtherNamespaceAndName,
-          absl::StrCat("selects only the namespace ", ns),
-          absl::StrCat("change the selector's namespace to ", object_.ns()));
-    }
+    if (!MayBeItsNamespace()) return OtherNamespace(name);
     if (!name.empty()) return OtherName(name);
     return Closer(Nearness::kOtherLabels,
                   absl::StrCat("selects by labels which it does not have: ",
@@ -88,19 +80,41 @@ class Selector {
         absl::StrCat("write kind: ", object_.kind(), " there"));
   }
 
+  // Of a policy that cannot govern the object, or a selector that is for another namespace.
   NearMiss OtherNamespace(const std::string& name) const {
-    if (!name.empty() && name != object_.name()) return {};
-    if (object_.ns().empty()) {
+    const bool is_namespaced_policy = !policy_->ns().empty();
+    if (name.empty()) return OthersLikeIt();
+    if (name != object_.name()) return {};
+    if (is_namespaced_policy && object_.ns().empty()) {
       return Closer(Nearness::kNeedsClusterPolicy,
                     absl::StrCat("selects it, but a PropagationPolicy governs no cluster-scoped "
                                  "objects"),
                     "write a ClusterPropagationPolicy instead");
     }
-    if (name.empty()) return {};
-    return Closer(Nearness::kPolicyInOtherNamespace,
-                  absl::StrCat("names it, but a PropagationPolicy governs only templates of its "
-                               "own namespace"),
-                  absl::StrCat("create the policy in the namespace ", object_.ns()));
+    if (is_namespaced_policy) {
+      return Closer(Nearness::kPolicyInOtherNamespace,
+                    absl::StrCat("names it, but a PropagationPolicy governs only templates of its "
+                                 "own namespace"),
+                    absl::StrCat("create the policy in the namespace ", object_.ns()));
+    }
+    return Closer(Nearness::kOtherNamespace,
+                  absl::StrCat("selects only the namespace ", Text("namespace")),
+                  absl::StrCat("add a selector with namespace: ", object_.ns(), " to it"));
+  }
+
+  // It may be meant for the object, but it may as well be right as it is: it is not to be changed.
+  NearMiss OthersLikeIt() const {
+    if (object_.ns().empty()) return {};
+    json::Value here = json_;
+    here.Erase("namespace");
+    if (api::ResourceSelector::FromJson(here).Rank(object_) == SelectorMatch::kNone) return {};
+    return Closer(
+        Nearness::kSelectsOthersLikeIt,
+        policy_->ns().empty()
+            ? absl::StrCat("selects such objects, but only in the namespace ", Text("namespace"))
+            : "selects such objects, but only in its own namespace",
+        absl::StrCat("write a PropagationPolicy in the namespace ", object_.ns(),
+                     " whose resourceSelectors match it"));
   }
 
   NearMiss OtherName(const std::string& name) const {
@@ -116,12 +130,42 @@ class Selector {
     return has_letters && base::NearestName(name, {std::string(object_.name())}).has_value();
   }
 
-  bool MayBeItsNamespace() const { return policy_->ns().empty() || policy_->ns() == object_.ns(); }
+  bool IsNamedOrAny(const std::string& name) const {
+    return name.empty() || name == object_.name();
+  }
+
+  // Returns whether the selector is for the object's namespace, or for all of them.
+  bool MayBeItsNamespace() const {
+    const std::string ns = Text("namespace");
+    return (policy_->ns().empty() || policy_->ns() == object_.ns()) &&
+           (ns.empty() || ns == object_.ns());
+  }
 
   const json::Value& json_;
   const kube::ObjectPtr& policy_;
   const kube::Object& object_;
 };
+
+// Returns what one policy lacks; that of its selector which comes nearest.
+NearMiss MissOf(const Chain& chain, const kube::ObjectPtr& policy) {
+  if (policy->IsDeleting()) {
+    if (!SelectsIt(chain, *policy)) return {};
+    return {policy, "is being deleted", "create the policy again", Nearness::kBeingDeleted};
+  }
+  NearMiss nearest;
+  for (const json::Value& selector : policy->spec()["resourceSelectors"].items()) {
+    NearMiss miss = Selector(selector, policy, *chain.object).Miss();
+    if (miss.nearness > nearest.nearness) nearest = std::move(miss);
+  }
+  return nearest;
+}
+
+// Objects without namespace are selected from anywhere, as far as one can be mistaken about that.
+Kinship KinshipOf(const kube::Object& object, const kube::Object& policy) {
+  if (object.ns().empty()) return Kinship::kCluster;
+  if (policy.ns().empty()) return Kinship::kCluster;
+  return policy.ns() == object.ns() ? Kinship::kSameNamespace : Kinship::kOtherNamespace;
+}
 
 template <class PolicyScope>
 kube::ObjectPtr Find(const Chain& chain, const kube::ObjectKey& key) {
@@ -206,22 +250,19 @@ AwaitedOverride MissingOverride(const Chain& chain) {
   return {};
 }
 
-NearMiss NearestMiss(const Chain& chain) {
-  NearMiss nearest;
-  if (chain.object == nullptr) return nearest;
+std::vector<NearMiss> NearMisses(const Chain& chain) {
+  std::vector<NearMiss> misses;
+  if (chain.object == nullptr) return misses;
   for (const kube::ObjectPtr& policy : chain.policies) {
-    if (policy->IsDeleting()) {
-      if (SelectsIt(chain, *policy) && nearest.nearness < Nearness::kBeingDeleted) {
-        nearest = {policy, "is being deleted", "create the policy again", Nearness::kBeingDeleted};
-      }
-      continue;
-    }
-    for (const json::Value& selector : policy->spec()["resourceSelectors"].items()) {
-      NearMiss miss = Selector(selector, policy, *chain.object).Miss();
-      if (miss.nearness > nearest.nearness) nearest = std::move(miss);
-    }
+    NearMiss nearest = MissOf(chain, policy);
+    if (nearest.nearness == Nearness::kFar) continue;
+    nearest.kinship = KinshipOf(*chain.object, *policy);
+    misses.push_back(std::move(nearest));
   }
-  return nearest;
+  std::stable_sort(misses.begin(), misses.end(), [](const NearMiss& a, const NearMiss& b) {
+    return std::pair(a.kinship, a.nearness) > std::pair(b.kinship, b.nearness);
+  });
+  return misses;
 }
 
 }  // namespace lens::why

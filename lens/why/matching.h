@@ -48,19 +48,23 @@ AwaitedOverride MissingOverride(const Chain& chain);
 
 // What keeps a policy from selecting the template; a later one is nearer to selecting it.
 enum class Nearness {
-  kFar,                    // Nothing suggests that it is meant for the template.
-  kOtherVersionAndName,    // Its selector has the kind in another version, and a similar name.
-  kOtherNamespaceAndName,  // Its selector has another namespace and a similar name.
-  kMisspeltKind,           // Its selector names no object, or one with a similar name.
-  kPolicyInOtherNamespace,
+  kFar,                     // Nothing suggests that it is meant for the template.
+  kSelectsOthersLikeIt,     // It selects such objects, but those of other namespaces.
+  kOtherVersionAndName,     // Its selector has the kind in another version, and a similar name.
+  kMisspeltKind,            // Its selector names no object, or one with a similar name.
+  kPolicyInOtherNamespace,  // It names the template, and is in another namespace.
+  kOtherNamespace,          // Its selector names the template, in another namespace.
   kMisspeltName,
   kOtherLabels,
   kOtherVersion,
-  kOtherNamespace,
   kMisspeltKindOfThatName,  // Its selector names the template, and misspells the kind.
   kNeedsClusterPolicy,      // A PropagationPolicy names an object that has no namespace.
   kBeingDeleted,            // It would select the template if it were not being deleted.
 };
+
+// How likely a policy is to be the template's, before one looks at its selectors; a later one is
+// likelier.
+enum class Kinship { kOtherNamespace, kCluster, kSameNamespace };
 
 // A policy that nearly selects the template.
 struct NearMiss {
@@ -68,9 +72,11 @@ struct NearMiss {
   std::string why;  // "selects only the name api": goes after the policy's name.
   std::string advice;
   Nearness nearness = Nearness::kFar;
+  Kinship kinship = Kinship::kOtherNamespace;
 };
-// Returns the one that comes closest; its policy is nullptr when none comes close.
-NearMiss NearestMiss(const Chain& chain);
+// Returns those that come near, the nearest first: a policy of the template's namespace goes before
+// one of the cluster, and that before one of another namespace, which can never govern it.
+std::vector<NearMiss> NearMisses(const Chain& chain);
 
 }  // namespace lens::why
 

@@ -19,6 +19,7 @@
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
 #include "lens/why/health.h"
+#include "lens/why/lost_cluster.h"
 #include "lens/why/refusals.h"
 
 namespace lens::why {
@@ -105,13 +106,25 @@ Findings ClusterIsNotReady(const Chain& chain) {
     if (ready != nullptr) {
       why = absl::StrCat((*ready)["reason"].AsString(), ": ", (*ready)["message"].AsString());
     }
-    return {kStep, arrived ? Grade::kNote : Grade::kStuck,
-            absl::StrCat("the cluster ", place.cluster, " is not ready (", why, "), so ",
-                         arrived ? "what is known of " : "", chain.Name(),
-                         arrived ? " there may be out of date" : " does not reach it"),
-            view.IsPull() ? "see whether karmada-agent runs in the member"
-                          : "see whether the member's API server answers"};
+    Finding finding{kStep, Grade::kStuck,
+                    absl::StrCat("the cluster ", place.cluster, " is not ready",
+                                 ready == nullptr ? "" : Since(*ready), " (", why, "): "),
+                    view.IsPull() ? "see whether karmada-agent runs in the member"
+                                  : "see whether the member's API server answers"};
+    absl::StrAppend(&finding.cause, ShareOf(chain, place.cluster), chain.Name(),
+                    arrived ? " was there, and no change reaches it" : " does not reach it");
+    if (arrived) finding.evidence.push_back(WhyItStays(*place.object));
+    return finding;
   });
+}
+
+// A Namespace that was there before is used as it is, with what Karmada puts into it.
+Finding NamespaceWasThere(const Chain& chain, const Place& place) {
+  return {kStep, Grade::kNote,
+          absl::StrCat(chain.Name(), " was in ", place.cluster,
+                       " before Karmada, which leaves its labels and annotations as they are; "
+                       "objects in it arrive all the same"),
+          absl::StrCat("nothing; ", AdviceForForeign(chain, place.work))};
 }
 
 Findings MemberRefusesIt(const Chain& chain) {
@@ -119,15 +132,20 @@ Findings MemberRefusesIt(const Chain& chain) {
     const json::Value* applied = Applied(place.work);
     if (applied == nullptr || (*applied)["status"].AsString() != "False") return {};
     const std::string message = (*applied)["message"].ToString();
+    const std::string shown = ShortMessage(message);
     const Refusal refusal = ExplainRefusal(chain, place.cluster, place.work, message);
+    if (refusal.says_all && chain.IsNamespace()) return NamespaceWasThere(chain, place);
+    Finding finding{
+        kStep, Grade::kStuck,
+        absl::StrCat(chain.Name(), " cannot be applied in ", place.cluster, ": ", shown),
+        "mend what the message says; it is tried again by itself"};
     if (!refusal.cause.empty()) {
-      return {kStep, Grade::kStuck,
-              absl::StrCat(chain.Name(), " does not arrive: ", refusal.cause, " (", message, ")"),
-              refusal.advice};
+      finding.cause = absl::StrCat(chain.Name(), " does not arrive: ", refusal.cause);
+      if (!refusal.says_all) absl::StrAppend(&finding.cause, " (", shown, ")");
+      finding.advice = refusal.advice;
     }
-    return {kStep, Grade::kStuck,
-            absl::StrCat(chain.Name(), " cannot be applied in ", place.cluster, ": ", message),
-            "mend what the message says; it is tried again by itself"};
+    if (refusal.says_all || shown.size() < message.size()) finding.evidence.push_back(message);
+    return finding;
   });
 }
 
@@ -140,7 +158,7 @@ Findings NotAppliedYet(const Chain& chain) {
         Grade::kWaiting,
         absl::StrCat(pull ? "karmada-agent" : api::kControllerManager,
                      " has not applied the Work of ", chain.Name(), " in ", place.cluster, " yet"),
-        pull ? "see whether karmada-agent runs in the member" : "wait a moment",
+        pull ? "see whether karmada-agent runs in the member" : kWaitAMoment,
         "",
         {},
         pull ? Program::kAgent : Program::kControllerManager};
@@ -212,6 +230,7 @@ Findings MemberObjectIsForeign(const Chain& chain) {
     if (place.answer == nullptr || place.answer->object == nullptr) return {};
     if (place.answer->object->Label(api::kManagedLabel) == api::kManagedValue) return {};
     if (!api::WorkView(place.work).IsApplied() || Overwrites(chain, place.work)) return {};
+    if (chain.IsNamespace()) return NamespaceWasThere(chain, place);
     return {kStep, Grade::kStuck,
             absl::StrCat("somebody removed the label ", api::kManagedLabel, " from ", chain.Name(),
                          " in ", place.cluster, ", so Karmada leaves it alone"),
@@ -271,9 +290,7 @@ Findings MemberObjectIsFoughtOver(const Chain& chain) {
 }
 
 std::string LookAtIt(const Chain& chain, const std::string& cluster) {
-  return absl::StrCat("look at it; in ", cluster, ": kubectl",
-                      chain.asked.key.ns.empty() ? "" : " -n ", chain.asked.key.ns, " describe ",
-                      chain.asked.gvk.kind, " ", chain.asked.key.name);
+  return absl::StrCat("look at it; in ", cluster, ": ", chain.asked.Kubectl("describe"));
 }
 
 // It has arrived, and it is what its health calls healthy; but nobody runs it again.
@@ -284,7 +301,8 @@ Findings MemberJobHasFailed(const Chain& chain) {
     return {kStep, Grade::kStuck,
             absl::StrCat(chain.Name(), " has failed in ", place.cluster, ": ", why),
             absl::StrCat(LookAtIt(chain, place.cluster),
-                         "; it runs again only when it is deleted and made again")};
+                         "; it runs again only when it is deleted and made again, by which its "
+                         "Pods and their logs are lost")};
   });
 }
 
@@ -301,6 +319,8 @@ Findings MemberObjectIsUnhealthy(const Chain& chain) {
   });
 }
 
+constexpr char kFailedBecause[] = " failed, err: ";  // In the messages of events.
+
 // Webhooks and scripts that the daemon asks about what it finds in members.
 Findings StatusIsNotInterpreted(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
@@ -313,6 +333,10 @@ Findings StatusIsNotInterpreted(const Chain& chain) {
                                api::reason::kReflectStatusSucceed);
     }
     if (failed.empty()) return {};
+    // What the object is called stands before the reason, too.
+    const size_t reason = failed.find(kFailedBecause);
+    if (reason != std::string::npos) failed.erase(0, reason + sizeof kFailedBecause - 1);
+    if (absl::EndsWith(failed, ".")) failed.pop_back();
     return {kStep, Grade::kStuck,
             absl::StrCat("the ", what, " of ", chain.Name(), " in ", place.cluster,
                          " is not known: ", failed),

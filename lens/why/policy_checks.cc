@@ -20,6 +20,7 @@ namespace lens::why {
 namespace {
 
 constexpr Step kStep = Step::kPolicy;
+constexpr size_t kMissesShown = 3;
 
 // Returns whether a policy is what the template needs: not a Namespace, which goes everywhere by
 // itself, nor an object that others require or own, nor one of a kind that is never propagated.
@@ -62,6 +63,41 @@ Findings NobodyTakesItAlong(const Chain& chain) {
                : "set propagateDeps: true in that policy, or write a policy for it"}};
 }
 
+// Returns what becomes of the objects in clusters when the binding is deleted.
+std::string WhatDeletionLoses(const kube::Object& binding) {
+  return api::BindingView(binding).PreserveResourcesOnDeletion().value_or(false)
+             ? "after which clusters keep the object on their own (preserveResourcesOnDeletion)"
+             : "by which what belongs to it there is lost, such as its Pods or the data of a "
+               "volume";
+}
+
+// Names the policy that comes nearest; further ones are evidence. Of policies that are for other
+// namespaces one alone is worth a hint: several are simply what other teams have.
+Finding NothingSelectsIt(const Chain& chain) {
+  Finding finding{kStep, Grade::kStuck, absl::StrCat("no policy selects ", chain.Name()),
+                  "write a PropagationPolicy whose resourceSelectors match it"};
+  const std::vector<NearMiss> misses = NearMisses(chain);
+  if (misses.empty()) return finding;
+  const auto is_foreign = [](const NearMiss& miss) {
+    return miss.nearness == Nearness::kSelectsOthersLikeIt ||
+           miss.nearness == Nearness::kPolicyInOtherNamespace ||
+           miss.nearness == Nearness::kOtherNamespace;
+  };
+  const NearMiss& near = misses[0];
+  const bool is_one_of_many = is_foreign(near) && misses.size() > 1 &&
+                              misses[1].kinship == near.kinship &&
+                              misses[1].nearness == near.nearness;
+  if (!is_one_of_many) {
+    absl::StrAppend(&finding.cause, "; ", near.policy->Describe(), " ", near.why);
+    finding.advice = near.advice;
+  }
+  for (size_t i = is_one_of_many ? 0 : 1; i < misses.size(); ++i) {
+    if (finding.evidence.size() == kMissesShown) break;
+    finding.evidence.push_back(absl::StrCat(misses[i].policy->Describe(), " ", misses[i].why));
+  }
+  return finding;
+}
+
 Findings NoPolicySelectsIt(const Chain& chain) {
   if (!NeedsPolicy(chain) || !Claim(chain).empty() || !Matches(chain).empty()) return {};
   if (!chain.CouldReadPolicies()) return {};
@@ -80,17 +116,12 @@ Findings NoPolicySelectsIt(const Chain& chain) {
              absl::StrCat("no policy selects ", chain.Name(), " any more; its ",
                           chain.binding->Describe(),
                           " belongs to nobody, and clusters keep what they have"),
-             "write a policy that selects it, or delete the binding to remove it from clusters"}};
+             absl::StrCat("write a policy that selects it; to remove it from clusters instead, "
+                          "delete the binding, ",
+                          WhatDeletionLoses(*chain.binding))}};
   }
   if (!chain.dependents.empty()) return NobodyTakesItAlong(chain);
-  const NearMiss near = NearestMiss(chain);
-  Finding finding{kStep, Grade::kStuck, absl::StrCat("no policy selects ", chain.Name()),
-                  "write a PropagationPolicy whose resourceSelectors match it"};
-  if (near.policy != nullptr) {
-    absl::StrAppend(&finding.cause, "; ", near.policy->Describe(), " ", near.why);
-    finding.advice = near.advice;
-  }
-  return {finding};
+  return {NothingSelectsIt(chain)};
 }
 
 Findings ClaimedByPolicyThatIsGone(const Chain& chain) {
@@ -128,7 +159,8 @@ Findings ClustersDoNotServeTheKind(const Chain& chain) {
            Grade::kStuck,
            absl::StrCat("no cluster that ", policy.Describe(), " may choose serves ",
                         chain.asked.gvk.ApiVersion(), " ", chain.asked.gvk.kind, " yet"),
-           "install the CustomResourceDefinition in the members",
+           "propagate the CustomResourceDefinition with a ClusterPropagationPolicy, or install it "
+           "in the members; the rest happens by itself",
            "",
            {waits}}};
 }
@@ -153,7 +185,7 @@ Findings NotClaimedYet(const Chain& chain) {
            Grade::kWaiting,
            absl::StrCat(matches[0].Describe(), " selects ", chain.Name(),
                         ", but karmada-controller-manager has not claimed it yet"),
-           "wait a moment",
+           kWaitAMoment,
            "",
            {},
            Program::kControllerManager}};
@@ -220,7 +252,10 @@ Findings ClaimedByAnother(absl::Span<const Match> better, const Match& claiming,
        absl::StrCat(chain.Name(), " is claimed by ", claiming.Describe(), "; ", shown.Describe(),
                     " fits better (", WhyBefore(shown, claiming), ") but ", refused.text),
        absl::StrCat(refused.advice,
-                    may_delete ? absl::StrCat("; or delete ", claiming.Describe()) : ""),
+                    may_delete ? absl::StrCat("; or delete ", claiming.Describe(),
+                                              ": what no other policy selects then stays where it "
+                                              "is, and gets no edits")
+                               : ""),
        "",
        {},
        Program::kControllerManager}};

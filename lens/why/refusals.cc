@@ -5,8 +5,11 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "api/reasons.h"
 #include "api/work.h"
+#include "lens/why/expected.h"
 
 namespace lens::why {
 namespace {
@@ -16,16 +19,32 @@ struct Row {
   const char* cause;  // $C is the cluster.
   const char* advice = "";
   std::string (*advise)(const Chain& chain, const kube::Object& work) = nullptr;  // Or this.
+  bool says_all = false;  // The message adds nothing to the cause.
 };
 
-std::string AdviceForImmutable(const Chain& chain, const kube::Object&) {
-  constexpr char kUndo[] =
-      "undo the change in the template; or delete the object in the member, "
-      "so that it is made again: ";
+// Returns "the template", or also the override policies that change it in this Work's cluster.
+std::string WhereItIsMade(const Chain& chain, const kube::Object& work) {
+  const std::vector<std::string> overrides = OverridesOf(work, chain.asked.key.ns);
+  if (overrides.empty()) return "the template";
+  return absl::StrCat(
+      "the template, or ", absl::StrJoin(overrides, ", "),
+      overrides.size() == 1 ? ", which changes it there" : ", which change it there");
+}
+
+std::string AdviceForInvalid(const Chain& chain, const kube::Object& work) {
+  const bool is_overridden = !OverridesOf(work, chain.asked.key.ns).empty();
+  return absl::StrCat("change ", WhereItIsMade(chain, work),
+                      is_overridden ? "" : ", or add an override for this cluster");
+}
+
+std::string AdviceForImmutable(const Chain& chain, const kube::Object& work) {
+  const std::string undo = absl::StrCat("undo the change in ", WhereItIsMade(chain, work),
+                                        "; or delete the object in the member, so that it is made "
+                                        "again: ");
   const bool is_job = chain.asked.gvk.kind == "Job" && chain.asked.gvk.group == "batch";
-  return absl::StrCat(kUndo, is_job ? "then the Job runs again there, also if it has finished"
-                                    : "what belongs to it there is lost, such as its Pods or "
-                                      "the data of a volume");
+  return absl::StrCat(undo, is_job ? "then the Job runs again there, also if it has finished"
+                                   : "what belongs to it there is lost, such as its Pods or "
+                                     "the data of a volume");
 }
 
 // The first row that fits counts. Messages are those of API servers and of this program.
@@ -43,7 +62,7 @@ constexpr Row kRows[] = {
     {"no matches for kind", "$C does not serve the kind: its CustomResourceDefinition is missing",
      "install the CustomResourceDefinition in the member; the Work is tried again by itself"},
     {"Karmada will not manage this resource",
-     "$C already has such an object that Karmada does not manage", "", AdviceForForeign},
+     "$C already has such an object that Karmada does not manage", "", AdviceForForeign, true},
     {"denied the request", "an admission webhook of $C refuses it",
      "change the template, add an override for this cluster, or change the member's webhook"},
     {"violates PodSecurity", "the pod security admission of $C refuses it",
@@ -61,7 +80,7 @@ constexpr Row kRows[] = {
     {"Unauthorized", "$C refuses Karmada's credentials", "join the cluster again"},
     {"field is immutable", "it changes a field that cannot be changed in $C", "",
      AdviceForImmutable},
-    {"is invalid", "$C refuses it as invalid", "change the template, or add an override"},
+    {"is invalid", "$C refuses it as invalid", "", AdviceForInvalid},
     {"Too long", "$C refuses it as invalid", "shorten what the message names"},
     {"connection refused", "$C cannot be reached", "see whether the member's API server answers"},
     {"timed out", "$C does not answer in time", "see whether the member's API server answers"},
@@ -72,14 +91,58 @@ std::string WithCluster(absl::string_view text, const std::string& cluster) {
   return absl::StrCat(text.substr(0, at), cluster, text.substr(at + 2));
 }
 
+constexpr size_t kLongestValue = 60;
+
+// Returns where the value ends with which the text begins, such as {"a":1}, core.PodSpec{...} or
+// "web": behind its closing bracket or quotation mark. npos when it has none.
+size_t EndOfValue(absl::string_view text) {
+  int depth = 0;
+  bool is_quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool is_type = absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' ||
+                         c == '*' || c == '&' || c == '_';
+    const bool is_bracket = c == '{' || c == '[' || c == '"';
+    if (depth == 0 && !is_quoted && !is_type && !is_bracket) return absl::string_view::npos;
+    if (is_quoted && c == '\\') {
+      ++i;
+      continue;
+    }
+    if (c == '"') is_quoted = !is_quoted;
+    if (!is_quoted && (c == '{' || c == '[')) ++depth;
+    if (!is_quoted && (c == '}' || c == ']')) --depth;
+    const bool has_begun = c == '"' || c == '}' || c == ']';
+    if (has_begun && depth == 0 && !is_quoted) return i + 1;
+  }
+  return absl::string_view::npos;
+}
+
 }  // namespace
+
+std::string ShortMessage(absl::string_view message) {
+  constexpr absl::string_view kPrefix = "Failed to apply all manifests (0/1): ";
+  constexpr absl::string_view kValue = "Invalid value: ";
+  absl::ConsumePrefix(&message, kPrefix);
+  std::string text;
+  for (size_t at = message.find(kValue); at != absl::string_view::npos; at = message.find(kValue)) {
+    const size_t begin = at + kValue.size();
+    absl::StrAppend(&text, message.substr(0, begin));
+    message.remove_prefix(begin);
+    size_t end = EndOfValue(message);
+    if (end == absl::string_view::npos) end = message.rfind(": ");
+    if (end == absl::string_view::npos || end <= kLongestValue) continue;
+    absl::StrAppend(&text, message[0] == '"' ? "\"…\"" : "{…}");
+    message.remove_prefix(end);
+  }
+  return absl::StrCat(text, message);
+}
 
 Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, const kube::Object& work,
                        absl::string_view message) {
   for (const Row& row : kRows) {
     if (!absl::StrContains(message, row.words)) continue;
     return {WithCluster(row.cause, cluster),
-            row.advise != nullptr ? row.advise(chain, work) : row.advice};
+            row.advise != nullptr ? row.advise(chain, work) : row.advice, row.says_all};
   }
   return {};
 }

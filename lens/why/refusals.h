@@ -11,13 +11,18 @@
 namespace lens::why {
 
 struct Refusal {
-  std::string cause;   // A clause that names the cluster; "" when the message is not known.
-  std::string advice;  // A sentence without its full stop.
+  std::string cause;      // A clause that names the cluster; "" when the message is not known.
+  std::string advice;     // A sentence without its full stop.
+  bool says_all = false;  // The message adds nothing to the cause.
 };
 
 // Explains the message with which the Work's manifest was refused in the cluster.
 Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, const kube::Object& work,
                        absl::string_view message);
+
+// Returns the message without what says nothing to a reader: that one of one manifests failed, and
+// long values, such as the pod template whose change is refused.
+std::string ShortMessage(absl::string_view message);
 
 // Returns how Karmada takes over an object that it does not manage, what follows from that, and
 // what is lost when the object is deleted instead. `work` is its Work.

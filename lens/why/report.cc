@@ -43,23 +43,6 @@ std::string ConditionsText(const json::Value& conditions) {
   return texts.empty() ? "no conditions yet" : absl::StrJoin(texts, ", ");
 }
 
-// Returns "OverridePolicy shop/small" for each override policy that the Work records as applied.
-std::vector<std::string> OverridesOf(const kube::Object& work, const std::string& ns) {
-  std::vector<std::string> names;
-  for (const auto& [annotation, prefix] :
-       {std::pair(api::kAppliedClusterOverridesAnnotation, std::string("ClusterOverridePolicy ")),
-        std::pair(api::kAppliedOverridesAnnotation, absl::StrCat("OverridePolicy ", ns, "/"))}) {
-    const absl::StatusOr<json::Value> applied = json::Parse(work.Annotation(annotation));
-    if (!applied.ok()) continue;
-    for (const json::Value& item : applied->items()) {
-      std::string name = absl::StrCat(prefix, item["policyName"].AsString());
-      const bool is_new = std::find(names.begin(), names.end(), name) == names.end();
-      if (is_new) names.push_back(std::move(name));
-    }
-  }
-  return names;
-}
-
 class Way {
  public:
   Way(const Chain& chain, const Diagnosis& diagnosis) : chain_(chain), diagnosis_(diagnosis) {}

@@ -41,6 +41,18 @@ std::vector<std::string> ClustersThatHoldIt(const Chain& chain) {
   return names;
 }
 
+// Returns "member1 still has it: it is being deleted there and waits for its finalizers a"; "" when
+// no member is about to delete it.
+std::string StillLeaves(const Chain& chain) {
+  for (const auto& [cluster, answer] : chain.members) {
+    if (answer.object == nullptr || !answer.object->IsDeleting()) continue;
+    const std::string waits = WaitsForFinalizers(*answer.object);
+    return absl::StrCat(cluster, " still has it: it is being deleted there",
+                        waits.empty() ? "" : " and waits", waits);
+  }
+  return "";
+}
+
 // Nothing else is true of a cluster that does not exist, whatever the template is.
 Findings AskedClusterIsUnknown(const Chain& chain) {
   const std::string& asked = chain.asked.cluster;
@@ -78,6 +90,13 @@ Findings TemplateIsGone(const Chain& chain) {
                           absl::StrJoin(works, ", "), " is still there", removal.why),
              removal.advice}};
   }
+  const std::string leaves = StillLeaves(chain);
+  if (!leaves.empty()) {
+    return {
+        {kStep, Grade::kStuck, absl::StrCat(chain.Name(), " is deleted, but ", leaves),
+         "see in that cluster why it does not end: who sets these finalizers, and does not take "
+         "them away"}};
+  }
   const std::vector<std::string> holders = ClustersThatHoldIt(chain);
   if (!holders.empty()) {
     return {{kStep, Grade::kStuck,
@@ -85,7 +104,9 @@ Findings TemplateIsGone(const Chain& chain) {
                           absl::StrJoin(holders, ", "),
                           " keeps the object on its own (deleted with "
                           "preserveResourcesOnDeletion, or never Karmada's)"),
-             absl::StrCat("delete it in ", holders[0], " itself, or create the template again")}};
+             absl::StrCat("create the template again; or delete the object in ", holders[0],
+                          " itself, by which what belongs to it there is lost, such as its Pods or "
+                          "the data of a volume")}};
   }
   return {{kStep, Grade::kStuck,
            absl::StrCat("there is no ", chain.Name(), " in the control plane"),

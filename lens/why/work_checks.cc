@@ -198,7 +198,7 @@ Findings NoWorkYet(const Chain& chain) {
             Grade::kWaiting,
             absl::StrCat("karmada-controller-manager has not made the Work of ", chain.Name(),
                          " for ", target.name, " yet"),
-            "wait a moment",
+            kWaitAMoment,
             "",
             {},
             Program::kControllerManager};
@@ -268,7 +268,7 @@ Findings WorkIsBehind(const Chain& chain) {
     return {kStep,
             Grade::kWaiting,
             absl::StrCat("the Work for ", target.name, " ", lack),
-            "wait a moment",
+            kWaitAMoment,
             "",
             {},
             Program::kControllerManager};

@@ -108,8 +108,10 @@ TEST_CASE("Lens: why names the true cause of what keeps a Deployment from arrivi
   Expect(plane, Policy("", "wbe"),
          "no policy selects Deployment $NS/web; PropagationPolicy $NS/web selects only the name "
          "wbe");
-  Expect(plane, Policy("  placement: {clusterAffinity: {clusterNames: [membr1]}}\n"),
-         "no cluster fits Deployment $NS/web: its cluster affinity matches none of the ");
+  Expect(
+      plane, Policy("  placement: {clusterAffinity: {clusterNames: [membr1]}}\n"),
+      "no cluster fits Deployment $NS/web: the placement names the cluster membr1, which does not "
+      "exist");
   Expect(plane, Policy("  suspension: {dispatching: true}\n"),
          "dispatching of Deployment $NS/web to member1 is suspended");
   Expect(plane, absl::StrCat(Policy(""), kOverride),

@@ -103,6 +103,10 @@ void AddMembers(const json::Value& said, lens::why::Chain& chain) {
     chain.members[cluster] = std::move(answer);
   }
   for (const json::Member& m : said.members()) {
+    for (const json::Value& need : m.value["lacks"].items()) {
+      chain.lacking[std::string(m.name())].push_back(api::DependentReference::FromJson(need));
+    }
+    if (m.value.Has("lacks")) continue;
     lens::why::MemberAnswer& answer = chain.members[std::string(m.name())];
     if (m.value.Has("error")) {
       answer = {absl::FailedPreconditionError(m.value["error"].AsString()), nullptr};

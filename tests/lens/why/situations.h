@@ -19,7 +19,8 @@ namespace tests {
 //   patch      merge patches of objects, by "Kind namespace/name"; null removes the object
 //   objects    further objects
 //   members    by cluster: {error: why there are no credentials}, {unreachable: message},
-//              {unauthorized: message} or {object: merge patch of the manifest, null for none}
+//              {unauthorized: message} or {object: merge patch of the manifest, null for none};
+//              {lacks: references to what the object needs and the member does not have}
 //   unread     what could not be read: apiVersion, kind; namespace and name unless all of them
 //   headline   the first line of the answer; of a note about what has arrived, the note
 //   advice     what to do about it, where the test is to compare it

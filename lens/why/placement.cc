@@ -1,0 +1,367 @@
+// The scheduler's message names no cluster and few numbers. Both are found anew: which clusters
+// pass its filters, how many the spread constraints want, and what the Clusters' statuses leave for
+// one replica. Where these do not bear the refusal out, the message stands as it is.
+#include "lens/why/placement.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/cluster.h"
+#include "api/resources.h"
+#include "base/spelling.h"
+#include "kube/meta/quantity.h"
+
+namespace lens::why {
+namespace {
+
+constexpr Step kStep = Step::kScheduling;
+constexpr size_t kRoomsShown = 3;
+
+struct Ruled {
+  std::string cluster;
+  Obstacle obstacle;
+};
+
+// Returns all clusters, the nearest to being chosen last of all obstacles first.
+std::vector<Ruled> ObstaclesOf(const Chain& chain, const kube::Object& binding) {
+  std::vector<Ruled> all;
+  for (const auto& [name, cluster] : chain.clusters) {
+    all.push_back({name, ObstacleIn(binding, *cluster)});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Ruled& a, const Ruled& b) {
+    return a.obstacle.kind > b.obstacle.kind;
+  });
+  return all;
+}
+
+std::vector<std::string> Fitting(const std::vector<Ruled>& all) {
+  std::vector<std::string> names;
+  for (const Ruled& ruled : all) {
+    if (ruled.obstacle.kind == ObstacleKind::kNone) names.push_back(ruled.cluster);
+  }
+  return names;
+}
+
+std::string Listed(const std::vector<std::string>& names) {
+  return names.empty() ? "none" : absl::StrJoin(names, ", ");
+}
+
+// Returns "change the template, for example: kubectl ...; or name it in a WorkloadRebalancer".
+std::string LookAgain(const Chain& chain) {
+  return absl::StrCat("change the template, for example: ", chain.asked.Kubectl("annotate"),
+                      " retry=1 --overwrite; or name it in a WorkloadRebalancer");
+}
+
+// Returns the clusters whose copies replace the evicted one and are not healthy yet.
+std::vector<std::string> NotHealthyYet(const Chain& chain, const api::BindingView& binding) {
+  std::vector<std::string> names;
+  for (const api::TargetCluster& target : binding.Clusters()) {
+    const auto work = chain.works.find(target.name);
+    const bool healthy =
+        work != chain.works.end() && HealthIn(chain, *work->second) == api::kHealthy;
+    if (!healthy) names.push_back(target.name);
+  }
+  return names;
+}
+
+// Explains a refusal by the eviction from the one cluster that comes near.
+void ExplainByEviction(const Chain& chain, const kube::Object& binding,
+                       const std::vector<Ruled>& all, Finding& finding) {
+  const api::BindingView view(binding);
+  const std::string& from = all[0].cluster;
+  const bool others_excluded = std::all_of(all.begin() + 1, all.end(), [](const Ruled& ruled) {
+    return ruled.obstacle.kind == ObstacleKind::kAffinity;
+  });
+  absl::StrAppend(&finding.cause, from, " ", all[0].obstacle.text);
+  for (const api::EvictionTask& task : view.EvictionTasks()) {
+    if (task.from_cluster != from) continue;
+    absl::StrAppend(&finding.cause, " (", task.json["reason"].ToString("no reason given"), ", by ",
+                    task.json["producer"].ToString("somebody"), ")",
+                    others_excluded ? ", and its cluster affinity allows no other one" : "");
+    if (!task.KeepsAway()) {
+      absl::StrAppend(&finding.cause, "; ", EvictionEnds(chain, view, task));
+    }
+  }
+  finding.advice = absl::StrCat(others_excluded ? "allow another cluster in the policy"
+                                                : "see what keeps it from the other clusters",
+                                ", or end what it is evicted for, such as a taint of ", from);
+}
+
+// Says which cluster a placement names that does not exist; "" when all that it names do.
+std::string MisspeltCluster(const Chain& chain, const json::Value& affinity, std::string& advice) {
+  std::vector<std::string> known;
+  for (const auto& [name, cluster] : chain.clusters) known.push_back(name);
+  for (const json::Value& item : affinity["clusterNames"].items()) {
+    if (chain.clusters.count(item.ToString()) > 0) continue;
+    const auto nearest = base::NearestName(item.ToString(), known);
+    if (nearest) advice = absl::StrCat("write ", known[*nearest], " there");
+    return absl::StrCat("the placement names the cluster ", item.ToString(),
+                        ", which does not exist",
+                        nearest ? absl::StrCat(" (did you mean ", known[*nearest], "?)") : "");
+  }
+  return "";
+}
+
+// Returns "region=nowhere" for a label selector that consists of such labels; its JSON otherwise.
+std::string LabelsText(const json::Value& selector) {
+  if (!selector["matchExpressions"].empty()) return json::Write(selector);
+  std::vector<std::string> labels;
+  for (const json::Member& m : selector["matchLabels"].members()) {
+    labels.push_back(absl::StrCat(m.name(), "=", m.value.AsString()));
+  }
+  return absl::StrJoin(labels, ",");
+}
+
+// Explains a placement whose affinity matches no cluster by what in it matches none.
+void ExplainByAffinity(const Chain& chain, const kube::Object& binding, Finding& finding) {
+  const json::Value& placement = api::BindingView(binding).Placement();
+  const json::Value& affinity = placement["clusterAffinity"];
+  finding.advice = "change the affinity, or the labels of a cluster";
+  const std::string misspelt = MisspeltCluster(chain, affinity, finding.advice);
+  const auto& names = affinity["clusterNames"].items();
+  const auto is_excluded = [&](const json::Value& name) {
+    const auto& excluded = affinity["exclude"].items();
+    return std::find(excluded.begin(), excluded.end(), name) != excluded.end();
+  };
+  if (!misspelt.empty()) {
+    absl::StrAppend(&finding.cause, misspelt);
+  } else if (!names.empty() && std::all_of(names.begin(), names.end(), is_excluded)) {
+    absl::StrAppend(&finding.cause, "its cluster affinity excludes each cluster that it names (",
+                    names[0].AsString(), ")");
+    finding.advice = "take it out of exclude, or allow another cluster";
+  } else if (names.empty() && affinity.Has("labelSelector") && !affinity.Has("fieldSelector")) {
+    absl::StrAppend(&finding.cause, "no cluster has the labels of its cluster affinity (",
+                    LabelsText(affinity["labelSelector"]), ")");
+  } else {
+    const size_t count = chain.clusters.size();
+    absl::StrAppend(&finding.cause, "its cluster affinity matches none of the ", count,
+                    count == 1 ? " cluster" : " clusters");
+  }
+}
+
+// Explains a placement for which no cluster fits by the cluster that came nearest.
+Finding NoClusterFits(const Chain& chain, const kube::Object& binding, const std::string& message) {
+  Finding finding{kStep, Grade::kStuck, absl::StrCat("no cluster fits ", chain.Name(), ": ")};
+  finding.evidence.push_back(absl::StrCat("karmada-scheduler: ", message));
+  const std::vector<Ruled> all = ObstaclesOf(chain, binding);
+  if (!chain.CouldRead(api::Clusters().gvk)) {
+    absl::StrAppend(&finding.cause, message);
+    return finding;
+  }
+  for (const Ruled& ruled : all) {
+    if (ruled.obstacle.kind == ObstacleKind::kNone) continue;
+    finding.evidence.push_back(absl::StrCat(ruled.cluster, " ", ruled.obstacle.text));
+  }
+  const std::vector<std::string> fitting = Fitting(all);
+  if (all.empty()) {
+    finding.cause = absl::StrCat("no cluster fits ", chain.Name(), ": no cluster has joined");
+    finding.advice = "join one (karmadactl join)";
+  } else if (!fitting.empty()) {
+    // What the scheduler has seen has changed since; that a cluster serves a kind wakes it not.
+    finding.cause =
+        absl::StrCat(Listed(fitting), fitting.size() == 1 ? " fits " : " fit ", chain.Name(),
+                     " by now, but karmada-scheduler found no cluster when it looked, "
+                     "and does not look again by itself");
+    finding.advice = LookAgain(chain);
+  } else if (all[0].obstacle.kind == ObstacleKind::kAffinity) {
+    ExplainByAffinity(chain, binding, finding);
+  } else if (all[0].obstacle.kind == ObstacleKind::kEviction) {
+    ExplainByEviction(chain, binding, all, finding);
+  } else {
+    absl::StrAppend(&finding.cause, all[0].cluster, " ", all[0].obstacle.text);
+    finding.advice = AdviceFor(chain, all[0].obstacle.kind);
+  }
+  return finding;
+}
+
+// Returns what the field by which a placement spreads has in the cluster.
+std::vector<std::string> GroupsOf(const Chain& chain, const std::string& cluster,
+                                  const std::string& field) {
+  const auto found = chain.clusters.find(cluster);
+  if (field == "cluster") return {cluster};
+  if (found == chain.clusters.end()) return {};
+  const api::ClusterView view(*found->second);
+  if (field == "zone") return view.Zones();
+  if (field == "region") return {std::string(view.Region())};
+  if (field == "provider") return {std::string(view.Provider())};
+  return {};
+}
+
+// Explains that the placement wants more clusters, regions, ... than fit; "" when it does not.
+std::string TooFewGroups(const Chain& chain, const kube::Object& binding, Finding& finding) {
+  const std::vector<Ruled> all = ObstaclesOf(chain, binding);
+  const json::Value& placement = api::BindingView(binding).Placement();
+  for (const json::Value& constraint : placement["spreadConstraints"].items()) {
+    const std::string field = constraint["spreadByField"].ToString("cluster");
+    std::set<std::string> groups;
+    for (const std::string& cluster : Fitting(all)) {
+      for (std::string& group : GroupsOf(chain, cluster, field)) groups.insert(std::move(group));
+    }
+    const int64_t wanted = constraint["minGroups"].AsInt();
+    if (static_cast<int64_t>(groups.size()) >= wanted) continue;
+    for (const Ruled& ruled : all) {
+      if (ruled.obstacle.kind == ObstacleKind::kNone) continue;
+      finding.evidence.push_back(absl::StrCat(ruled.cluster, " ", ruled.obstacle.text));
+    }
+    finding.advice =
+        groups.empty()
+            ? "allow more clusters, or see below what keeps each of them out"
+            : absl::StrCat("write minGroups: ", groups.size(), " there, or allow more clusters");
+    return absl::StrCat("the placement of ", chain.Name(), " wants at least ", wanted, " ", field,
+                        "s (spreadConstraints), and ", groups.size(),
+                        groups.size() == 1 ? " fits" : " fit",
+                        groups.empty() ? "" : absl::StrCat(": ", absl::StrJoin(groups, ", ")));
+  }
+  return "";
+}
+
+kube::Quantity QuantityIn(const json::Value& list, absl::string_view resource) {
+  const json::Value& value = list[resource];
+  const auto quantity =
+      kube::Quantity::Parse(value.is_int() ? absl::StrCat(value.AsInt()) : value.ToString("0"));
+  return quantity.ok() ? *quantity : kube::Quantity();
+}
+
+// Returns what the Cluster's status leaves of the resource; nothing when it does not say so.
+std::optional<kube::Quantity> Left(const kube::Object& cluster, absl::string_view resource) {
+  const json::Value& summary = cluster.status()["resourceSummary"];
+  if (!summary["allocatable"].Has(resource)) return std::nullopt;
+  kube::Quantity left = QuantityIn(summary["allocatable"], resource);
+  left.Sub(QuantityIn(summary["allocated"], resource));
+  left.Sub(QuantityIn(summary["allocating"], resource));
+  return left;
+}
+
+// What a cluster has room for.
+struct Room {
+  int64_t replicas = 0;
+  std::string resource;  // The one that runs out first.
+  kube::Quantity left;
+};
+
+std::optional<Room> RoomIn(const kube::Object& cluster, const json::Value& request) {
+  std::optional<Room> room;
+  for (const json::Member& m : request.members()) {
+    const kube::Quantity one = QuantityIn(request, m.name());
+    const std::optional<kube::Quantity> left = Left(cluster, m.name());
+    if (!left.has_value() || one.Sign() <= 0) continue;
+    const double fits = std::max(0.0, left->AsApproximateFloat() / one.AsApproximateFloat());
+    const auto replicas = static_cast<int64_t>(std::min(fits, 1e9));
+    if (!room || replicas < room->replicas) room = Room{replicas, std::string(m.name()), *left};
+  }
+  return room;
+}
+
+// Says what one replica asks for and what the clusters have left; "" when they have room enough by
+// their statuses, or do not say so.
+std::string RoomText(const Chain& chain, const kube::Object& binding) {
+  const api::BindingView view(binding);
+  const json::Value& request = view.ReplicaRequirements()["resourceRequest"];
+  std::vector<std::string> rooms;
+  std::string asks;
+  int64_t fits = 0;
+  const std::vector<std::string> fitting = Fitting(ObstaclesOf(chain, binding));
+  for (const std::string& cluster : fitting) {
+    const std::optional<Room> room = RoomIn(*chain.clusters.at(cluster), request);
+    if (!room) return "";
+    fits += room->replicas;
+    if (asks.empty()) {
+      asks = absl::StrCat(QuantityIn(request, room->resource).ToString(), " ", room->resource);
+    }
+    rooms.push_back(
+        absl::StrCat(cluster, " has ", room->left.ToString(), " ", room->resource, " left"));
+  }
+  if (rooms.empty() || fits >= view.Replicas()) return "";
+  const size_t more = rooms.size() > kRoomsShown ? rooms.size() - kRoomsShown : 0;
+  rooms.resize(rooms.size() - more);
+  return absl::StrCat("one asks for ", asks, ", and ", absl::StrJoin(rooms, ", "),
+                      more > 0 ? absl::StrCat(" and ", more, " more have as little") : "");
+}
+
+}  // namespace
+
+Finding ExplainSchedulerRefusal(const Chain& chain, const kube::Object& binding,
+                                const json::Value& refusal) {
+  const std::string reason = refusal["reason"].ToString();
+  const std::string message = refusal["message"].ToString();
+  if (reason == "NoClusterFit") return NoClusterFits(chain, binding, message);
+  Finding finding{kStep, Grade::kStuck};
+  finding.evidence.push_back(absl::StrCat("karmada-scheduler: ", message));
+  if (reason == "QuotaExceeded") {
+    finding.cause = absl::StrCat("a FederatedResourceQuota of the namespace ", chain.asked.key.ns,
+                                 " leaves no room for ", chain.Name(), ": ", message);
+    finding.advice = "raise the quota, or ask for less";
+    return finding;
+  }
+  if (absl::StrContains(message, "MinGroups") && chain.CouldRead(api::Clusters().gvk)) {
+    finding.cause = TooFewGroups(chain, binding, finding);
+    if (!finding.cause.empty()) return finding;
+  }
+  if (reason == "Unschedulable") {
+    const std::string room = RoomText(chain, binding);
+    finding.cause =
+        absl::StrCat("the clusters have no room for ", api::BindingView(binding).Replicas(),
+                     " replicas of ", chain.Name(), ": ", room.empty() ? message : room);
+    finding.advice = "ask for fewer or smaller replicas, or allow more clusters";
+    return finding;
+  }
+  finding.cause = absl::StrCat("karmada-scheduler cannot place ", chain.Name(), ": ", message);
+  finding.advice = "change what the message says; it is tried again by itself";
+  return finding;
+}
+
+std::string AdviceFor(const Chain& chain, ObstacleKind kind) {
+  switch (kind) {
+    case ObstacleKind::kAffinity:
+      return "change the affinity, or the labels of a cluster";
+    case ObstacleKind::kApi:
+      return absl::StrCat(
+          "propagate the CustomResourceDefinition with a ClusterPropagationPolicy, or install it "
+          "in "
+          "the cluster; the scheduler does not see that it is there, so ",
+          LookAgain(chain));
+    case ObstacleKind::kTaint:
+      return "remove the taint, or tolerate it (clusterTolerations)";
+    case ObstacleKind::kNotReady:
+      return "see why the cluster is not ready";
+    case ObstacleKind::kTopology:
+      return "set that field of the Cluster";
+    case ObstacleKind::kEviction:
+      return "wait until the eviction is over";
+    default:
+      return "";
+  }
+}
+
+std::string EvictionEnds(const Chain& chain, const api::BindingView& binding,
+                         const api::EvictionTask& task) {
+  if (task.PurgesAtOnce()) return "it is removed there at once";
+  if (task.json["suppressDeletion"].AsBool()) {
+    return "it stays there until somebody confirms the eviction (suppressDeletion)";
+  }
+  const std::vector<std::string> waits = NotHealthyYet(chain, binding);
+  const bool unplaced = binding.Clusters().empty();
+  if (waits.empty() && !unplaced) {
+    return "it is removed there now, since its replacement is healthy";
+  }
+  const std::string until =
+      unplaced ? "it stays there while no other cluster has been chosen"
+               : absl::StrCat("it stays there until it is healthy in ", absl::StrJoin(waits, ", "));
+  const auto began = kube::ParseTime(task.json["creationTimestamp"].AsString());
+  const int64_t grace = task.json["gracePeriodSeconds"].AsInt();
+  if (!began.ok()) return until;
+  if (grace <= 0) {
+    return absl::StrCat(until, ", at most for --graceful-eviction-timeout from ",
+                        kube::FormatTime(*began));
+  }
+  return absl::StrCat(until, ", at most until ", kube::FormatTime(*began + absl::Seconds(grace)));
+}
+
+}  // namespace lens::why
