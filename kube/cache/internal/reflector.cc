@@ -175,7 +175,7 @@ void Reflector::StartWatch(bool lasting) {
     options.resource_version = version_;
     watch_started_ = env_.clock.SteadyNow();
     watch_delivered_ = false;
-    watch_is_over_ = watch_is_open_ = false;
+    watch_is_over_ = watch_is_open_ = ask_failed_since_start_ = false;
     watch_is_short_ = !lasting;
     watch_from_ = NumberOf(version_);
   }

@@ -188,6 +188,8 @@ class Reflector final : public Informer,
   absl::Status last_error_ ABSL_GUARDED_BY(mu_);  // Of the list or the watch.
   // Of the last request beside the watch, which goes on with credentials that count no more.
   absl::Status ask_error_ ABSL_GUARDED_BY(mu_);
+  // True if that request has failed after the present watch began.
+  bool ask_failed_since_start_ ABSL_GUARDED_BY(mu_) = false;
   Backoff ask_backoff_ ABSL_GUARDED_BY(mu_);
   bool ask_is_due_ ABSL_GUARDED_BY(mu_) = false;  // True while a task after a failure waits.
   Backoff backoff_ ABSL_GUARDED_BY(mu_);

@@ -4,11 +4,10 @@
 //   last_error_  of the list, or of the watch before the server has accepted the next one. It stays
 //                until there is an event, so that a watch that breaks again and again is logged
 //                once; last_error() does not return it while a watch is open.
-//   ask_error_   of a request beside the watch (CatchUp, AskState). Such requests find out what
-//   an
+//   ask_error_   of a request beside the watch (CatchUp, AskState). Such requests find out what an
 //                open watch does not: that the server has gone silent, or that it refuses the
-//                credentials by now. It stays until a later request, or a new watch, is accepted;
-//                the request is repeated with a back-off, so that nobody has to ask.
+//                credentials by now. It stays until a later request, or a watch that begins later,
+//                is accepted; the request is repeated with a back-off, so that nobody has to ask.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -60,6 +59,7 @@ void Reflector::EndWatchOverBudget() {
 void Reflector::OnOpen() {
   absl::MutexLock lock(&mu_);
   watch_is_open_ = !watch_is_over_;
+  if (ask_failed_since_start_) return;  // The server may have accepted the watch before that.
   ask_error_ = absl::OkStatus();
   ask_backoff_.Reset();
 }
@@ -70,6 +70,7 @@ void Reflector::NoteAsked(const absl::Status& status) {
     absl::MutexLock lock(&mu_);
     if (stopped()) return;
     ask_error_ = status;
+    ask_failed_since_start_ = !status.ok();
     if (status.ok()) ask_backoff_.Reset();
     if (status.ok() || std::exchange(ask_is_due_, true)) return;
     delay = ask_backoff_.Next();

@@ -326,6 +326,22 @@ TEST_CASE_METHOD(Fixture, "a broken watch is an error until the server has accep
   CHECK(server->watches() == 1);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a request that is refused before the watch is open is an error after it") {
+  server->Block("WATCH");
+  const auto informer = informers.Get(kPods);
+  informer->AddHandler(diary.Handler());
+  REQUIRE(server->AwaitRequests("WATCH", 1));
+  server->FailNext("GET", 401, "Unauthorized", 1);
+  informer->AskState({}, [](const absl::StatusOr<Informer::ServerState>&) {});
+  REQUIRE(Eventually([&] { return !informer->last_error().ok(); }));
+  server->Unblock();
+  server->Put(kPods, Pod("first"));
+  REQUIRE(diary.AwaitLines(1));  // The watch has been accepted.
+  CHECK(absl::IsUnauthenticated(informer->last_error()));
+  CHECK(PassTimeUntil([&] { return informer->last_error().ok(); }));
+}
+
 TEST_CASE_METHOD(Fixture, "a refused request beside an open watch is an error until one succeeds") {
   const auto informer = Synced();
   informer->AddHandler(diary.Handler());
