@@ -24,6 +24,8 @@ class Stage {
   // Plays all stories to their end. What goes wrong is in Reports() afterwards.
   void Play();
   std::vector<std::string> Reports(const Story& story) const { return chronicle_->Reports(story); }
+  // Returns the parts of reports that the story has to cause, and has not caused so far.
+  std::vector<std::string> MissingReports(const Story& story) const;
 
  private:
   // Returns what a story still waits for; nothing when it need not wait any more.
