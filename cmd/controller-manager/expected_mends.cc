@@ -1,5 +1,6 @@
 #include "cmd/controller-manager/expected_mends.h"
 
+#include "api/reasons.h"
 #include "api/resources.h"
 
 namespace cmd {
@@ -8,6 +9,8 @@ std::vector<kube::Shadow::Mend> ExpectedMends() {
   constexpr char kMissedDeadline[] = "ProgressDeadlineExceeded";
   constexpr char kNamesMissedDeadline[] =
       "upstream does not collect a Deployment's missed deadline";
+  constexpr char kNothingApplied[] =
+      "upstream leaves FullyApplied out, or True, while a Work cannot be made";
   return {
       {.gvk = {"apps", "v1", "StatefulSet"},
        .subresource = "status",
@@ -31,6 +34,16 @@ std::vector<kube::Shadow::Mend> ExpectedMends() {
        .field = "status.aggregatedStatus",
        .why = kNamesMissedDeadline,
        .word = kMissedDeadline},
+      {.gvk = api::ResourceBindings().gvk,
+       .subresource = "status",
+       .field = "status.conditions",
+       .why = kNothingApplied,
+       .word = api::reason::kFullyAppliedFailed},
+      {.gvk = api::ClusterResourceBindings().gvk,
+       .subresource = "status",
+       .field = "status.conditions",
+       .why = kNothingApplied,
+       .word = api::reason::kFullyAppliedFailed},
   };
 }
 

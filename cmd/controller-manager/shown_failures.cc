@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "api/binding.h"
 #include "api/names.h"
+#include "api/reasons.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "base/cut_text.h"
@@ -151,6 +152,14 @@ std::string ShownFailures::OfBinding(const kube::ObjectKey& key) const {
   return OfEvents(found->second.kind, found->second.key);
 }
 
+std::string ShownFailures::OfMissingBinding(const std::string& kind,
+                                            const kube::ObjectKey& object) const {
+  const kube::ObjectKey binding{object.ns, api::BindingName(kind, object.name)};
+  if (bindings_.contains(binding)) return "";
+  return absl::StrCat("there is no binding ", binding.ToString(),
+                      ": the leader has not placed the object either");
+}
+
 std::string ShownFailures::OfKey(absl::string_view controller, absl::string_view key) const {
   if (controller == "cache") {
     return OfCluster(key.substr(0, key.find(' ')));
@@ -168,7 +177,8 @@ std::string ShownFailures::OfKey(absl::string_view controller, absl::string_view
       member_objects_.find({parts.cluster, parts.kind, parts.key.ns, parts.key.name});
   if (member_object != member_objects_.end()) return member_object->second;
   if (std::string text = OfEvents(parts.kind, parts.key); !text.empty()) return text;
-  return parts.kind.empty() ? OfBinding(parts.key) : "";
+  if (parts.kind.empty()) return OfBinding(parts.key);
+  return controller == api::kResourceDetector ? OfMissingBinding(parts.kind, parts.key) : "";
 }
 
 std::string ShownFailures::OfWrite(const kube::Shadow::Subject& subject) const {
@@ -180,8 +190,11 @@ std::string ShownFailures::OfWrite(const kube::Shadow::Subject& subject) const {
     const auto work = works_.find(subject.key);
     if (work != works_.end() && subject.subresource == "status") return work->second;
   }
+  const bool is_binding = subject.gvk.group == api::Works().gvk.group;
+  // What the leader fails at is the binding's spec, or the Works that are made of it.
+  if (is_binding && subject.subresource == "status") return "";
   if (std::string text = OfEvents(subject.gvk.kind, subject.key); !text.empty()) return text;
-  if (subject.gvk.group != api::Works().gvk.group) return "";
+  if (!is_binding) return "";
   if (std::string text = OfBinding(subject.key); !text.empty()) return text;
   // A binding that the server refuses is not there: its name is made from its template's.
   for (const auto& [key, kinds] : events_) {

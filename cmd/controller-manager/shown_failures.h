@@ -37,9 +37,10 @@ class ShownFailures {
   ShownFailures(const Objects& objects, absl::Time now);
 
   // Returns what shows that the key of a loop fails with the leader, too: the cluster is not ready,
-  // the Work is not applied, or a Warning is about the object or, for a binding, its template. ""
-  // when nothing shows it. `key` is kube::Request::ToString(), or "CLUSTER KIND" for the controller
-  // "cache". Whether it is the same failure only a reader of both texts can tell.
+  // the Work is not applied, a Warning is about the object or, for a binding, its template, or the
+  // template that the resource detector fails at has no binding. "" when nothing shows it. `key` is
+  // kube::Request::ToString(), or "CLUSTER KIND" for the controller "cache". Whether it is the same
+  // failure only a reader of both texts can tell.
   std::string OfKey(absl::string_view controller, absl::string_view key) const;
   // Returns what shows that the leader tries the same write and fails; "" when nothing shows it.
   std::string OfWrite(const kube::Shadow::Subject& subject) const;
@@ -54,6 +55,7 @@ class ShownFailures {
   // An empty kind stands for any.
   std::string OfEvents(absl::string_view kind, const kube::ObjectKey& key) const;
   std::string OfBinding(const kube::ObjectKey& key) const;
+  std::string OfMissingBinding(const std::string& kind, const kube::ObjectKey& object) const;
 
   std::map<std::string, std::string, std::less<>> clusters_;
   std::map<kube::ObjectKey, std::string> works_;

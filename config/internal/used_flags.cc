@@ -209,7 +209,8 @@ absl::Status ValidateShadow(const Options& options, const ShadowFlags& flags) {
     return absl::InvalidArgumentError("--shadow-time-limit: must not be negative");
   }
   if (flags.report.empty() || options.shadow) return absl::OkStatus();
-  return absl::InvalidArgumentError("--shadow-report: needs --shadow");
+  return absl::InvalidArgumentError(
+      absl::StrCat("--shadow-report: \"", flags.report, "\" needs --shadow"));
 }
 
 void AddAdmissionFlags(CLI::App& app, AdmissionFlags& admission) {

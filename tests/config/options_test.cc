@@ -285,7 +285,7 @@ TEST_CASE("a shadow warns that it does not show joins of Cluster API") {
 }
 
 TEST_CASE("the report of a shadow needs a shadow, and a time that has not passed") {
-  CHECK(absl::StrContains(Refusal({"--shadow-report=-"}), "--shadow-report: needs --shadow"));
+  CHECK(absl::StrContains(Refusal({"--shadow-report=-"}), "--shadow-report: \"-\" needs --shadow"));
   CHECK(absl::StrContains(Refusal({"--shadow", "--shadow-report=-", "--shadow-time-limit=-1s"}),
                           "--shadow-time-limit: must not be negative"));
   CHECK(MustParse({"--shadow", "--shadow-report=-"}).settings.at("shadow-report") == "-");

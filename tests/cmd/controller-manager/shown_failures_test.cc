@@ -68,10 +68,17 @@ TEST_CASE("The failure of a key is found on its own object, its cluster or its t
   CHECK(absl::StrContains(shown.OfKey("resource-detector", "Deployment ns/new"), "why"));
 }
 
+TEST_CASE("A template that has no binding is one that the leader has not placed either") {
+  const ShownFailures shown = Shown();
+  CHECK(absl::StrContains(shown.OfKey("resource detector", "ConfigMap ns/waits"),
+                          "there is no binding ns/waits-configmap"));
+  CHECK(shown.OfKey("execution-controller", "ConfigMap ns/waits").empty());
+}
+
 TEST_CASE("Events that are old, of others, or about other objects show nothing") {
   const ShownFailures shown = Shown();
-  CHECK(shown.OfKey("resource-detector", "Deployment ns/old").empty());
-  CHECK(shown.OfKey("resource-detector", "Deployment ns/full").empty());
+  CHECK(shown.OfKey("some-controller", "Deployment ns/old").empty());
+  CHECK(shown.OfKey("some-controller", "Deployment ns/full").empty());
   CHECK(shown.OfKey("resource-detector", "ConfigMap ns/new").empty());
   CHECK(shown.OfKey("resource-detector", "Deployment other/new").empty());
 }
@@ -86,6 +93,7 @@ TEST_CASE("A write that the leader tries in vain is found by its Work, or by its
   CHECK_FALSE(shown.OfWrite({kControlPlaneName, work, {"karmada-es-m1", "w"}, "status"}).empty());
   CHECK(shown.OfWrite({kControlPlaneName, work, {"karmada-es-m1", "w"}, ""}).empty());
   CHECK_FALSE(shown.OfWrite({kControlPlaneName, binding, {"ns", "web-deployment"}, ""}).empty());
+  CHECK(shown.OfWrite({kControlPlaneName, binding, {"ns", "web-deployment"}, "status"}).empty());
   // The server has refused this one, so it is not there.
   CHECK_FALSE(shown.OfWrite({kControlPlaneName, binding, {"ns", "new-deployment"}, ""}).empty());
   CHECK(shown.OfWrite({kControlPlaneName, binding, {"ns", "x-deployment"}, ""}).empty());
