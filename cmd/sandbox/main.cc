@@ -6,6 +6,7 @@
 #include "base/stop_token.h"
 #include "cmd/sandbox/demo.h"
 #include "cmd/sandbox/options.h"
+#include "cmd/sandbox/status.h"
 #include "cmd/sandbox/steering.h"
 #include "cmd/sandbox/up.h"
 #include "config/command_line.h"
@@ -19,6 +20,7 @@ absl::Status Run(const cmd::SandboxOptions& options, const base::StopToken& stop
   if (options.command == Command::kMember || options.command == Command::kManager) {
     return cmd::RunSteering(options);
   }
+  if (options.command == Command::kStatus) return cmd::RunStatus(options);
   if (options.command == Command::kDemo) return cmd::RunDemo(options, stop);
   return cmd::RunUp(options, stop);
 }

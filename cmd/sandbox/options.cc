@@ -4,8 +4,12 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "api/programs.h"
 #include "config/command_line.h"
 #include "config/duration.h"
+#include "config/options.h"
 
 namespace cmd {
 namespace {
@@ -13,8 +17,17 @@ namespace {
 constexpr char kFooter[] = R"(Examples:
   karmada-sandbox up --members 2 --dir /tmp/sandbox
   export KUBECONFIG=/tmp/sandbox/karmada.kubeconfig   # In another terminal, also for kubectl.
+  karmada-sandbox status
   karmada-sandbox member down member2
   karmada-sandbox manager down
+  karmada-sandbox up --search -- --feature-gates=Failover=true   # After "--": of the manager.
+
+What it cannot do, among what you may expect:
+  - containers: pods become Ready and run nothing; exec, attach, port-forward and cp are refused
+  - RBAC and tokens: every known user may do everything
+  - conversion webhooks and CEL rules
+  - networks, volumes, load balancers, autoscaling by load, garbage of images
+  The whole list is in sandbox/README.md, "What it cannot do"; what is refused says why.
 
 Exit codes:
   0    fine
@@ -82,17 +95,23 @@ void AddShared(CLI::App& app, SandboxOptions& o) {
   AddDuration(app, o.fleet.job_duration, {"--job-duration", "how long a job's pods run"});
 }
 
+void AddOutput(CLI::App& app, SandboxOptions& o, const std::string& help) {
+  app.add_option_function<std::string>(
+         "--output,-o", [&o](const std::string& format) { o.json = format == "json"; }, help)
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
+      ->default_str("text");
+}
+
 void AddUp(CLI::App& app, SandboxOptions& o) {
   LimitTo(*app.add_option("--members", o.fleet.members, "number of member clusters"), kMaxMembers,
           "N");
   LimitTo(*app.add_option("--nodes", o.fleet.nodes_per_member, "nodes in each member"), kMaxNodes,
           "N");
-  app.add_option_function<std::string>(
-         "--output,-o", [&o](const std::string& format) { o.json = format == "json"; },
-         "json prints one object with addresses and kubeconfig paths")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT")
-      ->default_str("text");
+  app.add_flag(
+      "--search", o.search,
+      "run the karmada-search beside this program, too, behind the control plane's address");
+  AddOutput(app, o, "json prints one object with addresses and kubeconfig paths");
 }
 
 void AddDemo(CLI::App& app, SandboxOptions& o) {
@@ -103,16 +122,19 @@ void AddDemo(CLI::App& app, SandboxOptions& o) {
   AddDuration(app, o.deadline, {"--deadline", "give up after this time", /*may_be_zero=*/false});
 }
 
+void AddRunningDirectory(CLI::App& app, SandboxOptions& o) {
+  app.add_option("--dir", o.directory,
+                 "the directory of the running sandbox (default: where the file of "
+                 "KUBECONFIG lies)")
+      ->type_name("DIRECTORY");
+}
+
 // Adds a command that does `action` to a part of a running sandbox.
 CLI::App& AddAction(CLI::App& part, SandboxOptions& o, const std::string& action,
                     const std::string& help) {
   part.require_subcommand(1);
   CLI::App* command = part.add_subcommand(action, help);
-  command
-      ->add_option("--dir", o.directory,
-                   "the directory of the running sandbox (default: where the file of "
-                   "KUBECONFIG lies)")
-      ->type_name("DIRECTORY");
+  AddRunningDirectory(*command, o);
   command->callback([&o, action] { o.action = action; });
   return *command;
 }
@@ -134,11 +156,38 @@ void AddManager(CLI::App& app, SandboxOptions& o) {
   AddAction(app, o, "up", "Start it again");
 }
 
+ParsedCommandLine Refused(absl::string_view why) {
+  return {config::kUsageExitCode,
+          absl::StrCat("karmada-sandbox: ", why, "\nRun with --help for more information.\n"),
+          {}};
+}
+
+// Takes over what the flags of the controller manager mean for the sandbox. kInvalidArgument when
+// they are not flags of the program that lies beside this one; another one is asked by nobody.
+absl::Status ReadManagerFlags(SandboxOptions& o) {
+  std::vector<const char*> words = {api::kControllerManager};
+  for (const std::string& flag : o.manager_flags) words.push_back(flag.c_str());
+  const config::Parsed parsed =
+      config::ParseCommandLine(static_cast<int>(words.size()), words.data());
+  if (parsed.outcome == config::Parsed::Outcome::kExit) {
+    if (o.controller_manager != "auto") return absl::OkStatus();
+    const absl::string_view why = absl::StripPrefix(parsed.output, "Error: ");
+    return absl::InvalidArgumentError(
+        absl::StrCat("behind \"--\": ", why.substr(0, why.find('\n'))));
+  }
+  // karmada-webhook has this gate as well, and does the booking.
+  o.fleet.enforce_quotas = parsed.options.gates.Enabled(config::Gate::kFederatedQuotaEnforcement);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   ParsedCommandLine parsed;
   SandboxOptions& o = parsed.options;
+  int own = 1;
+  while (own < argc && absl::string_view(argv[own]) != "--") ++own;
+  for (int i = own + 1; i < argc; ++i) o.manager_flags.emplace_back(argv[i]);
   CLI::App app("A Karmada control plane and member clusters in one process, for trying things out.",
                "karmada-sandbox");
   app.require_subcommand(1);
@@ -149,6 +198,9 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
       "member", "Take a member of a running sandbox down and up, and let it join again");
   CLI::App* manager = app.add_subcommand(
       "manager", "Take the karmada-controller-manager of a running sandbox down, and up again");
+  CLI::App* status = app.add_subcommand("status", "Show what runs in a running sandbox");
+  AddRunningDirectory(*status, o);
+  AddOutput(*status, o, "json prints one object");
   AddMember(*member, o);
   AddManager(*manager, o);
   AddShared(*up, o);
@@ -157,13 +209,8 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   AddDemo(*demo, o);
   config::AddHelpAndVersion(app);
   app.footer(kFooter);  // Commands added later would inherit it.
-  const absl::StatusOr<std::string> answer = config::ParseWords(app, argc, argv);
-  if (!answer.ok()) {
-    parsed.exit_code = config::kUsageExitCode;
-    parsed.output = absl::StrCat("karmada-sandbox: ", answer.status().message(),
-                                 "\nRun with --help for more information.\n");
-    return parsed;
-  }
+  const absl::StatusOr<std::string> answer = config::ParseWords(app, own, argv);
+  if (!answer.ok()) return Refused(answer.status().message());
   if (!answer->empty()) {
     parsed.exit_code = 0;
     parsed.output = *answer;
@@ -173,8 +220,17 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   o.command = demo->parsed()      ? Command::kDemo
               : member->parsed()  ? Command::kMember
               : manager->parsed() ? Command::kManager
+              : status->parsed()  ? Command::kStatus
                                   : Command::kUp;
-  return parsed;
+  if (own == argc) return parsed;
+  if (o.command != Command::kUp && o.command != Command::kDemo) {
+    return Refused("flags of the controller manager, behind \"--\", belong to up and demo");
+  }
+  if (o.controller_manager == "off") {
+    return Refused("there are flags behind \"--\", and no controller manager to have them");
+  }
+  const absl::Status known = ReadManagerFlags(o);
+  return known.ok() ? parsed : Refused(known.message());
 }
 
 }  // namespace cmd

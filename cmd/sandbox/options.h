@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "sandbox/fleet.h"
@@ -11,15 +12,19 @@
 namespace cmd {
 
 struct SandboxOptions {
-  enum class Command { kUp, kDemo, kMember, kManager } command = Command::kUp;
+  enum class Command { kUp, kDemo, kMember, kManager, kStatus } command = Command::kUp;
   sandbox::FleetOptions fleet;
   // The directory for kubeconfigs and logs; empty: a new private directory that is removed at the
-  // end. For member and manager: the directory of the running sandbox; empty: that of KUBECONFIG.
+  // end. For member, manager and status: the directory of the running sandbox; empty: that of
+  // KUBECONFIG.
   std::string directory;
   // The program to run as controller manager; "auto": the one beside this program, if any; "off":
   // none.
   std::string controller_manager = "auto";
-  bool json = false;  // For up: print one JSON object instead of instructions.
+  // Flags of the controller manager, those behind "--"; the last value of a flag counts.
+  std::vector<std::string> manager_flags;
+  bool search = false;  // For up: karmada-search runs beside it.
+  bool json = false;    // For up and status: print one JSON object instead of text.
   // For demo: the directory of its manifests; empty: those that came with the program.
   std::string samples;
   absl::Duration deadline = absl::Seconds(60);

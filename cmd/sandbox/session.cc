@@ -12,8 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "api/programs.h"
+#include "base/json.h"
 #include "base/status.h"
 #include "cmd/sandbox/customization_admission.h"
+#include "cmd/sandbox/status.h"
 #include "cmd/sandbox/steering.h"
 
 namespace cmd {
@@ -71,7 +73,8 @@ PrivateDirectory::PrivateDirectory(PrivateDirectory&& other) noexcept
 absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SandboxOptions& options) {
   ASSIGN_OR_RETURN(PrivateDirectory directory, PrivateDirectory::Open(options.directory));
   ASSIGN_OR_RETURN(DirectoryLock lock, DirectoryLock::Take(directory.path()));
-  std::unique_ptr<Session> session(new Session(std::move(directory), std::move(lock)));
+  std::unique_ptr<Session> session(
+      new Session(std::move(directory), std::move(lock), options.manager_flags));
   ASSIGN_OR_RETURN(session->fleet_, sandbox::Fleet::Start(options.fleet));
   const std::string& path = session->directory_.path();
   sandbox::Backend& karmada = session->fleet_->control_plane().backend();
@@ -79,11 +82,19 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SandboxOptions& opt
   RETURN_IF_ERROR(session->SetEarlierRunAside());
   RETURN_IF_ERROR(session->fleet_->WriteKubeconfigs(path));
   session->daemon_ = std::make_unique<Daemon>(session->ManagerArguments(), session->LogPath());
-  ASSIGN_OR_RETURN(session->control_,
-                   ControlSocket::Listen(path, [raw = session.get()](const std::string& request) {
-                     return Steer(*raw->fleet_, *raw->daemon_, request);
-                   }));
+  ASSIGN_OR_RETURN(
+      session->control_,
+      ControlSocket::Listen(
+          path, [raw = session.get()](const std::string& request) -> absl::StatusOr<std::string> {
+            if (request == "status") return json::Write(StatusOf(*raw));
+            return Steer(*raw->fleet_, *raw->daemon_, request);
+          }));
   return session;
+}
+
+absl::Status Session::StartSearch() {
+  ASSIGN_OR_RETURN(search_, SearchBeside::Start(*fleet_, directory_.path()));
+  return absl::OkStatus();
 }
 
 absl::Status Session::SetEarlierRunAside() {
@@ -110,8 +121,11 @@ std::string Session::KubeconfigPath(const std::string& cluster) const {
 }
 
 std::vector<std::string> Session::ManagerArguments() const {
-  return {"--kubeconfig", KubeconfigPath(kControlPlane), "--metrics-bind-address=0",
-          "--health-probe-bind-address=0"};
+  std::vector<std::string> arguments = {"--kubeconfig", KubeconfigPath(kControlPlane),
+                                        "--metrics-bind-address=0",
+                                        "--health-probe-bind-address=0"};
+  arguments.insert(arguments.end(), manager_flags_.begin(), manager_flags_.end());
+  return arguments;
 }
 
 absl::StatusOr<std::string> FindControllerManager(const std::string& wanted) {

@@ -12,6 +12,7 @@
 #include "cmd/sandbox/daemon.h"
 #include "cmd/sandbox/directory_lock.h"
 #include "cmd/sandbox/options.h"
+#include "cmd/sandbox/search_beside.h"
 #include "sandbox/fleet.h"
 
 namespace cmd {
@@ -50,14 +51,21 @@ class Session {
   // is kept; "" when there was none.
   const std::string& earlier_run() const { return earlier_run_; }
 
+  // Starts the karmada-search beside this program and wires it. REQUIRES: called once.
+  absl::Status StartSearch();
+  // Returns nullptr when it was not started.
+  SearchBeside* search() { return search_.get(); }
+
   // Returns the arguments with which a controller manager is started on the control plane.
   std::vector<std::string> ManagerArguments() const;
   // Returns the controller manager that is started with them.
   Daemon& daemon() { return *daemon_; }
 
  private:
-  Session(PrivateDirectory directory, DirectoryLock lock)
-      : directory_(std::move(directory)), lock_(std::move(lock)) {}
+  Session(PrivateDirectory directory, DirectoryLock lock, std::vector<std::string> manager_flags)
+      : directory_(std::move(directory)),
+        lock_(std::move(lock)),
+        manager_flags_(std::move(manager_flags)) {}
 
   // Renames the log of an earlier run, and determines earlier_run().
   absl::Status SetEarlierRunAside();
@@ -65,9 +73,11 @@ class Session {
 
   PrivateDirectory directory_;
   DirectoryLock lock_;
+  const std::vector<std::string> manager_flags_;
   std::string earlier_run_;
   std::unique_ptr<sandbox::Fleet> fleet_;
   std::unique_ptr<Daemon> daemon_;
+  std::unique_ptr<SearchBeside> search_;
   // Declared last, because it steers the fleet and the daemon.
   std::unique_ptr<ControlSocket> control_;
 };

@@ -16,6 +16,7 @@
 #include "base/spelling.h"
 #include "base/status.h"
 #include "cmd/sandbox/control_socket.h"
+#include "cmd/sandbox/status.h"
 #include "cmd/sandbox/terminal.h"
 #include "config/command_line.h"
 #include "kube/meta/object.h"
@@ -39,18 +40,6 @@ absl::Status NoSuchMember(sandbox::Fleet& fleet, const std::string& name) {
       meant.empty() ? absl::StrCat(": there are ", absl::StrJoin(names, ", ")) : meant));
 }
 
-absl::StatusOr<std::string> DirectoryOf(const SandboxOptions& options) {
-  if (!options.directory.empty()) return options.directory;
-  // It may name several files with colons between them, as kubectl takes them.
-  const char* files = std::getenv("KUBECONFIG");
-  for (const absl::string_view file :
-       absl::StrSplit(files == nullptr ? "" : files, ':', absl::SkipEmpty())) {
-    return std::filesystem::absolute(std::string(file)).parent_path().string();
-  }
-  return absl::InvalidArgumentError(
-      "which sandbox? Give its directory with --dir, or set KUBECONFIG to a file in it");
-}
-
 // --cluster-failure-threshold and --cluster-success-threshold are 30 s by default, and a member is
 // probed every 10 s.
 constexpr char kThreshold[] = "30 to 45 seconds";
@@ -60,20 +49,22 @@ std::string AfterDown(const std::string& name) {
                       kThreshold, " without an answer; kubectl get clusters shows it.");
 }
 
-absl::StatusOr<std::string> AfterUp(sandbox::Fleet& fleet, const std::string& name) {
+absl::StatusOr<std::string> AfterUp(sandbox::Fleet& fleet, const std::string& name, bool was_down) {
+  const std::string answers =
+      absl::StrCat(name, was_down ? " answers again." : " answers already.");
   const absl::StatusOr<kube::ObjectPtr> cluster =
       fleet.control_plane().backend().Get(api::Clusters().gvr(), {"", name});
   if (absl::IsNotFound(cluster.status())) {
-    return absl::StrCat(name,
-                        " answers again. It is not joined to Karmada; karmada-sandbox member join ",
-                        name, " lets it join.");
+    return absl::StrCat(answers, " It is not joined to Karmada; karmada-sandbox member join ", name,
+                        " lets it join.");
   }
   RETURN_IF_ERROR(cluster.status());
+  if (!was_down) return answers;
   if (api::ClusterView(**cluster).IsReady()) {
-    return absl::StrCat(name, " answers again. Karmada has not counted it as not ready meanwhile, ",
+    return absl::StrCat(answers, " Karmada has not counted it as not ready meanwhile, ",
                         "and goes on at once.");
   }
-  return absl::StrCat(name, " answers again. Karmada counts it as ready after ", kThreshold,
+  return absl::StrCat(answers, " Karmada counts it as ready after ", kThreshold,
                       " of good answers, and then brings it up to date.");
 }
 
@@ -96,9 +87,11 @@ absl::StatusOr<std::string> SteerMember(sandbox::Fleet& fleet, const std::string
   sandbox::ApiServer* member = fleet.member(name);
   if (member == nullptr) return NoSuchMember(fleet, name);
   if (action == kJoin) return CarriedOut(JoinAgain(fleet, name));
+  const bool was_down = !Answers(member->port());
+  if (action == kDown && was_down) return absl::StrCat(name, " is down already.");
   member->faults().SetPartitioned(action == kDown);
   if (action == kDown) return AfterDown(name);
-  return CarriedOut(AfterUp(fleet, name));
+  return CarriedOut(AfterUp(fleet, name, was_down));
 }
 
 // Returns a sentence about when a program that is started now becomes the leader, given when the
@@ -123,6 +116,9 @@ std::string Leads(sandbox::Fleet& fleet, absl::Time ended) {
 
 absl::StatusOr<std::string> SteerManager(sandbox::Fleet& fleet, Daemon& daemon, bool down) {
   if (down) {
+    if (daemon.exists() && daemon.pid() == 0) {
+      return std::string("karmada-controller-manager is down already.");
+    }
     RETURN_IF_ERROR(daemon.Down());
     return std::string(
         "karmada-controller-manager is down. The API servers and the simulated controllers of the "
@@ -148,6 +144,18 @@ absl::StatusOr<std::string> Steer(sandbox::Fleet& fleet, Daemon& daemon,
     return CarriedOut(SteerManager(fleet, daemon, words[1] == kDown));
   }
   return absl::InvalidArgumentError(absl::StrCat("cannot do \"", request, "\""));
+}
+
+absl::StatusOr<std::string> DirectoryOf(const SandboxOptions& options) {
+  if (!options.directory.empty()) return options.directory;
+  // It may name several files with colons between them, as kubectl takes them.
+  const char* files = std::getenv("KUBECONFIG");
+  for (const absl::string_view file :
+       absl::StrSplit(files == nullptr ? "" : files, ':', absl::SkipEmpty())) {
+    return std::filesystem::absolute(std::string(file)).parent_path().string();
+  }
+  return absl::InvalidArgumentError(
+      "which sandbox? Give its directory with --dir, or set KUBECONFIG to a file in it");
 }
 
 absl::Status RunSteering(const SandboxOptions& options) {

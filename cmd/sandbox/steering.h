@@ -19,6 +19,10 @@ namespace cmd {
 absl::StatusOr<std::string> Steer(sandbox::Fleet& fleet, Daemon& daemon,
                                   const std::string& request);
 
+// Returns --dir, or the directory of the first file of KUBECONFIG. kInvalidArgument when there is
+// neither.
+absl::StatusOr<std::string> DirectoryOf(const SandboxOptions& options);
+
 // Asks the sandbox that runs in --dir, or else in the directory of KUBECONFIG, to do so.
 absl::Status RunSteering(const SandboxOptions& options);
 

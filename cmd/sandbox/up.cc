@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "api/programs.h"
+#include "api/search_paths.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/status.h"
@@ -36,6 +37,11 @@ std::string AsJson(Session& session) {
   if (daemon.exists()) {
     out.Set("controllerManager", json::Value::Object({{"pid", static_cast<int64_t>(daemon.pid())},
                                                       {"log", daemon.log_file()}}));
+  }
+  if (SearchBeside* const search = session.search()) {
+    out.Set("search", json::Value::Object({{"pid", static_cast<int64_t>(search->daemon().pid())},
+                                           {"log", search->daemon().log_file()},
+                                           {"url", search->url()}}));
   }
   return json::Write(out);
 }
@@ -67,9 +73,20 @@ std::string Instructions(Session& session, const Terminal& terminal,
   };
   address(kControlPlane, fleet.control_plane().url());
   for (const std::string& name : members) address(name, fleet.member(name)->url());
-  absl::StrAppend(&out, "\n", ManagerLine(session, terminal), "\n\nFrom another terminal:\n");
+  absl::StrAppend(&out, "\n", ManagerLine(session, terminal), "\n");
+  if (session.search() != nullptr) {
+    absl::StrAppend(&out, "karmada-search runs beside it; it logs to ",
+                    session.search()->daemon().log_file(), "\n");
+  }
+  absl::StrAppend(&out, "\nFrom another terminal:\n");
   command(absl::StrCat("export KUBECONFIG=", session.KubeconfigPath(kControlPlane)));
   for (const std::string& example : examples) command(example);
+  if (session.search() != nullptr) {
+    command("kubectl get resourceregistries");
+    command(absl::StrCat(
+        "kubectl --server=", fleet.control_plane().url(), api::kProxyingPath,
+        "/karmada/proxy get pods -A   # of all members, once a registry selects them"));
+  }
   if (!members.empty()) {
     command(absl::StrCat("kubectl --kubeconfig ", session.KubeconfigPath(members.front()),
                          " get pods -A"));
@@ -86,8 +103,14 @@ std::string Instructions(Session& session, const Terminal& terminal,
 
 void ServeUntil(const base::StopToken& stop, Session& session, const Terminal& terminal) {
   Daemon& daemon = session.daemon();
-  bool reported = false;
+  bool reported = false, reported_search = false;
   while (base::RealClock().SleepFor(kCheck, stop)) {
+    SearchBeside* const search = session.search();
+    if (search != nullptr && !reported_search && search->daemon().EndedByItself().has_value()) {
+      terminal.Print(terminal.Red(absl::StrCat("karmada-search ", *search->daemon().EndedByItself(),
+                                               "; see ", search->daemon().log_file())));
+      reported_search = true;
+    }
     const std::optional<std::string> ended = daemon.EndedByItself();
     if (ended.has_value() && !reported) {
       terminal.Print(terminal.Red(
@@ -107,6 +130,7 @@ absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop) {
   const absl::Time start = absl::Now();
   ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(options));
   if (!program.empty()) RETURN_IF_ERROR(session->daemon().Start(program));
+  if (options.search) RETURN_IF_ERROR(session->StartSearch());
   if (!session->earlier_run().empty()) notices.Print(session->earlier_run());
   if (options.json) {
     terminal.Print(AsJson(*session));

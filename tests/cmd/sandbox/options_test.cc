@@ -23,20 +23,19 @@ TEST_CASE("a word that means nothing is named, with the one that was probably me
   const std::vector<Case> cases = {
       {{"upp"}, "there is no command \"upp\"; did you mean up?\n"},
       {{"frobnicate"},
-       "there is no command \"frobnicate\"; there are up, demo, member, manager, version, "
+       "there is no command \"frobnicate\"; there are up, demo, member, manager, status, version, "
        "completion, help\n"},
       {{"up", "frobnicate"}, "up takes no argument \"frobnicate\"\n"},
       {{},
-       "a command is missing; there are up, demo, member, manager, version, completion, help\n"},
+       "a command is missing; there are up, demo, member, manager, status, version, completion, "
+       "help\n"},
       {{"member"}, "a command is missing; there are down, up, join\n"},
       {{"up", "--port"}, "--port: the value is missing\n"},
       {{"up", "--membres", "3"}, "there is no flag --membres; did you mean --members?\n"},
       {{"up", "--membres=3"}, "there is no flag --membres; did you mean --members?\n"},
       {{"manager"}, "a command is missing; there are down, up\n"},
       {{"help", "membre"}, "there is no command \"membre\"; did you mean member?\n"},
-      {{"statsu", "--help"},
-       "there is no command \"statsu\"; there are up, demo, member, manager, version, completion, "
-       "help\n"},
+      {{"statsu", "--help"}, "there is no command \"statsu\"; did you mean status?\n"},
       {{"manger", "--help"}, "there is no command \"manger\"; did you mean manager?\n"},
       {{"up", "--membres", "--help"}, "there is no flag --membres; did you mean --members?\n"},
       {{"up", "--members", "many"}, "--members: \"many\" is not a number from 0 to 100\n"},
@@ -74,6 +73,46 @@ TEST_CASE("the controller manager is taken down and up") {
   CHECK(down.options.directory == "/x");
   CHECK(Parse({"manager", "up"}).options.action == "up");
   CHECK(Parse({"manager", "up", "member1"}).exit_code == 2);
+}
+
+TEST_CASE("what stands behind -- is for the controller manager") {
+  const ParsedCommandLine up =
+      Parse({"up", "--members", "1", "--", "--feature-gates=Failover=true", "--v=4"});
+  INFO(up.output);
+  REQUIRE_FALSE(up.exit_code.has_value());
+  CHECK(up.options.fleet.members == 1);
+  CHECK(up.options.manager_flags ==
+        std::vector<std::string>{"--feature-gates=Failover=true", "--v=4"});
+  CHECK_FALSE(up.options.fleet.enforce_quotas);
+  CHECK(Parse({"demo", "--", "--v=4"}).options.manager_flags.size() == 1);
+  CHECK(Parse({"up", "--"}).options.manager_flags.empty());
+}
+
+TEST_CASE("the gate of quotas makes the sandbox book them, as karmada-webhook does") {
+  CHECK(Parse({"up", "--", "--feature-gates=FederatedQuotaEnforcement=true"})
+            .options.fleet.enforce_quotas);
+}
+
+TEST_CASE("wrong flags of the controller manager are refused before anything starts") {
+  const ParsedCommandLine gate = Parse({"up", "--", "--feature-gates=Failovr=true"});
+  CHECK(gate.exit_code == 2);
+  CHECK(absl::StrContains(
+      gate.output,
+      "behind \"--\": --feature-gates: unrecognized feature gate: Failovr; did you mean "
+      "Failover?\n"));
+  CHECK(Parse({"manager", "up", "--", "--v=4"}).exit_code == 2);
+  CHECK(Parse({"up", "--with-controller-manager", "off", "--", "--v=4"}).exit_code == 2);
+  // Nobody knows the flags of another program.
+  CHECK_FALSE(
+      Parse({"up", "--with-controller-manager", "/x", "--", "--new"}).exit_code.has_value());
+}
+
+TEST_CASE("the status of a running sandbox is asked for") {
+  const ParsedCommandLine status = Parse({"status", "--dir", "/x", "-o", "json"});
+  REQUIRE_FALSE(status.exit_code.has_value());
+  CHECK(status.options.command == SandboxOptions::Command::kStatus);
+  CHECK(status.options.directory == "/x");
+  CHECK(status.options.json);
 }
 
 TEST_CASE("help and version are commands and flags") {

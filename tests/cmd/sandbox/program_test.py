@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the built karmada-sandbox as a user does: up, steering from outside, a member that leaves and
-joins again, an end by a signal, and a second run in the same directory.
+"""Runs the built karmada-sandbox as a user does: up, steering from outside, its status, a member that leaves and
+joins again, an end by a signal, and a second run in the same directory, with karmada-search and flags of the manager.
 
 Usage: program_test.py PROGRAM
 """
@@ -38,12 +38,12 @@ def check(what, holds, *shown):
 class Sandbox:
     """A running sandbox with one member; `up` is what it has printed."""
 
-    def __init__(self, program, directory):
+    def __init__(self, program, directory, *more):
         self.program, self.directory = program, directory
         # A file, because a pipe that nobody reads could fill.
         self.errors = tempfile.TemporaryFile(mode="w+")
         self.process = subprocess.Popen(
-            [program, "up", "--members", "1", "--output", "json", "--dir", directory],
+            [program, "up", "--members", "1", "--output", "json", "--dir", directory, *more],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         line = self.process.stdout.readline()
         check("up prints one JSON object", line.startswith("{"), line, self.said())
@@ -62,7 +62,7 @@ class Sandbox:
                               timeout=DEADLINE, check=False)
         return done.returncode, done.stdout
 
-    def request(self, method, path):
+    def request(self, method, path, body=None):
         """Asks the control plane, as the administrator of its kubeconfig."""
         with open(self.up["controlPlane"]["kubeconfig"], encoding="utf-8") as file:
             config = yaml.safe_load(file)
@@ -76,7 +76,7 @@ class Sandbox:
         context.load_cert_chain(pem)
         connection = http.client.HTTPSConnection(
             cluster["server"].removeprefix("https://"), context=context, timeout=DEADLINE)
-        connection.request(method, path)
+        connection.request(method, path, body and json.dumps(body), {"Content-Type": "application/json"})
         answer = connection.getresponse()
         return answer.status, json.loads(answer.read())
 
@@ -109,6 +109,56 @@ def check_steering(sandbox):
     check("manager up", code == 0 and leads, code, said)
 
 
+def check_status(sandbox):
+    code, said = sandbox.steer("status")
+    check("status for people", code == 0 and "member1" in said and "answers, " in said, code, said)
+
+    def status():
+        code, said = sandbox.steer("status", "-o", "json")
+        check("status", code == 0, code, said)
+        return json.loads(said)
+
+    def state():
+        return status()["members"][0]["answers"], status()["controllerManager"]["state"]
+
+    check("everything runs", state() == (True, "running"), state())
+    for words in (["member", "down", "member1"], ["manager", "down"]):
+        check(" ".join(words), sandbox.steer(*words)[0] == 0)
+        code, said = sandbox.steer(*words)
+        check(" ".join(words) + " again", code == 0 and "is down already" in said, code, said)
+    check("what was taken down is down", state() == (False, "down"), state())
+    for words in (["member", "up", "member1"], ["manager", "up"]):
+        check(" ".join(words), sandbox.steer(*words)[0] == 0)
+    check("everything runs again", state() == (True, "running"), state())
+
+
+SEARCH = "/apis/search.karmada.io/v1alpha1"
+
+
+def check_search(sandbox):
+    """karmada-search runs beside the clusters, and the control plane passes requests on to it."""
+    registry = {"apiVersion": "search.karmada.io/v1alpha1", "kind": "ResourceRegistry", "metadata": {"name": "all"},
+                "spec": {"targetCluster": {}, "resourceSelectors": [{"apiVersion": "v1", "kind": "Node"}]}}
+    groups = [group["name"] for group in sandbox.request("GET", "/apis")[1]["groups"]]
+    check("the group is discovered", "search.karmada.io" in groups, groups)
+    eventually("the registry to be taken",
+               lambda: sandbox.request("POST", SEARCH + "/resourceregistries", registry)[0] == 201)
+
+    def nodes():
+        code, answer = sandbox.request("GET", SEARCH + "/proxying/karmada/proxy/api/v1/nodes")
+        return code == 200 and len(answer["items"]) == 3
+    eventually("the nodes of the member", nodes)
+    state = json.loads(sandbox.steer("status", "-o", "json")[1])["search"]["state"]
+    check("the status of karmada-search", state == "running", state)
+
+
+def check_manager_flags(sandbox):
+    flags = json.loads(sandbox.steer("status", "-o", "json")[1])["controllerManager"]["flags"]
+    check("the flags behind --", flags.endswith(" --feature-gates=Failover=true"), flags)
+    with open(sandbox.log, encoding="utf-8") as log:
+        check("the manager has them", "gates=Failover=true" in log.read())
+
+
 def check_joining(sandbox):
     eventually("the member to be ready", lambda: sandbox.member()[1])
     before, _ = sandbox.member()
@@ -133,14 +183,17 @@ def main():
             check("nothing is said of an earlier run", first.said() == "", first.said())
             check_joining(first)
             check_steering(first)
+            check_status(first)
             check("Ctrl-C", first.stop(signal.SIGINT) == 0)
         finally:
             first.process.kill()
-        second = Sandbox(program, directory)
+        second = Sandbox(program, directory, "--search", "--", "--feature-gates=Failover=true")
         try:
             said = second.said()
             check("the earlier run is named", "An earlier sandbox ran in " + directory in said, said)
             check("its log is kept", os.path.getsize(second.log + ".1") > 0)
+            check_search(second)
+            check_manager_flags(second)
             check("SIGTERM", second.stop(signal.SIGTERM) == 0)
         finally:
             second.process.kill()

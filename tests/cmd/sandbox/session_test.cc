@@ -127,7 +127,7 @@ TEST_CASE_METHOD(Fixture, "a member that has left joins again, with new credenti
 
   CHECK(absl::StrContains(
       Steer((*session)->fleet(), (*session)->daemon(), "member up member1").value_or(""),
-      "answers again. It is not joined"));
+      "member1 answers already. It is not joined"));
   REQUIRE(SteerMember("join", "member1").ok());
   const auto cluster = karmada.Get(api::Clusters().gvr(), member);
   REQUIRE(cluster.ok());

@@ -1,0 +1,156 @@
+#include "cmd/sandbox/status.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "api/cluster.h"
+#include "api/keys.h"
+#include "api/programs.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "cmd/sandbox/control_socket.h"
+#include "cmd/sandbox/steering.h"
+#include "kube/meta/object.h"
+#include "kube/meta/selector.h"
+
+namespace cmd {
+namespace {
+
+constexpr char kControlPlane[] = "karmada";
+
+int64_t CountOf(sandbox::ApiServer& server, const kube::Gvr& resource) {
+  const auto objects = server.backend().List(resource, "", kube::LabelSelector());
+  return objects.ok() ? static_cast<int64_t>(objects->size()) : 0;
+}
+
+json::Value MemberStatus(Session& session, const std::string& name) {
+  sandbox::ApiServer& member = *session.fleet().member(name);
+  const auto cluster =
+      session.fleet().control_plane().backend().Get(api::Clusters().gvr(), {"", name});
+  json::Value status = json::Value::Object(
+      {{"name", name},
+       {"url", member.url()},
+       {"kubeconfig", session.KubeconfigPath(name)},
+       {"answers", Answers(member.port())},
+       {"joined", cluster.ok()},
+       {"ready", cluster.ok() ? api::ClusterView(**cluster).ReadyStatus() : ""}});
+  status.Set("nodes", CountOf(member, {"", "v1", "nodes"}));
+  status.Set("pods", CountOf(member, {"", "v1", "pods"}));
+  return status;
+}
+
+const char* StateOf(Daemon& daemon) {
+  if (!daemon.exists()) return "none";
+  if (daemon.pid() != 0) return "running";
+  return daemon.EndedByItself().has_value() ? "ended" : "down";
+}
+
+json::Value ProgramStatus(Daemon& daemon) {
+  return json::Value::Object({{"state", StateOf(daemon)},
+                              {"pid", static_cast<int64_t>(daemon.pid())},
+                              {"log", daemon.log_file()}});
+}
+
+// Returns who holds the lease of the controller manager; "" when nobody does.
+std::string Leader(sandbox::Fleet& fleet) {
+  const auto lease = fleet.control_plane().backend().Get(
+      {"coordination.k8s.io", "v1", "leases"}, {api::kSystemNamespace, api::kControllerManager});
+  return lease.ok() ? (*lease)->spec()["holderIdentity"].ToString() : "";
+}
+
+std::string MemberLine(const json::Value& member, const Terminal& terminal) {
+  const bool answers = member["answers"].AsBool();
+  const absl::string_view ready = member["ready"].AsString();
+  const std::string karmada = !member["joined"].AsBool() ? terminal.Yellow("not joined")
+                              : ready == "True"          ? "ready"
+                              : ready.empty() ? terminal.Yellow("joined, not looked at yet")
+                                              : terminal.Yellow("joined, not ready");
+  return absl::StrFormat("  %-16s %s  %s, %s, %d nodes, %d pods\n", member["name"].AsString(),
+                         member["url"].AsString(), answers ? "answers" : terminal.Red("down"),
+                         karmada, member["nodes"].AsInt(), member["pods"].AsInt());
+}
+
+std::string ProgramLine(absl::string_view name, const json::Value& program,
+                        const Terminal& terminal) {
+  const absl::string_view state = program["state"].AsString();
+  if (state == "none") return absl::StrFormat("  %-26s was not started\n", name);
+  std::string text = absl::StrFormat("  %-26s ", name);
+  if (state == "running") {
+    absl::StrAppend(&text, "runs, pid ", program["pid"].AsInt());
+  } else {
+    absl::StrAppend(&text, terminal.Red(state == "down" ? "is down" : "has ended by itself"));
+  }
+  return absl::StrCat(text, "; it logs to ", program["log"].AsString(), "\n");
+}
+
+}  // namespace
+
+bool Answers(int port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const bool answers = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  close(fd);
+  return answers;
+}
+
+json::Value StatusOf(Session& session) {
+  sandbox::Fleet& fleet = session.fleet();
+  json::Value members = json::Value::Array();
+  for (const std::string& name : fleet.member_names()) members.Append(MemberStatus(session, name));
+  json::Value manager = ProgramStatus(session.daemon());
+  manager.Set("leader", Leader(fleet));
+  manager.Set("flags", absl::StrJoin(session.ManagerArguments(), " "));
+  json::Value status = json::Value::Object(
+      {{"directory", session.directory().path()},
+       {"controlPlane",
+        json::Value::Object({{"url", fleet.control_plane().url()},
+                             {"kubeconfig", session.KubeconfigPath(kControlPlane)}})},
+       {"members", std::move(members)},
+       {"controllerManager", std::move(manager)}});
+  if (session.search() != nullptr) {
+    json::Value search = ProgramStatus(session.search()->daemon());
+    search.Set("url", session.search()->url());
+    status.Set("search", std::move(search));
+  }
+  return status;
+}
+
+std::string StatusText(const json::Value& status, const Terminal& terminal) {
+  std::string out = absl::StrCat("The sandbox in ", status["directory"].AsString(), ":\n");
+  absl::StrAppendFormat(&out, "  %-16s %s  answers\n", kControlPlane,
+                        status["controlPlane"]["url"].AsString());
+  for (const json::Value& member : status["members"].items()) out += MemberLine(member, terminal);
+  const json::Value& manager = status["controllerManager"];
+  out += ProgramLine(api::kControllerManager, manager, terminal);
+  const absl::string_view leader = manager["leader"].AsString();
+  absl::StrAppend(&out, "  ", leader.empty() ? "nobody leads" : "leader: ", leader, "\n");
+  if (!status["search"].is_null()) out += ProgramLine("karmada-search", status["search"], terminal);
+  out.pop_back();
+  return out;
+}
+
+absl::Status RunStatus(const SandboxOptions& options) {
+  ASSIGN_OR_RETURN(const std::string directory, DirectoryOf(options));
+  ASSIGN_OR_RETURN(const std::string answer, ControlSocket::Send(directory, "status"));
+  const Terminal terminal;
+  if (options.json) {
+    terminal.Print(answer);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const json::Value status, json::Parse(answer));
+  terminal.Print(StatusText(status, terminal));
+  return absl::OkStatus();
+}
+
+}  // namespace cmd
