@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/work_queue.h"
 #include "tests/support/eventually.h"
@@ -212,15 +214,32 @@ class Member : public Reconciler {
   std::atomic<int> done = 0, stuck = 0;
 };
 
+// Tells when the loops are asked to stop.
+class StopSign : public Runnable {
+ public:
+  explicit StopSign(absl::Notification& stopped) : stopped_(stopped) {}
+  std::string name() const override { return "stop sign"; }
+  absl::Status Run(const base::StopToken& stop) override {
+    base::RealClock().SleepFor(absl::Hours(1), stop);
+    stopped_.Notify();
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Notification& stopped_;
+};
+
 struct DeadMembers : tests::ManagerFixture {
+  absl::Notification stopped;
+
   // From then on the clock stands still, so that the aborted reconciles can end within the graceful
   // limit.
   void AbortWhatIsStuck() {
+    manager->Add(std::make_unique<StopSign>(stopped));
     stop.request_stop();
-    REQUIRE(Eventually([&] {
-      clock.Advance(absl::Seconds(1));
-      return manager->abort_token().stop_requested();
-    }));
+    stopped.WaitForNotification();  // The manager knows by then until when it waits.
+    clock.Advance(options.graceful_stop * 2 / 3);
+    REQUIRE(Eventually([&] { return manager->abort_token().stop_requested(); }));
   }
 };
 
