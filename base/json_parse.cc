@@ -110,7 +110,7 @@ class Handler {
     return AddNumber(absl::string_view(text, size));
   }
   bool String(const char* text, rapidjson::SizeType size, bool) {
-    return Add(Value(absl::string_view(text, size)));
+    return Add(Value(absl::string_view(text, size)), BytesOf(size));
   }
   bool Key(const char* text, rapidjson::SizeType size, bool) {
     if (inside_dropped_ > 0) return true;
@@ -119,6 +119,7 @@ class Handler {
     if (IsLeftOut()) return true;  // The value of this member is dropped.
     if (name == "uid") starts_.back().has_uid = true;
     elements_.emplace_back(NameOf(name), Value());
+    starts_.back().bytes += BytesOf(size);
     return true;
   }
   bool StartObject() { return Enter(false); }
@@ -130,18 +131,21 @@ class Handler {
     members = members.first(Builder::Sort(members));
     // Whole documents and objects with a uid (metadata) are hardly ever equal to others.
     const bool may_repeat = starts_.size() > 1 && !starts_.back().has_uid;
+    const size_t bytes = starts_.back().bytes;
     Leave();
-    Value object = may_repeat ? PooledObject(members) : Builder::SortedObject(members);
+    Pooled object =
+        may_repeat ? PooledObject(members, bytes) : Pooled{.value = Builder::SortedObject(members)};
     elements_.erase(elements_.begin() + static_cast<std::ptrdiff_t>(start), elements_.end());
-    return Add(std::move(object));
+    return Add(std::move(object.value), object.is_in_table ? 0 : bytes);
   }
   bool EndArray(rapidjson::SizeType) {
     if (LeaveDropped()) return true;
     const size_t start = starts_.back().elements;
+    const size_t bytes = starts_.back().bytes;
     Leave();
-    Value array = PooledArray(absl::MakeSpan(elements_).subspan(start));
+    Pooled array = PooledArray(absl::MakeSpan(elements_).subspan(start), bytes);
     elements_.erase(elements_.begin() + static_cast<std::ptrdiff_t>(start), elements_.end());
-    return Add(std::move(array));
+    return Add(std::move(array.value), array.is_in_table ? 0 : bytes);
   }
 
   Value Result() { return elements_.empty() ? Value() : std::move(elements_.back().value); }
@@ -149,7 +153,14 @@ class Handler {
   bool has_too_many_values() const { return values_ > max_values_; }
 
  private:
-  bool Add(Value v) {
+  // Returns what a string takes beside the Value.
+  static size_t BytesOf(size_t size) {
+    constexpr size_t kInPlace = 15;
+    constexpr size_t kHead = 8;
+    return size <= kInPlace ? 0 : kHead + size;
+  }
+  // `bytes` is what the value takes outside of itself, and in no table.
+  bool Add(Value v, size_t bytes = 0) {
     if (inside_dropped_ > 0) return true;
     if (IsLeftOut()) {
       if (IsDropped()) --matched_;
@@ -159,6 +170,7 @@ class Handler {
       error_ = absl::StrCat("more than ", max_values_, " values");
       return false;
     }
+    if (!starts_.empty()) starts_.back().bytes += sizeof(Member) + bytes;
     if (starts_.empty() || starts_.back().is_array) {
       elements_.emplace_back(Value(), std::move(v));
     } else {
@@ -242,6 +254,7 @@ class Handler {
     const Fields* next = nullptr;  // For the next value.
     bool leaves_out = false;       // True if the next value is left out.
     bool has_uid = false;
+    size_t bytes = 0;  // What the values so far take, without what is in the table of equal parts.
   };
   std::vector<Open> starts_;
   std::vector<Member> elements_;

@@ -1,3 +1,6 @@
+// Each container has a number: how many bytes had been put into the table before it. A container is
+// put there after all that it consists of. So a sweep that goes from the last one to the first one,
+// and frees what only the table refers to, also frees the parts of what it has freed.
 #include "base/internal/json_pool.h"
 
 #include <algorithm>
@@ -7,9 +10,11 @@
 #include <cstring>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "base/internal/json_nodes.h"
+#include "base/json_size.h"
 
 namespace json {
 namespace {
@@ -19,8 +24,11 @@ constexpr size_t kMostElements = 32;
 // The hash of a container selects a set; within the set it may be in any slot.
 constexpr size_t kSlotsOfSet = 4;
 constexpr size_t kSets = 8192;
+constexpr size_t kSlots = kSets * kSlotsOfSet;
 // Neighbouring sets share a lock.
 constexpr size_t kLocks = 64;
+// A sweep takes as long as reading a hundredth of this.
+constexpr int64_t kBytesBetweenSweeps = 8 << 20;
 
 uint64_t Fold(uint64_t a, uint64_t b) {
   const auto product = static_cast<unsigned __int128>(a) * b;
@@ -46,23 +54,36 @@ class NodePool {
 
   // `Elements` is ArrayElements or ObjectElements.
   template <class Elements>
-  Value Find(absl::Span<Member> elements) {
-    uint64_t hash = elements.size();
-    for (const Member& element : elements) hash = Elements::Hash(hash, element);
-    hash ^= hash >> 29;
-    const size_t set = hash % kSets;
-    Value dropped;  // Declared before `lock`, so that it is freed after the unlock.
-    const TryLock lock(locks_[set * kLocks / kSets]);
-    if (!lock.held()) return Elements::Build(elements);
-    const absl::Span<Slot> slots = absl::MakeSpan(*slots_).subspan(set * kSlotsOfSet, kSlotsOfSet);
-    for (const Slot& slot : slots) {
-      if (slot.hash == hash && Elements::AreOf(slot.value, elements)) return slot.value;
+  Pooled FindOrBuild(absl::Span<Member> elements, size_t bytes) {
+    bool sweep_is_due = false;
+    Pooled found = Find<Elements>(elements, bytes + sizeof(Sequence<Member>), sweep_is_due);
+    if (sweep_is_due) Sweep();
+    return found;
+  }
+
+  // Frees what only the table refers to. What another thread is looking at stays.
+  void Sweep() {
+    const TryLock sweeping(sweeping_);
+    if (!sweeping.held()) return;
+    swept_at_ = taken_.load();
+    struct Place {
+      uint32_t number, slot;
+    };
+    std::vector<Place> places;
+    places.reserve(kSlots);
+    for (uint32_t i = 0; i < kSlots; ++i) {
+      const TryLock lock(LockOf(i / kSlotsOfSet));
+      const Slot& slot = (*slots_)[i];
+      if (lock.held() && !slot.value.is_null()) places.push_back({slot.number, i});
     }
-    Slot& free = SlotFor(hash, slots);
-    Value made = Elements::Build(elements);
-    free.hash = hash;
-    dropped = std::exchange(free.value, made);
-    return made;
+    std::sort(places.begin(), places.end(),
+              [](const Place& a, const Place& b) { return a.number > b.number; });
+    for (const Place& place : places) {
+      Value dropped;  // Declared before `lock`, so that it is freed after the unlock.
+      const TryLock lock(LockOf(place.slot / kSlotsOfSet));
+      Slot& slot = (*slots_)[place.slot];
+      if (lock.held() && IsUnused(slot.value)) dropped = std::exchange(slot.value, Value());
+    }
   }
 
   struct ArrayElements {
@@ -90,18 +111,45 @@ class NodePool {
 
  private:
   struct Slot {
-    uint64_t hash = 0;
+    uint32_t hash = 0;  // Together with the set, which is of other bits.
+    uint32_t number = 0;
     Value value;
   };
+  std::atomic_flag& LockOf(size_t set) { return locks_[set * kLocks / kSets]; }
+  template <class Elements>
+  Pooled Find(absl::Span<Member> elements, size_t bytes, bool& sweep_is_due) {
+    uint64_t mixed = elements.size();
+    for (const Member& element : elements) mixed = Elements::Hash(mixed, element);
+    mixed ^= mixed >> 29;
+    const size_t set = mixed % kSets;
+    const auto hash = static_cast<uint32_t>(mixed >> 32);
+    Value dropped;  // Declared before `lock`, so that it is freed after the unlock.
+    const TryLock lock(LockOf(set));
+    if (!lock.held()) return {.value = Elements::Build(elements)};
+    const absl::Span<Slot> slots = absl::MakeSpan(*slots_).subspan(set * kSlotsOfSet, kSlotsOfSet);
+    for (const Slot& slot : slots) {
+      if (slot.hash == hash && Elements::AreOf(slot.value, elements)) return {slot.value, true};
+    }
+    Slot& free = SlotFor(hash, slots);
+    Value made = Elements::Build(elements);
+    free.hash = hash;
+    const uint64_t taken = taken_.fetch_add(bytes, std::memory_order_relaxed);
+    free.number = static_cast<uint32_t>(taken / sizeof(Sequence<Member>));
+    dropped = std::exchange(free.value, made);
+    // Less than zero if another thread has swept since the line before last.
+    const auto since = static_cast<int64_t>(taken - swept_at_.load(std::memory_order_relaxed));
+    sweep_is_due = since > kBytesBetweenSweeps;
+    return {std::move(made), true};
+  }
   // Returns the slot for a container that is not in the table: one that is free or whose container
   // only the table uses. If all are in use any slot may be taken, which only costs memory. This is
   // not checked while an equal container is looked for, because it reads the nodes, which are
   // rarely in the processor's cache.
-  static Slot& SlotFor(uint64_t hash, absl::Span<Slot> slots) {
+  static Slot& SlotFor(uint32_t hash, absl::Span<Slot> slots) {
     for (Slot& slot : slots) {
       if (slot.value.is_null() || IsUnused(slot.value)) return slot;
     }
-    return slots[(hash >> 60) % slots.size()];
+    return slots[(hash >> 28) % slots.size()];
   }
   // Does not wait: a thread that finds the lock taken does without the table this time.
   class TryLock {
@@ -149,18 +197,22 @@ class NodePool {
   }
 
   std::array<std::atomic_flag, kLocks> locks_ = {};
-  std::unique_ptr<std::array<Slot, kSets* kSlotsOfSet>> slots_ =
-      std::make_unique<std::array<Slot, kSets * kSlotsOfSet>>();
+  std::unique_ptr<std::array<Slot, kSlots>> slots_ = std::make_unique<std::array<Slot, kSlots>>();
+  std::atomic<uint64_t> taken_ = 0;     // Bytes of all that has been put into the table so far.
+  std::atomic<uint64_t> swept_at_ = 0;  // What it was at the beginning of the last sweep.
+  std::atomic_flag sweeping_ = ATOMIC_FLAG_INIT;
 };
 
-Value PooledArray(absl::Span<Member> elements) {
-  if (elements.empty() || elements.size() > kMostElements) return Builder::ArrayOf(elements);
-  return NodePool::Get().Find<NodePool::ArrayElements>(elements);
+Pooled PooledArray(absl::Span<Member> elements, size_t bytes) {
+  if (elements.empty() || elements.size() > kMostElements) return {Builder::ArrayOf(elements)};
+  return NodePool::Get().FindOrBuild<NodePool::ArrayElements>(elements, bytes);
 }
 
-Value PooledObject(absl::Span<Member> elements) {
-  if (elements.empty() || elements.size() > kMostElements) return Builder::SortedObject(elements);
-  return NodePool::Get().Find<NodePool::ObjectElements>(elements);
+Pooled PooledObject(absl::Span<Member> elements, size_t bytes) {
+  if (elements.empty() || elements.size() > kMostElements) return {Builder::SortedObject(elements)};
+  return NodePool::Get().FindOrBuild<NodePool::ObjectElements>(elements, bytes);
 }
+
+void ForgetUnused() { NodePool::Get().Sweep(); }
 
 }  // namespace json

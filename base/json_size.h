@@ -1,4 +1,4 @@
-// How much memory a JSON value takes.
+// How much memory JSON values take.
 #ifndef BASE_JSON_SIZE_H_
 #define BASE_JSON_SIZE_H_
 
@@ -12,6 +12,11 @@ namespace json {
 // it shares with other values, or that occur several times in it, count each time, so it is the
 // most that the value can take.
 size_t MemoryOf(const Value& value);
+
+// Frees the arrays and objects that are kept only because an equal one may be read soon. Reading
+// does so itself when they have become many; this is for a process that reads little. Takes a few
+// milliseconds at most. Thread-safe.
+void ForgetUnused();
 
 }  // namespace json
 

@@ -7,20 +7,32 @@
 // built before. As this is done from the inside out, equal parts are already identical when the
 // container that holds them is looked up, so it suffices to compare 16 bytes for each element, and
 // the text of a long string.
+//
+// The table holds what it has built until it needs the room, also when nobody else does. So that
+// large values do not pile up there, it counts the bytes that it has taken since it has looked
+// last, and frees what nobody uses when they are 8 MB (see also ForgetUnused in base/json_size.h).
 #ifndef BASE_INTERNAL_JSON_POOL_H_
 #define BASE_INTERNAL_JSON_POOL_H_
+
+#include <cstddef>
 
 #include "absl/types/span.h"
 #include "base/json.h"
 
 namespace json {
 
+struct Pooled {
+  Value value;
+  bool is_in_table = false;
+};
+
 // Returns an array of the elements' values, or an object of the elements: an equal one that was
-// built here before, or a new one, into which the elements are moved. The process has one table of
-// a fixed size; it frees containers that nobody else uses. Thread-safe.
-Value PooledArray(absl::Span<Member> elements);
+// built here before, or a new one, into which the elements are moved. `bytes` is what a new one
+// takes, with everything in it that is in no table. The process has one table with room for a fixed
+// number of containers. Thread-safe.
+Pooled PooledArray(absl::Span<Member> elements, size_t bytes);
 // REQUIRES: the members are sorted by name, and names are unique.
-Value PooledObject(absl::Span<Member> elements);
+Pooled PooledObject(absl::Span<Member> elements, size_t bytes);
 
 }  // namespace json
 

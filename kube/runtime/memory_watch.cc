@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/json_size.h"
 #include "base/log.h"
 
 namespace kube {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr absl::Duration kTrimPause = absl::Minutes(1);
 constexpr absl::Duration kLookPause = absl::Seconds(10);
+constexpr absl::Duration kForgetPause = absl::Minutes(1);
 constexpr size_t kMuchUnused = size_t{64} << 20;
 constexpr absl::Duration kWarningPause = absl::Minutes(10);
 constexpr double kTight = 0.8;
@@ -50,6 +52,10 @@ void MemoryWatch::TrimIfUnused() {
   const base::SteadyTime now = clock_.SteadyNow();
   if (now - looked_at_ < kLookPause) return;
   looked_at_ = now;
+  if (now - forgot_at_ >= kForgetPause) {
+    forgot_at_ = now;
+    json::ForgetUnused();
+  }
   // What was given back still counts as unused, so only what has been added since is looked at.
   const size_t unused = mallinfo2().fordblks;
   if (unused < unused_before_) unused_before_ = unused;

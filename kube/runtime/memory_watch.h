@@ -54,6 +54,7 @@ class MemoryWatch : public Runnable {
   metrics::Registry& registry_;
   const Options options_;
   base::SteadyTime looked_at_ = base::SteadyTime::InfinitePast();  // For unused memory.
+  base::SteadyTime forgot_at_ = base::SteadyTime::InfinitePast();  // What nobody uses.
   size_t unused_before_ = 0;  // What the allocator kept after the last time, in bytes.
   base::SteadyTime trimmed_at_ = base::SteadyTime::InfinitePast();
   base::SteadyTime warned_at_ = base::SteadyTime::InfinitePast();
