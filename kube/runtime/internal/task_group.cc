@@ -4,7 +4,9 @@
 // stop, reports it on its own thread before it counts as ended.
 //
 // Threads that have ended are joined by AwaitEnd or by the destructor, which destroys the tasks
-// only after the last thread has ended. mu_ guards the list and is not held while a task runs.
+// only after the last thread has ended. mu_ guards the list and is held neither while a task runs
+// nor while it is prepared, which takes long when caches are large: meanwhile others ask how the
+// tasks are, or stop the group.
 #include "kube/runtime/internal/task_group.h"
 
 #include <pthread.h>
@@ -28,7 +30,10 @@ TaskGroup::~TaskGroup() {
   // other.
   std::list<Task> tasks;
   {
-    absl::MutexLock lock(&mu_);
+    const auto settled = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+      return !starting_ && preparing_ == 0;
+    };
+    absl::MutexLock lock(&mu_, absl::Condition(&settled));
     for (Task& task : tasks_) {
       if (!task.thread.joinable()) continue;
       mu_.Unlock();
@@ -40,29 +45,46 @@ TaskGroup::~TaskGroup() {
 }
 
 void TaskGroup::Add(std::unique_ptr<Runnable> runnable) {
-  absl::MutexLock lock(&mu_);
+  const auto settled = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return !starting_; };
+  absl::MutexLock lock(&mu_, absl::Condition(&settled));
   Task& task = tasks_.emplace_back();
   task.runnable = std::move(runnable);
   if (!started_) return;
-  task.runnable->Prepare();
+  PrepareTask(task);
   StartTask(task);
 }
 
 void TaskGroup::Start(const base::StopToken& cancelled) {
+  absl::MutexLock lock(&mu_);
+  if (std::exchange(started_, true)) return;
+  starting_ = true;
+  StartAll(cancelled);
+  starting_ = false;
+}
+
+void TaskGroup::StartAll(const base::StopToken& cancelled) {
   const auto is_over = [&] {
     if (cancelled.stop_requested()) stop_.request_stop();  // Also for what is added later.
     return stop_.stop_requested();
   };
-  absl::MutexLock lock(&mu_);
-  if (std::exchange(started_, true)) return;
   for (Task& task : tasks_) {
     if (is_over()) return;
-    task.runnable->Prepare();
+    PrepareTask(task);
   }
   for (Task& task : tasks_) {
     if (is_over()) return;
     StartTask(task);
   }
+}
+
+void TaskGroup::PrepareTask(Task& task) {
+  task.running = true;
+  ++preparing_;
+  mu_.Unlock();
+  task.runnable->Prepare();
+  mu_.Lock();
+  --preparing_;
+  task.running = false;
 }
 
 void TaskGroup::StartTask(Task& task) {
@@ -88,7 +110,6 @@ void TaskGroup::Run(Task& task) {
 }
 
 void TaskGroup::RequestStop() {
-  // First, so that a Start which prepares tasks, with the lock held, ends.
   stop_.request_stop();
   absl::MutexLock lock(&mu_);
   started_ = true;  // A later Start must not start anything.
@@ -125,8 +146,8 @@ void TaskGroup::UpdateMetrics() {
 
 bool TaskGroup::IsIdle() const {
   absl::MutexLock lock(&mu_);
-  return std::all_of(tasks_.begin(), tasks_.end(),
-                     [](const Task& task) { return task.runnable->IsIdle(); });
+  return !starting_ && std::all_of(tasks_.begin(), tasks_.end(),
+                                   [](const Task& task) { return task.runnable->IsIdle(); });
 }
 
 void TaskGroup::ForEach(const std::function<void(const Runnable&)>& look) const {

@@ -29,18 +29,21 @@ class TaskGroup {
   ~TaskGroup();  // Requests the stop and waits for all threads.
   TaskGroup(const TaskGroup&) = delete;
 
-  // The runnable starts with the group, or at once if the group has been started.
+  // The runnable starts with the group, or at once if the group has been started. Waits while
+  // another thread starts the group.
   void Add(std::unique_ptr<Runnable> runnable);
-  // Returns early, and starts nothing more, once `cancelled` is stopped.
+  // Prepares and starts all, on this thread. Returns early, and starts nothing more, once
+  // `cancelled` is stopped.
   void Start(const base::StopToken& cancelled = {});
   // Requests the stop of all; nothing is started afterwards.
   void RequestStop();
-  // Returns whether all that were started have ended by `deadline`. Threads that have ended are
-  // joined.
+  // Returns whether all that were started have ended by `deadline`, and none is being prepared.
+  // Threads that have ended are joined.
   bool AwaitEnd(const base::Clock& clock, base::SteadyTime deadline);
+  // Returns the names of those that have not ended, also of one that is being prepared.
   std::vector<std::string> Running() const;
   void UpdateMetrics();
-  bool IsIdle() const;  // See Runnable.
+  bool IsIdle() const;  // See Runnable. False while the group is being started.
   // Calls `look` for each runnable, with the lock held.
   void ForEach(const std::function<void(const Runnable&)>& look) const;
 
@@ -48,9 +51,12 @@ class TaskGroup {
   struct Task {
     std::unique_ptr<Runnable> runnable;
     std::thread thread;
-    bool running = false;
+    bool running = false;  // Or being prepared.
   };
 
+  void StartAll(const base::StopToken& cancelled) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Gives the lock up meanwhile.
+  void PrepareTask(Task& task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void StartTask(Task& task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Run(Task& task);
   bool Ended() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
@@ -60,6 +66,8 @@ class TaskGroup {
   mutable absl::Mutex mu_;
   std::list<Task> tasks_ ABSL_GUARDED_BY(mu_);  // A list, because threads refer to their task.
   bool started_ ABSL_GUARDED_BY(mu_) = false;
+  bool starting_ ABSL_GUARDED_BY(mu_) = false;  // While Start runs.
+  int preparing_ ABSL_GUARDED_BY(mu_) = 0;      // How many are being prepared now.
 };
 
 }  // namespace kube::internal

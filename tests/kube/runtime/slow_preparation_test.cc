@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -96,6 +97,32 @@ TEST_CASE_METHOD(Fixture, "a stop that comes while the loops are prepared starts
   stop.request_stop();
   loop.may_go_on.Notify();
   CHECK(Join().ok());
+}
+
+TEST_CASE_METHOD(Fixture, "what the loops do is known while they are prepared") {
+  StartPreparing();
+  std::atomic<bool> answered = false;
+  bool is_idle = true;
+  std::thread asker([&] {
+    is_idle = manager->IsIdle();
+    manager->Failing(1);
+    answered = true;
+  });
+  CHECK(Eventually([&] { return answered.load(); }));
+  loop.may_go_on.Notify();
+  asker.join();
+  CHECK_FALSE(is_idle);
+}
+
+TEST_CASE_METHOD(Fixture, "a stop does not wait longer than it may for a loop that is prepared") {
+  StartPreparing();
+  stop.request_stop();
+  CHECK(PassTimeUntil([&] { return ended.load(); }));
+  loop.may_go_on.Notify();
+  const absl::Status status = Join();
+  CHECK(absl::IsDeadlineExceeded(status));
+  CHECK(absl::StrContains(status.message(), "slow loop"));
+  CHECK_FALSE(loop.has_run);
 }
 
 // Passes everything on to a fake server; each page of a list takes half a minute.
