@@ -36,6 +36,7 @@
 #include "api/keys.h"
 #include "api/programs.h"
 #include "api/reasons.h"
+#include "base/release_room.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
 #include "kube/meta/patch.h"
@@ -339,6 +340,7 @@ void MemberObjects::Forget(const std::string& cluster) {
   refusals_.Forget([&](const auto& object) { return std::get<0>(object) == cluster; });
   absl::MutexLock lock(&mu_);
   absl::erase_if(versions_, [&](const auto& entry) { return std::get<0>(entry.first) == cluster; });
+  base::ReleaseRoom(versions_);
 }
 
 void MemberObjects::Forget(const std::string& cluster, const kube::Gvk& gvk,
@@ -347,6 +349,7 @@ void MemberObjects::Forget(const std::string& cluster, const kube::Gvk& gvk,
   refusals_.Forget([&](const auto& refused) { return refused == object; });
   absl::MutexLock lock(&mu_);
   versions_.erase(object);
+  base::ReleaseRoom(versions_);
 }
 
 void MemberObjects::Record(const std::string& cluster, const kube::Object& written) {

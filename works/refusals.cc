@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/release_room.h"
 #include "kube/client/errors.h"
 
 namespace works {
@@ -20,8 +21,9 @@ void Refusals::Note(const Object& object, const json::Value& change, const absl:
   const auto found = refused_.find(object);
   // Requests that are denied for other reasons (403 of a quota, a webhook) may soon be accepted.
   if (!kube::IsInvalid(result) && !kube::IsFieldConflict(result)) {
-    if (found != refused_.end()) refused_.erase(found);
-    return;
+    if (found == refused_.end()) return;
+    refused_.erase(found);
+    return base::ReleaseRoom(refused_);
   }
   const bool again = found != refused_.end() && found->second.change == change;
   const absl::Duration pause =
@@ -32,6 +34,7 @@ void Refusals::Note(const Object& object, const json::Value& change, const absl:
 void Refusals::Forget(const std::function<bool(const Object&)>& gone) {
   absl::MutexLock lock(&mu_);
   absl::erase_if(refused_, [&](const auto& entry) { return gone(entry.first); });
+  base::ReleaseRoom(refused_);
 }
 
 }  // namespace works

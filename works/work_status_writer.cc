@@ -20,6 +20,7 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "api/work.h"
+#include "base/release_room.h"
 #include "base/status.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/client/errors.h"
@@ -166,8 +167,7 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
     absl::MutexLock lock(&mu_);
     auto node = pending_.extract(key);
     if (node.empty()) return std::nullopt;
-    // The table would keep the room of the largest burst, for ever.
-    if (pending_.empty()) pending_.rehash(0);
+    base::ReleaseRoom(pending_);
     return std::move(node.mapped());
   }
 

@@ -9,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "api/programs.h"
+#include "base/release_room.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/meta/patch.h"
 #include "kube/meta/patch_paths.h"
@@ -75,6 +76,7 @@ int DriftReports::Count(const kube::Request& object) {
       const Account& account = entry.second;
       return now - account.began >= kDriftWindow && now >= account.silent_until;
     });
+    base::ReleaseRoom(accounts_);
   }
   Account& account = accounts_[object];
   if (now - account.began >= kDriftWindow) {
@@ -103,6 +105,7 @@ void DriftReports::Note(const PutBack& put_back) {
 void DriftReports::ForgetCluster(absl::string_view cluster) {
   absl::MutexLock lock(&mu_);
   absl::erase_if(accounts_, [&](const auto& entry) { return entry.first.cluster == cluster; });
+  base::ReleaseRoom(accounts_);
 }
 
 }  // namespace controllers

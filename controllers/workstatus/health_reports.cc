@@ -14,6 +14,7 @@
 #include "api/binding.h"
 #include "api/reasons.h"
 #include "api/resources.h"
+#include "base/release_room.h"
 #include "base/status.h"
 #include "kube/cache/cluster_client.h"
 #include "works/related.h"
@@ -93,19 +94,21 @@ bool HealthReports::Added(const Subject& subject, std::string message) {
 
 void HealthReports::Removed(const Subject& subject) {
   absl::MutexLock lock(&mu_);
-  // An empty table keeps no room for the largest number that there ever was.
-  if (unhealthy_.erase(ObjectOf(subject)) > 0 && unhealthy_.empty()) unhealthy_.rehash(0);
+  unhealthy_.erase(ObjectOf(subject));
+  base::ReleaseRoom(unhealthy_);
 }
 
 void HealthReports::Forget(const std::string& cluster, const kube::Gvk& gvk,
                            const kube::ObjectKey& key) {
   absl::MutexLock lock(&mu_);
   unhealthy_.erase({.key = key, .gvk = gvk, .cluster = cluster});
+  base::ReleaseRoom(unhealthy_);
 }
 
 void HealthReports::ForgetCluster(absl::string_view cluster) {
   absl::MutexLock lock(&mu_);
   absl::erase_if(unhealthy_, [&](const Entry& entry) { return entry.first.cluster == cluster; });
+  base::ReleaseRoom(unhealthy_);
 }
 
 HealthReports::Due HealthReports::TakeDue() {

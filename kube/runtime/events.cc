@@ -34,6 +34,8 @@ constexpr size_t kMaxWaiting = 1000;
 constexpr int kMaxAttempts = 12;
 constexpr absl::Duration kRetryDelay = absl::Seconds(10);
 constexpr absl::Duration kFlushTime = absl::Seconds(2);
+// How often the correlator forgets what is over while there are no events.
+constexpr absl::Duration kBetweenCleanings = absl::Minutes(10);
 // The rest is for warnings (client-go treats both types alike).
 constexpr size_t kMaxWaitingForNormal = kMaxWaiting * 3 / 4;
 
@@ -150,7 +152,15 @@ void BackgroundEventSink::Work() {
     return closed_ || !waiting_.empty();
   };
   for (;;) {
-    mu_.Await(absl::Condition(&ready));
+    const base::SteadyTime cleaning = correlator_.size() == 0
+                                          ? base::SteadyTime::InfiniteFuture()
+                                          : clock_.SteadyNow() + kBetweenCleanings;
+    if (!clock_.AwaitUntil(mu_, absl::Condition(&ready), cleaning)) {
+      mu_.Unlock();
+      correlator_.Forget(clock_.SteadyNow());
+      mu_.Lock();
+      continue;
+    }
     if (waiting_.empty()) break;  // The sink was closed.
     const EventNote note = std::move(waiting_.front());
     waiting_.pop_front();

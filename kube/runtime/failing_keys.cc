@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/cut_text.h"
+#include "base/release_room.h"
 
 namespace kube {
 namespace {
@@ -42,6 +43,7 @@ void FailingKeys::Forget(const Request& item) {
   if (found == errors_.end()) return;
   if (!found->second.empty()) --with_error_;
   errors_.erase(found);
+  base::ReleaseRoom(errors_);
   Show();
 }
 

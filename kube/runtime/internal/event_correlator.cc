@@ -10,9 +10,11 @@
 // that the server refuses a second one, and an event that is known as written is dropped.
 //
 // Only Written makes an event known as written, so that an event whose write failed is followed by
-// a create. Each of the four tables keeps the entries that were used last. An event whose entry was
-// dropped, or that comes after a restart, counts as new. The tables hold digests of keys and
-// messages: with thousands of objects the texts would take several MB.
+// a create. Each of the four tables keeps the entries that were used last, as long as they have an
+// effect: repetitions and similar messages for ten minutes, a bucket until it is full again. For as
+// long it is known what was written; an API server deletes an Event an hour after its last write.
+// An event whose entry was dropped, or that comes after a restart, counts as new. The tables hold
+// digests of keys and messages: with thousands of objects the texts would take several MB.
 #include "kube/runtime/internal/event_correlator.h"
 
 #include <algorithm>
@@ -31,12 +33,14 @@ namespace {
 // client-go's defaults.
 constexpr size_t kCacheEntries = 4096;
 constexpr int kSpamBurst = 25;
-constexpr double kSpamQps = 1.0 / 300;
+constexpr int kSpamSeconds = 300;
 constexpr size_t kMaxSimilar = 10;
 constexpr absl::Duration kSimilarInterval = absl::Minutes(10);
 constexpr char kCombined[] = "(combined from similar events): ";
 // Not client-go's: repetitions are dropped for this time.
 constexpr absl::Duration kSilence = absl::Minutes(10);
+// After this time every bucket is full.
+constexpr absl::Duration kLongestEffect = absl::Seconds(kSpamBurst * kSpamSeconds);
 
 constexpr char kSeparator[] = "\x1f";  // Occurs in no field.
 
@@ -82,7 +86,7 @@ json::Value ReferenceJson(const InvolvedObject& about) {
 
 }  // namespace
 
-EventCorrelator::SpamBucket::SpamBucket() : tokens(kSpamQps, kSpamBurst) {}
+EventCorrelator::SpamBucket::SpamBucket() : tokens(1.0 / kSpamSeconds, kSpamBurst) {}
 
 EventCorrelator::EventCorrelator(bool every_success)
     : every_success_(every_success),
@@ -92,11 +96,13 @@ EventCorrelator::EventCorrelator(bool every_success)
       observed_(kCacheEntries) {}
 
 std::optional<EventCorrelator::Decision> EventCorrelator::Correlate(const EventNote& note) {
+  Forget(note.at);
   if (IsRepetition(note) || IsSpam(note)) return std::nullopt;
-  said_[Digest(ObjectKeyOf(note), note.reason)] = {WordsOf(note), note.at};
+  said_.Use(Digest(ObjectKeyOf(note), note.reason), note.at) = {WordsOf(note), note.at};
   Decision decision;
+  decision.at = note.at;
   decision.event = NewEvent(note, Aggregate(note, decision.key));
-  const Observed& before = observed_[decision.key];
+  const Observed& before = observed_.Use(decision.key, note.at);
   if (before.count == 0) return decision;
   if (note.standing) return std::nullopt;
   json::Value& root = decision.event.mutable_root();
@@ -111,20 +117,31 @@ std::optional<EventCorrelator::Decision> EventCorrelator::Correlate(const EventN
 
 void EventCorrelator::Written(const Decision& decision) {
   const json::Value& root = decision.event.root();
-  observed_[decision.key] = {std::string(decision.event.name()), root["firstTimestamp"].ToString(),
-                             root["count"].AsInt()};
+  observed_.Use(decision.key, decision.at) = {
+      std::string(decision.event.name()), root["firstTimestamp"].ToString(), root["count"].AsInt()};
+}
+
+void EventCorrelator::Forget(base::SteadyTime now) {
+  said_.DropUnusedSince(now - kSilence);
+  similar_.DropUnusedSince(now - kSimilarInterval);
+  buckets_.DropUnusedSince(now - kLongestEffect);
+  observed_.DropUnusedSince(now - kLongestEffect);
+}
+
+size_t EventCorrelator::size() const {
+  return said_.size() + buckets_.size() + similar_.size() + observed_.size();
 }
 
 bool EventCorrelator::IsRepetition(const EventNote& note) {
   if (every_success_ && note.type == EventType::kNormal && note.about.resource_version.empty()) {
     return false;
   }
-  const LastSaid& last = said_[Digest(ObjectKeyOf(note), note.reason)];
+  const LastSaid& last = said_.Use(Digest(ObjectKeyOf(note), note.reason), note.at);
   return last.words == WordsOf(note) && note.at - last.at < kSilence;
 }
 
 bool EventCorrelator::IsSpam(const EventNote& note) {
-  return !buckets_[Digest(ObjectKeyOf(note))].tokens.TryTake(note.at);
+  return !buckets_.Use(Digest(ObjectKeyOf(note)), note.at).tokens.TryTake(note.at);
 }
 
 std::string EventCorrelator::Aggregate(const EventNote& note, std::string& key) {
@@ -133,7 +150,7 @@ std::string EventCorrelator::Aggregate(const EventNote& note, std::string& key) 
     key = Digest(kind_of_event, note.message);
     return note.message;
   }
-  Similar& similar = similar_[Digest(kind_of_event)];
+  Similar& similar = similar_.Use(Digest(kind_of_event), note.at);
   if (note.at - similar.last > kSimilarInterval) similar.messages.clear();
   similar.last = note.at;
   similar.messages.insert(Digest(note.message));

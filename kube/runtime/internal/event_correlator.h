@@ -39,6 +39,7 @@ class EventCorrelator {
     Object event;
     json::Value patch;  // Null when the Event is to be created.
     std::string key;    // For the call of Written.
+    base::SteadyTime at;
   };
   // With `every_success`, a Normal event about an object without a version is never a repetition:
   // who records it knows that something has changed.
@@ -47,6 +48,10 @@ class EventCorrelator {
   std::optional<Decision> Correlate(const EventNote& note);
   // Records that the event of the decision was written.
   void Written(const Decision& decision);
+  // Drops what has no effect on later events any more. Correlate does so, too.
+  void Forget(base::SteadyTime now);
+  // Returns how many entries there are, in all tables.
+  size_t size() const;
 
  private:
   // The last event of one source about one object for one reason.

@@ -9,6 +9,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "base/clock.h"
+#include "base/release_room.h"
 
 namespace kube::internal {
 
@@ -18,26 +20,42 @@ class LruCache {
  public:
   explicit LruCache(size_t capacity) : capacity_(capacity) {}
 
-  // Returns the entry, which becomes the most recently used; an absent one is created empty. The
-  // reference is valid until the next call.
-  V& operator[](const std::string& key) {
+  // Returns the entry, which becomes the most recently used one; an absent one is created empty.
+  // The reference is valid until the next call. REQUIRES: `now` is not before that of an earlier
+  // call.
+  V& Use(const std::string& key, base::SteadyTime now) {
     if (const auto it = places_.find(key); it != places_.end()) {
       entries_.splice(entries_.begin(), entries_, it->second);
-      return it->second->second;
+      it->second->used = now;
+      return it->second->value;
     }
-    if (entries_.size() == capacity_) {
-      places_.erase(entries_.back().first);
-      entries_.pop_back();
-    }
-    entries_.emplace_front(key, V());
-    places_.emplace(entries_.front().first, entries_.begin());
-    return entries_.front().second;
+    if (entries_.size() == capacity_) DropLast();
+    entries_.push_front({key, V(), now});
+    places_.emplace(entries_.front().key, entries_.begin());
+    return entries_.front().value;
+  }
+
+  // Forgets the entries that were used before `time` for the last time.
+  void DropUnusedSince(base::SteadyTime time) {
+    if (entries_.empty() || entries_.back().used >= time) return;
+    while (!entries_.empty() && entries_.back().used < time) DropLast();
+    base::ReleaseRoom(places_);
   }
 
   size_t size() const { return entries_.size(); }
 
  private:
-  using Entries = std::list<std::pair<std::string, V>>;
+  struct Entry {
+    std::string key;
+    V value;
+    base::SteadyTime used;
+  };
+  using Entries = std::list<Entry>;
+
+  void DropLast() {
+    places_.erase(entries_.back().key);
+    entries_.pop_back();
+  }
 
   const size_t capacity_;
   Entries entries_;  // The most recently used first.

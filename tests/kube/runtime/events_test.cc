@@ -155,13 +155,52 @@ TEST_CASE("an event whose first writing failed is written anew, not counted") {
 
 TEST_CASE("the cache forgets what was not used longest") {
   internal::LruCache<int> cache(2);
-  cache["a"] = 1;
-  cache["b"] = 2;
-  cache["a"] += 10;
-  cache["c"] = 3;
+  const base::SteadyTime now;
+  cache.Use("a", now) = 1;
+  cache.Use("b", now) = 2;
+  cache.Use("a", now) += 10;
+  cache.Use("c", now) = 3;
   CHECK(cache.size() == 2);
-  CHECK(cache["a"] == 11);
-  CHECK(cache["b"] == 0);
+  CHECK(cache.Use("a", now) == 11);
+  CHECK(cache.Use("b", now) == 0);
+}
+
+TEST_CASE("the cache forgets what was not used for some time") {
+  internal::LruCache<int> cache(10);
+  const base::SteadyTime now;
+  cache.Use("a", now) = 1;
+  cache.Use("b", now + absl::Seconds(1)) = 2;
+  cache.Use("a", now + absl::Seconds(2)) += 10;
+  cache.DropUnusedSince(now + absl::Seconds(2));
+  CHECK(cache.size() == 1);
+  CHECK(cache.Use("a", now + absl::Seconds(2)) == 11);
+}
+
+TEST_CASE("nothing is left of a burst of events when it has no effect any more") {
+  EventCorrelator correlator;
+  base::SteadyTime now;
+  const auto note = [&](int object) {
+    return EventNote{"src",
+                     InvolvedObject::Of(Pod(absl::StrCat("p", object), 1, "u")),
+                     EventType::kNormal,
+                     "Why",
+                     "m",
+                     absl::FromUnixSeconds(1'700'000'000),
+                     now};
+  };
+  for (int i = 0; i < 3000; ++i) Outcome(correlator, note(i));
+  const size_t after_burst = correlator.size();
+  CHECK(after_burst >= 3000);
+  now = now + absl::Minutes(5);
+  correlator.Forget(now);
+  CHECK(correlator.size() == after_burst);
+  CHECK(Outcome(correlator, note(0)) == "dropped");
+  now = now + absl::Minutes(11);
+  correlator.Forget(now);
+  CHECK(correlator.size() < after_burst);
+  now = now + absl::Hours(3);
+  correlator.Forget(now);
+  CHECK(correlator.size() == 0);
 }
 
 struct Fixture {
