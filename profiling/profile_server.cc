@@ -1,6 +1,7 @@
 // A CPU profile takes as long as the client asks for, so it is taken in a thread of its own while
 // the server goes on answering. There is one such thread: a second profile at the same time is
-// refused anyway. Everything else is answered on the server's thread.
+// refused anyway, and so is one for which the system has no thread. Everything else is answered on
+// the server's thread.
 #include "profiling/profile_server.h"
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
 #include "base/http_server.h"
+#include "base/threads.h"
 #include "profiling/cpu_profile.h"
 #include "profiling/heap_profile.h"
 
@@ -157,11 +159,17 @@ void Server::TakeProfile(int seconds, std::shared_ptr<base::HttpResponder> respo
   }
   JoinProfiler();
   absl::MutexLock lock(&mu_);
-  profiler_ = std::thread([this, seconds, responder = std::move(responder)] {
+  absl::StatusOr<std::thread> profiler = base::TryStartThread([this, seconds, responder] {
     responder->Send(
         Profile("profile", TakeCpuProfile(absl::Seconds(seconds), clock_, stop_.get_token())));
     busy_ = false;
   });
+  if (profiler.ok()) {
+    profiler_ = *std::move(profiler);
+    return;
+  }
+  busy_ = false;
+  responder->Send(Text(503, absl::StrCat(profiler.status().message(), "\n")));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/threads.h"
 
 namespace cmd {
 namespace {
@@ -97,7 +98,8 @@ std::optional<std::string> ChildProcess::Ended() {
   return ended_;
 }
 
-ChildLauncher::ChildLauncher() : thread_([this] { Run(); }) {}
+ChildLauncher::ChildLauncher()
+    : thread_(base::StartThread("the controller manager", [this] { Run(); })) {}
 
 ChildLauncher::~ChildLauncher() {
   {

@@ -23,6 +23,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "base/status.h"
+#include "base/threads.h"
 
 namespace cmd {
 namespace {
@@ -88,7 +89,8 @@ absl::StatusOr<std::unique_ptr<ControlSocket>> ControlSocket::Listen(const std::
   std::unique_ptr<ControlSocket> control(
       new ControlSocket(absl::StrCat(directory, "/", kName), std::move(handler), clock));
   RETURN_IF_ERROR(control->Open(directory));
-  control->thread_ = std::thread([raw = control.get()] { raw->Serve(); });
+  control->thread_ =
+      base::StartThread("the control socket", [raw = control.get()] { raw->Serve(); });
   return control;
 }
 

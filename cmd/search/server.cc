@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/status.h"
+#include "base/threads.h"
 #include "cmd/search/api_router.h"
 #include "cmd/search/cache_metrics.h"
 #include "cmd/search/cache_scope_view.h"
@@ -285,7 +286,10 @@ void Server::StartThreads() {
       [this](const base::StopToken& stop) {
         base::IgnoreError(memory_.Run(stop), "it ends only when stopped");
       }};
-  for (const Loop& loop : loops) threads_.emplace_back(loop, end_.get_token());
+  for (const Loop& loop : loops) {
+    threads_.push_back(
+        base::StartThread("a loop of the server", [loop, stop = end_.get_token()] { loop(stop); }));
+  }
 }
 
 void Server::EndThreads() {

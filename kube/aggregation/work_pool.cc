@@ -3,10 +3,10 @@
 #include <pthread.h>
 
 #include <exception>
-#include <system_error>
 #include <utility>
 
 #include "base/log.h"
+#include "base/threads.h"
 
 namespace kube::aggregation {
 
@@ -30,13 +30,13 @@ bool WorkPool::Run(std::function<void()> work) {
 }
 
 bool WorkPool::StartThread() {
-  try {
-    threads_.emplace_back([this] { Loop(); });
+  absl::StatusOr<std::thread> thread = base::TryStartThread([this] { Loop(); });
+  if (thread.ok()) {
+    threads_.push_back(*std::move(thread));
     return true;
-  } catch (const std::system_error& e) {
-    base::LogError("no further thread can be started", {{"pool", name_}, {"error", e.what()}});
-    return false;
   }
+  base::LogError("no further thread can be started", {{"pool", name_}, {"error", thread.status()}});
+  return false;
 }
 
 void WorkPool::Stop() {

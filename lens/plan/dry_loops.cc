@@ -21,6 +21,7 @@
 #include "base/metrics.h"
 #include "base/status.h"
 #include "base/stop_token.h"
+#include "base/threads.h"
 #include "binding/binding_reconciler.h"
 #include "controllers/dependencies/dependencies_reconciler.h"
 #include "detector/register.h"
@@ -196,7 +197,7 @@ DryLoops::~DryLoops() = default;
 absl::Status DryLoops::Start() {
   RETURN_IF_ERROR(parts_->Build());
   RETURN_IF_ERROR(parts_->live.Load(parts_->stop.get_token()));
-  parts_->runner = std::thread([parts = parts_.get()] {
+  parts_->runner = base::StartThread("the loops of the plan", [parts = parts_.get()] {
     const absl::Status result = parts->manager.Run(parts->stop.get_token());
     absl::MutexLock lock(&parts->mu);
     parts->result = result;

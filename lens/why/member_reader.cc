@@ -9,6 +9,7 @@
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/threads.h"
 #include "config/version.h"
 #include "kube/client/client.h"
 #include "kube/client/errors.h"
@@ -87,7 +88,13 @@ std::map<std::string, MemberAnswer> AskMembers(const MemberQuestion& question,
   for (size_t begin = 0; begin < visits.size(); begin += kAtOnce) {
     std::vector<std::thread> threads;
     for (size_t i = begin; i < std::min(visits.size(), begin + kAtOnce); ++i) {
-      threads.emplace_back([&, i] { Make(visits[i], question, stop); });
+      const auto make = [&, i] { Make(visits[i], question, stop); };
+      absl::StatusOr<std::thread> thread = base::TryStartThread(make);
+      if (thread.ok()) {
+        threads.push_back(*std::move(thread));
+      } else {
+        make();  // It takes longer then.
+      }
     }
     for (std::thread& thread : threads) thread.join();
   }

@@ -3,9 +3,12 @@
 // time, until a task that is due earlier is posted, or until Stop.
 #include "sandbox/sim/event_loop.h"
 
+#include "base/threads.h"
+
 namespace sandbox {
 
-EventLoop::EventLoop(const base::Clock& clock) : clock_(clock), thread_([this] { Run(); }) {}
+EventLoop::EventLoop(const base::Clock& clock)
+    : clock_(clock), thread_(base::StartThread("a simulated cluster", [this] { Run(); })) {}
 
 EventLoop::~EventLoop() { Stop(); }
 

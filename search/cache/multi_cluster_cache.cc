@@ -19,6 +19,7 @@
 #include "absl/synchronization/mutex.h"
 #include "api/search_keys.h"
 #include "base/status.h"
+#include "base/threads.h"
 #include "search/cache/internal/freshness.h"
 #include "search/cache/internal/growth_pause.h"
 #include "search/cache/internal/list_reader.h"
@@ -234,7 +235,7 @@ MultiClusterCache::MultiClusterCache(Options options)
     absl::MutexLock lock(&impl->mu);
     impl->reconnected.insert(cluster);
   });
-  impl->thread = std::thread([impl] { impl->Run(); });
+  impl->thread = base::StartThread("the caches of members", [impl] { impl->Run(); });
 }
 
 MultiClusterCache::~MultiClusterCache() {

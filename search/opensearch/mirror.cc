@@ -29,6 +29,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "base/stop_flag.h"
+#include "base/threads.h"
 #include "search/opensearch/bulk_writer.h"
 #include "search/opensearch/index_template.h"
 #include "search/opensearch/mirror_jobs.h"
@@ -50,7 +51,7 @@ Mirror::Mirror(MirrorOptions options, std::unique_ptr<OpenSearchClient> client,
       metrics_(metrics),
       slices_(options_.index_prefix) {
   client_->RequireAdmission();
-  thread_ = std::thread([this] { Run(); });
+  thread_ = base::StartThread("a mirror in OpenSearch", [this] { Run(); });
 }
 
 Mirror::~Mirror() {

@@ -19,6 +19,7 @@
 #include "absl/strings/strip.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/threads.h"
 #include "kube/client/kubeconfig.h"
 
 namespace search {
@@ -101,7 +102,7 @@ std::shared_ptr<SliceSource> Narrow(const Narrowed& narrowed, const Slice& slice
 
 MirrorSet::MirrorSet(Options options, const base::Clock& clock, metrics::Registry* metrics)
     : options_(std::move(options)), clock_(clock), metrics_(metrics) {
-  thread_ = std::thread([this] { Run(); });
+  thread_ = base::StartThread("the mirrors in OpenSearch", [this] { Run(); });
 }
 
 MirrorSet::~MirrorSet() {

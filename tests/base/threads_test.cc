@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,51 +18,14 @@
 #include "absl/synchronization/notification.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/eventually.h"
+#include "tests/support/no_threads.h"
 
 namespace base {
 namespace {
 
 using tests::Eventually;
-
-// While it exists, there is no room for the stack of one more thread.
-class NoRoom {
- public:
-  NoRoom() {
-    REQUIRE(getrlimit(RLIMIT_AS, &before_) == 0);
-    constexpr rlim_t kMuchLessThanAStack = 2 << 20;
-    rlimit tight = before_;
-    tight.rlim_cur = Mapped() + kMuchLessThanAStack;
-    REQUIRE(setrlimit(RLIMIT_AS, &tight) == 0);
-  }
-  ~NoRoom() { setrlimit(RLIMIT_AS, &before_); }
-
- private:
-  static rlim_t Mapped() {
-    std::ifstream file("/proc/self/statm");
-    rlim_t pages = 0;
-    file >> pages;
-    return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-  }
-  rlimit before_{};
-};
-
-// Uses up the stacks that the C library keeps of threads that have ended.
-class HeldThreads {
- public:
-  HeldThreads() {
-    for (int i = 0; i < 8; ++i) {
-      threads_.emplace_back([this] { end_.WaitForNotification(); });
-    }
-  }
-  ~HeldThreads() {
-    end_.Notify();
-    for (std::thread& thread : threads_) thread.join();
-  }
-
- private:
-  absl::Notification end_;
-  std::vector<std::thread> threads_;
-};
+using tests::HeldThreads;
+using tests::NoRoom;
 
 TEST_CASE("detached threads run, and their end is awaited") {
   std::atomic<int> ended = 0;

@@ -110,6 +110,9 @@ SOURCE_FOLDERS = sorted(MAY_INCLUDE, key=len, reverse=True)
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+# A thread that begins here: by a constructor, of an object with or without a name, or in a member or a list of threads.
+THREAD_START = re.compile(r"std::(?:thread|jthread)\s*(?:\w+\s*)?[({](?!\s*[)}])|std::async\b|\bpthread_create\b"
+                          r"|\bthreads?_?\s*(?:\.emplace_back\s*\(|[({])\s*(?:\[|&)")
 TYPE_NAME = re.compile(r"^\s*(?:template\s*<[^;{]*>\s*)?(?:class|struct|enum class)\s+(\w+)", re.MULTILINE)
 
 
@@ -235,8 +238,16 @@ def check_header_comment(path, text):
         yield Breach(path, 1, "a header opens with a comment: what it is for and how it is used")
 
 
+def check_threads(path, text):
+    if path.startswith(("tests/", "base/threads.")):
+        return
+    for match in THREAD_START.finditer(without_comments(text)):
+        yield Breach(path, line_of(text, match.start()),
+                     "base/threads.h starts threads: it says what is missing when the system has none left")
+
+
 FILE_CHECKS = (check_includes, check_size, check_guard, check_literals, check_todo, check_names,
-               check_header_comment)
+               check_header_comment, check_threads)
 
 
 def lint_file(path, text):

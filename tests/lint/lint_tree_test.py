@@ -43,6 +43,28 @@ class LintTreeTest(unittest.TestCase):
             with self.subTest(path=path, include=include):
                 self.assertEqual(rules_broken(path, f'#include "{include}"\n') == [], legal)
 
+    def test_refuses_threads_that_are_started_elsewhere(self):
+        cases = [
+            ("base/x.cc", "std::thread t([] {});", False),
+            ("base/x.cc", "thread_ = std::thread([this] { Run(); });", False),
+            ("base/x.cc", "X::X() : thread_([this] { Run(); }) {}", False),
+            ("base/x.cc", "threads_.emplace_back([this] { Run(); });", False),
+            ("base/x.cc", "threads.emplace_back(&X::Run, this);", False),
+            ("base/x.cc", "auto later = std::async(Run);", False),
+            ("base/x.cc", "pthread_create(&t, nullptr, Run, nullptr);", False),
+            ("base/x.cc", 'thread_ = StartThread("x", [this] { Run(); });', True),
+            ("base/x.cc", "std::thread thread_;", True),
+            ("base/x.cc", "std::thread thread = StartThread(what, run);", True),
+            ("base/x.cc", "return id_ == std::thread::id();", True),
+            ("base/x.cc", "std::vector<std::thread> threads_;", True),
+            ("base/x.cc", "for (std::thread& thread : threads) thread.join();", True),
+            ("base/threads.cc", "return std::thread(std::move(run));", True),
+            ("tests/base/x_test.cc", "std::thread t([] {});", True),
+        ]
+        for path, text, legal in cases:
+            with self.subTest(path=path, text=text):
+                self.assertEqual(rules_broken(path, text + "\n") == [], legal)
+
     def test_refuses_libraries_outside_their_door(self):
         cases = [
             ("base/x.cc", "rapidjson/reader.h", True),

@@ -18,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "tests/base/raw_client.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/no_threads.h"
 
 // Has a name for the dynamic linker whatever is stripped.
 extern "C" __attribute__((noinline, visibility("default"))) double BurnsTime(double x) {
@@ -178,6 +179,23 @@ TEST_CASE_METHOD(Fixture, "the other pages") {
   CHECK(absl::StrContains(goroutines.body, "Go's runtime"));
   CHECK(client.Get("/metrics").code == 404);
 }
+
+// Sanitizers map far more than the limit allows.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+TEST_CASE_METHOD(Fixture, "a CPU profile for which there is no thread is refused") {
+  {
+    const tests::HeldThreads held;
+    const tests::NoRoom no_room;
+    const tests::RawResponse refused = client.Get("/debug/pprof/profile?seconds=1");
+    CHECK(refused.code == 503);
+    CHECK(absl::StrContains(refused.body, "the system has no thread left"));
+    CHECK(absl::StrContains(refused.body, "limits of processes and threads"));
+  }
+  CHECK(Profile().code == 200);  // A later one can be taken.
+}
+
+#endif
 
 TEST_CASE("an address in use is named") {
   tests::FakeClock clock;
