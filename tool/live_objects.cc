@@ -82,6 +82,12 @@ std::string NameOf(const LiveOptions& options) {
       options.context.empty() ? "its current context" : "context " + options.context);
 }
 
+absl::StatusOr<kube::ConnectionConfig> ConfigOf(const LiveOptions& options) {
+  auto config = kube::LoadConnectionConfig({options.kubeconfig, options.context});
+  if (config.ok() || options.kubeconfig.empty()) return config;
+  return base::Annotate(config.status(), options.flag);
+}
+
 // A server that takes the connection and says nothing would keep each request of discovery waiting
 // for its whole deadline. Any other failure is that of discovery, too, which tries again.
 absl::Status AwaitFirstAnswer(kube::Client& client, const LiveOptions& options) {
@@ -95,8 +101,7 @@ absl::Status AwaitFirstAnswer(kube::Client& client, const LiveOptions& options) 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<LiveConnection>> Connect(const LiveOptions& options) {
-  ASSIGN_OR_RETURN(const kube::ConnectionConfig config,
-                   kube::LoadConnectionConfig({options.kubeconfig, options.context}));
+  ASSIGN_OR_RETURN(const kube::ConnectionConfig config, ConfigOf(options));
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
   kube::ClientOptions client;
   client.name = kube::WithoutUserInfo(config.server);

@@ -23,6 +23,7 @@ struct LiveOptions {
   std::string ns;          // "" stands for that of the context, else "default".
   // How long a server that has been connected to may take to answer for the first time.
   absl::Duration first_answer = absl::Seconds(15);
+  const char* flag = "--kubeconfig";  // Which flag `kubeconfig` is the value of, for errors.
 };
 
 // The parts of "deployment/web". TYPE is a plural, a kind, a singular or a short name in any case,

@@ -291,19 +291,22 @@ absl::Status CheckServerOf(const config::Options& options, const Connection& con
 
 absl::Status CheckClusterApi(const config::Options& options) {
   if (options.cluster_api_kubeconfig.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(
-      const kube::ConnectionConfig config,
-      kube::LoadConnectionConfig({options.cluster_api_kubeconfig, options.cluster_api_context}));
-  return kube::NewHttpTransport(config).status();
+  const auto config =
+      kube::LoadConnectionConfig({options.cluster_api_kubeconfig, options.cluster_api_context});
+  if (!config.ok()) return base::Annotate(config.status(), "--cluster-api-kubeconfig");
+  return kube::NewHttpTransport(*config).status();
 }
 
 absl::StatusOr<Connection> Connect(const config::Options& options) {
-  ASSIGN_OR_RETURN(kube::ConnectionConfig config,
-                   kube::LoadConnectionConfig({options.kubeconfig, ""}));
-  config.urgent = true;
-  Connection connection{.host = kube::HostOf(config.server)};
-  ASSIGN_OR_RETURN(connection.loops, kube::NewHttpTransport(config));
-  ASSIGN_OR_RETURN(connection.election, kube::NewHttpTransport(config));
+  auto config = kube::LoadConnectionConfig({options.kubeconfig, ""});
+  if (!config.ok() && !options.kubeconfig.empty()) {
+    return base::Annotate(config.status(), "--kubeconfig");
+  }
+  RETURN_IF_ERROR(config.status());
+  config->urgent = true;
+  Connection connection{.host = kube::HostOf(config->server)};
+  ASSIGN_OR_RETURN(connection.loops, kube::NewHttpTransport(*config));
+  ASSIGN_OR_RETURN(connection.election, kube::NewHttpTransport(*config));
   if (!options.shadow) return connection;
   connection.shadow = std::make_shared<kube::Shadow>(base::RealClock());
   for (std::shared_ptr<kube::Transport>* transport : {&connection.loops, &connection.election}) {

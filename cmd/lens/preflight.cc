@@ -37,7 +37,8 @@ constexpr char kExamples[] = R"(Examples:
 
 struct PreflightOptions {
   tool::LiveOptions plane{.program = "karmada-lens"};
-  tool::LiveOptions host{.program = "karmada-lens", .ns = api::kSystemNamespace};
+  tool::LiveOptions host{
+      .program = "karmada-lens", .ns = api::kSystemNamespace, .flag = "--host-kubeconfig"};
   std::string deployment = api::kControllerManager;
   std::string args_file;
   Output output = Output::kText;

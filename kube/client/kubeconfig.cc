@@ -21,9 +21,19 @@ std::string DirectoryOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// Returns kNotFound if the file does not exist, and kOutOfRange if it is empty or has only
+// comments.
 absl::Status MergeFile(const std::string& path, KubeconfigEntries& entries) {
-  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
-  return base::Annotate(entries.Merge(text, DirectoryOf(path)), "kubeconfig ", path);
+  const absl::StatusOr<std::string> text = base::ReadFile(path);
+  if (!text.ok()) {
+    return {text.status().code(), absl::StrCat("kubeconfig ", text.status().message())};
+  }
+  const absl::StatusOr<bool> says_something = entries.Merge(*text, DirectoryOf(path));
+  if (!says_something.ok()) {
+    return base::Annotate(says_something.status(), "kubeconfig ", path);
+  }
+  if (*says_something) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat("kubeconfig ", path, " is empty"));
 }
 
 // Errors name `files`, also those about PEM text that appear only when a connection is made with
@@ -41,23 +51,26 @@ absl::StatusOr<ConnectionConfig> ResolveFrom(const std::string& files,
 
 absl::StatusOr<ConnectionConfig> LoadFile(const std::string& path, const std::string& context) {
   KubeconfigEntries entries;
-  RETURN_IF_ERROR(MergeFile(path, entries));
+  const absl::Status merged = MergeFile(path, entries);
+  if (absl::IsOutOfRange(merged)) return absl::InvalidArgumentError(merged.message());
+  RETURN_IF_ERROR(merged);
   return ResolveFrom(path, entries, context);
 }
 
-// Loads the files of $KUBECONFIG; missing ones are skipped if at least one exists.
+// Loads the files of $KUBECONFIG. Missing and empty ones are skipped, as by kubectl, if another one
+// says something.
 absl::StatusOr<ConnectionConfig> LoadList(const std::string& list, const std::string& context) {
   KubeconfigEntries entries;
   bool found = false;
   for (const absl::string_view part : absl::StrSplit(list, ':', absl::SkipEmpty())) {
     const absl::Status merged = MergeFile(std::string(part), entries);
-    if (absl::IsNotFound(merged)) continue;
+    if (absl::IsNotFound(merged) || absl::IsOutOfRange(merged)) continue;
     RETURN_IF_ERROR(merged);
     found = true;
   }
   if (!found) {
     return absl::NotFoundError(
-        absl::StrCat("none of the files in $KUBECONFIG (", list, ") exists"));
+        absl::StrCat("none of the files in $KUBECONFIG (", list, ") exists and is not empty"));
   }
   return ResolveFrom(list, entries, context);
 }
@@ -162,10 +175,11 @@ absl::Status KubeconfigEntries::MergeSection(const json::Value& list, const char
   return absl::OkStatus();
 }
 
-absl::Status KubeconfigEntries::Merge(absl::string_view text, const std::string& directory) {
+absl::StatusOr<bool> KubeconfigEntries::Merge(absl::string_view text,
+                                              const std::string& directory) {
   auto parsed = yaml::ParseAll(text);
   RETURN_IF_ERROR(parsed.status());
-  if (parsed->empty()) return absl::OkStatus();  // Lists may contain empty files.
+  if (parsed->empty()) return false;
   const json::Value& root = parsed->front();
   if (!root.is_object()) return absl::InvalidArgumentError("not a kubeconfig: not a mapping");
   if (const auto kind = root["kind"].AsString("Config"); kind != "Config") {
@@ -174,7 +188,8 @@ absl::Status KubeconfigEntries::Merge(absl::string_view text, const std::string&
   if (current_context_.empty()) current_context_ = root["current-context"].ToString();
   RETURN_IF_ERROR(MergeSection(root["clusters"], "cluster", directory, clusters_));
   RETURN_IF_ERROR(MergeSection(root["users"], "user", directory, users_));
-  return MergeSection(root["contexts"], "context", directory, contexts_);
+  RETURN_IF_ERROR(MergeSection(root["contexts"], "context", directory, contexts_));
+  return true;
 }
 
 absl::StatusOr<ConnectionConfig> KubeconfigEntries::Resolve(const std::string& context) const {
@@ -219,7 +234,7 @@ absl::StatusOr<ConnectionConfig> ParseKubeconfig(absl::string_view text,
                                                  const std::string& directory,
                                                  const std::string& context) {
   KubeconfigEntries entries;
-  RETURN_IF_ERROR(entries.Merge(text, directory));
+  RETURN_IF_ERROR(entries.Merge(text, directory).status());
   return entries.Resolve(context);
 }
 

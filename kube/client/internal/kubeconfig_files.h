@@ -31,8 +31,9 @@ class KubeconfigEntries {
     std::string directory;
   };
 
-  // Adds the entries of a file's text; earlier definitions stay. kInvalidArgument.
-  absl::Status Merge(absl::string_view text, const std::string& directory);
+  // Adds the entries of a file's text; earlier definitions stay. Returns false for a text that has
+  // nothing but comments. kInvalidArgument.
+  absl::StatusOr<bool> Merge(absl::string_view text, const std::string& directory);
   // Returns the connection that a context ("" for the current one) defines. kInvalidArgument.
   absl::StatusOr<ConnectionConfig> Resolve(const std::string& context) const;
 

@@ -259,6 +259,11 @@ TEST_CASE("Files of $KUBECONFIG are merged, the first definition wins, paths sta
   CHECK(config->server == "https://example:6443");
   CHECK(config->token_file == dir.path() + "/one/t");
 
+  // kubectl skips empty files of the list, too.
+  const std::string empty = dir.Write("empty", "# nothing\n");
+  CHECK(Load({}, {{"KUBECONFIG", absl::StrCat(empty, ":", first, ":", second)}}).ok());
+  CHECK(absl::IsNotFound(Load({}, {{"KUBECONFIG", empty}}).status()));
+
   const absl::Status none = Load({}, {{"KUBECONFIG", "/nonexistent:/neither"}}).status();
   CHECK(absl::IsNotFound(none));
   CHECK_THAT(std::string(none.message()), Catch::Contains("/nonexistent:/neither"));
@@ -304,7 +309,14 @@ TEST_CASE("The flag comes before $KUBECONFIG, the pod's own account and ~/.kube/
 TEST_CASE("A file that cannot be loaded is named") {
   const tests::TempDirectory dir;
   CHECK(absl::IsNotFound(Load({.path = "/nonexistent"}, {}).status()));
-  CHECK(absl::IsInvalidArgument(Load({.path = dir.path()}, {}).status()));
+  CHECK(Load({.path = dir.path()}, {}).status() ==
+        absl::InvalidArgumentError(
+            absl::StrCat("kubeconfig ", dir.path(), " cannot be read: Is a directory")));
+  for (const char* text : {"", "\n", "# nothing\n"}) {
+    const std::string empty = dir.Write("empty", text);
+    CHECK(Load({.path = empty}, {}).status() ==
+          absl::InvalidArgumentError(absl::StrCat("kubeconfig ", empty, " is empty")));
+  }
   const std::string broken = dir.Write("broken", Kubeconfig("", ""));
   CHECK_THAT(std::string(Load({.path = broken}, {}).status().message()),
              Catch::StartsWith("kubeconfig " + broken + ": context \"main\""));
