@@ -108,8 +108,8 @@ noise: build ## Run the tests with their threads held up at random (15 minutes; 
 	@$(PYTHON) -u tests/noise/run.py --seconds $(NOISE_SECONDS) --seeds $(NOISE_SEEDS) --jobs $(JOBS) $(if $(NOISE_SEED),--seed $(NOISE_SEED)) $(NOISE_SUITES)
 
 .PHONY: hostile
-hostile: setup ## Attack karmada-search over the sandbox, and see that it stays within its bounds (some attacks: HOSTILE="sort slow")
-	$(call build,release,karmada-search karmada-sandbox search_load)
+hostile: setup ## Attack karmada-search and the controller manager over the sandbox, and see that they stay within their bounds (some attacks: HOSTILE="sort slow")
+	$(call build,release,karmada-search karmada-controller-manager karmada-sandbox search_load)
 	@echo "== hostile"
 	@$(PYTHON) -u tests/hostile/run.py $(HOSTILE)
 

@@ -34,13 +34,10 @@ class Kube:
         self.kubeconfig = pathlib.Path(kubeconfig)
         self._kubectl = kubectl
         config = yaml.safe_load(self.kubeconfig.read_text())
-        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         self.context = config["current-context"]
-        self.server = cluster["server"]
+        self.server = config["clusters"][0]["cluster"]["server"]
         self._address = urllib.parse.urlparse(self.server).netloc
-        authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
-        self._tls = ssl.create_default_context(cadata=authority)
-        _load_client_certificate(self._tls, user)
+        self._tls = client_tls(config)
         self._connection = None
 
     def request(self, method, path, body=None, content_type="application/json", timeout=30):
@@ -149,6 +146,14 @@ class Kube:
 
     def wait_ready(self, path="/readyz", timeout=120):
         wait_until(f"{path} of {self.server}", lambda: self.request("GET", path, timeout=5) or True, timeout)
+
+
+def client_tls(kubeconfig):
+    """TLS as the first cluster and user of a parsed kubeconfig have it, for clients."""
+    authority = base64.b64decode(kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"]).decode()
+    context = ssl.create_default_context(cadata=authority)
+    _load_client_certificate(context, kubeconfig["users"][0]["user"])
+    return context
 
 
 def _load_client_certificate(context, user):

@@ -4,27 +4,33 @@ from dataclasses import dataclass, field
 
 ATTACKS = []
 
+# What holds in every attack on a program.
+_ALWAYS = {"search": {"threads": 100}, "manager": {"threads": 120, "stacks without threads": 0, "bystander failed": 0}}
+
 
 @dataclass(frozen=True)
 class Attack:
-    """`run(attacked, size)` attacks a karmada-search and returns figures by name; `size` is "short" or "long"."""
+    """`run(attacked, size)` attacks a program and returns figures by name; `size` is that of the form, "short" or "long"."""
 
     name: str
     run: object
+    # An attack without a size for a form has no such form.
     sizes: dict
     # The most that a figure may be, in both forms and in the long one alone. Times are in the long one only: a machine that does
     # something else at the same time makes them worthless.
     at_most: dict = field(default_factory=dict)
     at_most_long: dict = field(default_factory=dict)
     flags: tuple = ()
+    target: str = "search"  # Or "manager".
+    is_started: bool = True  # Whether the program runs when the attack begins; otherwise the attack starts it.
 
     def bounds(self, is_long):
-        return {**self.at_most, **(self.at_most_long if is_long else {})}
+        return {**_ALWAYS[self.target], **self.at_most, **(self.at_most_long if is_long else {})}
 
 
-def attack(name, sizes, at_most=None, at_most_long=None, flags=()):
+def attack(name, sizes, at_most=None, at_most_long=None, **how):
     """Declares a function an attack."""
     def declare(run):
-        ATTACKS.append(Attack(name, run, sizes, at_most or {}, at_most_long or {}, tuple(flags)))
+        ATTACKS.append(Attack(name, run, sizes, at_most or {}, at_most_long or {}, **how))
         return run
     return declare

@@ -20,10 +20,11 @@ from rig.sandbox_search import PROXY, SandboxSearch  # noqa: E402
 from search import pods  # noqa: E402
 from search.load import Load  # noqa: E402
 
+from .figures import MB, Figures  # noqa: E402,F401  (attacks take MB from here)
+
 VIEW = "/apis/search.karmada.io/v1alpha1/search/cache"
 # The memory limit of the chart (search.resources.limits.memory).
 CHART_LIMIT = 1 << 30
-MB = 1_000_000
 
 
 class Site(SandboxSearch):
@@ -61,18 +62,18 @@ class Site(SandboxSearch):
         return Load(paths.BIN / "search_load", self.kube(member).server.removeprefix("https://"),
                     folder / "client.certificate", folder / "client.key")
 
-    def attacked(self, flags=()):
+    def attacked(self, attack):
         """A karmada-search that has all pods. Use as a context manager."""
-        return Attacked(self, flags)
+        return Attacked(self, attack.flags)
 
 
-class Attacked:
+class Attacked(Figures):
     """A running karmada-search, with its memory, CPU time and threads, and a bystander who goes on reading."""
 
     def __init__(self, site, flags):
+        super().__init__()
         self._site, self._flags = site, flags
-        self.process = self._bystander = None
-        self.figures = {}
+        self._bystander = None
 
     def __enter__(self):
         self._site.start_search(self._flags, self._site._program)
@@ -82,8 +83,7 @@ class Attacked:
         except BaseException:
             self._site.stop_search()
             raise
-        self.forget_peak()
-        self.figures["before MB"] = self.process.rss_bytes() / MB
+        self.begin_figures()
         self._bystander = Bystander(self)
         return self
 
@@ -136,32 +136,10 @@ class Attacked:
 
     # ---- Figures --------------------------------------------------------------------------------------
 
-    def forget_peak(self):
-        pathlib.Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
-
-    def threads(self):
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("Threads:"))
-
-    def descriptors(self):
-        """How many files and connections it has open."""
-        return len(list(pathlib.Path(f"/proc/{self.process.pid}/fd").iterdir()))
-
-    def wait_quiet(self, timeout=120):
-        """Waits until it uses next to no CPU time for half a second; returns the CPU time used so far."""
-        end = time.monotonic() + timeout
-        while time.monotonic() < end:
-            before = self.process.cpu_seconds()
-            time.sleep(0.5)
-            if self.process.cpu_seconds() - before < 0.1:
-                break
-        return self.process.cpu_seconds()
-
     def finish(self):
         """Ends the attack: notes memory and what the bystander saw."""
         self.process.check_alive()
-        self.figures["peak MB"] = self.process.peak_rss_bytes() / MB
-        self.figures["growth MB"] = self.figures["peak MB"] - self.figures["before MB"]
+        self.end_figures()
         self._bystander.stop()
         self.figures |= self._bystander.figures()
         self.admin.request("GET", "/readyz")
