@@ -32,6 +32,12 @@ class PerTemplate {
     absl::MutexLock lock(&mu_);
     values_.insert_or_assign(std::move(request), std::move(value));
   }
+  // Changes what is there, or a new Value. `change` runs under the lock.
+  void Change(kube::Request request, absl::FunctionRef<void(Value&)> change) {
+    request.variant = 0;
+    absl::MutexLock lock(&mu_);
+    change(values_[std::move(request)]);
+  }
   // Removes and returns what is there.
   std::optional<Value> Extract(kube::Request request) {
     request.variant = 0;

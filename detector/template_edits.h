@@ -22,22 +22,37 @@
 
 namespace detector {
 
+struct TemplateEdit {
+  std::string version;
+  // The server went back to this version: every other one is of a history that is over.
+  bool went_back = false;
+};
+
 // Holds the resourceVersion after the last edit of each template. Thread-safe.
-class TemplateEdits : public PerTemplate<std::string> {
+class TemplateEdits : public PerTemplate<TemplateEdit> {
  public:
   // Records that the template's specification was changed, which gave it this resourceVersion.
   void Add(kube::Request request, absl::string_view version) {
-    Set(std::move(request), std::string(version));
+    Change(std::move(request), [&](TemplateEdit& edit) {
+      edit = {std::string(version), edit.went_back && edit.version == version};
+    });
+  }
+  // Records that the template has an earlier state again, that of this resourceVersion, because its
+  // server was restored from a backup.
+  void AddRestored(kube::Request request, absl::string_view version) {
+    Set(std::move(request), {std::string(version), /*went_back=*/true});
   }
   // Returns whether an edit is known that came after `version`, and forgets one that came before.
   bool HasSince(const kube::Request& request, absl::string_view version) {
-    return HasOrForget(request, [&](const std::string& edit) { return IsLater(edit, version); });
+    return HasOrForget(request, [&](const TemplateEdit& edit) {
+      return edit.went_back ? edit.version != version : IsLater(edit.version, version);
+    });
   }
   // Returns whether the last edit gave the template exactly this version, and forgets it then.
   bool Take(const kube::Request& request, absl::string_view version) {
     bool taken = false;
-    HasOrForget(request, [&](const std::string& edit) {
-      taken = edit == version;
+    HasOrForget(request, [&](const TemplateEdit& edit) {
+      taken = edit.version == version;
       return !taken;
     });
     return taken;

@@ -234,6 +234,9 @@ void TemplateSource::OnUpdate(kube::Request request, const kube::Object& before,
   if (ChangedByKarmada(before, after) &&
       IsLazilyGoverned(after, deps_.policies, deps_.cluster_policies)) {
     request.variant = kNotByAnEdit;
+  } else if (TemplateEdits::IsLater(before.resource_version(), after.resource_version())) {
+    // A pass that knew the state that is gone may have written the binding after the restoration.
+    deps_.memory.edits.AddRestored(request, after.resource_version());
   } else {
     deps_.memory.edits.Add(request, after.resource_version());
   }

@@ -264,6 +264,20 @@ TEST_CASE_METHOD(RecheckFixture, "a template that a restored server takes back i
   CHECK(rechecked.size() == 0);
 }
 
+TEST_CASE_METHOD(
+    RecheckFixture,
+    "a state that a restored server takes back is recorded in the place of a later one") {
+  // A pass that still knew the later state has written it after the restoration.
+  kube::Object binding = server->Find(api::ResourceBindings(), {"ns", "web-deployment"});
+  binding.Set({"spec", "resource", "resourceVersion"}, "1000000");
+  PutCached(api::ResourceBindings(), binding);
+  const kube::Request request{.key = kWeb, .gvk = kDeployments.gvk};
+  memory.edits.AddRestored(request, web.resource_version());
+  memory.edits.Add(request, web.resource_version());  // As when the binding was set back, too.
+  REQUIRE(Reconcile().ok());
+  CHECK(RecordedVersion() == web.resource_version());
+}
+
 TEST_CASE_METHOD(RecheckFixture, "an edit that comes while its predecessor is worked on is kept") {
   const kube::Object later = NextVersion(web);
   // The informer reports the edit while the pass that read the old template still runs.

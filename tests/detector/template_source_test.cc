@@ -117,6 +117,19 @@ TEST_CASE_METHOD(Fixture, "a kind that comes again after its bindings went waits
   CHECK_FALSE(MayWatch());
 }
 
+TEST_CASE_METHOD(Fixture, "a state that a restored server takes back is an edit after all others") {
+  kube::Object later = kube::Object::Make(kRobots.gvk, {"ns", "r"});
+  later.Set({"metadata", "resourceVersion"}, "20");
+  later.Set({"spec", "arms"}, 3);
+  kube::Object restored = later;
+  restored.Set({"metadata", "resourceVersion"}, "10");
+  restored.Set({"spec", "arms"}, 2);
+  source->HandlerFor(kRobots).on_update(kube::Share(later), kube::Share(restored));
+  const kube::Request request{.key = {"ns", "r"}, .gvk = kRobots.gvk};
+  CHECK(memory.edits.HasSince(request, "20"));
+  CHECK_FALSE(memory.edits.HasSince(request, "10"));
+}
+
 // The detector's loops, on a control plane that serves Deployments, as its cluster does.
 struct StandBy : tests::LoopsFixture {
   tests::ScriptedInterpreter scripted;
