@@ -13,17 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/search_keys.h"
 #include "base/status.h"
 #include "base/yaml.h"
+#include "cmd/sandbox/relays.h"
 #include "cmd/sandbox/session.h"
 #include "kube/client/kubeconfig.h"
-#include "kube/relay/relay.h"
-#include "kube/server/negotiation.h"
 #include "sandbox/delegation.h"
-#include "sandbox/kinds/api_errors.h"
 #include "sandbox/manifests.h"
 
 namespace cmd {
@@ -98,29 +95,6 @@ absl::Status Install(sandbox::Backend& backend) {
   return Ensure(backend, "customresourcedefinitions", kube::Object(std::move(definition)));
 }
 
-base::HttpResponse NotNow(const std::string& why) {
-  return kube::server::ErrorAnswer(
-      sandbox::ToStatus({503, "ServiceUnavailable", absl::StrCat("karmada-search: ", why), {}}));
-}
-
-base::HttpHandler RelayTo(std::shared_ptr<kube::Forwarder> forwarder) {
-  return [forwarder = std::move(forwarder)](const base::HttpRequest& request,
-                                            std::shared_ptr<base::HttpResponder> responder) {
-    kube::RelayOptions options;
-    options.path = request.target;
-    for (const auto& [name, value] : request.fields) {
-      if (absl::StartsWithIgnoreCase(name, "impersonate-")) {
-        options.set_headers.emplace_back(name, value);
-      }
-    }
-    options.head_timeout = absl::InfiniteDuration();
-    options.on_error = [](const absl::Status& error) {
-      return NotNow(std::string(error.message()));
-    };
-    kube::Relay(request, std::move(responder), *forwarder, std::move(options));
-  };
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SearchBeside>> SearchBeside::Start(sandbox::Fleet& fleet,
@@ -146,14 +120,14 @@ absl::StatusOr<std::unique_ptr<SearchBeside>> SearchBeside::Start(sandbox::Fleet
                         "--bind-address=127.0.0.1", absl::StrCat("--secure-port=", port)},
                        absl::StrCat(directory, "/", kProgram, ".log"), url));
   RETURN_IF_ERROR(search->daemon_.Start(program));
-  sandbox::Delegate(fleet.control_plane(), Path(), RelayTo(std::move(forwarder)));
+  sandbox::Delegate(fleet.control_plane(), Path(), RelayTo(std::move(forwarder), "", kProgram));
   return search;
 }
 
 SearchBeside::~SearchBeside() {
   sandbox::Delegate(fleet_.control_plane(), Path(),
                     [](const base::HttpRequest&, const std::shared_ptr<base::HttpResponder>& to) {
-                      to->Send(NotNow("it was stopped"));
+                      to->Send(NotNow(kProgram, "it was stopped"));
                     });
 }
 

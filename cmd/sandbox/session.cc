@@ -15,8 +15,11 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "cmd/sandbox/customization_admission.h"
+#include "cmd/sandbox/relays.h"
+#include "cmd/sandbox/simulated_metrics.h"
 #include "cmd/sandbox/status.h"
 #include "cmd/sandbox/steering.h"
+#include "sandbox/sim/webhook_rules.h"
 
 namespace cmd {
 namespace {
@@ -79,8 +82,15 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SandboxOptions& opt
   const std::string& path = session->directory_.path();
   sandbox::Backend& karmada = session->fleet_->control_plane().backend();
   karmada.AddAdmission(CustomizationAdmission(karmada));
+  karmada.AddAdmission(sandbox::WebhookRules());
+  for (const std::string& name : session->fleet_->member_names()) {
+    session->extras_.push_back(std::make_unique<sandbox::MemberExtras>(
+        session->fleet_->member(name)->backend(), session->loop_));
+    RETURN_IF_ERROR(ServeMetrics(*session->fleet_->member(name)));
+  }
   RETURN_IF_ERROR(session->SetEarlierRunAside());
   RETURN_IF_ERROR(session->fleet_->WriteKubeconfigs(path));
+  RETURN_IF_ERROR(ServeClusterProxies(*session->fleet_, path));
   session->daemon_ = std::make_unique<Daemon>(session->ManagerArguments(), session->LogPath());
   ASSIGN_OR_RETURN(
       session->control_,

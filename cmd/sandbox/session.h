@@ -14,6 +14,8 @@
 #include "cmd/sandbox/options.h"
 #include "cmd/sandbox/search_beside.h"
 #include "sandbox/fleet.h"
+#include "sandbox/sim/event_loop.h"
+#include "sandbox/sim/member_extras.h"
 
 namespace cmd {
 
@@ -75,7 +77,9 @@ class Session {
   DirectoryLock lock_;
   const std::vector<std::string> manager_flags_;
   std::string earlier_run_;
+  sandbox::EventLoop loop_;  // Of extras_.
   std::unique_ptr<sandbox::Fleet> fleet_;
+  std::vector<std::unique_ptr<sandbox::MemberExtras>> extras_;
   std::unique_ptr<Daemon> daemon_;
   std::unique_ptr<SearchBeside> search_;
   // Declared last, because it steers the fleet and the daemon.

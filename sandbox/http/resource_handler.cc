@@ -97,6 +97,16 @@ absl::Status ResourceHandler::CheckSimulated(const ResourceCall& call) {
 }
 
 absl::StatusOr<base::HttpResponse> ResourceHandler::Get(const ResourceCall& call) {
+  const bool is_log = call.info.subresource == "log" && call.info.gvr.resource == "pods" &&
+                      call.info.gvr.group.empty();
+  if (is_log) {
+    ASSIGN_OR_RETURN(const kube::ObjectPtr pod, backend_.GetOf(*call.resource, call.info.key, ""));
+    base::HttpResponse response;
+    response.code = 200;
+    response.content_type = "text/plain";
+    ASSIGN_OR_RETURN(response.body, SimulatedLog(*pod, call.request.Query("container")));
+    return response;
+  }
   ASSIGN_OR_RETURN(const kube::ObjectPtr object,
                    backend_.GetOf(*call.resource, call.info.key, call.info.subresource));
   return ObjectAnswer(call, 200, object);

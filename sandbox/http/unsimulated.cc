@@ -23,7 +23,6 @@ constexpr absl::string_view kNoTokens =
     "karmada-sandbox issues no tokens, clients use the certificates of its kubeconfigs";
 
 constexpr Unsimulated kUnsimulated[] = {
-    {"", "pods", "log", "pod", "has no logs", kNoContainers},
     {"", "pods", "exec", "pod", "cannot run a command", kNoContainers},
     {"", "pods", "attach", "pod", "cannot be attached to", kNoContainers},
     {"", "pods", "portforward", "pod", "cannot forward a port", kNoContainers},
@@ -36,7 +35,26 @@ constexpr Unsimulated kUnsimulated[] = {
     {"", "serviceaccounts", "token", "service account", "cannot get a token", kNoTokens},
 };
 
+bool HasContainer(const kube::Object& pod, absl::string_view name) {
+  for (const char* list : {"containers", "initContainers", "ephemeralContainers"}) {
+    for (const json::Value& container : pod.spec()[list].items()) {
+      if (container["name"].AsString() == name) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
+
+absl::StatusOr<std::string> SimulatedLog(const kube::Object& pod, absl::string_view container) {
+  const absl::string_view name =
+      container.empty() ? pod.spec()["containers"].At(0)["name"].AsString() : container;
+  if (!HasContainer(pod, name)) {
+    return BadRequest(absl::StrCat("container ", name, " is not valid for pod ", pod.name()));
+  }
+  return absl::StrCat("This is not a log of the container ", name, " of pod ", pod.key().ToString(),
+                      ": ", kNoContainers, ".\n");
+}
 
 absl::Status RefuseUnsimulated(const kube::Gvr& gvr, const std::string& subresource,
                                const std::string& name) {

@@ -22,6 +22,8 @@
 namespace sandbox {
 namespace {
 
+constexpr char kReplicaFailure[] = "ReplicaFailure";
+
 constexpr char kHashLabel[] = "pod-template-hash";
 constexpr char kRevision[] = "deployment.kubernetes.io/revision";
 constexpr char kDesired[] = "deployment.kubernetes.io/desired-replicas";
@@ -87,6 +89,24 @@ kube::Object NewSet(const kube::Object& deployment, int64_t revision) {
 bool IsOlder(const kube::ObjectPtr& a, const kube::ObjectPtr& b) {
   if (RevisionOf(*a) != RevisionOf(*b)) return RevisionOf(*a) < RevisionOf(*b);
   return a->name() < b->name();
+}
+
+// Takes over from the ReplicaSet that pods cannot be created.
+void ShowReplicaFailure(const kube::ObjectPtr& set, absl::Time now, json::Value& status) {
+  const json::Value* failure =
+      set == nullptr ? nullptr : kube::FindCondition(set->status()["conditions"], kReplicaFailure);
+  json::Value conditions = json::Value::Array();
+  for (const json::Value& condition : status["conditions"].items()) {
+    const bool is_over = failure == nullptr && condition["type"].AsString() == kReplicaFailure;
+    if (!is_over) conditions.Append(condition);
+  }
+  if (failure != nullptr) {
+    SetWorkloadCondition(conditions,
+                         {kReplicaFailure, "True", (*failure)["reason"].AsString(),
+                          (*failure)["message"].ToString()},
+                         now);
+  }
+  status.Set("conditions", std::move(conditions));
 }
 
 }  // namespace
@@ -209,6 +229,7 @@ absl::Status Deployments::UpdateStatus(const kube::Object& deployment, const Set
   const absl::Time now = controller_.Now();
   json::Value status =
       RolloutStatus(deployment, StateOf(deployment, sets.current, sets.old), name, now);
+  ShowReplicaFailure(sets.current, now, status);
   kube::Object updated = deployment;
   updated.Set({"status"}, status);
   if (const absl::Time deadline = RolloutDeadline(updated); deadline != absl::InfiniteFuture()) {

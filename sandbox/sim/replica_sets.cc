@@ -5,12 +5,16 @@
 #include <utility>
 
 #include "base/status.h"
+#include "kube/meta/object.h"
+#include "sandbox/kinds/api_errors.h"
 #include "sandbox/sim/children.h"
 #include "sandbox/sim/kinds.h"
 #include "sandbox/sim/writes.h"
 
 namespace sandbox {
 namespace {
+
+constexpr char kReplicaFailure[] = "ReplicaFailure";
 
 // Pods with a lower rank, which do less, are deleted first.
 auto DeletionRank(const kube::ObjectPtr& pod) {
@@ -37,12 +41,14 @@ absl::Status ReplicaSets::Reconcile(const kube::ObjectKey& key) {
   ASSIGN_OR_RETURN(const kube::ObjectPtr set,
                    FindObject(backend_, kinds::ReplicaSets().gvr(), key));
   if (set == nullptr) return absl::OkStatus();
+  absl::Status scaled;
   if (!set->IsDeleting()) {
     ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> pods,
                      ClaimChildren(backend_, kinds::Pods().gvr(), *set));
-    RETURN_IF_ERROR(Scale(*set, ActiveOf(std::move(pods))));
+    scaled = Scale(*set, ActiveOf(std::move(pods)));
   }
-  return UpdateStatus(*set);
+  RETURN_IF_ERROR(UpdateStatus(*set, scaled));
+  return scaled;
 }
 
 absl::Status ReplicaSets::Scale(const kube::Object& set, std::vector<kube::ObjectPtr> active) {
@@ -57,7 +63,7 @@ absl::Status ReplicaSets::Scale(const kube::Object& set, std::vector<kube::Objec
   return absl::OkStatus();
 }
 
-absl::Status ReplicaSets::UpdateStatus(const kube::Object& set) {
+absl::Status ReplicaSets::UpdateStatus(const kube::Object& set, const absl::Status& scaled) {
   ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> pods,
                    ClaimChildren(backend_, kinds::Pods().gvr(), set));
   pods = ActiveOf(std::move(pods));
@@ -76,6 +82,16 @@ absl::Status ReplicaSets::UpdateStatus(const kube::Object& set) {
   if (labelled > 0) status.Set("fullyLabeledReplicas", labelled);
   if (counts.ready > 0) status.Set("readyReplicas", counts.ready);
   if (counts.available > 0) status.Set("availableReplicas", counts.available);
+  if (!scaled.ok()) {
+    // The message names a pod that is another one each time, so the first one stays.
+    json::Value conditions = set.status()["conditions"];
+    if (!kube::IsConditionTrue(conditions, kReplicaFailure)) {
+      kube::SetCondition(conditions,
+                         {kReplicaFailure, "True", "FailedCreate", ErrorOf(scaled).message},
+                         controller_.Now());
+    }
+    status.Set("conditions", std::move(conditions));
+  }
   return WriteStatus(backend_, kinds::ReplicaSets().gvr(), set, std::move(status));
 }
 

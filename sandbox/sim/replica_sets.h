@@ -16,7 +16,8 @@ class ReplicaSets {
  private:
   absl::Status Reconcile(const kube::ObjectKey& key);
   absl::Status Scale(const kube::Object& set, std::vector<kube::ObjectPtr> active);
-  absl::Status UpdateStatus(const kube::Object& set);
+  // `scaled` is what became of the creation and deletion of pods.
+  absl::Status UpdateStatus(const kube::Object& set, const absl::Status& scaled);
 
   Backend& backend_;
   Controller controller_;

@@ -4,7 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/cron_schedule.h"
+#include "base/time_zone.h"
 #include "kube/meta/selector.h"
 #include "sandbox/kinds/schema.h"
 
@@ -221,7 +224,19 @@ void ValidateRoleBinding(const kube::Object& object, FieldErrors& errors) {
 }
 
 void ValidateCronJob(const kube::Object& object, FieldErrors& errors) {
-  if (object.spec()["schedule"].AsString().empty()) errors.Required("spec.schedule");
+  const json::Value &schedule = object.spec()["schedule"], &zone = object.spec()["timeZone"];
+  if (schedule.AsString().empty()) {
+    errors.Required("spec.schedule");
+  } else if (absl::StrContains(schedule.AsString(), "TZ")) {
+    errors.Invalid("spec.schedule", schedule,
+                   "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+  } else {
+    const auto parsed = base::CronSchedule::Parse(schedule.AsString(), absl::UTCTimeZone());
+    if (!parsed.ok()) errors.Invalid("spec.schedule", schedule, parsed.status().message());
+  }
+  if (zone.is_null()) return;
+  const absl::Status known = base::FindTimeZone(zone.AsString()).status();
+  if (!known.ok()) errors.Invalid("spec.timeZone", zone, known.message());
 }
 
 struct Validator {

@@ -159,6 +159,27 @@ def check_manager_flags(sandbox):
         check("the manager has them", "gates=Failover=true" in log.read())
 
 
+def check_cluster_proxy(sandbox):
+    """Members are reached through the control plane, as karmadactl does it, and say what their nodes use."""
+    for path in ("/api/v1/nodes", "/apis/metrics.k8s.io/v1beta1/nodes"):
+        code, nodes = sandbox.request("GET", MEMBER + "/proxy" + path)
+        check(path + " through the proxy", code == 200 and len(nodes["items"]) == 3, code, nodes)
+    check("the usage of a node", nodes["items"][0]["usage"]["cpu"].endswith("m"), nodes)
+    groups = [group["name"] for group in sandbox.request("GET", MEMBER + "/proxy/apis")[1]["groups"]]
+    check("the metrics of a member are discovered", "metrics.k8s.io" in groups, groups)
+
+
+def check_webhook_rules(sandbox):
+    """What karmada-webhook refuses, the control plane refuses."""
+    hpa = {"apiVersion": "autoscaling.karmada.io/v1alpha1", "kind": "FederatedHPA", "metadata": {"name": "a"},
+           "spec": {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+                    "minReplicas": 5, "maxReplicas": 3}}
+    code, answer = sandbox.request(
+        "POST", "/apis/autoscaling.karmada.io/v1alpha1/namespaces/default/federatedhpas", hpa)
+    check("an impossible FederatedHPA", code == 403 and "must be greater than or equal to `minReplicas`" in
+          answer["message"], code, answer)
+
+
 def check_joining(sandbox):
     eventually("the member to be ready", lambda: sandbox.member()[1])
     before, _ = sandbox.member()
@@ -182,6 +203,8 @@ def main():
         try:
             check("nothing is said of an earlier run", first.said() == "", first.said())
             check_joining(first)
+            check_cluster_proxy(first)
+            check_webhook_rules(first)
             check_steering(first)
             check_status(first)
             check("Ctrl-C", first.stop(signal.SIGINT) == 0)

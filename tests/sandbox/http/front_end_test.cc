@@ -113,7 +113,6 @@ TEST_CASE("requests that need real containers are refused with a sentence that g
       "spec":{"containers":[{"name":"web","image":"nginx"}]}})"));
   REQUIRE(f.Post(pods, pod).code == 201);
   const std::pair<FrontEndFixture::Call, const char*> cases[] = {
-      {{.target = pods + "/web/log?container=web"}, "pod \"web\" has no logs: karmada-sandbox"},
       {{.method = "POST", .target = pods + "/web/exec?command=ls"}, "cannot run a command"},
       {{.target = pods + "/web/attach"}, "cannot be attached to"},
       {{.method = "POST", .target = pods + "/web/portforward"}, "cannot forward a port"},
@@ -127,6 +126,23 @@ TEST_CASE("requests that need real containers are refused with a sentence that g
     CHECK(refused.body["reason"].AsString() == "NotImplemented");
     CHECK_THAT(refused.body["message"].ToString(), Catch::Contains(says));
   }
+}
+
+TEST_CASE("the log of a container is a line that says that it is simulated") {
+  FrontEndFixture f;
+  const std::string pods = "/api/v1/namespaces/default/pods";
+  const kube::Object pod(*json::Parse(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"},
+      "spec":{"containers":[{"name":"main","image":"nginx"}]}})"));
+  REQUIRE(f.Post(pods, pod).code == 201);
+  for (const char* query : {"", "?container=main", "?container=main&follow=true"}) {
+    INFO(query);
+    const Reply log = f.Send({.target = absl::StrCat(pods, "/web/log", query)});
+    CHECK(log.code == 200);
+    CHECK(log.raw.body ==
+          "This is not a log of the container main of pod default/web: karmada-sandbox simulates "
+          "pods, it does not run containers.\n");
+  }
+  CHECK(f.Get(pods + "/web/log?container=other").code == 400);
 }
 
 TEST_CASE("a signing request can be approved, and nothing else of it changes") {

@@ -34,6 +34,26 @@ TEST_CASE("a Deployment gets its defaults") {
   CHECK((*created)->status() == json::Value::Object());
 }
 
+TEST_CASE("the schedule and the time zone of a CronJob have to make sense") {
+  const auto refusal = [](const char* spec) {
+    ServerBackend backend(10);
+    kube::Object cron = kube::Object::Make({"batch", "v1", "CronJob"}, {"default", "c"});
+    cron.Set({"spec"}, *yaml::Parse(spec));
+    cron.Set({"spec", "jobTemplate", "spec", "template", "spec"},
+             *yaml::Parse("{restartPolicy: Never, containers: [{name: c, image: i}]}"));
+    const absl::Status status = backend.Create({"batch", "v1", "cronjobs"}, cron, true).status();
+    return status.ok() ? std::string() : ErrorOf(status).message;
+  };
+  CHECK(refusal("{schedule: '*/5 * * * *', timeZone: Europe/Berlin}").empty());
+  CHECK(refusal("{schedule: '@hourly'}").empty());
+  CHECK(absl::StrContains(refusal("{schedule: bogus}"),
+                          "spec.schedule: Invalid value: \"bogus\": expected exactly 5 fields"));
+  CHECK(absl::StrContains(refusal("{schedule: 'TZ=UTC 0 0 * * *'}"),
+                          "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
+  CHECK(absl::StrContains(refusal("{schedule: '@daily', timeZone: Mars/Olympus}"),
+                          "spec.timeZone: Invalid value: \"Mars/Olympus\": unknown time zone"));
+}
+
 TEST_CASE("the pull policy follows the image's tag") {
   struct Case {
     const char* image;
