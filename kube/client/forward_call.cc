@@ -91,7 +91,7 @@ absl::Status ForwardCall::Prepare(const Credentials& credentials) {
     text.headers.emplace_back("Upgrade", request_.upgrade);
   }
   ASSIGN_OR_RETURN(text_, server_->TextOf(std::move(text), credentials));
-  request_.body = std::string();
+  std::string().swap(request_.body);
   request_.headers.clear();
   return absl::OkStatus();
 }
@@ -99,6 +99,7 @@ absl::Status ForwardCall::Prepare(const Credentials& credentials) {
 void ForwardCall::Attempt(Reactor& reactor, bool with_kept) {
   NewParser();
   written_ = 0;
+  sent_ = false;
   write_error_ = absl::OkStatus();
   connection_ = with_kept ? peer_.pool->TakeIdle() : nullptr;
   kept_ = connection_ != nullptr;
@@ -172,7 +173,7 @@ absl::Status ForwardCall::Proceed(Reactor& reactor) {
     RETURN_IF_ERROR(ReadOn(reactor));
   }
   if (phase_ == Phase::kTunnel && HasWrittenAll()) {
-    pending_ = std::string();
+    std::string().swap(pending_);
     complete_ = true;
   }
   return absl::OkStatus();
@@ -203,6 +204,8 @@ absl::Status ForwardCall::WriteRequest() {
     }
     written_ += result.bytes;
   }
+  sent_ = written_ == text_.size();
+  if (sent_ && !MayBeStale()) DropText();
   read_wants_ = POLLIN;
   phase_ = Phase::kHead;
   return absl::OkStatus();
@@ -261,10 +264,16 @@ absl::Status ForwardCall::TimedOut() const {
       absl::StrCat("no answer within ", absl::FormatDuration(request_.head_timeout)));
 }
 
+bool ForwardCall::MayBeStale() const { return kept_ && (IsRead(request_.method) || !sent_); }
+
 bool ForwardCall::IsStale() const {
   const bool unanswered = phase_ == Phase::kWriting || phase_ == Phase::kHead;
-  if (!kept_ || !unanswered || parser_->started()) return false;
-  return IsRead(request_.method) || written_ < text_.size();
+  return unanswered && !parser_->started() && MayBeStale();
+}
+
+void ForwardCall::DropText() {
+  std::string().swap(text_);  // An assignment would keep the memory.
+  request_.body_share = nullptr;
 }
 
 void ForwardCall::Fail(Reactor& reactor, absl::Status status) {
@@ -288,12 +297,13 @@ ForwardCallbacks ForwardCall::Release(Reactor& reactor) {
   reactor.Remove(this);
   phase_ = Phase::kOver;
   connection_ = nullptr;
+  DropText();
   stop_.request_stop();
   std::function<void()> room;
   {
     absl::MutexLock lock(&mu_);
     over_ = true;
-    outbox_ = std::string();
+    std::string().swap(outbox_);
     room = std::exchange(on_room_, nullptr);
   }
   if (room) room();

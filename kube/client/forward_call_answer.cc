@@ -101,8 +101,7 @@ absl::Status ForwardCall::TakeEnd(const IoResult& result) {
 void ForwardCall::TakeHead(const HttpResponse& head) {
   if (head.code == 401) server_->credentials().Reject(credentials_);
   phase_ = head.code == 101 ? Phase::kTunnel : Phase::kBody;
-  sent_ = written_ == text_.size();
-  text_ = std::string();
+  DropText();
   calling_ = true;
   callbacks_.on_head(shared_from_this(), HeadOf(head.code, std::exchange(fields_, {})));
   calling_ = false;

@@ -38,6 +38,10 @@ struct ForwardRequest {
   // connection's Authorization and impersonation if it has any, replace those of the caller.
   HeaderFields headers;
   std::string body;
+  // Is held for as long as the body may have to be sent, for whoever counts bodies: until the
+  // server has got it, or, when it may have to be sent once more, until the answer begins.
+  // Optional.
+  std::shared_ptr<const void> body_share;
   // The protocol to change to, such as "websocket" or "SPDY/3.1"; "" asks for none.
   std::string upgrade;
   // From the call to an established connection; includes name lookups and credential plugins.

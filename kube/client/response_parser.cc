@@ -109,7 +109,7 @@ class ResponseParser::Impl {
     started_ = true;
     if (kept_.empty()) return Parse(bytes);
     std::string joined = std::move(kept_);
-    kept_ = std::string();
+    std::string().swap(kept_);
     joined.append(bytes.data(), bytes.size());
     // Beast asserts that the last chunk comes with at least five bytes, which is one more than it
     // has seen when the body is empty and arrives in small pieces. Every chunk has at least that

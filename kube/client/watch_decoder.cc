@@ -49,7 +49,7 @@ absl::Status WatchDecoder::Feed(absl::string_view bytes,
 }
 
 absl::Status WatchDecoder::Refuse(absl::string_view why) {
-  partial_ = std::string();
+  std::string().swap(partial_);
   charge_.Resize(0);
   failed_ = absl::ResourceExhaustedError(why);
   return failed_;

@@ -94,7 +94,7 @@ absl::StatusOr<bool> WatchStream::Write() {
       return false;
     }
   }
-  request_.text = std::string();
+  std::string().swap(request_.text);
   last_data_ = SteadyNow();
   return true;
 }

@@ -78,7 +78,7 @@ class Relayed : public std::enable_shared_from_this<Relayed> {
 
   const std::shared_ptr<base::HttpResponder> responder_;
   const std::function<base::HttpResponse(const absl::Status&)> on_error_;
-  const std::function<bool(absl::string_view)> on_forbidden_;
+  std::function<bool(absl::string_view)> on_forbidden_;  // Null once the answer is no 403.
   const bool own_credentials_;
   const bool wants_upgrade_;
   base::HttpResponse answer_;  // What has been read of a short answer.
@@ -105,6 +105,8 @@ base::HttpResponse ResponseOf(ForwardHead head) {
 }
 
 void Relayed::OnHead(const ForwardStreamPtr& stream, ForwardHead head) {
+  // It may keep the request with its body.
+  if (head.code != 403) on_forbidden_ = nullptr;
   if (wants_upgrade_ && !head.upgraded && head.code < 400) {
     return Refuse(stream, absl::InternalError(
                               absl::StrCat("invalid upgrade response: status code ", head.code)));
@@ -288,6 +290,7 @@ void Relay(const base::HttpRequest& request, std::shared_ptr<base::HttpResponder
                          .path = options.path,
                          .headers = HeadersFor(request, options),
                          .body = request.body,
+                         .body_share = request.body_share,
                          .upgrade = std::string(IsSession(protocol) ? protocol : ""),
                          .connect_timeout = options.connect_timeout,
                          .head_timeout = options.head_timeout};

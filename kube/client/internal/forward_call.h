@@ -70,6 +70,8 @@ class ForwardCall : public ForwardStream,
   absl::Status Proceed(Reactor& reactor);
   absl::Status Establish(Reactor& reactor);
   absl::Status WriteRequest();
+  // The request is not sent any more.
+  void DropText();
   absl::Status ReadOn(Reactor& reactor);
   absl::Status WriteTunnel();
 
@@ -87,6 +89,8 @@ class ForwardCall : public ForwardStream,
   void Rewatch(Reactor& reactor);
   short Events() const;
 
+  // Returns whether the request is sent again should the server have closed the kept connection.
+  bool MayBeStale() const;
   bool IsStale() const;
   absl::Status TimedOut() const;
   void Fail(Reactor& reactor, absl::Status status);
@@ -104,7 +108,7 @@ class ForwardCall : public ForwardStream,
   Peer peer_;
   std::string text_;
   size_t written_ = 0;  // Of text_.
-  bool sent_ = false;   // The request had been sent when its answer came.
+  bool sent_ = false;   // The whole request has been sent.
   absl::Status write_error_;
   Phase phase_ = Phase::kResolving;
   base::SteadyTime deadline_;  // Of everything up to the head.

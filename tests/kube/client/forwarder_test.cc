@@ -14,6 +14,7 @@
 #include "tests/kube/client/forward_reader.h"
 #include "tests/kube/client/raw_server.h"
 #include "tests/kube/client/test_server.h"
+#include "tests/support/eventually.h"
 
 namespace {
 
@@ -188,6 +189,23 @@ TEST_CASE("a server that cannot be reached or does not answer is reported") {
       ForwardReader::Start(*NewForwarder(PlainConfig(port)),
                            {.method = "GET", .path = "/", .headers = {{"X-A", "b\r\nX-B: c"}}});
   CHECK(absl::IsInvalidArgument(reader->End()));
+}
+
+TEST_CASE("a body is let go of when the server has got it, before there is an answer") {
+  RawServer silent([](int fd) {
+    RawServer::ReadHead(fd);
+    RawServer::AwaitEnd(fd);
+  });
+  auto share = std::make_shared<const int>(1);
+  const std::weak_ptr<const int> held = share;
+  const auto reader = ForwardReader::Start(*NewForwarder(PlainConfig(silent.port())),
+                                           {.method = "POST",
+                                            .path = "/",
+                                            .body = std::string(100'000, 'x'),
+                                            .body_share = std::move(share)});
+  CHECK(tests::Eventually([&] { return held.expired(); }));
+  CHECK_FALSE(reader->ended());
+  reader->stream->Cancel();
 }
 
 TEST_CASE("an answer that breaks off is reported, before and after its head") {
