@@ -159,7 +159,8 @@ void MultiClusterCache::Impl::Connect(const MemberCachePtr& member) {
   if (wanted == cluster->second.end()) return;
   if (options.may_grow && !member->cache()->HasSynced()) {
     absl::Status refused = options.may_grow();
-    refused.Update(pause.Check(options.clock.SteadyNow()));
+    if (!refused.ok()) pause.Note(refused);
+    refused.Update(pause.Check(member, options.clock.SteadyNow()));
     if (!refused.ok()) return member->Refuse(refused);
   }
   member->Connect(options.clusters, InformerOptionsFor(wanted->second));
@@ -208,7 +209,12 @@ void MultiClusterCache::Impl::ConnectAgain() {
   const bool retry = options.clock.SteadyNow() >= next_retry;
   if (retry) next_retry = options.clock.SteadyNow() + kRetry;
   if (due.empty() && !retry) return;
-  for (const MemberCachePtr& member : AllCaches()) {
+  std::vector<MemberCachePtr> all = AllCaches();
+  // What has not fitted comes after what has not been tried.
+  std::stable_sort(all.begin(), all.end(), [](const MemberCachePtr& a, const MemberCachePtr& b) {
+    return a->broken_off() < b->broken_off();
+  });
+  for (const MemberCachePtr& member : all) {
     if (due.count(member->cluster()) > 0 || (retry && !member->IsConnected(options.clusters)))
       Connect(member);
   }

@@ -46,6 +46,7 @@ void MemberCache::Refuse(const absl::Status& why) {
     not_connected_ = why;
     was_tried_ = true;
   }
+  if (member_ != nullptr) ++broken_off_;
   RemoveInformer();
   member_ = nullptr;
 }

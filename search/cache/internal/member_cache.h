@@ -33,6 +33,10 @@ class MemberCache {
   void KeepOnly(const std::set<std::string>& namespaces);
   // Ends the informer, and has error() say why until the next Connect.
   void Refuse(const absl::Status& why);
+  // Returns whether its first list is under way, and has not failed.
+  bool IsBeingRead() const { return !cache_->HasSynced() && error().ok(); }
+  // How often its first list was broken off by Refuse.
+  int broken_off() const { return broken_off_; }
   // Ends the informer; watchers see the objects go.
   void Close();
 
@@ -68,6 +72,7 @@ class MemberCache {
   const kube::Resource resource_;
   const std::shared_ptr<kube::WatchCache> cache_;
   const base::SteadyTime created_;
+  int broken_off_ = 0;
   std::shared_ptr<kube::MemberCluster> member_;  // Null until it has been connected once.
   const base::Clock& clock_;
   mutable absl::Mutex mu_;

@@ -463,6 +463,41 @@ TEST_CASE_METHOD(Fixture, "a first list under way is broken off, and one that ha
   }));
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "what has not fitted is read one after the other, and not in vain first") {
+  Put("m1", "n", "a");
+  Put("m2", "n", "b");
+  is_full = true;
+  Server("m1").Block("GET");
+  Server("m2").Block("GET");
+  cache().SetScope(Scope({"m1", "m2"}));
+  is_full = false;
+  const auto is_begun = [&](const std::string& cluster) {
+    const auto states = cache().States();
+    return std::any_of(states.begin(), states.end(), [&](const CacheState& state) {
+      return state.cluster == cluster && state.error.ok();
+    });
+  };
+  REQUIRE(Eventually([&] {
+    clock.AdvanceAndAwait(absl::Seconds(10));
+    return is_begun("m1");
+  }));
+  for (int i = 0; i < 3; ++i) clock.AdvanceAndAwait(absl::Seconds(10));
+  CHECK_FALSE(is_begun("m2"));
+  // The first one does not fit: the next time the other one comes first.
+  cache().RefuseUnread(absl::ResourceExhaustedError("memory is full"));
+  Server("m2").Unblock();
+  REQUIRE(Eventually([&] {
+    clock.AdvanceAndAwait(absl::Seconds(10));
+    return cache().Find("m2", kPods.gvr())->HasSynced();
+  }));
+  Server("m1").Unblock();
+  REQUIRE(Eventually([&] {
+    clock.AdvanceAndAwait(absl::Seconds(10));
+    return cache().Find("m1", kPods.gvr())->HasSynced();
+  }));
+}
+
 TEST_CASE("callers do not learn where a member lives") {
   const std::string address = "https://10.0.0.1:6443: cannot connect to 10.0.0.1:6443: refused";
   for (const absl::Status& error :
