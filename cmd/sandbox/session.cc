@@ -19,6 +19,7 @@
 #include "cmd/sandbox/simulated_metrics.h"
 #include "cmd/sandbox/status.h"
 #include "cmd/sandbox/steering.h"
+#include "kube/client/kubeconfig.h"
 #include "sandbox/sim/webhook_rules.h"
 
 namespace cmd {
@@ -83,14 +84,9 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SandboxOptions& opt
   sandbox::Backend& karmada = session->fleet_->control_plane().backend();
   karmada.AddAdmission(CustomizationAdmission(karmada));
   karmada.AddAdmission(sandbox::WebhookRules());
-  for (const std::string& name : session->fleet_->member_names()) {
-    session->extras_.push_back(std::make_unique<sandbox::MemberExtras>(
-        session->fleet_->member(name)->backend(), session->loop_));
-    RETURN_IF_ERROR(ServeMetrics(*session->fleet_->member(name)));
-  }
   RETURN_IF_ERROR(session->SetEarlierRunAside());
   RETURN_IF_ERROR(session->fleet_->WriteKubeconfigs(path));
-  RETURN_IF_ERROR(ServeClusterProxies(*session->fleet_, path));
+  RETURN_IF_ERROR(session->CompleteMembers());
   session->daemon_ = std::make_unique<Daemon>(session->ManagerArguments(), session->LogPath());
   ASSIGN_OR_RETURN(
       session->control_,
@@ -100,6 +96,18 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SandboxOptions& opt
             return Steer(*raw->fleet_, *raw->daemon_, request);
           }));
   return session;
+}
+
+absl::Status Session::CompleteMembers() {
+  for (const std::string& name : fleet_->member_names()) {
+    sandbox::ApiServer& member = *fleet_->member(name);
+    extras_.push_back(std::make_unique<sandbox::MemberExtras>(member.backend(), loop_));
+    ASSIGN_OR_RETURN(const kube::ConnectionConfig connection,
+                     kube::LoadConnectionConfig({KubeconfigPath(name), ""}));
+    tokens_.push_back(std::make_unique<TokenSecrets>(member, loop_, connection.ca_pem));
+    RETURN_IF_ERROR(ServeMetrics(member));
+  }
+  return ServeClusterProxies(*fleet_, directory_.path());
 }
 
 absl::Status Session::StartSearch() {

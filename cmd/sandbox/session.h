@@ -13,6 +13,7 @@
 #include "cmd/sandbox/directory_lock.h"
 #include "cmd/sandbox/options.h"
 #include "cmd/sandbox/search_beside.h"
+#include "cmd/sandbox/token_secrets.h"
 #include "sandbox/fleet.h"
 #include "sandbox/sim/event_loop.h"
 #include "sandbox/sim/member_extras.h"
@@ -69,6 +70,8 @@ class Session {
         lock_(std::move(lock)),
         manager_flags_(std::move(manager_flags)) {}
 
+  // Gives members what a Fleet does not have. REQUIRES: the kubeconfigs are written.
+  absl::Status CompleteMembers();
   // Renames the log of an earlier run, and determines earlier_run().
   absl::Status SetEarlierRunAside();
   std::string LogPath() const;
@@ -80,6 +83,7 @@ class Session {
   sandbox::EventLoop loop_;  // Of extras_.
   std::unique_ptr<sandbox::Fleet> fleet_;
   std::vector<std::unique_ptr<sandbox::MemberExtras>> extras_;
+  std::vector<std::unique_ptr<TokenSecrets>> tokens_;
   std::unique_ptr<Daemon> daemon_;
   std::unique_ptr<SearchBeside> search_;
   // Declared last, because it steers the fleet and the daemon.

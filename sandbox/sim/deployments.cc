@@ -95,6 +95,9 @@ bool IsOlder(const kube::ObjectPtr& a, const kube::ObjectPtr& b) {
 void ShowReplicaFailure(const kube::ObjectPtr& set, absl::Time now, json::Value& status) {
   const json::Value* failure =
       set == nullptr ? nullptr : kube::FindCondition(set->status()["conditions"], kReplicaFailure);
+  if (failure == nullptr && kube::FindCondition(status["conditions"], kReplicaFailure) == nullptr) {
+    return;
+  }
   json::Value conditions = json::Value::Array();
   for (const json::Value& condition : status["conditions"].items()) {
     const bool is_over = failure == nullptr && condition["type"].AsString() == kReplicaFailure;
