@@ -129,8 +129,10 @@ class AsioServer : public HttpServer {
 
   const HttpServerOptions options_;
   const HttpHandler handler_;
+  internal::WaitingBytes heads_{options_.max_heads_bytes};
   internal::ConnectionTable table_{options_.max_connections, options_.max_handshakes};
-  internal::ByteBudget bodies_{options_.max_bodies_bytes};
+  internal::BodyBudget bodies_{
+      {.bytes = options_.max_bodies_bytes, .time = options_.request_timeout}};
   std::unique_ptr<internal::ServerTls> tls_;  // Null without TLS.
   std::atomic<bool> draining_ = false;
   const internal::ConnectionContext context_ = {
@@ -138,6 +140,8 @@ class AsioServer : public HttpServer {
       handler_,
       table_,
       bodies_,
+      std::make_shared<internal::WaitingBytes>(options_.max_outputs_bytes),
+      heads_,
       std::make_shared<internal::ServerThreads>(
           [this](std::function<void()> work) { net::post(io_, std::move(work)); }),
       draining_};

@@ -169,13 +169,23 @@ using HttpHandler = std::function<void(HttpRequest, std::shared_ptr<HttpResponde
 // must not block.
 using HttpHeadCheck = std::function<std::optional<HttpResponse>(const HttpRequest& head)>;
 
+// What a review has found out about a head.
+struct HttpHeadVerdict {
+  std::optional<HttpResponse> refusal;  // nullopt accepts it.
+  // Whose body it is: one owner leaves as much room for bodies to the others as he takes. "": it is
+  // nobody's in particular.
+  std::string owner;
+  // Others do not keep this body out, but only those that are privileged, too.
+  bool privileged = false;
+};
+
 // Decides, as HttpHeadCheck does, but may ask others before: calls `done` once, at once or later,
 // on any thread, and returns true; or returns false, and never calls it, for a head that needs no
 // review. During a review nothing more is read from the client, whose request still has to be
 // complete within request_timeout. `head` is not used after the function has returned. Must not
 // block.
-using HttpHeadReview = std::function<bool(
-    const HttpRequest& head, std::function<void(std::optional<HttpResponse> refusal)> done)>;
+using HttpHeadReview =
+    std::function<bool(const HttpRequest& head, std::function<void(HttpHeadVerdict verdict)> done)>;
 
 // A certificate and key that are read from files, again whenever their content changes.
 struct HttpCertificateFiles {
@@ -205,14 +215,22 @@ struct HttpServerOptions {
   // The response to a longer body.
   HttpResponse body_too_long = {413, "text/plain", {}, "request body too large\n"};
   // All bodies of more than max_short_body_bytes together, from their acceptance (check_head,
-  // review_head) to the end of their requests. One of unknown length counts as max_body_bytes.
+  // review_head) to the end of HttpRequest::body_share. One of unknown length counts as
+  // max_body_bytes. The bodies of those who are privileged may be as many again. One that comes so
+  // slowly that it would miss request_timeout is refused as soon as another one needs its place.
   size_t max_bodies_bytes = SIZE_MAX;
   size_t max_short_body_bytes = 16 << 10;
   // The response to one for which there is no room at the moment.
   HttpResponse too_many_bodies = {429, "text/plain", {{"Retry-After", "1"}}, "too many bodies\n"};
   size_t max_header_bytes = 32 << 10;
+  // All heads of more than 4 KiB together that are not complete. Beyond it the oldest is cut.
+  size_t max_heads_bytes = SIZE_MAX;
   size_t max_stream_backlog_bytes = 64 << 20;
   size_t stream_window_bytes = 256 << 10;  // See HttpStream::HasRoom().
+  // What waits to be taken by the peers of all connections together. Beyond it, those that have
+  // taken nothing for the longest time are cut. From the half of it on the window of a stream is
+  // 16 KiB.
+  size_t max_outputs_bytes = SIZE_MAX;
   // How long the peer of a stream or tunnel may leave bytes untaken that were sent to it.
   absl::Duration stall_timeout = absl::InfiniteDuration();
   // After this many requests, or this long after its start, a connection is closed with the answer

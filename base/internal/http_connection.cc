@@ -37,8 +37,11 @@ namespace http = boost::beast::http;
 
 constexpr size_t kHeadReadBytes = 4 << 10;  // Small because most connections are idle watches.
 constexpr size_t kBodyReadBytes = 32 << 10;
-// Limits what a client may send ahead while its request is being answered.
-constexpr size_t kMaxPipelinedBytes = 64 << 10;
+// Limits what a client may send ahead while its request is being answered, and in a tunnel.
+constexpr size_t kMaxPipelinedBytes = 8 << 10;
+constexpr size_t kMaxTunnelBytes = 64 << 10;
+// Up to this length a head that is not complete is not counted: an idle connection takes as much.
+constexpr size_t kFreeHeadBytes = 4 << 10;
 
 int64_t SteadyNanos() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
@@ -63,7 +66,12 @@ bool HasKnownEncoding(const http::request<http::string_body>& message) {
 }  // namespace
 
 HttpConnection::HttpConnection(const ConnectionContext& context)
-    : context_(context), started_nanos_(SteadyNanos()), turn_began_nanos_(started_nanos_) {}
+    : context_(context),
+      started_nanos_(SteadyNanos()),
+      turn_began_nanos_(started_nanos_),
+      head_account_([this] { CutSoon(); }) {}
+
+HttpConnection::~HttpConnection() { context_.heads.End(head_account_); }
 
 bool operator<(const HttpConnection& a, const HttpConnection& b) {
   const bool a_answers = a.answering_;
@@ -110,7 +118,6 @@ void HttpConnection::OnReady() {
 void HttpConnection::NextRequest(absl::Duration timeout) {
   request_.reset();
   head_checked_ = false;
-  parsed_head_.clear();
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(context_.options.max_header_bytes));
   parser_->body_limit(context_.options.max_body_bytes);
@@ -125,7 +132,8 @@ void HttpConnection::ReadMore() {
   if (read_pending_ || closed_ || peer_ended_) return;
   read_pending_ = true;
   const bool in_body = parser_ && parser_->is_header_done() && !parser_->is_done();
-  incoming_.resize(in_body || tunnelling_ ? kBodyReadBytes : kHeadReadBytes);
+  const size_t wanted = in_body || tunnelling_ ? kBodyReadBytes : kHeadReadBytes;
+  if (incoming_.size() != wanted) std::vector<char>(wanted).swap(incoming_);
   Read(boost::asio::buffer(incoming_));
 }
 
@@ -136,6 +144,7 @@ void HttpConnection::OnRead(const ErrorCode& error, size_t count) {
   if (error) return Close();
   if (lingering_ || refused_) return ReadMore();  // The bytes are discarded.
   const bool first_bytes = !exchange_ && buffer_.size() == 0 && !parser_->got_some();
+  if (body_place_ != nullptr) body_place_->NoteReceived(count);
   buffer_.commit(boost::asio::buffer_copy(buffer_.prepare(count), boost::asio::buffer(incoming_)));
   if (exchange_) {
     if (tunnelling_) return DeliverIncoming();
@@ -170,17 +179,23 @@ void HttpConnection::DeliverIncoming() {
     buffer_.consume(bytes.size());
     exchange->Deliver(std::move(bytes));
   }
-  if (buffer_.size() < kMaxPipelinedBytes) ReadMore();
+  if (buffer_.size() < kMaxTunnelBytes) ReadMore();
 }
 
 void HttpConnection::Parse() {
   while (buffer_.size() > 0 && !parser_->got_some() && IsLineBreak(buffer_)) buffer_.consume(1);
   if (!Feed()) return;
+  CountHead();
   if (parser_->is_done()) return Dispatch();
   if (peer_ended_) return Close();  // The request stays incomplete.
   if (IsOversized()) return Refuse(http::error::header_limit);
   ContinueIfExpected();
   ReadMore();
+}
+
+void HttpConnection::CountHead() {
+  const size_t bytes = parser_->is_header_done() ? 0 : parsed_head_.size() + buffer_.size();
+  context_.heads.Set(head_account_, bytes > kFreeHeadBytes ? bytes : 0, /*progress=*/false);
 }
 
 // Looks at a head once, as soon as it is complete, before the parser takes the rest of it; returns
@@ -194,9 +209,9 @@ bool HttpConnection::CheckHead() {
   const size_t end = head.find(kEnd);
   if (end == absl::string_view::npos) return true;
   head_checked_ = true;
-  parsed_head_.clear();
   const absl::string_view flaw = FlawOf(head.substr(0, end + kEnd.size()));
   if (!flaw.empty()) Refuse(MalformedRequest(flaw));
+  std::string().swap(parsed_head_);
   return flaw.empty();
 }
 
@@ -221,6 +236,7 @@ bool HttpConnection::Feed() {
 // Is called once per request, between head and body; returns false when the request was refused, or
 // waits for its review.
 bool HttpConnection::AcceptHead() {
+  context_.heads.Set(head_account_, 0, /*progress=*/true);  // It is complete.
   if (!HasKnownEncoding(parser_->get())) {
     Refuse({501, "text/plain", {}, "unsupported transfer encoding\n"});
     return false;
@@ -239,20 +255,34 @@ bool HttpConnection::AcceptHead() {
     return false;
   }
   if (ReviewHead()) return false;
-  if (TakeBodyShare()) return true;
+  if (TakeBodyShare({})) return true;
   Refuse(context_.options.too_many_bodies);
   return false;
 }
 
-bool HttpConnection::TakeBodyShare() {
+bool HttpConnection::TakeBodyShare(const HttpHeadVerdict& verdict) {
   const HttpServerOptions& options = context_.options;
   const auto length = parser_->content_length();
   const size_t bytes =
       length ? static_cast<size_t>(std::min<uint64_t>(*length, options.max_body_bytes))
              : options.max_body_bytes;
   if (bytes <= options.max_short_body_bytes) return true;
-  request_->body_share = context_.bodies.Take(bytes);
-  return request_->body_share != nullptr;
+  body_place_ = context_.bodies.Take({.bytes = bytes,
+                                      .owner = verdict.owner,
+                                      .privileged = verdict.privileged,
+                                      .cut = [weak = weak_from_this()] {
+                                        const auto self = weak.lock();
+                                        if (self == nullptr) return;
+                                        self->Post([self] { self->LoseBodyShare(); });
+                                      }});
+  request_->body_share = body_place_;
+  return body_place_ != nullptr;
+}
+
+void HttpConnection::LoseBodyShare() {
+  if (closed_ || refused_ || body_place_ == nullptr) return;
+  parser_.reset();  // What has come of the body.
+  Refuse(context_.options.too_many_bodies);
 }
 
 // Returns whether there is a review. During one nothing is parsed until OnReviewed, and no read
@@ -260,22 +290,22 @@ bool HttpConnection::TakeBodyShare() {
 bool HttpConnection::ReviewHead() {
   if (!context_.options.review_head) return false;
   const auto done = [threads = context_.threads,
-                     weak = weak_from_this()](const std::optional<HttpResponse>& refusal) {
-    threads->Run([weak, refusal] {
+                     weak = weak_from_this()](const HttpHeadVerdict& verdict) {
+    threads->Run([weak, verdict] {
       const auto self = weak.lock();
       if (self == nullptr) return;
-      self->Post([self, refusal] { self->OnReviewed(refusal); });
+      self->Post([self, verdict] { self->OnReviewed(verdict); });
     });
   };
   reviewing_ = context_.options.review_head(*request_, done);
   return reviewing_;
 }
 
-void HttpConnection::OnReviewed(const std::optional<HttpResponse>& refusal) {
+void HttpConnection::OnReviewed(const HttpHeadVerdict& verdict) {
   reviewing_ = false;
   if (closed_ || refused_) return;
-  if (refusal) return Refuse(*refusal);
-  if (!TakeBodyShare()) return Refuse(context_.options.too_many_bodies);
+  if (verdict.refusal) return Refuse(*verdict.refusal);
+  if (!TakeBodyShare(verdict)) return Refuse(context_.options.too_many_bodies);
   Parse();
 }
 
@@ -299,12 +329,13 @@ void HttpConnection::Dispatch() {
   const ResponseRules rules = {.http10 = message.version() < 11,
                                .keep_alive = message.keep_alive() && StaysOpen(),
                                .head = message.method() == http::verb::head};
-  exchange_ =
-      std::make_shared<Exchange>(Exchange::Options{rules, options.max_stream_backlog_bytes,
-                                                   options.stream_window_bytes, context_.threads},
-                                 *this);
+  exchange_ = std::make_shared<Exchange>(
+      Exchange::Options{rules, options.max_stream_backlog_bytes, options.stream_window_bytes,
+                        context_.threads, context_.outputs},
+      *this);
   deadline_nanos_ = INT64_MAX;  // There is no limit while the handler works.
   BeginTurn(/*answering=*/true);
+  if (body_place_ != nullptr) std::exchange(body_place_, nullptr)->NoteComplete();
   HttpRequest request = *std::exchange(request_, std::nullopt);
   request.body = std::move(parser_->get().body());
   parser_.reset();

@@ -25,10 +25,11 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/http_server.h"
-#include "base/internal/byte_budget.h"
+#include "base/internal/body_budget.h"
 #include "base/internal/http_exchange.h"
 #include "base/internal/outgoing_bytes.h"
 #include "base/internal/tls_socket.h"
+#include "base/internal/waiting_bytes.h"
 
 namespace base::internal {
 
@@ -77,7 +78,9 @@ struct ConnectionContext {
   const HttpServerOptions& options;
   const HttpHandler& handler;
   ConnectionTable& table;
-  ByteBudget& bodies;
+  BodyBudget& bodies;
+  std::shared_ptr<WaitingBytes> outputs;
+  WaitingBytes& heads;
   std::shared_ptr<ServerThreads> threads;
   const std::atomic<bool>& draining;
 };
@@ -111,6 +114,7 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
  protected:
   using ErrorCode = boost::system::error_code;
   explicit HttpConnection(const ConnectionContext& context);
+  ~HttpConnection() override;
 
   // The functions of the transport. Read and Write must end in OnRead and OnWritten.
   virtual void Post(std::function<void()> work) = 0;
@@ -132,6 +136,7 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
   void Wake() override;
+  void CutSoon() override;
   void BeginTurn(bool answering);
   void SetDeadline(absl::Duration from_now);
   void ClearDeadline();
@@ -144,9 +149,14 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   bool Feed();
   bool AcceptHead();
   bool ReviewHead();
-  // Returns false when there is no room for the body of the current request.
-  bool TakeBodyShare();
-  void OnReviewed(const std::optional<HttpResponse>& refusal);
+  // Counts what has come of a head that is not complete.
+  void CountHead();
+  // Returns false when there is no room for the body of the current request, whose owner the
+  // verdict names.
+  bool TakeBodyShare(const HttpHeadVerdict& verdict);
+  void OnReviewed(const HttpHeadVerdict& verdict);
+  // The place of the body that is being received has been given to somebody else.
+  void LoseBodyShare();
   bool IsOversized() const;
   void ContinueIfExpected();
   void Dispatch();
@@ -176,7 +186,9 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   std::vector<char> incoming_;          // The buffer of the pending read.
   boost::beast::flat_buffer buffer_;    // Bytes that were read and not parsed yet.
   std::optional<Parser> parser_;        // The parser of the current request.
+  WaitingBytes::Account head_account_;  // Of a head that is not complete.
   std::optional<HttpRequest> request_;  // The head of the current request, once it has come.
+  BodyBudget::PlacePtr body_place_;     // While a long body is being received.
   std::shared_ptr<Exchange> exchange_;  // The exchange whose answer is being sent.
   std::string queued_;                  // Interim and error answers that wait to be written.
   OutgoingBytes::Block writing_;

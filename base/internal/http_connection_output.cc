@@ -32,6 +32,8 @@ HttpResponse HttpConnection::MalformedRequest(absl::string_view why) {
 
 void HttpConnection::Refuse(const HttpResponse& answer) {
   refused_ = true;
+  body_place_ = nullptr;
+  if (request_) request_->body_share = nullptr;
   Queue(FormatHead(answer, {.keep_alive = false}, Framing::kLength) + answer.body);
   ReadMore();
 }
@@ -46,6 +48,11 @@ void HttpConnection::Wake() {
   if (auto self = weak_from_this().lock()) {
     Post([self] { self->Pump(); });
   }
+}
+
+void HttpConnection::CutSoon() {
+  // As in Wake.
+  if (auto self = weak_from_this().lock()) self->Cut();
 }
 
 // Acts on what the handler did, then writes the next bytes unless a write is pending.
@@ -118,7 +125,7 @@ void HttpConnection::OnWritten(const ErrorCode& error) {
   write_pending_ = false;
   if (closed_) return;
   if (error) return Close();
-  writing_ = {};
+  std::exchange(writing_, {});  // An assignment would keep the memory of the text.
   if (exchange_ != nullptr) {
     const Exchange::Progress progress = exchange_->progress();
     const bool open =
@@ -151,6 +158,7 @@ void HttpConnection::Close() {
   if (std::exchange(closed_, true)) return;
   CloseSocket();
   if (exchange_) std::exchange(exchange_, nullptr)->Detach();
+  context_.heads.End(head_account_);
   context_.table.Remove(this);
 }
 

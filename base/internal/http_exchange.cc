@@ -15,6 +15,12 @@
 #include <utility>
 
 namespace base::internal {
+namespace {
+
+// The window of a stream while too much waits in all of them.
+constexpr size_t kTightWindow = 16 << 10;
+
+}  // namespace
 
 void ServerThreads::Run(std::function<void()> work) {
   {
@@ -29,6 +35,11 @@ void ServerThreads::Retire() {
   post_ = nullptr;
 }
 
+Exchange::~Exchange() {
+  absl::MutexLock lock(&mu_);
+  options_.outputs->End(account_);
+}
+
 void Exchange::Send(HttpResponse response) {
   absl::MutexLock lock(&mu_);
   if (state_ != State::kWaiting || listener_ == nullptr) return;
@@ -39,6 +50,7 @@ void Exchange::Send(HttpResponse response) {
     outbox_.Append(std::move(response.body));
     for (SharedBytes& bytes : response.more_body) outbox_.Append(std::move(bytes));
   }
+  Count();
   SetState(State::kFinished);
 }
 
@@ -52,6 +64,7 @@ void Exchange::StartStream(HttpResponse head) {
   has_body_ = HasBody(head.code, options_.rules);
   if (has_body_) length_left_ = head.stream_length;
   outbox_.Append(FormatHead(head, options_.rules, framing_));
+  Count();
   SetState(State::kStreaming);
   head.more_body.insert(head.more_body.begin(),
                         std::make_shared<const std::string>(std::move(head.body)));
@@ -108,11 +121,18 @@ void Exchange::AppendBody(Bytes bytes) {
   if (framing_ == Framing::kChunked) outbox_.Append(ChunkHead(size));
   outbox_.Append(std::move(bytes));
   if (framing_ == Framing::kChunked) outbox_.Append(kChunkTail);
+  Count();
 }
 
 bool Exchange::HasRoomNow() const {
   const bool open = state_ == State::kStreaming || state_ == State::kTunnel;
-  return open && listener_ != nullptr && outbox_.size() + in_flight_ < options_.window_bytes;
+  const size_t waiting = outbox_.size() + in_flight_;
+  if (!open || listener_ == nullptr || waiting >= options_.window_bytes) return false;
+  return waiting < kTightWindow || !options_.outputs->IsTight();
+}
+
+void Exchange::Count(bool progress) {
+  options_.outputs->Set(account_, outbox_.size() + in_flight_, progress);
 }
 
 bool Exchange::HasRoom() const {
@@ -158,6 +178,7 @@ void Exchange::Abort() {
 
 void Exchange::Cut() {
   outbox_.Clear();
+  Count();
   SetState(State::kAborted);
 }
 
@@ -246,8 +267,10 @@ void Exchange::AbortUnlessStarted() {
 Exchange::Output Exchange::Take() {
   absl::MutexLock lock(&mu_);
   awake_ = false;
+  const bool progress = in_flight_ > 0;
   OutgoingBytes::Block block = outbox_.Take();
   in_flight_ = block.bytes().size();
+  Count(progress);
   const bool ended = state_ == State::kFinished || (state_ == State::kTunnel && output_ended_);
   return {std::move(block), ended && outbox_.size() == 0};
 }
@@ -277,6 +300,7 @@ void Exchange::Detach() {
   std::shared_ptr<HttpTunnel::Callbacks> tunnel;
   {
     absl::MutexLock lock(&mu_);
+    options_.outputs->End(account_);
     listener_ = nullptr;
     outbox_.Clear();
     closed = std::exchange(on_closed_, nullptr);

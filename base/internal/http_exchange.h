@@ -16,6 +16,7 @@
 #include "base/http_server.h"
 #include "base/internal/http_message.h"
 #include "base/internal/outgoing_bytes.h"
+#include "base/internal/waiting_bytes.h"
 
 namespace base::internal {
 
@@ -41,6 +42,8 @@ class OutputListener {
   // Is called when there is something to Take(), a block to deliver or a report of room to make; on
   // any thread and with a lock held: it must only post.
   virtual void Wake() = 0;
+  // Is called when the bytes that wait are too many; like Wake.
+  virtual void CutSoon() = 0;
 };
 
 // Collects the bytes of the answer until the connection takes them, and hands the bytes of a tunnel
@@ -52,11 +55,15 @@ class Exchange {
     size_t max_backlog_bytes = 0;
     size_t window_bytes = 0;
     std::shared_ptr<ServerThreads> threads;
+    std::shared_ptr<WaitingBytes> outputs;
   };
   // `listener` is woken until Detach(). It is not woken before the first Take(), which the
   // connection does after the handler has returned.
   Exchange(Options options, OutputListener& listener)
-      : options_(std::move(options)), listener_(&listener) {}
+      : options_(std::move(options)),
+        listener_(&listener),
+        account_([&listener] { listener.CutSoon(); }) {}
+  ~Exchange();
 
   // For the handler; see HttpResponder, HttpStream and HttpTunnel. Calls in the wrong order are
   // ignored.
@@ -107,6 +114,8 @@ class Exchange {
   bool MayWrite(size_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   template <class Bytes>
   void AppendBody(Bytes bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Counts what waits. `progress`: the peer has taken some.
+  void Count(bool progress = false) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SetState(State state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Cut() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Notify() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -125,6 +134,7 @@ class Exchange {
   bool peer_ended_ ABSL_GUARDED_BY(mu_) = false;
   bool awake_ ABSL_GUARDED_BY(mu_) = true;  // The listener will call Take() anyway.
   OutgoingBytes outbox_ ABSL_GUARDED_BY(mu_);
+  WaitingBytes::Account account_ ABSL_GUARDED_BY(mu_);  // Of outbox_ and in_flight_.
   size_t in_flight_ ABSL_GUARDED_BY(mu_) = 0;
   Callback on_closed_ ABSL_GUARDED_BY(mu_);
   Callback on_room_ ABSL_GUARDED_BY(mu_);

@@ -26,6 +26,11 @@ constexpr size_t kMaxHandshakes = 1000;
 constexpr uint64_t kMaxUnknownBody = 16 << 10;
 // The sum of all longer bodies. Each of them is copied up to four times on its way to a member.
 constexpr size_t kMaxBodies = 32 << 20;
+// Heads that are being received. Each of them is kept twice.
+constexpr size_t kMaxHeads = 16 << 20;
+// What waits for all clients together. A list that is read keeps less than 0.4 MB, so these are
+// more lists than may be sent at once.
+constexpr size_t kMaxOutputs = 256 << 20;
 
 // A certificate for whoever gives none; nobody can verify it.
 absl::StatusOr<tls::KeyPair> SelfSigned() {
@@ -55,6 +60,20 @@ absl::Status RefusalOf(const absl::Status& status) {
                                           absl::Seconds(1));
 }
 
+base::HttpHeadVerdict VerdictOn(const absl::StatusOr<kube::aggregation::UserInfo>& user) {
+  base::HttpHeadVerdict verdict;
+  if (!user.ok()) {
+    verdict.refusal = kube::server::ErrorAnswer(RefusalOf(user.status()));
+  } else if (user->name == kube::aggregation::kAnonymous) {
+    // A header with credentials of an unknown form.
+    verdict.refusal = kube::server::ErrorAnswer(kube::server::Unauthorized());
+  } else {
+    verdict.owner = kube::aggregation::ShareOwner(*user);
+    verdict.privileged = user->IsIn(kube::aggregation::kMasters);
+  }
+  return verdict;
+}
+
 }  // namespace
 
 int ServerThreads(const ServingOptions& serving) {
@@ -63,29 +82,24 @@ int ServerThreads(const ServingOptions& serving) {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), kLeast, kMost);
 }
 
+int MaxLongRunning(const ServingOptions& serving) {
+  return std::max(serving.max_connections / 5 * 4, 1);
+}
+
 std::optional<base::HttpResponse> CheckHead(const base::HttpRequest& head) {
   if (ShowsCredentials(head) || HasShortBody(head)) return std::nullopt;
   return kube::server::ErrorAnswer(kube::server::Unauthorized());
 }
 
 base::HttpHeadReview ReviewOfLongBodies(kube::aggregation::Authenticator& authenticator) {
-  return
-      [&authenticator](const base::HttpRequest& head,
-                       const std::function<void(std::optional<base::HttpResponse> refusal)>& done) {
-        if (HasShortBody(head)) return false;
-        authenticator.Authenticate(
-            head, [done](const absl::StatusOr<kube::aggregation::UserInfo>& user) {
-              if (!user.ok()) {
-                done(kube::server::ErrorAnswer(RefusalOf(user.status())));
-              } else if (user->name == kube::aggregation::kAnonymous) {
-                // A header with credentials of an unknown form.
-                done(kube::server::ErrorAnswer(kube::server::Unauthorized()));
-              } else {
-                done(std::nullopt);
-              }
-            });
-        return true;
-      };
+  return [&authenticator](const base::HttpRequest& head,
+                          const std::function<void(base::HttpHeadVerdict verdict)>& done) {
+    if (HasShortBody(head)) return false;
+    authenticator.Authenticate(
+        head,
+        [done](const absl::StatusOr<kube::aggregation::UserInfo>& user) { done(VerdictOn(user)); });
+    return true;
+  };
 }
 
 absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& s) {
@@ -105,6 +119,8 @@ absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& s) {
       "Too many long bodies are being sent, please try again later.", absl::Seconds(1)));
   http.close_chance = s.goaway_chance;
   http.stall_timeout = kStall;
+  http.max_outputs_bytes = kMaxOutputs;
+  http.max_heads_bytes = kMaxHeads;
   http.max_connections = static_cast<size_t>(s.max_connections);
   http.max_handshakes = kMaxHandshakes;
   http.check_head = CheckHead;

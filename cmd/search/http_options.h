@@ -14,6 +14,9 @@ namespace cmd {
 // Returns how many threads receive and send, and how many write watches.
 int ServerThreads(const ServingOptions& serving);
 
+// Returns how many watches and sessions there may be: four of five connections.
+int MaxLongRunning(const ServingOptions& serving);
+
 // Without a certificate in the options it is one that signs itself.
 absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& serving);
 

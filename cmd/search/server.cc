@@ -187,6 +187,7 @@ HandlerChain::Options Server::ChainOptions() {
   options.request_timeout = options_.serving.request_timeout;
   options.max_in_flight = options_.serving.max_in_flight;
   options.max_mutating_in_flight = options_.serving.max_mutating_in_flight;
+  options.max_long_running = MaxLongRunning(options_.serving);
   const auto is_registered = [this](const kube::Gvr& gvr) {
     return scope_.Current()->registered.contains(gvr);
   };

@@ -110,7 +110,7 @@ void DelegatedAuthenticator::Authenticate(const base::HttpRequest& request, Done
 
 void DelegatedAuthenticator::ReviewToken(const std::string& token, Done done) {
   const auto ask = [&](ReviewCache<std::optional<UserInfo>>::Done answered) {
-    reviews_->Start(kTokenReviews, TokenReview(token),
+    reviews_->Start({kTokenReviews, TokenReview(token), /*owner=*/""},
                     [answered = std::move(answered)](absl::StatusOr<json::Value> review) {
                       if (!review.ok()) return answered(review.status());
                       answered(UserOfReview(*review));

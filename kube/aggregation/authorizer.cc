@@ -207,14 +207,17 @@ void DelegatedAuthorizer::Authorize(const Attributes& attributes, Done done) {
   const json::Value spec = SpecOf(attributes);
   decisions_.Get(
       base::Sha256(json::Write(spec)), MayKeep(attributes),
-      [&](ReviewCache<Decision>::Done answered) { Ask(spec, std::move(answered)); },
+      [&](ReviewCache<Decision>::Done answered) {
+        Ask(spec, ShareOwner(attributes.user), std::move(answered));
+      },
       std::move(done));
 }
 
-void DelegatedAuthorizer::Ask(const json::Value& spec, ReviewCache<Decision>::Done done) {
+void DelegatedAuthorizer::Ask(const json::Value& spec, const std::string& owner,
+                              ReviewCache<Decision>::Done done) {
   const json::Value review = json::Value::Object(
       {{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SubjectAccessReview"}, {"spec", spec}});
-  reviews_.Start(kAccessReviews, review,
+  reviews_.Start({kAccessReviews, review, owner},
                  [this, done = std::move(done)](absl::StatusOr<json::Value> answer) {
                    if (!answer.ok()) return Failed(answer.status(), done);
                    done(DecisionOf(*answer));

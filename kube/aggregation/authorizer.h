@@ -82,7 +82,7 @@ class DelegatedAuthorizer : public Authorizer {
 
  private:
   bool IsAlwaysAllowed(const Attributes& attributes) const;
-  void Ask(const json::Value& spec, ReviewCache<Decision>::Done done);
+  void Ask(const json::Value& spec, const std::string& owner, ReviewCache<Decision>::Done done);
   void Failed(const absl::Status& error, const ReviewCache<Decision>::Done& done);
 
   const Options options_;

@@ -102,6 +102,8 @@ struct Passage {
   RequestLength length = RequestLength::kBounded;
   std::shared_ptr<GuardedResponder> responder;
   std::shared_ptr<RequestRecord> record;
+  // Whose share it counts in; is known before there is an answer.
+  const std::shared_ptr<std::string> owner = std::make_shared<std::string>();
 
   void Refuse(const absl::Status& error) { responder->Send(server::ErrorAnswer(error)); }
 };
@@ -116,6 +118,7 @@ class HandlerChain::Impl {
         parts_(std::move(parts)),
         reads_(options_.max_in_flight, InFlightGauge(parts_.registry, "readOnly")),
         writes_(options_.max_mutating_in_flight, InFlightGauge(parts_.registry, "mutating")),
+        long_running_(options_.max_long_running),
         deadlines_(std::make_shared<base::Timers>(parts_.clock)),
         pool_(std::make_shared<WorkPool>("handlers", options_.handler_threads,
                                          WaitingLimit(options_))) {}
@@ -175,11 +178,12 @@ class HandlerChain::Impl {
                  .complete =
                      [id = passage->api.audit_id](base::HttpResponse& head) { Complete(id, head); },
                  .started =
-                     [record, answerer, sending = long_running ? nullptr : sending_](int code) {
+                     [record, answerer, owner = passage->owner,
+                      sending = long_running ? nullptr : sending_](int code) {
                        record->Started(code);
                        const auto responder = answerer->lock();
                        if (sending == nullptr || responder == nullptr) return;
-                       responder->Hold(sending->Add(responder->Expirer()));
+                       responder->Hold(sending->Add(*owner, responder->Expirer()));
                      },
                  .finished = [record](int code) { record->Finished(code); },
                  .deliver =
@@ -190,7 +194,7 @@ class HandlerChain::Impl {
                      },
                  .closed = [record] { record->RequestStop(); }});
     *answerer = passage->responder;
-    passage->responder->Hold(active_.Enter(/*privileged=*/true));
+    passage->responder->Hold(active_.Enter(/*owner=*/""));
     if (long_running) passage->responder->Hold(sessions_->Add(record->stop()));
   }
 
@@ -308,17 +312,33 @@ class HandlerChain::Impl {
     Admit(passage);
   }
 
-  // Upstream's WithMaxInFlightLimit.
-  void Admit(const PassagePtr& passage) {
-    if (passage->length != RequestLength::kLongRunning) {
-      InFlight& in_flight = IsMutating(passage->api.info) ? writes_ : reads_;
-      InFlight::Place place = in_flight.Enter(passage->api.user.IsIn(kMasters));
-      if (place == nullptr) {
-        return passage->Refuse(TooMany("Too many requests, please try again later."));
-      }
-      // A client that reads slowly keeps nobody else from being answered.
-      passage->responder->HoldUntilStream(std::move(place));
+  static void RefuseTooMany(Passage& passage) {
+    passage.Refuse(TooMany("Too many requests, please try again later."));
+  }
+
+  // Upstream's WithMaxInFlightLimit, with a share for each user.
+  bool Count(Passage& passage) {
+    *passage.owner = ShareOwner(passage.api.user);
+    const bool long_running = passage.length == RequestLength::kLongRunning;
+    InFlight& others = IsMutating(passage.api.info) ? writes_ : reads_;
+    InFlight::Place place = long_running
+                                ? long_running_.Enter(*passage.owner, WeightOf(passage.api.http))
+                                : others.Enter(*passage.owner);
+    if (place == nullptr) {
+      RefuseTooMany(passage);
+      return false;
     }
+    if (long_running) {
+      passage.responder->Hold(std::move(place));
+    } else {
+      // A client that reads slowly keeps nobody else from being answered.
+      passage.responder->HoldUntilStream(std::move(place));
+    }
+    return true;
+  }
+
+  void Admit(const PassagePtr& passage) {
+    if (!Count(*passage)) return;
     const Attributes attributes =
         AttributesOf(passage->api.user, passage->api.info, passage->api.http);
     parts_.authorizer.Authorize(
@@ -333,8 +353,9 @@ class HandlerChain::Impl {
     passage->record->SetDecision(*decision);
     if (!decision->allowed) return passage->Refuse(ForbiddenError(attributes, decision->reason));
     if (!parts_.handler.MayBlock(passage->api)) return Handle(passage);
-    const bool taken = pool_->Run([passage, this] { Guard(passage, [&] { Handle(passage); }); });
-    if (!taken) passage->Refuse(TooMany("Too many requests, please try again later."));
+    const bool taken =
+        pool_->Run(*passage->owner, [passage, this] { Guard(passage, [&] { Handle(passage); }); });
+    if (!taken) RefuseTooMany(*passage);
   }
 
   void Handle(const PassagePtr& passage) {
@@ -346,7 +367,7 @@ class HandlerChain::Impl {
 
   const Options options_;
   const Parts parts_;
-  InFlight reads_, writes_;
+  InFlight reads_, writes_, long_running_;
   InFlight active_{0};
   base::RepeatedErrors errors_;
   mutable absl::Mutex mu_;

@@ -31,9 +31,14 @@ class HandlerChain {
     absl::Duration request_timeout = absl::Seconds(60);  // --request-timeout
     // --max-requests-inflight and --max-mutating-requests-inflight; 0 is no limit. An answer in
     // pieces that has begun does not count any more. Of these there may be max_in_flight, too; the
-    // oldest is cut for a new one.
+    // oldest of whoever has the most is cut for a new one. Of requests in flight and of
+    // long-running ones each user leaves as many to the others as he has (base::FairShare); members
+    // of system:masters have no limit.
     int max_in_flight = 400;
     int max_mutating_in_flight = 200;
+    // Watches and sessions, each once for every 2 KiB of its URL and headers that are begun,
+    // because it keeps them, selectors above all; 0 is no limit.
+    int max_long_running = 0;
     // Determines how long a request may take; by default LengthOf(info).
     std::function<RequestLength(const server::RequestInfo&, const base::HttpRequest&)> length;
     // Determines what the metrics say of a request; by default its verb only.

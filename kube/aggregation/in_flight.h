@@ -2,19 +2,24 @@
 #ifndef KUBE_AGGREGATION_IN_FLIGHT_H_
 #define KUBE_AGGREGATION_IN_FLIGHT_H_
 
+#include <cstddef>
 #include <memory>
+#include <string>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/fair_share.h"
+#include "base/http_server.h"
 #include "base/metrics.h"
 #include "base/stop_flag.h"
 #include "base/stop_token.h"
 
 namespace kube::aggregation {
 
-// One counter with a limit. Thread-safe.
+// One counter with a limit, of which each user has a share (base::FairShare). Thread-safe.
 class InFlight {
  public:
   // Held by a request while it counts. It may outlive the counter.
@@ -24,10 +29,12 @@ class InFlight {
   explicit InFlight(int limit, metrics::Gauge* gauge = nullptr)
       : limit_(limit), count_(std::make_shared<Count>(gauge)) {}
 
-  // Returns nullptr when there are too many, unless `privileged`.
-  Place Enter(bool privileged) {
-    if (!count_->Add(privileged ? 0 : limit_)) return nullptr;
-    return Place(count_.get(), [count = count_](const void*) { count->Remove(); });
+  // Takes `weight` places. Returns nullptr when too many are taken by all together, or by this
+  // owner. An owner of "" has no limit.
+  Place Enter(const std::string& owner, int weight = 1) {
+    if (!count_->Add(owner, weight, limit_)) return nullptr;
+    return Place(count_.get(),
+                 [count = count_, owner, weight](const void*) { count->Remove(owner, weight); });
   }
 
   // Returns whether no place is taken, or becomes so by `deadline` and before a stop.
@@ -41,16 +48,25 @@ class InFlight {
    public:
     explicit Count(metrics::Gauge* gauge) : gauge_(gauge) {}
 
-    bool Add(int limit) {
+    bool Add(const std::string& owner, int weight, int limit) {
       absl::MutexLock lock(&mu_);
-      if (limit > 0 && taken_ >= limit) return false;
-      ++taken_;
+      if (limit > 0 && !owner.empty()) {
+        int& own = of_[owner];
+        if (!base::FairShare::Allows(own, taken_, weight, limit)) {
+          if (own == 0) of_.erase(owner);
+          return false;
+        }
+        own += weight;
+      }
+      taken_ += weight;
       if (gauge_ != nullptr) gauge_->Set(taken_);
       return true;
     }
-    void Remove() {
+    void Remove(const std::string& owner, int weight) {
       absl::MutexLock lock(&mu_);
-      --taken_;
+      const auto own = of_.find(owner);
+      if (own != of_.end() && (own->second -= weight) == 0) of_.erase(own);
+      taken_ -= weight;
       if (gauge_ != nullptr) gauge_->Set(taken_);
     }
     bool AwaitNone(const base::Clock& clock, base::SteadyTime deadline,
@@ -68,11 +84,21 @@ class InFlight {
     metrics::Gauge* const gauge_;
     mutable absl::Mutex mu_;
     int taken_ ABSL_GUARDED_BY(mu_) = 0;
+    absl::flat_hash_map<std::string, int> of_ ABSL_GUARDED_BY(mu_);
   };
 
   const int limit_;
   const std::shared_ptr<Count> count_;
 };
+
+// Returns how many places a watch or session takes: one for every 2 KiB of its URL and headers that
+// are begun, because it keeps its selectors, which take several times as much.
+inline int WeightOf(const base::HttpRequest& request) {
+  constexpr size_t kBytesOfPlace = 2 << 10;
+  size_t bytes = request.target.size();
+  for (const auto& [name, value] : request.fields) bytes += name.size() + value.size();
+  return static_cast<int>(1 + bytes / kBytesOfPlace);
+}
 
 }  // namespace kube::aggregation
 

@@ -47,19 +47,20 @@ void ReviewClient::Stop() {
   pool_.Stop();
 }
 
-void ReviewClient::Start(const std::string& path, const json::Value& review, Done done) {
+void ReviewClient::Start(const Question& question, Done done) {
   HttpRequest request{.method = "POST",
-                      .path = path,
+                      .path = question.path,
                       .content_type = "application/json",
-                      .body = json::Write(review),
+                      .body = json::Write(question.review),
                       .user_agent = options_.user_agent,
                       .max_answer_bytes = kMaxAnswerBytes};
   const base::SteadyTime deadline = clock_.SteadyNow() + options_.timeout;
-  const bool taken = pool_.Run([this, request = std::move(request), deadline, done] {
-    if (stop_.stop_requested()) return;  // Until the pool stops, its threads take what waits.
-    auto answer = Review(request, deadline);
-    if (!stop_.stop_requested()) done(std::move(answer));
-  });
+  const bool taken =
+      pool_.Run(question.owner, [this, request = std::move(request), deadline, done] {
+        if (stop_.stop_requested()) return;  // Until the pool stops, its threads take what waits.
+        auto answer = Review(request, deadline);
+        if (!stop_.stop_requested()) done(std::move(answer));
+      });
   if (taken || stop_.stop_requested()) return;
   done(absl::ResourceExhaustedError("too many reviews wait for the control plane"));
 }

@@ -51,9 +51,15 @@ class ReviewClient {
   ~ReviewClient();  // Calls Stop.
   ReviewClient(const ReviewClient&) = delete;
 
-  // Posts `review` to `path`; `done` is called once, on one of the pool's threads or on this one.
-  // After Stop it is not called.
-  void Start(const std::string& path, const json::Value& review, Done done);
+  struct Question {
+    std::string path;  // It is posted there.
+    json::Value review;
+    // Whose share of the queue it takes; "": nobody's in particular, because it is not known.
+    std::string owner;
+  };
+  // `done` is called once, on one of the pool's threads or on this one. After Stop it is not
+  // called.
+  void Start(const Question& question, Done done);
   // Cancels what is under way and waits for the threads. Waiting callers are dropped.
   void Stop();
 

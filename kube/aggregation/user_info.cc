@@ -20,6 +20,8 @@ bool UserInfo::IsIn(absl::string_view group) const {
   return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
+std::string ShareOwner(const UserInfo& user) { return user.IsIn(kMasters) ? "" : user.name; }
+
 UserInfo AnonymousUser() { return {.name = kAnonymous, .groups = {kUnauthenticated}}; }
 
 void AddAuthenticatedGroup(UserInfo& user) {

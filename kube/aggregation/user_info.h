@@ -26,6 +26,10 @@ struct UserInfo {
   friend bool operator==(const UserInfo&, const UserInfo&) = default;
 };
 
+// Returns whose share of what all use together a user has (base::FairShare): "", which is nobody in
+// particular, for members of system:masters, who have no limit of their own.
+std::string ShareOwner(const UserInfo& user);
+
 // Returns the user of a request without credentials.
 UserInfo AnonymousUser();
 

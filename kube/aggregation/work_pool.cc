@@ -2,9 +2,12 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <utility>
 
+#include "base/fair_share.h"
 #include "base/log.h"
 #include "base/threads.h"
 
@@ -17,15 +20,38 @@ WorkPool::WorkPool(std::string name, int max_threads, size_t max_waiting)
 
 WorkPool::~WorkPool() { Stop(); }
 
-bool WorkPool::Run(std::function<void()> work) {
+bool WorkPool::MayRun(const std::string& owner, const Owned& owned) const {
+  return owner.empty() || owned.running < std::max<size_t>(max_threads_ / 2, 1);
+}
+
+bool WorkPool::HasWork() const {
+  return std::any_of(turns_.begin(), turns_.end(), [this](const std::string& owner) {
+    mu_.AssertReaderHeld();
+    return MayRun(owner, owned_.at(owner));
+  });
+}
+
+bool WorkPool::Run(const std::string& owner, std::function<void()> work) {
   absl::MutexLock lock(&mu_);
   // What an idle thread is about to take does not wait.
-  if (stopped_ || waiting_.size() >= max_waiting_ + idle_) return false;
-  waiting_.push_back(std::move(work));
-  if (waiting_.size() <= idle_ || threads_.size() >= max_threads_ || StartThread()) return true;
+  const auto own = owned_.find(owner);
+  const size_t own_waiting = own == owned_.end() ? 0 : own->second.waiting.size();
+  const size_t room = max_waiting_ + idle_;
+  if (stopped_ || waiting_ >= room) return false;
+  const bool is_share = owner.empty() || base::FairShare::Allows(static_cast<int64_t>(own_waiting),
+                                                                 static_cast<int64_t>(waiting_), 1,
+                                                                 static_cast<int64_t>(room));
+  if (!is_share) return false;
+  Owned& owned = owned_[owner];
+  owned.waiting.push_back(std::move(work));
+  ++waiting_;
+  if (owned.waiting.size() == 1) turns_.push_back(owner);
+  if (waiting_ <= idle_ || threads_.size() >= max_threads_ || StartThread()) return true;
   // Those that there are will come to it. Without any nobody would.
   if (!threads_.empty()) return true;
-  waiting_.pop_back();
+  owned_.clear();
+  turns_.clear();
+  waiting_ = 0;
   return false;
 }
 
@@ -42,21 +68,31 @@ bool WorkPool::StartThread() {
 void WorkPool::Stop() {
   std::vector<std::thread> threads;
   // Destroyed after the lock is released, because it may own anything.
-  std::deque<std::function<void()>> dropped;
+  absl::flat_hash_map<std::string, Owned> dropped;
   {
     absl::MutexLock lock(&mu_);
     stopped_ = true;
-    dropped.swap(waiting_);
+    dropped.swap(owned_);
+    turns_.clear();
+    waiting_ = 0;
     threads.swap(threads_);
   }
   for (std::thread& thread : threads) thread.join();
 }
 
+std::string WorkPool::NextOwner() {
+  auto turn = turns_.begin();
+  while (!MayRun(*turn, owned_.at(*turn))) ++turn;
+  std::string owner = std::move(*turn);
+  turns_.erase(turn);
+  return owner;
+}
+
 void WorkPool::Loop() {
   pthread_setname_np(pthread_self(), name_.c_str());
-  const auto has_news = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return stopped_ || !waiting_.empty();
-  };
+  const auto has_news = [this]()
+                            ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return stopped_ || HasWork(); };
+  std::string owner;
   for (;;) {
     std::function<void()> work;
     {
@@ -65,10 +101,20 @@ void WorkPool::Loop() {
       mu_.Await(absl::Condition(&has_news));
       --idle_;
       if (stopped_) return;
-      work = std::move(waiting_.front());
-      waiting_.pop_front();
+      owner = NextOwner();
+      Owned& owned = owned_.at(owner);
+      work = std::move(owned.waiting.front());
+      owned.waiting.pop_front();
+      --waiting_;
+      ++owned.running;
+      if (!owned.waiting.empty()) turns_.push_back(owner);
     }
     RunGuarded(work);
+    work = nullptr;
+    absl::MutexLock lock(&mu_);
+    const auto owned = owned_.find(owner);
+    if (owned == owned_.end()) continue;  // The pool has stopped.
+    if (--owned->second.running == 0 && owned->second.waiting.empty()) owned_.erase(owned);
   }
 }
 

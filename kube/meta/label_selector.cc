@@ -17,7 +17,7 @@ using Operator = LabelSelector::Operator;
 using Requirement = LabelSelector::Requirement;
 
 bool HasValue(const Requirement& r, absl::string_view value) {
-  return std::find(r.values.begin(), r.values.end(), value) != r.values.end();
+  return std::binary_search(r.values.begin(), r.values.end(), value);
 }
 
 bool MatchesNumber(const Requirement& r, const json::Value& label) {

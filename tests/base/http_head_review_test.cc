@@ -2,14 +2,16 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/http_server.h"
 #include "tests/base/http_fixture.h"
 #include "tests/base/raw_client.h"
+#include "tests/support/eventually.h"
 
 namespace {
 
@@ -17,7 +19,7 @@ using base::HttpResponse;
 using tests::EchoHandler;
 using tests::RawClient;
 using tests::StartServer;
-using Done = std::function<void(std::optional<HttpResponse>)>;
+using Done = std::function<void(base::HttpHeadVerdict)>;
 
 // Keeps the last question until the test answers it. Outlives the server.
 class Reviewer {
@@ -54,17 +56,17 @@ TEST_CASE("a body is read after the review of its head") {
   RawClient client(server->port());
   SECTION("when it comes along") {
     client.Send(Post("/a", "Content-Length: 2\r\n\r\nok"));
-    reviewer.Await("/a")(std::nullopt);
+    reviewer.Await("/a")({});
     CHECK(client.ReadResponse().body == "ok");
     // The next request on the connection has a review of its own.
     client.Send(Post("/b", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"));
-    reviewer.Await("/b")(std::nullopt);
+    reviewer.Await("/b")({});
     CHECK(client.ReadResponse().body == "ok");
     CHECK(client.Get("/without-body").code == 200);
   }
   SECTION("when the client waits for leave to send it") {
     client.Send(Post("/a", "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n"));
-    reviewer.Await("/a")(std::nullopt);
+    reviewer.Await("/a")({});
     CHECK(client.ReadHead().code == 100);
     client.Send("ok");
     CHECK(client.ReadResponse().body == "ok");
@@ -72,7 +74,7 @@ TEST_CASE("a body is read after the review of its head") {
   SECTION("and never when it is refused") {
     client.Send(Post("/a", "Content-Length: 1000000\r\n\r\n"));
     client.Send(std::string(1000, 'x'));
-    reviewer.Await("/a")(HttpResponse{401, "text/plain", {}, "who?"});
+    reviewer.Await("/a")({.refusal = HttpResponse{401, "text/plain", {}, "who?"}});
     const tests::RawResponse response = client.ReadResponse();
     CHECK(response.code == 401);
     CHECK(response.body == "who?");
@@ -97,7 +99,7 @@ TEST_CASE("a read that began while the request before was answered does not fore
   // The server has had the time to read it.
   for (int i = 0; i < 20; ++i) CHECK(RawClient(server->port()).Get("/other").code == 200);
   CHECK(handled == 0);
-  done(std::nullopt);
+  done({});
   CHECK(client.ReadResponse().body == "ok");
   CHECK(client.Get("/without-body").code == 200);
   CHECK(handled == 1);
@@ -113,7 +115,7 @@ TEST_CASE("a client that sends no more during a review is answered") {
   client.EndSending();
   // The server has had the time to see the end.
   for (int i = 0; i < 20; ++i) CHECK(RawClient(server->port()).Get("/other").code == 200);
-  done(std::nullopt);
+  done({});
   CHECK(client.ReadResponse().body == "ok");
 }
 
@@ -124,13 +126,13 @@ TEST_CASE("a review may end after the connection and the server") {
   client->Send(Post("/a", "Content-Length: 2\r\n\r\nok"));
   const Done first = reviewer.Await("/a");
   client.reset();
-  first(std::nullopt);
+  first({});
   RawClient second(server->port());
   second.Send(Post("/b", "Content-Length: 2\r\n\r\nok"));
   const Done late = reviewer.Await("/b");
   CHECK(RawClient(server->port()).Get("/other").code == 200);
   server.reset();
-  late(std::nullopt);
+  late({});
   CHECK(second.EndsNow());
 }
 
@@ -167,6 +169,67 @@ TEST_CASE("long bodies have a budget together, until their requests have ended")
   CHECK(first.ReadResponse().body == body);
   third.Send(head + body);
   CHECK(third.ReadResponse().body == body);
+}
+
+TEST_CASE("one owner leaves as much room for bodies to the others as he has") {
+  base::HttpServerOptions options;
+  options.max_bodies_bytes = 400;
+  options.max_short_body_bytes = 10;
+  options.review_head = [](const base::HttpRequest& head, const Done& done) {
+    done({.owner = head.path, .privileged = head.path == "/root"});
+    return true;
+  };
+  auto server = StartServer(EchoHandler(), options);
+  std::vector<std::unique_ptr<RawClient>> clients;
+  const auto begin = [&](const std::string& owner) {
+    clients.push_back(std::make_unique<RawClient>(server->port()));
+    clients.back()->Send(Post(owner, "Expect: 100-continue\r\nContent-Length: 100\r\n\r\n"));
+    return clients.back()->ReadHead().code;
+  };
+  CHECK(begin("/greedy") == 100);
+  CHECK(begin("/greedy") == 100);
+  CHECK(begin("/greedy") == 429);
+  CHECK(begin("/other") == 100);
+  CHECK(begin("/other") == 429);
+  CHECK(begin("/root") == 100);
+  CHECK(begin("/third") == 429);
+  CHECK(begin("/root") == 100);
+  clients[0]->Send(std::string(100, 'x'));
+  CHECK(clients[0]->ReadResponse().code == 200);
+}
+
+TEST_CASE("a body that comes too slowly gives its place to one that needs it") {
+  base::HttpServerOptions options;
+  options.max_bodies_bytes = 150;
+  options.max_short_body_bytes = 10;
+  auto server = StartServer(EchoHandler(), options);
+  RawClient slow(server->port());
+  slow.Send(Post("/", "Expect: 100-continue\r\nContent-Length: 100\r\n\r\n"));
+  CHECK(slow.ReadHead().code == 100);
+  const std::string body(100, 'x');
+  CHECK(tests::Eventually([&] {
+    RawClient other(server->port());
+    other.Send(Post("/", "Content-Length: 100\r\n\r\n") + body);
+    return other.ReadResponse().code == 200;
+  }));
+  CHECK(slow.ReadResponse().code == 429);
+}
+
+TEST_CASE("of too many long heads that do not end the oldest is cut") {
+  base::HttpServerOptions options;
+  options.max_heads_bytes = 25'000;
+  auto server = StartServer(EchoHandler(), options);
+  const std::string head = "GET / HTTP/1.1\r\nHost: a\r\nLong: " + std::string(10'000, 'x');
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(std::make_unique<RawClient>(server->port()));
+    clients.back()->Send(head);
+    // The server has had the time to read it.
+    for (int n = 0; n < 20; ++n) CHECK(RawClient(server->port()).Get("/other").code == 200);
+  }
+  CHECK(clients[0]->EndsNow());
+  clients[2]->Send("\r\n\r\n");
+  CHECK(clients[2]->ReadResponse().code == 200);
 }
 
 }  // namespace

@@ -42,10 +42,14 @@ TEST_CASE("a long body is read when its sender is known") {
   base::HttpRequest head;
   head.headers["authorization"] = "Bearer invented";
   int code = 0;
+  std::string owner;
+  bool privileged = false;
   const auto is_reviewed = [&] {
     code = 0;
-    return review(head, [&code](const std::optional<base::HttpResponse>& refusal) {
-      code = refusal ? refusal->code : 200;
+    return review(head, [&](const base::HttpHeadVerdict& verdict) {
+      code = verdict.refusal ? verdict.refusal->code : 200;
+      owner = verdict.owner;
+      privileged = verdict.privileged;
     });
   };
   head.headers["content-length"] = "1000";
@@ -63,11 +67,17 @@ TEST_CASE("a long body is read when its sender is known") {
   authenticator.answer = kube::aggregation::UserInfo{.name = "bob"};
   CHECK(is_reviewed());
   CHECK(code == 200);
+  CHECK(owner == "bob");
+  CHECK_FALSE(privileged);
+  authenticator.answer->groups = {kube::aggregation::kMasters};
+  CHECK(is_reviewed());
+  CHECK(owner.empty());
+  CHECK(privileged);
   head.headers.erase("content-length");
   head.headers["transfer-encoding"] = "chunked";
   CHECK(is_reviewed());
   CHECK(code == 200);
-  CHECK(authenticator.asked == 5);
+  CHECK(authenticator.asked == 6);
   // A header of another form than a token makes nobody known.
   authenticator.answer = kube::aggregation::UserInfo{.name = kube::aggregation::kAnonymous};
   CHECK(is_reviewed());

@@ -64,7 +64,7 @@ struct Fixture {
 TEST_CASE("a review that fails for a passing reason is repeated after a pause") {
   Fixture f;
   f.server->FailNext({0, 500, 429});
-  f.client->Start("/reviews", Review(), f.results.Next());
+  f.client->Start({"/reviews", Review(), ""}, f.results.Next());
   for (int attempt = 1; attempt <= 3; ++attempt) {
     f.clock.AwaitWaiters(1);
     CHECK(f.server->count() == static_cast<size_t>(attempt));
@@ -81,7 +81,7 @@ TEST_CASE("a review that fails for a passing reason is repeated after a pause") 
 TEST_CASE("a review that is refused is not repeated") {
   Fixture f;
   f.server->FailNext({403});
-  f.client->Start("/reviews", Review(), f.results.Next());
+  f.client->Start({"/reviews", Review(), ""}, f.results.Next());
   REQUIRE(f.results.Await(1));
   CHECK(absl::IsInternal(f.results.At(0).status()));
   CHECK(f.server->count() == 1);
@@ -90,7 +90,7 @@ TEST_CASE("a review that is refused is not repeated") {
 TEST_CASE("no review is repeated beyond its deadline") {
   Fixture f;
   f.server->FailNext({0, 0, 0, 0, 0});
-  f.client->Start("/reviews", Review(), f.results.Next());
+  f.client->Start({"/reviews", Review(), ""}, f.results.Next());
   f.clock.AwaitWaiters(1);
   // The next attempt would begin when the ten seconds are over.
   f.clock.Advance(absl::Milliseconds(9700));
@@ -102,11 +102,11 @@ TEST_CASE("no review is repeated beyond its deadline") {
 TEST_CASE("reviews beyond what may wait are refused at once, and stopping drops the others") {
   Fixture f(/*threads=*/1, /*max_waiting=*/2);
   f.server->Block(true);
-  f.client->Start("/reviews", Review(), f.results.Next());
+  f.client->Start({"/reviews", Review(), ""}, f.results.Next());
   REQUIRE(tests::Eventually([&] { return f.server->count() == 1; }));
-  f.client->Start("/reviews", Review(), f.results.Next());
-  f.client->Start("/reviews", Review(), f.results.Next());
-  f.client->Start("/reviews", Review(), f.results.Next());
+  f.client->Start({"/reviews", Review(), ""}, f.results.Next());
+  f.client->Start({"/reviews", Review(), ""}, f.results.Next());
+  f.client->Start({"/reviews", Review(), ""}, f.results.Next());
   REQUIRE(f.results.Await(1));
   CHECK(absl::IsResourceExhausted(f.results.At(0).status()));
   f.client->Stop();
@@ -116,9 +116,9 @@ TEST_CASE("reviews beyond what may wait are refused at once, and stopping drops 
 TEST_CASE("a review whose time is over in the queue is not sent") {
   Fixture f(/*threads=*/1, /*max_waiting=*/2);
   f.server->Block(true);
-  f.client->Start("/reviews", Review(), f.results.Next());
+  f.client->Start({"/reviews", Review(), ""}, f.results.Next());
   REQUIRE(tests::Eventually([&] { return f.server->count() == 1; }));
-  f.client->Start("/reviews", Review(), f.results.Next());
+  f.client->Start({"/reviews", Review(), ""}, f.results.Next());
   f.clock.Advance(absl::Seconds(11));
   f.server->Block(false);
   REQUIRE(f.results.Await(2));
