@@ -66,6 +66,7 @@ struct ListAnswer {
   // As in Kubernetes: not known when there are selectors.
   std::optional<size_t> remaining;
   std::vector<MissingCluster> missing;
+  std::shared_ptr<const void> held;  // Is let go of with the answer. Optional.
 
   size_t size() const;
 };

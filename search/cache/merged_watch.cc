@@ -235,6 +235,11 @@ bool MergedWatch::InitialEventsAreOver() const {
   });
 }
 
+bool MergedWatch::HasBegun() const {
+  absl::MutexLock lock(&mu_);
+  return InitialEventsAreOver();
+}
+
 absl::Status MergedWatch::status() const {
   absl::MutexLock lock(&mu_);
   return status_;

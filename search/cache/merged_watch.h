@@ -78,6 +78,9 @@ class MergedWatch final : public kube::WatchCache::Observer,
   // ones, and status() says why. Call it again until it appends nothing; then on_ready announces
   // more.
   bool Take(size_t limit, std::vector<MergedEvent>& events);
+  // Returns whether the objects that the watch begins with have been taken, of all clusters that
+  // could be read.
+  bool HasBegun() const;
   // OK: the time is over. kOutOfRange: the client has to list again.
   absl::Status status() const;
   // No call of on_ready comes afterwards, except one that is running.
@@ -115,7 +118,7 @@ class MergedWatch final : public kube::WatchCache::Observer,
                 int64_t resume_version, Events& events) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool Selects(const kube::ObjectPtr& object) const;
   void AddBookmarks(Events& events) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool InitialEventsAreOver() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool InitialEventsAreOver() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
   void CallReady() ABSL_LOCKS_EXCLUDED(mu_);
 
   const WatchRequest request_;

@@ -28,6 +28,13 @@ constexpr size_t kMaxWaitingReads = 1000;
 constexpr int kSortingThreads = 2;
 constexpr size_t kMaxWaitingSorts = 100;
 
+// A list or watch refers to its objects until it has sent them. Of fleets where these are more than
+// a sixteenth of that, sixteen may be sent.
+constexpr int64_t kMaxSentBytes = 128 << 20;
+constexpr int64_t kMostOfOne = kMaxSentBytes / 16;
+// The texts of a thousand events or more: equal watches write an event within moments.
+constexpr size_t kMaxTexts = 4 << 20;
+
 kube::server::GroupName NameOf(const kube::Resource& resource) {
   return {resource.gvk.group, resource.plural};
 }
@@ -95,6 +102,8 @@ void SendWatchError(const ReadRequest& read, const std::vector<MissingCluster>& 
 CacheReads::CacheReads(Options options)
     : options_(std::move(options)),
       unread_(options_.cache, options_.clusters, options_.is_ready),
+      sent_(kMaxSentBytes),
+      texts_(kMaxTexts, options_.clock),
       pool_("search-answers", options_.watch_threads, kMaxWaitingWatches),
       sorting_("sorted-reads", kSortingThreads, kMaxWaitingSorts),
       waiting_("waiting-reads", options_.waiting_threads, options_.max_waiting),
@@ -123,12 +132,13 @@ absl::Status CacheReads::Begin(const kube::aggregation::ApiRequest& request, con
                    ReadRequest::Read(request, *resource, terms.cluster,
                                      options_.kinds == nullptr ? no_kinds_ : *options_.kinds));
   reading->verb = request.info.verb;
+  reading->owner = kube::aggregation::ShareOwner(request.user);
   reading->need = NeedOf(reading->verb, reading->read.options);
   reading->version = VersionFor(reading->read.options);
   reading->complete = terms.complete;
   reading->stop = request.stop;
   reading->responder = responder;
-  RunRead(MayWait(*reading) ? waiting_ : reading_, responder,
+  RunRead(MayWait(*reading) ? waiting_ : reading_, reading->owner, responder,
           [this, reading] { return ApiErrorOf(Execute(reading)); });
   return absl::OkStatus();
 }
@@ -267,9 +277,10 @@ absl::Status CacheReads::NothingFound(const Reading& reading, std::vector<Missin
 absl::Status CacheReads::List(const std::shared_ptr<const Reading>& reading) {
   ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(*reading));
   if (reading->read.sort.empty()) return SendList(*reading, std::move(missing));
-  RunRead(sorting_, reading->responder, [this, reading, missing = std::move(missing)] {
-    return ApiErrorOf(SendList(*reading, missing));
-  });
+  RunRead(sorting_, reading->owner, reading->responder,
+          [this, reading, missing = std::move(missing)] {
+            return ApiErrorOf(SendList(*reading, missing));
+          });
   return absl::OkStatus();
 }
 
@@ -294,8 +305,18 @@ absl::Status CacheReads::SendList(const Reading& reading, std::vector<MissingClu
   RETURN_IF_ERROR(StillServed(reading));
   missing = Joined(std::move(missing), unread_.Judged(answer.missing));
   if (!MayLack(missing, reading)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(answer.held, TakeShare(reading, answer.size()));
   SendAnswer(read, std::move(answer), missing, pool_, responder);
   return absl::OkStatus();
+}
+
+absl::StatusOr<base::FairShare::Taken> CacheReads::TakeShare(const Reading& reading,
+                                                             size_t objects) {
+  const auto bytes = static_cast<int64_t>(objects * sizeof(kube::ObjectPtr));
+  base::FairShare::Taken share = sent_.Take(reading.owner, std::min(bytes, kMostOfOne));
+  if (share != nullptr) return share;
+  return kube::server::TooManyRequests(
+      "Too many long lists are being sent, please try again later.", absl::Seconds(1));
 }
 
 absl::Status CacheReads::Watch(const Reading& reading) {
@@ -314,7 +335,16 @@ absl::Status CacheReads::Watch(const Reading& reading) {
     SendWatchError(read, missing, gone, responder);
     return absl::OkStatus();
   }
-  const auto pump = std::make_shared<WatchPump>(read, pool_);
+  const auto pump = std::make_shared<WatchPump>(read, pool_, texts_);
+  if (initial || CompositeVersion::Parse(options.resource_version).any()) {
+    size_t objects = 0;
+    for (const std::string& cluster : options_.clusters(read.resource.gvr())) {
+      const auto cache = options_.cache.Find(cluster, read.resource.gvr());
+      if (cache != nullptr && read.cluster.Selects(cluster)) objects += cache->size();
+    }
+    ASSIGN_OR_RETURN(base::FairShare::Taken share, TakeShare(reading, objects));
+    pump->HoldBeginning(std::move(share));
+  }
   auto watch = options_.cache.Watch({.gvr = read.resource.gvr(),
                                      .ns = read.key.ns,
                                      .cluster = read.cluster,

@@ -11,10 +11,12 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/fair_share.h"
 #include "kube/aggregation/authorizer.h"
 #include "kube/aggregation/work_pool.h"
 #include "search/cache/multi_cluster_cache.h"
 #include "search/proxy/cached_reads.h"
+#include "search/proxy/internal/event_texts.h"
 #include "search/proxy/internal/unread_members.h"
 #include "search/proxy/read_request.h"
 
@@ -67,6 +69,7 @@ class CacheReads : public CachedReads {
   struct Reading {
     ReadRequest read;
     std::string verb;
+    std::string owner;  // Whose share of the threads and queues it takes.
     Freshness::Need need = Freshness::kAny;
     bool complete = false;  // ReadTerms::complete.
     std::string version;    // A composite: what the caches have to have reached (kNotOlderThan).
@@ -98,9 +101,14 @@ class CacheReads : public CachedReads {
   // of a cluster that can be reached.
   absl::StatusOr<std::vector<MissingCluster>> Await(const Reading& reading);
 
+  // Takes a share for the references to so many objects, which are kept while they are sent.
+  absl::StatusOr<base::FairShare::Taken> TakeShare(const Reading& reading, size_t objects);
+
   const Options options_;
   const UnreadMembers unread_;
+  base::FairShare sent_;
   const CustomKinds no_kinds_;
+  EventTexts texts_;                  // Of events in other forms than the objects' own.
   kube::aggregation::WorkPool pool_;  // Writes the events of watches, and compresses lists.
   // Sorting takes so long that it has threads of its own. Those of the next ones give it work.
   kube::aggregation::WorkPool sorting_;

@@ -49,6 +49,13 @@ std::shared_ptr<const TablePrinter> CustomKinds::PrinterOf(const kube::Resource&
   return version != nullptr ? version->printer : kube::server::PrinterOf(resource.gvk);
 }
 
+std::shared_ptr<const TablePrinter> CustomKinds::DefinedPrinterOf(
+    const kube::Resource& resource) const {
+  absl::ReaderMutexLock lock(&mu_);
+  const Version* version = Find(resource);
+  return version != nullptr ? version->printer : nullptr;
+}
+
 FieldLabels CustomKinds::FieldsOf(const kube::Resource& resource) const {
   absl::ReaderMutexLock lock(&mu_);
   const Version* version = Find(resource);

@@ -32,6 +32,9 @@ class CustomKinds {
   // Return what holds for a resource; for one without a known definition that is what holds for
   // built-in kinds and for kinds that nothing is known of.
   std::shared_ptr<const kube::server::TablePrinter> PrinterOf(const kube::Resource& resource) const;
+  // Returns the same printer as long as the definition of the kind stays; null for others.
+  std::shared_ptr<const kube::server::TablePrinter> DefinedPrinterOf(
+      const kube::Resource& resource) const;
   kube::server::FieldLabels FieldsOf(const kube::Resource& resource) const;
 
  private:

@@ -31,6 +31,9 @@ struct ReadRequest {
   kube::server::IncludeObject include = kube::server::IncludeObject::kMetadata;
   // The columns of Tables: the kind's own ones, and the cluster. Null for other forms.
   std::shared_ptr<const kube::server::TablePrinter> printer;
+  // Stands for the columns that a definition has, and is the same in all requests as long as it has
+  // them. Null for other kinds and forms.
+  std::shared_ptr<const void> columns;
   kube::server::ListOptions options;
   ObjectFilter filter;
   kube::SortOrder sort;  // Of a list.

@@ -54,10 +54,11 @@ absl::Status ViewHandler::TryHandle(kube::aggregation::ApiRequest request,
     }
     WithReadRights(parts_.read_authorizer, std::move(request), responder,
                    [this, responder](const ReadRequestPtr& read) {
-                     RunRead(searches_, responder, [this, read, responder] {
-                       parts_.open_search(std::move(*read), responder);
-                       return absl::OkStatus();
-                     });
+                     RunRead(searches_, kube::aggregation::ShareOwner(read->user), responder,
+                             [this, read, responder] {
+                               parts_.open_search(std::move(*read), responder);
+                               return absl::OkStatus();
+                             });
                    });
     return absl::OkStatus();
   }

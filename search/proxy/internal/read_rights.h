@@ -23,10 +23,10 @@ void WithReadRights(kube::aggregation::Authorizer* authorizer,
                     kube::aggregation::ApiRequest request, const ResponderPtr& responder,
                     std::function<void(const ReadRequestPtr&)> then);
 
-// Runs `work` on a thread of the pool: 429 if too much is waiting. What it returns or throws is
-// answered as an error.
-void RunRead(kube::aggregation::WorkPool& pool, const ResponderPtr& responder,
-             std::function<absl::Status()> work);
+// Runs `work` of this owner on a thread of the pool: 429 if too much is waiting. What it returns or
+// throws is answered as an error.
+void RunRead(kube::aggregation::WorkPool& pool, const std::string& owner,
+             const ResponderPtr& responder, std::function<absl::Status()> work);
 
 }  // namespace search
 

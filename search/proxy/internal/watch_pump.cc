@@ -14,8 +14,8 @@
 namespace search {
 namespace {
 
-// A write has as many events as make this many bytes, and at most one batch more: a slow client
-// does not hold much, and a write costs little for each event.
+// A write has as many events as make this many bytes: a slow client does not hold much, and a write
+// costs little for each event. What a batch has beyond them waits as references to the objects.
 constexpr size_t kWriteBytes = 128 << 10;
 constexpr size_t kBatch = 8;
 
@@ -40,8 +40,13 @@ std::string WatchErrorLine(const absl::Status& status) {
       absl::IsOutOfRange(status) ? kube::server::Expired(status.message()) : status);
 }
 
-WatchPump::WatchPump(const ReadRequest& read, kube::aggregation::WorkPool& pool)
-    : kind_(read.resource.gvk), encoder_(read.form, read.include, read.printer), pool_(pool) {}
+WatchPump::WatchPump(const ReadRequest& read, kube::aggregation::WorkPool& pool, EventTexts& texts)
+    : kind_(read.resource.gvk),
+      is_plain_(read.form.kind == kube::server::AnswerForm::Kind::kPlain),
+      columns_(read.columns),
+      encoder_(read.form, read.include, read.printer),
+      pool_(pool),
+      texts_(texts) {}
 
 std::function<void()> WatchPump::OnReady() {
   return [weak = weak_from_this()] {
@@ -93,22 +98,35 @@ void WatchPump::Run() {
   }
 }
 
+void WatchPump::ForgetBatch() {
+  std::vector<MergedEvent>().swap(taken_);
+  next_ = 0;
+}
+
+bool WatchPump::TakeBatch() {
+  ForgetBatch();
+  ended_ = !watch_->Take(kBatch, taken_);
+  if (beginning_ != nullptr && watch_->HasBegun()) beginning_ = nullptr;
+  return !ended_ && !taken_.empty();
+}
+
 bool WatchPump::Pump() {
   if (!stream_->HasRoom()) {
     stream_->OnRoom(OnReady());
     return false;
   }
   std::string bytes;
-  bool goes_on = true, more = true;
-  while (goes_on && more && bytes.size() < kWriteBytes) {
-    std::vector<MergedEvent> events;
-    goes_on = watch_->Take(kBatch, events);
-    more = !events.empty();
-    for (const MergedEvent& event : events) AppendEvent(event, bytes);
+  bool more = true;
+  while (more && bytes.size() < kWriteBytes) {
+    if (next_ == taken_.size()) more = !ended_ && TakeBatch();
+    while (next_ < taken_.size() && bytes.size() < kWriteBytes) AppendEvent(taken_[next_++], bytes);
   }
-  if (!goes_on && !watch_->status().ok()) absl::StrAppend(&bytes, WatchErrorLine(watch_->status()));
+  const bool rest = next_ < taken_.size();
+  if (!rest) ForgetBatch();
+  const bool ends = ended_ && !rest;
+  if (ends && !watch_->status().ok()) absl::StrAppend(&bytes, WatchErrorLine(watch_->status()));
   const bool written = bytes.empty() || stream_->Write(std::move(bytes));
-  if (goes_on && written) return more;
+  if (!ends && written) return more || rest;
   if (written) stream_->Close();
   Finish();
   return false;
@@ -119,11 +137,18 @@ void WatchPump::AppendEvent(const MergedEvent& event, std::string& out) {
     out += encoder_.Bookmark(kind_, event.version, event.initial_events_end);
     return;
   }
-  encoder_.AppendEvent(
-      NameOf(event.type),
-      {[&event](std::string& text) { AppendObject(event, text); },
-       [&event] { return DecodedObject(*event.object, event.cluster, event.version); }},
-      out);
+  absl::StrAppend(&out, R"({"type":")", NameOf(event.type), R"(","object":)");
+  if (is_plain_) {
+    AppendObject(event, out);
+  } else {
+    const auto make = [&](const std::string& version) {
+      return encoder_.Text(*DecodedObject(*event.object, event.cluster, version));
+    };
+    texts_.Append({event.object, columns_, absl::StrCat(encoder_.Key(), "|", event.cluster)},
+                  event.version, make, out);
+    encoder_.Sent();
+  }
+  out += "}\n";
 }
 
 void WatchPump::Finish() {

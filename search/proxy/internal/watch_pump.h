@@ -3,10 +3,13 @@
 #ifndef SEARCH_PROXY_INTERNAL_WATCH_PUMP_H_
 #define SEARCH_PROXY_INTERNAL_WATCH_PUMP_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -16,6 +19,7 @@
 #include "kube/aggregation/work_pool.h"
 #include "kube/server/watch_frames.h"
 #include "search/cache/merged_watch.h"
+#include "search/proxy/internal/event_texts.h"
 #include "search/proxy/read_request.h"
 
 namespace search {
@@ -27,13 +31,17 @@ std::string WatchErrorLine(const absl::Status& status);
 class WatchPump : public std::enable_shared_from_this<WatchPump> {
  public:
   // REQUIRES: `pool` outlives the pump's work.
-  WatchPump(const ReadRequest& read, kube::aggregation::WorkPool& pool);
+  // REQUIRES: the pool and the texts outlive the watch.
+  WatchPump(const ReadRequest& read, kube::aggregation::WorkPool& pool, EventTexts& texts);
 
   // For MultiClusterCache::Watch.
   std::function<void()> OnReady();
   // Begins to write, until the watch or the connection ends, or a stop is requested.
   void Start(std::shared_ptr<MergedWatch> watch, std::shared_ptr<base::HttpStream> stream,
              const base::StopToken& stop);
+  // Is kept until the objects that the watch begins with have been taken. REQUIRES: is called once,
+  // before Start.
+  void HoldBeginning(std::shared_ptr<const void> held) { beginning_ = std::move(held); }
 
  private:
   // Has Pump called on a thread of the pool, unless a call is running: that one goes on then.
@@ -41,12 +49,23 @@ class WatchPump : public std::enable_shared_from_this<WatchPump> {
   void Run();
   // Writes what there is, while the client has room. Returns whether there may be more at once.
   bool Pump();
+  // Takes the next events; returns whether there may be more at once.
+  bool TakeBatch();
+  void ForgetBatch();
   void AppendEvent(const MergedEvent& event, std::string& out);
   void Finish();
 
   const kube::Gvk kind_;
-  kube::server::WatchEncoder encoder_;  // Of the run.
+  const bool is_plain_;                        // The events have the objects' own texts.
+  const std::shared_ptr<const void> columns_;  // The same for all watches with these columns.
+  kube::server::WatchEncoder encoder_;         // Of the run.
   kube::aggregation::WorkPool& pool_;
+  EventTexts& texts_;
+  // Of the run: what was taken of the watch, of which that from next_ on is not written.
+  std::vector<MergedEvent> taken_;
+  size_t next_ = 0;
+  bool ended_ = false;  // Nothing comes behind it.
+  std::shared_ptr<const void> beginning_;
 
   absl::Mutex mu_;
   enum class State { kIdle, kRunning, kAgain, kOver } state_ ABSL_GUARDED_BY(mu_) = State::kIdle;

@@ -85,6 +85,10 @@ TEST_CASE("selectors are evaluated in the cache") {
   CHECK(names("fieldSelector", "metadata.name!=x") == "200 y ");
   CHECK(names("fieldSelector", "spec.color=red") == "400 ");
   CHECK(names("labelSelector", "=") == "400 ");
+  std::string many = "!a";
+  for (int i = 1; i < 1000; ++i) absl::StrAppend(&many, ",!a", i);
+  CHECK(names("labelSelector", many) == "200 x y ");
+  CHECK(names("labelSelector", many + ",!b") == "400 ");
 }
 
 TEST_CASE("an object is found in its member, with a composite version") {
