@@ -9,13 +9,19 @@ _POD = PROXY + "/api/v1/namespaces/team-7/pods/web-7d4b9c6f5d-7"
 _MOST = 3 << 20
 
 
+def patch_request(path, content_type, body, method="PATCH"):
+    """The bytes of a write; without its body when that is a number, its length."""
+    length = body if isinstance(body, int) else len(body)
+    head = (f"{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: {content_type}\r\n"
+            f"content-length: {length}\r\n\r\n")
+    return head.encode() + (b"" if isinstance(body, int) else body)
+
+
 def _patch(content_type, body):
-    head = (f"PATCH {_POD} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: {content_type}\r\n"
-            f"content-length: {len(body)}\r\n\r\n")
-    return head.encode() + body
+    return patch_request(_POD, content_type, body)
 
 
-def _send(attacked, request):
+def send(attacked, request):
     """Returns the status, 0 if the connection was cut while the body was being sent."""
     try:
         return attacked.answer(request, timeout=120)[0]
@@ -32,7 +38,7 @@ def long_bodies(attacked, count):
     requests = [_patch("application/merge-patch+json", b'{"spec":' + brackets + b"}"),
                 _patch("application/json-patch+json", brackets), _patch("application/apply-patch+yaml", flow)]
     with ThreadPoolExecutor(40) as pool:
-        codes = list(pool.map(lambda n: _send(attacked, requests[n % len(requests)]), range(count)))
+        codes = list(pool.map(lambda n: send(attacked, requests[n % len(requests)]), range(count)))
     return {"answers by code": {code: codes.count(code) for code in sorted(set(codes))}}
 
 
@@ -40,13 +46,13 @@ def long_bodies(attacked, count):
         at_most={"growth MB": 60, "bystander failed": 0, "short write refused": 0})
 def absent_bodies(attacked, count):
     """So many readers announce three megabytes and send nothing of them; then one sends a short body."""
-    head = _patch("application/merge-patch+json", b"x" * _MOST)[:-_MOST]
+    head = _patch("application/merge-patch+json", _MOST)
     opened = []
     for _ in range(count):
         connection = attacked.connect()
         connection.sendall(head)
         opened.append(connection)
-    code = _send(attacked, _patch("application/merge-patch+json", b'{"metadata":{"labels":{"a":"b"}}}'))
+    code = send(attacked, _patch("application/merge-patch+json", b'{"metadata":{"labels":{"a":"b"}}}'))
     for connection in opened:
         connection.close()
     return {"short write refused": int(code == 429), "its code": code}

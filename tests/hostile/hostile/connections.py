@@ -9,14 +9,15 @@ from .attack import attack
 from .site import MB
 
 
-def _allow_descriptors():
+def allow_descriptors():
+    """Lets this process have as many open connections as it may."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _grow(attacked, open_one, count):
     """Opens so many connections, holds them for two seconds and closes them; returns what that took."""
-    _allow_descriptors()
+    allow_descriptors()
     before, began = attacked.process.rss_bytes(), time.monotonic()
     with contextlib.ExitStack() as opened:
         connections = [opened.enter_context(open_one(number)) for number in range(count)]
@@ -61,3 +62,17 @@ def silent_handshakes(attacked, count):
     """So many TLS connections that show no certificate, complete their handshake, and ask nothing."""
     context = attacked.context()
     return _grow(attacked, lambda _: attacked.connect(context=context), count)
+
+
+@attack("heads that do not end", sizes={"short": 1000, "long": 3000}, at_most={"growth MB": 45, "bystander failed": 0},
+        at_most_long={"growth MB": 80})
+def endless_heads(attacked, count):
+    """So many TLS connections without a certificate that send 30 kB of a head, and no more."""
+    context, head = attacked.context(), b"GET / HTTP/1.1\r\nhost: x\r\nlong: " + b"x" * 30_000
+
+    def begin(_):
+        connection = attacked.connect(context=context)
+        with contextlib.suppress(OSError):
+            connection.sendall(head)
+        return connection
+    return _grow(attacked, begin, count)

@@ -76,7 +76,11 @@ class Attacked(Figures):
         self._bystander = None
 
     def __enter__(self):
-        self._site.start_search(self._flags, self._site._program)
+        self._start()
+        return self
+
+    def _start(self, prefix=()):
+        self._site.start_search(self._flags, (*prefix, *self._site._program))
         self.process = self._site._search
         try:
             wait_until("all pods cached", lambda: self._objects() == self._site.total, 120)
@@ -85,7 +89,12 @@ class Attacked(Figures):
             raise
         self.begin_figures()
         self._bystander = Bystander(self)
-        return self
+
+    def restart(self, prefix):
+        """Starts it anew, by a command that gets the program and its arguments as further arguments."""
+        self._bystander.stop()
+        self._site.stop_search()
+        self._start(prefix)
 
     def __exit__(self, *_):
         self._bystander.stop()
@@ -102,6 +111,11 @@ class Attacked(Figures):
     @property
     def port(self):
         return self._site._port
+
+    @property
+    def pki(self):
+        """The authority that the certificates of users come from."""
+        return self._site._pki
 
     def member(self, name):
         return self._site.kube(name)

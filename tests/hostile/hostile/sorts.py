@@ -32,3 +32,21 @@ def gone_sorters(attacked, count):
         with attacked.connect() as connection:
             connection.sendall(_sorted("-metadata.creationTimestamp,..image,..name,status.phase", "&limit=20"))
     return {"CPU s": attacked.wait_quiet() - before}
+
+
+@attack("long selectors", sizes={"short": 2, "long": 10}, at_most={"growth MB": 60, "unexpected answers": 0, "bystander failed": 0},
+        at_most_long={"CPU s each": 0.5})
+def long_selectors(attacked, times):
+    """A reader asks for lists with selectors of 30 kB: a set of 2,900 values, the most requirements that there may be, and more."""
+    before, unexpected = attacked.process.cpu_seconds(), 0
+    sets = "app+in+(" + ",".join(f"value-{n:04d}" for n in range(2900)) + ")"
+    for selector, expected in ((sets, 200), (_unlike(999) + ",nothing", 200), (_unlike(3600), 400)):
+        for _ in range(times):
+            code, _ = attacked.answer(_GET.format(path=f"{VIEW}/api/v1/pods?resourceVersion=0&labelSelector={selector}").encode())
+            unexpected += code != expected
+    return {"unexpected answers": unexpected, "CPU s each": (attacked.process.cpu_seconds() - before) / times / 3}
+
+
+def _unlike(count):
+    """So many requirements that every pod fulfils."""
+    return ",".join(f"a{n:03x}!=x" for n in range(count))
