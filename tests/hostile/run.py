@@ -18,12 +18,8 @@ sys.path[:0] = [str(HERE)]
 sys.dont_write_bytecode = True
 
 from hostile.site import Site, paths  # noqa: E402  (it sets the path for the next ones)
-<<<<<<< HEAD
-from hostile import bodies, connections, live, pages, slow, sorts  # noqa: E402,F401  (they declare attacks on karmada-search)
+from hostile import bodies, connections, live, pages, shares, slow, sorts, together, watches  # noqa: E402,F401  (they declare attacks on karmada-search)
 from hostile import lists, members, starts  # noqa: E402,F401  (and these on the controller manager)
-=======
-from hostile import bodies, connections, live, pages, shares, slow, sorts, together, watches  # noqa: E402,F401  (they declare attacks)
->>>>>>> d0544666 (Attacks by one greedy user, endless watches, heads and bodies, and all of them against one process)
 from hostile.attack import ATTACKS  # noqa: E402
 from hostile.plane import Plane  # noqa: E402
 
