@@ -11,8 +11,6 @@ from .attack import attack
 from .lists import WORKS, list_of
 from .plane import HONEST, LEASE
 
-# A renewal must not be later than this, in seconds.
-_RENEW_DEADLINE = 2
 # A user whom nothing else runs as.
 _USER = 64_531
 
@@ -30,11 +28,11 @@ def _suspended_works(count):
                f'"resourceVersion":"1","finalizers":["karmada.io/execution-controller"]}},{rest}}}')
 
 
-@attack("a stand-by with many objects that leads", target="manager", is_started=False, sizes={"short": 30_000, "long": 200_000},
-        at_most={"lost leases": 0},
-        at_most_long={"slowest renewal s": _RENEW_DEADLINE})
-def many_prepared(attacked, count):
-    """So many Works, and a lease that is lost when it is not renewed within two seconds."""
+@attack("a stand-by with many objects that leads", target="manager", is_started=False,
+        sizes={"short": (30_000, 8), "long": (200_000, 2)}, at_most={"lost leases": 0}, at_most_long={"slowest renewal s": 2})
+def many_prepared(attacked, size):
+    """So many Works, and a lease that is lost when it is not renewed within so many seconds."""
+    count, deadline = size
     kube, renewals, works = attacked.plane.kube(), [], list(_suspended_works(count))
     whole = kube.get(WORKS)
     works[:0], version = [json.dumps(item) for item in whole["items"]], whole["metadata"]["resourceVersion"]
@@ -51,7 +49,7 @@ def many_prepared(attacked, count):
 
     _write_lease(kube, holder="somebody-else")
     with attacked.control.ruled(rule):
-        attacked.start([f"--leader-elect-renew-deadline={_RENEW_DEADLINE}s", "--leader-elect-lease-duration=4s",
+        attacked.start([f"--leader-elect-renew-deadline={deadline}s", f"--leader-elect-lease-duration={deadline + 2}s",
                         "--leader-elect-retry-period=500ms"])
         for _ in range(max(count // 10_000, 5)):  # Long enough that it has read everything; it may not lead meanwhile.
             _write_lease(kube, holder="somebody-else")
@@ -102,7 +100,7 @@ def _outcome(plane, limit):
                                           "--clear-groups"])
     log = plane.log(f"controller-manager-{limit}-threads")
     log.unlink(missing_ok=True)
-    process, end = Process("karmada-controller-manager", command, log), time.monotonic() + 30
+    process, end = Process("karmada-controller-manager", command, log), time.monotonic() + 60
     while process.alive() and time.monotonic() < end:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5):
