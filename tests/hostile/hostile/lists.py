@@ -104,8 +104,8 @@ def too_long_list(attacked, kinds):
     for resource in list(names)[:kinds]:
         lists = {resource: names[resource]}
         with attacked.relist(attacked.member, [resource], rule):
+            wait(lambda: attacked.events("ClusterMemoryExceeded"), 90)
             going += not wait(lambda: sent[resource] and time.monotonic() > last[0] + 2, 60)
-    wait(lambda: attacked.events("ClusterMemoryExceeded"), 20)
     return {"sent MB": max(sent.values()) / 1e6, "not given up": going,
             "events missing": int(not attacked.events("ClusterMemoryExceeded"))}
 
