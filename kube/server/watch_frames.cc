@@ -50,17 +50,6 @@ std::string WatchEncoder::Event(absl::string_view type, const kube::Object& obje
   return line;
 }
 
-void WatchEncoder::AppendEvent(absl::string_view type, const WatchedText& object,
-                               std::string& out) {
-  if (form_.kind != AnswerForm::Kind::kPlain) {
-    out += Event(type, *object.decode());
-    return;
-  }
-  absl::StrAppend(&out, R"({"type":")", type, R"(","object":)");
-  object.append(out);
-  out += "}\n";
-}
-
 std::string WatchEncoder::Bookmark(const kube::Gvk& kind, absl::string_view version,
                                    bool ends_initial_events) {
   json::Value metadata = json::Value::Object({{"resourceVersion", version}});

@@ -3,14 +3,12 @@
 //
 //   WatchEncoder encoder(form, include, printer);
 //   stream->Write(encoder.Event("ADDED", *object));
-//   encoder.AppendEvent("ADDED", {append_json, decode}, bytes);   // For objects kept as text.
 #ifndef KUBE_SERVER_WATCH_FRAMES_H_
 #define KUBE_SERVER_WATCH_FRAMES_H_
 
 #include <memory>
 #include <string>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "kube/meta/names.h"
@@ -28,12 +26,6 @@ std::string WatchFrame(absl::string_view type, absl::string_view object);
 // Returns the ERROR event with the Status of an error. It is never a Table.
 std::string ErrorFrame(const absl::Status& status);
 
-// An object whose JSON text somebody has. One of the functions is called, once.
-struct WatchedText {
-  absl::FunctionRef<void(std::string& out)> append;  // Appends the text.
-  absl::FunctionRef<kube::ObjectPtr()> decode;       // For forms that need the object's values.
-};
-
 // Encodes the objects of one watch. Not thread-safe.
 class WatchEncoder {
  public:
@@ -42,8 +34,6 @@ class WatchEncoder {
 
   // Returns the line of an event. Only the first Table of a watch has columnDefinitions.
   std::string Event(absl::string_view type, const kube::Object& object);
-  // Appends the line of an event. A plain object is appended as it is, and never decoded.
-  void AppendEvent(absl::string_view type, const WatchedText& object, std::string& out);
   // Returns the line of a bookmark. A Table has a row only at the end of the initial events: with
   // the annotation, for clients that wait for it.
   std::string Bookmark(const kube::Gvk& kind, absl::string_view version, bool ends_initial_events);
