@@ -73,6 +73,8 @@ ExitNumbers CommandLine::NumbersOf(int argc, const char* const* argv) const {
   return {program_.failed, program_.unusable};
 }
 
+constexpr int kForbiddenExitCode = 3;
+
 int CommandLine::Run(int argc, const char* const* argv, Console& console) {
   const ExitNumbers numbers = NumbersOf(argc, argv);
   switch (RunCommand(argc, argv, console)) {
@@ -80,6 +82,8 @@ int CommandLine::Run(int argc, const char* const* argv, Console& console) {
       return 0;
     case ExitCode::kFailed:
       return numbers.failed;
+    case ExitCode::kForbidden:
+      return kForbiddenExitCode;
     case ExitCode::kUnusable:
       break;
   }

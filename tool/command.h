@@ -27,6 +27,9 @@ enum class ExitCode {
   kFailed,
   // It could not be done: a wrong flag, an unreadable file, an unreachable server.
   kUnusable,
+  // It was done, and has found what the caller has said that it must not find. The number is 3 in
+  // every program.
+  kForbidden,
 };
 
 // What differs from program to program.

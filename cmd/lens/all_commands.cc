@@ -14,6 +14,7 @@ constexpr char kFooter[] = R"(Exit codes:
      determined
   2  done, and there is something to see: a template that does not arrive, a difference; preflight:
      something would be lost
+  3  plan: it warns of what --fail-on names
 
 "%prog% COMMAND --help" has examples.)";
 

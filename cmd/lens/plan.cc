@@ -1,6 +1,10 @@
 #include "cmd/lens/plan.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -8,6 +12,7 @@
 #include "cmd/lens/control_plane.h"
 #include "cmd/lens/files.h"
 #include "cmd/lens/flags.h"
+#include "lens/plan/findings.h"
 #include "lens/plan/plan.h"
 #include "lens/plan/report.h"
 #include "tool/flags.h"
@@ -33,11 +38,32 @@ struct PlanOptions {
   tool::LiveOptions live{.program = "karmada-lens"};
   bool is_live = false;
   bool full = false;
+  std::vector<std::string> fail_on;  // Codes of findings, or kEveryWarning.
   Output output = Output::kText;
 };
 
 bool IsLive(const PlanOptions& options) {
   return options.is_live || !options.live.kubeconfig.empty() || !options.live.context.empty();
+}
+
+constexpr char kEveryWarning[] = "warnings";
+
+// Returns whether the plan has a finding that it must not have. What a plan cannot show is not a
+// mistake, so that it has to be named.
+bool HasForbidden(const plan::Plan& made, const std::vector<std::string>& codes) {
+  const auto is_named = [&](absl::string_view code) {
+    return std::find(codes.begin(), codes.end(), code) != codes.end();
+  };
+  return std::any_of(made.findings.begin(), made.findings.end(), [&](const plan::Finding& found) {
+    const bool is_mistake = found.code != plan::finding::kNotSimulated;
+    return is_named(found.code) || (is_named(kEveryWarning) && is_mistake);
+  });
+}
+
+std::vector<std::string> CodesForFailOn() {
+  std::vector<std::string> codes(std::begin(plan::finding::kAll), std::end(plan::finding::kAll));
+  codes.emplace_back(kEveryWarning);
+  return codes;
 }
 
 absl::StatusOr<tool::ExitCode> RunPlan(const PlanOptions& options, tool::Console& console) {
@@ -60,6 +86,7 @@ absl::StatusOr<tool::ExitCode> RunPlan(const PlanOptions& options, tool::Console
     console.err << plan::WarningsOf(*made, console.err_colours);
     console.out << plan::TextOf(*made, {console.out_colours, options.full});
   }
+  if (HasForbidden(*made, options.fail_on)) return tool::ExitCode::kForbidden;
   return made->Count().any() ? tool::ExitCode::kFailed : tool::ExitCode::kFine;
 }
 
@@ -90,6 +117,12 @@ void AddPlan(tool::CommandLine& line) {
       ->type_name("FILE");
   AddPlaneFlags(app, *options);
   app.add_flag("--full", options->full, "show whole manifests, and what does not change");
+  app.add_option("--fail-on", options->fail_on,
+                 "exit with 3 if the plan warns of one of these: codes as in -o json, or "
+                 "\"warnings\" for all but not-simulated")
+      ->delimiter(',')
+      ->check(CLI::IsMember(CodesForFailOn()))
+      ->type_name("CODE,...");
   AddOutputFlag(app, options->output);
   line.OnRun(app, [options](tool::Console& console) { return RunPlan(*options, console); });
 }

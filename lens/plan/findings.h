@@ -33,6 +33,13 @@ inline constexpr char kKindAssumed[] = "kind-assumed";
 inline constexpr char kNotSimulated[] = "not-simulated";
 inline constexpr char kLoopWarning[] = "loop-warning";
 
+// All of them.
+inline constexpr const char* kAll[] = {
+    kNoPolicy,          kSelectsNothing, kNoSuchCluster, kNoClusterMatches,
+    kPreemptionOff,     kOverrideFails,  kHeldBack,      kNotScheduled,
+    kDependencyMissing, kKindAssumed,    kNotSimulated,  kLoopWarning,
+};
+
 }  // namespace finding
 
 struct Finding {

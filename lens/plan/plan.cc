@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "lens/plan/applying.h"
@@ -168,17 +169,23 @@ class Planner {
   }
 
   void AddNotSimulated(const Outcome& after, std::vector<Finding>& findings) const {
+    std::vector<const InputObject*> namespaces;
     for (const InputObject& read : request_.objects) {
-      const char* message = nullptr;
       if (!IsSimulated(read.object)) {
-        message = "a plan takes no account of objects of this kind";
+        findings.push_back({read.place(), finding::kNotSimulated, read.object.Describe(),
+                            "a plan takes no account of objects of this kind"});
       } else if (IsNewNamespace(read.object, after)) {
-        message = "clusters get namespaces without a policy, which a plan does not show";
-      } else {
-        continue;
+        namespaces.push_back(&read);
       }
-      findings.push_back({read.place(), finding::kNotSimulated, read.object.Describe(), message});
     }
+    if (namespaces.empty()) return;
+    // One line for all of them.
+    const size_t more = namespaces.size() - 1;
+    findings.push_back(
+        {namespaces[0]->place(), finding::kNotSimulated, namespaces[0]->object.Describe(),
+         absl::StrCat("clusters get namespaces without a policy, which a plan does "
+                      "not show",
+                      more > 0 ? absl::StrCat(" (nor ", more, " more of the files)") : "")});
   }
 
   const PlanRequest& request_;

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/cluster.h"
 #include "api/cluster_affinity.h"
 #include "api/policy.h"
 #include "api/resource_selector.h"
 #include "api/resources.h"
+#include "base/spelling.h"
 #include "kube/meta/nearest_kind.h"
 
 namespace lens::plan {
@@ -73,6 +76,30 @@ void CheckSelector(const Subject& subject, const std::string& path, const json::
                    of_namespace ? absl::StrCat(" in the policy's namespace ", policy_ns) : ""));
 }
 
+absl::string_view WithoutNumber(absl::string_view name) {
+  while (!name.empty() && absl::ascii_isdigit(static_cast<unsigned char>(name.back()))) {
+    name.remove_suffix(1);
+  }
+  return name;
+}
+
+// Returns " (did you mean member1?)"; for a name of the clusters that a plan invents, that it has
+// invented none.
+std::string Meant(const Objects& clusters, const std::string& name) {
+  std::vector<std::string> known;
+  for (const kube::ObjectPtr& cluster : clusters) known.emplace_back(cluster->name());
+  const auto nearest = base::NearestName(name, known);
+  // Another number is another cluster, and no slip.
+  if (nearest && WithoutNumber(name) != WithoutNumber(known[*nearest])) {
+    return absl::StrCat(" (did you mean ", known[*nearest], "?)");
+  }
+  const bool is_invented =
+      absl::StartsWith(name, "member") && !known.empty() && !absl::StartsWith(known[0], "member");
+  return is_invented ? absl::StrCat("; the clusters are those of the files, such as ", known[0],
+                                    ", and no others are invented")
+                     : "";
+}
+
 // Finds every list of cluster names in a value.
 void CheckClusterNames(const Subject& subject, const std::string& path, const json::Value& value) {
   for (const json::Member& member : value.members()) {
@@ -88,7 +115,7 @@ void CheckClusterNames(const Subject& subject, const std::string& path, const js
                       [&](const kube::ObjectPtr& cluster) { return cluster->name() == name; });
       if (exists) continue;
       subject.Add(absl::StrCat(field, "[", i, "]"), finding::kNoSuchCluster,
-                  absl::StrCat("there is no cluster ", name));
+                  absl::StrCat("there is no cluster ", name, Meant(subject.clusters, name)));
     }
   }
   for (size_t i = 0; i < value.items().size(); ++i) {

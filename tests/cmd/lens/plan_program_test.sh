@@ -25,6 +25,16 @@ contains err "standard input:"
 contains err "there is no cluster member2"
 : > "$directory/in"
 
+lost='apiVersion: v1\nkind: ConfigMap\nmetadata: {name: lost, namespace: demo}\n'
+printf "$lost" > "$directory/lost.yaml"
+expect 0 "a template that goes nowhere" "$program" plan -f "$directory/lost.yaml"
+expect 3 "a check that forbids it" "$program" plan -f "$directory/lost.yaml" --fail-on no-such-cluster,no-policy
+contains err "no policy selects it"
+expect 3 "a check that forbids every warning" "$program" plan -f "$directory/lost.yaml" --fail-on warnings
+expect 0 "a check that forbids another warning" "$program" plan -f "$directory/lost.yaml" --fail-on not-scheduled
+expect 2 "what a plan cannot show is no mistake" "$program" plan -f $demo --fail-on warnings
+expect 1 "a warning that there is not" "$program" plan -f $demo --fail-on nothing
+
 printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: Bad_Name\n' > "$directory/bad.yaml"
 expect 1 "an object that would be refused" "$program" plan -f "$directory/bad.yaml"
 contains err "error: $directory/bad.yaml:"
