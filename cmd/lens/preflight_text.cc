@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "config/support.h"
@@ -99,6 +100,11 @@ std::string PreflightText(const Report& report, const tool::Colours& colours) {
   }
   for (const Part part : ::lens::preflight::kParts) {
     absl::StrAppend(&text, PartText(report, part, colours));
+  }
+  if (absl::StrContains(text, "docs/differences.md")) {
+    absl::StrAppend(&text,
+                    "\ndocs/differences.md is a page in the source of this program, of the version "
+                    "that --version prints.\n");
   }
   return text;
 }

@@ -63,6 +63,7 @@ class Filing {
     if (IsOverride(gvk)) FileOverride(object);
     if (IsBinding(gvk)) FileBinding(object);
     if (gvk == api::Works().gvk) FileWork(object);
+    if (api::IsKarmadaGroup(chain_.asked.gvk.group)) FileForOwn(object);
     if (gvk == api::Clusters().gvk) chain_.clusters[std::string(object->name())] = object;
     if (gvk == api::Events().gvk) chain_.events.push_back(object);
     if (gvk == api::Leases().gvk) chain_.leases[std::string(object->name())] = object;
@@ -100,6 +101,18 @@ class Filing {
     } else if (object->ns() == chain_.asked.key.ns) {
       chain_.overrides.of_namespace.push_back(policy);
     }
+  }
+
+  // Files what has to do with an object of Karmada's own.
+  void FileForOwn(const kube::ObjectPtr& object) {
+    const kube::Gvk gvk = object->gvk();
+    const bool is_of_cluster = chain_.asked.gvk == api::Clusters().gvk &&
+                               object->ns() == api::ExecutionNamespace(chain_.asked.key.name);
+    if (gvk == api::Works().gvk && is_of_cluster) chain_.own_works.push_back(object);
+    if (IsBinding(gvk)) chain_.own_bindings.push_back(object);
+    const bool is_template = !api::IsKarmadaGroup(gvk.group) && gvk != api::Events().gvk &&
+                             gvk != api::Leases().gvk && IsPolicy(chain_.asked.gvk);
+    if (is_template) chain_.candidates.push_back(object);
   }
 
   void FileBinding(const kube::ObjectPtr& object) {

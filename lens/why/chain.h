@@ -35,6 +35,7 @@ struct Question {
   kube::Gvk gvk;
   kube::ObjectKey key;
   std::string cluster;  // "" stands for all clusters.
+  std::string through;  // The binding or Work by which it was asked about; "" for none.
   // The daemon's flags of these names, which no object of the control plane records.
   std::string skipped_apis;
   std::vector<std::string> skipped_namespaces = config::Options().skipped_propagating_namespaces;
@@ -79,6 +80,15 @@ struct Chain {
   std::map<std::string, kube::ObjectPtr> clusters;       // By name.
   overrides::Policies overrides;                         // Those that may apply to the template.
   std::set<kube::ObjectKey> override_names;              // Of both kinds.
+  // What has to do with an object of Karmada's own that is asked about: the Works in a cluster, the
+  // bindings that a policy governs, and objects that it may select.
+  Objects own_works, own_bindings, candidates;
+  // What a policy selects and the control plane does not serve: "apps/v1 Deploymant (did you mean
+  // apps/v1 Deployment?)"; and what an autoscaler scales and does not exist: "Deployment shop/web".
+  std::vector<std::string> unserved;
+  std::string lost_target;
+  // The namespaces that have an object of the kind and name where the asked one has not.
+  std::vector<std::string> elsewhere;
   Objects events;
   std::map<std::string, kube::ObjectPtr> leases;  // Those of Karmada's programs, by name.
   std::set<std::string> namespaces;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,10 +20,12 @@
 #include "api/programs.h"
 #include "api/resources.h"
 #include "api/work.h"
+#include "base/spelling.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
 #include "lens/why/matching.h"
 #include "lens/why/member_reader.h"
+#include "lens/why/questions.h"
 
 namespace lens::why {
 namespace {
@@ -31,35 +34,6 @@ constexpr size_t kMostWorks = 10;  // The first ones stand for all.
 constexpr size_t kMostNeeds = 20;
 constexpr size_t kMostOthers = 16;  // Clusters of a control plane of which all are asked.
 constexpr const char* kLeases[] = {api::kControllerManager, api::kScheduler};
-
-const kube::Resource* ServedAs(const kube::Discovery& discovery, const kube::Gvk& gvk) {
-  const auto found =
-      std::find_if(discovery.resources.begin(), discovery.resources.end(),
-                   [&](const kube::ApiResource& served) { return served.resource.gvk == gvk; });
-  return found == discovery.resources.end() ? nullptr : &found->resource;
-}
-
-// Returns what the template names that clusters have of their own: a StorageClass, for example.
-std::vector<api::DependentReference> NeedsOfMembers(const kube::Object& object) {
-  std::vector<api::DependentReference> needs;
-  const auto add = [&](const char* version, const char* kind, const json::Value& name) {
-    if (!name.AsString().empty()) needs.push_back({version, kind, "", name.ToString()});
-  };
-  const json::Value& spec = object.spec();
-  const json::Value& pod = spec["template"]["spec"];
-  add("scheduling.k8s.io/v1", "PriorityClass", pod["priorityClassName"]);
-  add("node.k8s.io/v1", "RuntimeClass", pod["runtimeClassName"]);
-  if (object.kind() == "Ingress") {
-    add("networking.k8s.io/v1", "IngressClass", spec["ingressClassName"]);
-  }
-  if (object.kind() == "PersistentVolumeClaim") {
-    add("storage.k8s.io/v1", "StorageClass", spec["storageClassName"]);
-  }
-  for (const json::Value& claim : spec["volumeClaimTemplates"].items()) {
-    add("storage.k8s.io/v1", "StorageClass", claim["spec"]["storageClassName"]);
-  }
-  return needs;
-}
 
 class Reader {
  public:
@@ -70,6 +44,9 @@ class Reader {
     const kube::Resource* resource = ServedAs(plane_.discovery, question_.gvk);
     if (resource == nullptr) return kube::NoSuchKindError(question_.gvk);
     RETURN_IF_ERROR(kube::IgnoreGone(TryGet(*resource, question_.key)));
+    if (std::optional<Question> about = AboutItsObject(question_, FirstRead(), plane_.discovery)) {
+      return Reader(plane_, *about, stop_).Read();
+    }
     if (api::IsKarmadaGroup(question_.gvk.group)) return ReadOwnObject();
     ReadConfiguration();
     ASSIGN_OR_RETURN(Chain chain, Make());
@@ -86,6 +63,7 @@ class Reader {
     AskForNeeds(chain, secret);
     chain.unread = unread_;
     chain.unreadable = unreadable_;
+    if (chain.object == nullptr) chain.elsewhere = Elsewhere(*resource);
     return chain;
   }
 
@@ -95,16 +73,88 @@ class Reader {
     return chain;
   }
 
-  // An object of Karmada's own has no way: what it says of itself is all that there is to read.
+  // Reads the bindings that a policy governs, and the objects that it may select: those of its
+  // namespace, or of the namespaces that the selectors of a ClusterPropagationPolicy name.
+  void ReadForPolicy(const kube::Object& policy) {
+    List(policy.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings(),
+         policy.ns());
+    if (policy.ns().empty()) List(api::ResourceBindings(), "");
+    for (const json::Value& selector : policy.spec()["resourceSelectors"].items()) {
+      const auto gvk =
+          kube::ParseGvk(selector["apiVersion"].AsString(), selector["kind"].AsString());
+      if (!gvk.ok()) continue;
+      const kube::Resource* resource = ServedAs(plane_.discovery, *gvk);
+      if (resource == nullptr) unserved_.push_back(Unserved(*gvk));
+      const std::string ns =
+          policy.ns().empty() ? selector["namespace"].ToString() : std::string(policy.ns());
+      if (resource != nullptr && (!ns.empty() || !resource->namespaced)) List(*resource, ns);
+    }
+  }
+
+  // Returns "apps/v1 Deploymant (did you mean apps/v1 Deployment?)".
+  std::string Unserved(const kube::Gvk& gvk) const {
+    std::vector<std::string> kinds;
+    for (const kube::ApiResource& served : plane_.discovery.resources) {
+      kinds.push_back(served.resource.gvk.kind);
+    }
+    const auto nearest = base::NearestName(gvk.kind, kinds);
+    const std::string text = absl::StrCat(gvk.ApiVersion(), " ", gvk.kind);
+    if (!nearest) return text;
+    const kube::Gvk& meant = plane_.discovery.resources[*nearest].resource.gvk;
+    return absl::StrCat(text, " (did you mean ", meant.ApiVersion(), " ", meant.kind, "?)");
+  }
+
+  // Returns what an autoscaler scales if it does not exist; "" otherwise.
+  std::string LostTarget(const kube::Object& autoscaler) {
+    const json::Value& reference = autoscaler.spec()["scaleTargetRef"];
+    const auto gvk =
+        kube::ParseGvk(reference["apiVersion"].AsString(), reference["kind"].AsString());
+    if (reference.is_null() || !gvk.ok()) return "";
+    const kube::Resource* resource = ServedAs(plane_.discovery, *gvk);
+    const kube::ObjectKey key{std::string(autoscaler.ns()), reference["name"].ToString()};
+    if (resource == nullptr) return Unserved(*gvk);
+    const absl::Status got = plane_.client.Get(*resource, key, stop_).status();
+    return kube::IsGone(got) ? absl::StrCat(gvk->kind, " ", key.ToString()) : "";
+  }
+
+  // An object of Karmada's own has no way: what it says of itself is read, and what it is for.
   absl::StatusOr<Chain> ReadOwnObject() {
-    if (!question_.cluster.empty()) List(api::Clusters(), "");
+    List(api::Clusters(), "");
     ReadLeases();
     EventsAbout(question_.gvk.kind, question_.key);
+    const bool is_policy = question_.gvk == api::PropagationPolicies().gvk ||
+                           question_.gvk == api::ClusterPropagationPolicies().gvk;
+    const kube::ObjectPtr object = FirstRead();
+    if (is_policy && object != nullptr) ReadForPolicy(*object);
+    if (question_.gvk == api::Clusters().gvk && object != nullptr) {
+      List(api::Works(), api::ExecutionNamespace(question_.key.name));
+      if (object->IsDeleting()) List(api::ResourceBindings(), "");
+      if (object->IsDeleting()) List(api::ClusterResourceBindings(), "");
+    }
     ASSIGN_OR_RETURN(Chain chain, Make());
     chain.unread = unread_;
     chain.unreadable = unreadable_;
+    chain.unserved = unserved_;
+    const kube::Resource* kind = ServedAs(plane_.discovery, question_.gvk);
+    if (object == nullptr && kind != nullptr) chain.elsewhere = Elsewhere(*kind);
+    if (object != nullptr) chain.lost_target = LostTarget(*object);
     return chain;
   }
+
+  // Returns the namespaces with an object of that kind and name. Who may not see them does without.
+  std::vector<std::string> Elsewhere(const kube::Resource& resource) {
+    std::vector<std::string> namespaces;
+    if (!resource.namespaced) return namespaces;
+    kube::ListOptions options;
+    options.field_selector = absl::StrCat("metadata.name=", question_.key.name);
+    const auto page = plane_.client.ListAll(resource, "", options, stop_);
+    if (!page.ok()) return namespaces;
+    for (const kube::Object& object : page->items) namespaces.emplace_back(object.ns());
+    return namespaces;
+  }
+
+  // Returns the object that is asked about; nullptr when there is none.
+  kube::ObjectPtr FirstRead() const { return objects_.empty() ? nullptr : objects_[0]; }
 
   absl::Status TryGet(const kube::Resource& resource, const kube::ObjectKey& key) {
     absl::StatusOr<kube::Object> object = plane_.client.Get(resource, key, stop_);
@@ -317,6 +367,7 @@ class Reader {
   Objects objects_;
   std::vector<std::string> unread_;
   std::vector<Unread> unreadable_;
+  std::vector<std::string> unserved_;
   std::map<kube::ObjectKey, absl::Status> unread_secrets_;
 };
 

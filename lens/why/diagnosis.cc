@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "api/resources.h"
+#include "lens/why/own_kinds.h"
 #include "lens/why/own_objects.h"
 
 namespace lens::why {
@@ -98,6 +99,7 @@ bool CouldFollow(const Chain& chain) {
 
 std::string Arrival(const Chain& chain) {
   const std::vector<api::TargetCluster> targets = chain.Targets();
+  if (IsAboutOwnObject(chain)) return OwnState(chain);
   if (!CouldFollow(chain)) {
     return absl::StrCat("nothing that could be read stops ", chain.Name());
   }
@@ -186,7 +188,7 @@ Diagnosis Diagnose(const Chain& chain) {
   }
   const bool stopped = diagnosis.cause != nullptr;
   diagnosis.arrived = !stopped && CouldFollow(chain);
-  if (diagnosis.arrived && chain.Targets().empty()) {
+  if (diagnosis.arrived && chain.Targets().empty() && !IsAboutOwnObject(chain)) {
     diagnosis.cause = FirstOf(diagnosis.findings, Grade::kNote);
   }
   diagnosis.headline =

@@ -15,13 +15,13 @@ namespace {
 
 using api::SelectorMatch;
 
-bool MayGovern(const Chain& chain, const kube::Object& policy) {
-  return policy.ns().empty() || policy.ns() == chain.asked.key.ns;
+bool MayGovern(const kube::Object& object, const kube::Object& policy) {
+  return policy.ns().empty() || policy.ns() == object.ns();
 }
 
-bool SelectsIt(const Chain& chain, const kube::Object& policy) {
-  return MayGovern(chain, policy) && api::BestMatch(api::PolicyView(policy).ResourceSelectors(),
-                                                    *chain.object) != SelectorMatch::kNone;
+bool SelectsIt(const kube::Object& object, const kube::Object& policy) {
+  return MayGovern(object, policy) && api::BestMatch(api::PolicyView(policy).ResourceSelectors(),
+                                                     object) != SelectorMatch::kNone;
 }
 
 std::string RankName(SelectorMatch rank) {
@@ -82,16 +82,16 @@ class Selector {
 
   // Of a policy that cannot govern the object, or a selector that is for another namespace.
   NearMiss OtherNamespace(const std::string& name) const {
-    const bool is_namespaced_policy = !policy_->ns().empty();
+    const bool is_elsewhere = !policy_->ns().empty() && policy_->ns() != object_.ns();
     if (name.empty()) return OthersLikeIt();
     if (name != object_.name()) return {};
-    if (is_namespaced_policy && object_.ns().empty()) {
+    if (is_elsewhere && object_.ns().empty()) {
       return Closer(Nearness::kNeedsClusterPolicy,
                     absl::StrCat("selects it, but a PropagationPolicy governs no cluster-scoped "
                                  "objects"),
                     "write a ClusterPropagationPolicy instead");
     }
-    if (is_namespaced_policy) {
+    if (is_elsewhere) {
       return Closer(Nearness::kPolicyInOtherNamespace,
                     absl::StrCat("names it, but a PropagationPolicy governs only templates of its "
                                  "own namespace"),
@@ -146,20 +146,6 @@ class Selector {
   const kube::Object& object_;
 };
 
-// Returns what one policy lacks; that of its selector which comes nearest.
-NearMiss MissOf(const Chain& chain, const kube::ObjectPtr& policy) {
-  if (policy->IsDeleting()) {
-    if (!SelectsIt(chain, *policy)) return {};
-    return {policy, "is being deleted", "create the policy again", Nearness::kBeingDeleted};
-  }
-  NearMiss nearest;
-  for (const json::Value& selector : policy->spec()["resourceSelectors"].items()) {
-    NearMiss miss = Selector(selector, policy, *chain.object).Miss();
-    if (miss.nearness > nearest.nearness) nearest = std::move(miss);
-  }
-  return nearest;
-}
-
 // Objects without namespace are selected from anywhere, as far as one can be mistaken about that.
 Kinship KinshipOf(const kube::Object& object, const kube::Object& policy) {
   if (object.ns().empty()) return Kinship::kCluster;
@@ -181,7 +167,7 @@ std::vector<Match> Matches(const Chain& chain) {
   std::vector<Match> matches;
   if (chain.object == nullptr) return matches;
   for (const kube::ObjectPtr& policy : chain.policies) {
-    if (!MayGovern(chain, *policy) || policy->IsDeleting()) continue;
+    if (!MayGovern(*chain.object, *policy) || policy->IsDeleting()) continue;
     const api::PolicyView view(*policy);
     const SelectorMatch rank = api::BestMatch(view.ResourceSelectors(), *chain.object);
     if (rank != SelectorMatch::kNone) matches.push_back({policy, view.Priority(), rank});
@@ -250,11 +236,24 @@ AwaitedOverride MissingOverride(const Chain& chain) {
   return {};
 }
 
+NearMiss MissOf(const kube::Object& object, const kube::ObjectPtr& policy) {
+  if (policy->IsDeleting()) {
+    if (!SelectsIt(object, *policy)) return {};
+    return {policy, "is being deleted", "create the policy again", Nearness::kBeingDeleted};
+  }
+  NearMiss nearest;
+  for (const json::Value& selector : policy->spec()["resourceSelectors"].items()) {
+    NearMiss miss = Selector(selector, policy, object).Miss();
+    if (miss.nearness > nearest.nearness) nearest = std::move(miss);
+  }
+  return nearest;
+}
+
 std::vector<NearMiss> NearMisses(const Chain& chain) {
   std::vector<NearMiss> misses;
   if (chain.object == nullptr) return misses;
   for (const kube::ObjectPtr& policy : chain.policies) {
-    NearMiss nearest = MissOf(chain, policy);
+    NearMiss nearest = MissOf(*chain.object, policy);
     if (nearest.nearness == Nearness::kFar) continue;
     nearest.kinship = KinshipOf(*chain.object, *policy);
     misses.push_back(std::move(nearest));

@@ -78,6 +78,9 @@ struct NearMiss {
 // one of the cluster, and that before one of another namespace, which can never govern it.
 std::vector<NearMiss> NearMisses(const Chain& chain);
 
+// Returns how nearly one policy selects the object, which it does not.
+NearMiss MissOf(const kube::Object& object, const kube::ObjectPtr& policy);
+
 }  // namespace lens::why
 
 #endif  // LENS_WHY_MATCHING_H_

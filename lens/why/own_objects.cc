@@ -4,14 +4,17 @@
 #include <iterator>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "api/absent_clusters.h"
 #include "api/binding_resource.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "config/feature_gates.h"
 #include "config/support.h"
+#include "lens/why/lost_cluster.h"
 
 namespace lens::why {
 namespace {
@@ -112,11 +115,39 @@ Findings OwnObjectFails(const Chain& chain) {
     if (!IsBad(condition)) continue;
     findings.push_back(
         {Step::kTemplate, Grade::kStuck,
-         absl::StrCat(chain.Name(), " reports ", ConditionText(condition, /*with_message=*/true)),
+         absl::StrCat(chain.Name(), " reports ", ConditionText(condition, /*with_message=*/true),
+                      Since(condition)),
          OwnWarnings(chain).empty() ? "mend what the condition says"
                                     : "mend what the condition and the Warning events say"});
   }
   return findings;
+}
+
+// Returns the last Warning about the object after which nothing welcome has been said of it.
+kube::ObjectPtr StandingWarning(const Chain& chain) {
+  const Objects warnings = WarningsAbout(chain, *chain.object);
+  const kube::ObjectPtr last = LastEvent(chain, *chain.object, {});
+  if (warnings.empty() || last == nullptr || last->root()["type"].AsString() != "Warning") {
+    return nullptr;
+  }
+  return warnings[0];
+}
+
+// Of what has no check of its own, events are all that is known. What they say of policies, and of
+// clusters that do not exist, is seen from the objects, and no event says that it is over.
+Findings OwnObjectIsWarnedOf(const Chain& chain) {
+  if (chain.object == nullptr || !IsAboutOwnObject(chain)) return {};
+  const bool is_policy = chain.asked.gvk == api::PropagationPolicies().gvk ||
+                         chain.asked.gvk == api::ClusterPropagationPolicies().gvk;
+  const kube::ObjectPtr warning = is_policy ? nullptr : StandingWarning(chain);
+  if (warning == nullptr) return {};
+  if (warning->root()["reason"].AsString() == api::reason::kClusterNotFound) return {};
+  std::string message = warning->root()["message"].ToString();
+  if (absl::EndsWith(message, ".")) message.pop_back();
+  return {{Step::kTemplate, Grade::kStuck,
+           absl::StrCat(chain.Name(), ": ", message, " (Warning ",
+                        warning->root()["reason"].AsString(), ")"),
+           "mend what the message says; docs/events.md explains each reason"}};
 }
 
 Findings OwnObjectIsNotLookedAt(const Chain& chain) {

@@ -232,11 +232,12 @@ kube::Quantity QuantityIn(const json::Value& list, absl::string_view resource) {
 // Returns what the Cluster's status leaves of the resource; nothing when it does not say so.
 std::optional<kube::Quantity> Left(const kube::Object& cluster, absl::string_view resource) {
   const json::Value& summary = cluster.status()["resourceSummary"];
-  if (!summary["allocatable"].Has(resource)) return std::nullopt;
+  if (summary["allocatable"].empty()) return std::nullopt;
   kube::Quantity left = QuantityIn(summary["allocatable"], resource);
   left.Sub(QuantityIn(summary["allocated"], resource));
   left.Sub(QuantityIn(summary["allocating"], resource));
-  return left;
+  // Pods that wait for room count as allocating, too.
+  return left.Sign() < 0 ? kube::Quantity() : left;
 }
 
 // What a cluster has room for.

@@ -53,6 +53,9 @@ class Way {
     if (chain_.object != nullptr && chain_.object->generation() > 0) {
       absl::StrAppend(&root.text, "  generation ", chain_.object->generation());
     }
+    if (!chain_.asked.through.empty()) {
+      absl::StrAppend(&root.text, "  (asked about by ", chain_.asked.through, ")");
+    }
     if (IsAboutOwnObject(chain_)) {
       AddOwnState(root);
       return root;

@@ -11,6 +11,7 @@
 #include "api/namespace_sync.h"
 #include "api/resources.h"
 #include "lens/why/checks.h"
+#include "lens/why/own_kinds.h"
 #include "lens/why/own_objects.h"
 
 namespace lens::why {
@@ -39,6 +40,15 @@ std::vector<std::string> ClustersThatHoldIt(const Chain& chain) {
     if (answer.object != nullptr) names.push_back(cluster);
   }
   return names;
+}
+
+// Returns "a, b, c and 4 more".
+std::string Some(std::vector<std::string> names) {
+  constexpr size_t kShown = 3;
+  const size_t more = names.size() > kShown ? names.size() - kShown : 0;
+  names.resize(names.size() - more);
+  return absl::StrCat(absl::StrJoin(names, ", "),
+                      more > 0 ? absl::StrCat(" and ", more, " more") : "");
 }
 
 // Returns "member1 still has it: it is being deleted there and waits for its finalizers a"; "" when
@@ -104,24 +114,35 @@ Findings TemplateIsGone(const Chain& chain) {
                           absl::StrJoin(holders, ", "),
                           " keeps the object on its own (deleted with "
                           "preserveResourcesOnDeletion, or never Karmada's)"),
-             absl::StrCat("create the template again; or delete the object in ", holders[0],
+             absl::StrCat("create the template again, with conflictResolution: Overwrite in its "
+                          "policy, so that it takes the object over; or delete the object in ",
+                          holders[0],
                           " itself, by which what belongs to it there is lost, such as its Pods or "
                           "the data of a volume")}};
   }
-  return {{kStep, Grade::kStuck,
-           absl::StrCat("there is no ", chain.Name(), " in the control plane"),
-           "create it there (not in a member), or look for it in another namespace (-n)"}};
+  Finding finding{kStep, Grade::kStuck,
+                  absl::StrCat("there is no ", chain.Name(), " in the control plane"),
+                  "create it there (not in a member)"};
+  const std::vector<std::string>& others = chain.elsewhere;
+  if (!others.empty()) {
+    absl::StrAppend(&finding.cause, "; ", others.size() == 1 ? "the namespace " : "the namespaces ",
+                    Some(others), others.size() == 1 ? " has one" : " have one");
+    absl::StrAppend(&finding.advice, ", or ask again with -n ", others[0]);
+  } else if (!chain.asked.key.ns.empty()) {
+    absl::StrAppend(&finding.advice, ", or look for it in another namespace (-n)");
+  }
+  return {finding};
 }
 
 Findings KindIsNeverPropagated(const Chain& chain) {
   if (chain.object == nullptr || !detector::IsNeverPropagated(chain.asked.gvk)) return {};
   // Nobody expects to find an object of Karmada's own in a member.
-  const bool is_own = IsAboutOwnObject(chain);
-  return {{kStep, is_own ? Grade::kNote : Grade::kStuck,
+  if (IsAboutOwnObject(chain)) return {};
+  return {{kStep, Grade::kStuck,
            absl::StrCat("Karmada propagates no ", chain.asked.gvk.kind, " of ",
                         chain.asked.gvk.ApiVersion(),
                         ": objects of its own groups, events and leases stay in the control plane"),
-           is_own ? "" : "put what members shall have into another kind"}};
+           "put what members shall have into another kind"}};
 }
 
 Findings NamespaceIsReserved(const Chain& chain) {
@@ -224,8 +245,17 @@ constexpr Check kChecks[] = {
     {"namespace-opts-out", "Does a label keep the Namespace out?", NamespaceOptsOut},
     {"api-skipped", "Does a flag exclude its kind?", ApiIsSkipped},
     {"object-excluded", "Is it an object of the API server itself?", ObjectIsExcluded},
+    {"cluster-leaving", "Is it a Cluster that is being deleted?", ClusterIsLeaving},
     {"template-deleting", "Is it being deleted?", TemplateIsBeingDeleted},
+    {"autoscaler-target", "Does what an autoscaler scales exist?", AutoscalerHasNoTarget},
     {"own-object-fails", "Does an object of Karmada's own report that it fails?", OwnObjectFails},
+    {"own-object-cluster", "Does it name a cluster that does not exist?", OwnObjectNamesNoCluster},
+    {"policy-kind", "Does the control plane serve what a policy selects?", PolicySelectsNoKind},
+    {"policy-governs-nothing", "Does the policy govern a template?", PolicyGovernsNothing},
+    {"policy-lacks", "Have the templates of the policy arrived?", PolicyDoesNotBringAll},
+    {"cluster-lacks", "Does the cluster have its Works?", ClusterLacksWorks},
+    {"own-object-warned", "Do events say that an object of Karmada's own fails?",
+     OwnObjectIsWarnedOf},
     {"own-object-idle", "Does something look at an object of Karmada's own?",
      OwnObjectIsNotLookedAt},
     {"template-owned", "Does something else propagate it?", TemplateHasAnotherOwner},

@@ -161,6 +161,13 @@ lens::why::Chain ChainOf(const Situation& situation) {
   REQUIRE(chain.ok());
   AddMembers(document["members"], *chain);
   AddUnread(document["unread"], *chain);
+  for (const json::Value& kind : document["unserved"].items()) {
+    chain->unserved.push_back(kind.ToString());
+  }
+  for (const json::Value& ns : document["elsewhere"].items()) {
+    chain->elsewhere.push_back(ns.ToString());
+  }
+  chain->lost_target = document["lostTarget"].ToString();
   return *std::move(chain);
 }
 

@@ -22,6 +22,9 @@ namespace tests {
 //              {unauthorized: message} or {object: merge patch of the manifest, null for none};
 //              {lacks: references to what the object needs and the member does not have}
 //   unread     what could not be read: apiVersion, kind; namespace and name unless all of them
+//   unserved   what a policy selects and the control plane does not serve: texts
+//   elsewhere  namespaces that have an object of that kind and name
+//   lostTarget what an autoscaler scales and does not exist: a text
 //   headline   the first line of the answer; of a note about what has arrived, the note
 //   advice     what to do about it, where the test is to compare it
 //   check      the check that finds it; "" when nothing is found

@@ -1,0 +1,26 @@
+// What an object of one of Karmada's own kinds does: what a policy governs, what a cluster has,
+// whom other kinds name.
+#ifndef LENS_WHY_OWN_KINDS_H_
+#define LENS_WHY_OWN_KINDS_H_
+
+#include "lens/why/chain.h"
+#include "lens/why/checks.h"
+
+namespace lens::why {
+
+// The checks of such an object. They find nothing about other objects.
+Findings OwnObjectNamesNoCluster(const Chain& chain);
+Findings PolicySelectsNoKind(const Chain& chain);
+Findings AutoscalerHasNoTarget(const Chain& chain);
+Findings PolicyGovernsNothing(const Chain& chain);
+Findings PolicyDoesNotBringAll(const Chain& chain);
+Findings ClusterIsLeaving(const Chain& chain);
+Findings ClusterLacksWorks(const Chain& chain);
+
+// Returns what the object does when nothing is wrong with it: "PropagationPolicy shop/web governs 2
+// templates, and all of them have arrived". REQUIRES: chain.object exists.
+std::string OwnState(const Chain& chain);
+
+}  // namespace lens::why
+
+#endif  // LENS_WHY_OWN_KINDS_H_

@@ -1,0 +1,36 @@
+// What is left out of the messages with which members refuse manifests.
+#include "lens/why/refusals.h"
+
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/str_cat.h"
+
+using lens::why::ShortMessage;
+
+TEST_CASE("Lens: long values are left out of what a member says, short ones stay") {
+  const std::string pods(100, 'p');
+  const std::string begin = "Job.batch \"j\" is invalid: spec.template: Invalid value: ";
+  const std::string end = ": field is immutable";
+  CHECK(ShortMessage(absl::StrCat("Failed to apply all manifests (0/1): ", begin,
+                                  "{\"a\":{\"b\":\"}", pods, "\"}}", end)) ==
+        absl::StrCat(begin, "{…}", end));
+  CHECK(ShortMessage(absl::StrCat(begin, "core.PodTemplateSpec{Name:\"\\\"", pods,
+                                  "\", N:[]int{1}}", end)) == absl::StrCat(begin, "{…}", end));
+  CHECK(ShortMessage(absl::StrCat(begin, "\"", pods, "\"", end)) ==
+        absl::StrCat(begin, "\"…\"", end));
+  const std::string two = absl::StrCat("[", begin, "{\"a\":\"", pods, "\"}", end,
+                                       ", spec.replicas: Invalid value: -1: must be positive]");
+  CHECK(ShortMessage(two) == absl::StrCat("[", begin, "{…}", end,
+                                          ", spec.replicas: Invalid value: -1: must be positive]"));
+}
+
+TEST_CASE("Lens: what is not a value stays in what a member says") {
+  for (const char* message :
+       {"Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1: must be positive",
+        "metadata.name: Invalid value: \"Web\": a lowercase name", "Invalid value: {", "",
+        "Failed to apply all manifests (1/2): no"}) {
+    CHECK(ShortMessage(message) == message);
+  }
+}
