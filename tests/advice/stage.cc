@@ -1,11 +1,13 @@
 #include "tests/advice/stage.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "api/cluster.h"
@@ -82,7 +84,12 @@ std::pair<kube::Resource, kube::ObjectKey> Stage::Find(const std::string& cluste
                                                        const std::string& ns) {
   const std::vector<std::string> words = absl::StrSplit(object, absl::MaxSplits(' ', 1));
   REQUIRE(words.size() == 2);
-  for (const kube::Resource& resource : server(cluster).backend().Resources()) {
+  std::vector<kube::Resource> resources = server(cluster).backend().Resources();
+  // Each row may have a group of its own with kinds of the same names.
+  std::stable_partition(resources.begin(), resources.end(), [&](const kube::Resource& resource) {
+    return absl::StartsWith(resource.gvk.group, absl::StrCat(ns, "."));
+  });
+  for (const kube::Resource& resource : resources) {
     if (resource.gvk.kind != words[0]) continue;
     const size_t slash = words[1].find('/');
     if (slash == std::string::npos) return {resource, {resource.namespaced ? ns : "", words[1]}};
