@@ -22,12 +22,10 @@ constexpr char kFooter[] = R"(Examples:
   karmada-sandbox manager down
   karmada-sandbox up --search -- --feature-gates=Failover=true   # After "--": of the manager.
 
-What it cannot do, among what you may expect:
-  - containers: pods become Ready and run nothing; exec, attach, port-forward and cp are refused
-  - RBAC and tokens: every known user may do everything
-  - conversion webhooks and CEL rules
-  - networks, volumes, load balancers, autoscaling by load, garbage of images
-  The whole list is in sandbox/README.md, "What it cannot do"; what is refused says why.
+What it cannot do:
+  containers, RBAC, admission and conversion webhooks, CEL rules, managedFields, networks, volumes,
+  load balancers, autoscaling inside a member. The whole list is "What it cannot do" in
+  sandbox/README.md of the sources. What is refused says why.
 
 Exit codes:
   0    fine
