@@ -13,8 +13,8 @@ constexpr int64_t kMebibyte = int64_t{1} << 20;
 
 TEST_CASE_METHOD(tests::ManagerFixture,
                  "too many objects of a member are an event on its Cluster") {
-  const auto clusters = informers.Get(api::Clusters());
   server->Put(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", "m1"}));
+  const auto clusters = informers.Get(api::Clusters());
   REQUIRE(clusters->WaitForSync(base::SteadyTime::InfiniteFuture(), stop.get_token()).ok());
   tests::RecordingEvents events_seen;
   ReportMemberBytes("gone", 64 * kMebibyte, cluster, events_seen);
