@@ -84,9 +84,10 @@ void AddServingFlags(CLI::App& app, ServingOptions& s) {
       "how long a request may take that is no watch, session, log or list that is passed on");
   AddValue(app, "--min-request-timeout", s.min_request_timeout_seconds,
            "seconds that watches get at least; twice as many at most");
-  AddValue(app, "--max-requests-inflight", s.max_in_flight, "reads at the same time; 0: no limit");
+  AddValue(app, "--max-requests-inflight", s.max_in_flight,
+           "reads at the same time, half of them of one user at most; 0: no limit");
   AddValue(app, "--max-mutating-requests-inflight", s.max_mutating_in_flight,
-           "writes at the same time; 0: no limit");
+           "writes at the same time, half of them of one user at most; 0: no limit");
   AddValue(app, "--max-connections", s.max_connections,
            "connections at the same time; for a further one the one that waits longest is closed");
   AddValue(app, "--server-threads", s.server_threads,
