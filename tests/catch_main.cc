@@ -2,7 +2,8 @@
 //
 // With the environment variable TEST_LOG set to a path, as ctest sets it, standard error goes to
 // that file, which begins with the name of the test case that is running. What a case wrote is
-// shown if the case fails, and dropped if it passes. When a process is killed the file stays.
+// shown if the case fails, or if a sanitizer has reported something meanwhile, which fails the
+// program only at its end; else it is dropped. When a process is killed the file stays.
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
@@ -44,13 +45,12 @@ class LogOfFailures : public Catch::TestEventListenerBase {
   // Also called for a signal that ends the process. tests/run_ctest.py looks for the last line.
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
     TestEventListenerBase::testCaseEnded(stats);
-    if (shown_ < 0 || stats.totals.assertions.failed == 0) return;
-    char block[4096];
-    off_t at = 0;
-    for (ssize_t got; (got = pread(log_, block, sizeof block, at)) > 0; at += got) {
-      Write(shown_, std::string(block, static_cast<size_t>(got)));
-    }
-    Write(shown_, "failed test case: " + stats.testInfo.name + "\n");
+    if (shown_ < 0) return;
+    const bool failed = stats.totals.assertions.failed > 0;
+    const std::string log = ReadLog();
+    if (!failed && log.find("Sanitizer: ") == std::string::npos) return;
+    Write(shown_, log);
+    if (failed) Write(shown_, "failed test case: " + stats.testInfo.name + "\n");
   }
 
   void testRunEnded(const Catch::TestRunStats& stats) override {
@@ -63,6 +63,16 @@ class LogOfFailures : public Catch::TestEventListenerBase {
   }
 
  private:
+  std::string ReadLog() const {
+    std::string log;
+    char block[4096];
+    for (ssize_t got;
+         (got = pread(log_, block, sizeof block, static_cast<off_t>(log.size()))) > 0;) {
+      log.append(block, static_cast<size_t>(got));
+    }
+    return log;
+  }
+
   int log_ = -1;
   int shown_ = -1;  // What standard error was; -1 when the log is not kept.
 };
