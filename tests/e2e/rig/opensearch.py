@@ -37,7 +37,7 @@ class OpenSearch:
         self.process = Process("opensearch", [
             "java", f"-Xms{HEAP}", f"-Xmx{HEAP}", "-cp", f"{self._classes}/*:{self._classes}", "OneNode",
             self.folder / "data", self.port], self.folder / "opensearch.log")
-        wait_until("OpenSearch answers", self._answers, timeout=120)
+        wait_until("OpenSearch answers", self._answers, timeout=300)
 
     def _answers(self):
         self.process.check_alive()
