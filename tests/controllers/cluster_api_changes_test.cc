@@ -190,8 +190,12 @@ TEST_CASE_METHOD(Fixture, "Clusters are looked up while another version begins t
   watching.emplace(management, "management", clock);
   watching->Feed(*queue);
   std::atomic<bool> is_over = false;
+  std::atomic<int> found = 0, looks = 0;
   std::thread looks_up([&] {
-    while (!is_over) watching->Named("w1");
+    do {
+      if (!watching->Named("w1").empty()) ++found;
+      ++looks;
+    } while (!is_over);
   });
   for (int i = 0; i < 300; ++i) {
     const kube::Resource version = Sources(absl::StrCat("v", i));
@@ -200,6 +204,8 @@ TEST_CASE_METHOD(Fixture, "Clusters are looked up while another version begins t
   }
   is_over = true;
   looks_up.join();
+  CHECK(looks > 0);
+  CHECK(found == 0);
 }
 
 // An ordinary back-off would have grown to 1000 s.
