@@ -6,11 +6,9 @@
 #ifndef BASE_FAIR_SHARE_H_
 #define BASE_FAIR_SHARE_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -19,18 +17,47 @@
 
 namespace base {
 
-// Whoever takes has to leave as much as he has then: the first user gets at most half, the next one
-// half of the rest, and so on. So somebody who comes finds room whatever one other does, and no
-// number of users has to be known beforehand. Thread-safe.
-class FairShare {
+// What each of many owners has of a whole.
+//
+// Whoever takes has to leave as much as he has then: the first owner gets at most half, the next
+// one half of the rest, and so on. So somebody who comes finds room whatever one other does, and no
+// number of owners has to be known beforehand. Not thread-safe.
+class Shares {
  public:
-  // Counts for as long as it is held; it may outlive the whole.
-  using Taken = std::shared_ptr<const void>;
-
   // Returns whether somebody who has `own` of what all together have (`used`) may take `more`.
   static bool Allows(int64_t own, int64_t used, int64_t more, int64_t limit) {
     return own + more <= limit - used;
   }
+  bool Allows(absl::string_view owner, int64_t more, int64_t limit) const {
+    const auto own = of_.find(owner);
+    return Allows(own == of_.end() ? 0 : own->second, used_, more, limit);
+  }
+
+  void Add(absl::string_view owner, int64_t amount) {
+    if (amount == 0) return;
+    of_[owner] += amount;
+    used_ += amount;
+  }
+  // REQUIRES: the owner has so much.
+  void Remove(absl::string_view owner, int64_t amount) {
+    if (amount == 0) return;
+    const auto own = of_.find(owner);
+    if ((own->second -= amount) == 0) of_.erase(own);
+    used_ -= amount;
+  }
+  // Returns what is taken by all together.
+  int64_t used() const { return used_; }
+
+ private:
+  absl::flat_hash_map<std::string, int64_t> of_;
+  int64_t used_ = 0;
+};
+
+// A limit of which each owner has a share (see Shares). Thread-safe.
+class FairShare {
+ public:
+  // Counts for as long as it is held; it may outlive the whole.
+  using Taken = std::shared_ptr<const void>;
 
   // `limit` 0: any amount.
   explicit FairShare(int64_t limit) : state_(std::make_shared<State>(limit)) {}
@@ -52,34 +79,24 @@ class FairShare {
     explicit State(int64_t limit) : limit_(limit) {}
     bool Take(absl::string_view owner, int64_t amount) {
       absl::MutexLock lock(&mu_);
-      if (limit_ > 0 && used_ + amount > limit_) return false;
-      if (!owner.empty()) {
-        const auto [own, is_new] = of_.try_emplace(std::string(owner), 0);
-        if (limit_ > 0 && !Allows(own->second, used_, amount, limit_)) {
-          if (is_new) of_.erase(own);
-          return false;
-        }
-        own->second += amount;
-      }
-      used_ += amount;
+      if (limit_ > 0 && shares_.used() + amount > limit_) return false;
+      if (limit_ > 0 && !owner.empty() && !shares_.Allows(owner, amount, limit_)) return false;
+      shares_.Add(owner, amount);
       return true;
     }
     void Return(absl::string_view owner, int64_t amount) {
       absl::MutexLock lock(&mu_);
-      used_ -= amount;
-      const auto own = of_.find(owner);
-      if (own != of_.end() && (own->second -= amount) <= 0) of_.erase(own);
+      shares_.Remove(owner, amount);
     }
     int64_t used() const {
       absl::MutexLock lock(&mu_);
-      return used_;
+      return shares_.used();
     }
 
    private:
     const int64_t limit_;
     mutable absl::Mutex mu_;
-    int64_t used_ ABSL_GUARDED_BY(mu_) = 0;
-    absl::flat_hash_map<std::string, int64_t> of_ ABSL_GUARDED_BY(mu_);
+    Shares shares_ ABSL_GUARDED_BY(mu_);
   };
 
   const std::shared_ptr<State> state_;

@@ -8,7 +8,6 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "base/fair_share.h"
 
@@ -32,8 +31,7 @@ class BodyBudget::State : public std::enable_shared_from_this<BodyBudget::State>
       }
       if (Fits(claim)) {
         place = std::make_shared<Place>(shared_from_this(), ++last_);
-        used_ += claim.bytes;
-        if (!claim.owner.empty()) of_[claim.owner] += claim.bytes;
+        shares_.Add(claim.owner, static_cast<int64_t>(claim.bytes));
         held_.emplace(last_, Held{std::move(claim), clock_.SteadyNow(), place.get()});
       }
     }
@@ -69,15 +67,13 @@ class BodyBudget::State : public std::enable_shared_from_this<BodyBudget::State>
   using HeldMap = absl::btree_map<uint64_t, Held>;
 
   bool Fits(const Claim& claim) const ABSL_SHARED_LOCKS_REQUIRED(mu_) {
-    const auto limit = static_cast<double>(options_.bytes), used = static_cast<double>(used_);
+    const auto limit = static_cast<double>(options_.bytes),
+               used = static_cast<double>(shares_.used());
     const auto bytes = static_cast<double>(claim.bytes);
     if (claim.privileged) return used + bytes <= 2 * limit;
     if (used + bytes > limit || options_.bytes == SIZE_MAX) return used + bytes <= limit;
-    if (claim.owner.empty()) return true;
-    const auto own = of_.find(claim.owner);
-    return FairShare::Allows(own == of_.end() ? 0 : static_cast<int64_t>(own->second),
-                             static_cast<int64_t>(used_), static_cast<int64_t>(claim.bytes),
-                             static_cast<int64_t>(options_.bytes));
+    return claim.owner.empty() || shares_.Allows(claim.owner, static_cast<int64_t>(claim.bytes),
+                                                 static_cast<int64_t>(options_.bytes));
   }
   // Returns the oldest body that will not have come in time.
   HeldMap::iterator FindSlow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -93,9 +89,7 @@ class BodyBudget::State : public std::enable_shared_from_this<BodyBudget::State>
   }
   void Remove(HeldMap::iterator held) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     const Claim& claim = held->second.claim;
-    used_ -= claim.bytes;
-    const auto own = of_.find(claim.owner);
-    if (own != of_.end() && (own->second -= claim.bytes) == 0) of_.erase(own);
+    shares_.Remove(claim.owner, static_cast<int64_t>(claim.bytes));
     held_.erase(held);
   }
 
@@ -103,8 +97,7 @@ class BodyBudget::State : public std::enable_shared_from_this<BodyBudget::State>
   const Clock& clock_;
   absl::Mutex mu_;
   uint64_t last_ ABSL_GUARDED_BY(mu_) = 0;
-  size_t used_ ABSL_GUARDED_BY(mu_) = 0;
-  absl::flat_hash_map<std::string, size_t> of_ ABSL_GUARDED_BY(mu_);
+  Shares shares_ ABSL_GUARDED_BY(mu_);
   HeldMap held_ ABSL_GUARDED_BY(mu_);  // In the order of their coming.
 };
 

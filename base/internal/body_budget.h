@@ -15,7 +15,7 @@
 
 namespace base::internal {
 
-// Limits their bytes together, and those of each sender (see FairShare). A body that comes more
+// Limits their bytes together, and those of each sender (see Shares). A body that comes more
 // slowly than it may makes room for others. Thread-safe.
 class BodyBudget {
  public:

@@ -32,7 +32,7 @@ class HandlerChain {
     // --max-requests-inflight and --max-mutating-requests-inflight; 0 is no limit. An answer in
     // pieces that has begun does not count any more. Of these there may be max_in_flight, too; the
     // oldest of whoever has the most is cut for a new one. Of requests in flight and of
-    // long-running ones each user leaves as many to the others as he has (base::FairShare); members
+    // long-running ones each user leaves as many to the others as he has (base::Shares); members
     // of system:masters have no limit.
     int max_in_flight = 400;
     int max_mutating_in_flight = 200;

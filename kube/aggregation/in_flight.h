@@ -7,7 +7,6 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
@@ -19,7 +18,7 @@
 
 namespace kube::aggregation {
 
-// One counter with a limit, of which each user has a share (base::FairShare). Thread-safe.
+// One counter with a limit, of which each user has a share (base::Shares). Thread-safe.
 class InFlight {
  public:
   // Held by a request while it counts. It may outlive the counter.
@@ -50,41 +49,35 @@ class InFlight {
 
     bool Add(const std::string& owner, int weight, int limit) {
       absl::MutexLock lock(&mu_);
-      if (limit > 0 && !owner.empty()) {
-        int& own = of_[owner];
-        if (!base::FairShare::Allows(own, taken_, weight, limit)) {
-          if (own == 0) of_.erase(owner);
-          return false;
-        }
-        own += weight;
-      }
-      taken_ += weight;
-      if (gauge_ != nullptr) gauge_->Set(taken_);
+      if (limit > 0 && !owner.empty() && !taken_.Allows(owner, weight, limit)) return false;
+      taken_.Add(owner, weight);
+      Show();
       return true;
     }
     void Remove(const std::string& owner, int weight) {
       absl::MutexLock lock(&mu_);
-      const auto own = of_.find(owner);
-      if (own != of_.end() && (own->second -= weight) == 0) of_.erase(own);
-      taken_ -= weight;
-      if (gauge_ != nullptr) gauge_->Set(taken_);
+      taken_.Remove(owner, weight);
+      Show();
     }
     bool AwaitNone(const base::Clock& clock, base::SteadyTime deadline,
                    const base::StopToken& stop) const {
       const base::StopFlag stopped(mu_, stop);
       absl::MutexLock lock(&mu_);
       const auto over = [&]() ABSL_SHARED_LOCKS_REQUIRED(mu_) {
-        return taken_ == 0 || stopped.IsSet();
+        return taken_.used() == 0 || stopped.IsSet();
       };
       clock.AwaitUntil(mu_, absl::Condition(&over), deadline);
-      return taken_ == 0;
+      return taken_.used() == 0;
     }
 
    private:
+    void Show() const ABSL_SHARED_LOCKS_REQUIRED(mu_) {
+      if (gauge_ != nullptr) gauge_->Set(static_cast<double>(taken_.used()));
+    }
+
     metrics::Gauge* const gauge_;
     mutable absl::Mutex mu_;
-    int taken_ ABSL_GUARDED_BY(mu_) = 0;
-    absl::flat_hash_map<std::string, int> of_ ABSL_GUARDED_BY(mu_);
+    base::Shares taken_ ABSL_GUARDED_BY(mu_);
   };
 
   const int limit_;

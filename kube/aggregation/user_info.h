@@ -26,7 +26,7 @@ struct UserInfo {
   friend bool operator==(const UserInfo&, const UserInfo&) = default;
 };
 
-// Returns whose share of what all use together a user has (base::FairShare): "", which is nobody in
+// Returns whose share of what all use together a user has (base::Shares): "", which is nobody in
 // particular, for members of system:masters, who have no limit of their own.
 std::string ShareOwner(const UserInfo& user);
 

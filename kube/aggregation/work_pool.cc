@@ -38,9 +38,9 @@ bool WorkPool::Run(const std::string& owner, std::function<void()> work) {
   const size_t own_waiting = own == owned_.end() ? 0 : own->second.waiting.size();
   const size_t room = max_waiting_ + idle_;
   if (stopped_ || waiting_ >= room) return false;
-  const bool is_share = owner.empty() || base::FairShare::Allows(static_cast<int64_t>(own_waiting),
-                                                                 static_cast<int64_t>(waiting_), 1,
-                                                                 static_cast<int64_t>(room));
+  const bool is_share = owner.empty() || base::Shares::Allows(static_cast<int64_t>(own_waiting),
+                                                              static_cast<int64_t>(waiting_), 1,
+                                                              static_cast<int64_t>(room));
   if (!is_share) return false;
   Owned& owned = owned_[owner];
   owned.waiting.push_back(std::move(work));

@@ -18,7 +18,7 @@
 namespace kube::aggregation {
 
 // Threads start on demand and stay. Owners whose work waits have their turns one after the other.
-// One of them leaves as many places in the queue to the others as he has (base::FairShare), and
+// One of them leaves as many places in the queue to the others as he has (base::Shares), and
 // half of the threads. Thread-safe.
 class WorkPool {
  public:

@@ -51,4 +51,13 @@ TEST_CASE("what is taken may outlive the whole") {
   CHECK(taken != nullptr);
 }
 
+TEST_CASE("what takes nothing counts nothing, and may be given back in any order") {
+  FairShare whole(4);
+  std::vector<FairShare::Taken> none = {whole.Take("alice", 0), whole.Take("alice", 0)};
+  CHECK(whole.used() == 0);
+  const FairShare::Taken one = whole.Take("alice", 1);
+  none.clear();
+  CHECK(whole.used() == 1);
+}
+
 }  // namespace
