@@ -19,7 +19,6 @@
 #include "kube/runtime/fan_out.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 #include "overrides/overrider.h"
 #include "works/passage.h"
 #include "works/placement_wait.h"
@@ -93,11 +92,6 @@ class BindingReconciler : public kube::Reconciler {
   const OtherClaims others_;
   BindingWorks<Scope> works_;
 };
-
-// Builds the loop for bindings of one scope: with api::scope::Namespaced for ResourceBindings, with
-// api::scope::Cluster for ClusterResourceBindings. The table of controllers has a line for each.
-template <class Scope>
-absl::Status RegisterBinding(const loops::Context& context, int workers);
 
 }  // namespace binding
 

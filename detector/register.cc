@@ -31,7 +31,7 @@ namespace detector {
 namespace {
 
 // Upstream's private queues have only the exponential part of the back-off.
-kube::RateLimiterOptions LimiterOf(const loops::Context& context) {
+kube::RateLimiterOptions LimiterOf(const controllers::Context& context) {
   kube::RateLimiterOptions limiter = context.RateLimiter();
   limiter.qps = 0;
   return limiter;
@@ -52,7 +52,7 @@ kube::MapFn PoliciesNaming(std::shared_ptr<kube::Informer> policies) {
 // Upstream reads a PriorityClass when it makes a binding. Here one that is created, or created anew
 // with another value, also brings the policies that name it, whose passes queue the templates that
 // are blocked without it.
-void WatchPriorityClasses(const loops::Context& context, kube::ControllerBuilder& builder,
+void WatchPriorityClasses(const controllers::Context& context, kube::ControllerBuilder& builder,
                           kube::MapFn concerned) {
   if (!context.options.gates.Enabled(config::Gate::kPriorityBasedScheduling)) return;
   builder.Watches(api::PriorityClasses(),
@@ -61,7 +61,7 @@ void WatchPriorityClasses(const loops::Context& context, kube::ControllerBuilder
 
 // Owns what the detector's loops refer to.
 struct Parts {
-  explicit Parts(const loops::Context& context)
+  explicit Parts(const controllers::Context& context)
       : policies(context.InformerOf(api::PropagationPolicies())),
         cluster_policies(context.InformerOf(api::ClusterPropagationPolicies())),
         memory(context.manager.events()) {}
@@ -90,7 +90,7 @@ kube::MapFn TemplatesWaitingForOverride(const std::shared_ptr<Parts>& parts) {
 }
 
 template <class PolicyScope>
-void BuildPolicyLoop(const loops::Context& context, const std::shared_ptr<Parts>& parts,
+void BuildPolicyLoop(const controllers::Context& context, const std::shared_ptr<Parts>& parts,
                      kube::WorkQueue& templates, int workers) {
   typename PolicyReconciler<PolicyScope>::IsLazilyClaimedFn is_lazily_claimed;
   if (context.options.gates.Enabled(config::Gate::kPropagationPolicyPreemption)) {
@@ -115,7 +115,7 @@ void BuildPolicyLoop(const loops::Context& context, const std::shared_ptr<Parts>
 // policies do not act on it, since no user touched the template. For any other policy the request
 // must equal the one that an edit makes: two different requests for one template would be worked on
 // at once, and the one that has read the older template could have the last word.
-void RequeueTemplates(const loops::Context& context, const std::shared_ptr<Parts>& parts,
+void RequeueTemplates(const controllers::Context& context, const std::shared_ptr<Parts>& parts,
                       kube::WorkQueue& templates) {
   for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
     works::RequeueBindings(
@@ -161,7 +161,7 @@ kube::MapFn TemplateThatLostBinding(const TemplateFilter& filter,
 // A policy goes after its templates have been released, unless somebody has removed its finalizer
 // by force: then their bindings still name it, and their passes release them.
 template <class PolicyScope>
-kube::Enqueue LostPolicy(const loops::Context& context) {
+kube::Enqueue LostPolicy(const controllers::Context& context) {
   return {.when = {.add = kube::Never, .update = kube::NeverUpdate},
           .map = [&client = context.manager.cluster()](const kube::Object& policy) {
             return TemplatesBoundBy<PolicyScope>(client, policy);
@@ -178,7 +178,7 @@ DetectorGates GatesOf(const config::FeatureGates& gates) {
 
 }  // namespace
 
-absl::Status RegisterDetector(const loops::Context& context, int workers) {
+absl::Status RegisterDetector(const controllers::Context& context, int workers) {
   const config::Options& flags = context.options;
   ASSIGN_OR_RETURN(
       TemplateFilter filter,

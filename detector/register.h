@@ -4,13 +4,13 @@
 #define DETECTOR_REGISTER_H_
 
 #include "absl/status/status.h"
-#include "loops/context.h"
+#include "controllers/context/context.h"
 
 namespace detector {
 
 // `workers` is the number of workers for templates. kInvalidArgument when
 // --skipped-propagating-apis or --skipped-propagating-namespaces cannot be parsed.
-absl::Status RegisterDetector(const loops::Context& context, int workers);
+absl::Status RegisterDetector(const controllers::Context& context, int workers);
 
 }  // namespace detector
 

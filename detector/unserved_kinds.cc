@@ -6,7 +6,7 @@
 // because policies are reported by other threads than rounds.
 #include "detector/unserved_kinds.h"
 
-#include "kube/client/failed_groups.h"
+#include "kube/discovery/failed_groups.h"
 
 namespace detector {
 void UnservedKinds::SetSelected(const kube::ObjectKey& policy, const std::set<kube::Gvk>& kinds,

@@ -11,8 +11,8 @@
 #include "base/stop_token.h"
 #include "config/version.h"
 #include "kube/client/client.h"
-#include "kube/client/http_transport.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/http/http_transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 namespace tool {
 namespace {

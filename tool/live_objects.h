@@ -9,9 +9,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "kube/client/client.h"
-#include "kube/client/kubeconfig.h"
-#include "kube/client/rest_mapper.h"
-#include "kube/client/transport.h"
+#include "kube/discovery/rest_mapper.h"
+#include "kube/http/transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/meta/object.h"
 
 namespace tool {

@@ -20,7 +20,7 @@
 #include "base/metrics.h"
 #include "base/stop_token.h"
 #include "interpreter/interpreter.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/cluster_set.h"
 #include "works/refusals.h"

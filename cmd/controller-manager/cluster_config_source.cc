@@ -1,8 +1,8 @@
 #include "cmd/controller-manager/cluster_config_source.h"
 
 #include "absl/strings/str_cat.h"
+#include "api/members/connection.h"
 #include "api/resources.h"
-#include "members/connection.h"
 
 namespace cmd {
 

@@ -7,37 +7,34 @@
 #include "api/binding_scope.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "binding/binding_reconciler.h"
+#include "binding/register.h"
 #include "config/support.h"
-#include "controllers/agent_csr/agent_csr_reconciler.h"
-#include "controllers/application_failover/application_failover_reconciler.h"
-#include "controllers/bindingstatus/binding_status_reconciler.h"
-#include "controllers/cluster/cluster_reconciler.h"
-#include "controllers/cluster_api/cluster_api_reconciler.h"
-#include "controllers/cluster_taint_policy/cluster_taint_policy_reconciler.h"
-#include "controllers/clusterstatus/cluster_status_reconciler.h"
-#include "controllers/cron_federated_hpa/cron_federated_hpa_reconciler.h"
-#include "controllers/dependencies/dependencies_reconciler.h"
-#include "controllers/deployment_replicas/deployment_replicas_reconciler.h"
-#include "controllers/execution/execution_reconciler.h"
-#include "controllers/federated_hpa/federated_hpa_reconciler.h"
-#include "controllers/federated_quota/quota_enforcement_reconciler.h"
-#include "controllers/federated_quota/quota_status_reconciler.h"
-#include "controllers/federated_quota/quota_sync_reconciler.h"
-#include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
-#include "controllers/imported_slices/imported_slice_reconciler.h"
-#include "controllers/members/member_reconciler.h"
-#include "controllers/multi_cluster_service/endpoint_slice_dispatch_reconciler.h"
-#include "controllers/multi_cluster_service/multi_cluster_service_reconciler.h"
-#include "controllers/namespace/namespace_sync_reconciler.h"
-#include "controllers/remedy/remedy_reconciler.h"
-#include "controllers/scale_target/scale_target_reconciler.h"
-#include "controllers/service_import/service_import_reconciler.h"
+#include "controllers/agent_csr/register.h"
+#include "controllers/application_failover/register.h"
+#include "controllers/binding_status/register.h"
+#include "controllers/cluster/register.h"
+#include "controllers/cluster_api/register.h"
+#include "controllers/cluster_status/register.h"
+#include "controllers/cluster_taint_policy/register.h"
+#include "controllers/cron_federated_hpa/register.h"
+#include "controllers/dependencies/register.h"
+#include "controllers/deployment_replicas/register.h"
+#include "controllers/execution/register.h"
+#include "controllers/federated_hpa/register.h"
+#include "controllers/federated_quota/register.h"
+#include "controllers/graceful_eviction/register.h"
+#include "controllers/imported_slices/register.h"
+#include "controllers/members/register.h"
+#include "controllers/multi_cluster_service/register.h"
+#include "controllers/namespace/register.h"
+#include "controllers/remedy/register.h"
+#include "controllers/scale_target/register.h"
+#include "controllers/service_import/register.h"
 #include "controllers/slice_collection/register.h"
-#include "controllers/taint_manager/tainted_cluster_reconciler.h"
-#include "controllers/unified_auth/unified_auth_reconciler.h"
-#include "controllers/workload_rebalancer/workload_rebalancer_reconciler.h"
-#include "controllers/workstatus/register.h"
+#include "controllers/taint_manager/register.h"
+#include "controllers/unified_auth/register.h"
+#include "controllers/work_status/register.h"
+#include "controllers/workload_rebalancer/register.h"
 #include "detector/register.h"
 
 namespace cmd {
@@ -67,7 +64,7 @@ constexpr int kJoiners = 3;
 // leave it alone; the second worker goes on while the first waits for a member.
 constexpr int kWatchAttachers = 2;
 
-absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
+absl::Status RegisterWorkStatus(const controllers::Context& context, int workers) {
   return controllers::RegisterWorkStatus(context, {workers, kWatchAttachers});
 }
 
@@ -207,7 +204,7 @@ void LogControllers(const config::Options& options) {
   base::LogInfo("names of controllers", {{"on", absl::StrJoin(on, ",")}});
 }
 
-absl::Status BuildControllers(const loops::Context& context) {
+absl::Status BuildControllers(const controllers::Context& context) {
   for (const ControllerEntry& entry : kTable) {
     if (!IsWanted(entry, context.options)) continue;
     RETURN_IF_ERROR(base::Annotate(entry.build(context, WorkersOf(entry, context.options)),

@@ -13,7 +13,7 @@
 #include "absl/types/span.h"
 #include "config/feature_gates.h"
 #include "config/options.h"
-#include "loops/context.h"
+#include "controllers/context/context.h"
 
 namespace cmd {
 
@@ -29,7 +29,7 @@ struct ControllerEntry {
   const char* name;  // As in --controllers; several lines with the same name are switched together.
   Switch switched;
   Workers workers;
-  absl::Status (*build)(const loops::Context& context, int workers);
+  absl::Status (*build)(const controllers::Context& context, int workers);
   // A gate that has to be on, too, for this line. That of all lines of a name is in
   // config/support.h, unless no flag switches them.
   std::optional<config::Gate> gate = std::nullopt;
@@ -68,7 +68,7 @@ std::map<std::string, std::string> ControllersThatAreOff(const config::Options& 
 void LogControllers(const config::Options& options);
 
 // Builds the controllers that the flags enable. Returns the first error and stops there.
-absl::Status BuildControllers(const loops::Context& context);
+absl::Status BuildControllers(const controllers::Context& context);
 
 }  // namespace cmd
 

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/http_server.h"
 #include "base/metrics.h"
+#include "base/profiling/profile_server.h"
 #include "base/status.h"
 #include "base/stop_limit.h"
 #include "cmd/controller-manager/cluster_config_source.h"
@@ -35,19 +36,18 @@
 #include "cmd/controller-manager/shadow_side.h"
 #include "cmd/controller-manager/shown_failures.h"
 #include "config/version.h"
+#include "controllers/context/context.h"
+#include "controllers/context/interpreter_options.h"
 #include "interpreter/live/admission_server.h"
 #include "interpreter/live/live_interpreter.h"
-#include "kube/client/http_transport.h"
-#include "kube/client/kubeconfig.h"
-#include "kube/client/shadow.h"
+#include "kube/http/http_transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/memory_watch.h"
 #include "kube/runtime/serving_names.h"
 #include "kube/runtime/startup_health.h"
 #include "kube/runtime/watched_kinds.h"
-#include "loops/context.h"
-#include "loops/interpreter_options.h"
-#include "profiling/profile_server.h"
+#include "kube/shadow/shadow.h"
 #include "works/member_objects.h"
 #include "works/rechecks.h"
 #include "works/work_status_writer.h"
@@ -146,11 +146,11 @@ class Daemon {
         members_(MemberOptions(options, informer_threads_, connection.shadow, member_bytes_,
                                [this](const std::string& cluster) { ReportFull(cluster); }),
                  config_source_, base::RealClock(), &registry_),
-        live_(manager_, loops::InterpreterOptions(options)),
+        live_(manager_, controllers::InterpreterOptions(options)),
         inventory_(members_),
         objects_({mapper_, members_, live_.interpreter(), base::RealClock(), registry_,
                   options.server_side_apply}),
-        status_writer_(manager_, loops::RateLimiterOf(options.rate_limits),
+        status_writer_(manager_, controllers::RateLimiterOf(options.rate_limits),
                        options.concurrency.work),
         context_{manager_,
                  members_,
@@ -233,11 +233,11 @@ class Daemon {
   const int64_t member_bytes_;
   kube::ClusterSet members_;
   interpreter::live::LiveInterpreter live_;
-  loops::MemberInventory inventory_;
+  controllers::MemberInventory inventory_;
   works::MemberObjects objects_;
   works::WorkStatusWriter status_writer_;
   works::Rechecks rechecks_;
-  const loops::Context context_;
+  const controllers::Context context_;
   std::optional<ShadowSide> shadow_;  // With --shadow.
 };
 
@@ -264,7 +264,7 @@ absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> Daemon::Serv
       {.address = admission.bind_address,
        .certificate_file = admission.certificate_file,
        .key_file = admission.key_file,
-       .merge = loops::InterpreterOptions(context_.options).merge},
+       .merge = controllers::InterpreterOptions(context_.options).merge},
       customizations, &registry_);
 }
 

@@ -12,8 +12,8 @@
 #include "config/admission_flags.h"
 #include "config/options.h"
 #include "config/shadow_flags.h"
-#include "kube/client/shadow.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
+#include "kube/shadow/shadow.h"
 
 namespace cmd {
 

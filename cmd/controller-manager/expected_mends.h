@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "kube/client/shadow.h"
+#include "kube/shadow/shadow.h"
 
 namespace cmd {
 

@@ -11,6 +11,7 @@
 #include "api/programs.h"
 #include "base/descriptors.h"
 #include "base/log.h"
+#include "base/profiling/heap_profile.h"
 #include "base/stop_limit.h"
 #include "base/stop_signals.h"
 #include "base/stop_token.h"
@@ -25,8 +26,7 @@
 #include "config/shadow_flags.h"
 #include "config/support.h"
 #include "config/version.h"
-#include "kube/client/http_transport.h"
-#include "profiling/heap_profile.h"
+#include "kube/http/http_transport.h"
 
 namespace {
 

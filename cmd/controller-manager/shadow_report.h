@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "base/json.h"
-#include "kube/client/shadow.h"
+#include "kube/shadow/shadow.h"
 
 namespace cmd {
 

@@ -14,10 +14,10 @@
 #include "cmd/controller-manager/shown_failures.h"
 #include "kube/cache/informer.h"
 #include "kube/client/client.h"
-#include "kube/client/shadow.h"
 #include "kube/runtime/cluster_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/watched_kinds.h"
+#include "kube/shadow/shadow.h"
 
 namespace cmd {
 

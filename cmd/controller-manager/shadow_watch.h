@@ -17,8 +17,8 @@
 #include "base/stop_token.h"
 #include "cmd/controller-manager/shadow_report.h"
 #include "kube/cache/informer.h"
-#include "kube/client/shadow.h"
 #include "kube/runtime/manager.h"
+#include "kube/shadow/shadow.h"
 
 namespace cmd {
 

@@ -12,9 +12,9 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "kube/client/shadow.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
+#include "kube/shadow/shadow.h"
 
 namespace cmd {
 

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "cmd/interpret/webhooks.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/meta/object.h"
 #include "tool/live_objects.h"
 

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/tls.h"
 #include "cmd/interpret/all_commands.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 #include "tool/command.h"
 #include "tool/console.h"
 

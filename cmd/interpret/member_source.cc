@@ -3,15 +3,15 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "api/members/connection.h"
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/stop_token.h"
 #include "config/version.h"
 #include "kube/client/errors.h"
-#include "kube/client/http_transport.h"
-#include "kube/client/kubeconfig.h"
-#include "members/connection.h"
+#include "kube/http/http_transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 namespace cmd::interpret {
 namespace {

@@ -5,7 +5,7 @@
 #include "api/control_plane.h"
 #include "api/resources.h"
 #include "base/status.h"
-#include "kube/client/failed_groups.h"
+#include "kube/discovery/failed_groups.h"
 
 namespace cmd::lens {
 namespace {

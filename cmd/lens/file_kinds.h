@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "lens/plan/input.h"
 
 namespace cmd::lens {

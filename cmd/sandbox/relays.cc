@@ -7,7 +7,7 @@
 #include "absl/strings/strip.h"
 #include "api/resources.h"
 #include "base/status.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/relay/relay.h"
 #include "kube/server/negotiation.h"
 #include "sandbox/delegation.h"

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "base/http_server.h"
-#include "kube/client/forwarder.h"
+#include "kube/http/forwarder.h"
 #include "sandbox/fleet.h"
 
 namespace cmd {

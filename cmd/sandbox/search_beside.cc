@@ -19,7 +19,7 @@
 #include "base/yaml.h"
 #include "cmd/sandbox/relays.h"
 #include "cmd/sandbox/session.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "sandbox/delegation.h"
 #include "sandbox/manifests.h"
 

@@ -19,7 +19,7 @@
 #include "cmd/sandbox/simulated_metrics.h"
 #include "cmd/sandbox/status.h"
 #include "cmd/sandbox/steering.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "sandbox/sim/webhook_rules.h"
 
 namespace cmd {

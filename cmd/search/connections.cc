@@ -4,7 +4,7 @@
 #include "api/programs.h"
 #include "base/status.h"
 #include "config/version.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 
 namespace cmd {
 namespace {

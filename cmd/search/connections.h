@@ -12,9 +12,9 @@
 #include "kube/cache/cluster_client.h"
 #include "kube/cache/informer.h"
 #include "kube/client/client.h"
-#include "kube/client/kubeconfig.h"
-#include "kube/client/rest_mapper.h"
-#include "kube/client/transport.h"
+#include "kube/discovery/rest_mapper.h"
+#include "kube/http/transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 namespace cmd {
 

@@ -18,7 +18,7 @@
 #include "cmd/search/server.h"
 #include "config/command_line.h"
 #include "config/version.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 
 namespace {
 

@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/cluster.h"
+#include "api/members/connection.h"
 #include "base/stop_flag.h"
-#include "members/connection.h"
 
 namespace cmd {
 namespace {

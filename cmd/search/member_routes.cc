@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "kube/client/forwarder.h"
+#include "kube/http/forwarder.h"
 #include "search/cache/composite_version.h"
 #include "search/proxy/relaying_forwarder.h"
 

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "cmd/search/member_access.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "search/proxy/cluster_forwarders.h"
 #include "search/proxy/forwarder.h"
 #include "search/proxy/versions.h"

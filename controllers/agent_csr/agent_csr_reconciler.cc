@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "controllers/agent_csr/recognition.h"
+#include "controllers/agent_csr/register.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 
@@ -116,7 +117,7 @@ void AgentCsrReconciler::Warn(const kube::Object& request, absl::string_view rea
   recorder_.Warning(kube::InvolvedObject::Of(request), reason, why);
 }
 
-absl::Status RegisterAgentCsr(const loops::Context& context, int workers) {
+absl::Status RegisterAgentCsr(const Context& context, int workers) {
   kube::Client& client = context.manager.cluster().raw();
   AgentCsrReconciler::IsAllowed is_allowed =
       [&client](const json::Value& spec, const base::StopToken& stop) -> absl::StatusOr<bool> {

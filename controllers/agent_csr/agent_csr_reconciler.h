@@ -14,7 +14,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -41,9 +40,6 @@ class AgentCsrReconciler : public kube::Reconciler {
   const IsAllowed is_allowed_;
   kube::EventRecorder recorder_;
 };
-
-// Builds the loop.
-absl::Status RegisterAgentCsr(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

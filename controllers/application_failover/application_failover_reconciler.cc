@@ -22,6 +22,7 @@
 #include "api/eviction.h"
 #include "api/unhealthy_since.h"
 #include "controllers/application_failover/failover_eviction.h"
+#include "controllers/application_failover/register.h"
 #include "controllers/eviction/eviction_task.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
@@ -181,11 +182,11 @@ bool AskedOrAsks(const kube::Object& before, const kube::Object& after) {
 }  // namespace
 
 template <class Scope>
-absl::Status RegisterApplicationFailover(const loops::Context& context, int workers) {
+absl::Status RegisterApplicationFailover(const Context& context, int workers) {
   kube::ControllerBuilder builder =
       context.NewController(api::kApplicationFailoverController<Scope>, workers);
   kube::Controller& controller =
-      loops::ReadsCredentials(builder)
+      ReadsCredentials(builder)
           .Watches(Scope::Bindings(), {.when = {.add = api::AsksForApplicationFailover,
                                                 .update = AskedOrAsks,
                                                 .remove = api::AsksForApplicationFailover}})
@@ -201,8 +202,7 @@ absl::Status RegisterApplicationFailover(const loops::Context& context, int work
 
 template class ApplicationFailoverReconciler<api::scope::Namespaced>;
 template class ApplicationFailoverReconciler<api::scope::Cluster>;
-template absl::Status RegisterApplicationFailover<api::scope::Namespaced>(const loops::Context&,
-                                                                          int);
-template absl::Status RegisterApplicationFailover<api::scope::Cluster>(const loops::Context&, int);
+template absl::Status RegisterApplicationFailover<api::scope::Namespaced>(const Context&, int);
+template absl::Status RegisterApplicationFailover<api::scope::Cluster>(const Context&, int);
 
 }  // namespace controllers

@@ -22,7 +22,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 #include "works/member_objects.h"
 
 namespace controllers {
@@ -74,11 +73,6 @@ class ApplicationFailoverReconciler : public kube::Reconciler {
   absl::flat_hash_map<kube::ObjectKey, absl::flat_hash_map<std::string, base::SteadyTime>> seen_
       ABSL_GUARDED_BY(mu_);
 };
-
-// Builds the loop for bindings of one scope: with api::scope::Namespaced for ResourceBindings, with
-// api::scope::Cluster for ClusterResourceBindings. The table of controllers has a line for each.
-template <class Scope>
-absl::Status RegisterApplicationFailover(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -25,9 +25,10 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "controllers/cluster/pull_cluster_monitor.h"
+#include "controllers/cluster/register.h"
+#include "controllers/context/binding_index.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
-#include "loops/binding_index.h"
 #include "works/refused_bindings.h"
 
 namespace controllers {
@@ -179,7 +180,7 @@ std::vector<kube::ObjectPtr> ClusterReconciler::BindingsTo(absl::string_view clu
   std::vector<kube::ObjectPtr> bindings;
   for (const kube::Resource* r : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
     for (kube::ObjectPtr& binding :
-         manager_.cluster().ByIndex(*r, loops::kBindingsByCluster, std::string(cluster))) {
+         manager_.cluster().ByIndex(*r, kBindingsByCluster, std::string(cluster))) {
       if (works::IsRefused(manager_.cluster(), *binding, stop)) continue;
       bindings.push_back(std::move(binding));
     }
@@ -236,7 +237,7 @@ kube::UpdateMapFn UnjoinedThatItLeft(std::shared_ptr<kube::Informer> clusters) {
   return [clusters = std::move(clusters)](const kube::Object& before, const kube::Object& after) {
     std::vector<kube::Request> requests;
     if (before.spec()["clusters"] == after.spec()["clusters"]) return requests;
-    for (const std::string& name : loops::BindingsByCluster()(before)) {
+    for (const std::string& name : BindingsByCluster()(before)) {
       const kube::ObjectPtr cluster = clusters->store().Find({"", name});
       if (cluster != nullptr && cluster->IsDeleting()) requests.push_back({.key = cluster->key()});
     }
@@ -253,7 +254,7 @@ kube::Enqueue WhenBindingsLeave(const std::shared_ptr<kube::Informer>& clusters)
 
 }  // namespace
 
-absl::Status RegisterCluster(const loops::Context& context, int workers) {
+absl::Status RegisterCluster(const Context& context, int workers) {
   const std::shared_ptr<kube::Informer> clusters = context.InformerOf(api::Clusters());
   const kube::MapFn cluster_of = [](const kube::Object& ns) {
     std::vector<kube::Request> requests;
@@ -269,8 +270,8 @@ absl::Status RegisterCluster(const loops::Context& context, int workers) {
       .Watches(api::ResourceBindings(), WhenBindingsLeave(clusters))
       .Watches(api::ClusterResourceBindings(), WhenBindingsLeave(clusters))
       .Reads(api::Works())
-      .Reads(api::ResourceBindings(), loops::kBindingsByCluster, loops::BindingsByCluster())
-      .Reads(api::ClusterResourceBindings(), loops::kBindingsByCluster, loops::BindingsByCluster())
+      .Reads(api::ResourceBindings(), kBindingsByCluster, BindingsByCluster())
+      .Reads(api::ClusterResourceBindings(), kBindingsByCluster, BindingsByCluster())
       .Build(std::make_unique<ClusterReconciler>(context.manager));
   context.manager.Add(
       std::make_unique<PullClusterMonitor>(context.manager, context.options.clusters));

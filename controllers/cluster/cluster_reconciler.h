@@ -19,7 +19,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -62,9 +61,6 @@ class ClusterReconciler : public kube::Reconciler {
 // Returns the spec.taints that the Ready condition asks for; nullopt when the present ones are
 // right. New taints get `now` as timeAdded.
 std::optional<std::vector<api::Taint>> TaintsFor(const api::ClusterView& cluster, absl::Time now);
-
-// Builds the loop and the monitor of pull clusters.
-absl::Status RegisterCluster(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

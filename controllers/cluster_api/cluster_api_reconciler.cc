@@ -35,10 +35,11 @@
 #include "base/status.h"
 #include "config/version.h"
 #include "controllers/cluster_api/member_accounts.h"
+#include "controllers/cluster_api/register.h"
 #include "kube/client/errors.h"
-#include "kube/client/http_transport.h"
-#include "kube/client/shadow.h"
+#include "kube/http/http_transport.h"
 #include "kube/runtime/controller.h"
+#include "kube/shadow/shadow.h"
 
 namespace controllers {
 namespace {
@@ -72,7 +73,7 @@ bool MarkedOneChanged(const kube::Object& before, const kube::Object& after) {
 }
 
 // Secrets of the management cluster are not watched: one that was mended is found by the next try.
-kube::RateLimiterOptions LimiterOf(const loops::Context& context) {
+kube::RateLimiterOptions LimiterOf(const Context& context) {
   kube::RateLimiterOptions limiter = context.RateLimiter();
   limiter.max_delay = std::min(limiter.max_delay, ClusterApiReconciler::kRecheck);
   return limiter;
@@ -294,7 +295,7 @@ std::vector<kube::ObjectPtr> ClusterApiReconciler::Provisioned(const std::string
   return sources;
 }
 
-absl::Status BuildClusterApi(const loops::Context& context, ClusterApiConnections connections,
+absl::Status BuildClusterApi(const Context& context, ClusterApiConnections connections,
                              int workers) {
   auto management = std::make_shared<ManagementCluster>(std::move(connections.management),
                                                         connections.host, context.clock());
@@ -313,7 +314,7 @@ absl::Status BuildClusterApi(const loops::Context& context, ClusterApiConnection
   return absl::OkStatus();
 }
 
-absl::Status RegisterClusterApi(const loops::Context& context, int workers) {
+absl::Status RegisterClusterApi(const Context& context, int workers) {
   const config::Options& options = context.options;
   if (options.cluster_api_kubeconfig.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const kube::ConnectionConfig config,

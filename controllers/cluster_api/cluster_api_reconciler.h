@@ -14,12 +14,12 @@
 #include "api/cluster_api.h"
 #include "controllers/cluster_api/management_cluster.h"
 #include "controllers/cluster_api/registration.h"
-#include "kube/client/kubeconfig.h"
-#include "kube/client/transport.h"
+#include "controllers/context/context.h"
+#include "kube/http/transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -82,12 +82,8 @@ struct ClusterApiConnections {
   std::string host;  // For metrics.
   NewTransport new_transport;
 };
-absl::Status BuildClusterApi(const loops::Context& context, ClusterApiConnections connections,
+absl::Status BuildClusterApi(const Context& context, ClusterApiConnections connections,
                              int workers);
-
-// Builds the loop if --cluster-api-kubeconfig is given. An error says why that kubeconfig cannot be
-// used; that the server cannot be reached is none.
-absl::Status RegisterClusterApi(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -17,7 +17,7 @@
 #include "base/status.h"
 #include "config/version.h"
 #include "kube/client/errors.h"
-#include "kube/client/self_contained_kubeconfig.h"
+#include "kube/kubeconfig/self_contained_kubeconfig.h"
 #include "kube/runtime/controller.h"
 
 namespace controllers {

@@ -9,7 +9,7 @@
 #include "base/stop_token.h"
 #include "controllers/cluster_api/member_accounts.h"
 #include "kube/cache/cluster_client.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/meta/object.h"
 
 namespace controllers {

@@ -19,6 +19,7 @@
 #include "api/resources.h"
 #include "api/wanted_taints.h"
 #include "base/status.h"
+#include "controllers/cluster_taint_policy/register.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 
@@ -111,7 +112,7 @@ void ClusterTaintPolicyReconciler::ReportUnmatchable(const kube::ObjectKey& key)
                     valid.message());
 }
 
-absl::Status RegisterClusterTaintPolicy(const loops::Context& context, int workers) {
+absl::Status RegisterClusterTaintPolicy(const Context& context, int workers) {
   context.NewController(api::kClusterTaintPolicyController, workers)
       .Watches(api::Clusters(), {.when = {.update = Concerns, .remove = kube::Never}})
       .Watches(api::ClusterTaintPolicies(), ForPolicies(context.InformerOf(api::Clusters())))

@@ -9,7 +9,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -29,9 +28,6 @@ class ClusterTaintPolicyReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   kube::EventRecorder recorder_;
 };
-
-// Builds the loop.
-absl::Status RegisterClusterTaintPolicy(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

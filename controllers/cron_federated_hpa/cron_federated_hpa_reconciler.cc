@@ -30,6 +30,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/status.h"
+#include "controllers/cron_federated_hpa/register.h"
 #include "controllers/cron_federated_hpa/rule_target.h"
 #include "kube/client/errors.h"
 #include "kube/client/go_words.h"
@@ -304,7 +305,7 @@ void CronFederatedHpaReconciler::Observe(const char* metric, bool ok, base::Stea
       .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
 }
 
-absl::Status RegisterCronFederatedHpa(const loops::Context& context, int workers) {
+absl::Status RegisterCronFederatedHpa(const Context& context, int workers) {
   context.NewController(api::kCronFederatedHpaController, workers)
       .Watches(api::CronFederatedHpas(), {.when = {.update = OtherSpecOrStatus}})
       // A target whose server is slow delays only its own rules.

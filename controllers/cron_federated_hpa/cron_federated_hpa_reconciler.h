@@ -21,7 +21,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -80,9 +79,6 @@ class CronFederatedHpaReconciler : public kube::Reconciler {
   using Problems = std::set<std::pair<std::string, std::string>>;
   std::map<kube::ObjectKey, Problems> reported_ ABSL_GUARDED_BY(mu_);
 };
-
-// Builds the loop.
-absl::Status RegisterCronFederatedHpa(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -10,9 +10,9 @@
 #include "api/resources.h"
 #include "base/go_syntax.h"
 #include "base/status.h"
+#include "controllers/context/scale_target.h"
 #include "kube/client/errors.h"
 #include "kube/client/go_words.h"
-#include "loops/scale_target.h"
 
 namespace controllers {
 namespace {
@@ -80,14 +80,14 @@ absl::Status SetBounds(kube::ClusterClient& client, const kube::ObjectKey& key,
   return result;
 }
 
-absl::Status SetReplicas(kube::ClusterClient& client, const loops::ScaleTarget& target,
-                         int64_t replicas, const base::StopToken& stop) {
+absl::Status SetReplicas(kube::ClusterClient& client, const ScaleTarget& target, int64_t replicas,
+                         const base::StopToken& stop) {
   absl::Status result;
   for (int i = 0; i < kTries; ++i) {
-    const absl::StatusOr<kube::ObjectPtr> scale = loops::GetScale(client, target, stop);
-    if (!scale.ok()) return loops::InUpstreamWords(client, target, "get", scale.status());
-    result = loops::InUpstreamWords(client, target, "put",
-                                    loops::SetReplicas(client, {target, *scale}, replicas, stop));
+    const absl::StatusOr<kube::ObjectPtr> scale = GetScale(client, target, stop);
+    if (!scale.ok()) return InUpstreamWords(client, target, "get", scale.status());
+    result = InUpstreamWords(client, target, "put",
+                             SetReplicas(client, {target, *scale}, replicas, stop));
     if (!kube::IsConflict(result)) return result;
   }
   return result;
@@ -103,7 +103,7 @@ absl::Status ApplyRule(kube::ClusterClient& client, const kube::Object& object,
     return absl::InvalidArgumentError(api::message::CronTargetNotSupported(
         object.key(), view.TargetApiVersion(), view.TargetKind()));
   }
-  ASSIGN_OR_RETURN(const loops::ScaleTarget target, loops::ScaleTargetOf(object));
+  ASSIGN_OR_RETURN(const ScaleTarget target, ScaleTargetOf(object));
   if (!rule.replicas.has_value()) {
     // The words of karmada-webhook, which lets no such rule pass. Upstream panics here.
     return absl::InvalidArgumentError(

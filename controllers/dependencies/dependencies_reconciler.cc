@@ -45,17 +45,18 @@
 #include "api/keys.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "controllers/context/seen_deletions.h"
 #include "controllers/dependencies/attached_bindings.h"
 #include "controllers/dependencies/dependency_source.h"
 #include "controllers/dependencies/held_needs.h"
 #include "controllers/dependencies/left_clusters.h"
+#include "controllers/dependencies/register.h"
 #include "interpreter/rule_changes.h"
 #include "kube/cache/guarded_update.h"
 #include "kube/client/errors.h"
 #include "kube/meta/annotation_limit.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
-#include "loops/seen_deletions.h"
 #include "works/kept_work.h"
 #include "works/refused_bindings.h"
 #include "works/rule_requeue.h"
@@ -240,7 +241,7 @@ absl::Status DependenciesReconciler::ReleaseAfter(const kube::ObjectKey& key,
                                                   const base::StopToken& stop) {
   if (!seen_->Has(key)) return absl::OkStatus();  // It may be yet to come.
   ASSIGN_OR_RETURN(const auto absence, seen_->Judge(client_, api::ResourceBindings(), key, stop));
-  if (absence != loops::SeenDeletions::Absence::kSeen) return absl::OkStatus();
+  if (absence != SeenDeletions::Absence::kSeen) return absl::OkStatus();
   return attachments_.Release(key, stop);
 }
 
@@ -273,9 +274,9 @@ void RequeueByRecordedKinds(const interpreter::Interpreter& interpreter, kube::W
 
 }  // namespace
 
-absl::Status RegisterDependencies(const loops::Context& context, int workers) {
-  const auto seen = std::make_shared<loops::SeenDeletions>();
-  kube::Enqueue deleted = loops::OnDeletion(seen);
+absl::Status RegisterDependencies(const Context& context, int workers) {
+  const auto seen = std::make_shared<SeenDeletions>();
+  kube::Enqueue deleted = OnDeletion(seen);
   deleted.when.remove = [](const kube::Object& last) {
     return api::BindingView(last).PropagateDeps();
   };
@@ -296,7 +297,7 @@ absl::Status RegisterDependencies(const loops::Context& context, int workers) {
   const std::shared_ptr<kube::Informer> bindings = context.InformerOf(api::ResourceBindings());
   kube::ControllerBuilder builder = context.NewController(api::kDependenciesDistributor, workers);
   kube::Controller& controller =
-      loops::ReadsCredentials(builder)
+      ReadsCredentials(builder)
           .Reads(api::ResourceBindings(), kReferrerIndex, ReferrerKeys)
           .Reads(api::ResourceBindings(), kDependencyIndex, DependencyKeys)
           .Watches(api::ResourceBindings(),

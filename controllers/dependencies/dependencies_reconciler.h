@@ -11,6 +11,7 @@
 #include "api/reasons.h"
 #include "base/json.h"
 #include "base/stop_token.h"
+#include "controllers/context/seen_deletions.h"
 #include "controllers/dependencies/attachments.h"
 #include "controllers/dependencies/dependency_search.h"
 #include "kube/cache/cluster_client.h"
@@ -18,8 +19,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
-#include "loops/seen_deletions.h"
 
 namespace controllers {
 
@@ -27,9 +26,9 @@ class DependenciesReconciler : public kube::Reconciler {
  public:
   // `terminating` is for LookupsIn; `seen` has the bindings that were propagating and were deleted.
   // REQUIRES: what is in `search`, and `events`, outlive the reconciler.
-  DependenciesReconciler(
-      DependencySearch::Deps search, kube::EventSink& events, StillIn terminating = nullptr,
-      std::shared_ptr<loops::SeenDeletions> seen = std::make_shared<loops::SeenDeletions>())
+  DependenciesReconciler(DependencySearch::Deps search, kube::EventSink& events,
+                         StillIn terminating = nullptr,
+                         std::shared_ptr<SeenDeletions> seen = std::make_shared<SeenDeletions>())
       : client_(search.client),
         interpreter_(search.interpreter),
         search_(search),
@@ -68,13 +67,10 @@ class DependenciesReconciler : public kube::Reconciler {
   kube::ClusterClient& client_;
   const interpreter::Interpreter& interpreter_;
   const DependencySearch search_;
-  const std::shared_ptr<loops::SeenDeletions> seen_;
+  const std::shared_ptr<SeenDeletions> seen_;
   kube::EventRecorder recorder_;  // Remembers outcomes by the key of their binding.
   Attachments attachments_;
 };
-
-// Builds the loop over the ResourceBindings that propagate dependencies.
-absl::Status RegisterDependencies(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -19,6 +19,7 @@
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "controllers/deployment_replicas/register.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 
@@ -112,7 +113,7 @@ absl::StatusOr<kube::Action> DeploymentReplicasReconciler::Reconcile(const kube:
   return kube::Action::Done();
 }
 
-absl::Status RegisterDeploymentReplicas(const loops::Context& context, int workers) {
+absl::Status RegisterDeploymentReplicas(const Context& context, int workers) {
   context.NewController(api::kDeploymentReplicasSyncer, workers)
       .Watches(
           api::Deployments(),

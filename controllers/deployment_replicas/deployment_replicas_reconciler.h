@@ -11,7 +11,6 @@
 #include "kube/meta/object.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -36,9 +35,6 @@ class DeploymentReplicasReconciler : public kube::Reconciler {
  private:
   kube::Manager& manager_;
 };
-
-// Builds the loop.
-absl::Status RegisterDeploymentReplicas(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -31,6 +31,7 @@
 #include "api/work.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "controllers/execution/register.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/sync_timer.h"
@@ -347,11 +348,11 @@ absl::Status ConflictIfGone(const absl::Status& applied) {
   return kube::IsGone(applied) ? absl::AbortedError(applied.message()) : applied;
 }
 
-absl::Status RegisterExecution(const loops::Context& context, int workers) {
+absl::Status RegisterExecution(const Context& context, int workers) {
   const std::shared_ptr<kube::Informer> works = context.InformerOf(api::Works());
   kube::ControllerBuilder builder = context.NewController(api::kExecutionController, workers);
   kube::Controller& controller =
-      loops::ReadsCredentials(builder)
+      ReadsCredentials(builder)
           .Reads(api::ResourceBindings())
           .Reads(api::ClusterResourceBindings())
           .Watches(api::Works(), {.when = {.update = kube::GenerationChanged}})

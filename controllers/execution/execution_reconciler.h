@@ -16,7 +16,6 @@
 #include "kube/runtime/events.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 #include "works/member_objects.h"
 #include "works/work_status_writer.h"
 
@@ -94,9 +93,6 @@ bool WorksChangeTheirCourse(const kube::Object& before, const kube::Object& afte
 // does not count as an outcome. The namespace of an application reaches the member as a Work of its
 // own, at the same moment as the objects do.
 absl::Status ConflictIfGone(const absl::Status& applied);
-
-// Builds the loop.
-absl::Status RegisterExecution(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -24,9 +24,10 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "api/scaling_reasons.h"
-#include "autoscaling/metrics_client.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "controllers/autoscaling/metrics_client.h"
+#include "controllers/federated_hpa/register.h"
 #include "kube/client/errors.h"
 #include "kube/client/go_words.h"
 #include "kube/runtime/controller.h"
@@ -138,15 +139,14 @@ absl::Status FederatedHpaReconciler::Scale(ScalingPass& pass, const base::StopTo
 }
 
 absl::Status FederatedHpaReconciler::FindTarget(ScalingPass& pass, const base::StopToken& stop) {
-  absl::StatusOr<loops::ScaleTarget> target = loops::ScaleTargetOf(*pass.hpa);
+  absl::StatusOr<ScaleTarget> target = ScaleTargetOf(*pass.hpa);
   if (!target.ok()) return pass.Fail(kNoScale, target.status());
   pass.target = *std::move(target);
   pass.memory = memory_.Of(*pass.hpa, pass.target);
-  absl::StatusOr<kube::ObjectPtr> scale = loops::GetScale(manager_.cluster(), pass.target, stop);
+  absl::StatusOr<kube::ObjectPtr> scale = GetScale(manager_.cluster(), pass.target, stop);
   if (!scale.ok()) {
-    return pass.Fail(
-        absl::IsNotFound(scale.status()) ? kNoTarget : kNoScale,
-        loops::InUpstreamWords(manager_.cluster(), pass.target, "get", scale.status()));
+    return pass.Fail(absl::IsNotFound(scale.status()) ? kNoTarget : kNoScale,
+                     InUpstreamWords(manager_.cluster(), pass.target, "get", scale.status()));
   }
   pass.scale = *std::move(scale);
   return absl::OkStatus();
@@ -175,8 +175,7 @@ absl::StatusOr<std::vector<std::string>> FederatedHpaReconciler::ReadyClusters(
     RETURN_IF_ERROR(resource.status());
     const absl::StatusOr<kube::ObjectPtr> target = client.Get(*resource, pass.target.key, stop);
     if (!target.ok()) {
-      return pass.Fail(kNoTarget,
-                       loops::InUpstreamWords(client, pass.target, "get", target.status()));
+      return pass.Fail(kNoTarget, InUpstreamWords(client, pass.target, "get", target.status()));
     }
     return pass.Fail(
         {scaling::kFailedGetBindings, scaling::kFailedGetBinding, message::kUnableToGetBinding},
@@ -201,10 +200,10 @@ absl::Status FederatedHpaReconciler::SetReplicas(ScalingPass& pass, int64_t repl
   kube::ClusterClient& client = manager_.cluster();
   absl::Status set;
   for (int i = 0; i < kAttempts; ++i) {
-    set = loops::SetReplicas(client, {pass.target, pass.scale}, replicas, stop);
+    set = SetReplicas(client, {pass.target, pass.scale}, replicas, stop);
     if (!kube::IsConflict(set)) return set;
-    ASSIGN_OR_RETURN(kube::ObjectPtr scale, loops::GetScale(client, pass.target, stop));
-    if (loops::ScaleView(*scale).Replicas() != pass.current()) return set;
+    ASSIGN_OR_RETURN(kube::ObjectPtr scale, GetScale(client, pass.target, stop));
+    if (ScaleView(*scale).Replicas() != pass.current()) return set;
     pass.scale = std::move(scale);
   }
   return set;
@@ -214,8 +213,8 @@ absl::Status FederatedHpaReconciler::Rescale(ScalingPass& pass, const ScalingDec
                                              const base::StopToken& stop) {
   const int64_t current = pass.current();
   if (decision.replicas == current) return absl::OkStatus();
-  const absl::Status set = loops::InUpstreamWords(manager_.cluster(), pass.target, "put",
-                                                  SetReplicas(pass, decision.replicas, stop));
+  const absl::Status set = InUpstreamWords(manager_.cluster(), pass.target, "put",
+                                           SetReplicas(pass, decision.replicas, stop));
   if (kube::IsNoOutcome(set)) return set;
   if (!set.ok()) {
     pass.Warn(scaling::kFailedRescale,
@@ -269,7 +268,7 @@ void FederatedHpaReconciler::Observe(base::SteadyTime start, const absl::Status&
       .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
 }
 
-absl::Status RegisterFederatedHpa(const loops::Context& context, int workers) {
+absl::Status RegisterFederatedHpa(const Context& context, int workers) {
   kube::ClusterClient& plane = context.manager.cluster();
   FederatedHpaReconciler::Deps deps = {
       context.manager,
@@ -278,7 +277,7 @@ absl::Status RegisterFederatedHpa(const loops::Context& context, int workers) {
       std::make_unique<autoscaling::MetricsClient>(plane.raw(), plane.mapper(),
                                                    context.manager.registry())};
   kube::ControllerBuilder builder = context.NewController(api::kFederatedHpaController, workers);
-  loops::ReadsCredentials(builder)
+  ReadsCredentials(builder)
       // A resync brings nothing new, as with upstream, whose filter drops updates without a change:
       // --resync-period must not be another sync period. The rounds of a shadow, which writes
       // nothing, have to come to every loop.

@@ -12,10 +12,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "autoscaling/metrics_source.h"
 #include "base/clock.h"
 #include "base/stop_token.h"
 #include "config/options.h"
+#include "controllers/autoscaling/metrics_source.h"
 #include "controllers/federated_hpa/member_scales.h"
 #include "controllers/federated_hpa/scaling_decision.h"
 #include "controllers/federated_hpa/scaling_memory.h"
@@ -23,7 +23,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -71,9 +70,6 @@ class FederatedHpaReconciler : public kube::Reconciler {
   ScalingMemory memory_;
   ScalingDecider decider_;
 };
-
-// Builds the loop.
-absl::Status RegisterFederatedHpa(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

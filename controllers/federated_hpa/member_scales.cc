@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "api/reasons.h"
 #include "api/resources.h"
-#include "autoscaling/pod_metrics.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "controllers/autoscaling/pod_metrics.h"
 #include "kube/client/errors.h"
 #include "kube/meta/selector.h"
 
@@ -44,7 +44,7 @@ void MemberScales::SetInUse(bool in_use) {
                            in_use ? autoscaling::PodFields() : std::vector<std::string>());
 }
 
-MemberScaleSum MemberScales::Sum(const loops::ScaleTarget& target,
+MemberScaleSum MemberScales::Sum(const ScaleTarget& target,
                                  const std::vector<std::string>& clusters,
                                  const base::StopToken& stop) {
   const Question question = {target, deps_.clock.SteadyNow() + kDeadline, stop};
@@ -71,8 +71,7 @@ MemberScaleSum MemberScales::Sum(const loops::ScaleTarget& target,
   return sum;
 }
 
-bool MemberScales::Waits(const loops::ScaleTarget& target,
-                         const std::vector<std::string>& clusters) {
+bool MemberScales::Waits(const ScaleTarget& target, const std::vector<std::string>& clusters) {
   if (!IsWorkloadOfKubernetes(target.gvk)) return true;
   return std::any_of(clusters.begin(), clusters.end(), [this](const std::string& cluster) {
     const auto pods = deps_.inventory.InformerFor(cluster, api::Pods());
@@ -93,7 +92,7 @@ MemberScales::Reading MemberScales::Read(const std::string& cluster, const Quest
 absl::Status MemberScales::Add(const std::string& cluster, const std::string& ns,
                                const Reading& reading, MemberScaleSum& sum) {
   RETURN_IF_ERROR(reading.status);
-  const loops::ScaleView scale(*reading.scale);
+  const ScaleView scale(*reading.scale);
   const std::string text(scale.Selector());
   // Replicas without their pods would look like a metric that is missing, too.
   if (text.empty()) {
@@ -117,14 +116,14 @@ absl::Status MemberScales::Add(const std::string& cluster, const std::string& ns
 
 absl::StatusOr<kube::ObjectPtr> MemberScales::ScaleIn(const std::string& cluster,
                                                       const Question& question) {
-  const loops::ScaleTarget& target = question.target;
+  const ScaleTarget& target = question.target;
   if (!IsWorkloadOfKubernetes(target.gvk)) {
     ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.members.Get(cluster));
     const absl::Duration left = question.deadline - deps_.clock.SteadyNow();
     if (left <= absl::ZeroDuration()) {
       return absl::DeadlineExceededError("there was no time left to ask for its scale");
     }
-    return loops::GetScale(member->client(), target, question.stop, left);
+    return GetScale(member->client(), target, question.stop, left);
   }
   ASSIGN_OR_RETURN(
       const kube::ObjectPtr workload,
@@ -144,7 +143,7 @@ absl::StatusOr<std::shared_ptr<kube::Informer>> MemberScales::PodsIn(const std::
   return pods;
 }
 
-void MemberScales::Report(const std::string& cluster, const loops::ScaleTarget& target,
+void MemberScales::Report(const std::string& cluster, const ScaleTarget& target,
                           const absl::Status& failed) {
   const auto verdict =
       errors_.Note(absl::StrCat(cluster, " ", target.Describe(), " ", failed.message()),

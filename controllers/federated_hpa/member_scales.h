@@ -11,15 +11,15 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "autoscaling/pod_metrics.h"
 #include "base/clock.h"
 #include "base/repeated_errors.h"
 #include "base/stop_token.h"
+#include "controllers/autoscaling/pod_metrics.h"
+#include "controllers/context/member_inventory.h"
+#include "controllers/context/scale_target.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/cluster_set.h"
 #include "kube/runtime/fan_out.h"
-#include "loops/member_inventory.h"
-#include "loops/scale_target.h"
 #include "works/member_objects.h"
 
 namespace controllers {
@@ -41,7 +41,7 @@ class MemberScales {
  public:
   struct Deps {
     works::MemberObjects& objects;
-    loops::MemberInventory& inventory;
+    MemberInventory& inventory;
     kube::ClusterSet& members;
     const base::Clock& clock;
   };
@@ -59,12 +59,12 @@ class MemberScales {
   // Clusters that cannot be read are left out and logged. Deployments, StatefulSets and ReplicaSets
   // are taken from the cache, other kinds from the scale subresource: all clusters are asked at the
   // same time, and have kDeadline together to answer.
-  MemberScaleSum Sum(const loops::ScaleTarget& target, const std::vector<std::string>& clusters,
+  MemberScaleSum Sum(const ScaleTarget& target, const std::vector<std::string>& clusters,
                      const base::StopToken& stop);
 
  private:
   struct Question {
-    const loops::ScaleTarget& target;
+    const ScaleTarget& target;
     const base::SteadyTime deadline;
     const base::StopToken& stop;
   };
@@ -75,7 +75,7 @@ class MemberScales {
     kube::ObjectPtr scale;
   };
   // Returns whether reading the clusters one after the other would add up waits for servers.
-  bool Waits(const loops::ScaleTarget& target, const std::vector<std::string>& clusters);
+  bool Waits(const ScaleTarget& target, const std::vector<std::string>& clusters);
   Reading Read(const std::string& cluster, const Question& question);
   // Returns the target's Scale in the cluster.
   absl::StatusOr<kube::ObjectPtr> ScaleIn(const std::string& cluster, const Question& question);
@@ -84,8 +84,7 @@ class MemberScales {
                                                          const base::StopToken& stop);
   static absl::Status Add(const std::string& cluster, const std::string& ns, const Reading& reading,
                           MemberScaleSum& sum);
-  void Report(const std::string& cluster, const loops::ScaleTarget& target,
-              const absl::Status& failed);
+  void Report(const std::string& cluster, const ScaleTarget& target, const absl::Status& failed);
 
   const Deps deps_;
   base::RepeatedErrors errors_;

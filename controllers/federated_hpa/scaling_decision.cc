@@ -9,9 +9,9 @@
 #include "api/condition.h"
 #include "api/resources.h"
 #include "api/scaling_reasons.h"
-#include "autoscaling/metric_evaluation.h"
-#include "autoscaling/normalization.h"
 #include "base/status.h"
+#include "controllers/autoscaling/metric_evaluation.h"
+#include "controllers/autoscaling/normalization.h"
 
 namespace controllers {
 namespace {

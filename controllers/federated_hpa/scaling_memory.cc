@@ -8,7 +8,7 @@
 namespace controllers {
 
 std::shared_ptr<ScalingMemory::Entry> ScalingMemory::Of(const kube::Object& hpa,
-                                                        const loops::ScaleTarget& target) {
+                                                        const ScaleTarget& target) {
   absl::MutexLock lock(&mu_);
   std::shared_ptr<Entry>& entry = entries_[hpa.key()];
   const bool is_same = entry != nullptr && entry->uid == hpa.uid() && entry->gvk == target.gvk &&

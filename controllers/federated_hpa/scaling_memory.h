@@ -12,11 +12,11 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "autoscaling/normalization.h"
-#include "autoscaling/pod_metrics.h"
+#include "controllers/autoscaling/normalization.h"
+#include "controllers/autoscaling/pod_metrics.h"
+#include "controllers/context/scale_target.h"
 #include "kube/meta/object.h"
 #include "kube/meta/selector.h"
-#include "loops/scale_target.h"
 
 namespace controllers {
 
@@ -37,7 +37,7 @@ class ScalingMemory {
 
   // Returns the entry of the FederatedHPA. Another object of the same name, or with another target,
   // gets a new one.
-  std::shared_ptr<Entry> Of(const kube::Object& hpa, const loops::ScaleTarget& target);
+  std::shared_ptr<Entry> Of(const kube::Object& hpa, const ScaleTarget& target);
   // Call it when the FederatedHPA does not exist any more.
   void Forget(const kube::ObjectKey& hpa);
 

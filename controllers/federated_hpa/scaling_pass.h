@@ -11,10 +11,10 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/federated_hpa.h"
+#include "controllers/context/scale_target.h"
 #include "controllers/federated_hpa/scaling_memory.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/event_recorder.h"
-#include "loops/scale_target.h"
 
 namespace controllers {
 
@@ -34,13 +34,13 @@ class ScalingPass {
   const kube::ObjectPtr hpa;
   kube::Object after;  // With the new status.
   const absl::Time now;
-  loops::ScaleTarget target;
+  ScaleTarget target;
   kube::ObjectPtr scale;  // Of the target on the control plane, once it is known.
   std::shared_ptr<ScalingMemory::Entry> memory;
 
   api::FederatedHpaView view() const { return api::FederatedHpaView(*hpa); }
   // The target's spec.replicas on the control plane. REQUIRES: the scale is known.
-  int64_t current() const { return loops::ScaleView(*scale).Replicas(); }
+  int64_t current() const { return ScaleView(*scale).Replicas(); }
 
   void Set(const kube::Condition& condition) { api::SetScalingCondition(after, condition, now); }
   void Warn(absl::string_view reason, absl::string_view message) {

@@ -27,6 +27,7 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/log.h"
+#include "controllers/federated_quota/register.h"
 #include "kube/client/errors.h"
 #include "kube/meta/scheduled_resources.h"
 #include "kube/runtime/controller.h"
@@ -202,7 +203,7 @@ void QuotaEnforcementReconciler::ReportUncounted(const kube::Object& quota) {
   recorder_.Standing(kube::InvolvedObject::Of(quota), api::reason::kResourceNotCounted, message);
 }
 
-absl::Status RegisterQuotaEnforcement(const loops::Context& context, int workers) {
+absl::Status RegisterQuotaEnforcement(const Context& context, int workers) {
   const std::shared_ptr<kube::Informer> quotas = context.InformerOf(api::FederatedResourceQuotas());
   const auto sums = std::make_shared<UsageSums>();
   const kube::MapFn in_namespace = [quotas, sums](const kube::Object& binding) {

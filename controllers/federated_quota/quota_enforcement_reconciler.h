@@ -22,7 +22,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -79,9 +78,6 @@ class QuotaEnforcementReconciler : public kube::Reconciler {
   // empty, the event is recorded once more, and written if the server does not have it.
   std::map<std::string, std::pair<std::string, std::string>> reported_ ABSL_GUARDED_BY(mu_);
 };
-
-// Builds the loop.
-absl::Status RegisterQuotaEnforcement(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

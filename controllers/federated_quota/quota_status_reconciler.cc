@@ -15,6 +15,7 @@
 #include "api/work.h"
 #include "base/status.h"
 #include "controllers/federated_quota/quota_works.h"
+#include "controllers/federated_quota/register.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 
@@ -119,7 +120,7 @@ std::vector<api::ClusterQuotaStatus> QuotaStatusReconciler::Collect(const kube::
   return out;
 }
 
-absl::Status RegisterQuotaStatus(const loops::Context& context, int workers) {
+absl::Status RegisterQuotaStatus(const Context& context, int workers) {
   const bool enforced = context.options.gates.Enabled(config::Gate::kFederatedQuotaEnforcement);
   context.NewController(api::kQuotaStatusController, workers)
       .Watches(api::FederatedResourceQuotas(), {.when = {.update = OtherSpecOrStatus}})

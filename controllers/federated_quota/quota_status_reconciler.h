@@ -15,7 +15,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -43,9 +42,6 @@ class QuotaStatusReconciler : public kube::Reconciler {
   kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;
 };
-
-// Builds the loop.
-absl::Status RegisterQuotaStatus(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -22,12 +22,13 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "controllers/context/execution_namespace.h"
+#include "controllers/context/new_specs.h"
+#include "controllers/context/seen_deletions.h"
 #include "controllers/federated_quota/quota_works.h"
+#include "controllers/federated_quota/register.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
-#include "loops/execution_namespace.h"
-#include "loops/new_specs.h"
-#include "loops/seen_deletions.h"
 #include "works/related.h"
 
 namespace controllers {
@@ -56,7 +57,7 @@ kube::Object ResourceQuota(const kube::ObjectKey& key, const api::ResourceList& 
 }  // namespace
 
 QuotaSyncReconciler::QuotaSyncReconciler(kube::Manager& manager,
-                                         std::shared_ptr<loops::SeenDeletions> seen)
+                                         std::shared_ptr<SeenDeletions> seen)
     : manager_(manager),
       seen_(std::move(seen)),
       writer_(manager.cluster()),
@@ -95,10 +96,10 @@ absl::StatusOr<kube::Action> QuotaSyncReconciler::CleanUpAfter(const kube::Objec
   if (!works.empty()) {
     ASSIGN_OR_RETURN(const auto absence,
                      seen_->Judge(manager_.cluster(), api::FederatedResourceQuotas(), key, stop));
-    if (absence == loops::SeenDeletions::Absence::kOfCache) return kube::Action::Done();
-    if (absence == loops::SeenDeletions::Absence::kUnseen) {
-      return loops::ReportKept(recorder_, manager_.clock().Now(), works,
-                               absl::StrCat("FederatedResourceQuota ", name));
+    if (absence == SeenDeletions::Absence::kOfCache) return kube::Action::Done();
+    if (absence == SeenDeletions::Absence::kUnseen) {
+      return ReportKept(recorder_, manager_.clock().Now(), works,
+                        absl::StrCat("FederatedResourceQuota ", name));
     }
     base::ErrorList errors;
     for (const kube::ObjectPtr& work : works) errors.Add(DeleteWork(*work, stop));
@@ -168,24 +169,24 @@ void QuotaSyncReconciler::ReportAbsentClusters(const kube::Object& quota) {
                     api::message::ClustersAreAbsent(absent));
 }
 
-absl::Status RegisterQuotaSync(const loops::Context& context, int workers) {
+absl::Status RegisterQuotaSync(const Context& context, int workers) {
   const std::shared_ptr<kube::Informer> quotas = context.InformerOf(api::FederatedResourceQuotas());
-  const auto seen = std::make_shared<loops::SeenDeletions>();
+  const auto seen = std::make_shared<SeenDeletions>();
   kube::Controller& controller =
       context.NewController(api::kQuotaSyncController, workers)
           .Watches(quotas, {.when = {.update = OtherAssignments, .remove = kube::Never}})
-          .Watches(quotas, loops::OnDeletion(seen))
+          .Watches(quotas, OnDeletion(seen))
           .Watches(api::Works(), {.when = {.update = OtherContent}, .map = RequestForQuotaOf})
           .Reads(api::Works(), kWorksByQuota, QuotaIndexValues)
           .Reads(api::Clusters())
           .Reads(api::Namespaces())
           .Build(std::make_unique<QuotaSyncReconciler>(context.manager, seen));
   kube::WorkQueue& queue = controller.queue();
-  loops::QueueNewSpecs(context, controller,
-                       {.resource = api::FederatedResourceQuotas(),
-                        .differs = OtherAssignments,
-                        .variant = QuotaSyncReconciler::kReportAbsent});
-  loops::OnExecutionNamespace(context, controller, [&queue, quotas](const std::string& cluster) {
+  QueueNewSpecs(context, controller,
+                {.resource = api::FederatedResourceQuotas(),
+                 .differs = OtherAssignments,
+                 .variant = QuotaSyncReconciler::kReportAbsent});
+  OnExecutionNamespace(context, controller, [&queue, quotas](const std::string& cluster) {
     for (const kube::ObjectPtr& quota : quotas->store().List()) {
       if (!api::FederatedResourceQuotaView(*quota).IsAssigned(cluster)) continue;
       queue.Add({.key = quota->key()});

@@ -8,13 +8,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
+#include "controllers/context/seen_deletions.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
-#include "loops/seen_deletions.h"
 #include "works/work_writer.h"
 
 namespace controllers {
@@ -24,7 +23,7 @@ namespace controllers {
 class QuotaSyncReconciler : public kube::Reconciler {
  public:
   // `seen` has the quotas that were deleted. REQUIRES: `manager` outlives the reconciler.
-  QuotaSyncReconciler(kube::Manager& manager, std::shared_ptr<loops::SeenDeletions> seen);
+  QuotaSyncReconciler(kube::Manager& manager, std::shared_ptr<SeenDeletions> seen);
 
   // The request names a FederatedResourceQuota; with `variant` kReportAbsent, one whose assignments
   // are new: clusters that do not exist are reported, and nothing else is done.
@@ -48,14 +47,11 @@ class QuotaSyncReconciler : public kube::Reconciler {
   void ReportAbsentClusters(const kube::Object& quota);
 
   kube::Manager& manager_;
-  const std::shared_ptr<loops::SeenDeletions> seen_;
+  const std::shared_ptr<SeenDeletions> seen_;
   works::WorkWriter writer_;
   kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;
 };
-
-// Builds the loop.
-absl::Status RegisterQuotaSync(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -30,6 +30,7 @@
 #include "controllers/eviction/applied_tolerations.h"
 #include "controllers/eviction/eviction_task.h"
 #include "controllers/graceful_eviction/left_tainted.h"
+#include "controllers/graceful_eviction/register.h"
 #include "controllers/graceful_eviction/task_assessment.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
@@ -159,7 +160,7 @@ kube::MapFn BindingsWithTask(kube::Manager& manager) {
 }  // namespace
 
 template <class Scope>
-absl::Status RegisterGracefulEviction(const loops::Context& context, int workers) {
+absl::Status RegisterGracefulEviction(const Context& context, int workers) {
   context.NewController(api::kGracefulEvictionController<Scope>, workers)
       .Watches(Scope::Bindings(),
                {.when = {.add = IsForUs, .update = IsForUsNow, .remove = kube::Never}})
@@ -175,7 +176,7 @@ absl::Status RegisterGracefulEviction(const loops::Context& context, int workers
 
 template class GracefulEvictionReconciler<api::scope::Namespaced>;
 template class GracefulEvictionReconciler<api::scope::Cluster>;
-template absl::Status RegisterGracefulEviction<api::scope::Namespaced>(const loops::Context&, int);
-template absl::Status RegisterGracefulEviction<api::scope::Cluster>(const loops::Context&, int);
+template absl::Status RegisterGracefulEviction<api::scope::Namespaced>(const Context&, int);
+template absl::Status RegisterGracefulEviction<api::scope::Cluster>(const Context&, int);
 
 }  // namespace controllers

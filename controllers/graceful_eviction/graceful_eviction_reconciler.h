@@ -10,7 +10,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -38,11 +37,6 @@ class GracefulEvictionReconciler : public kube::Reconciler {
   const Options options_;
   kube::EventRecorder recorder_;
 };
-
-// Builds the loop for bindings of one scope: with api::scope::Namespaced for ResourceBindings, with
-// api::scope::Cluster for ClusterResourceBindings. The table of controllers has a line for each.
-template <class Scope>
-absl::Status RegisterGracefulEviction(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

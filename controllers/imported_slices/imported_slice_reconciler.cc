@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "controllers/imported_slices/imported_slice.h"
+#include "controllers/imported_slices/register.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 
@@ -204,18 +205,18 @@ absl::StatusOr<kube::Action> ImportedSliceReconciler::CleanUpAfter(const kube::O
       client.ByIndex(api::EndpointSlices(), kImportedByWork, name);
   if (kept.empty()) return kube::Action::Done();
   ASSIGN_OR_RETURN(const auto absence, seen_->Judge(client, api::Works(), key, stop));
-  if (absence == loops::SeenDeletions::Absence::kOfCache) return kube::Action::Done();
-  if (absence == loops::SeenDeletions::Absence::kUnseen) {
-    return loops::ReportKept(recorder_, manager_.clock().Now(), kept, absl::StrCat("Work ", name));
+  if (absence == SeenDeletions::Absence::kOfCache) return kube::Action::Done();
+  if (absence == SeenDeletions::Absence::kUnseen) {
+    return ReportKept(recorder_, manager_.clock().Now(), kept, absl::StrCat("Work ", name));
   }
   RETURN_IF_ERROR(conflicts_.Judge(name, DeleteSlices(key, "", {}, stop)));
   return kube::Action::Done();
 }
 
-absl::Status RegisterImportedSlices(const loops::Context& context, int workers) {
+absl::Status RegisterImportedSlices(const Context& context, int workers) {
   const auto concerns = [](const kube::Object& work) { return Concerns(work); };
-  const auto seen = std::make_shared<loops::SeenDeletions>();
-  kube::Enqueue deleted = loops::OnDeletion(seen);
+  const auto seen = std::make_shared<SeenDeletions>();
+  kube::Enqueue deleted = OnDeletion(seen);
   deleted.when.remove = concerns;
   context.NewController(api::kEndpointSliceController, workers)
       .Watches(api::Works(),

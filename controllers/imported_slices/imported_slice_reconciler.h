@@ -12,13 +12,12 @@
 #include "absl/status/statusor.h"
 #include "api/reasons.h"
 #include "base/stop_token.h"
+#include "controllers/context/seen_deletions.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
-#include "loops/seen_deletions.h"
 
 namespace controllers {
 
@@ -28,9 +27,8 @@ class ImportedSliceReconciler : public kube::Reconciler {
   static constexpr absl::Duration kAfterLastingFailure = absl::Minutes(1);
 
   // `seen` has the Works that were deleted. REQUIRES: the manager outlives the reconciler.
-  explicit ImportedSliceReconciler(
-      kube::Manager& manager,
-      std::shared_ptr<loops::SeenDeletions> seen = std::make_shared<loops::SeenDeletions>())
+  explicit ImportedSliceReconciler(kube::Manager& manager, std::shared_ptr<SeenDeletions> seen =
+                                                               std::make_shared<SeenDeletions>())
       : manager_(manager),
         seen_(std::move(seen)),
         recorder_(manager.events(), api::kEndpointSliceController) {}
@@ -57,12 +55,10 @@ class ImportedSliceReconciler : public kube::Reconciler {
                                             const base::StopToken& stop);
 
   kube::Manager& manager_;
-  const std::shared_ptr<loops::SeenDeletions> seen_;
+  const std::shared_ptr<SeenDeletions> seen_;
   kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;
 };
-
-absl::Status RegisterImportedSlices(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -11,7 +11,8 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
-#include "loops/member_secrets.h"
+#include "controllers/context/member_secrets.h"
+#include "controllers/members/register.h"
 
 namespace controllers {
 
@@ -32,9 +33,9 @@ absl::StatusOr<kube::Action> MemberReconciler::Reconcile(const kube::Request& re
   return kube::Action::Done();
 }
 
-absl::Status RegisterMembers(const loops::Context& context, int workers) {
+absl::Status RegisterMembers(const Context& context, int workers) {
   kube::ControllerBuilder builder = context.NewController(api::kMemberController, workers);
-  loops::WatchesMemberSecrets(builder, context)
+  WatchesMemberSecrets(builder, context)
       .Watches(api::Clusters(), {.when = {.update = kube::GenerationChanged}})
       .Build(std::make_unique<MemberReconciler>(context.manager, context.members, context.objects));
   return absl::OkStatus();

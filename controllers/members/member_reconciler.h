@@ -8,7 +8,6 @@
 #include "kube/runtime/cluster_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 #include "works/member_objects.h"
 
 namespace controllers {
@@ -32,9 +31,6 @@ class MemberReconciler : public kube::Reconciler {
   kube::ClusterSet& members_;
   works::MemberObjects& objects_;
 };
-
-// Builds the loop.
-absl::Status RegisterMembers(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -43,6 +43,7 @@
 #include "base/status.h"
 #include "controllers/multi_cluster_service/condition_report.h"
 #include "controllers/multi_cluster_service/dispatched_slices.h"
+#include "controllers/multi_cluster_service/register.h"
 #include "controllers/multi_cluster_service/unfit_clusters.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
@@ -110,7 +111,7 @@ std::vector<std::string> DispatchIndexValues(const kube::Object& service) {
 
 EndpointSliceDispatchReconciler::EndpointSliceDispatchReconciler(
     kube::Manager& manager, std::shared_ptr<DeterminedConditions> determined,
-    std::shared_ptr<loops::SeenDeletions> seen)
+    std::shared_ptr<SeenDeletions> seen)
     : manager_(manager),
       seen_(std::move(seen)),
       determined_(std::move(determined)),
@@ -152,11 +153,11 @@ absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::CleanUpAfter(
       manager_.cluster().ByIndex(api::Works(), kWorksBySlice, key.ToString());
   if (!kept.empty()) {
     ASSIGN_OR_RETURN(const auto absence, seen_->Judge(manager_.cluster(), api::Works(), key, stop));
-    if (absence == loops::SeenDeletions::Absence::kOfCache) return kube::Action::Done();
-    if (absence == loops::SeenDeletions::Absence::kUnseen) {
+    if (absence == SeenDeletions::Absence::kOfCache) return kube::Action::Done();
+    if (absence == SeenDeletions::Absence::kUnseen) {
       RETURN_IF_ERROR(ReportOnFailed(results_.Forget(key), stop));
-      return loops::ReportKept(recorder_, manager_.clock().Now(), kept,
-                               absl::StrCat("Work ", key.ToString()));
+      return ReportKept(recorder_, manager_.clock().Now(), kept,
+                        absl::StrCat("Work ", key.ToString()));
     }
   }
   RETURN_IF_ERROR(CleanUp(key, nullptr, stop));
@@ -356,7 +357,7 @@ std::vector<kube::Request> RequestForSource(const kube::Object& work) {
 
 }  // namespace
 
-absl::Status RegisterEndpointSliceDispatch(const loops::Context& context, int workers) {
+absl::Status RegisterEndpointSliceDispatch(const Context& context, int workers) {
   const RequestsFor slices = [works = context.InformerOf(api::Works())](
                                  const kube::Object& service, std::vector<kube::Request>& out) {
     for (const kube::ObjectPtr& work : works->store().ByIndex(
@@ -369,8 +370,8 @@ absl::Status RegisterEndpointSliceDispatch(const loops::Context& context, int wo
     slices(service, out);
     return out;
   };
-  const auto seen = std::make_shared<loops::SeenDeletions>();
-  kube::Enqueue deleted = loops::OnDeletion(seen, RequestForSource);
+  const auto seen = std::make_shared<SeenDeletions>();
+  kube::Enqueue deleted = OnDeletion(seen, RequestForSource);
   deleted.when.remove = [](const kube::Object& work) {
     return SourceOf(work).name.empty() && !RequestForSource(work).empty();
   };

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/stop_token.h"
+#include "controllers/context/seen_deletions.h"
 #include "controllers/multi_cluster_service/condition_report.h"
 #include "controllers/multi_cluster_service/slice_results.h"
 #include "kube/meta/object.h"
@@ -18,8 +19,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
-#include "loops/seen_deletions.h"
 #include "works/work_writer.h"
 #include "works/write_pace.h"
 
@@ -46,7 +45,7 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
   explicit EndpointSliceDispatchReconciler(
       kube::Manager& manager,
       std::shared_ptr<DeterminedConditions> determined = std::make_shared<DeterminedConditions>(),
-      std::shared_ptr<loops::SeenDeletions> seen = std::make_shared<loops::SeenDeletions>());
+      std::shared_ptr<SeenDeletions> seen = std::make_shared<SeenDeletions>());
 
   // The request names a collected Work, which may be missing; with `variant` kReportUnfit, see
   // unfit_clusters.h.
@@ -85,7 +84,7 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
   bool Consumes(const kube::Object& service, const std::string& cluster) const;
 
   kube::Manager& manager_;
-  const std::shared_ptr<loops::SeenDeletions> seen_;
+  const std::shared_ptr<SeenDeletions> seen_;
   const std::shared_ptr<DeterminedConditions> determined_;
   works::WorkWriter writer_;
   works::WritePace pace_;
@@ -99,9 +98,6 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
 inline constexpr char kServicesByDispatch[] = "services-by-dispatch";
 inline constexpr char kFailed[] = "failed";
 std::vector<std::string> DispatchIndexValues(const kube::Object& service);
-
-// Builds the loop.
-absl::Status RegisterEndpointSliceDispatch(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

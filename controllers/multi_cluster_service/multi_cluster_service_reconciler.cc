@@ -297,8 +297,8 @@ kube::Action MultiClusterServiceReconciler::ReportKept(const kube::ObjectKey& ke
                                               works::CollectedFor(kCollector, key))) {
     kept.push_back(std::move(work));
   }
-  return loops::ReportKept(recorder_, deps_.manager.clock().Now(), kept,
-                           absl::StrCat("MultiClusterService ", key.ToString()));
+  return ReportKept(recorder_, deps_.manager.clock().Now(), kept,
+                    absl::StrCat("MultiClusterService ", key.ToString()));
 }
 
 absl::StatusOr<kube::Action> MultiClusterServiceReconciler::CleanUpAfter(
@@ -310,8 +310,8 @@ absl::StatusOr<kube::Action> MultiClusterServiceReconciler::CleanUpAfter(
   if (HasTraces(key)) {
     ASSIGN_OR_RETURN(const auto absence, deps_.seen->Judge(deps_.manager.cluster(),
                                                            api::MultiClusterServices(), key, stop));
-    if (absence == loops::SeenDeletions::Absence::kOfCache) return kube::Action::Done();
-    if (absence == loops::SeenDeletions::Absence::kUnseen) return ReportKept(key);
+    if (absence == SeenDeletions::Absence::kOfCache) return kube::Action::Done();
+    if (absence == SeenDeletions::Absence::kUnseen) return ReportKept(key);
     base::ErrorList errors;
     errors.Add(Release(key, stop).status());
     errors.Add(DeleteWorks(

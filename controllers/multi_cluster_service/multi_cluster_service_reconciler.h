@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/status.h"
 #include "base/stop_token.h"
+#include "controllers/context/seen_deletions.h"
 #include "controllers/multi_cluster_service/condition_report.h"
 #include "controllers/multi_cluster_service/service_edits.h"
 #include "kube/meta/object.h"
@@ -18,8 +19,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
-#include "loops/seen_deletions.h"
 #include "works/collected_slices.h"
 #include "works/rechecks.h"
 #include "works/work_writer.h"
@@ -37,7 +36,7 @@ class MultiClusterServiceReconciler : public kube::Reconciler {
     std::shared_ptr<ServiceEdits> edits;
     std::shared_ptr<DeterminedConditions> determined = std::make_shared<DeterminedConditions>();
     // The services that were deleted.
-    std::shared_ptr<loops::SeenDeletions> seen = std::make_shared<loops::SeenDeletions>();
+    std::shared_ptr<SeenDeletions> seen = std::make_shared<SeenDeletions>();
   };
   // REQUIRES: what `deps` refers to outlives the reconciler.
   explicit MultiClusterServiceReconciler(Deps deps);
@@ -87,9 +86,6 @@ class MultiClusterServiceReconciler : public kube::Reconciler {
 // An index of the Works that carry a MultiClusterService, by its key.
 inline constexpr char kWorksByMultiClusterService[] = "multi-cluster-service";
 std::vector<std::string> MultiClusterServiceIndexValues(const kube::Object& work);
-
-// Builds the loop.
-absl::Status RegisterMultiClusterService(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -8,9 +8,9 @@
 
 #include "api/absent_clusters.h"
 #include "api/resources.h"
+#include "controllers/context/execution_namespace.h"
+#include "controllers/context/new_specs.h"
 #include "kube/runtime/handler_registration.h"
-#include "loops/execution_namespace.h"
-#include "loops/new_specs.h"
 #include "works/related.h"
 
 namespace controllers {
@@ -75,9 +75,8 @@ void ReportUnfitClusters(kube::ClusterClient& control_plane, kube::EventRecorder
   }
 }
 
-void QueueUnfitReports(const loops::Context& context, kube::Controller& controller,
-                       ServiceRole role) {
-  loops::QueueNewSpecs(
+void QueueUnfitReports(const Context& context, kube::Controller& controller, ServiceRole role) {
+  QueueNewSpecs(
       context, controller,
       {.resource = api::MultiClusterServices(), .differs = OtherSpec, .variant = kReportUnfit});
   const auto report =
@@ -103,7 +102,7 @@ void QueueUnfitReports(const loops::Context& context, kube::Controller& controll
                                                               std::move(handler)));
 }
 
-kube::Enqueue OnFitnessOfClusters(const loops::Context& context, RequestsFor requests,
+kube::Enqueue OnFitnessOfClusters(const Context& context, RequestsFor requests,
                                   std::vector<ServiceRole> roles) {
   kube::Enqueue enqueue{.when = {.update = OtherFitness}};
   enqueue.map = [services = context.InformerOf(api::MultiClusterServices()),
@@ -118,9 +117,9 @@ kube::Enqueue OnFitnessOfClusters(const loops::Context& context, RequestsFor req
   return enqueue;
 }
 
-void OnNewExecutionNamespace(const loops::Context& context, kube::Controller& controller,
+void OnNewExecutionNamespace(const Context& context, kube::Controller& controller,
                              RequestsFor requests, std::vector<ServiceRole> roles) {
-  loops::OnExecutionNamespace(
+  OnExecutionNamespace(
       context, controller,
       [&queue = controller.queue(), services = context.InformerOf(api::MultiClusterServices()),
        requests = std::move(requests), roles = std::move(roles)](const std::string& cluster) {

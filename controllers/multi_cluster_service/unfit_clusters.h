@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "api/multi_cluster_service.h"
+#include "controllers/context/context.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -43,16 +43,15 @@ void ReportUnfitClusters(kube::ClusterClient& control_plane, kube::EventRecorder
                          api::ServiceRole role, const kube::Request& request);
 
 // Puts such requests into the controller's queue while this process leads.
-void QueueUnfitReports(const loops::Context& context, kube::Controller& controller,
-                       api::ServiceRole role);
+void QueueUnfitReports(const Context& context, kube::Controller& controller, api::ServiceRole role);
 
 // Returns the events of Clusters that change whether they take part, and when the controller's
 // queue gets requests for the services that mean the cluster; `requests` makes them.
 using RequestsFor = std::function<void(const kube::Object& service, std::vector<kube::Request>&)>;
-kube::Enqueue OnFitnessOfClusters(const loops::Context& context, RequestsFor requests,
+kube::Enqueue OnFitnessOfClusters(const Context& context, RequestsFor requests,
                                   std::vector<api::ServiceRole> roles);
 // As above, when a cluster gets its execution namespace.
-void OnNewExecutionNamespace(const loops::Context& context, kube::Controller& controller,
+void OnNewExecutionNamespace(const Context& context, kube::Controller& controller,
                              RequestsFor requests, std::vector<api::ServiceRole> roles);
 
 }  // namespace controllers

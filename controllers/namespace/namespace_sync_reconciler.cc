@@ -28,11 +28,12 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "controllers/context/execution_namespace.h"
+#include "controllers/context/synced_namespaces.h"
+#include "controllers/namespace/register.h"
 #include "kube/meta/controller_ref.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/handler_registration.h"
-#include "loops/execution_namespace.h"
-#include "loops/synced_namespaces.h"
 #include "overrides/triggers.h"
 #include "works/binding_works.h"
 #include "works/related.h"
@@ -88,7 +89,7 @@ works::WorkTemplate NamespaceWork(const kube::Object& ns, absl::string_view clus
   return work;
 }
 
-NamespaceSyncReconciler::NamespaceSyncReconciler(kube::Manager& manager, loops::IsSynced is_synced)
+NamespaceSyncReconciler::NamespaceSyncReconciler(kube::Manager& manager, IsSynced is_synced)
     : manager_(manager),
       is_synced_(std::move(is_synced)),
       writer_(manager.cluster()),
@@ -163,9 +164,9 @@ absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, const std::s
   return absl::OkStatus();
 }
 
-absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
-  ASSIGN_OR_RETURN(loops::IsSynced is_synced,
-                   loops::SyncedNamespaces(context.options.skipped_propagating_namespaces));
+absl::Status RegisterNamespaceSync(const Context& context, int workers) {
+  ASSIGN_OR_RETURN(IsSynced is_synced,
+                   SyncedNamespaces(context.options.skipped_propagating_namespaces));
   kube::Controller& controller =
       context
           .NewController(api::kNamespaceSyncController, workers)
@@ -189,10 +190,10 @@ absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
   };
   controller.Keep(std::make_shared<kube::HandlerRegistration>(context.InformerOf(api::Clusters()),
                                                               std::move(joined)));
-  loops::OnExecutionNamespace(context, controller,
-                              [&queue = controller.queue()](const std::string& cluster) {
-                                queue.Add({.cluster = cluster});
-                              });
+  OnExecutionNamespace(context, controller,
+                       [&queue = controller.queue()](const std::string& cluster) {
+                         queue.Add({.cluster = cluster});
+                       });
   overrides::QueueNamespaces(context.manager, controller);
   return absl::OkStatus();
 }

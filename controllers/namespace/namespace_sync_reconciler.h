@@ -9,12 +9,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/stop_token.h"
+#include "controllers/context/synced_namespaces.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/fan_out.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
-#include "loops/synced_namespaces.h"
 #include "overrides/overrider.h"
 #include "works/work_writer.h"
 
@@ -23,7 +22,7 @@ namespace controllers {
 class NamespaceSyncReconciler : public kube::Reconciler {
  public:
   // REQUIRES: `manager` outlives the reconciler.
-  NamespaceSyncReconciler(kube::Manager& manager, loops::IsSynced is_synced);
+  NamespaceSyncReconciler(kube::Manager& manager, IsSynced is_synced);
 
   // The request's key names a Namespace, which is written into every cluster; or its `cluster` is
   // set, and every namespace is written into that one. A cluster that has no execution namespace
@@ -42,7 +41,7 @@ class NamespaceSyncReconciler : public kube::Reconciler {
                      const overrides::Policies& policies, const base::StopToken& stop);
 
   kube::Manager& manager_;
-  const loops::IsSynced is_synced_;
+  const IsSynced is_synced_;
   works::WorkWriter writer_;
   overrides::Overrider overrider_;
   kube::ConflictStreak conflicts_;  // By requests.
@@ -51,9 +50,6 @@ class NamespaceSyncReconciler : public kube::Reconciler {
 
 // Returns the Work that brings a namespace into one cluster.
 works::WorkTemplate NamespaceWork(const kube::Object& ns, absl::string_view cluster);
-
-// Builds the loop.
-absl::Status RegisterNamespaceSync(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -17,9 +17,10 @@
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "controllers/context/new_specs.h"
+#include "controllers/remedy/register.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
-#include "loops/new_specs.h"
 
 namespace controllers {
 namespace {
@@ -78,7 +79,7 @@ void RemedyReconciler::ReportAbsentClusters(const kube::ObjectKey& key) {
                     api::message::ClustersAreAbsent(absent));
 }
 
-absl::Status RegisterRemedy(const loops::Context& context, int workers) {
+absl::Status RegisterRemedy(const Context& context, int workers) {
   const std::shared_ptr<kube::Informer> clusters = context.InformerOf(api::Clusters());
   const kube::MapFn concerned = [clusters](const kube::Object& remedy) {
     std::vector<kube::Request> requests;
@@ -93,10 +94,10 @@ absl::Status RegisterRemedy(const loops::Context& context, int workers) {
           .Watches(clusters, {.when = {.update = OtherConditionsOrActions, .remove = kube::Never}})
           .Watches(api::Remedies(), {.when = {.update = OtherSpec}, .map = concerned})
           .Build(std::make_unique<RemedyReconciler>(context.manager));
-  loops::QueueNewSpecs(context, controller,
-                       {.resource = api::Remedies(),
-                        .differs = OtherSpec,
-                        .variant = RemedyReconciler::kReportAbsent});
+  QueueNewSpecs(context, controller,
+                {.resource = api::Remedies(),
+                 .differs = OtherSpec,
+                 .variant = RemedyReconciler::kReportAbsent});
   return absl::OkStatus();
 }
 

@@ -12,7 +12,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -38,9 +37,6 @@ class RemedyReconciler : public kube::Reconciler {
   kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;
 };
-
-// Builds the loop.
-absl::Status RegisterRemedy(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

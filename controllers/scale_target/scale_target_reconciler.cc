@@ -20,6 +20,7 @@
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "controllers/scale_target/register.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 
@@ -107,7 +108,7 @@ absl::StatusOr<kube::Action> ScaleTargetReconciler::Reconcile(const kube::Reques
   return kube::Action::Done();
 }
 
-absl::Status RegisterScaleTarget(const loops::Context& context, int workers) {
+absl::Status RegisterScaleTarget(const Context& context, int workers) {
   const kube::Resource& autoscalers = api::HorizontalPodAutoscalers();
   context.NewController(api::kHpaScaleTargetMarker, workers)
       .Watches(autoscalers,

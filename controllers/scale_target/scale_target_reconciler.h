@@ -9,7 +9,6 @@
 #include "kube/meta/object.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -31,9 +30,6 @@ class ScaleTargetReconciler : public kube::Reconciler {
  private:
   kube::Manager& manager_;
 };
-
-// Builds the loop.
-absl::Status RegisterScaleTarget(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -21,6 +21,7 @@
 #include "api/service_import.h"
 #include "base/status.h"
 #include "controllers/service_import/derived_service.h"
+#include "controllers/service_import/register.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 
@@ -143,7 +144,7 @@ std::vector<kube::Request> RequestAfterDeletion(const kube::Object& service_impo
 
 }  // namespace
 
-absl::Status RegisterServiceImport(const loops::Context& context, int workers) {
+absl::Status RegisterServiceImport(const Context& context, int workers) {
   context.NewController(api::kServiceImportController, workers)
       .Watches(api::ServiceImports(), {.when = {.update = OtherIntent, .remove = kube::Never}})
       .Watches(api::ServiceImports(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},

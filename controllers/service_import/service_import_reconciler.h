@@ -10,7 +10,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -38,9 +37,6 @@ class ServiceImportReconciler : public kube::Reconciler {
   kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;
 };
-
-// Builds the loop.
-absl::Status RegisterServiceImport(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

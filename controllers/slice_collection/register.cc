@@ -11,14 +11,14 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "controllers/context/execution_namespace.h"
+#include "controllers/context/seen_deletions.h"
 #include "controllers/slice_collection/lasting_failures.h"
 #include "controllers/slice_collection/slice_demand.h"
 #include "controllers/slice_collection/slice_reconciler.h"
 #include "controllers/slice_collection/slice_sources.h"
 #include "controllers/slice_collection/slice_watches.h"
 #include "kube/runtime/controller.h"
-#include "loops/execution_namespace.h"
-#include "loops/seen_deletions.h"
 #include "works/collected_slices.h"
 #include "works/related.h"
 
@@ -49,7 +49,7 @@ kube::MapFn SlicesOfWork(SliceCollector collector,
 }
 
 // Notes that a Work asks for the slices of a MultiClusterService no more, and brings these.
-kube::Enqueue OnEndOfDemand(const std::shared_ptr<loops::SeenDeletions>& seen) {
+kube::Enqueue OnEndOfDemand(const std::shared_ptr<SeenDeletions>& seen) {
   kube::Enqueue enqueue{.when = {.add = kube::Never, .update = kube::NeverUpdate}};
   enqueue.map = [seen](const kube::Object& work) -> std::vector<kube::Request> {
     kube::Object last = work;
@@ -92,14 +92,14 @@ struct Slices {
   kube::WorkQueue& queue;
 };
 
-Slices BuildBySlice(const loops::Context& context, const SliceCollection& collection,
+Slices BuildBySlice(const Context& context, const SliceCollection& collection,
                     const QueueOfSlices& of) {
   const SliceCollector collector = collection.collector;
   auto failures = std::make_shared<LastingFailures>(context.manager.clock());
   const kube::MapFn slices_of = SlicesOfWork(collector, failures);
   const auto matters = [slices_of](const kube::Object& work) { return !slices_of(work).empty(); };
   auto sources = std::make_shared<SliceSources>(context.inventory, collector);
-  const auto seen = std::make_shared<loops::SeenDeletions>();
+  const auto seen = std::make_shared<SeenDeletions>();
   auto reconciler = std::make_unique<SliceReconciler>(collection, sources, failures, seen);
   SliceReconciler& by_slice = *reconciler;
   kube::Controller& controller =
@@ -117,13 +117,13 @@ Slices BuildBySlice(const loops::Context& context, const SliceCollection& collec
   sources->Attach(queue);
   // The handlers in members end before the queue does.
   controller.Keep(std::shared_ptr<void>(nullptr, [sources](void*) { sources->LeaveAll(); }));
-  loops::OnExecutionNamespace(context, controller, [&queue](const std::string& cluster) {
+  OnExecutionNamespace(context, controller, [&queue](const std::string& cluster) {
     queue.Add({.key = {}, .cluster = cluster, .variant = kAllSlices});
   });
   return {sources, queue};
 }
 
-void BuildByCluster(const loops::Context& context, const SliceCollection& collection,
+void BuildByCluster(const Context& context, const SliceCollection& collection,
                     const Slices& slices) {
   const SliceCollector collector = collection.collector;
   const auto matters = [collector](const kube::Object& work) {
@@ -131,7 +131,7 @@ void BuildByCluster(const loops::Context& context, const SliceCollection& collec
   };
   kube::ControllerBuilder by_cluster = context.NewController(collection.source, 1);
   kube::Controller& clusters =
-      loops::ReadsCredentials(by_cluster)
+      ReadsCredentials(by_cluster)
           .Watches(
               api::Works(),
               {.when = {.add = matters,
@@ -152,7 +152,7 @@ void BuildByCluster(const loops::Context& context, const SliceCollection& collec
 
 }  // namespace
 
-absl::Status RegisterServiceExport(const loops::Context& context, int workers) {
+absl::Status RegisterServiceExport(const Context& context, int workers) {
   const SliceCollection collection{context.manager, SliceCollector::kServiceExport,
                                    api::kServiceExportController};
   context.inventory.Reads(api::ServiceExports(),
@@ -162,7 +162,7 @@ absl::Status RegisterServiceExport(const loops::Context& context, int workers) {
   return absl::OkStatus();
 }
 
-absl::Status RegisterEndpointSliceCollect(const loops::Context& context, int workers) {
+absl::Status RegisterEndpointSliceCollect(const Context& context, int workers) {
   const SliceCollection collection{context.manager, SliceCollector::kMultiClusterService,
                                    api::kEndpointSliceCollectController};
   BuildByCluster(context, collection,

@@ -3,13 +3,13 @@
 #define CONTROLLERS_SLICE_COLLECTION_REGISTER_H_
 
 #include "absl/status/status.h"
-#include "loops/context.h"
+#include "controllers/context/context.h"
 
 namespace controllers {
 
 // Each builds two loops: SliceReconciler, and SliceWatches, which feeds it.
-absl::Status RegisterServiceExport(const loops::Context& context, int workers);
-absl::Status RegisterEndpointSliceCollect(const loops::Context& context, int workers);
+absl::Status RegisterServiceExport(const Context& context, int workers);
+absl::Status RegisterEndpointSliceCollect(const Context& context, int workers);
 
 }  // namespace controllers
 

@@ -20,7 +20,7 @@ namespace controllers {
 // export in the member. The Work of a MultiClusterService, which is never applied, asks itself.
 kube::ObjectKey DemandedService(const kube::Object& work, api::SliceCollector collector);
 
-// Returns the name by which it is noted (loops::SeenDeletions) that the Work of a
+// Returns the name by which it is noted (SeenDeletions) that the Work of a
 // MultiClusterService which asked for the Service's slices in this execution namespace was deleted.
 kube::ObjectKey DemandOf(absl::string_view ns, const kube::ObjectKey& service);
 

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "base/stop_token.h"
+#include "controllers/context/seen_deletions.h"
 #include "controllers/slice_collection/lasting_failures.h"
 #include "controllers/slice_collection/slice_limits.h"
 #include "controllers/slice_collection/slice_sources.h"
@@ -23,7 +24,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
-#include "loops/seen_deletions.h"
 #include "works/collected_slices.h"
 #include "works/write_pace.h"
 
@@ -42,8 +42,7 @@ inline constexpr absl::Duration kBetweenReviews = absl::Minutes(1);
 class SliceReconciler : public kube::Reconciler {
  public:
   SliceReconciler(SliceCollection collection, std::shared_ptr<SliceSources> sources,
-                  std::shared_ptr<LastingFailures> failures,
-                  std::shared_ptr<loops::SeenDeletions> seen)
+                  std::shared_ptr<LastingFailures> failures, std::shared_ptr<SeenDeletions> seen)
       : collection_(std::move(collection)),
         sources_(std::move(sources)),
         limits_(collection_.manager.clock()),
@@ -116,7 +115,7 @@ class SliceReconciler : public kube::Reconciler {
   works::CollectedSlices works_;
   works::WritePace pace_;
   const std::shared_ptr<LastingFailures> failures_;
-  const std::shared_ptr<loops::SeenDeletions> seen_;  // By DemandOf.
+  const std::shared_ptr<SeenDeletions> seen_;  // By DemandOf.
   kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;
   kube::WorkQueue* queue_ = nullptr;

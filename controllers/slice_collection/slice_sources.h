@@ -14,9 +14,9 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "api/endpoint_slice.h"
+#include "controllers/context/member_inventory.h"
 #include "kube/cache/informer.h"
 #include "kube/runtime/work_queue.h"
-#include "loops/member_inventory.h"
 
 namespace controllers {
 
@@ -34,7 +34,7 @@ size_t WeightOf(const kube::Object& slice);
 class SliceSources {
  public:
   // REQUIRES: the inventory outlives this object.
-  SliceSources(loops::MemberInventory& inventory, api::SliceCollector collector)
+  SliceSources(MemberInventory& inventory, api::SliceCollector collector)
       : inventory_(inventory), collector_(collector) {}
 
   // Requests for slices and Services that change in a member go into `queue`. Call it before
@@ -79,7 +79,7 @@ class SliceSources {
   std::optional<Listed> ListedIn(const std::string& cluster) const;
 
  private:
-  using FollowedPtr = std::shared_ptr<loops::MemberInventory::Followed>;
+  using FollowedPtr = std::shared_ptr<MemberInventory::Followed>;
   struct Member {
     FollowedPtr slices, exports;
     bool has_no_exports = false;  // Assumed, see AssumeNoExports.
@@ -94,7 +94,7 @@ class SliceSources {
   std::optional<Member> Find(const std::string& cluster) const;
   static std::optional<Listed> ListedOf(const Member& member);
 
-  loops::MemberInventory& inventory_;
+  MemberInventory& inventory_;
   kube::WorkQueue* queue_ = nullptr;
   const api::SliceCollector collector_;
   mutable absl::Mutex mu_;

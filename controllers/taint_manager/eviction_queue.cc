@@ -60,7 +60,7 @@ class EvictionWorker : public kube::Runnable {
 
 }  // namespace
 
-EvictionQueue::EvictionQueue(std::string name, std::string kind, const loops::Context& context,
+EvictionQueue::EvictionQueue(std::string name, std::string kind, const Context& context,
                              EvictFn evict)
     : name_(std::move(name)),
       kind_(std::move(kind)),

@@ -18,11 +18,11 @@
 #include "base/repeated_errors.h"
 #include "base/stop_token.h"
 #include "config/options.h"
+#include "controllers/context/context.h"
 #include "controllers/taint_manager/eviction_pace.h"
 #include "kube/meta/names.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/work_queue.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -43,7 +43,7 @@ class EvictionQueue {
 
   // `name` is the label of the metrics, `kind` that of the bindings. REQUIRES: what the context
   // refers to outlives the queue.
-  EvictionQueue(std::string name, std::string kind, const loops::Context& context, EvictFn evict);
+  EvictionQueue(std::string name, std::string kind, const Context& context, EvictFn evict);
 
   // Queues a request, to be looked at after this time, for a binding of this resourceVersion. One
   // that is queued already keeps the earlier time. One that has failed keeps its back-off, unless

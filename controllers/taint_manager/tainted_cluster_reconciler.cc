@@ -23,9 +23,10 @@
 #include "api/resources.h"
 #include "api/toleration.h"
 #include "api/wanted_taints.h"
+#include "controllers/context/binding_index.h"
 #include "controllers/taint_manager/binding_evictor.h"
+#include "controllers/taint_manager/register.h"
 #include "kube/runtime/controller.h"
-#include "loops/binding_index.h"
 
 namespace controllers {
 namespace {
@@ -40,7 +41,7 @@ absl::string_view PlacementText(const kube::Object& binding) {
 }
 
 template <class Scope>
-std::shared_ptr<EvictionQueue> NewQueue(const loops::Context& context) {
+std::shared_ptr<EvictionQueue> NewQueue(const Context& context) {
   auto evictor = std::make_shared<BindingEvictor<Scope>>(context.manager, context.options);
   auto queue = std::make_shared<EvictionQueue>(
       std::string(Scope::kNamespaced ? "binding-eviction" : "cluster-binding-eviction"),
@@ -72,7 +73,7 @@ void TaintedClusterReconciler::QueueBindings(const kube::Resource& kind, const s
                                              absl::Span<const api::Taint> taints,
                                              EvictionQueue& queue) {
   const std::vector<kube::ObjectPtr> bindings =
-      manager_.cluster().ByIndex(kind, loops::kBindingsByCluster, cluster);
+      manager_.cluster().ByIndex(kind, kBindingsByCluster, cluster);
   const absl::Time now = manager_.clock().Now();
   // Thousands of bindings share a few placements, each of which is read once.
   absl::flat_hash_map<absl::string_view, absl::Duration> stays;
@@ -88,7 +89,7 @@ void TaintedClusterReconciler::QueueBindings(const kube::Resource& kind, const s
   }
 }
 
-absl::Status RegisterTaintManager(const loops::Context& context, int workers) {
+absl::Status RegisterTaintManager(const Context& context, int workers) {
   const config::TaintEviction& flags = context.options.taint_eviction;
   if (!flags.manager || !flags.no_execute) return absl::OkStatus();
   TaintedClusterReconciler::Queues queues;
@@ -97,8 +98,8 @@ absl::Status RegisterTaintManager(const loops::Context& context, int workers) {
   context.NewController(api::kTaintManager, workers)
       .Watches(api::Clusters(), {.when = {.update = TaintsChanged, .remove = kube::Never}})
       .Reads(api::ClusterTaintPolicies())
-      .Reads(api::ResourceBindings(), loops::kBindingsByCluster, loops::BindingsByCluster())
-      .Reads(api::ClusterResourceBindings(), loops::kBindingsByCluster, loops::BindingsByCluster())
+      .Reads(api::ResourceBindings(), kBindingsByCluster, BindingsByCluster())
+      .Reads(api::ClusterResourceBindings(), kBindingsByCluster, BindingsByCluster())
       .Build(std::make_unique<TaintedClusterReconciler>(context.manager, std::move(queues)));
   return absl::OkStatus();
 }

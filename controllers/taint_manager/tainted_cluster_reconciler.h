@@ -15,7 +15,6 @@
 #include "controllers/taint_manager/eviction_queue.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -45,9 +44,6 @@ class TaintedClusterReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   const Queues queues_;
 };
-
-// Builds the loop, the queues and their workers, if the flags ask for evictions.
-absl::Status RegisterTaintManager(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -23,6 +23,7 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "controllers/unified_auth/register.h"
 #include "kube/meta/controller_ref.h"
 #include "kube/runtime/controller.h"
 #include "works/related.h"
@@ -142,7 +143,7 @@ absl::StatusOr<bool> UnifiedAuthReconciler::Write(const kube::Object& cluster,
   return result.written;
 }
 
-absl::Status RegisterUnifiedAuth(const loops::Context& context, int workers) {
+absl::Status RegisterUnifiedAuth(const Context& context, int workers) {
   const std::shared_ptr<kube::Informer> clusters = context.InformerOf(api::Clusters());
   const std::shared_ptr<kube::Informer> roles = context.InformerOf(api::ClusterRoles());
   const kube::MapFn clusters_of = [clusters](const kube::Object& role) {

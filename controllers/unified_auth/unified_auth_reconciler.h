@@ -15,7 +15,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 #include "works/work_writer.h"
 
 namespace controllers {
@@ -48,9 +47,6 @@ class UnifiedAuthReconciler : public kube::Reconciler {
   ClusterAccess::Objects roles_ ABSL_GUARDED_BY(mu_), bindings_ ABSL_GUARDED_BY(mu_);
   std::shared_ptr<const ClusterAccess> access_ ABSL_GUARDED_BY(mu_);  // According to these.
 };
-
-// Builds the loop.
-absl::Status RegisterUnifiedAuth(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -22,6 +22,7 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "controllers/workload_rebalancer/observed_workloads.h"
+#include "controllers/workload_rebalancer/register.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 
@@ -160,7 +161,7 @@ absl::StatusOr<kube::Action> WorkloadRebalancerReconciler::Expire(const kube::Ob
   return kube::Action::Done();
 }
 
-absl::Status RegisterWorkloadRebalancer(const loops::Context& context, int workers) {
+absl::Status RegisterWorkloadRebalancer(const Context& context, int workers) {
   context.NewController(api::kWorkloadRebalancer, workers)
       .Watches(api::WorkloadRebalancers(),
                {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})

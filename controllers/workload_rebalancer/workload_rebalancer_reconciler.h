@@ -14,7 +14,6 @@
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 
 namespace controllers {
 
@@ -55,9 +54,6 @@ class WorkloadRebalancerReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   kube::EventRecorder recorder_;
 };
-
-// Builds the loop.
-absl::Status RegisterWorkloadRebalancer(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

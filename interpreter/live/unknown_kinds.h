@@ -16,7 +16,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/stop_token.h"
 #include "interpreter/webhook/hook_set.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/meta/names.h"
 
 namespace interpreter::live {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "kube/client/failed_groups.h"
+#include "kube/discovery/failed_groups.h"
 #include "kube/meta/nearest_kind.h"
 
 namespace interpreter::live {

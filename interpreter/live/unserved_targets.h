@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "base/clock.h"
 #include "base/stop_token.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/meta/names.h"
 
 namespace interpreter::live {

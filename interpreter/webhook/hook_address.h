@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "interpreter/webhook/hook.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/meta/object.h"
 
 namespace interpreter::webhook {

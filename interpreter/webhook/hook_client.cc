@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "interpreter/webhook/failure.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 
 namespace interpreter::webhook {
 

@@ -16,8 +16,8 @@
 #include "base/stop_token.h"
 #include "interpreter/webhook/hook.h"
 #include "interpreter/webhook/hook_address.h"
-#include "kube/client/kubeconfig.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 namespace interpreter::webhook {
 

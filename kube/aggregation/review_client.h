@@ -17,7 +17,7 @@
 #include "base/metrics.h"
 #include "base/stop_token.h"
 #include "kube/aggregation/work_pool.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 
 namespace kube::aggregation {
 

@@ -19,7 +19,7 @@
 #include "base/stop_token.h"
 #include "kube/cache/informer.h"
 #include "kube/client/client.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 #include "kube/meta/selector.h"

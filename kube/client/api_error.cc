@@ -1,4 +1,4 @@
-#include "kube/client/internal/api_error.h"
+#include "kube/client/api_error.h"
 
 #include <algorithm>
 #include <optional>

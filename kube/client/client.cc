@@ -17,8 +17,8 @@
 #include "kube/client/internal/caller.h"
 #include "kube/client/internal/client_watch.h"
 #include "kube/client/internal/payload.h"
-#include "kube/client/internal/url.h"
 #include "kube/client/list_budget.h"
+#include "kube/client/url.h"
 
 namespace kube {
 namespace {

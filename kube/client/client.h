@@ -21,7 +21,7 @@
 #include "absl/time/time.h"
 #include "base/json.h"
 #include "base/stop_token.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 

@@ -7,8 +7,8 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "base/go_syntax.h"
+#include "kube/client/api_error.h"
 #include "kube/client/client.h"
-#include "kube/client/internal/api_error.h"
 
 namespace kube {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "kube/client/internal/api_error.h"
-#include "kube/client/internal/url.h"
+#include "kube/client/api_error.h"
+#include "kube/client/url.h"
 
 namespace kube {
 

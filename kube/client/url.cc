@@ -1,4 +1,4 @@
-#include "kube/client/internal/url.h"
+#include "kube/client/url.h"
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"

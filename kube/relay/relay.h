@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "base/http_server.h"
 #include "base/stop_token.h"
-#include "kube/client/forwarder.h"
+#include "kube/http/forwarder.h"
 
 namespace kube {
 

@@ -17,7 +17,7 @@
 #include "base/byte_budget.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 #include "kube/runtime/internal/refusal_transport.h"
 
 namespace kube {

@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "kube/cache/cluster_client.h"
-#include "kube/client/kubeconfig.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 namespace kube {
 

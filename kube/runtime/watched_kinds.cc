@@ -17,8 +17,8 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/stop_flag.h"
-#include "kube/client/failed_groups.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/failed_groups.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/internal/discovered_kinds.h"
 

@@ -8,7 +8,7 @@
 #include "base/stop_token.h"
 #include "interpreter/customized/customization_set.h"
 #include "kube/client/client.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/meta/names.h"
 #include "lens/graph/graph.h"
 

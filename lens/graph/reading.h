@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "base/stop_token.h"
 #include "kube/client/client.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 

@@ -21,7 +21,7 @@
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 #include "kube/meta/nearest_kind.h"
 #include "lens/plan/definitions.h"
 #include "lens/plan/input.h"

@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
 #include "config/options.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/meta/object.h"
 #include "lens/plan/dry_loops.h"
 #include "sandbox/fleet.h"

@@ -23,20 +23,22 @@
 #include "base/stop_token.h"
 #include "base/threads.h"
 #include "binding/binding_reconciler.h"
+#include "binding/register.h"
+#include "controllers/context/context.h"
+#include "controllers/context/interpreter_options.h"
 #include "controllers/dependencies/dependencies_reconciler.h"
+#include "controllers/dependencies/register.h"
 #include "detector/register.h"
 #include "interpreter/live/live_interpreter.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/client/client.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/runtime/cluster_set.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/watched_kinds.h"
-#include "loops/context.h"
-#include "loops/interpreter_options.h"
 
 namespace lens::plan {
 namespace {
@@ -152,7 +154,7 @@ struct DryLoops::Parts {
   }
 
   absl::Status Build() {
-    const loops::Context context{
+    const controllers::Context context{
         manager, members, objects, inventory, status_writer, rechecks, live.interpreter(),
         kinds,   options};
     manager.Add(kinds.NewRunnable());
@@ -178,8 +180,8 @@ struct DryLoops::Parts {
   kube::Manager manager{DryManager(), cluster, events, base::RealClock(), registry};
   NoMembers no_members;
   kube::ClusterSet members{{}, no_members, base::RealClock(), nullptr};
-  interpreter::live::LiveInterpreter live{manager, loops::InterpreterOptions(options)};
-  loops::MemberInventory inventory{members};
+  interpreter::live::LiveInterpreter live{manager, controllers::InterpreterOptions(options)};
+  controllers::MemberInventory inventory{members};
   works::MemberObjects objects{{mapper, members, live.interpreter(), base::RealClock(), registry}};
   works::WorkStatusWriter status_writer{manager};
   works::Rechecks rechecks;

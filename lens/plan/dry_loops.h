@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "config/options.h"
 #include "interpreter/interpreter.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 #include "kube/meta/object.h"
 #include "sandbox/storage/backend.h"
 

@@ -15,7 +15,7 @@
 #include "api/resource_selector.h"
 #include "base/stop_token.h"
 #include "kube/client/client.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/meta/object.h"
 #include "lens/plan/input.h"
 #include "lens/plan/outcome.h"

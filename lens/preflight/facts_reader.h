@@ -6,7 +6,7 @@
 #include "absl/time/time.h"
 #include "base/stop_token.h"
 #include "kube/client/client.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "lens/preflight/facts.h"
 
 namespace lens::preflight {

@@ -239,7 +239,8 @@ absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl:
   ASSIGN_OR_RETURN(
       detector::TemplateFilter filter,
       detector::TemplateFilter::Create(question.skipped_apis, question.skipped_namespaces));
-  ASSIGN_OR_RETURN(loops::IsSynced is_synced, loops::SyncedNamespaces(question.skipped_namespaces));
+  ASSIGN_OR_RETURN(controllers::IsSynced is_synced,
+                   controllers::SyncedNamespaces(question.skipped_namespaces));
   Chain chain{std::move(question), now, std::move(filter), std::move(is_synced)};
   chain.rules = std::make_shared<const Rules>(objects, chain.asked.merge);
   Filing filing(chain, objects);

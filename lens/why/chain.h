@@ -21,11 +21,11 @@
 #include "api/dependencies.h"
 #include "api/work.h"
 #include "config/options.h"
+#include "controllers/context/synced_namespaces.h"
 #include "detector/template_filter.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 #include "lens/why/rules.h"
-#include "loops/synced_namespaces.h"
 #include "overrides/policy.h"
 
 namespace lens::why {
@@ -69,7 +69,7 @@ struct Chain {
   Question asked;
   absl::Time now;
   detector::TemplateFilter filter;
-  loops::IsSynced is_synced;  // Which Namespaces go to every cluster by themselves.
+  controllers::IsSynced is_synced;  // Which Namespaces go to every cluster by themselves.
 
   kube::ObjectPtr object;   // The template; nullptr when there is none.
   Objects policies;         // Of both kinds, of every namespace.

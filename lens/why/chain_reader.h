@@ -5,8 +5,8 @@
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
 #include "kube/client/client.h"
-#include "kube/client/kubeconfig.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "lens/why/chain.h"
 
 namespace lens::why {

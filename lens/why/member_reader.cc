@@ -13,7 +13,7 @@
 #include "config/version.h"
 #include "kube/client/client.h"
 #include "kube/client/errors.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 
 namespace lens::why {
 namespace {

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "api/members/connection.h"
 #include "base/stop_token.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 #include "lens/why/chain.h"
-#include "members/connection.h"
 
 namespace lens::why {
 

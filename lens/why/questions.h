@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/dependencies.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/meta/object.h"
 #include "lens/why/chain.h"
 

@@ -10,7 +10,7 @@ MACHINES = {
 }
 
 # Libraries that a program names in LD_PRELOAD, which none of its headers mentions. With --enable-pprof that is the allocator
-# that can say who holds memory (profiling/heap_profile.cc).
+# that can say who holds memory (base/profiling/heap_profile.cc).
 PRELOADED = {"karmada-controller-manager": ("libtcmalloc.so.4",)}
 
 

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "base/stop_flag.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 namespace search {
 namespace {

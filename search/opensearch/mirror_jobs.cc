@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/status.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "search/opensearch/document.h"
 #include "search/opensearch/index_template.h"
 #include "search/opensearch/slice_places.h"

@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/threads.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 namespace search {
 namespace {

@@ -13,8 +13,8 @@
 #include "absl/strings/strip.h"
 #include "base/cut_text.h"
 #include "base/status.h"
-#include "kube/client/http_transport.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/http/http_transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 namespace search {
 namespace {

@@ -24,7 +24,7 @@
 #include "base/json.h"
 #include "base/stop_token.h"
 #include "base/tls.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 #include "kube/meta/object.h"
 
 namespace search {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/repeated_errors.h"
-#include "kube/client/forwarder.h"
+#include "kube/http/forwarder.h"
 #include "search/proxy/forwarder.h"
 
 namespace search {

@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/stop_token.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 
 namespace search {
 

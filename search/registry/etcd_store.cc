@@ -13,8 +13,8 @@
 #include "api/resource_registry.h"
 #include "api/search_keys.h"
 #include "base/status.h"
-#include "kube/client/http_transport.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/http/http_transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "search/registry/etcd_gateway.h"
 
 namespace search {

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "base/clock.h"
 #include "kube/cache/informer.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/runtime/manager.h"
 #include "search/registry/feed.h"
 #include "search/registry/scope.h"

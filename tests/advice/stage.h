@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "lens/why/diagnosis.h"
 #include "tests/advice/row.h"
 #include "tests/support/control_plane.h"

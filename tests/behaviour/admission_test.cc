@@ -10,7 +10,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/tls.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 #include "tests/support/control_plane.h"
 #include "tests/support/free_port.h"
 #include "tests/support/temp_directory.h"

@@ -5,7 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "lens/graph/live.h"
 #include "lens/graph/render.h"
 #include "lens/why/chain_reader.h"

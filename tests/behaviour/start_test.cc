@@ -14,7 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "api/keys.h"
 #include "api/names.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
 

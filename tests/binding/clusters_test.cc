@@ -8,6 +8,7 @@
 #include "api/binding_scope.h"
 #include "api/names.h"
 #include "binding/binding_reconciler.h"
+#include "binding/register.h"
 #include "tests/support/loops_fixture.h"
 
 namespace {

@@ -10,6 +10,7 @@
 #include "api/keys.h"
 #include "api/names.h"
 #include "binding/binding_reconciler.h"
+#include "binding/register.h"
 #include "tests/support/loops_fixture.h"
 
 namespace {

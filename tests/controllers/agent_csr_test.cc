@@ -1,4 +1,5 @@
 #include "controllers/agent_csr/agent_csr_reconciler.h"
+#include "controllers/agent_csr/register.h"
 
 #include <catch2/catch.hpp>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "controllers/bindingstatus/aggregation.h"
+#include "controllers/binding_status/aggregation.h"
 
 #include <catch2/catch.hpp>
 

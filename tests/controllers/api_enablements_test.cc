@@ -1,4 +1,4 @@
-#include "controllers/clusterstatus/api_enablements.h"
+#include "controllers/cluster_status/api_enablements.h"
 
 #include <catch2/catch.hpp>
 #include <memory>

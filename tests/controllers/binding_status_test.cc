@@ -1,6 +1,7 @@
 // How the status of a template is written, for kinds with and without a status subresource, and how
 // often that of a binding over many clusters is written.
-#include "controllers/bindingstatus/binding_status_reconciler.h"
+#include "controllers/binding_status/binding_status_reconciler.h"
+#include "controllers/binding_status/register.h"
 
 #include <catch2/catch.hpp>
 #include <optional>

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "absl/strings/match.h"
-#include "controllers/clusterstatus/cluster_status_reconciler.h"
-#include "controllers/clusterstatus/member_probe.h"
+#include "controllers/cluster_status/cluster_status_reconciler.h"
+#include "controllers/cluster_status/member_probe.h"
 #include "tests/support/members_fixture.h"
 
 namespace {
@@ -13,7 +13,7 @@ using tests::Json;
 
 struct Fixture : tests::MembersFixture {
   tests::FakeApiServer& m1 = member("m1");
-  loops::MemberInventory inventory{members};
+  controllers::MemberInventory inventory{members};
   std::optional<controllers::ClusterStatusReconciler> reconciler;
 
   Fixture() {

@@ -1,4 +1,5 @@
 #include "controllers/cluster_taint_policy/cluster_taint_policy_reconciler.h"
+#include "controllers/cluster_taint_policy/register.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

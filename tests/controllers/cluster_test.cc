@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "api/cluster.h"
 #include "controllers/cluster/cluster_reconciler.h"
+#include "controllers/cluster/register.h"
 #include "tests/support/loops_fixture.h"
 
 namespace {

@@ -1,4 +1,5 @@
 #include "controllers/cron_federated_hpa/cron_federated_hpa_reconciler.h"
+#include "controllers/cron_federated_hpa/register.h"
 
 #include <string>
 #include <vector>

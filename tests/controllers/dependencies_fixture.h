@@ -41,7 +41,7 @@ inline kube::Object BindingOfWeb(const std::string& name, bool propagate) {
 
 struct DependenciesFixture : LoopsFixture {
   ScriptedInterpreter scripted;
-  std::shared_ptr<loops::SeenDeletions> seen;
+  std::shared_ptr<controllers::SeenDeletions> seen;
   std::optional<controllers::DependenciesReconciler> reconciler;
 
   DependenciesFixture() {
@@ -63,7 +63,7 @@ struct DependenciesFixture : LoopsFixture {
 
   // Makes a new reconciler, which has forgotten everything, as after a restart.
   void Renew(bool transitive = false) {
-    seen = std::make_shared<loops::SeenDeletions>();
+    seen = std::make_shared<controllers::SeenDeletions>();
     reconciler.emplace(controllers::DependencySearch::Deps{cluster, scripted, transitive}, *events,
                        nullptr, seen);
   }

@@ -1,4 +1,5 @@
 #include "controllers/dependencies/dependencies_reconciler.h"
+#include "controllers/dependencies/register.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,5 +1,6 @@
 // When the replicas that members run are taken into a template.
 #include "controllers/deployment_replicas/deployment_replicas_reconciler.h"
+#include "controllers/deployment_replicas/register.h"
 
 #include <catch2/catch.hpp>
 #include <optional>

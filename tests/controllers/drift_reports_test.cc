@@ -1,5 +1,5 @@
 // When objects in members that do not stay as Karmada put them are reported.
-#include "controllers/workstatus/drift_reports.h"
+#include "controllers/work_status/drift_reports.h"
 
 #include <catch2/catch.hpp>
 #include <optional>

@@ -1,4 +1,5 @@
 #include "controllers/multi_cluster_service/endpoint_slice_dispatch_reconciler.h"
+#include "controllers/multi_cluster_service/register.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -20,13 +21,13 @@ namespace {
 constexpr char kDispatchFinalizer[] = "karmada.io/mcs-endpointslice-dispatch-controller";
 
 struct Fixture : MultiClusterServiceFixture {
-  std::shared_ptr<loops::SeenDeletions> seen;
+  std::shared_ptr<controllers::SeenDeletions> seen;
   std::optional<controllers::EndpointSliceDispatchReconciler> reconciler;
 
   Fixture() { Renew(); }
   // Forgets everything, as a restart does.
   void Renew() {
-    seen = std::make_shared<loops::SeenDeletions>();
+    seen = std::make_shared<controllers::SeenDeletions>();
     reconciler.emplace(*manager, std::make_shared<controllers::DeterminedConditions>(), seen);
   }
   void Put(const kube::Object& service) { PutCached(api::MultiClusterServices(), service); }

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/reasons.h"
 #include "api/resources.h"
-#include "autoscaling/pod_metrics.h"
+#include "controllers/autoscaling/pod_metrics.h"
 #include "controllers/federated_hpa/federated_hpa_reconciler.h"
 #include "tests/support/loops_fixture.h"
 

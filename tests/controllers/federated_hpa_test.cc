@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "api/keys.h"
+#include "controllers/federated_hpa/register.h"
 #include "kube/client/errors.h"
 #include "tests/controllers/federated_hpa_fixture.h"
 

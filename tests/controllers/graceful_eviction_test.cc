@@ -14,6 +14,7 @@
 #include "api/resources.h"
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
 #include "controllers/graceful_eviction/left_tainted.h"
+#include "controllers/graceful_eviction/register.h"
 #include "controllers/graceful_eviction/task_assessment.h"
 #include "kube/meta/annotation_limit.h"
 #include "tests/support/cost_growth.h"

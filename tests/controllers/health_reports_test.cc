@@ -1,5 +1,5 @@
 // Which events the work-status loop writes about objects that are not healthy, and when.
-#include "controllers/workstatus/health_reports.h"
+#include "controllers/work_status/health_reports.h"
 
 #include <catch2/catch.hpp>
 #include <optional>

@@ -1,4 +1,5 @@
 #include "controllers/imported_slices/imported_slice_reconciler.h"
+#include "controllers/imported_slices/register.h"
 
 #include <catch2/catch.hpp>
 #include <memory>
@@ -38,7 +39,8 @@ kube::Object Work(const std::string& cluster = "m1", const std::string& name = "
 }
 
 struct Fixture : tests::LoopsFixture {
-  const std::shared_ptr<loops::SeenDeletions> seen = std::make_shared<loops::SeenDeletions>();
+  const std::shared_ptr<controllers::SeenDeletions> seen =
+      std::make_shared<controllers::SeenDeletions>();
   std::optional<controllers::ImportedSliceReconciler> reconciler;
 
   Fixture() {

@@ -1,4 +1,4 @@
-#include "controllers/clusterstatus/inventory_totals.h"
+#include "controllers/cluster_status/inventory_totals.h"
 
 #include <catch2/catch.hpp>
 #include <memory>
@@ -12,7 +12,7 @@ using controllers::InventoryTotals;
 
 struct Fixture : tests::MembersFixture {
   tests::FakeApiServer& m1 = member("m1");
-  loops::MemberInventory inventory{members};
+  controllers::MemberInventory inventory{members};
   InventoryTotals totals{inventory};
 
   Fixture() { PutPod("a"); }

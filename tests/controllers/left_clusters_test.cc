@@ -1,5 +1,6 @@
 // What a template needs stays in the clusters that the template has left until it is gone there.
 #include "controllers/dependencies/left_clusters.h"
+#include "controllers/dependencies/register.h"
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,4 +1,4 @@
-#include "controllers/workstatus/lost_status.h"
+#include "controllers/work_status/lost_status.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

@@ -1,11 +1,11 @@
-#include "controllers/workstatus/member_watches.h"
+#include "controllers/work_status/member_watches.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 
 #include "absl/strings/match.h"
-#include "controllers/workstatus/register.h"
-#include "controllers/workstatus/work_status_reconciler.h"
+#include "controllers/work_status/register.h"
+#include "controllers/work_status/work_status_reconciler.h"
 #include "tests/support/loops_fixture.h"
 #include "tests/support/scripted_interpreter.h"
 

@@ -3,6 +3,7 @@
 
 #include "api/reasons.h"
 #include "controllers/members/member_reconciler.h"
+#include "controllers/members/register.h"
 #include "tests/support/loops_fixture.h"
 #include "tests/support/passes.h"
 

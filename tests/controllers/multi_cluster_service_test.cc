@@ -1,5 +1,6 @@
 #include "api/object_reference.h"
 #include "controllers/multi_cluster_service/multi_cluster_service_reconciler.h"
+#include "controllers/multi_cluster_service/register.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -23,14 +24,14 @@ const kube::ObjectKey kBindingKey = {"shop", "web-service"};
 
 struct Fixture : MultiClusterServiceFixture {
   std::shared_ptr<controllers::ServiceEdits> edits;
-  std::shared_ptr<loops::SeenDeletions> seen;
+  std::shared_ptr<controllers::SeenDeletions> seen;
   std::optional<MultiClusterServiceReconciler> reconciler;
 
   Fixture() { Renew(); }
   // Forgets everything, as a restart does.
   void Renew() {
     edits = std::make_shared<controllers::ServiceEdits>();
-    seen = std::make_shared<loops::SeenDeletions>();
+    seen = std::make_shared<controllers::SeenDeletions>();
     reconciler.emplace(MultiClusterServiceReconciler::Deps{
         *manager, rechecks, edits, std::make_shared<controllers::DeterminedConditions>(), seen});
   }

@@ -1,4 +1,5 @@
 #include "controllers/namespace/namespace_sync_reconciler.h"
+#include "controllers/namespace/register.h"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -42,7 +43,7 @@ TEST_CASE("the Work of a namespace belongs to it and says nothing of dispatching
 struct Fixture : tests::MembersFixture {
   std::optional<controllers::NamespaceSyncReconciler> reconciler;
   Fixture() {
-    reconciler.emplace(Make(), *loops::SyncedNamespaces({"kube-system"}));
+    reconciler.emplace(Make(), *controllers::SyncedNamespaces({"kube-system"}));
     Sync({api::Namespaces(), api::Clusters(), api::Works(), api::ClusterOverridePolicies(),
           api::ClusterResourceBindings()});
     for (const char* name : {"m1", "m2"}) {

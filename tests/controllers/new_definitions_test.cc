@@ -1,4 +1,4 @@
-#include "controllers/clusterstatus/new_definitions.h"
+#include "controllers/cluster_status/new_definitions.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,5 @@
 #include "controllers/federated_quota/quota_status_reconciler.h"
+#include "controllers/federated_quota/register.h"
 
 #include <catch2/catch.hpp>
 #include <optional>

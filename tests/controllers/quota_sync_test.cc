@@ -1,4 +1,5 @@
 #include "controllers/federated_quota/quota_sync_reconciler.h"
+#include "controllers/federated_quota/register.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -32,7 +33,8 @@ std::string For(const std::string& cluster, const std::string& hard) {
 }
 
 struct Fixture : tests::LoopsFixture {
-  const std::shared_ptr<loops::SeenDeletions> seen = std::make_shared<loops::SeenDeletions>();
+  const std::shared_ptr<controllers::SeenDeletions> seen =
+      std::make_shared<controllers::SeenDeletions>();
   std::optional<controllers::QuotaSyncReconciler> reconciler;
 
   Fixture() {
@@ -139,7 +141,7 @@ TEST_CASE_METHOD(Fixture, "Works go with their assignment and with the quota") {
     REQUIRE(young.ok());
     CHECK(young->delay() > absl::ZeroDuration());
     CHECK(recorded->All().empty());
-    clock.Advance(loops::kOwnerPatience);
+    clock.Advance(controllers::kOwnerPatience);
     REQUIRE(Reconcile().ok());
     CHECK_FALSE(is_gone("m1"));
     CHECK_FALSE(is_gone("m2"));

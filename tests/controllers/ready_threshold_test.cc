@@ -1,4 +1,4 @@
-#include "controllers/clusterstatus/ready_threshold.h"
+#include "controllers/cluster_status/ready_threshold.h"
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,3 +1,4 @@
+#include "controllers/remedy/register.h"
 #include "controllers/remedy/remedy_reconciler.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "controllers/clusterstatus/resource_totals.h"
+#include "controllers/cluster_status/resource_totals.h"
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,4 +1,5 @@
 // Which templates are marked because an autoscaler scales them.
+#include "controllers/scale_target/register.h"
 #include "controllers/scale_target/scale_target_reconciler.h"
 
 #include <catch2/catch.hpp>

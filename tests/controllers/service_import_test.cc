@@ -1,3 +1,4 @@
+#include "controllers/service_import/register.h"
 #include "controllers/service_import/service_import_reconciler.h"
 
 #include <catch2/catch.hpp>

@@ -9,6 +9,7 @@
 #include "api/binding_scope.h"
 #include "api/object_reference.h"
 #include "controllers/taint_manager/binding_evictor.h"
+#include "controllers/taint_manager/register.h"
 #include "controllers/taint_manager/tainted_cluster_reconciler.h"
 #include "tests/support/loops_fixture.h"
 

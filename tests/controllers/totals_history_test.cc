@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controllers/clusterstatus/resource_totals.h"
+#include "controllers/cluster_status/resource_totals.h"
 #include "kube/cache/internal/cache_writer.h"
 #include "kube/meta/quantity.h"
 #include "tests/support/members_fixture.h"

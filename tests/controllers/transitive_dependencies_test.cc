@@ -6,6 +6,7 @@
 
 #include "absl/strings/substitute.h"
 #include "base/status.h"
+#include "controllers/dependencies/register.h"
 #include "tests/controllers/dependencies_fixture.h"
 
 namespace {

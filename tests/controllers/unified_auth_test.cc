@@ -1,3 +1,4 @@
+#include "controllers/unified_auth/register.h"
 #include "controllers/unified_auth/unified_auth_reconciler.h"
 
 #include <catch2/catch.hpp>

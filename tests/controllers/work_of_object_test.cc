@@ -1,6 +1,6 @@
 // Objects that were deleted in a member and whose Work has another name than they give it, as the
 // Works of dispatched EndpointSlices have.
-#include "controllers/workstatus/work_of_object.h"
+#include "controllers/work_status/work_of_object.h"
 
 #include <catch2/catch.hpp>
 

@@ -9,8 +9,8 @@
 
 #include "api/names.h"
 #include "api/work.h"
-#include "controllers/workstatus/work_of_object.h"
-#include "controllers/workstatus/work_status_reconciler.h"
+#include "controllers/work_status/work_of_object.h"
+#include "controllers/work_status/work_status_reconciler.h"
 #include "tests/support/members_fixture.h"
 #include "works/work_writer.h"
 

@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "api/names.h"
 #include "api/work.h"
-#include "controllers/workstatus/work_status_reconciler.h"
+#include "controllers/work_status/work_status_reconciler.h"
 #include "interpreter/customized/lua_backend.h"
 #include "tests/controllers/work_status_fixture.h"
 #include "tests/support/members_fixture.h"

@@ -6,9 +6,11 @@
 #include "api/reasons.h"
 #include "base/metrics.h"
 #include "controllers/cron_federated_hpa/cron_federated_hpa_reconciler.h"
+#include "controllers/cron_federated_hpa/register.h"
 #include "controllers/federated_hpa/federated_hpa_reconciler.h"
+#include "controllers/federated_hpa/register.h"
 #include "controllers/slice_collection/register.h"
-#include "controllers/workstatus/register.h"
+#include "controllers/work_status/register.h"
 #include "tests/support/loops_fixture.h"
 
 namespace {

@@ -1,3 +1,4 @@
+#include "controllers/workload_rebalancer/register.h"
 #include "controllers/workload_rebalancer/workload_rebalancer_reconciler.h"
 
 #include <catch2/catch.hpp>

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);

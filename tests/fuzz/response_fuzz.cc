@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "kube/client/internal/response_parser.h"
+#include "kube/http/internal/response_parser.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 
 namespace tests {
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 PAGE = "docs/events.md"
 # Where events are recorded and conditions are made. lens/, search/ and sandbox/ have reasons of their own.
-FOLDERS = ("api", "autoscaling", "binding", "controllers", "detector", "interpreter", "kube/cache",
+FOLDERS = ("api", "binding", "controllers", "detector", "interpreter", "kube/cache",
            "kube/runtime", "loops", "members", "overrides", "works", "cmd/controller-manager")
 SKIPPED = "interpreter/check/"  # Answers of the admission endpoint: its reason is a Status'.
 # Reasons of fields that are neither events nor conditions: the page names them outside of the tables.

@@ -32,7 +32,7 @@ class LintTreeTest(unittest.TestCase):
             ("cmd/interpret/x.cc", "sandbox/kinds/resource_info.h", True),
             ("binding/x.cc", "detector/x.h", False),
             ("binding/x.cc", "works/work_builder.h", True),
-            ("controllers/execution/x.cc", "controllers/workstatus/y.h", False),
+            ("controllers/execution/x.cc", "controllers/work_status/y.h", False),
             ("controllers/execution/x.cc", "controllers/execution/y.h", True),
             ("cmd/sandbox/x.cc", "sandbox/api_server.h", True),
             ("cmd/sandbox/x.cc", "tests/support/fake_clock.h", False),
@@ -69,7 +69,7 @@ class LintTreeTest(unittest.TestCase):
         cases = [
             ("base/x.cc", "rapidjson/reader.h", True),
             ("api/x.cc", "rapidjson/reader.h", False),
-            ("kube/client/x.cc", "cpprest/http_client.h", True),
+            ("kube/http/x.cc", "cpprest/http_client.h", True),
             ("kube/cache/x.cc", "pplx/pplxtasks.h", False),
             ("lua/x.cc", "lua.hpp", True),
             ("interpreter/x.cc", "lua.hpp", False),
@@ -92,10 +92,12 @@ class LintTreeTest(unittest.TestCase):
                 self.assertEqual([b.rule for b in breaches], rules)
 
     def test_limits_sizes(self):
-        self.assertEqual(rules_broken("base/x.cc", "\n" * 400), [])
-        self.assertEqual(len(rules_broken("base/x.cc", "\n" * 401)), 1)
-        self.assertEqual(rules_broken("tests/base/x_test.cc", "\n" * 600), [])
-        self.assertEqual(len(rules_broken("tests/base/x_test.cc", "\n" * 601)), 1)
+        self.assertEqual(rules_broken("base/x.cc", "x;\n" * 350), [])
+        self.assertEqual(len(rules_broken("base/x.cc", "x;\n" * 351)), 1)
+        self.assertEqual(rules_broken("tests/base/x_test.cc", "x;\n" * 520), [])
+        self.assertEqual(len(rules_broken("tests/base/x_test.cc", "x;\n" * 521)), 1)
+        not_code = "\n" * 400 + "// Why.\n" * 400 + '#include "base/y.h"\n' + 'auto x = R"(' + "a\n" * 400 + ')";\n'
+        self.assertEqual(lint_tree.code_lines(not_code), 1)
         self.assertEqual(len(rules_broken("base/x.cc", "x" * 101 + "\n")), 1)
 
     def test_wants_the_guard_and_comment_of_a_header(self):
@@ -155,7 +157,7 @@ class LintTreeTest(unittest.TestCase):
         self.assertEqual(breaches(hidden | {"base/z.h": '#include "base/x.h"\n',
                                             "api/z.cc": '#include "base/z.h"\n'}), [])
         # A folder without internal/ keeps nothing back.
-        self.assertEqual(breaches({"loops/x.h": "", "loops/x.cc": '#include "loops/x.h"\n'}), [])
+        self.assertEqual(breaches({"works/x.h": "", "works/x.cc": '#include "works/x.h"\n'}), [])
         inside = {"controllers/a/internal/y.h": "", "controllers/a/x.h": ""}
         self.assertEqual(breaches(inside), ["controllers/a/x.h"])
         self.assertEqual(breaches({"controllers/a/internal/y.h": "", "controllers/b/x.h": ""}), [])

@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "kube/client/errors.h"
-#include "kube/client/http_transport.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/http/http_transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "sandbox/cluster_identity.h"
 
 namespace tests {

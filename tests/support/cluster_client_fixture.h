@@ -8,7 +8,7 @@
 #include "kube/cache/cluster_client.h"
 #include "kube/cache/informer.h"
 #include "kube/client/client.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 

@@ -21,8 +21,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/yaml.h"
-#include "kube/client/http_transport.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/http/http_transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "tests/support/child_process.h"
 
 namespace tests {

@@ -23,7 +23,7 @@
 
 #include "absl/time/time.h"
 #include "kube/client/client.h"
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/meta/object.h"
 #include "sandbox/fleet.h"
 #include "tests/support/child_process.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 #include "kube/meta/object.h"
 #include "tests/support/request_path.h"
 

@@ -26,7 +26,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "base/stop_token.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 #include "kube/meta/object.h"
 #include "tests/support/fake_objects.h"
 

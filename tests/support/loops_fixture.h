@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "config/options.h"
-#include "loops/context.h"
+#include "controllers/context/context.h"
 #include "tests/support/members_fixture.h"
 #include "works/work_status_writer.h"
 
@@ -16,7 +16,7 @@ class LoopsFixture : public MembersFixture {
   config::Options flags;
   works::Rechecks rechecks;
   kube::WatchedKinds kinds{cluster, clock};
-  loops::MemberInventory inventory{members};
+  controllers::MemberInventory inventory{members};
 
   // The loops use members of this class, so they are ended first.
   ~LoopsFixture() override {
@@ -25,11 +25,11 @@ class LoopsFixture : public MembersFixture {
   }
 
   // REQUIRES: Make() was called.
-  loops::Context ContextWith(const interpreter::Interpreter& interpreter) {
+  controllers::Context ContextWith(const interpreter::Interpreter& interpreter) {
     if (!status_.has_value()) status_.emplace(*manager);
     return {*manager, members, objects, inventory, *status_, rechecks, interpreter, kinds, flags};
   }
-  loops::Context Context() { return ContextWith(*chain); }
+  controllers::Context Context() { return ContextWith(*chain); }
 
  private:
   std::optional<works::WorkStatusWriter> status_;

@@ -19,7 +19,7 @@
 #include "api/keys.h"
 #include "api/resources.h"
 #include "interpreter/interpreter.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/runtime/cluster_set.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manager_fixture.h"

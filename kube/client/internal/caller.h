@@ -17,7 +17,7 @@
 #include "base/stop_token.h"
 #include "kube/client/client.h"
 #include "kube/client/internal/limiter.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 
 namespace kube {
 

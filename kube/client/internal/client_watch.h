@@ -15,7 +15,7 @@
 #include "kube/client/client.h"
 #include "kube/client/internal/caller.h"
 #include "kube/client/internal/watch_decoder.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 #include "kube/meta/names.h"
 
 namespace kube {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kube/client/failed_groups.h"
+#include "kube/discovery/failed_groups.h"
 
 namespace kube::internal {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/client/rest_mapper.h"
+#include "kube/discovery/rest_mapper.h"
 #include "kube/meta/names.h"
 #include "kube/runtime/served_kinds.h"
 

@@ -16,7 +16,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 
 namespace kube::internal {
 

@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "base/metrics.h"
 #include "base/status.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 #include "tests/bench/interpreter/operations.h"
 #include "tests/bench/interpreter/subject.h"
 #include "tests/bench/interpreter/webhook_rounds.h"

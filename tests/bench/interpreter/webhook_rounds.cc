@@ -12,7 +12,7 @@
 #include "base/yaml.h"
 #include "examples/webhook/server.h"
 #include "interpreter/webhook/configuration.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 #include "tests/bench/interpreter/operations.h"
 
 namespace bench {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/http_server.h"
-#include "profiling/profile_server.h"
+#include "base/profiling/profile_server.h"
 #include "tests/support/manager_fixture.h"
 
 namespace cmd {

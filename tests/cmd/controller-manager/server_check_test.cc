@@ -14,7 +14,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/synchronization/mutex.h"
 #include "config/support.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/fake_clock.h"
 

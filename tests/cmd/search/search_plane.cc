@@ -11,7 +11,7 @@
 #include "base/yaml.h"
 #include "cmd/search/connections.h"
 #include "cmd/search/options.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 #include "search/registry/record_store.h"
 #include "tests/support/eventually.h"
 

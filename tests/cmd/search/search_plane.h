@@ -15,7 +15,7 @@
 #include "base/tls.h"
 #include "cmd/search/server.h"
 #include "kube/client/client.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/meta/object.h"
 #include "sandbox/fleet.h"
 #include "tests/base/raw_client.h"

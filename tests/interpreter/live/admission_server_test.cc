@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/json.h"
 #include "base/tls.h"
-#include "kube/client/http_transport.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/http/http_transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temp_directory.h"
 

@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "interpreter/webhook/hook_client.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 #include "tests/interpreter/webhook/hooks.h"
 
 namespace tests {

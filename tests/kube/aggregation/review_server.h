@@ -16,7 +16,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/json.h"
 #include "base/stop_flag.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 
 namespace tests {
 

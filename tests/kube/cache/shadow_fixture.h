@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/metrics.h"
 #include "kube/cache/cluster_client.h"
-#include "kube/client/shadow.h"
+#include "kube/shadow/shadow.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 

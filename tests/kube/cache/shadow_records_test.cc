@@ -1,5 +1,5 @@
 // Which attempts of loops are one write for a shadow, and how much of them it keeps.
-#include "kube/client/shadow.h"
+#include "kube/shadow/shadow.h"
 
 #include <catch2/catch.hpp>
 #include <cstddef>

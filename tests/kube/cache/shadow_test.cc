@@ -1,6 +1,6 @@
 // A shadow under a ClusterClient: nothing that a client can do changes the server or the caches,
 // each call has the result that the server would give, and what is still due is reported once.
-#include "kube/client/shadow.h"
+#include "kube/shadow/shadow.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/status.h"
+#include "kube/client/api_error.h"
 #include "kube/client/errors.h"
-#include "kube/client/internal/api_error.h"
 
 namespace kube {
 namespace {

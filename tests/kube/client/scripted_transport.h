@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 
 namespace tests {
 

@@ -13,8 +13,8 @@
 #include "absl/time/clock.h"
 #include "base/http_server.h"
 #include "tests/base/raw_client.h"
-#include "tests/kube/client/raw_server.h"
-#include "tests/kube/client/test_server.h"
+#include "tests/kube/http/raw_server.h"
+#include "tests/kube/http/test_server.h"
 #include "tests/support/eventually.h"
 
 namespace {

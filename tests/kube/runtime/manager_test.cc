@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 #include "kube/runtime/internal/http_endpoints.h"
 #include "kube/runtime/startup_health.h"
 #include "tests/base/raw_client.h"

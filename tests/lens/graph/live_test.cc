@@ -10,7 +10,7 @@
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/yaml.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 #include "lens/graph/render.h"
 #include "lens/plan/dry_control_plane.h"
 

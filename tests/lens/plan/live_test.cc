@@ -5,7 +5,7 @@
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/yaml.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 #include "lens/plan/dry_control_plane.h"
 #include "lens/plan/plan.h"
 #include "sandbox/sim/kinds.h"

@@ -11,8 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "kube/client/rest_mapper.h"
-#include "kube/client/transport.h"
+#include "kube/discovery/rest_mapper.h"
+#include "kube/http/transport.h"
 #include "lens/preflight/facts.h"
 #include "lens/preflight/report.h"
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/random.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 #include "tests/search/opensearch/memory_query.h"
 
 namespace tests {

@@ -18,7 +18,7 @@
 #include "base/http_server.h"
 #include "base/json.h"
 #include "base/random.h"
-#include "kube/client/transport.h"
+#include "kube/http/transport.h"
 
 namespace tests {
 

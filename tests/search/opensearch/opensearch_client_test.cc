@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/http_server.h"
-#include "kube/client/http_transport.h"
+#include "kube/http/http_transport.h"
 #include "tests/support/fake_clock.h"
 
 namespace tests {

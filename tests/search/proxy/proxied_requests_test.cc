@@ -10,7 +10,7 @@
 #include "search/proxy/proxy_handler.h"
 #include "search/proxy/relaying_forwarder.h"
 #include "tests/base/raw_client.h"
-#include "tests/kube/client/test_server.h"
+#include "tests/kube/http/test_server.h"
 #include "tests/search/proxy/requests.h"
 
 namespace search {

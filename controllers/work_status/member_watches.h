@@ -1,0 +1,53 @@
+// Attaches the work-status queue to the informers of every kind that Works carry, per member
+// cluster.
+#ifndef CONTROLLERS_WORK_STATUS_MEMBER_WATCHES_H_
+#define CONTROLLERS_WORK_STATUS_MEMBER_WATCHES_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "base/stop_token.h"
+#include "kube/cache/informer.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "kube/runtime/work_queue.h"
+#include "works/member_objects.h"
+#include "works/rechecks.h"
+
+namespace controllers {
+
+// Reconciles Works: it only makes sure that the kinds of their manifests are watched in their
+// cluster.
+class MemberWatches : public kube::Reconciler {
+ public:
+  // Keys of member objects go into `queue`; Works that the execution loop is to look at are
+  // published through `rechecks`. REQUIRES: all arguments outlive the reconciler.
+  MemberWatches(kube::Manager& manager, works::MemberObjects& objects, kube::WorkQueue& queue,
+                const works::Rechecks& rechecks);
+
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  void Attach(const std::string& cluster, const std::shared_ptr<kube::Informer>& informer);
+  // Publishes Works with objects that are missing: a deletion before the handler was attached
+  // causes no event.
+  void RecheckMissing(const std::string& cluster, const kube::Informer& informer);
+
+  kube::Manager& manager_;
+  works::MemberObjects& objects_;
+  kube::WorkQueue& queue_;
+  const works::Rechecks& rechecks_;
+  absl::Mutex mu_;
+  // The informer that a handler was attached to; a member that reconnects has new informers.
+  absl::flat_hash_map<std::pair<std::string, kube::Gvr>, std::weak_ptr<kube::Informer>> attached_
+      ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_WORK_STATUS_MEMBER_WATCHES_H_

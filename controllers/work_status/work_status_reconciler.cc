@@ -1,0 +1,389 @@
+// A pass looks for the object in the member's informer. An object that was deleted there is created
+// again, unless the Work suspends its dispatching or could not be applied. A Work that could not be
+// applied is the execution loop's to report on, so that loop is asked to look at it. An object that
+// is missing without such news is left to that loop, too. For an object that is there, the pass
+// finds the Work that its annotations name and the manifest in it; puts back what somebody else has
+// changed since our last write, unless the Work is suspended; asks the interpreter for status and
+// health; and submits both to the WorkStatusWriter. Drift that the member refuses to have put back
+// does not keep the status from the Work. If it is refused because others own the fields
+// (server-side apply), the execution loop is asked to try, which reports it in the condition
+// Applied. A namespace that has come to the member lets the Works that could not be applied in it
+// be tried again at once.
+//
+// A failure is repeated with back-off while the cluster is ready. Otherwise the pass is not
+// repeated: all objects of the cluster are queued when it is ready again. A script that cannot
+// determine the health makes it Unknown and is not repeated either, since a change of the script
+// queues the object. When finalizers in the member have held up the deletion of an object that its
+// Work still wants for some minutes, an event names them. Only outcomes and deletions that were
+// reported are remembered, by the request, and orphans: objects that a pass has made although their
+// Work ended meanwhile, until the member has taken them back.
+#include "controllers/work_status/work_status_reconciler.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/binding.h"
+#include "api/cluster.h"
+#include "api/condition.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "api/work.h"
+#include "base/status.h"
+#include "controllers/work_status/work_of_object.h"
+#include "kube/client/errors.h"
+#include "works/member_errors.h"
+#include "works/related.h"
+#include "works/release.h"
+
+namespace controllers {
+namespace {
+
+kube::ObjectKey WorkOf(const kube::Object& member_object) {
+  return {std::string(member_object.Annotation(api::kWorkNamespaceAnnotation)),
+          std::string(member_object.Annotation(api::kWorkNameAnnotation))};
+}
+
+// Returns the request without its variant.
+kube::Request ObjectOf(kube::Request request) {
+  request.variant = kMemberObjectSeen;
+  return request;
+}
+
+// The name under which outcomes of a member's object are remembered, and its prefix for a cluster.
+std::string FailureName(const kube::Request& request) { return request.ToString(); }
+std::string FailurePrefix(const std::string& cluster) { return absl::StrCat(cluster, "/"); }
+
+// Returns what the Work records for this manifest; an item without a health when it records
+// nothing.
+api::ManifestStatus Known(const kube::Object& work, const api::ManifestIdentifier& identifier) {
+  for (api::ManifestStatus& status : api::WorkView(work).ManifestStatuses()) {
+    if (status.identifier == identifier) return std::move(status);
+  }
+  return {};
+}
+
+// Returns whether the last try to apply the Work is recorded as failed.
+bool HasFailed(const kube::Object& work) {
+  const json::Value* applied =
+      kube::FindCondition(api::WorkView(work).Conditions(), api::kWorkApplied);
+  return applied != nullptr && (*applied)["status"].AsString() == "False";
+}
+
+bool HasInAnotherVersion(const api::WorkView& work, const kube::Object& object) {
+  for (const json::Value& raw : work.Manifests()) {
+    const kube::Object manifest(raw);
+    if (manifest.key() == object.key() && manifest.kind() == object.kind() &&
+        manifest.gvk().group == object.gvk().group) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+WorkStatusReconciler::WorkStatusReconciler(WorkStatusDeps deps)
+    : deps_(deps),
+      recorder_(deps.manager.events(), api::kWorkStatusController),
+      health_(deps.manager, deps.interpreter, recorder_),
+      drifts_(deps.manager, deps.objects, recorder_) {}
+
+absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request& request,
+                                                             const base::StopToken& stop) {
+  if (request.variant == kLongUnhealthyObjects) return health_.ReportLong();
+  const kube::ObjectPtr cluster =
+      deps_.manager.cluster().Find(api::Clusters(), {"", request.cluster});
+  // A cluster that has left needs nothing; for a pull cluster its agent does the work of this loop.
+  if (cluster == nullptr || !api::ClusterView(*cluster).IsPush()) {
+    recorder_.ForgetAll(FailurePrefix(request.cluster));
+    health_.ForgetCluster(request.cluster);
+    drifts_.ForgetCluster(request.cluster);
+    absl::MutexLock lock(&mu_);
+    const auto is_there = [&](const auto& entry) { return entry.first.cluster == request.cluster; };
+    absl::erase_if(deletions_, is_there);
+    absl::erase_if(orphans_, is_there);
+    return kube::Action::Done();
+  }
+  // The cluster has returned meanwhile.
+  if (request.variant == kClusterLeft) return kube::Action::Done();
+  Observed observed;
+  observed.cluster = request.cluster;
+  const absl::Status done = ReconcileObject(request, observed, stop);
+  // For a cluster that is not ready, errors are dropped: when it is ready, all its objects are
+  // queued again; but nothing queues an object whose Work is gone.
+  if (done.ok() || absl::IsCancelled(done) || api::ClusterView(*cluster).IsReady() ||
+      OrphanOf(request).has_value()) {
+    RETURN_IF_ERROR(done);
+  }
+  return ReportBlockedDeletion(request, observed);
+}
+
+kube::Action WorkStatusReconciler::ReportBlockedDeletion(const kube::Request& request,
+                                                         const Observed& observed) {
+  if (observed.object == nullptr || observed.work == nullptr || observed.work->IsDeleting()) {
+    return kube::Action::Done();
+  }
+  const std::optional<api::BlockedDeletion> blocked =
+      api::BlockedDeletionOf(*observed.object, deps_.manager.clock().Now());
+  if (!blocked.has_value()) return kube::Action::Done();
+  if (blocked->due > absl::ZeroDuration()) return kube::Action::After(blocked->due);
+  {
+    absl::MutexLock lock(&mu_);
+    const auto [reported, is_new] = deletions_.try_emplace(ObjectOf(request), *blocked);
+    if (!is_new && reported->second == *blocked) return kube::Action::Done();
+    reported->second = *blocked;
+  }
+  const std::string text =
+      api::message::MemberObjectStays(*observed.object, *blocked, observed.cluster);
+  recorder_.Warning(kube::InvolvedObject::Of(*observed.work), api::reason::kDeletionBlocked, text);
+  const kube::InvolvedObject about = works::TemplateOf(observed.manifest);
+  if (!about.uid.empty()) recorder_.Warning(about, api::reason::kDeletionBlocked, text);
+  return kube::Action::Done();
+}
+
+void WorkStatusReconciler::ForgetDeletion(const kube::Request& request) {
+  absl::MutexLock lock(&mu_);
+  deletions_.erase(ObjectOf(request));
+}
+
+absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request, Observed& observed,
+                                                   const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> informer,
+                   deps_.objects.InformerFor(request.cluster, request.gvk, stop));
+  observed.object = informer->store().Find(request.key);
+  // After a reconnect, an empty cache does not mean that the object is gone.
+  if (observed.object == nullptr && !informer->HasSynced()) {
+    ASSIGN_OR_RETURN(
+        observed.object,
+        deps_.objects.Find(request.cluster, kube::Object::Make(request.gvk, request.key), stop));
+  }
+  if (observed.object == nullptr) {
+    recorder_.Forget(FailureName(request));
+    ForgetDeletion(request);
+    health_.Forget(request.cluster, request.gvk, request.key);
+    deps_.objects.Forget(request.cluster, request.gvk, request.key);
+  }
+  if (request.variant == kMemberObjectDeleted) return Recreate(request, stop);
+  if (observed.object == nullptr) return absl::OkStatus();
+  const kube::ObjectKey key = WorkOf(*observed.object);
+  // The Work of another cluster may belong to another control plane, so such an object is ignored.
+  if (key.name.empty() || key.ns != api::ExecutionNamespace(request.cluster)) {
+    return absl::OkStatus();
+  }
+  observed.work = deps_.manager.cluster().Find(api::Works(), key);
+  if (observed.work == nullptr || observed.work->IsDeleting()) return absl::OkStatus();
+  const api::WorkView view(*observed.work);
+  const std::optional<int64_t> index = view.IndexOf(*observed.object);
+  if (!index.has_value()) {
+    // The Work now names the object in another version, in which it is watched as well.
+    if (HasInAnotherVersion(view, *observed.object)) return absl::OkStatus();
+    return base::Terminal(absl::NotFoundError(
+        absl::StrCat("no such manifest exist: ", observed.object->Describe(), " of cluster ",
+                     request.cluster, " names work ", key.ToString())));
+  }
+  observed.index = *index;
+  observed.manifest = kube::Object(view.Manifests()[static_cast<size_t>(*index)]);
+  const absl::Status reverted =
+      view.IsDispatchingSuspended() ? absl::OkStatus() : RevertDrift(observed, stop);
+  if (absl::IsCancelled(reverted)) return reverted;
+  // The condition Applied is the execution loop's: its own try reports who owns what would change.
+  if (kube::IsFieldConflict(reverted) && view.IsApplied()) deps_.rechecks.Publish(*observed.work);
+  // What the object reports counts even while the member refuses to have its drift put back.
+  const absl::Status collected = Collect(observed);
+  RETURN_IF_ERROR(reverted);
+  return collected;
+}
+
+absl::Status WorkStatusReconciler::RevertDrift(Observed& observed, const base::StopToken& stop) {
+  if (!deps_.objects.NeedsUpdate(observed.cluster, observed.manifest, *observed.object)) {
+    return absl::OkStatus();
+  }
+  const json::Value owners = drifts_.OwnersBefore(observed.cluster, *observed.object, stop);
+  const auto updated =
+      deps_.objects.Update(observed.cluster, observed.manifest, observed.object, stop);
+  RETURN_IF_ERROR(base::Annotate(updated.status(), "putting back ", observed.object->Describe(),
+                                 " in cluster ", observed.cluster));
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> informer,
+                   deps_.objects.InformerFor(observed.cluster, observed.object->gvk(), stop));
+  const kube::ObjectPtr now = informer->store().Find(observed.object->key());
+  if (now != nullptr && *updated == works::ApplyResult::kUpdated) {
+    drifts_.Note({observed.cluster, *observed.object, *now, *observed.work, owners});
+  }
+  if (now != nullptr) observed.object = now;
+  // The execution loop may have compared a newer Work with the object as it was before this write,
+  // and found nothing to do. A Work that changes from now on finds the written object.
+  const kube::ObjectPtr work = deps_.manager.cluster().Find(api::Works(), observed.work->key());
+  if (work == nullptr) return absl::OkStatus();
+  if (work->spec() != observed.work->spec() || HasFailed(*work)) deps_.rechecks.Publish(*work);
+  return absl::OkStatus();
+}
+
+absl::Status WorkStatusReconciler::Collect(const Observed& observed) {
+  ASSIGN_OR_RETURN(json::Value status, ReflectStatus(observed));
+  api::ManifestStatus item;
+  item.identifier = api::ManifestIdentifier::Of(observed.manifest, observed.index);
+  item.status = std::move(status);
+  const std::string known = Known(*observed.work, item.identifier).health;
+  const absl::StatusOr<std::string> health =
+      health_.Interpret({observed.cluster, *observed.object, *observed.work, known});
+  item.health = health.value_or(api::kHealthUnknown);
+  const works::News news =
+      item.health == api::kHealthy ? works::News::kSettled : works::News::kProgress;
+  if (known.empty()) FollowNamespace(observed.cluster, *observed.object);
+  deps_.status.Submit(*observed.work, {{}, {item.ToJson()}}, news);
+  // A script that is wrong stays so until it is changed, and the change queues the object; a
+  // webhook that was down may be back at the next try.
+  return base::IsTerminal(health.status()) ? absl::OkStatus() : health.status();
+}
+
+void WorkStatusReconciler::FollowNamespace(const std::string& cluster, const kube::Object& made) {
+  if (made.gvk() != api::Namespaces().gvk) return;
+  works::RecheckWorksIn(made.key(), cluster, deps_.manager.cluster(), deps_.rechecks);
+}
+
+absl::StatusOr<json::Value> WorkStatusReconciler::ReflectStatus(const Observed& observed) {
+  const absl::string_view kind = observed.object->kind();
+  const kube::ObjectKey key = observed.object->key();
+  absl::StatusOr<json::Value> status = deps_.interpreter.ReflectStatus(*observed.object);
+  recorder_.Outcome(
+      {.what =
+           FailureName({.key = key, .gvk = observed.object->gvk(), .cluster = observed.cluster}),
+       .about = {kube::InvolvedObject::Of(*observed.work)},
+       .success = {api::reason::kReflectStatusSucceed, api::message::StatusReflected(kind, key)},
+       .failure = {api::reason::kReflectStatusFailed,
+                   api::message::StatusNotReflected(kind, key, status.status())},
+       .routine = status.ok() && IsNews(*status, observed)},
+      status.status());
+  if (!status.ok()) {
+    return base::Annotate(status.status(), "reflecting status of ", observed.object->Describe(),
+                          " in cluster ", observed.cluster);
+  }
+  return status;
+}
+
+bool WorkStatusReconciler::IsNews(const json::Value& status, const Observed& observed) const {
+  if (!recorder_.WantsRoutine()) return false;
+  const api::ManifestStatus known =
+      Known(*observed.work, api::ManifestIdentifier::Of(observed.manifest, observed.index));
+  return known.health.empty() || known.status != status;
+}
+
+absl::Status WorkStatusReconciler::Recreate(const kube::Request& request,
+                                            const base::StopToken& stop) {
+  const kube::ObjectPtr work = WorkOfObject(deps_.manager.cluster(), request);
+  if (work == nullptr || work->IsDeleting()) return EndOrphan(request, stop);
+  ForgetOrphan(request);
+  const api::WorkView view(*work);
+  const std::optional<int64_t> index = view.IndexOf(kube::Object::Make(request.gvk, request.key));
+  if (view.IsDispatchingSuspended() || !index.has_value()) return absl::OkStatus();
+  const kube::Object manifest(view.Manifests()[static_cast<size_t>(*index)]);
+
+  // The execution loop is trying to apply the Work and reports the outcome.
+  const json::Value* applied = kube::FindCondition(view.Conditions(), api::kWorkApplied);
+  if (applied != nullptr && (*applied)["reason"].AsString() == api::reason::kAppliedFailed) {
+    deps_.rechecks.Publish(*work);
+    return absl::OkStatus();
+  }
+  return RecreateManifest(request, *work, manifest, stop);
+}
+
+absl::Status WorkStatusReconciler::RecreateManifest(const kube::Request& request,
+                                                    const kube::Object& work,
+                                                    const kube::Object& manifest,
+                                                    const base::StopToken& stop) {
+  const absl::StatusOr<works::ApplyResult> made =
+      deps_.objects.Recreate(request.cluster, manifest, stop);
+  const absl::Status created = made.status();
+  if (absl::IsCancelled(created)) return created;
+  if (!created.ok() || *made == works::ApplyResult::kCreated ||
+      *made == works::ApplyResult::kUpdated) {
+    // The end of the Work may have looked for the object before it was made or had its label back.
+    const kube::ObjectPtr now = deps_.manager.cluster().Find(api::Works(), work.key());
+    if (now == nullptr || now->IsDeleting()) {
+      const bool was_there = created.ok() && *made == works::ApplyResult::kUpdated;
+      const api::WorkView ended(now == nullptr ? work : *now);
+      KeepOrphan(request, {manifest, was_there && ended.PreservesResourcesOnDeletion()});
+      return EndOrphan(request, stop);
+    }
+    if (now->uid() != work.uid()) {  // The new Work may want something else.
+      deps_.rechecks.Publish(*now);
+      return absl::OkStatus();
+    }
+  }
+  if (created.ok() && *made != works::ApplyResult::kCreated) {
+    // The object existed already: the execution loop determines whether it is what the Work wants.
+    deps_.rechecks.Publish(work);
+    return absl::OkStatus();
+  }
+  if (created.ok()) FollowNamespace(request.cluster, manifest);
+  const kube::Condition condition =
+      created.ok() ? api::ConditionOf(api::kWorkApplied, true, api::reason::kReCreateSuccessful,
+                                      api::message::kManifestApplied)
+                   : api::ConditionOf(api::kWorkApplied, false, api::reason::kReCreateFailed,
+                                      std::string(works::ForCondition(created).message()));
+  works::WorkStatusChange change{{condition}, {}};
+  if (!created.ok()) {
+    api::ManifestStatus nothing;  // Withdraws the status of the object that is gone.
+    nothing.identifier =
+        api::ManifestIdentifier::Of(manifest, api::WorkView(work).IndexOf(manifest).value_or(0));
+    change.manifest_statuses.push_back(nothing.ToJson());
+  }
+  deps_.status.Submit(work, std::move(change),
+                      created.ok() ? works::News::kProgress : works::News::kSettled);
+  ReportRecreated(manifest, request.cluster, created);
+  return created;
+}
+
+absl::Status WorkStatusReconciler::EndOrphan(const kube::Request& request,
+                                             const base::StopToken& stop) {
+  const std::optional<Orphan> orphan = OrphanOf(request);
+  if (!orphan.has_value()) return absl::OkStatus();
+  const kube::Object& manifest = orphan->manifest;
+  ASSIGN_OR_RETURN(const kube::ObjectPtr there,
+                   deps_.objects.FindOfServedKind(request.cluster, manifest, stop));
+  if (there != nullptr && WorkOf(*there) == WorkOf(manifest)) {
+    RETURN_IF_ERROR(base::Annotate(
+        orphan->preserve ? works::Release(deps_.objects, request.cluster, manifest, stop)
+                         : deps_.objects.Delete(request.cluster, manifest, stop),
+        "taking back ", there->Describe(), " in cluster ", request.cluster,
+        ", whose Work is gone"));
+  }
+  ForgetOrphan(request);
+  return absl::OkStatus();
+}
+
+void WorkStatusReconciler::KeepOrphan(const kube::Request& request, Orphan orphan) {
+  absl::MutexLock lock(&mu_);
+  orphans_.insert_or_assign(request, std::move(orphan));
+}
+
+std::optional<WorkStatusReconciler::Orphan> WorkStatusReconciler::OrphanOf(
+    const kube::Request& request) {
+  absl::MutexLock lock(&mu_);
+  const auto found = orphans_.find(request);
+  return found == orphans_.end() ? std::nullopt : std::optional<Orphan>(found->second);
+}
+
+void WorkStatusReconciler::ForgetOrphan(const kube::Request& request) {
+  absl::MutexLock lock(&mu_);
+  orphans_.erase(request);
+}
+
+void WorkStatusReconciler::ReportRecreated(const kube::Object& manifest, const std::string& cluster,
+                                           const absl::Status& created) {
+  const kube::InvolvedObject about = works::TemplateOf(manifest);
+  if (about.uid.empty()) return;
+  if (created.ok()) {
+    recorder_.Normal(about, api::reason::kSyncSucceed,
+                     api::message::ManifestSynced(manifest.key(), cluster));
+  } else {
+    recorder_.Warning(
+        about, api::reason::kSyncFailed,
+        api::message::ManifestNotSynced(manifest.key(), cluster, works::ForEvent(created)));
+  }
+}
+
+}  // namespace controllers

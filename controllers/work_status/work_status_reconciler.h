@@ -1,0 +1,121 @@
+// The work-status loop: watches the objects that Works put into member clusters, reverts drift,
+// creates deleted objects again, and collects status and health (upstream's
+// work-status-controller).
+#ifndef CONTROLLERS_WORK_STATUS_WORK_STATUS_RECONCILER_H_
+#define CONTROLLERS_WORK_STATUS_WORK_STATUS_RECONCILER_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "api/blocked_deletion.h"
+#include "base/stop_token.h"
+#include "controllers/work_status/drift_reports.h"
+#include "controllers/work_status/health_reports.h"
+#include "interpreter/interpreter.h"
+#include "kube/runtime/event_recorder.h"
+#include "kube/runtime/events.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "works/member_objects.h"
+#include "works/rechecks.h"
+#include "works/work_status_writer.h"
+
+namespace controllers {
+
+// Variants of this loop's requests. An object that is missing from the cache may never have
+// existed, so only the event of its deletion makes this loop create it again: the first application
+// is the execution loop's task, and both loops must not report on one object.
+inline constexpr int kMemberObjectSeen = 0;
+inline constexpr int kMemberObjectDeleted = 1;
+// The request names only a cluster that has left; everything about it is forgotten.
+inline constexpr int kClusterLeft = 2;
+// The request names nothing; what has been unhealthy for long is reported.
+inline constexpr int kLongUnhealthyObjects = 3;
+
+struct WorkStatusDeps {
+  kube::Manager& manager;
+  works::MemberObjects& objects;
+  works::WorkStatusWriter& status;
+  const works::Rechecks& rechecks;  // Asks the execution loop to look at a Work.
+  const interpreter::Interpreter& interpreter;
+};
+
+class WorkStatusReconciler : public kube::Reconciler {
+ public:
+  // REQUIRES: everything in `deps` outlives the reconciler.
+  explicit WorkStatusReconciler(WorkStatusDeps deps);
+
+  // Puts requests of the variant kLongUnhealthyObjects into the queue when they are due. Call it
+  // before the loop runs. REQUIRES: the queue outlives the reconciler's last pass.
+  void Attach(kube::WorkQueue& queue) {
+    health_.LookWith(queue, {.variant = kLongUnhealthyObjects});
+  }
+
+  // The request names an object in a member by cluster, gvk and key; its variant is one of the
+  // above. Objects of pull clusters are left to their agents, whatever queued them.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  struct Observed {
+    std::string cluster;
+    kube::ObjectPtr object;  // The object in the member.
+    kube::ObjectPtr work;
+    int64_t index = 0;  // The index of the manifest in its Work.
+    kube::Object manifest;
+  };
+
+  // Fills in what it finds.
+  absl::Status ReconcileObject(const kube::Request& request, Observed& observed,
+                               const base::StopToken& stop);
+  // Reports once that finalizers in the member keep an object which its Work still wants. The
+  // Action comes back when that is due.
+  kube::Action ReportBlockedDeletion(const kube::Request& request, const Observed& observed);
+  void ForgetDeletion(const kube::Request& request);
+  // Creates an object again that was deleted in the member, if a Work still has it.
+  absl::Status Recreate(const kube::Request& request, const base::StopToken& stop);
+  absl::Status RecreateManifest(const kube::Request& request, const kube::Object& work,
+                                const kube::Object& manifest, const base::StopToken& stop);
+  // What a pass has made, or put its label back on, for a Work that had ended by then.
+  struct Orphan {
+    kube::Object manifest;
+    bool preserve;  // The object is released, not deleted.
+  };
+  // Takes back the request's orphan, if there is one; it is kept until that has succeeded, so that
+  // the request is to be repeated after an error.
+  absl::Status EndOrphan(const kube::Request& request, const base::StopToken& stop);
+  void KeepOrphan(const kube::Request& request, Orphan orphan);
+  std::optional<Orphan> OrphanOf(const kube::Request& request);
+  void ForgetOrphan(const kube::Request& request);
+  absl::Status RevertDrift(Observed& observed, const base::StopToken& stop);
+  absl::Status Collect(const Observed& observed);
+  // If `made`, which has just come to the cluster, is a namespace, the Works that wait for it are
+  // applied again: they have failed until now, and may not be due for many minutes.
+  void FollowNamespace(const std::string& cluster, const kube::Object& made);
+  absl::StatusOr<json::Value> ReflectStatus(const Observed& observed);
+  // Returns whether a routine event is due, because the Work does not have this status yet.
+  bool IsNews(const json::Value& status, const Observed& observed) const;
+  // Reports it as an event on the template.
+  void ReportRecreated(const kube::Object& manifest, const std::string& cluster,
+                       const absl::Status& created);
+
+  const WorkStatusDeps deps_;
+  kube::EventRecorder recorder_;  // Remembers outcomes by the request for their object.
+  HealthReports health_;
+  DriftReports drifts_;
+  absl::Mutex mu_;
+  // The deletions that were reported.
+  absl::flat_hash_map<kube::Request, api::BlockedDeletion> deletions_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<kube::Request, Orphan> orphans_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_WORK_STATUS_WORK_STATUS_RECONCILER_H_
