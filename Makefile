@@ -60,7 +60,7 @@ build: setup ## Build the programs and tests into build/release
 
 .PHONY: run
 run: setup ## See a Deployment land in three clusters
-	$(call build,release,$(BINARIES))
+	$(call build,release,karmada-controller-manager karmada-sandbox)
 	@$(BIN)/karmada-sandbox demo
 
 .PHONY: run-webhook-example

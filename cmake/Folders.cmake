@@ -1,6 +1,6 @@
 # One static library per folder, named km_<folder with _ for />.
 
-set(KM_TARGET_OF_DEPS absl rapidjson glog boost prometheus yaml openssl cpprest cli11 luajit re2 gperftools)
+set(KM_TARGET_OF_DEPS absl rapidjson glog boost prometheus yaml openssl zlib cpprest cli11 luajit re2 gperftools)
 
 function(km_target_name out folder)
   if(folder IN_LIST KM_TARGET_OF_DEPS)

@@ -5,29 +5,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/names.h"
+#include "api/webster.h"
 #include "base/status.h"
 
 namespace sandbox {
 namespace {
 
 using Targets = std::vector<api::TargetCluster>;
-
-struct Seats {
-  std::string name;
-  int64_t weight = 0;
-  int64_t taken = 0;
-
-  double Quotient() const {
-    return static_cast<double>(weight) / static_cast<double>(2 * taken + 1);
-  }
-};
-
-bool GoesFirst(const Seats& a, const Seats& b, bool descending) {
-  if (a.Quotient() != b.Quotient()) return a.Quotient() > b.Quotient();
-  if (a.taken != b.taken) return a.taken < b.taken;
-  return descending ? a.name > b.name : a.name < b.name;
-}
 
 int64_t AssignedTotal(const std::vector<Capacity>& clusters) {
   int64_t sum = 0;
@@ -69,23 +53,11 @@ Targets Sum(const Targets& a, const Targets& b) {
 
 Targets DivideByWeight(int64_t seats, absl::Span<const Party> parties,
                        absl::string_view tie_break) {
-  const bool descending = !tie_break.empty() && api::Fnv1a32(tie_break) % 2 == 1;
-  std::vector<Seats> table;
-  for (const Party& party : parties) {
-    if (party.weight > 0) table.push_back({party.name, party.weight});
-  }
-  if (table.empty()) return {};
-  for (int64_t seat = 0; seat < seats; ++seat) {
-    const auto next = std::min_element(
-        table.begin(), table.end(),
-        [&](const Seats& a, const Seats& b) { return GoesFirst(a, b, descending); });
-    ++next->taken;
-  }
-  std::sort(table.begin(), table.end(),
-            [](const Seats& a, const Seats& b) { return a.name < b.name; });
+  Targets weights;
+  for (const Party& party : parties) weights.push_back({party.name, party.weight});
   Targets out;
-  for (const Seats& party : table) {
-    if (party.taken > 0) out.push_back({party.name, party.taken});
+  for (api::TargetCluster& share : api::DivideByWeight(seats, weights, tie_break)) {
+    if (share.replicas > 0) out.push_back(std::move(share));
   }
   return out;
 }

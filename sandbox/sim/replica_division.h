@@ -18,10 +18,8 @@ struct Party {
   int64_t weight = 0;
 };
 
-// Uses Webster's method (Sainte-Lague): one seat at a time for the party with the largest
-// weight/(2*seats+1). Ties go to the party with fewer seats, then by name: ascending, or descending
-// when the FNV-1a hash of `tie_break` (the template's uid) is odd. The result is sorted by name;
-// parties without a seat are left out.
+// Divides as api::DivideByWeight does (`tie_break` is the template's uid). The result is sorted by
+// name; parties without a seat are left out.
 std::vector<api::TargetCluster> DivideByWeight(int64_t seats, absl::Span<const Party> parties,
                                                absl::string_view tie_break);
 

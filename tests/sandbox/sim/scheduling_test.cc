@@ -34,6 +34,7 @@ TEST_CASE("Webster's method divides seats by weight") {
       {3, {0, 1}, "", "b=3"},
       {0, {1, 1}, "", ""},
       {5, {0, 0}, "", ""},
+      {2000000001, {1, 2}, "", "a=666666667 b=1333333334"},  // Without a step for each seat.
   };
   // Find a uid whose hash is odd.
   std::string odd = "x";
