@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -24,21 +25,26 @@ namespace {
 using api::policy_scope::Cluster;
 using api::policy_scope::Namespaced;
 
-// The host's objects after one step of a scenario.
+// The objects after one step of a scenario, by their keys in recordings.
 class State {
  public:
-  explicit State(const json::Value& objects) : objects_(objects) {}
+  // What the recording says of the step: the text "=" stands for an object as it was `before`.
+  State(const json::Value& recorded, const State* before) {
+    for (const json::Member& entry : recorded.members()) {
+      const bool same = entry.value == json::Value("=");
+      objects_[entry.name()] = same ? before->objects_.at(entry.name()) : entry.value;
+    }
+  }
 
   std::optional<kube::Object> Find(absl::string_view kind, const kube::ObjectKey& key) const {
-    const json::Value* found =
-        objects_.Find(absl::StrCat("host/", kind, "/", key.ns, "/", key.name));
-    if (found == nullptr) return std::nullopt;
-    return kube::Object(*found);
+    const auto found = objects_.find(absl::StrCat("host/", kind, "/", key.ns, "/", key.name));
+    if (found == objects_.end()) return std::nullopt;
+    return kube::Object(found->second);
   }
-  const json::Value& objects() const { return objects_; }
+  const std::map<std::string, json::Value>& objects() const { return objects_; }
 
  private:
-  const json::Value& objects_;
+  std::map<std::string, json::Value> objects_;
 };
 
 std::vector<std::string> Scenarios() {
@@ -113,19 +119,20 @@ TEST_CASE_METHOD(Fixture, "bindings that upstream has made are what ours would b
     if (scenario.find("quota-overall") != std::string::npos)
       continue;  // Updates are refused there.
     const json::Value steps = Recorded(scenario);
+    std::optional<State> state;
     for (const json::Member& step : steps.members()) {
-      const State state(step.value);
-      for (const json::Member& entry : state.objects().members()) {
-        if (!absl::StartsWith(entry.name(), "host/PriorityClass/")) continue;
-        server->Put(api::PriorityClasses(), kube::Object(entry.value));
+      state = State(step.value, state.has_value() ? &*state : nullptr);
+      for (const auto& [key, object] : state->objects()) {
+        if (!absl::StartsWith(key, "host/PriorityClass/")) continue;
+        server->Put(api::PriorityClasses(), kube::Object(object));
       }
-      for (const json::Member& entry : state.objects().members()) {
-        if (!absl::StartsWith(entry.name(), "host/ResourceBinding/") &&
-            !absl::StartsWith(entry.name(), "host/ClusterResourceBinding/")) {
+      for (const auto& [key, object] : state->objects()) {
+        if (!absl::StartsWith(key, "host/ResourceBinding/") &&
+            !absl::StartsWith(key, "host/ClusterResourceBinding/")) {
           continue;
         }
-        INFO(scenario << ", " << step.name() << ", " << entry.name());
-        if (IsCompared(kube::Object(entry.value), state)) ++compared;
+        INFO(scenario << ", " << step.name() << ", " << key);
+        if (IsCompared(kube::Object(object), *state)) ++compared;
       }
     }
   }

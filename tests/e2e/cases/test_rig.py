@@ -79,6 +79,16 @@ class RigTest(unittest.TestCase):
         self.one.record(outcome)
         self.assertEqual(replay.compare(self.one, outcome.states, self.one.titles()), [])
 
+    def test_a_recording_has_what_a_step_has_changed(self):
+        one, other = {"kind": "ConfigMap", "data": {"a": "1"}}, {"kind": "ConfigMap", "data": {"a": "2"}}
+        states = {"00 a": {"x": one, "y": one}, "01 b": {"x": one, "y": other}, "02 c": {"y": other}, "03 d": {"x": one, "y": other}}
+        content = recording.packed(states)
+        self.assertEqual(content, {"00 a": {"x": one, "y": one}, "01 b": {"x": "=", "y": other}, "02 c": {"y": "="},
+                                   "03 d": {"x": one, "y": "="}})
+        self.assertEqual(recording.unpacked(content), states)
+        with self.assertRaisesRegex(ValueError, "01 b: z is said to be the same"):
+            recording.unpacked({"00 a": {}, "01 b": {"z": "="}})
+
     def test_steps_that_are_not_recorded_or_not_carried_out_are_differences(self):
         self.one.recording_file.write_text(json.dumps({"00 made": {}, "02 forgotten": {}}))
         self.assertEqual(replay.compare(self.one, {"01 edited": {}}, self.one.titles()),

@@ -1,6 +1,7 @@
 """What a scenario leaves behind in control plane and members, in a form in which two runs can be compared.
 
-A recording maps "00 name of the step" to {"cluster/Kind/namespace/name": normalised object}.
+The states of a scenario map "00 name of the step" to {"cluster/Kind/namespace/name": normalised object}. In the file of a
+recording, SAME stands for an object that is as it was after the step before, so that it shows what each step has changed.
 """
 
 import fnmatch
@@ -15,6 +16,8 @@ import yaml
 from . import rights
 from .kube import ApiError
 from .plane import HOST
+
+SAME = "="
 
 KINDS = {
     "Deployment": "/apis/apps/v1/deployments",
@@ -68,6 +71,28 @@ _OWN_CRD_GROUP_SUFFIX = "scenario.test"
 
 
 # ---- Reading --------------------------------------------------------------------------------------
+
+
+def packed(states):
+    """The states as the file of a recording has them."""
+    before, out = {}, {}
+    for title in sorted(states):
+        state = states[title]
+        out[title] = {key: SAME if key in before and before[key] == item else item for key, item in state.items()}
+        before = state
+    return out
+
+
+def unpacked(content):
+    """The states that the file of a recording has. Raises ValueError if nothing was there that could be the same."""
+    before, out = {}, {}
+    for title in sorted(content):
+        lost = [key for key, item in content[title].items() if item == SAME and key not in before]
+        if lost:
+            raise ValueError(f"{title}: {lost[0]} is said to be the same as before, but was not there")
+        before = {key: before[key] if item == SAME else item for key, item in content[title].items()}
+        out[title] = before
+    return out
 
 
 def own_crds(kube):

@@ -95,7 +95,7 @@ class Scenario:
 
     def recorded(self):
         """{step: state} as upstream left it."""
-        return json.loads(self.recording_file.read_text())
+        return recording.unpacked(json.loads(self.recording_file.read_text()))
 
     def record(self, outcome):
         """Stores the states of upstream. Raises AssertionError, and stores nothing, if they are not whole and settled."""
@@ -103,7 +103,8 @@ class Scenario:
         missing = set(self.titles()) - set(outcome.states)
         if missing:
             raise AssertionError(f"not carried out: {sorted(missing)}")
-        self.recording_file.write_text(json.dumps(outcome.states, indent=1, sort_keys=True) + "\n")
+        content = recording.packed(outcome.states)
+        self.recording_file.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
 
     def titles(self, first=0, last=None):
         """The keys of the steps from `first` to `last` in recordings."""
