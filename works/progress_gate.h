@@ -13,6 +13,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/token_bucket.h"
 
 namespace works {
 
@@ -43,8 +44,8 @@ class ProgressGate {
 
   const base::Clock& clock_;
   mutable absl::Mutex mu_;
-  // The time at which all writes so far would have been made at the even rate.
-  base::SteadyTime paid_until_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
+  // News that may not wait any longer is written all the same, and runs it into debt.
+  base::TokenBucket rate_ ABSL_GUARDED_BY(mu_){kProgressWritesPerSecond, kProgressBurst};
 };
 
 }  // namespace works

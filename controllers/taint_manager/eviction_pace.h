@@ -7,6 +7,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/token_bucket.h"
 #include "config/options.h"
 
 namespace controllers {
@@ -20,9 +21,7 @@ class EvictionPace {
   // `rate` is the number of evictions per second and worker (--resource-eviction-rate); `limits`
   // gives the rate and burst of all workers together. REQUIRES: `clock` outlives this object.
   EvictionPace(double rate, const config::RateLimits& limits, const base::Clock& clock)
-      : clock_(clock), rate_(rate), limits_(limits), filled_(clock.SteadyNow()) {
-    tokens_ = limits.bucket_size;
-  }
+      : clock_(clock), rate_(rate), limits_(limits), of_all_(limits.qps, limits.bucket_size) {}
 
   // Counts one eviction; returns how long the worker that made it has to rest. Upstream:
   // NewGracefulEvictionRateLimiter.
@@ -33,8 +32,7 @@ class EvictionPace {
   const double rate_;
   const config::RateLimits limits_;
   absl::Mutex mu_;
-  double tokens_ ABSL_GUARDED_BY(mu_);  // Evictions that may be made at once; negative: a debt.
-  base::SteadyTime filled_ ABSL_GUARDED_BY(mu_);  // When tokens_ was computed.
+  base::TokenBucket of_all_ ABSL_GUARDED_BY(mu_);  // Evictions of all workers.
 };
 
 }  // namespace controllers

@@ -74,7 +74,7 @@ Caller::Caller(std::shared_ptr<Transport> transport, const ClientOptions& option
       clock_(clock),
       registry_(registry),
       concurrency_(clock),
-      rate_(options.qps > 0 ? std::make_unique<TokenBucket>(clock, options.qps, options.burst)
+      rate_(options.qps > 0 ? std::make_unique<RequestPace>(clock, options.qps, options.burst)
                             : nullptr) {}
 
 void Caller::Count(const std::string& method, const std::string& code) {

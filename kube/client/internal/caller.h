@@ -62,7 +62,7 @@ class Caller {
   struct Pace {
     ConcurrencyLimiter& concurrency;
     base::SteadyTime deadline;
-    TokenBucket* rate;  // Null without a fixed rate.
+    RequestPace* rate;  // Null without a fixed rate.
   };
 
   absl::StatusOr<HttpResponse> Attempt(HttpRequest& request, const Pace& pace,
@@ -77,7 +77,7 @@ class Caller {
   const base::Clock& clock_;
   metrics::Registry* const registry_;
   ConcurrencyLimiter concurrency_;           // Of what the server answers itself.
-  const std::unique_ptr<TokenBucket> rate_;  // Null without a fixed rate.
+  const std::unique_ptr<RequestPace> rate_;  // Null without a fixed rate.
   absl::Mutex mu_;
   std::map<std::pair<std::string, std::string>, metrics::Counter*> counters_ ABSL_GUARDED_BY(mu_);
   // Of what the server passes on, by API group.

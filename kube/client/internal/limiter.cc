@@ -6,10 +6,9 @@
 // after it, does not decrease the limit again. The best latency seen grows a little with each good
 // answer.
 //
-// TokenBucket. A caller takes its token at once, even one that does not exist yet (tokens_ is
-// negative then), and sleeps without the lock until it would exist. A caller whose token would come
-// after its deadline takes none. A caller that is stopped in its sleep does not give its token
-// back.
+// RequestPace. A caller takes its token at once, even one that does not exist yet, and sleeps
+// without the lock until it would exist. A caller whose token would come after its deadline takes
+// none. A caller that is stopped in its sleep does not give its token back.
 #include "kube/client/internal/limiter.h"
 
 #include <algorithm>
@@ -81,29 +80,17 @@ int ConcurrencyLimiter::limit() const {
   return static_cast<int>(limit_);
 }
 
-TokenBucket::TokenBucket(const base::Clock& clock, double qps, int burst)
-    : clock_(clock),
-      qps_(qps),
-      burst_(std::max(1, burst)),
-      tokens_(burst_),
-      updated_(clock.SteadyNow()) {}
-
-absl::StatusOr<absl::Duration> TokenBucket::Reserve(base::SteadyTime deadline) {
+absl::StatusOr<absl::Duration> RequestPace::Reserve(base::SteadyTime deadline) {
   absl::MutexLock lock(&mu_);
   const base::SteadyTime now = clock_.SteadyNow();
-  tokens_ = std::min(burst_, tokens_ + absl::ToDoubleSeconds(now - updated_) * qps_);
-  updated_ = now;
-  const double missing = std::max(0.0, 1 - tokens_);
-  const absl::Duration wait = absl::Seconds(missing / qps_);
-  if (now + wait > deadline) {
+  if (now + bucket_.WaitFor(now) > deadline) {
     return absl::DeadlineExceededError(
         "the client's rate limit leaves no call before the deadline");
   }
-  tokens_ -= 1;
-  return wait;
+  return bucket_.Reserve(now);
 }
 
-absl::Status TokenBucket::Take(base::SteadyTime deadline, const base::StopToken& stop) {
+absl::Status RequestPace::Take(base::SteadyTime deadline, const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const absl::Duration wait, Reserve(deadline));
   if (wait <= absl::ZeroDuration() || clock_.SleepFor(wait, stop)) return absl::OkStatus();
   return absl::CancelledError("stopped while waiting for the client's rate limit");

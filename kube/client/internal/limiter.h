@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/stop_token.h"
+#include "base/token_bucket.h"
 
 namespace kube {
 
@@ -57,11 +58,12 @@ class ConcurrencyLimiter {
 };
 
 // Allows `qps` calls a second and `burst` at once (as client-go's flow control). Thread-safe.
-class TokenBucket {
+class RequestPace {
  public:
-  // REQUIRES: qps > 0; `clock` outlives the bucket. A burst below 1 counts as 1.
-  TokenBucket(const base::Clock& clock, double qps, int burst);
-  // Waits for a token. kDeadlineExceeded, at once, when no token would come in time; kCancelled.
+  // REQUIRES: qps > 0; `clock` outlives the pace. A burst below 1 counts as 1.
+  RequestPace(const base::Clock& clock, double qps, int burst)
+      : clock_(clock), bucket_(qps, burst) {}
+  // Waits for a token. kDeadlineExceeded, at once, when no token would exist in time; kCancelled.
   absl::Status Take(base::SteadyTime deadline, const base::StopToken& stop);
 
  private:
@@ -69,11 +71,8 @@ class TokenBucket {
   absl::StatusOr<absl::Duration> Reserve(base::SteadyTime deadline);
 
   const base::Clock& clock_;
-  const double qps_;
-  const double burst_;
   absl::Mutex mu_;
-  double tokens_ ABSL_GUARDED_BY(mu_);  // Negative when tokens are promised to waiting callers.
-  base::SteadyTime updated_ ABSL_GUARDED_BY(mu_);
+  base::TokenBucket bucket_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace kube

@@ -60,7 +60,7 @@ class EventCorrelator {
     base::SteadyTime at = base::SteadyTime::InfinitePast();
   };
   struct SpamBucket {
-    TokenBucket tokens;
+    base::TokenBucket tokens;
     SpamBucket();
   };
   // Digests of the different messages of otherwise similar events.

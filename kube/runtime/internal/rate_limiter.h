@@ -2,31 +2,15 @@
 #ifndef KUBE_RUNTIME_INTERNAL_RATE_LIMITER_H_
 #define KUBE_RUNTIME_INTERNAL_RATE_LIMITER_H_
 
+#include <optional>
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/token_bucket.h"
 #include "kube/runtime/work_queue.h"
 
 namespace kube::internal {
-
-// A bucket that holds up to `burst` tokens and gains `qps` a second. A reservation may run it into
-// debt; then it returns how long to wait until the token exists.
-class TokenBucket {
- public:
-  TokenBucket(double qps, int burst) : qps_(qps), burst_(burst), tokens_(burst) {}
-  // Takes a token. Returns how long to wait for it; zero when there was one.
-  absl::Duration Reserve(base::SteadyTime now);
-  // Takes a token if there is one, and returns whether it did.
-  bool TryTake(base::SteadyTime now);
-
- private:
-  void Refill(base::SteadyTime now);
-
-  double qps_;
-  double burst_;
-  double tokens_;
-  base::SteadyTime refilled_at_ = base::SteadyTime::InfinitePast();
-};
 
 // Not thread-safe.
 class RateLimiter {
@@ -41,7 +25,7 @@ class RateLimiter {
 
  private:
   const RateLimiterOptions options_;
-  TokenBucket bucket_;
+  std::optional<base::TokenBucket> bucket_;  // Of all items; without one there is no common limit.
   absl::flat_hash_map<Request, int> failures_;
 };
 

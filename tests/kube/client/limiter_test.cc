@@ -112,9 +112,9 @@ TEST_CASE("A call over the limit waits for a place, its deadline or a stop") {
   }
 }
 
-TEST_CASE("The token bucket lets a burst pass and then one call per interval") {
+TEST_CASE("The pace of requests lets a burst pass and then one call per interval") {
   tests::FakeClock clock;
-  TokenBucket bucket(clock, /*qps=*/10, /*burst=*/3);
+  RequestPace bucket(clock, /*qps=*/10, /*burst=*/3);
   const base::SteadyTime deadline = clock.SteadyNow() + absl::Seconds(1);
   for (int i = 0; i < 3; ++i) REQUIRE(bucket.Take(deadline, {}).ok());
 
@@ -126,9 +126,9 @@ TEST_CASE("The token bucket lets a burst pass and then one call per interval") {
   CHECK(got.ok());
 }
 
-TEST_CASE("The token bucket refuses at once what would come too late") {
+TEST_CASE("The pace of requests refuses at once what would come too late") {
   tests::FakeClock clock;
-  TokenBucket bucket(clock, /*qps=*/1, /*burst=*/1);
+  RequestPace bucket(clock, /*qps=*/1, /*burst=*/1);
   REQUIRE(bucket.Take(base::SteadyTime::InfiniteFuture(), {}).ok());
   CHECK(absl::IsDeadlineExceeded(bucket.Take(clock.SteadyNow() + absl::Milliseconds(500), {})));
   clock.Advance(absl::Seconds(1));
