@@ -44,7 +44,6 @@
 #include "kube/client/errors.h"
 #include "kube/meta/specification.h"
 #include "kube/runtime/events.h"
-#include "kube/runtime/sync_timer.h"
 #include "works/passage.h"
 
 namespace detector {
@@ -93,7 +92,17 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
     deps_.memory.blocked.Forget(request);
     return kube::Action::Done();
   }
-  RETURN_IF_ERROR(claimed ? FollowClaim(t, stop) : MatchAndApply(t, stop));
+  ASSIGN_OR_RETURN(const Match match, claimed ? MatchOfClaimed(t, stop) : MatchOfUnclaimed(t));
+  if (match.policy != nullptr) {
+    const bool namespaced = !match.policy->ns().empty();
+    const absl::Status applied = namespaced
+                                     ? Apply<api::policy_scope::Namespaced>(t, *match.policy, stop)
+                                     : Apply<api::policy_scope::Cluster>(t, *match.policy, stop);
+    // A preemption that is refused is tried again; until then the template follows its policy.
+    RETURN_IF_ERROR(match.preemption);
+    RETURN_IF_ERROR(applied);
+    RETURN_IF_ERROR(CheckStillMatches(t, match.policy));
+  }
   // Whatever the pass has led to, nothing that a policy asks for is missing.
   deps_.memory.blocked.Remove(request);
   return t.object->IsDeleting() ? ReportBlockedDeletion(t) : kube::Action::Done();
@@ -114,40 +123,41 @@ kube::Action TemplateReconciler::ReportBlockedDeletion(const Template& t) {
   return kube::Action::Done();
 }
 
-absl::Status TemplateReconciler::FollowClaim(const Template& t, const base::StopToken& stop) {
+absl::StatusOr<TemplateReconciler::Match> TemplateReconciler::MatchOfClaimed(
+    const Template& t, const base::StopToken& stop) {
   using api::policy_scope::Cluster;
   using api::policy_scope::Namespaced;
   const absl::StatusOr<bool> preempted = preemption_.Try(t.resource, t.object, stop);
-  if (preempted.ok() && *preempted) return absl::OkStatus();
+  if (preempted.ok() && *preempted) return Match{};
   if (kube::IsNoOutcome(preempted.status())) return preempted.status();
   const kube::ObjectKey policy = Namespaced::ClaimOn(*t.object);
-  const absl::Status applied =
-      policy.name.empty() ? ApplyHolderOrRelease<Cluster>(t, deps_.cluster_policies,
-                                                          Cluster::ClaimOn(*t.object), stop)
-                          : ApplyHolderOrRelease<Namespaced>(t, deps_.policies, policy, stop);
-  // A preemption that is refused is tried again; until then the template follows its policy.
-  return preempted.ok() ? applied : preempted.status();
+  absl::StatusOr<kube::ObjectPtr> holder =
+      policy.name.empty()
+          ? HolderOrRelease<Cluster>(t, deps_.cluster_policies, Cluster::ClaimOn(*t.object), stop)
+          : HolderOrRelease<Namespaced>(t, deps_.policies, policy, stop);
+  if (!preempted.ok() && (!holder.ok() || *holder == nullptr)) return preempted.status();
+  RETURN_IF_ERROR(holder.status());
+  return Match{*std::move(holder), preempted.status()};
 }
 
 template <class PolicyScope>
-absl::Status TemplateReconciler::ApplyHolderOrRelease(const Template& t,
-                                                      const PolicyIndex& policies,
-                                                      const kube::ObjectKey& key,
-                                                      const base::StopToken& stop) {
+absl::StatusOr<kube::ObjectPtr> TemplateReconciler::HolderOrRelease(const Template& t,
+                                                                    const PolicyIndex& policies,
+                                                                    const kube::ObjectKey& key,
+                                                                    const base::StopToken& stop) {
+  // Removing the claim is a change that queues the template again; then other policies are tried.
+  const auto release = [&](const char* why) -> absl::StatusOr<kube::ObjectPtr> {
+    RETURN_IF_ERROR(Release<PolicyScope>(deps_.manager, t.resource, {t.object, why}, stop));
+    return kube::ObjectPtr();
+  };
   // A claim that was copied from another namespace is released without a look at the policy, so
   // that the answer does not depend on whether that policy exists.
-  if (PolicyScope::kNamespaced && key.ns != t.object->ns()) {
-    return Release<PolicyScope>(deps_.manager, t.resource, {t.object, kPolicyDoesNotMatch}, stop);
-  }
-  const kube::ObjectPtr policy = policies.Find(key);
-  if (policy == nullptr || policy->IsDeleting()) {
-    return Release<PolicyScope>(deps_.manager, t.resource, {t.object, kPolicyDeleted}, stop);
-  }
-  if (policies.Matches(*policy, *t.object))
-    return ApplyAndLookAgain<PolicyScope>(t, policies, policy, stop);
-  if (BelongsToAnotherView(t, *policy)) return absl::OkStatus();
-  // Removing the claim is a change that queues the template again; then other policies are tried.
-  return Release<PolicyScope>(deps_.manager, t.resource, {t.object, kPolicyDoesNotMatch}, stop);
+  if (PolicyScope::kNamespaced && key.ns != t.object->ns()) return release(kPolicyDoesNotMatch);
+  kube::ObjectPtr policy = policies.Find(key);
+  if (policy == nullptr || policy->IsDeleting()) return release(kPolicyDeleted);
+  if (policies.Matches(*policy, *t.object)) return policy;
+  if (BelongsToAnotherView(t, *policy)) return kube::ObjectPtr();
+  return release(kPolicyDoesNotMatch);
 }
 
 // The same object can be visible in two API groups; only the one that the policy names is
@@ -162,30 +172,27 @@ bool TemplateReconciler::BelongsToAnotherView(const Template& t, const kube::Obj
   });
 }
 
-absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::StopToken& stop) {
+TemplateReconciler::Match TemplateReconciler::MatchOfUnclaimed(const Template& t) {
+  kube::ObjectPtr policy = BestPolicyFor(*t.object);
+  // A policy created at the same moment may have looked through the waiting set before this
+  // template was in it. Policies are indexed before their reconcile is queued, so looking once more
+  // here closes the gap.
+  if (policy == nullptr && deps_.memory.waiting.Add(t.request)) policy = BestPolicyFor(*t.object);
+  if (policy == nullptr) RecheckAttached(*t.object);
+  return {std::move(policy), absl::OkStatus()};
+}
+
+kube::ObjectPtr TemplateReconciler::BestPolicyFor(const kube::Object& object) {
   const base::SteadyTime start = deps_.manager.clock().SteadyNow();
   kube::ObjectPtr policy;
-  if (!t.object->ns().empty()) policy = deps_.policies.BestFor(t.object->ns(), *t.object);
-  const kube::ObjectPtr cluster_policy =
-      policy != nullptr ? nullptr : deps_.cluster_policies.BestFor("", *t.object);
+  if (!object.ns().empty()) policy = deps_.policies.BestFor(object.ns(), object);
+  if (policy == nullptr) policy = deps_.cluster_policies.BestFor("", object);
   deps_.manager.registry()
       .GetHistogram("resource_match_policy_duration_seconds",
                     "Duration of finding a matched propagation policy for a resource template.",
                     metrics::ExponentialBuckets(0.001, 2, 12))
       .Observe(absl::ToDoubleSeconds(deps_.manager.clock().SteadyNow() - start));
-  if (policy != nullptr) {
-    return ApplyAndLookAgain<api::policy_scope::Namespaced>(t, deps_.policies, policy, stop);
-  }
-  if (cluster_policy != nullptr) {
-    return ApplyAndLookAgain<api::policy_scope::Cluster>(t, deps_.cluster_policies, cluster_policy,
-                                                         stop);
-  }
-  RecheckAttached(*t.object);
-  // A policy created at the same moment may have looked through the waiting set before this
-  // template was in it. Policies are indexed before their reconcile is queued, so looking once more
-  // here closes the gap.
-  if (deps_.memory.waiting.Add(t.request)) return MatchAndApply(t, stop);
-  return absl::OkStatus();
+  return policy;
 }
 
 // A binding without a policy was made by a dependencies distributor, or its policy is
@@ -203,11 +210,9 @@ void TemplateReconciler::RecheckAttached(const kube::Object& object) {
   deps_.rechecks.Publish(*binding);
 }
 
-template <class PolicyScope>
-absl::Status TemplateReconciler::ApplyAndLookAgain(const Template& t, const PolicyIndex& policies,
-                                                   const kube::ObjectPtr& policy,
-                                                   const base::StopToken& stop) {
-  RETURN_IF_ERROR(ApplyAndReport<PolicyScope>(t, *policy, stop));
+absl::Status TemplateReconciler::CheckStillMatches(const Template& t,
+                                                   const kube::ObjectPtr& policy) {
+  const PolicyIndex& policies = policy->ns().empty() ? deps_.cluster_policies : deps_.policies;
   // A policy that changed meanwhile has queued the templates of its bindings in its own reconcile,
   // perhaps before this binding existed. The policy is indexed before its reconcile is queued, so
   // comparing it here closes the gap.
@@ -220,11 +225,59 @@ absl::Status TemplateReconciler::ApplyAndLookAgain(const Template& t, const Poli
 }
 
 template <class PolicyScope>
-absl::Status TemplateReconciler::ApplyAndReport(const Template& t, const kube::Object& policy,
-                                                const base::StopToken& stop) {
+absl::Status TemplateReconciler::Apply(const Template& t, const kube::Object& policy,
+                                       const base::StopToken& stop) {
   const kube::SyncTimer timer(deps_.manager, "resource_apply_policy_duration_seconds",
                               "Duration of applying a propagation policy to a resource template.");
-  const absl::StatusOr<bool> changed = ClaimAndBindOrBlock<PolicyScope>(t, policy, stop);
+  // It is added first, so that what comes meanwhile finds it.
+  deps_.memory.blocked.Add(t.request, policy.key());
+  const absl::StatusOr<kube::ObjectPtr> claimed = Claim<PolicyScope>(t, policy, stop);
+  absl::StatusOr<bool> changed = claimed.status();
+  if (claimed.ok()) {
+    changed = *claimed == nullptr
+                  ? false
+                  : Bind<PolicyScope>({t.request, t.resource, *claimed}, policy, stop);
+  }
+  const bool is_blocked =
+      absl::IsFailedPrecondition(changed.status()) || absl::IsInvalidArgument(changed.status());
+  if (!is_blocked) deps_.memory.blocked.Remove(t.request);
+  return Report(t, PolicyScope::Describe(policy.key()), changed, timer);
+}
+
+template <class PolicyScope>
+absl::StatusOr<kube::ObjectPtr> TemplateReconciler::Claim(const Template& t,
+                                                          const kube::Object& policy,
+                                                          const base::StopToken& stop) {
+  RETURN_IF_ERROR(CheckDependentOverrides(policy, stop));
+  deps_.memory.waiting.Remove(t.request);
+  const ClaimRequest claim{t.object, &policy};
+  kube::Object expected = Claimed<PolicyScope>(claim);
+  if (kube::SpecificationChanged(*t.object, expected)) {
+    deps_.memory.claims.Expect(t.request, std::move(expected));
+  }
+  ASSIGN_OR_RETURN(kube::ObjectPtr object,
+                   detector::Claim<PolicyScope>(deps_.manager.cluster(), t.resource, claim, stop));
+  if (api::PolicyView(policy).IsLazy()) {
+    ASSIGN_OR_RETURN(const bool acts, lazy_.Acts({t.request, t.resource, *t.object, policy}, stop));
+    if (!acts) return kube::ObjectPtr();
+  }
+  return object;
+}
+
+template <class PolicyScope>
+absl::StatusOr<bool> TemplateReconciler::Bind(const Template& claimed, const kube::Object& policy,
+                                              const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const PodDemand demand, DemandOf(claimed));
+  ASSIGN_OR_RETURN(const SchedulingHints hints, HintsFor(claimed, policy, stop));
+  const kube::Object built = BuildBinding<PolicyScope>(*claimed.object, policy, demand, hints);
+  ASSIGN_OR_RETURN(const bool changed, WriteBinding<PolicyScope>(claimed, built, stop));
+  if (changed) pods_.ReportAnswered(*claimed.object);
+  return changed;
+}
+
+absl::Status TemplateReconciler::Report(const Template& t, const std::string& policy,
+                                        const absl::StatusOr<bool>& changed,
+                                        const kube::SyncTimer& timer) {
   const std::string name = ApplyingName(t.object->gvk(), t.object->key());
   const absl::Status result = deps_.memory.conflicts.Judge(name, changed.status());
   if (kube::IsNoOutcome(result)) return result;
@@ -234,53 +287,14 @@ absl::Status TemplateReconciler::ApplyAndReport(const Template& t, const kube::O
                   "Number of attempts to apply a propagation policy to a resource template.",
                   ResultLabel(result.ok()))
       .Increment();
-  const std::string words = PolicyScope::Describe(policy.key());
   deps_.memory.outcomes.Outcome(
       {.what = name,
        .about = {kube::InvolvedObject::Of(*t.object)},
-       .success = {api::reason::kApplyPolicySucceed, api::message::PolicyApplied(words)},
-       .failure = {api::reason::kApplyPolicyFailed, api::message::PolicyNotApplied(words, result)},
+       .success = {api::reason::kApplyPolicySucceed, api::message::PolicyApplied(policy)},
+       .failure = {api::reason::kApplyPolicyFailed, api::message::PolicyNotApplied(policy, result)},
        .changed = changed.ok() && *changed},
       result);
-  return base::Annotate(result, "applying ", words, " to ", t.object->Describe());
-}
-
-template <class PolicyScope>
-absl::StatusOr<bool> TemplateReconciler::ClaimAndBindOrBlock(const Template& t,
-                                                             const kube::Object& policy,
-                                                             const base::StopToken& stop) {
-  // It is added first, so that what comes meanwhile finds it.
-  deps_.memory.blocked.Add(t.request, policy.key());
-  absl::StatusOr<bool> changed = ClaimAndBind<PolicyScope>(t, policy, stop);
-  const bool is_blocked =
-      absl::IsFailedPrecondition(changed.status()) || absl::IsInvalidArgument(changed.status());
-  if (!is_blocked) deps_.memory.blocked.Remove(t.request);
-  return changed;
-}
-
-template <class PolicyScope>
-absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const kube::Object& policy,
-                                                      const base::StopToken& stop) {
-  RETURN_IF_ERROR(CheckDependentOverrides(policy, stop));
-  deps_.memory.waiting.Remove(t.request);
-  const ClaimRequest claim{t.object, &policy};
-  kube::Object expected = Claimed<PolicyScope>(claim);
-  if (kube::SpecificationChanged(*t.object, expected)) {
-    deps_.memory.claims.Expect(t.request, std::move(expected));
-  }
-  ASSIGN_OR_RETURN(const kube::ObjectPtr object,
-                   Claim<PolicyScope>(deps_.manager.cluster(), t.resource, claim, stop));
-  if (api::PolicyView(policy).IsLazy()) {
-    ASSIGN_OR_RETURN(const bool acts, lazy_.Acts({t.request, t.resource, *t.object, policy}, stop));
-    if (!acts) return false;
-  }
-  const Template claimed{t.request, t.resource, object};
-  ASSIGN_OR_RETURN(const PodDemand demand, DemandOf(claimed));
-  ASSIGN_OR_RETURN(const SchedulingHints hints, HintsFor(claimed, policy, stop));
-  const kube::Object built = BuildBinding<PolicyScope>(*object, policy, demand, hints);
-  ASSIGN_OR_RETURN(const bool changed, WriteBinding<PolicyScope>(claimed, built, stop));
-  if (changed) pods_.ReportAnswered(*object);
-  return changed;
+  return base::Annotate(result, "applying ", policy, " to ", t.object->Describe());
 }
 
 absl::StatusOr<SchedulingHints> TemplateReconciler::HintsFor(const Template& t,

@@ -2,6 +2,8 @@
 #ifndef DETECTOR_TEMPLATE_RECONCILER_H_
 #define DETECTOR_TEMPLATE_RECONCILER_H_
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
@@ -14,6 +16,7 @@
 #include "interpreter/interpreter.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
+#include "kube/runtime/sync_timer.h"
 #include "works/rechecks.h"
 
 namespace detector {
@@ -61,37 +64,49 @@ class TemplateReconciler : public kube::Reconciler {
   // Reports once that finalizers keep a template which is being deleted. The Action comes back when
   // that is due.
   kube::Action ReportBlockedDeletion(const Template& t);
-  // Lets another policy preempt the one that has claimed the template, or applies that one, or
-  // releases the template.
-  absl::Status FollowClaim(const Template& t, const base::StopToken& stop);
-  // Applies the policy that has claimed the template, or releases the template.
+  // The policy that a pass applies, if there is one.
+  struct Match {
+    kube::ObjectPtr policy;   // Null: the pass ends here.
+    absl::Status preemption;  // The error of a preemption that was refused.
+  };
+  // Determines the policy of a template that has a claim: the one that has claimed it. None when
+  // another one has preempted it just now, or the template was released.
+  absl::StatusOr<Match> MatchOfClaimed(const Template& t, const base::StopToken& stop);
+  // Returns the policy of that key, or null after having released the template, because the policy
+  // is gone or does not match; also if the template is propagated in another API group.
   template <class PolicyScope>
-  absl::Status ApplyHolderOrRelease(const Template& t, const PolicyIndex& policies,
-                                    const kube::ObjectKey& key, const base::StopToken& stop);
-  // Applies the best policy that matches. When none does, the template is put into the waiting set.
-  absl::Status MatchAndApply(const Template& t, const base::StopToken& stop);
+  absl::StatusOr<kube::ObjectPtr> HolderOrRelease(const Template& t, const PolicyIndex& policies,
+                                                  const kube::ObjectKey& key,
+                                                  const base::StopToken& stop);
+  // Determines the policy of a template without a claim: the best one that matches. When none
+  // does, the template is put into the waiting set.
+  Match MatchOfUnclaimed(const Template& t);
+  kube::ObjectPtr BestPolicyFor(const kube::Object& object);
   // Asks the loops to look at the binding of a template that no policy matches, if other bindings
   // require it.
   void RecheckAttached(const kube::Object& object);
   // Returns whether the object is propagated in another API group or version than the request's.
   bool BelongsToAnotherView(const Template& t, const kube::Object& policy) const;
-  // Applies the policy. kAborted when the policy changed meanwhile, or one came that preempts it,
-  // so that the template is tried again.
+  // kAborted when the policy changed during the pass, or another one preempts it, so that the
+  // template is tried again.
+  absl::Status CheckStillMatches(const Template& t, const kube::ObjectPtr& policy);
+  // Claims the template, writes its binding, and reports the attempt. While what the policy names
+  // is missing (kFailedPrecondition) or wrong (kInvalidArgument) the template counts as blocked.
   template <class PolicyScope>
-  absl::Status ApplyAndLookAgain(const Template& t, const PolicyIndex& policies,
-                                 const kube::ObjectPtr& policy, const base::StopToken& stop);
-  // Applies the policy as it was seen, and reports the attempt in metrics and events.
+  absl::Status Apply(const Template& t, const kube::Object& policy, const base::StopToken& stop);
+  // Writes the claim. Returns the template as it is then, or null if the policy is lazy and waits
+  // for an edit.
   template <class PolicyScope>
-  absl::Status ApplyAndReport(const Template& t, const kube::Object& policy,
-                              const base::StopToken& stop);
-  // Writes claim and binding; returns whether the binding changed. While what the policy names is
-  // missing (kFailedPrecondition) or wrong (kInvalidArgument) the template counts as blocked.
+  absl::StatusOr<kube::ObjectPtr> Claim(const Template& t, const kube::Object& policy,
+                                        const base::StopToken& stop);
+  // Writes the binding of a template that is claimed; returns whether it changed.
   template <class PolicyScope>
-  absl::StatusOr<bool> ClaimAndBindOrBlock(const Template& t, const kube::Object& policy,
-                                           const base::StopToken& stop);
-  template <class PolicyScope>
-  absl::StatusOr<bool> ClaimAndBind(const Template& t, const kube::Object& policy,
-                                    const base::StopToken& stop);
+  absl::StatusOr<bool> Bind(const Template& claimed, const kube::Object& policy,
+                            const base::StopToken& stop);
+  // Reports an attempt to apply the policy of that description in metrics and an event; returns its
+  // result with what was tried.
+  absl::Status Report(const Template& t, const std::string& policy,
+                      const absl::StatusOr<bool>& changed, const kube::SyncTimer& timer);
   // Determines what the template's pods ask for. While that fails the template counts as uncounted.
   absl::StatusOr<PodDemand> DemandOf(const Template& t);
   // Determines what the scheduler is asked to consider.
