@@ -74,9 +74,16 @@ MemberObjects::MemberObjects(Deps deps) : deps_(deps), refusals_(deps.clock) {}
 
 absl::StatusOr<std::shared_ptr<kube::Informer>> MemberObjects::InformerFor(
     const std::string& cluster, const kube::Gvk& gvk, const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
-  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, gvk, stop));
-  return member->client().informers().Get(resource);
+  ASSIGN_OR_RETURN(const Place place, PlaceOf(cluster, gvk, stop));
+  return place.member->client().informers().Get(place.resource);
+}
+
+absl::StatusOr<MemberObjects::Place> MemberObjects::PlaceOf(const std::string& cluster,
+                                                            const kube::Gvk& gvk,
+                                                            const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
+  ASSIGN_OR_RETURN(kube::Resource resource, ResourceOf(*member, gvk, stop));
+  return Place{cluster, std::move(member), std::move(resource)};
 }
 
 absl::StatusOr<kube::Resource> MemberObjects::ResourceOf(kube::MemberCluster& member,
@@ -99,15 +106,20 @@ bool MemberObjects::IsKindGone(const std::string& cluster, const kube::Gvk& gvk,
 absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
                                                     const kube::Object& manifest,
                                                     const base::StopToken& stop) {
-  // Held during the wait: the cluster may leave meanwhile.
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
-  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
-  const std::shared_ptr<kube::Informer> informer = member->client().informers().Get(resource);
+  ASSIGN_OR_RETURN(const Place place, PlaceOf(cluster, manifest.gvk(), stop));
+  return FindAt(place, manifest, stop);
+}
+
+absl::StatusOr<kube::ObjectPtr> MemberObjects::FindAt(const Place& place,
+                                                      const kube::Object& manifest,
+                                                      const base::StopToken& stop) {
+  const std::shared_ptr<kube::Informer> informer =
+      place.member->client().informers().Get(place.resource);
   const absl::Status synced = AwaitFirstList(*informer, stop);
   // The kind may be served meanwhile; the informer looks again in half a minute only.
-  if (kube::IsNoSuchKind(synced)) return FindAtServer(*member, resource, manifest, stop);
+  if (kube::IsNoSuchKind(synced)) return FindAtServer(place, manifest, stop);
   RETURN_IF_ERROR(base::Annotate(synced, "listing ", informer->resource().gvr().ToString(),
-                                 " in cluster ", cluster));
+                                 " in cluster ", place.cluster));
   return informer->store().Find(manifest.key());
 }
 
@@ -125,13 +137,13 @@ absl::Status MemberObjects::AwaitFirstList(const kube::Informer& informer,
   }
 }
 
-absl::StatusOr<kube::ObjectPtr> MemberObjects::FindAtServer(kube::MemberCluster& member,
-                                                            const kube::Resource& resource,
+absl::StatusOr<kube::ObjectPtr> MemberObjects::FindAtServer(const Place& place,
                                                             const kube::Object& manifest,
                                                             const base::StopToken& stop) {
   // At an address that no server has, there is no object: a Work may name anything.
-  if (!kube::IsAddress(resource, manifest.key())) return nullptr;
-  absl::StatusOr<kube::Object> found = member.client().raw().Get(resource, manifest.key(), stop);
+  if (!kube::IsAddress(place.resource, manifest.key())) return nullptr;
+  absl::StatusOr<kube::Object> found =
+      place.member->client().raw().Get(place.resource, manifest.key(), stop);
   if (kube::IsGone(found.status())) return nullptr;
   RETURN_IF_ERROR(found.status());
   if (!IsKarmadas(manifest, *found)) return nullptr;
@@ -141,13 +153,15 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::FindAtServer(kube::MemberCluster&
 absl::StatusOr<kube::ObjectPtr> MemberObjects::FindOfServedKind(const std::string& cluster,
                                                                 const kube::Object& manifest,
                                                                 const base::StopToken& stop) {
-  absl::StatusOr<kube::ObjectPtr> found = Find(cluster, manifest, stop);
-  if (found.ok() && *found == nullptr) {
-    ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member,
-                     deps_.clusters.Get(cluster));
-    ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
-    found = FindAtServer(*member, resource, manifest, stop);
-  }
+  return FindOfServedKindAt(PlaceOf(cluster, manifest.gvk(), stop), cluster, manifest, stop);
+}
+
+absl::StatusOr<kube::ObjectPtr> MemberObjects::FindOfServedKindAt(
+    const absl::StatusOr<Place>& place, const std::string& cluster, const kube::Object& manifest,
+    const base::StopToken& stop) {
+  absl::StatusOr<kube::ObjectPtr> found = place.status();
+  if (place.ok()) found = FindAt(*place, manifest, stop);
+  if (found.ok() && *found == nullptr) found = FindAtServer(*place, manifest, stop);
   if (kube::IsNoSuchKind(found.status()) && IsKindGone(cluster, manifest.gvk(), stop)) {
     return nullptr;  // An object of a kind that is not served does not exist.
   }
@@ -157,10 +171,12 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::FindOfServedKind(const std::strin
 absl::StatusOr<ApplyResult> MemberObjects::Apply(const std::string& cluster,
                                                  const kube::Object& manifest,
                                                  const base::StopToken& stop) {
-  const absl::StatusOr<kube::ObjectPtr> observed = Find(cluster, manifest, stop);
+  const absl::StatusOr<Place> place = PlaceOf(cluster, manifest.gvk(), stop);
+  if (!place.ok()) return Explained(cluster, manifest, place.status());
+  const absl::StatusOr<kube::ObjectPtr> observed = FindAt(*place, manifest, stop);
   if (!observed.ok()) return Explained(cluster, manifest, observed.status());
-  if (*observed != nullptr) return Update(cluster, manifest, *observed, stop);
-  const absl::StatusOr<ApplyResult> result = CreateOrAdopt(cluster, manifest, stop);
+  if (*observed != nullptr) return UpdateAt(place, cluster, manifest, *observed, stop);
+  const absl::StatusOr<ApplyResult> result = CreateOrAdopt(*place, manifest, stop);
   // Update has already counted an object that was taken over.
   if (result.ok() && *result != ApplyResult::kCreated) return result;
   Count("create_resource_to_cluster", cluster, manifest,
@@ -169,40 +185,41 @@ absl::StatusOr<ApplyResult> MemberObjects::Apply(const std::string& cluster,
   return result;
 }
 
-absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const std::string& cluster,
+absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const Place& place,
                                                          const kube::Object& manifest,
                                                          const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
-  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
+  kube::ClusterClient& client = place.member->client();
   ASSIGN_OR_RETURN(const bool applies, UsesServerSideApply(manifest, deps_.server_side_apply));
   const absl::StatusOr<kube::ObjectPtr> created =
-      member->client().Create(resource, applies ? WithDigest(manifest) : manifest, stop);
+      client.Create(place.resource, applies ? WithDigest(manifest) : manifest, stop);
   if (created.ok()) {
-    applies ? RecordApplied(cluster, **created) : Record(cluster, **created);
+    applies ? RecordApplied(place.cluster, **created) : Record(place.cluster, **created);
     return ApplyResult::kCreated;
   }
-  const absl::Status refused = NamedIfDenied(cluster, created.status());
+  const absl::Status refused = NamedIfDenied(place.cluster, created.status());
   if (!MayBeThere(created.status())) return refused;
   // An object that is there although the informer does not show it is somebody else's, or our own
   // that was not delivered yet or has lost its label.
-  absl::StatusOr<kube::Object> found = member->client().raw().Get(resource, manifest.key(), stop);
+  absl::StatusOr<kube::Object> found = client.raw().Get(place.resource, manifest.key(), stop);
   if (!found.ok()) {
     const bool says_why = kube::AlreadyExists(refused) || kube::IsNoOutcome(found.status());
     return says_why ? found.status() : refused;
   }
   if (!IsKarmadas(manifest, *found) && !Overwrites(manifest)) {
-    return RefuseForeign(cluster, manifest);
+    return RefuseForeign(place.cluster, manifest);
   }
-  return Update(cluster, manifest, kube::Share(*std::move(found)), stop);
+  return UpdateAt(place, place.cluster, manifest, kube::Share(*std::move(found)), stop);
 }
 
 absl::StatusOr<ApplyResult> MemberObjects::Recreate(const std::string& cluster,
                                                     const kube::Object& manifest,
                                                     const base::StopToken& stop) {
-  const absl::StatusOr<kube::ObjectPtr> observed = Find(cluster, manifest, stop);
+  const absl::StatusOr<Place> place = PlaceOf(cluster, manifest.gvk(), stop);
+  if (!place.ok()) return Explained(cluster, manifest, place.status());
+  const absl::StatusOr<kube::ObjectPtr> observed = FindAt(*place, manifest, stop);
   if (!observed.ok()) return Explained(cluster, manifest, observed.status());
   if (*observed != nullptr) return ApplyResult::kNone;
-  const absl::StatusOr<ApplyResult> created = CreateOrAdopt(cluster, manifest, stop);
+  const absl::StatusOr<ApplyResult> created = CreateOrAdopt(*place, manifest, stop);
   // Update has already counted an object that was there.
   if (created.ok() && *created != ApplyResult::kCreated) return created;
   Count("create_resource_to_cluster", cluster, manifest,
@@ -215,7 +232,16 @@ absl::StatusOr<ApplyResult> MemberObjects::Update(const std::string& cluster,
                                                   const kube::Object& manifest,
                                                   const kube::ObjectPtr& observed,
                                                   const base::StopToken& stop) {
-  const absl::StatusOr<ApplyResult> result = SendUpdate(cluster, manifest, observed, stop);
+  return UpdateAt(PlaceOf(cluster, manifest.gvk(), stop), cluster, manifest, observed, stop);
+}
+
+absl::StatusOr<ApplyResult> MemberObjects::UpdateAt(const absl::StatusOr<Place>& place,
+                                                    const std::string& cluster,
+                                                    const kube::Object& manifest,
+                                                    const kube::ObjectPtr& observed,
+                                                    const base::StopToken& stop) {
+  absl::StatusOr<ApplyResult> result = place.status();
+  if (place.ok()) result = SendUpdate(*place, manifest, observed, stop);
   const char* outcome = "none";
   if (result.ok() && *result == ApplyResult::kUnchanged) outcome = "unchanged";
   if (result.ok() && *result == ApplyResult::kUpdated) outcome = "updated";
@@ -225,31 +251,30 @@ absl::StatusOr<ApplyResult> MemberObjects::Update(const std::string& cluster,
   return result;
 }
 
-absl::StatusOr<ApplyResult> MemberObjects::SendConfiguration(const std::string& cluster,
+absl::StatusOr<ApplyResult> MemberObjects::SendConfiguration(const Place& place,
                                                              const kube::Object& manifest,
                                                              const kube::ObjectPtr& observed,
                                                              const base::StopToken& stop) {
   ASSIGN_OR_RETURN(kube::Object configuration,
                    ConfigurationOf(manifest, *observed, deps_.interpreter));
   // What has changed since our last write is for the server to judge, which knows the schema.
-  if (IsApplied(configuration, *observed) && !HasOtherContent(cluster, *observed)) {
-    RecordApplied(cluster, *observed);
+  if (IsApplied(configuration, *observed) && !HasOtherContent(place.cluster, *observed)) {
+    RecordApplied(place.cluster, *observed);
     return ApplyResult::kNone;
   }
-  const Refusals::Object object{cluster, observed->gvk(), observed->key()};
+  const Refusals::Object object{place.cluster, observed->gvk(), observed->key()};
   RETURN_IF_ERROR(refusals_.Check(object, configuration.root()));
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
-  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
-  ASSIGN_OR_RETURN(const kube::ObjectPtr ours,
-                   member->client().HandOverFields(resource, observed, ManagersOfUpdates(),
-                                                   kFieldManager, stop));
+  kube::ClusterClient& client = place.member->client();
+  ASSIGN_OR_RETURN(
+      const kube::ObjectPtr ours,
+      client.HandOverFields(place.resource, observed, ManagersOfUpdates(), kFieldManager, stop));
   const kube::ApplyOptions options{.field_manager = kFieldManager, .force = Overwrites(manifest)};
   const absl::StatusOr<kube::ObjectPtr> applied =
-      member->client().Apply(resource, ours, configuration, options, stop);
-  const absl::Status refused = ExplainConflict(cluster, applied.status());
+      client.Apply(place.resource, ours, configuration, options, stop);
+  const absl::Status refused = ExplainConflict(place.cluster, applied.status());
   refusals_.Note(object, configuration.root(), refused);
   RETURN_IF_ERROR(refused);
-  RecordApplied(cluster, **applied);
+  RecordApplied(place.cluster, **applied);
   return (*applied)->resource_version() == ours->resource_version() ? ApplyResult::kUnchanged
                                                                     : ApplyResult::kUpdated;
 }
@@ -267,7 +292,7 @@ absl::StatusOr<json::Value> MemberObjects::ReleaseOf(const kube::Object& manifes
   return patch;
 }
 
-absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster,
+absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const Place& place,
                                                       const kube::Object& manifest,
                                                       const kube::ObjectPtr& observed,
                                                       const base::StopToken& stop) {
@@ -275,26 +300,24 @@ absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster
   const bool releases = !IsManaged(manifest);
   if (!releases) {
     ASSIGN_OR_RETURN(const bool applies, UsesServerSideApply(manifest, deps_.server_side_apply));
-    if (applies) return SendConfiguration(cluster, manifest, observed, stop);
+    if (applies) return SendConfiguration(place, manifest, observed, stop);
   }
   const bool was_applied = !observed->Annotation(api::kAppliedManifestAnnotation).empty();
-  ASSIGN_OR_RETURN(const json::Value patch, releases&& was_applied
+  ASSIGN_OR_RETURN(const json::Value patch, (releases && was_applied)
                                                 ? ReleaseOf(manifest, *observed)
                                                 : ChangeOf(manifest, *observed, deps_.interpreter));
-  const Refusals::Object object{cluster, observed->gvk(), observed->key()};
+  const Refusals::Object object{place.cluster, observed->gvk(), observed->key()};
   RETURN_IF_ERROR(refusals_.Check(object, patch));
   const kube::Object after(kube::ApplyMergePatch(observed->root(), patch));
 
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
-  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
   kube::UpdateOptions options;
   options.precondition = kube::UpdateOptions::Precondition::kAlways;
   const absl::StatusOr<kube::ObjectPtr> updated =
-      member->client().Update(resource, observed, after, options, stop);
+      place.member->client().Update(place.resource, observed, after, options, stop);
   refusals_.Note(object, patch, updated.status());
   RETURN_IF_ERROR(updated.status());
   const kube::ObjectPtr& now = *updated;
-  Record(cluster, *now);
+  Record(place.cluster, *now);
   if (now == observed) return ApplyResult::kNone;
   return now->resource_version() == observed->resource_version() ? ApplyResult::kUnchanged
                                                                  : ApplyResult::kUpdated;
@@ -303,23 +326,23 @@ absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster
 absl::StatusOr<json::Value> MemberObjects::ManagedFieldsOf(const std::string& cluster,
                                                            const kube::Object& observed,
                                                            const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
-  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, observed.gvk(), stop));
-  return member->client().raw().GetManagedFields(resource, observed.key(), stop);
+  ASSIGN_OR_RETURN(const Place place, PlaceOf(cluster, observed.gvk(), stop));
+  return place.member->client().raw().GetManagedFields(place.resource, observed.key(), stop);
 }
 
 absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Object& manifest,
                                    const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const kube::ObjectPtr observed, FindOfServedKind(cluster, manifest, stop));
+  const absl::StatusOr<Place> place = PlaceOf(cluster, manifest.gvk(), stop);
+  ASSIGN_OR_RETURN(const kube::ObjectPtr observed,
+                   FindOfServedKindAt(place, cluster, manifest, stop));
   Forget(cluster, manifest.gvk(), manifest.key());
   // As upstream, leave alone an object from which somebody has removed the label.
   if (observed == nullptr || !IsManaged(*observed)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
-  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
   kube::DeleteOptions options;
   options.propagation = "Background";  // With another policy, Jobs would orphan their pods.
   options.uid = std::string(observed->uid());
-  const absl::Status deleted = member->client().Delete(resource, manifest.key(), options, stop);
+  const absl::Status deleted =
+      place->member->client().Delete(place->resource, manifest.key(), options, stop);
   Count("delete_resource_from_cluster", cluster, manifest, {Result(deleted.ok())});
   return NamedIfDenied(cluster, deleted);
 }

@@ -62,11 +62,11 @@ class MemberObjects {
   absl::StatusOr<ApplyResult> Recreate(const std::string& cluster, const kube::Object& manifest,
                                        const base::StopToken& stop);
   // Updates `observed`, which the functions below or an informer of the member have returned. A
-  // change that the member has refused as invalid a moment ago
-  // is not sent again yet, and fails as it did then.
+  // change that the member has refused as invalid a moment ago is not sent again yet, and fails as
+  // it did then.
   absl::StatusOr<ApplyResult> Update(const std::string& cluster, const kube::Object& manifest,
                                      const kube::ObjectPtr& observed, const base::StopToken& stop);
-  // Deletes the object unless it or its kind is gone, or it has not Karmada's label. The server is
+  // Deletes the object unless it or its kind is gone, or it lacks Karmada's label. The server is
   // asked for an object that the cache does not show: the creation of ours may not have been
   // answered. Does not wait for it to vanish.
   absl::Status Delete(const std::string& cluster, const kube::Object& manifest,
@@ -99,6 +99,15 @@ class MemberObjects {
  private:
   using VersionKey = Refusals::Object;
 
+  // Where objects of a kind are in a member. It keeps the member's client alive: the cluster may
+  // leave during a call.
+  struct Place {
+    std::string cluster;
+    std::shared_ptr<kube::MemberCluster> member;
+    kube::Resource resource;
+  };
+  absl::StatusOr<Place> PlaceOf(const std::string& cluster, const kube::Gvk& gvk,
+                                const base::StopToken& stop);
   // Returns the kind as the control plane serves it, else as the member does: a definition that was
   // deleted in the control plane must not keep its objects in members. kNotFound when neither
   // serves it.
@@ -107,23 +116,31 @@ class MemberObjects {
   // Waits for a member's informer that has had no error so far. Returns its error as soon as it has
   // one, and kDeadlineExceeded after ten seconds.
   absl::Status AwaitFirstList(const kube::Informer& informer, const base::StopToken& stop) const;
+  absl::StatusOr<kube::ObjectPtr> FindAt(const Place& place, const kube::Object& manifest,
+                                         const base::StopToken& stop);
+  absl::StatusOr<kube::ObjectPtr> FindOfServedKindAt(const absl::StatusOr<Place>& place,
+                                                     const std::string& cluster,
+                                                     const kube::Object& manifest,
+                                                     const base::StopToken& stop);
   // As FindOfServedKind, but asks only the server. REQUIRES: the member serves the resource, else
   // IsNoSuchKind holds.
-  static absl::StatusOr<kube::ObjectPtr> FindAtServer(kube::MemberCluster& member,
-                                                      const kube::Resource& resource,
+  static absl::StatusOr<kube::ObjectPtr> FindAtServer(const Place& place,
                                                       const kube::Object& manifest,
                                                       const base::StopToken& stop);
   // Returns whether the member's own discovery says that it does not serve the kind.
   bool IsKindGone(const std::string& cluster, const kube::Gvk& gvk, const base::StopToken& stop);
-  absl::StatusOr<ApplyResult> CreateOrAdopt(const std::string& cluster,
-                                            const kube::Object& manifest,
+  absl::StatusOr<ApplyResult> CreateOrAdopt(const Place& place, const kube::Object& manifest,
                                             const base::StopToken& stop);
-  absl::StatusOr<ApplyResult> SendUpdate(const std::string& cluster, const kube::Object& manifest,
+  // As Update. A place that could not be found counts as a failed update.
+  absl::StatusOr<ApplyResult> UpdateAt(const absl::StatusOr<Place>& place,
+                                       const std::string& cluster, const kube::Object& manifest,
+                                       const kube::ObjectPtr& observed,
+                                       const base::StopToken& stop);
+  absl::StatusOr<ApplyResult> SendUpdate(const Place& place, const kube::Object& manifest,
                                          const kube::ObjectPtr& observed,
                                          const base::StopToken& stop);
   // As SendUpdate, by server-side apply.
-  absl::StatusOr<ApplyResult> SendConfiguration(const std::string& cluster,
-                                                const kube::Object& manifest,
+  absl::StatusOr<ApplyResult> SendConfiguration(const Place& place, const kube::Object& manifest,
                                                 const kube::ObjectPtr& observed,
                                                 const base::StopToken& stop);
   void Record(const std::string& cluster, const kube::Object& written);
