@@ -1,7 +1,6 @@
 // A pass looks for the object in the member's informer. An object that was deleted there is created
-// again, unless the Work suspends its dispatching or could not be applied. A Work that could not be
-// applied is the execution loop's to report on, so that loop is asked to look at it. An object that
-// is missing without such news is left to that loop, too. For an object that is there, the pass
+// again (recreation.cc). An object that is missing without such a request is left to the execution
+// loop. For an object that is there, the pass
 // finds the Work that its annotations name and the manifest in it; puts back what somebody else has
 // changed since our last write, unless the Work is suspended; asks the interpreter for status and
 // health; and submits both to the WorkStatusWriter. Drift that the member refuses to have put back
@@ -15,8 +14,7 @@
 // determine the health makes it Unknown and is not repeated either, since a change of the script
 // queues the object. When finalizers in the member have held up the deletion of an object that its
 // Work still wants for some minutes, an event names them. Only outcomes and deletions that were
-// reported are remembered, by the request, and orphans: objects that a pass has made although their
-// Work ended meanwhile, until the member has taken them back.
+// reported are remembered, by the request.
 #include "controllers/work_status/work_status_reconciler.h"
 
 #include <optional>
@@ -25,7 +23,6 @@
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/cluster.h"
-#include "api/condition.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/reasons.h"
@@ -34,17 +31,10 @@
 #include "base/status.h"
 #include "controllers/work_status/work_of_object.h"
 #include "kube/client/errors.h"
-#include "works/member_errors.h"
 #include "works/related.h"
-#include "works/release.h"
 
 namespace controllers {
 namespace {
-
-kube::ObjectKey WorkOf(const kube::Object& member_object) {
-  return {std::string(member_object.Annotation(api::kWorkNamespaceAnnotation)),
-          std::string(member_object.Annotation(api::kWorkNameAnnotation))};
-}
 
 // Returns the request without its variant.
 kube::Request ObjectOf(kube::Request request) {
@@ -89,7 +79,8 @@ WorkStatusReconciler::WorkStatusReconciler(WorkStatusDeps deps)
     : deps_(deps),
       recorder_(deps.manager.events(), api::kWorkStatusController),
       health_(deps.manager, deps.interpreter, recorder_),
-      drifts_(deps.manager, deps.objects, recorder_) {}
+      drifts_(deps.manager, deps.objects, recorder_),
+      recreation_(deps_, recorder_) {}
 
 absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request& request,
                                                              const base::StopToken& stop) {
@@ -101,10 +92,10 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
     recorder_.ForgetAll(FailurePrefix(request.cluster));
     health_.ForgetCluster(request.cluster);
     drifts_.ForgetCluster(request.cluster);
+    recreation_.ForgetCluster(request.cluster);
     absl::MutexLock lock(&mu_);
-    const auto is_there = [&](const auto& entry) { return entry.first.cluster == request.cluster; };
-    absl::erase_if(deletions_, is_there);
-    absl::erase_if(orphans_, is_there);
+    absl::erase_if(deletions_,
+                   [&](const auto& entry) { return entry.first.cluster == request.cluster; });
     return kube::Action::Done();
   }
   // The cluster has returned meanwhile.
@@ -115,7 +106,7 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
   // For a cluster that is not ready, errors are dropped: when it is ready, all its objects are
   // queued again; but nothing queues an object whose Work is gone.
   if (done.ok() || absl::IsCancelled(done) || api::ClusterView(*cluster).IsReady() ||
-      OrphanOf(request).has_value()) {
+      recreation_.HasOrphan(request)) {
     RETURN_IF_ERROR(done);
   }
   return ReportBlockedDeletion(request, observed);
@@ -166,9 +157,9 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
     health_.Forget(request.cluster, request.gvk, request.key);
     deps_.objects.Forget(request.cluster, request.gvk, request.key);
   }
-  if (request.variant == kMemberObjectDeleted) return Recreate(request, stop);
+  if (request.variant == kMemberObjectDeleted) return recreation_.Run(request, stop);
   if (observed.object == nullptr) return absl::OkStatus();
-  const kube::ObjectKey key = WorkOf(*observed.object);
+  const kube::ObjectKey key = WorkNamedBy(*observed.object);
   // The Work of another cluster may belong to another control plane, so such an object is ignored.
   if (key.name.empty() || key.ns != api::ExecutionNamespace(request.cluster)) {
     return absl::OkStatus();
@@ -232,16 +223,11 @@ absl::Status WorkStatusReconciler::Collect(const Observed& observed) {
   item.health = health.value_or(api::kHealthUnknown);
   const works::News news =
       item.health == api::kHealthy ? works::News::kSettled : works::News::kProgress;
-  if (known.empty()) FollowNamespace(observed.cluster, *observed.object);
+  if (known.empty()) FollowNamespace(deps_, observed.cluster, *observed.object);
   deps_.status.Submit(*observed.work, {{}, {item.ToJson()}}, news);
   // A script that is wrong stays so until it is changed, and the change queues the object; a
   // webhook that was down may be back at the next try.
   return base::IsTerminal(health.status()) ? absl::OkStatus() : health.status();
-}
-
-void WorkStatusReconciler::FollowNamespace(const std::string& cluster, const kube::Object& made) {
-  if (made.gvk() != api::Namespaces().gvk) return;
-  works::RecheckWorksIn(made.key(), cluster, deps_.manager.cluster(), deps_.rechecks);
 }
 
 absl::StatusOr<json::Value> WorkStatusReconciler::ReflectStatus(const Observed& observed) {
@@ -269,121 +255,6 @@ bool WorkStatusReconciler::IsNews(const json::Value& status, const Observed& obs
   const api::ManifestStatus known =
       Known(*observed.work, api::ManifestIdentifier::Of(observed.manifest, observed.index));
   return known.health.empty() || known.status != status;
-}
-
-absl::Status WorkStatusReconciler::Recreate(const kube::Request& request,
-                                            const base::StopToken& stop) {
-  const kube::ObjectPtr work = WorkOfObject(deps_.manager.cluster(), request);
-  if (work == nullptr || work->IsDeleting()) return EndOrphan(request, stop);
-  ForgetOrphan(request);
-  const api::WorkView view(*work);
-  const std::optional<int64_t> index = view.IndexOf(kube::Object::Make(request.gvk, request.key));
-  if (view.IsDispatchingSuspended() || !index.has_value()) return absl::OkStatus();
-  const kube::Object manifest(view.Manifests()[static_cast<size_t>(*index)]);
-
-  // The execution loop is trying to apply the Work and reports the outcome.
-  const json::Value* applied = kube::FindCondition(view.Conditions(), api::kWorkApplied);
-  if (applied != nullptr && (*applied)["reason"].AsString() == api::reason::kAppliedFailed) {
-    deps_.rechecks.Publish(*work);
-    return absl::OkStatus();
-  }
-  return RecreateManifest(request, *work, manifest, stop);
-}
-
-absl::Status WorkStatusReconciler::RecreateManifest(const kube::Request& request,
-                                                    const kube::Object& work,
-                                                    const kube::Object& manifest,
-                                                    const base::StopToken& stop) {
-  const absl::StatusOr<works::ApplyResult> made =
-      deps_.objects.Recreate(request.cluster, manifest, stop);
-  const absl::Status created = made.status();
-  if (absl::IsCancelled(created)) return created;
-  if (!created.ok() || *made == works::ApplyResult::kCreated ||
-      *made == works::ApplyResult::kUpdated) {
-    // The end of the Work may have looked for the object before it was made or had its label back.
-    const kube::ObjectPtr now = deps_.manager.cluster().Find(api::Works(), work.key());
-    if (now == nullptr || now->IsDeleting()) {
-      const bool was_there = created.ok() && *made == works::ApplyResult::kUpdated;
-      const api::WorkView ended(now == nullptr ? work : *now);
-      KeepOrphan(request, {manifest, was_there && ended.PreservesResourcesOnDeletion()});
-      return EndOrphan(request, stop);
-    }
-    if (now->uid() != work.uid()) {  // The new Work may want something else.
-      deps_.rechecks.Publish(*now);
-      return absl::OkStatus();
-    }
-  }
-  if (created.ok() && *made != works::ApplyResult::kCreated) {
-    // The object existed already: the execution loop determines whether it is what the Work wants.
-    deps_.rechecks.Publish(work);
-    return absl::OkStatus();
-  }
-  if (created.ok()) FollowNamespace(request.cluster, manifest);
-  const kube::Condition condition =
-      created.ok() ? api::ConditionOf(api::kWorkApplied, true, api::reason::kReCreateSuccessful,
-                                      api::message::kManifestApplied)
-                   : api::ConditionOf(api::kWorkApplied, false, api::reason::kReCreateFailed,
-                                      std::string(works::ForCondition(created).message()));
-  works::WorkStatusChange change{{condition}, {}};
-  if (!created.ok()) {
-    api::ManifestStatus nothing;  // Withdraws the status of the object that is gone.
-    nothing.identifier =
-        api::ManifestIdentifier::Of(manifest, api::WorkView(work).IndexOf(manifest).value_or(0));
-    change.manifest_statuses.push_back(nothing.ToJson());
-  }
-  deps_.status.Submit(work, std::move(change),
-                      created.ok() ? works::News::kProgress : works::News::kSettled);
-  ReportRecreated(manifest, request.cluster, created);
-  return created;
-}
-
-absl::Status WorkStatusReconciler::EndOrphan(const kube::Request& request,
-                                             const base::StopToken& stop) {
-  const std::optional<Orphan> orphan = OrphanOf(request);
-  if (!orphan.has_value()) return absl::OkStatus();
-  const kube::Object& manifest = orphan->manifest;
-  ASSIGN_OR_RETURN(const kube::ObjectPtr there,
-                   deps_.objects.FindOfServedKind(request.cluster, manifest, stop));
-  if (there != nullptr && WorkOf(*there) == WorkOf(manifest)) {
-    RETURN_IF_ERROR(base::Annotate(
-        orphan->preserve ? works::Release(deps_.objects, request.cluster, manifest, stop)
-                         : deps_.objects.Delete(request.cluster, manifest, stop),
-        "taking back ", there->Describe(), " in cluster ", request.cluster,
-        ", whose Work is gone"));
-  }
-  ForgetOrphan(request);
-  return absl::OkStatus();
-}
-
-void WorkStatusReconciler::KeepOrphan(const kube::Request& request, Orphan orphan) {
-  absl::MutexLock lock(&mu_);
-  orphans_.insert_or_assign(request, std::move(orphan));
-}
-
-std::optional<WorkStatusReconciler::Orphan> WorkStatusReconciler::OrphanOf(
-    const kube::Request& request) {
-  absl::MutexLock lock(&mu_);
-  const auto found = orphans_.find(request);
-  return found == orphans_.end() ? std::nullopt : std::optional<Orphan>(found->second);
-}
-
-void WorkStatusReconciler::ForgetOrphan(const kube::Request& request) {
-  absl::MutexLock lock(&mu_);
-  orphans_.erase(request);
-}
-
-void WorkStatusReconciler::ReportRecreated(const kube::Object& manifest, const std::string& cluster,
-                                           const absl::Status& created) {
-  const kube::InvolvedObject about = works::TemplateOf(manifest);
-  if (about.uid.empty()) return;
-  if (created.ok()) {
-    recorder_.Normal(about, api::reason::kSyncSucceed,
-                     api::message::ManifestSynced(manifest.key(), cluster));
-  } else {
-    recorder_.Warning(
-        about, api::reason::kSyncFailed,
-        api::message::ManifestNotSynced(manifest.key(), cluster, works::ForEvent(created)));
-  }
 }
 
 }  // namespace controllers

@@ -16,16 +16,13 @@
 #include "absl/synchronization/mutex.h"
 #include "api/blocked_deletion.h"
 #include "base/stop_token.h"
+#include "controllers/work_status/deps.h"
 #include "controllers/work_status/drift_reports.h"
 #include "controllers/work_status/health_reports.h"
-#include "interpreter/interpreter.h"
+#include "controllers/work_status/recreation.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/events.h"
-#include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "works/member_objects.h"
-#include "works/rechecks.h"
-#include "works/work_status_writer.h"
 
 namespace controllers {
 
@@ -38,14 +35,6 @@ inline constexpr int kMemberObjectDeleted = 1;
 inline constexpr int kClusterLeft = 2;
 // The request names nothing; what has been unhealthy for long is reported.
 inline constexpr int kLongUnhealthyObjects = 3;
-
-struct WorkStatusDeps {
-  kube::Manager& manager;
-  works::MemberObjects& objects;
-  works::WorkStatusWriter& status;
-  const works::Rechecks& rechecks;  // Asks the execution loop to look at a Work.
-  const interpreter::Interpreter& interpreter;
-};
 
 class WorkStatusReconciler : public kube::Reconciler {
  public:
@@ -79,41 +68,19 @@ class WorkStatusReconciler : public kube::Reconciler {
   // Action comes back when that is due.
   kube::Action ReportBlockedDeletion(const kube::Request& request, const Observed& observed);
   void ForgetDeletion(const kube::Request& request);
-  // Creates an object again that was deleted in the member, if a Work still has it.
-  absl::Status Recreate(const kube::Request& request, const base::StopToken& stop);
-  absl::Status RecreateManifest(const kube::Request& request, const kube::Object& work,
-                                const kube::Object& manifest, const base::StopToken& stop);
-  // What a pass has made, or put its label back on, for a Work that had ended by then.
-  struct Orphan {
-    kube::Object manifest;
-    bool preserve;  // The object is released, not deleted.
-  };
-  // Takes back the request's orphan, if there is one; it is kept until that has succeeded, so that
-  // the request is to be repeated after an error.
-  absl::Status EndOrphan(const kube::Request& request, const base::StopToken& stop);
-  void KeepOrphan(const kube::Request& request, Orphan orphan);
-  std::optional<Orphan> OrphanOf(const kube::Request& request);
-  void ForgetOrphan(const kube::Request& request);
   absl::Status RevertDrift(Observed& observed, const base::StopToken& stop);
   absl::Status Collect(const Observed& observed);
-  // If `made`, which has just come to the cluster, is a namespace, the Works that wait for it are
-  // applied again: they have failed until now, and may not be due for many minutes.
-  void FollowNamespace(const std::string& cluster, const kube::Object& made);
   absl::StatusOr<json::Value> ReflectStatus(const Observed& observed);
   // Returns whether a routine event is due, because the Work does not have this status yet.
   bool IsNews(const json::Value& status, const Observed& observed) const;
-  // Reports it as an event on the template.
-  void ReportRecreated(const kube::Object& manifest, const std::string& cluster,
-                       const absl::Status& created);
-
   const WorkStatusDeps deps_;
   kube::EventRecorder recorder_;  // Remembers outcomes by the request for their object.
   HealthReports health_;
   DriftReports drifts_;
+  Recreation recreation_;
   absl::Mutex mu_;
   // The deletions that were reported.
   absl::flat_hash_map<kube::Request, api::BlockedDeletion> deletions_ ABSL_GUARDED_BY(mu_);
-  absl::flat_hash_map<kube::Request, Orphan> orphans_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace controllers
