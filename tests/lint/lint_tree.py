@@ -5,6 +5,7 @@ is the door of which library, sizes, names and literals.
     lint_tree.py [ROOT]     prints one line per breach; exit 1 if there is any
 """
 
+import os
 import pathlib
 import re
 import sys
@@ -293,6 +294,36 @@ def readme_breaches(root):
         yield Breach(str(relative), 0, "has no README.md (purpose, main types, tests)")
 
 
+# Of other repositories and of APIs, although they begin like folders of the tree.
+NOT_PATHS = {"charts/karmada", "search/api", "search/apis"}
+
+
+def named_path_breaches(root):
+    """What a document names as a path of the tree is there: a file, also without its ending, or a folder."""
+    files = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [f for f in folders if f not in ("build", "__pycache__") and not f.startswith(".")]
+        files += [os.path.relpath(os.path.join(folder, name), root) for name in names]
+    return list(path_breaches(files, lambda path: (root / path).read_text()))
+
+
+def path_breaches(files, text_of):
+    there = set(files)
+    there |= {path.rsplit(".", 1)[0] for path in files}
+    there |= {"/".join(path.split("/")[:n]) for path in files for n in range(1, path.count("/") + 1)}
+    tops = {path.split("/")[0] for path in files if "/" in path}
+    for document in sorted(files):
+        if not document.endswith(".md") or document == "CHANGELOG.md":
+            continue
+        for number, line in enumerate(text_of(document).split("\n"), 1):
+            for name in re.findall(r"`([a-z_]+/[A-Za-z0-9_./-]*)`", line):
+                path = name.rstrip("/")
+                beside = os.path.normpath(os.path.join(os.path.dirname(document), path))
+                placeholder = any(part.split(".")[0].isupper() for part in path.split("/"))
+                if path.split("/")[0] in tops and not placeholder and not {path, beside} & there and path not in NOT_PATHS:
+                    yield Breach(document, number, f"names {name}, which is not there")
+
+
 def table_breaches(root):
     """docs/development.md has a row for each folder of the layers, and for no other, with its doors."""
     table = root / "docs" / "development.md"
@@ -362,7 +393,7 @@ def lint_tree(root):
     """All breaches of the tree below root."""
     files = {str(file.relative_to(root)): file.read_text() for file in source_files(root)}
     breaches = [breach for path, text in files.items() for breach in lint_file(path, text)]
-    for check in (readme_breaches, include_list_breaches, table_breaches):
+    for check in (readme_breaches, include_list_breaches, table_breaches, named_path_breaches):
         breaches += check(root)
     return breaches + list(internal_breaches(files))
 

@@ -100,6 +100,13 @@ class LintTreeTest(unittest.TestCase):
         self.assertEqual(lint_tree.code_lines(not_code), 1)
         self.assertEqual(len(rules_broken("base/x.cc", "x" * 101 + "\n")), 1)
 
+    def test_wants_the_paths_that_documents_name(self):
+        text = "`works/a.cc`, `works/a`, `works/`, `docs/NAME.md`, `apps/v1`, `works/gone.cc` and `works/b`\n`rig/x.py` beside"
+        files = ["works/a.cc", "docs/page.md", "docs/rig/x.py", "CHANGELOG.md"]
+        breaches = lint_tree.path_breaches(files, lambda path: text)
+        self.assertEqual([b.rule for b in breaches],
+                         ["names works/gone.cc, which is not there", "names works/b, which is not there"])
+
     def test_wants_the_guard_and_comment_of_a_header(self):
         self.assertEqual(rules_broken("kube/meta/x.h", GUARDED.format("KUBE_META_X_H_", "")), [])
         self.assertEqual(len(rules_broken("kube/meta/x.h", GUARDED.format("X_H_", ""))), 1)
