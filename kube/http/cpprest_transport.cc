@@ -179,11 +179,11 @@ class CpprestTransport : public Transport, public std::enable_shared_from_this<C
   Lanes lanes_ ABSL_GUARDED_BY(mu_);
 };
 
-class CpprestStream : public HttpStream {
+class StreamHandle : public HttpStream {
  public:
-  CpprestStream(std::shared_ptr<CpprestStream> exchange, base::StopSource stop)
+  StreamHandle(std::shared_ptr<CpprestStream> exchange, base::StopSource stop)
       : exchange_(std::move(exchange)), stop_(std::move(stop)) {}
-  ~CpprestStream() override {
+  ~StreamHandle() override {
     stop_.request_stop();
     exchange_->Close();
   }
@@ -362,7 +362,7 @@ std::unique_ptr<HttpStream> CpprestTransport::Open(const HttpRequest& request,
           start(source->Get(base::RealClock().SteadyNow() + timeout, token));
         });
   }
-  return std::make_unique<CpprestStream>(exchange, std::move(stop));
+  return std::make_unique<StreamHandle>(exchange, std::move(stop));
 }
 
 }  // namespace

@@ -19,15 +19,15 @@
 namespace kube {
 namespace {
 
-class LeanStream : public HttpStream {
+class StreamHandle : public HttpStream {
  public:
-  LeanStream(std::shared_ptr<EventLoop> loop, std::shared_ptr<StreamDelivery> delivery,
-             std::shared_ptr<LeanStream> stream, base::StopSource stop)
+  StreamHandle(std::shared_ptr<EventLoop> loop, std::shared_ptr<StreamDelivery> delivery,
+               std::shared_ptr<LeanStream> stream, base::StopSource stop)
       : loop_(std::move(loop)),
         delivery_(std::move(delivery)),
         stream_(std::move(stream)),
         stop_(std::move(stop)) {}
-  ~LeanStream() override {
+  ~StreamHandle() override {
     stop_.request_stop();
     delivery_->Close();
     loop_->Post([stream = std::move(stream_)](Reactor& reactor) { stream->Cancel(reactor); });
@@ -129,7 +129,7 @@ std::unique_ptr<HttpStream> LeanTransport::Open(const HttpRequest& request,
       start(server->credentials().Get(SteadyNow() + timeout, token));
     });
   }
-  return std::make_unique<LeanStream>(server_->loop(), delivery, stream, std::move(stop));
+  return std::make_unique<StreamHandle>(server_->loop(), delivery, stream, std::move(stop));
 }
 
 }  // namespace
