@@ -14,15 +14,15 @@ kube::Request TemplateOf(const kube::Request& request) {
 void BlockedSet::Add(const kube::Request& request, const kube::ObjectKey& policy) {
   absl::MutexLock lock(&mu_);
   const auto [it, is_new] =
-      entries_.try_emplace(TemplateOf(request), Entry{request.variant, policy});
+      entries_.try_emplace(TemplateOf(request), Entry{request.reason, policy});
   if (is_new) return;
-  it->second = {std::min(it->second.variant, request.variant), policy};
+  it->second = {std::min(it->second.reason, request.reason), policy};
 }
 
 void BlockedSet::Remove(const kube::Request& request) {
   absl::MutexLock lock(&mu_);
   const auto it = entries_.find(TemplateOf(request));
-  if (it != entries_.end() && it->second.variant >= request.variant) entries_.erase(it);
+  if (it != entries_.end() && it->second.reason >= request.reason) entries_.erase(it);
 }
 
 void BlockedSet::Forget(const kube::Request& request) {
@@ -41,7 +41,7 @@ std::vector<BlockedSet::Blocked> BlockedSet::All() const {
   all.reserve(entries_.size());
   for (const auto& [request, entry] : entries_) {
     all.push_back({request, entry.policy});
-    all.back().request.variant = entry.variant;
+    all.back().request.reason = entry.reason;
   }
   return all;
 }

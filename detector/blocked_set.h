@@ -14,8 +14,8 @@ namespace detector {
 
 // Each template is kept with the policy that blocks it, so that it is tried again only when that
 // policy, or what it waits for, may have been mended: there may be thousands. It is kept once, with
-// the lowest variant of the requests that were blocked: a change by a user (request_variant.h) asks
-// for more than one by Karmada. Thread-safe.
+// the first reason, by name, of the requests that were blocked: one by a user has none, and asks
+// for more than one by Karmada (request_reason.h). Thread-safe.
 class BlockedSet {
  public:
   struct Blocked {
@@ -24,10 +24,10 @@ class BlockedSet {
   };
 
   void Add(const kube::Request& request, const kube::ObjectKey& policy);
-  // Removes the template, unless a request with a lower variant has been blocked: a pass for this
+  // Removes the template, unless a request with an earlier reason has been blocked: a pass for this
   // one may have ended before it came to what blocks the other.
   void Remove(const kube::Request& request);
-  // Removes the template, whatever the variant.
+  // Removes the template, whatever the reason.
   void Forget(const kube::Request& request);
   // Removes all templates of a kind.
   void RemoveKind(const kube::Gvk& gvk);
@@ -36,12 +36,12 @@ class BlockedSet {
 
  private:
   struct Entry {
-    int variant;
+    kube::Reason reason;
     kube::ObjectKey policy;
   };
 
   mutable absl::Mutex mu_;
-  std::map<kube::Request, Entry> entries_ ABSL_GUARDED_BY(mu_);  // By template, variant 0.
+  std::map<kube::Request, Entry> entries_ ABSL_GUARDED_BY(mu_);  // By template, without reason.
 };
 
 }  // namespace detector

@@ -23,7 +23,7 @@
 #include "api/policy_scope.h"
 #include "api/resources.h"
 #include "base/status.h"
-#include "detector/request_variant.h"
+#include "detector/request_reason.h"
 #include "kube/client/client.h"
 #include "kube/client/errors.h"
 #include "kube/meta/managed_fields.h"
@@ -50,7 +50,7 @@ bool WasCreatedAfter(const kube::Object& object, const kube::Object& policy) {
          kube::ResourceVersionOf(object) > kube::ResourceVersionOf(policy);
 }
 
-bool IsAboutEdit(const kube::Request& request) { return request.variant != kNotByAnEdit; }
+bool IsAboutEdit(const kube::Request& request) { return request.reason != kNotByAnEdit; }
 
 // Returns whether overrides may be the reason why Works differ from their template. Kinds without a
 // generation, and bindings without a record, do not show whether it is an edit instead.

@@ -13,7 +13,7 @@
 
 namespace detector {
 
-// Holds at most one Value for each template. Requests are kept without their variant. Thread-safe.
+// Holds at most one Value for each template. Requests are kept without their reason. Thread-safe.
 template <class Value>
 class PerTemplate {
  public:
@@ -28,19 +28,19 @@ class PerTemplate {
  protected:
   // Replaces what was there.
   void Set(kube::Request request, Value value) {
-    request.variant = 0;
+    request.reason = {};
     absl::MutexLock lock(&mu_);
     values_.insert_or_assign(std::move(request), std::move(value));
   }
   // Changes what is there, or a new Value. `change` runs under the lock.
   void Change(kube::Request request, absl::FunctionRef<void(Value&)> change) {
-    request.variant = 0;
+    request.reason = {};
     absl::MutexLock lock(&mu_);
     change(values_[std::move(request)]);
   }
   // Removes and returns what is there.
   std::optional<Value> Extract(kube::Request request) {
-    request.variant = 0;
+    request.reason = {};
     absl::MutexLock lock(&mu_);
     const auto found = values_.find(request);
     if (found == values_.end()) return std::nullopt;
@@ -51,7 +51,7 @@ class PerTemplate {
   // Returns whether there is something that `keep` accepts; removes what it refuses. `keep` runs
   // under the lock.
   bool HasOrForget(kube::Request request, absl::FunctionRef<bool(const Value&)> keep) {
-    request.variant = 0;
+    request.reason = {};
     absl::MutexLock lock(&mu_);
     const auto found = values_.find(request);
     if (found == values_.end()) return false;

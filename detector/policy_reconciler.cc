@@ -37,7 +37,7 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "detector/claims.h"
-#include "detector/request_variant.h"
+#include "detector/request_reason.h"
 #include "detector/template_filter.h"
 #include "kube/client/errors.h"
 
@@ -46,7 +46,7 @@ namespace {
 
 // Returns the request for a template on behalf of the policy.
 kube::Request RequestFor(kube::Request item, const kube::Object& policy) {
-  if (api::PolicyView(policy).IsLazy()) item.variant = kNotByAnEdit;
+  if (api::PolicyView(policy).IsLazy()) item.reason = kNotByAnEdit;
   return item;
 }
 
@@ -182,7 +182,7 @@ void PolicyReconciler<PolicyScope>::QueueBlocked(const kube::Object& policy,
     kube::Request request = item.request;
     // A policy that is not lazy acts as after an edit, also if a lazy one was blocked. That is the
     // request of QueueWaiting, too: a template that waits and is blocked is worked on once.
-    if (!is_lazy) request.variant = 0;
+    if (!is_lazy) request.reason = {};
     templates_.Add(request, kube::kInitialListPriority);
   }
 }
@@ -236,7 +236,7 @@ void PolicyReconciler<PolicyScope>::QueueClaimed(const kube::Object& policy,
     }
     // The request is the one that an edit makes: two different ones would be worked on at once.
     kube::Request request{.key = key, .gvk = *gvk};
-    if (is_lazily_claimed_(*object)) request.variant = kNotByAnEdit;
+    if (is_lazily_claimed_(*object)) request.reason = kNotByAnEdit;
     templates_.Add(request, kube::kInitialListPriority);
   }
 }

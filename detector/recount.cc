@@ -1,7 +1,7 @@
 #include "detector/recount.h"
 
 #include "api/binding.h"
-#include "detector/request_variant.h"
+#include "detector/request_reason.h"
 #include "interpreter/rule_changes.h"
 
 namespace detector {
@@ -23,7 +23,7 @@ kube::Request RecountRequest(const kube::Object& binding, const PolicyIndex& pol
                              const PolicyIndex& cluster_policies) {
   const api::ObjectReference reference = api::BindingView(binding).Resource();
   kube::Request request{.key = reference.key(), .gvk = reference.gvk()};
-  if (IsLazilyClaimed(binding, policies, cluster_policies)) request.variant = kNotByAnEdit;
+  if (IsLazilyClaimed(binding, policies, cluster_policies)) request.reason = kNotByAnEdit;
   return request;
 }
 

@@ -18,7 +18,7 @@
 #include "detector/policy_index.h"
 #include "detector/policy_reconciler.h"
 #include "detector/recount.h"
-#include "detector/request_variant.h"
+#include "detector/request_reason.h"
 #include "detector/scheduling_hints.h"
 #include "detector/template_filter.h"
 #include "detector/template_memory.h"

@@ -40,7 +40,7 @@
 #include "detector/binding_builder.h"
 #include "detector/claims.h"
 #include "detector/lazy_activation.h"
-#include "detector/request_variant.h"
+#include "detector/request_reason.h"
 #include "kube/client/errors.h"
 #include "kube/meta/specification.h"
 #include "kube/runtime/events.h"
@@ -63,7 +63,7 @@ kube::Object WithRecord(kube::Object binding, const kube::Object& object) {
 kube::UpdateOptions OptionsFor(const kube::Request& request, const kube::Object& before,
                                const kube::Object& after) {
   const bool is_guarded =
-      request.variant == kNotByAnEdit || before.spec()["suspension"] != after.spec()["suspension"];
+      request.reason == kNotByAnEdit || before.spec()["suspension"] != after.spec()["suspension"];
   kube::UpdateOptions options;
   if (is_guarded) options.precondition = kube::UpdateOptions::Precondition::kAlways;
   return options;

@@ -25,7 +25,7 @@
 #include "api/policy_scope.h"
 #include "api/resources.h"
 #include "detector/lazy_activation.h"
-#include "detector/request_variant.h"
+#include "detector/request_reason.h"
 #include "kube/meta/specification.h"
 
 namespace detector {
@@ -216,11 +216,11 @@ kube::EventHandler TemplateSource::HandlerFor(const kube::Resource& resource) {
 kube::Request TemplateSource::ListedRequest(const kube::Gvk& gvk,
                                             const kube::Object& object) const {
   kube::Request request = RequestFor(gvk, object);
-  // The pass looks for an edit itself, so the variant is right also if no lazy policy is known yet.
+  // The pass looks for an edit itself, so the reason is right also if no lazy policy is known yet.
   const bool all_known =
       deps_.policies.informer().HasSynced() && deps_.cluster_policies.informer().HasSynced();
   if (!all_known || IsLazilyGoverned(object, deps_.policies, deps_.cluster_policies)) {
-    request.variant = kNotByAnEdit;
+    request.reason = kNotByAnEdit;
   }
   return request;
 }
@@ -229,11 +229,11 @@ void TemplateSource::OnUpdate(kube::Request request, const kube::Object& before,
                               const kube::Object& after) {
   if (!kube::SpecificationChanged(before, after)) return;
   if (deps_.memory.claims.Take(request, after)) return;
-  // Only templates of lazy policies get the variant: two different requests for one object would be
+  // Only templates of lazy policies get the reason: two different requests for one object would be
   // worked on at once.
   if (ChangedByKarmada(before, after) &&
       IsLazilyGoverned(after, deps_.policies, deps_.cluster_policies)) {
-    request.variant = kNotByAnEdit;
+    request.reason = kNotByAnEdit;
   } else if (TemplateEdits::IsLater(before.resource_version(), after.resource_version())) {
     // A pass that knew the state that is gone may have written the binding after the restoration.
     deps_.memory.edits.AddRestored(request, after.resource_version());

@@ -40,8 +40,8 @@ bool SpecChanged(const kube::Object& before, const kube::Object& after) {
   return before.spec() != after.spec();
 }
 
-// The variant of a request whose key names a policy.
-constexpr int kPolicyItself = 1;
+// The reason of a request whose key names a policy.
+constexpr kube::Reason kPolicyItself = "the policy itself";
 
 // Adds the clusters that the policy selects.
 void AddSelected(const kube::Informer& clusters, const kube::Object& policy,
@@ -57,12 +57,12 @@ void AddSelected(const kube::Informer& clusters, const kube::Object& policy,
 kube::Enqueue ForPolicies(const std::shared_ptr<kube::Informer>& clusters) {
   kube::Enqueue enqueue{.when = {.update = SpecChanged, .remove = kube::Never}};
   enqueue.map = [clusters](const kube::Object& policy) {
-    std::vector<kube::Request> requests = {{.key = policy.key(), .variant = kPolicyItself}};
+    std::vector<kube::Request> requests = {{.key = policy.key(), .reason = kPolicyItself}};
     AddSelected(*clusters, policy, requests);
     return requests;
   };
   enqueue.map_update = [clusters](const kube::Object& before, const kube::Object& after) {
-    std::vector<kube::Request> requests = {{.key = after.key(), .variant = kPolicyItself}};
+    std::vector<kube::Request> requests = {{.key = after.key(), .reason = kPolicyItself}};
     AddSelected(*clusters, before, requests);
     AddSelected(*clusters, after, requests);
     return requests;
@@ -77,7 +77,7 @@ ClusterTaintPolicyReconciler::ClusterTaintPolicyReconciler(kube::Manager& manage
 
 absl::StatusOr<kube::Action> ClusterTaintPolicyReconciler::Reconcile(const kube::Request& request,
                                                                      const base::StopToken& stop) {
-  if (request.variant == kPolicyItself) {
+  if (request.reason == kPolicyItself) {
     ReportUnmatchable(request.key);
     return kube::Action::Done();
   }

@@ -17,7 +17,7 @@ class ClusterTaintPolicyReconciler : public kube::Reconciler {
   // REQUIRES: the manager outlives the reconciler.
   explicit ClusterTaintPolicyReconciler(kube::Manager& manager);
 
-  // The request's key names a Cluster; that of a request with a variant, a ClusterTaintPolicy.
+  // The request's key names a Cluster; that of a request with a reason, a ClusterTaintPolicy.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 

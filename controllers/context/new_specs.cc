@@ -10,8 +10,8 @@ namespace controllers {
 void QueueNewSpecs(const Context& context, kube::Controller& controller, NewSpecs what) {
   const auto informer = context.InformerOf(what.resource);
   const auto queue = [&manager = context.manager, &queue = controller.queue(),
-                      variant = what.variant](const kube::Object& object) {
-    if (manager.IsLeader()) queue.Add({.key = object.key(), .variant = variant});
+                      reason = what.reason](const kube::Object& object) {
+    if (manager.IsLeader()) queue.Add({.key = object.key(), .reason = reason});
   };
   kube::EventHandler handler;
   handler.on_add = [queue](const kube::ObjectPtr& object, bool initial) {

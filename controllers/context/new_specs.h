@@ -16,10 +16,10 @@ struct NewSpecs {
   kube::Resource resource;
   // Returns whether an update changed what the report is about.
   std::function<bool(const kube::Object& before, const kube::Object& after)> differs;
-  int variant = 1;  // Of the requests.
+  kube::Reason reason;  // Of the requests.
 };
 
-// While this process leads, queues a request with the object's key and `variant` whenever an object
+// While this process leads, queues a request with the object's key and `reason` whenever an object
 // is created, or changed so that `differs` holds. Objects of the first list are not queued. Ends
 // when `controller` is destroyed.
 void QueueNewSpecs(const Context& context, kube::Controller& controller, NewSpecs what);

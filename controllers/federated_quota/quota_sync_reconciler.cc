@@ -67,7 +67,7 @@ absl::StatusOr<kube::Action> QuotaSyncReconciler::Reconcile(const kube::Request&
                                                             const base::StopToken& stop) {
   const kube::ObjectPtr quota =
       manager_.cluster().Find(api::FederatedResourceQuotas(), request.key);
-  if (request.variant == kReportAbsent) {
+  if (request.reason == kReportAbsent) {
     if (quota != nullptr) ReportAbsentClusters(*quota);
     return kube::Action::Done();
   }
@@ -185,7 +185,7 @@ absl::Status RegisterQuotaSync(const Context& context, int workers) {
   QueueNewSpecs(context, controller,
                 {.resource = api::FederatedResourceQuotas(),
                  .differs = OtherAssignments,
-                 .variant = QuotaSyncReconciler::kReportAbsent});
+                 .reason = QuotaSyncReconciler::kReportAbsent});
   OnExecutionNamespace(context, controller, [&queue, quotas](const std::string& cluster) {
     for (const kube::ObjectPtr& quota : quotas->store().List()) {
       if (!api::FederatedResourceQuotaView(*quota).IsAssigned(cluster)) continue;

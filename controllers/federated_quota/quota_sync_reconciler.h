@@ -25,12 +25,12 @@ class QuotaSyncReconciler : public kube::Reconciler {
   // `seen` has the quotas that were deleted. REQUIRES: `manager` outlives the reconciler.
   QuotaSyncReconciler(kube::Manager& manager, std::shared_ptr<SeenDeletions> seen);
 
-  // The request names a FederatedResourceQuota; with `variant` kReportAbsent, one whose assignments
+  // The request names a FederatedResourceQuota; with `reason` kReportAbsent, one whose assignments
   // are new: clusters that do not exist are reported, and nothing else is done.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
-  static constexpr int kReportAbsent = 1;
+  static constexpr kube::Reason kReportAbsent = "report absent clusters";
 
  private:
   struct Synced {

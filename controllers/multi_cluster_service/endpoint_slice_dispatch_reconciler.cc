@@ -122,7 +122,7 @@ EndpointSliceDispatchReconciler::EndpointSliceDispatchReconciler(
 absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::Reconcile(
     const kube::Request& request, const base::StopToken& stop) {
   kube::ClusterClient& client = manager_.cluster();
-  if (request.variant == kReportUnfit) {
+  if (request.reason == kReportUnfit) {
     ReportUnfitClusters(client, recorder_, ServiceRole::kConsumer, request);
     return kube::Action::Done();
   }

@@ -47,7 +47,7 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
       std::shared_ptr<DeterminedConditions> determined = std::make_shared<DeterminedConditions>(),
       std::shared_ptr<SeenDeletions> seen = std::make_shared<SeenDeletions>());
 
-  // The request names a collected Work, which may be missing; with `variant` kReportUnfit, see
+  // The request names a collected Work, which may be missing; with `reason` kReportUnfit, see
   // unfit_clusters.h.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;

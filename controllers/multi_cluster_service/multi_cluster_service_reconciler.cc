@@ -89,7 +89,7 @@ MultiClusterServiceReconciler::MultiClusterServiceReconciler(Deps deps)
 absl::StatusOr<kube::Action> MultiClusterServiceReconciler::Reconcile(const kube::Request& request,
                                                                       const base::StopToken& stop) {
   kube::ClusterClient& client = deps_.manager.cluster();
-  if (request.variant == kReportUnfit) {
+  if (request.reason == kReportUnfit) {
     ReportUnfitClusters(client, recorder_, ServiceRole::kProvider, request);
     return kube::Action::Done();
   }

@@ -41,7 +41,7 @@ class MultiClusterServiceReconciler : public kube::Reconciler {
   // REQUIRES: what `deps` refers to outlives the reconciler.
   explicit MultiClusterServiceReconciler(Deps deps);
 
-  // The request names a MultiClusterService, which may be missing; with `variant` kReportUnfit, see
+  // The request names a MultiClusterService, which may be missing; with `reason` kReportUnfit, see
   // unfit_clusters.h.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;

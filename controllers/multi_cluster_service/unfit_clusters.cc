@@ -78,7 +78,7 @@ void ReportUnfitClusters(kube::ClusterClient& control_plane, kube::EventRecorder
 void QueueUnfitReports(const Context& context, kube::Controller& controller, ServiceRole role) {
   QueueNewSpecs(
       context, controller,
-      {.resource = api::MultiClusterServices(), .differs = OtherSpec, .variant = kReportUnfit});
+      {.resource = api::MultiClusterServices(), .differs = OtherSpec, .reason = kReportUnfit});
   const auto report =
       [&manager = context.manager, &queue = controller.queue(), role,
        services = context.InformerOf(api::MultiClusterServices())](const kube::Object& cluster) {
@@ -86,7 +86,7 @@ void QueueUnfitReports(const Context& context, kube::Controller& controller, Ser
         const std::string name(cluster.name());
         for (const kube::ObjectPtr& service : services->store().List()) {
           if (!Means(*service, role, name)) continue;
-          queue.Add({.key = service->key(), .cluster = name, .variant = kReportUnfit});
+          queue.Add({.key = service->key(), .cluster = name, .reason = kReportUnfit});
         }
       };
   kube::EventHandler handler;

@@ -21,9 +21,9 @@
 
 namespace controllers {
 
-// The variant of requests for warnings: `key` is that of a MultiClusterService, and `cluster` that
+// The reason of requests for warnings: `key` is that of a MultiClusterService, and `cluster` that
 // of the only cluster to look at, or "" for all of them.
-inline constexpr int kReportUnfit = 1;
+inline constexpr kube::Reason kReportUnfit = "report unfit clusters";
 
 // Returns whether the service means the cluster in that role.
 bool Means(const kube::Object& service, api::ServiceRole role, absl::string_view cluster);

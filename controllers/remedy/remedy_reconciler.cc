@@ -38,7 +38,7 @@ bool OtherSpec(const kube::Object& before, const kube::Object& after) {
 
 absl::StatusOr<kube::Action> RemedyReconciler::Reconcile(const kube::Request& request,
                                                          const base::StopToken& stop) {
-  if (request.variant == kReportAbsent) {
+  if (request.reason == kReportAbsent) {
     ReportAbsentClusters(request.key);
     return kube::Action::Done();
   }
@@ -97,7 +97,7 @@ absl::Status RegisterRemedy(const Context& context, int workers) {
   QueueNewSpecs(context, controller,
                 {.resource = api::Remedies(),
                  .differs = OtherSpec,
-                 .variant = RemedyReconciler::kReportAbsent});
+                 .reason = RemedyReconciler::kReportAbsent});
   return absl::OkStatus();
 }
 

@@ -23,12 +23,12 @@ class RemedyReconciler : public kube::Reconciler {
   explicit RemedyReconciler(kube::Manager& manager)
       : manager_(manager), recorder_(manager.events(), api::kRemedyController) {}
 
-  // The request names a Cluster; with `variant` kReportAbsent, a Remedy that is new: clusters that
+  // The request names a Cluster; with `reason` kReportAbsent, a Remedy that is new: clusters that
   // it names and that do not exist are reported, and nothing else is done.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
-  static constexpr int kReportAbsent = 1;
+  static constexpr kube::Reason kReportAbsent = "report absent clusters";
 
  private:
   void ReportAbsentClusters(const kube::ObjectKey& remedy);

@@ -35,12 +35,12 @@ bool IsPropagated(const kube::Object& autoscaler) {
 }
 
 // Returns no request for a reference that names no object.
-std::vector<kube::Request> TargetOf(const kube::Object& autoscaler, int variant) {
+std::vector<kube::Request> TargetOf(const kube::Object& autoscaler, kube::Reason reason) {
   const json::Value& reference = autoscaler.spec()["scaleTargetRef"];
   const auto gvk = kube::ParseGvk(reference["apiVersion"].AsString(), reference["kind"].AsString());
   const std::string name(reference["name"].AsString());
   if (!gvk.ok() || gvk->empty() || name.empty()) return {};
-  return {{.key = {std::string(autoscaler.ns()), name}, .gvk = *gvk, .variant = variant}};
+  return {{.key = {std::string(autoscaler.ns()), name}, .gvk = *gvk, .reason = reason}};
 }
 
 std::string IndexOf(const kube::Request& target) {
@@ -80,7 +80,7 @@ absl::StatusOr<kube::Action> ScaleTargetReconciler::Reconcile(const kube::Reques
       client.ByIndex(api::HorizontalPodAutoscalers(), kByTarget, IndexOf(request));
   const bool wanted = std::any_of(autoscalers.begin(), autoscalers.end(),
                                   [](const auto& found) { return IsPropagated(*found); });
-  if (!wanted && request.variant != kRelease) return kube::Action::Done();
+  if (!wanted && request.reason != kRelease) return kube::Action::Done();
   const auto resource = client.mapper().ForKind(request.gvk, stop);
   RETURN_IF_ERROR(base::Annotate(resource.status(), "finding what scales ", request.ToString()));
   // An autoscaler's reference is about its own namespace. A server would answer with the object of

@@ -19,13 +19,13 @@ class ScaleTargetReconciler : public kube::Reconciler {
   // REQUIRES: `manager` outlives the reconciler.
   explicit ScaleTargetReconciler(kube::Manager& manager) : manager_(manager) {}
 
-  // The request names a scale target: its kind and its key. `variant` is kRelease if an autoscaler
+  // The request names a scale target: its kind and its key. `reason` is kRelease if an autoscaler
   // has let go of it: then the label is removed unless another one scales it.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
-  static constexpr int kMark = 0;
-  static constexpr int kRelease = 1;
+  static constexpr kube::Reason kMark = {};
+  static constexpr kube::Reason kRelease = "release";
 
  private:
   kube::Manager& manager_;

@@ -102,9 +102,9 @@ absl::Status ServiceImportReconciler::DeleteDerived(const kube::Request& request
   const kube::ObjectPtr service = client.Find(api::Services(), api::DerivedServiceOf(request.key));
   if (service == nullptr || service->IsDeleting()) return absl::OkStatus();
   const bool is_derived = api::ServiceImportOf(*service) == request.key ||
-                          (request.variant == kWasDeleted && MayBeUpstreams(*service));
+                          (request.reason == kWasDeleted && MayBeUpstreams(*service));
   if (!is_derived) return absl::OkStatus();
-  if (request.variant != kWasDeleted) {
+  if (request.reason != kWasDeleted) {
     // The cache may be behind an import that has just been made; then it brings the next pass.
     const absl::Status live = client.raw().Get(api::ServiceImports(), request.key, stop).status();
     if (!kube::IsGone(live)) return live;
@@ -139,7 +139,7 @@ std::vector<kube::Request> RequestForImportOf(const kube::Object& service) {
 
 std::vector<kube::Request> RequestAfterDeletion(const kube::Object& service_import) {
   if (!api::ServiceImportView(service_import).IsClusterSetIp()) return {};
-  return {{.key = service_import.key(), .variant = ServiceImportReconciler::kWasDeleted}};
+  return {{.key = service_import.key(), .reason = ServiceImportReconciler::kWasDeleted}};
 }
 
 }  // namespace

@@ -21,12 +21,12 @@ class ServiceImportReconciler : public kube::Reconciler {
   // REQUIRES: `manager` outlives the reconciler.
   explicit ServiceImportReconciler(kube::Manager& manager);
 
-  // The request names a ServiceImport, which may be gone; with `variant` kWasDeleted it was of type
+  // The request names a ServiceImport, which may be gone; with `reason` kWasDeleted it was of type
   // ClusterSetIP, and was deleted while this process was running.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
-  static constexpr int kWasDeleted = 1;
+  static constexpr kube::Reason kWasDeleted = "deleted";
 
  private:
   // Returns whether anything was written.

@@ -39,10 +39,10 @@ kube::MapFn SlicesOfWork(SliceCollector collector,
     if (cluster.empty()) return requests;
     const kube::ObjectKey service = DemandedService(work, collector);
     if (!service.name.empty() && collector == SliceCollector::kMultiClusterService) {
-      requests.push_back({.key = service, .cluster = cluster, .variant = kSlicesOfService});
+      requests.push_back({.key = service, .cluster = cluster, .reason = kSlicesOfService});
     }
     if (api::IsCollectedSlice(work)) {
-      requests.push_back({.key = api::SliceOf(work), .cluster = cluster, .variant = kOneSlice});
+      requests.push_back({.key = api::SliceOf(work), .cluster = cluster, .reason = kOneSlice});
     }
     return requests;
   };
@@ -58,7 +58,7 @@ kube::Enqueue OnEndOfDemand(const std::shared_ptr<SeenDeletions>& seen) {
     const kube::ObjectKey service = DemandedService(last, SliceCollector::kMultiClusterService);
     if (cluster.empty() || service.name.empty()) return {};
     seen->Note(DemandOf(work.ns(), service));
-    return {{.key = service, .cluster = cluster, .variant = kSlicesOfService}};
+    return {{.key = service, .cluster = cluster, .reason = kSlicesOfService}};
   };
   return enqueue;
 }
@@ -118,7 +118,7 @@ Slices BuildBySlice(const Context& context, const SliceCollection& collection,
   // The handlers in members end before the queue does.
   controller.Keep(std::shared_ptr<void>(nullptr, [sources](void*) { sources->LeaveAll(); }));
   OnExecutionNamespace(context, controller, [&queue](const std::string& cluster) {
-    queue.Add({.key = {}, .cluster = cluster, .variant = kAllSlices});
+    queue.Add({.key = {}, .cluster = cluster, .reason = kAllSlices});
   });
   return {sources, queue};
 }

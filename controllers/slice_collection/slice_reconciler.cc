@@ -54,14 +54,14 @@ absl::StatusOr<kube::Action> SliceReconciler::Reconcile(const kube::Request& req
     Forget(request.cluster);
     return kube::Action::Done();
   }
-  if (request.variant == kOneSlice) return ReconcileSlice(request, *cluster, stop);
+  if (request.reason == kOneSlice) return ReconcileSlice(request, *cluster, stop);
   const std::optional<SliceSources::Listed> listed = sources_->ListedIn(request.cluster);
   if (!listed.has_value()) {
     ForgetReviews(request.cluster);
     if (!sources_->Follows(request.cluster)) Forget(request.cluster);
     return kube::Action::Done();
   }
-  if (request.variant == kSlicesOfService) {
+  if (request.reason == kSlicesOfService) {
     QueueService(request.cluster, request.key, *listed);
     return ReviewService(request.cluster, request.key, *listed);
   }
@@ -70,7 +70,7 @@ absl::StatusOr<kube::Action> SliceReconciler::Reconcile(const kube::Request& req
 }
 
 void SliceReconciler::QueueSlice(const std::string& cluster, const kube::ObjectKey& slice) {
-  queue_->Add({.key = slice, .cluster = cluster, .variant = kOneSlice});
+  queue_->Add({.key = slice, .cluster = cluster, .reason = kOneSlice});
 }
 
 void SliceReconciler::QueueService(const std::string& cluster, const kube::ObjectKey& service,
@@ -285,8 +285,8 @@ void SliceReconciler::QueueReview(const std::string& cluster, const kube::Object
     absl::MutexLock lock(&mu_);
     if (excessive_.contains({cluster, service})) return;
   }
-  const int variant = service.name.empty() ? kAllSlices : kSlicesOfService;
-  queue_->AddAfter({.key = service, .cluster = cluster, .variant = variant},
+  const kube::Reason reason = service.name.empty() ? kAllSlices : kSlicesOfService;
+  queue_->AddAfter({.key = service, .cluster = cluster, .reason = reason},
                    SliceLimits::kChoiceLasts);
 }
 

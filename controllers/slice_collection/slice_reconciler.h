@@ -56,7 +56,7 @@ class SliceReconciler : public kube::Reconciler {
   // pass.
   void Attach(kube::WorkQueue& queue) { queue_ = &queue; }
 
-  // The request is one of the variants of slice_sources.h.
+  // The request is one of those of slice_sources.h.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 

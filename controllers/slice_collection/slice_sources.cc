@@ -79,9 +79,9 @@ absl::Status SliceSources::Follow(const std::string& cluster) {
 
 // What is there when a kind is first listed is looked at as a whole (kAllSlices).
 kube::EventHandler SliceSources::HandlerFor(const std::string& cluster, bool is_slice) {
-  const int variant = is_slice ? kOneSlice : kSlicesOfService;
-  const auto look = [&queue = *queue_, cluster, variant](const kube::ObjectPtr& object) {
-    queue.Add({.key = object->key(), .cluster = cluster, .variant = variant});
+  const kube::Reason reason = is_slice ? kOneSlice : kSlicesOfService;
+  const auto look = [&queue = *queue_, cluster, reason](const kube::ObjectPtr& object) {
+    queue.Add({.key = object->key(), .cluster = cluster, .reason = reason});
   };
   kube::EventHandler handler;
   handler.on_add = [look](const kube::ObjectPtr& object, bool initial) {

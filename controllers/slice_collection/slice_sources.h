@@ -20,10 +20,12 @@
 
 namespace controllers {
 
-// Variants of the requests of the loop over slices. All name a cluster.
-inline constexpr int kOneSlice = 0;         // The key is that of a slice.
-inline constexpr int kSlicesOfService = 1;  // The key is that of a Service.
-inline constexpr int kAllSlices = 2;        // Every slice that is collected, or has to be.
+// Reasons of the requests of the loop over slices. All name a cluster.
+inline constexpr kube::Reason kOneSlice;  // The key is that of a slice.
+inline constexpr kube::Reason kSlicesOfService =
+    "slices of the service";  // The key is that of a Service.
+inline constexpr kube::Reason kAllSlices =
+    "all slices";  // Every slice that is collected, or has to be.
 
 // A slice weighs 1 for each of these that it begins: the 100 endpoints that Kubernetes puts into a
 // slice take less, with all that is known of them, and a slice as large as can be stored weighs 24.

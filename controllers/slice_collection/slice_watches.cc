@@ -56,7 +56,7 @@ absl::StatusOr<kube::Action> SliceWatches::Reconcile(const kube::Request& reques
       cluster != nullptr && !cluster->IsDeleting() && api::ClusterView(*cluster).IsPush();
   if (!is_ours || !IsNeeded(name)) {
     // So that the loop over slices forgets it, too.
-    if (sources_->Follows(name)) queue_.Add({.cluster = name, .variant = kAllSlices});
+    if (sources_->Follows(name)) queue_.Add({.cluster = name, .reason = kAllSlices});
     sources_->Leave(name);
     Forget(name);
     return kube::Action::Done();
@@ -69,7 +69,7 @@ absl::StatusOr<kube::Action> SliceWatches::Reconcile(const kube::Request& reques
   const std::vector<SliceSources::Waiting> waiting = sources_->NotListed(name);
   if (waiting.empty()) ReportEnd(name);
   const kube::Action next = Await(*cluster, waiting);
-  if (sources_->TakeNews(name)) queue_.Add({.cluster = name, .variant = kAllSlices});
+  if (sources_->TakeNews(name)) queue_.Add({.cluster = name, .reason = kAllSlices});
   return next;
 }
 

@@ -79,8 +79,8 @@ void MemberWatches::Attach(const std::string& cluster,
     absl::erase_if(attached_, [](const auto& entry) { return entry.second.expired(); });
   }
   const kube::Gvk gvk = informer->resource().gvk;
-  const auto request_for = [cluster, gvk](const kube::ObjectPtr& object, int variant) {
-    return kube::Request{.key = object->key(), .gvk = gvk, .cluster = cluster, .variant = variant};
+  const auto request_for = [cluster, gvk](const kube::ObjectPtr& object, kube::Reason reason) {
+    return kube::Request{.key = object->key(), .gvk = gvk, .cluster = cluster, .reason = reason};
   };
   kube::EventHandler handler;
   handler.on_add = [this, request_for](const kube::ObjectPtr& object, bool initial) {

@@ -21,7 +21,7 @@ absl::Status RegisterWorkStatus(const Context& context, const WorkStatusWorkers&
   const std::shared_ptr<kube::Informer> works = context.InformerOf(api::Works());
   const auto cluster_itself = [](const kube::Object& cluster) {
     return std::vector<kube::Request>{
-        {.key = {}, .cluster = std::string(cluster.name()), .variant = kClusterLeft}};
+        {.key = {}, .cluster = std::string(cluster.name()), .reason = kClusterLeft}};
   };
   auto reconciler = std::make_unique<WorkStatusReconciler>(WorkStatusDeps{
       context.manager, context.objects, context.status, context.rechecks, context.interpreter});

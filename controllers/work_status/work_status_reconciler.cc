@@ -36,9 +36,9 @@
 namespace controllers {
 namespace {
 
-// Returns the request without its variant.
+// Returns the request without its reason.
 kube::Request ObjectOf(kube::Request request) {
-  request.variant = kMemberObjectSeen;
+  request.reason = kMemberObjectSeen;
   return request;
 }
 
@@ -84,7 +84,7 @@ WorkStatusReconciler::WorkStatusReconciler(WorkStatusDeps deps)
 
 absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request& request,
                                                              const base::StopToken& stop) {
-  if (request.variant == kLongUnhealthyObjects) return health_.ReportLong();
+  if (request.reason == kLongUnhealthyObjects) return health_.ReportLong();
   const kube::ObjectPtr cluster =
       deps_.manager.cluster().Find(api::Clusters(), {"", request.cluster});
   // A cluster that has left needs nothing; for a pull cluster its agent does the work of this loop.
@@ -99,7 +99,7 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
     return kube::Action::Done();
   }
   // The cluster has returned meanwhile.
-  if (request.variant == kClusterLeft) return kube::Action::Done();
+  if (request.reason == kClusterLeft) return kube::Action::Done();
   Observed observed;
   observed.cluster = request.cluster;
   const absl::Status done = ReconcileObject(request, observed, stop);
@@ -157,7 +157,7 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
     health_.Forget(request.cluster, request.gvk, request.key);
     deps_.objects.Forget(request.cluster, request.gvk, request.key);
   }
-  if (request.variant == kMemberObjectDeleted) return recreation_.Run(request, stop);
+  if (request.reason == kMemberObjectDeleted) return recreation_.Run(request, stop);
   if (observed.object == nullptr) return absl::OkStatus();
   const kube::ObjectKey key = WorkNamedBy(*observed.object);
   // The Work of another cluster may belong to another control plane, so such an object is ignored.

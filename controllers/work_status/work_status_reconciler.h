@@ -26,28 +26,28 @@
 
 namespace controllers {
 
-// Variants of this loop's requests. An object that is missing from the cache may never have
+// Reasons of this loop's requests. An object that is missing from the cache may never have
 // existed, so only the event of its deletion makes this loop create it again: the first application
 // is the execution loop's task, and both loops must not report on one object.
-inline constexpr int kMemberObjectSeen = 0;
-inline constexpr int kMemberObjectDeleted = 1;
+inline constexpr kube::Reason kMemberObjectSeen;
+inline constexpr kube::Reason kMemberObjectDeleted = "deleted";
 // The request names only a cluster that has left; everything about it is forgotten.
-inline constexpr int kClusterLeft = 2;
+inline constexpr kube::Reason kClusterLeft = "cluster left";
 // The request names nothing; what has been unhealthy for long is reported.
-inline constexpr int kLongUnhealthyObjects = 3;
+inline constexpr kube::Reason kLongUnhealthyObjects = "unhealthy for long";
 
 class WorkStatusReconciler : public kube::Reconciler {
  public:
   // REQUIRES: everything in `deps` outlives the reconciler.
   explicit WorkStatusReconciler(WorkStatusDeps deps);
 
-  // Puts requests of the variant kLongUnhealthyObjects into the queue when they are due. Call it
+  // Puts requests of the reason kLongUnhealthyObjects into the queue when they are due. Call it
   // before the loop runs. REQUIRES: the queue outlives the reconciler's last pass.
   void Attach(kube::WorkQueue& queue) {
-    health_.LookWith(queue, {.variant = kLongUnhealthyObjects});
+    health_.LookWith(queue, {.reason = kLongUnhealthyObjects});
   }
 
-  // The request names an object in a member by cluster, gvk and key; its variant is one of the
+  // The request names an object in a member by cluster, gvk and key; its reason is one of the
   // above. Objects of pull clusters are left to their agents, whatever queued them.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;

@@ -139,7 +139,7 @@ void Controller::Impl::Process(const WorkQueue::Taken& taken, const base::StopTo
   metrics.active_workers.Add(-1);
   if (base::VlogOnFor(options.name, kPassLevel)) {
     base::LogInfo("reconciled", {{"controller", options.name},
-                                 {"request", taken.request.ToString()},
+                                 {"request", taken.request.Describe()},
                                  {"took", absl::FormatDuration(took)},
                                  {"outcome", OutcomeOf(result)}});
   }
@@ -197,7 +197,7 @@ void Controller::Impl::LogFailure(const Request& request, const absl::Status& er
   const std::string more = verdict.More();
   base::LogError(more.empty() ? "reconcile failed" : absl::StrCat("reconcile failed, ", more),
                  {{"controller", options.name},
-                  {"request", request.ToString()},
+                  {"request", request.Describe()},
                   {"retry", base::IsTerminal(error) ? "no" : "yes"},
                   {"error", error}});
 }

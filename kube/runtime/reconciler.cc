@@ -8,4 +8,8 @@ std::string Request::ToString() const {
                       key.ToString());
 }
 
+std::string Request::Describe() const {
+  return reason == Reason() ? ToString() : absl::StrCat(ToString(), " (", reason.name(), ")");
+}
+
 }  // namespace kube

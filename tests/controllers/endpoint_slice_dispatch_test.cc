@@ -229,7 +229,7 @@ TEST_CASE_METHOD(Fixture, "consumers that cannot take part keep what they have")
   REQUIRE(Reconcile().ok());
   CHECK(SliceIn("m2").root()["endpoints"].size() == 1);
   CHECK(SliceIn("m3").root()["endpoints"].size() == 2);
-  REQUIRE(reconciler->Reconcile({.key = kShopWeb, .variant = controllers::kReportUnfit}, {}).ok());
+  REQUIRE(reconciler->Reconcile({.key = kShopWeb, .reason = controllers::kReportUnfit}, {}).ok());
   CHECK(recorded->All() ==
         std::vector<std::string>{
             "Warning SyncServiceFailed MultiClusterService: Consumer cluster m2 is not ready, skip "

@@ -33,7 +33,7 @@ struct Fixture : tests::MembersFixture {
     scripted.Enable(interpreter::Operation::kInterpretHealth);
     recorder.emplace(*events, "test");
     reports.emplace(*manager, scripted, *recorder);
-    reports->LookWith(queue, {.variant = 3});
+    reports->LookWith(queue, {.reason = "look"});
     PutCached(api::ResourceBindings(), kube::Object::Make(api::ResourceBindings().gvk, binding));
     for (const auto& [name, value] : api::scope::Namespaced::NamingAnnotations(binding)) {
       work.SetAnnotation(name, value);

@@ -50,7 +50,7 @@ struct Fixture : MultiClusterServiceFixture {
   void Report(const std::string& cluster = "") {
     REQUIRE(reconciler
                 ->Reconcile(
-                    {.key = kShopWeb, .cluster = cluster, .variant = controllers::kReportUnfit}, {})
+                    {.key = kShopWeb, .cluster = cluster, .reason = controllers::kReportUnfit}, {})
                 .ok());
   }
   kube::Object Target() const { return server->Find(api::Services(), kShopWeb); }

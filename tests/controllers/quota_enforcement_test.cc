@@ -56,8 +56,8 @@ struct Fixture : tests::LoopsFixture {
     PutCached(api::FederatedResourceQuotas(), Quota(overall, status));
   }
   void Put(const kube::Object& binding) { PutCached(api::ResourceBindings(), binding); }
-  absl::StatusOr<kube::Action> Reconcile(int variant = 0) {
-    return reconciler->Reconcile({.key = kTeam, .variant = variant}, {});
+  absl::StatusOr<kube::Action> Reconcile(kube::Reason reason = {}) {
+    return reconciler->Reconcile({.key = kTeam, .reason = reason}, {});
   }
   std::string Used() const {
     const kube::Object quota = server->Find(api::FederatedResourceQuotas(), kTeam);

@@ -50,8 +50,8 @@ struct Fixture : tests::LoopsFixture {
               kube::Object::Make(api::Namespaces().gvk, {"", absl::StrCat("karmada-es-", name)}));
   }
   void Put(const kube::Object& quota) { PutCached(api::FederatedResourceQuotas(), quota); }
-  absl::Status Reconcile(int variant = 0) {
-    return reconciler->Reconcile({.key = kTeam, .variant = variant}, {}).status();
+  absl::Status Reconcile(kube::Reason reason = {}) {
+    return reconciler->Reconcile({.key = kTeam, .reason = reason}, {}).status();
   }
   kube::Object WorkIn(const std::string& cluster) const {
     return server->Find(api::Works(), {"karmada-es-" + cluster,

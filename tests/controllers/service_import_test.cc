@@ -48,8 +48,8 @@ struct Fixture : tests::LoopsFixture {
     REQUIRE(Eventually(
         [&] { return informers.Get(api::ServiceImports())->store().Find(kDb) == nullptr; }));
   }
-  absl::Status Reconcile(int variant = 0) {
-    return reconciler->Reconcile({.key = kDb, .variant = variant}, {}).status();
+  absl::Status Reconcile(kube::Reason reason = {}) {
+    return reconciler->Reconcile({.key = kDb, .reason = reason}, {}).status();
   }
   kube::Object Derived() const { return server->Find(api::Services(), kDerived); }
   size_t Writes() const {

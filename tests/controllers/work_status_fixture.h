@@ -82,12 +82,13 @@ struct WorkStatusFixture : MembersFixture {
     REQUIRE(Eventually(
         [&] { return *objects.Find("m1", kube::Object::Make(kind.gvk, kApp), {}) == nullptr; }));
   }
-  absl::Status Reconcile(const kube::Resource& kind, int variant = controllers::kMemberObjectSeen) {
+  absl::Status Reconcile(const kube::Resource& kind,
+                         kube::Reason reason = controllers::kMemberObjectSeen) {
     kube::Request request;
     request.cluster = "m1";
     request.gvk = kind.gvk;
     request.key = kApp;
-    request.variant = variant;
+    request.reason = reason;
     return reconciler->Reconcile(request, {}).status();
   }
   // Reconciles as after the deletion of the object in the member.

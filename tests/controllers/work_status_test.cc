@@ -498,7 +498,7 @@ TEST_CASE_METHOD(Fixture, "failures in a cluster are forgotten after it has left
   REQUIRE(Eventually([&] { return cluster.Find(api::Clusters(), {"", "m1"}) == nullptr; }));
   REQUIRE(reconciler
               ->Reconcile(
-                  {.key = {}, .gvk = {}, .cluster = "m1", .variant = controllers::kClusterLeft}, {})
+                  {.key = {}, .gvk = {}, .cluster = "m1", .reason = controllers::kClusterLeft}, {})
               .ok());
   PutCached(api::Clusters(), there);
   rules.fails = false;

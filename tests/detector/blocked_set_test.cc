@@ -28,11 +28,11 @@ TEST_CASE("a blocked template is kept with the policy that blocks it") {
   CHECK(set.All().empty());
 }
 
-TEST_CASE("a blocked template is kept with the lowest variant of its requests") {
+TEST_CASE("a blocked template is kept with the first reason of its requests") {
   detector::BlockedSet set;
   const kube::Request by_user{.key = {"a", "x"}, .gvk = kConfigMap};
   kube::Request by_karmada = by_user;
-  by_karmada.variant = 1;
+  by_karmada.reason = "by Karmada";
   const auto kept = [&] { return set.All().at(0).request; };
   set.Add(by_karmada, {"a", "p"});
   CHECK(kept() == by_karmada);
@@ -53,10 +53,10 @@ TEST_CASE("a blocked template is kept with the lowest variant of its requests") 
 TEST_CASE("a template that only a change by Karmada has blocked goes with any request") {
   detector::BlockedSet set;
   kube::Request request{.key = {"a", "x"}, .gvk = kConfigMap};
-  request.variant = 1;
+  request.reason = "by Karmada";
   set.Add(request, {"a", "p"});
   SECTION("the same") {}
-  SECTION("a user's") { request.variant = 0; }
+  SECTION("a user's") { request.reason = {}; }
   set.Remove(request);
   CHECK(set.All().empty());
 }

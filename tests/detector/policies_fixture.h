@@ -95,10 +95,10 @@ struct PoliciesFixture : MembersFixture {
     policy.Set({"spec", "priority"}, priority);
     PutIndexed(name, policy);
   }
-  // A pass over the template, for the request with this variant.
-  absl::Status Pass(int variant = 0) {
+  // A pass over the template, for the request with this reason.
+  absl::Status Pass(kube::Reason reason = {}) {
     kube::Request request{.key = kWeb, .gvk = kDeployments.gvk};
-    request.variant = variant;
+    request.reason = reason;
     const absl::Status result = reconciler->Reconcile(request, {}).status();
     REQUIRE(Shows(kDeployments, server->Find(kDeployments, kWeb)));
     return result;

@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "detector/request_variant.h"
+#include "detector/request_reason.h"
 #include "tests/detector/policies_fixture.h"
 
 namespace {
@@ -197,8 +197,8 @@ TEST_CASE_METHOD(Fixture,
   SeeEdit();
   REQUIRE(Pass().ok());
   SetIn("p", "placement", Json(kInM1));
-  for (const int variant : {0, kNotByAnEdit}) {
-    REQUIRE(Pass(variant).ok());
+  for (const kube::Reason reason : {kube::Reason(), kNotByAnEdit}) {
+    REQUIRE(Pass(reason).ok());
     CHECK(Binding().spec()["placement"] == Json("{}"));
   }
   Edit();  // Nobody has seen it: it was made while nobody led.
@@ -215,8 +215,8 @@ TEST_CASE_METHOD(Fixture, "a lazy policy waits for an edit at a binding that ups
   binding.EraseAnnotation(api::kPassedTemplateAnnotation);
   PutCached(api::ResourceBindings(), binding);
   SetIn("p", "placement", Json(kInM1));
-  for (const int variant : {0, kNotByAnEdit}) {
-    REQUIRE(Pass(variant).ok());
+  for (const kube::Reason reason : {kube::Reason(), kNotByAnEdit}) {
+    REQUIRE(Pass(reason).ok());
     CHECK(Binding().spec()["placement"] == Json("{}"));
   }
   SECTION("of the labels, which shows in no generation") {
@@ -337,11 +337,11 @@ TEST_CASE_METHOD(Fixture, "a template that only Karmada has changed is blocked a
   SetIn("p", "dependentOverrides", Json(R"(["o"])"));
   CHECK_FALSE(Pass(kNotByAnEdit).ok());
   REQUIRE(IsBlocked());
-  CHECK(memory.blocked.All()[0].request.variant == kNotByAnEdit);
+  CHECK(memory.blocked.All()[0].request.reason == kNotByAnEdit);
   SECTION("until a user changes it as well") {
     CHECK_FALSE(Pass().ok());
     CHECK_FALSE(Pass(kNotByAnEdit).ok());
-    CHECK(memory.blocked.All().at(0).request.variant == 0);
+    CHECK(memory.blocked.All().at(0).request.reason == kube::Reason());
   }
   SECTION("until nothing is missing") {
     server->Put(api::OverridePolicies(),

@@ -10,7 +10,7 @@
 #include "api/keys.h"
 #include "api/policy_scope.h"
 #include "api/resources.h"
-#include "detector/request_variant.h"
+#include "detector/request_reason.h"
 #include "detector/template_memory.h"
 #include "tests/support/members_fixture.h"
 
@@ -114,7 +114,7 @@ TEST_CASE_METHOD(Fixture, "a policy tries templates that it blocks, or may selec
 
 TEST_CASE_METHOD(Fixture, "a blocked template comes back as what its policy acts on") {
   kube::Request request{.key = {"ns", "web"}, .gvk = kDeployments.gvk};
-  request.variant = detector::kNotByAnEdit;
+  request.reason = detector::kNotByAnEdit;
   memory.blocked.Add(request, {"ns", "p"});
   PutPolicy();
   SECTION("a lazy policy does not take it for one that a user has changed") {
@@ -123,7 +123,7 @@ TEST_CASE_METHOD(Fixture, "a blocked template comes back as what its policy acts
     PutCached(api::PropagationPolicies(), policy);
   }
   SECTION("a policy that is not lazy any more makes one request with edits by users") {
-    request.variant = 0;
+    request.reason = {};
   }
   REQUIRE(Reconcile().ok());
   CHECK(templates.Get()->request == request);
@@ -165,13 +165,14 @@ struct LazyFixture : Fixture {
     PutCached(api::PropagationPolicies(), policy);
     REQUIRE(Reconcile().ok());
   }
-  // Returns the variant of the only request, which is for the Deployment ns/lazily; -1 if there is
-  // another request, or none.
-  int VariantQueued() {
-    if (templates.size() != 1) return -1;
+  // Returns the reason of the only request, which is for the Deployment ns/lazily; nothing if there
+  // is another request, or none.
+  std::optional<kube::Reason> ReasonQueued() {
+    if (templates.size() != 1) return std::nullopt;
     const auto taken = templates.Get();
     templates.Done(taken->request);
-    return taken->request.key.name == "lazily" ? taken->request.variant : -1;
+    if (taken->request.key.name != "lazily") return std::nullopt;
+    return taken->request.reason;
   }
   int generation = 1;
 };
@@ -186,17 +187,17 @@ TEST_CASE_METHOD(LazyFixture, "an edited lazy policy also queues what it has cla
   REQUIRE(Reconcile().ok());  // Nobody has edited it since.
   CHECK(Queued().empty());
   Edit("Lazy");
-  CHECK(VariantQueued() == detector::kNotByAnEdit);
+  CHECK(ReasonQueued() == detector::kNotByAnEdit);
   kube::Object binding =
       kube::Object::Make(api::ResourceBindings().gvk, {"ns", "lazily-deployment"});
   binding.SetLabel(Scope::kIdLabel, "another-id");
   PutCached(api::ResourceBindings(), binding);
   Edit("Lazy");
-  CHECK(VariantQueued() == detector::kNotByAnEdit);
+  CHECK(ReasonQueued() == detector::kNotByAnEdit);
   binding.SetLabel(Scope::kIdLabel, "p-id");
   PutCached(api::ResourceBindings(), binding);
   Edit("Lazy");  // The request comes from the binding, which names another template here.
-  CHECK(VariantQueued() == -1);
+  CHECK(ReasonQueued() == std::nullopt);
 }
 
 TEST_CASE_METHOD(LazyFixture, "a policy that is not lazy any more queues what it has not bound") {
@@ -204,7 +205,7 @@ TEST_CASE_METHOD(LazyFixture, "a policy that is not lazy any more queues what it
   Edit("Lazy");
   CHECK(Queued().empty());
   Edit("");
-  CHECK(VariantQueued() == 0);
+  CHECK(ReasonQueued() == kube::Reason());
   Edit("");  // Now such a template has a binding, or its pass is tried again.
   CHECK(Queued().empty());
 }
@@ -217,12 +218,12 @@ TEST_CASE_METHOD(LazyFixture,
   };
   Edit("Lazy");
   Edit("Lazy", select_nothing);
-  CHECK(VariantQueued() == detector::kNotByAnEdit);
+  CHECK(ReasonQueued() == detector::kNotByAnEdit);
   Edit("Lazy", [](kube::Object& policy) {
     policy.AddFinalizer(Scope::kFinalizer);
     policy.Set({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
   });
-  CHECK(VariantQueued() == detector::kNotByAnEdit);
+  CHECK(ReasonQueued() == detector::kNotByAnEdit);
 }
 
 TEST_CASE_METHOD(Fixture,

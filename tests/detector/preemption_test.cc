@@ -10,7 +10,7 @@
 #include "api/keys.h"
 #include "api/policy_scope.h"
 #include "detector/policy_reconciler.h"
-#include "detector/request_variant.h"
+#include "detector/request_reason.h"
 #include "tests/detector/policies_fixture.h"
 #include "tests/support/members_fixture.h"
 
@@ -229,7 +229,7 @@ TEST_CASE_METHOD(QueueFixture, "a policy that preempts looks at the templates th
   CHECK(QueuedBy(policy, true) == std::vector<kube::Request>{claimed});
   lazily_claimed = true;
   kube::Request lazily = claimed;
-  lazily.variant = detector::kNotByAnEdit;
+  lazily.reason = detector::kNotByAnEdit;
   CHECK(QueuedBy(policy, true) == std::vector<kube::Request>{lazily});
   policy.Set({"spec", "preemption"}, "Never");
   CHECK(QueuedBy(policy, true).empty());

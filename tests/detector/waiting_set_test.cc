@@ -43,7 +43,7 @@ TEST_CASE("a template that was removed waits no more, whatever marks its request
   detector::WaitingSet set;
   kube::Request request = Waiting(kConfigMap, "a", "x");
   set.Add(request);
-  request.variant = 1;
+  request.reason = "by Karmada";
   CHECK_FALSE(set.Add(request));
   set.Remove(Waiting(kConfigMap, "a", "other"));
   set.Remove(Waiting(kSecret, "a", "x"));
