@@ -63,7 +63,7 @@ BindingReconciler<Scope>::BindingReconciler(kube::Manager& manager,
       overrider_(manager),
       recorder_(manager.events(), Scope::kBindingController),
       fan_out_(manager.clock()),
-      placement_wait_(manager.clock()),
+      placement_wait_(manager.clock(), works::PlacementWait::kFirstLook),
       others_(manager.cluster(), std::move(is_synced)),
       works_(manager.cluster(), fan_out_, others_) {}
 

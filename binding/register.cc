@@ -72,9 +72,13 @@ kube::EventHandler OnUnexpectedWork(kube::Manager& manager, kube::WorkQueue& que
   return come;
 }
 
-// The state of a failed application is in manifests until it is healthy, which changes no spec.
+// The state of a failed application is in manifests until it is healthy, which changes no spec. A
+// binding without clusters may wait for its scheduler's look (PlacementWait).
 bool ManifestsMayDiffer(const kube::Object& before, const kube::Object& after) {
+  const api::BindingView was(before), is(after);
   return kube::GenerationChanged(before, after) ||
+         (after.spec()["clusters"].empty() &&
+          was.SchedulerObservedGeneration() != is.SchedulerObservedGeneration()) ||
          before.Annotation(api::kPreservedStateAnnotation) !=
              after.Annotation(api::kPreservedStateAnnotation);
 }

@@ -16,15 +16,19 @@ bool AwaitsScheduler(const api::BindingView& binding) {
 }  // namespace
 
 absl::Duration PlacementWait::Remaining(const kube::Object& binding) {
-  if (!AwaitsScheduler(api::BindingView(binding))) {
-    Forget(binding.key());
-    return absl::ZeroDuration();
-  }
+  const bool awaits_scheduler = AwaitsScheduler(api::BindingView(binding));
   const base::SteadyTime now = clock_.SteadyNow();
   absl::MutexLock lock(&mu_);
+  first_call_ = std::min(first_call_, now);
+  if (!awaits_scheduler) {
+    waiting_.erase(binding.key());
+    return absl::ZeroDuration();
+  }
   if (waiting_.size() >= kMostBindings) waiting_.clear();
   const size_t tasks = binding.spec()["gracefulEvictionTasks"].size();
-  Since& since = waiting_.try_emplace(binding.key(), Since{tasks, now}).first->second;
+  const bool may_wait = tasks > 0 || now - first_call_ < unknown_;
+  const base::SteadyTime begin = may_wait ? now : base::SteadyTime::InfinitePast();
+  Since& since = waiting_.try_emplace(binding.key(), Since{tasks, begin}).first->second;
   if (tasks < since.tasks) since.time = now;
   since.tasks = tasks;
   return std::max(since.time + kPatience - now, absl::ZeroDuration());

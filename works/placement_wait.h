@@ -18,8 +18,12 @@ namespace works {
 // has looked at it, which may choose the cluster in which the workload still runs. What runs there
 // must not be deleted between the two. Upstream deletes it, if it is faster than the scheduler.
 //
-// Thread-safe. It remembers, by key, since when a binding waits; without that memory (a restart)
-// the wait begins again.
+// The scheduler itself takes all clusters away when none fits any more, for example after an edit
+// of the policy. Then nothing is waited for, as with upstream. The two look the same but for the
+// task, which is gone by then, so it is remembered which bindings have had one. As long as that may
+// not be known, after a start, a binding without a task counts as one whose task has just ended.
+//
+// Thread-safe.
 class PlacementWait {
  public:
   // A scheduler that finds no cluster leaves no trace of its look, so the wait ends by itself, also
@@ -28,8 +32,13 @@ class PlacementWait {
   // Of more bindings that wait at once, all are forgotten.
   static constexpr size_t kMostBindings = 100'000;
 
+  // How long after its start a loop that looks at every binding may not have seen them all.
+  static constexpr absl::Duration kFirstLook = absl::Minutes(1);
+
+  // `unknown` is how long after the first call it may not be known which bindings have had a task.
   // REQUIRES: `clock` outlives this object.
-  explicit PlacementWait(const base::Clock& clock) : clock_(clock) {}
+  PlacementWait(const base::Clock& clock, absl::Duration unknown)
+      : clock_(clock), unknown_(unknown) {}
 
   // Returns for how long the binding still has to be left alone; zero when it has clusters, when
   // its scheduler has looked at its present generation, does not look at it (it never has, or it is
@@ -43,7 +52,9 @@ class PlacementWait {
     base::SteadyTime time;
   };
   const base::Clock& clock_;
+  const absl::Duration unknown_;
   absl::Mutex mu_;
+  base::SteadyTime first_call_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
   absl::flat_hash_map<kube::ObjectKey, Since> waiting_ ABSL_GUARDED_BY(mu_);
 };
 

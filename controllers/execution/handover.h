@@ -26,7 +26,7 @@ class Handover {
  public:
   // REQUIRES: both outlive this, and the caller reads Works and bindings of both scopes.
   Handover(kube::ClusterClient& control_plane, const base::Clock& clock)
-      : client_(control_plane), clock_(clock), placement_wait_(clock) {}
+      : client_(control_plane), clock_(clock), placement_wait_(clock, absl::InfiniteDuration()) {}
 
   enum class Objects {
     kDelete,  // Delete or release them.

@@ -262,6 +262,27 @@ TEST_CASE_METHOD(SpreadFixture, "Works stay while the scheduler decides, but not
       CHECK(WorksWith("first") == 0);
     }
   }
+  SECTION("no task has ended: the scheduler itself has found no cluster any more") {
+    clock.Advance(works::PlacementWait::kFirstLook);
+    binding.Set({"status", "schedulerObservedGeneration"}, 4);
+    PutCached(api::ResourceBindings(), binding);
+    REQUIRE(Reconcile().ok());
+    CHECK(WorksWith("first") == 0);
+  }
+  SECTION("a task was seen") {
+    clock.Advance(works::PlacementWait::kFirstLook);
+    binding.Set({"status", "schedulerObservedGeneration"}, 4);
+    binding.Set(
+        {"spec", "gracefulEvictionTasks"},
+        tests::Json(R"([{"fromCluster": "m1"}, {"fromCluster": "m2"}, {"fromCluster": "m3"}])"));
+    PutCached(api::ResourceBindings(), binding);
+    REQUIRE(Reconcile().ok());
+    clock.Advance(10 * works::PlacementWait::kPatience);
+    binding.Set({"spec", "gracefulEvictionTasks"}, json::Value());
+    PutCached(api::ResourceBindings(), binding);
+    REQUIRE(Reconcile().ok());
+    CHECK(WorksWith("first") == 3);
+  }
   SECTION("it has decided") {
     binding.Set({"status", "schedulerObservedGeneration"}, 5);
     PutCached(api::ResourceBindings(), binding);
