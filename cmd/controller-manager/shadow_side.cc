@@ -4,6 +4,7 @@
 #include "cmd/controller-manager/shadow_side.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -65,9 +66,21 @@ void ShadowSide::ReadShownFailures(const base::StopToken& stop) {
     objects.bindings.push_back(std::move(binding));
   }
   auto events = deps_.client.ListAll(api::Events(), "", {.field_selector = "type=Warning"}, stop);
-  if (events.ok()) {
+  if (events.ok() && !events->items.empty()) {
     objects.events = std::move(events->items);
-  } else if (!stop.stop_requested()) {
+    // There are many of these, of which who, when and about what is enough.
+    events =
+        deps_.client.ListAll(api::Events(), "",
+                             {.field_selector = "type=Normal",
+                              .fields = {"type", "involvedObject", "source", "reportingComponent",
+                                         "lastTimestamp", "series", "eventTime", "firstTimestamp"}},
+                             stop);
+    if (events.ok()) {
+      objects.events.insert(objects.events.end(), std::make_move_iterator(events->items.begin()),
+                            std::make_move_iterator(events->items.end()));
+    }
+  }
+  if (!events.ok() && !stop.stop_requested()) {
     base::LogWarning(
         "shadow: the events of the leader cannot be read; failures that only they "
         "show count as failures of this program",

@@ -2,6 +2,9 @@
 // not always name a kind, so events are found by namespace and name alone then: the few objects
 // that share both (a Service and its MultiClusterService) also share their failures.
 //
+// A component that says that all is well has ended what it said of the same object before, also in
+// the same second: upstream's detector often fails once at a new template and succeeds at once.
+//
 // What may be lost: an event lives an hour, and one that the leader has not repeated for
 // kEventAge does not count. A failure that it shows by an event alone is then taken for one that
 // only this program has; nothing is ever taken for a failure of the leader without a text of its.
@@ -10,6 +13,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "api/binding.h"
@@ -42,6 +46,23 @@ std::string IfNotTrue(const json::Value& conditions, absl::string_view type) {
   if (condition == nullptr || (*condition)["status"].AsString() == "True") return "";
   return ConditionText(type, *condition);
 }
+
+// What an event is about, and who says it.
+struct EventSubject {
+  std::string kind;
+  kube::ObjectKey key;
+  std::string component;
+};
+
+EventSubject SubjectOf(const kube::Object& event) {
+  const json::Value& about = event.root()["involvedObject"];
+  const absl::string_view source = event.root()["source"]["component"].AsString();
+  return {std::string(about["kind"].AsString()),
+          {std::string(about["namespace"].AsString()), std::string(about["name"].AsString())},
+          std::string(source.empty() ? event.root()["reportingComponent"].AsString() : source)};
+}
+
+bool IsWarning(const kube::Object& event) { return event.root()["type"].AsString() != "Normal"; }
 
 absl::Time TimeOf(const kube::Object& event) {
   absl::Time latest = absl::InfinitePast();
@@ -91,7 +112,18 @@ ShownFailures::ShownFailures(const Objects& objects, absl::Time now) {
     const api::ObjectReference of = api::BindingView(*binding).Resource();
     bindings_[binding->key()] = {of.kind, {of.ns, of.name}};
   }
-  for (const kube::Object& event : objects.events) AddEvent(event, now);
+  Successes successes;
+  for (const kube::Object& event : objects.events) {
+    if (IsWarning(event)) continue;
+    const EventSubject about = SubjectOf(event);
+    absl::Time& latest =
+        successes.try_emplace({about.kind, about.key, about.component}, absl::InfinitePast())
+            .first->second;
+    latest = std::max(latest, TimeOf(event));
+  }
+  for (const kube::Object& event : objects.events) {
+    if (IsWarning(event)) AddEvent(event, successes, now);
+  }
 }
 
 void ShownFailures::AddWork(const kube::Object& work) {
@@ -109,25 +141,27 @@ void ShownFailures::AddWork(const kube::Object& work) {
   }
 }
 
-void ShownFailures::AddEvent(const kube::Object& event, absl::Time now) {
+void ShownFailures::AddEvent(const kube::Object& event, const Successes& successes,
+                             absl::Time now) {
   const absl::Time time = TimeOf(event);
   if (now - time > kEventAge) return;
-  const json::Value& root = event.root();
-  const absl::string_view source = root["source"]["component"].AsString();
-  const absl::string_view component =
-      source.empty() ? root["reportingComponent"].AsString() : source;
+  const EventSubject about = SubjectOf(event);
+  const std::string& component = about.component;
   if (std::count(std::begin(kSchedulers), std::end(kSchedulers), component) > 0) return;
-  const json::Value& about = root["involvedObject"];
-  Shown& shown =
-      events_[{std::string(about["namespace"].AsString()), std::string(about["name"].AsString())}]
-             [std::string(about["kind"].AsString())];
-  if (!shown.text.empty() && shown.time >= time) return;
-  shown.time = time;
-  shown.text =
-      base::CutText(absl::StrCat("event ", root["reason"].AsString(), " of ", component, ", ",
+  const auto success = successes.find({about.kind, about.key, component});
+  if (success != successes.end() && success->second >= time) return;
+  const absl::string_view reason = event.root()["reason"].AsString();
+  const std::string text =
+      base::CutText(absl::StrCat("event ", reason, " of ", component, ", ",
                                  absl::FormatTime(absl::RFC3339_sec, time, absl::UTCTimeZone()),
-                                 ": ", root["message"].AsString()),
+                                 ": ", event.root()["message"].AsString()),
                     kTextBytes);
+  if (reason == api::reason::kApplyPolicyFailed) {
+    unbound_[{about.key.ns, api::BindingName(about.kind, about.key.name)}] = text;
+    unclaimed_[{about.kind, about.key}] = text;
+  }
+  Shown& shown = events_[about.key][about.kind];
+  if (shown.text.empty() || shown.time < time) shown = {time, text};
 }
 
 std::string ShownFailures::OfCluster(absl::string_view cluster) const {
@@ -182,28 +216,22 @@ std::string ShownFailures::OfKey(absl::string_view controller, absl::string_view
 }
 
 std::string ShownFailures::OfWrite(const kube::Shadow::Subject& subject) const {
-  const auto member_object =
-      member_objects_.find({subject.cluster, subject.gvk.kind, subject.key.ns, subject.key.name});
-  if (member_object != member_objects_.end()) return member_object->second;
-  if (subject.cluster != kControlPlaneName) return "";  // No event is about objects in members.
+  if (absl::StartsWith(subject.verb, "delete")) return "";
+  const auto text_of = [](const auto& texts, const auto& key) {
+    const auto found = texts.find(key);
+    return found == texts.end() ? std::string() : found->second;
+  };
+  if (subject.cluster != kControlPlaneName) {
+    return text_of(member_objects_,
+                   MemberKey{subject.cluster, subject.gvk.kind, subject.key.ns, subject.key.name});
+  }
   if (api::ClusterOfExecutionNamespace(subject.key.ns).ok()) {
-    const auto work = works_.find(subject.key);
-    if (work != works_.end() && subject.subresource == "status") return work->second;
+    return subject.subresource == "status" ? text_of(works_, subject.key) : "";
   }
+  if (!subject.subresource.empty()) return "";
   const bool is_binding = subject.gvk.group == api::Works().gvk.group;
-  // What the leader fails at is the binding's spec, or the Works that are made of it.
-  if (is_binding && subject.subresource == "status") return "";
-  if (std::string text = OfEvents(subject.gvk.kind, subject.key); !text.empty()) return text;
-  if (!is_binding) return "";
-  if (std::string text = OfBinding(subject.key); !text.empty()) return text;
-  // A binding that the server refuses is not there: its name is made from its template's.
-  for (const auto& [key, kinds] : events_) {
-    for (const auto& [kind, shown] : kinds) {
-      const bool is_near = key.ns == subject.key.ns || subject.key.ns.empty();
-      if (is_near && api::BindingName(kind, key.name) == subject.key.name) return shown.text;
-    }
-  }
-  return "";
+  return is_binding ? text_of(unbound_, subject.key)
+                    : text_of(unclaimed_, std::pair(subject.gvk.kind, subject.key));
 }
 
 }  // namespace cmd

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -27,7 +28,8 @@ class ShownFailures {
   struct Objects {
     std::vector<kube::ObjectPtr> works, clusters;
     std::vector<kube::ObjectPtr> bindings;  // ResourceBindings and ClusterResourceBindings.
-    std::vector<kube::Object> events;       // Of the type Warning.
+    // Warnings, and events of the type Normal: the success of a component after its failure.
+    std::vector<kube::Object> events;
   };
   // An event that was written last before this time counts no more. It is longer than the longest
   // back-off of a loop, so that what still fails has a younger one.
@@ -38,11 +40,16 @@ class ShownFailures {
 
   // Returns what shows that the key of a loop fails with the leader, too: the cluster is not ready,
   // the Work is not applied, a Warning is about the object or, for a binding, its template, or the
-  // template that the resource detector fails at has no binding. "" when nothing shows it. `key` is
+  // template that the resource detector fails at has no binding. A Warning counts until its
+  // component says of the same object that all is well. "" when nothing shows it. `key` is
   // kube::Request::ToString(), or "CLUSTER KIND" for the controller "cache". Whether it is the same
   // failure only a reader of both texts can tell.
   std::string OfKey(absl::string_view controller, absl::string_view key) const;
   // Returns what shows that the leader tries the same write and fails; "" when nothing shows it.
+  // What is written to a member fails while its Work is not applied; a template and its binding are
+  // not written while the detector says that applying the policy fails. A failure of anything else
+  // is no reason for a write, and a deletion is never explained: it would be taken for one that is
+  // tried, although nobody does.
   std::string OfWrite(const kube::Shadow::Subject& subject) const;
   // Returns the condition that shows that a cluster is not ready; "" when it is.
   std::string OfCluster(absl::string_view cluster) const;
@@ -51,7 +58,9 @@ class ShownFailures {
   // Cluster, kind, namespace, name.
   using MemberKey = std::tuple<std::string, std::string, std::string, std::string>;
   void AddWork(const kube::Object& work);
-  void AddEvent(const kube::Object& event, absl::Time now);
+  // By kind, namespace and name of the object, and the component.
+  using Successes = std::map<std::tuple<std::string, kube::ObjectKey, std::string>, absl::Time>;
+  void AddEvent(const kube::Object& event, const Successes& successes, absl::Time now);
   // An empty kind stands for any.
   std::string OfEvents(absl::string_view kind, const kube::ObjectKey& key) const;
   std::string OfBinding(const kube::ObjectKey& key) const;
@@ -70,6 +79,9 @@ class ShownFailures {
     std::string text;
   };
   std::map<kube::ObjectKey, std::map<std::string, Shown>> events_;  // By kind.
+  // Templates whose policy cannot be applied, by the names of their bindings, and by themselves.
+  std::map<kube::ObjectKey, std::string> unbound_;
+  std::map<std::pair<std::string, kube::ObjectKey>, std::string> unclaimed_;
 };
 
 }  // namespace cmd

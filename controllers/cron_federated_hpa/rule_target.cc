@@ -87,7 +87,7 @@ absl::Status SetReplicas(kube::ClusterClient& client, const ScaleTarget& target,
     const absl::StatusOr<kube::ObjectPtr> scale = GetScale(client, target, stop);
     if (!scale.ok()) return InUpstreamWords(client, target, "get", scale.status());
     result = InUpstreamWords(client, target, "put",
-                             SetReplicas(client, {target, *scale}, replicas, stop));
+                             controllers::SetReplicas(client, {target, *scale}, replicas, stop));
     if (!kube::IsConflict(result)) return result;
   }
   return result;

@@ -200,7 +200,7 @@ absl::Status FederatedHpaReconciler::SetReplicas(ScalingPass& pass, int64_t repl
   kube::ClusterClient& client = manager_.cluster();
   absl::Status set;
   for (int i = 0; i < kAttempts; ++i) {
-    set = SetReplicas(client, {pass.target, pass.scale}, replicas, stop);
+    set = controllers::SetReplicas(client, {pass.target, pass.scale}, replicas, stop);
     if (!kube::IsConflict(set)) return set;
     ASSIGN_OR_RETURN(kube::ObjectPtr scale, GetScale(client, pass.target, stop));
     if (ScaleView(*scale).Replicas() != pass.current()) return set;

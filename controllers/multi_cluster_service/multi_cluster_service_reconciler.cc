@@ -297,8 +297,8 @@ kube::Action MultiClusterServiceReconciler::ReportKept(const kube::ObjectKey& ke
                                               works::CollectedFor(kCollector, key))) {
     kept.push_back(std::move(work));
   }
-  return ReportKept(recorder_, deps_.manager.clock().Now(), kept,
-                    absl::StrCat("MultiClusterService ", key.ToString()));
+  return controllers::ReportKept(recorder_, deps_.manager.clock().Now(), kept,
+                                 absl::StrCat("MultiClusterService ", key.ToString()));
 }
 
 absl::StatusOr<kube::Action> MultiClusterServiceReconciler::CleanUpAfter(

@@ -19,7 +19,6 @@ namespace kube {
 namespace {
 
 constexpr absl::string_view kFailurePayload = "type.kube/api-failure";
-constexpr absl::string_view kNotProcessedPayload = "type.kube/not-processed";
 constexpr absl::string_view kNamesObjectPayload = "type.kube/names-object";
 constexpr absl::string_view kFieldConflictPayload = "type.kube/field-conflict";
 constexpr absl::string_view kWithoutStatusPayload = "type.kube/without-status";
@@ -88,15 +87,6 @@ absl::Status MakeError(const ApiFailure& failure) {
 }
 
 }  // namespace
-
-absl::Status NotProcessed(absl::Status error) {
-  if (!error.ok()) error.SetPayload(kNotProcessedPayload, absl::Cord("1"));
-  return error;
-}
-
-bool WasNotProcessed(const absl::Status& error) {
-  return error.GetPayload(kNotProcessedPayload).has_value();
-}
 
 absl::StatusCode CodeOf(const ApiFailure& failure) {
   if (failure.code >= 500) return absl::StatusCode::kUnavailable;

@@ -107,6 +107,7 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
     Gvk gvk;
     ObjectKey key;
     std::string subresource;
+    std::string verb;  // "create", "update", "patch", "delete" or "deletecollection".
   };
   // Returns how the control plane shows that the other program tries to write this, and fails; ""
   // when it does not show it. Called on any thread; it must not call the shadow.

@@ -125,7 +125,7 @@ absl::string_view Shadow::WhyOf(const internal::ShadowedWrite& write) const {
 std::string Shadow::UpstreamOf(const std::string& cluster,
                                const internal::ShadowedWrite& write) const {
   if (refusal_ == nullptr || !WhyOf(write).empty()) return "";
-  return refusal_({cluster, write.gvk, write.key, write.subresource});
+  return refusal_({cluster, write.gvk, write.key, write.subresource, write.verb});
 }
 
 json::Value Shadow::Shown(const Listed& listed) const {

@@ -32,7 +32,8 @@ class State {
   State(const json::Value& recorded, const State* before) {
     for (const json::Member& entry : recorded.members()) {
       const bool same = entry.value == json::Value("=");
-      objects_[entry.name()] = same ? before->objects_.at(entry.name()) : entry.value;
+      const std::string key(entry.name());
+      objects_[key] = same ? before->objects_.at(key) : entry.value;
     }
   }
 

@@ -15,10 +15,13 @@ const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
 
 kube::Object Read(const std::string& text) { return kube::Object(yaml::Parse(text).value()); }
 
-kube::Object Event(const std::string& about, const std::string& component, absl::Duration age) {
+kube::Object Event(const std::string& about, const std::string& component, absl::Duration age,
+                   const std::string& reason = "R", const std::string& type = "Warning") {
   return Read(absl::Substitute(
-      "{involvedObject: $0, source: {component: $1}, reason: R, message: why, lastTimestamp: '$2'}",
-      about, component, absl::FormatTime(absl::RFC3339_sec, kNow - age, absl::UTCTimeZone())));
+      "{type: $3, involvedObject: $0, source: {component: $1}, reason: $4, message: why, "
+      "lastTimestamp: '$2'}",
+      about, component, absl::FormatTime(absl::RFC3339_sec, kNow - age, absl::UTCTimeZone()), type,
+      reason));
 }
 
 ShownFailures Shown() {
@@ -42,7 +45,17 @@ spec: {resource: {apiVersion: apps/v1, kind: Deployment, namespace: ns, name: we
 )")));
   objects.events = {
       Event("{kind: Deployment, namespace: ns, name: web}", "override-manager", absl::Minutes(5)),
-      Event("{kind: Deployment, namespace: ns, name: new}", "resource-detector", absl::Minutes(1)),
+      Event("{kind: Deployment, namespace: ns, name: new}", "resource-detector", absl::Minutes(1),
+            "ApplyPolicyFailed"),
+      // Each has succeeded since, one of them in the same second.
+      Event("{kind: Service, namespace: ns, name: mended}", "resource-detector", absl::Minutes(2),
+            "ApplyPolicyFailed"),
+      Event("{kind: Service, namespace: ns, name: mended}", "resource-detector", absl::Minutes(2),
+            "ApplyPolicySucceed", "Normal"),
+      Event("{kind: ResourceBinding, namespace: ns, name: back-service}", "binding-controller",
+            absl::Minutes(9), "SyncWorkFailed"),
+      Event("{kind: ResourceBinding, namespace: ns, name: back-service}", "binding-controller",
+            absl::Minutes(8), "SyncWorkSucceed", "Normal"),
       Event("{kind: Deployment, namespace: ns, name: old}", "resource-detector", absl::Hours(1)),
       Event("{kind: Deployment, namespace: ns, name: full}", "default-scheduler", absl::Minutes(1)),
   };
@@ -83,20 +96,46 @@ TEST_CASE("Events that are old, of others, or about other objects show nothing")
   CHECK(shown.OfKey("resource-detector", "Deployment other/new").empty());
 }
 
-TEST_CASE("A write that the leader tries in vain is found by its Work, or by its binding") {
+TEST_CASE("A failure that its component has ended shows nothing") {
+  const ShownFailures shown = Shown();
+  CHECK(shown.OfKey("resource-detector", "Service ns/mended").empty());
+  CHECK(shown.OfKey("binding-controller", "ns/back-service").empty());
+  const kube::Gvk binding{"work.karmada.io", "v1alpha2", "ResourceBinding"};
+  CHECK(shown.OfWrite({kControlPlaneName, binding, {"ns", "mended-service"}, "", "patch"}).empty());
+}
+
+TEST_CASE("A write that the leader tries in vain is found by its Work, or by its template") {
   const ShownFailures shown = Shown();
   const kube::Gvk map{"", "v1", "ConfigMap"}, work{"work.karmada.io", "v1alpha1", "Work"},
-      binding{"work.karmada.io", "v1alpha2", "ResourceBinding"};
-  CHECK(absl::StrContains(shown.OfWrite({"m1", map, {"ns", "c"}, ""}), "refused"));
-  CHECK(shown.OfWrite({"m1", map, {"ns", "d"}, ""}).empty());
-  CHECK(shown.OfWrite({"m1", {"apps", "v1", "Deployment"}, {"ns", "new"}, ""}).empty());
-  CHECK_FALSE(shown.OfWrite({kControlPlaneName, work, {"karmada-es-m1", "w"}, "status"}).empty());
-  CHECK(shown.OfWrite({kControlPlaneName, work, {"karmada-es-m1", "w"}, ""}).empty());
-  CHECK_FALSE(shown.OfWrite({kControlPlaneName, binding, {"ns", "web-deployment"}, ""}).empty());
-  CHECK(shown.OfWrite({kControlPlaneName, binding, {"ns", "web-deployment"}, "status"}).empty());
+      binding{"work.karmada.io", "v1alpha2", "ResourceBinding"}, app{"apps", "v1", "Deployment"};
+  const auto of = [&shown](const std::string& cluster, const kube::Gvk& gvk,
+                           const kube::ObjectKey& key, const std::string& subresource = "",
+                           const std::string& verb = "patch") {
+    return shown.OfWrite({cluster, gvk, key, subresource, verb});
+  };
+  CHECK(absl::StrContains(of("m1", map, {"ns", "c"}), "refused"));
+  CHECK(of("m1", map, {"ns", "d"}).empty());
+  CHECK(of("m1", app, {"ns", "new"}).empty());
+  CHECK_FALSE(of(kControlPlaneName, work, {"karmada-es-m1", "w"}, "status").empty());
+  CHECK(of(kControlPlaneName, work, {"karmada-es-m1", "w"}).empty());
   // The server has refused this one, so it is not there.
-  CHECK_FALSE(shown.OfWrite({kControlPlaneName, binding, {"ns", "new-deployment"}, ""}).empty());
-  CHECK(shown.OfWrite({kControlPlaneName, binding, {"ns", "x-deployment"}, ""}).empty());
+  CHECK_FALSE(of(kControlPlaneName, binding, {"ns", "new-deployment"}, "", "create").empty());
+  CHECK(of(kControlPlaneName, binding, {"ns", "x-deployment"}).empty());
+  CHECK(of(kControlPlaneName, binding, {"ns", "new-deployment"}, "status").empty());
+  CHECK_FALSE(of(kControlPlaneName, app, {"ns", "new"}).empty());
+  CHECK(of(kControlPlaneName, app, {"ns", "new"}, "status").empty());
+}
+
+TEST_CASE("A failure of something else is no reason for a write, and a deletion has none") {
+  const ShownFailures shown = Shown();
+  const kube::Gvk map{"", "v1", "ConfigMap"},
+      binding{"work.karmada.io", "v1alpha2", "ResourceBinding"}, app{"apps", "v1", "Deployment"};
+  // An override of the template fails, by which neither it nor its binding is refused.
+  CHECK(shown.OfWrite({kControlPlaneName, binding, {"ns", "web-deployment"}, "", "patch"}).empty());
+  CHECK(shown.OfWrite({kControlPlaneName, app, {"ns", "web"}, "", "patch"}).empty());
+  CHECK(shown.OfWrite({"m1", map, {"ns", "c"}, "", "delete"}).empty());
+  CHECK(
+      shown.OfWrite({kControlPlaneName, binding, {"ns", "new-deployment"}, "", "delete"}).empty());
 }
 
 }  // namespace cmd
