@@ -291,6 +291,11 @@ std::string StandingFailure(const Chain& chain, const kube::Object& about, absl:
   if (last == nullptr || last->root()["reason"].AsString() != failed) return "";
   const absl::Time time = EventTime(*last);
   if (time != absl::InfinitePast() && time < DaemonStart(chain)) return "";
+  // Times of events are seconds, and upstream often fails once at what has just been made and
+  // succeeds at once. Of two in the same second the success is the later one: a failure that goes
+  // on is said again.
+  const kube::ObjectPtr success = LastEvent(chain, about, {succeeded});
+  if (success != nullptr && EventTime(*success) >= time) return "";
   return last->root()["message"].ToString();
 }
 

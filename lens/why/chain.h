@@ -146,8 +146,8 @@ absl::Time EventTime(const kube::Object& event);
 // an earlier object of the same name do not count; empty reasons stand for any.
 kube::ObjectPtr LastEvent(const Chain& chain, const kube::Object& object,
                           std::initializer_list<absl::string_view> reasons);
-// Returns the message of the last event with the reason `failed`, unless one with `succeeded` came
-// later, or the daemon has started since, which reports what still fails but not what succeeds: ""
+// Returns the message of the last event with the reason `failed`, unless one with `succeeded` is as
+// late, or the daemon has started since, which reports what still fails but not what succeeds: ""
 // then, and when there is none.
 std::string StandingFailure(const Chain& chain, const kube::Object& about, absl::string_view failed,
                             absl::string_view succeeded);
