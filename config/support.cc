@@ -110,14 +110,19 @@ absl::Span<const KindSupport> Kinds() { return kKinds; }
 std::vector<Warning> WarningsOfControllers(const std::vector<std::string>& tokens) {
   std::vector<std::string> names;
   for (const ControllerSupport& c : kControllers) names.emplace_back(c.name);
+  const bool others_are_on = std::find(tokens.begin(), tokens.end(), "*") != tokens.end();
   std::vector<Warning> warnings;
   for (const std::string& token : tokens) {
     const std::string name(absl::StripPrefix(token, "-"));
     if (token.empty() || token == "*" || FindController(name) != nullptr) continue;
     warnings.push_back(
         {{"--controllers"},
-         absl::StrCat("--controllers: ", token, " has no effect: there is no controller \"", name,
-                      "\"", base::DidYouMean(name, names))});
+         absl::StrCat(
+             "--controllers: ", token, " has no effect: there is no controller \"", name, "\"",
+             base::DidYouMean(name, names),
+             others_are_on
+                 ? ""
+                 : "; the list has no \"*\", so only the controllers that it names are on")});
   }
   return warnings;
 }

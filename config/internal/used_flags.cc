@@ -208,6 +208,9 @@ absl::Status ValidateShadow(const Options& options, const ShadowFlags& flags) {
   if (flags.time_limit < absl::ZeroDuration()) {
     return absl::InvalidArgumentError("--shadow-time-limit: must not be negative");
   }
+  if (flags.report.empty() && flags.time_limit != ShadowFlags().time_limit) {
+    return absl::InvalidArgumentError("--shadow-time-limit: needs --shadow-report");
+  }
   if (flags.report.empty() || options.shadow) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("--shadow-report: \"", flags.report, "\" needs --shadow"));

@@ -288,6 +288,8 @@ TEST_CASE("the report of a shadow needs a shadow, and a time that has not passed
   CHECK(absl::StrContains(Refusal({"--shadow-report=-"}), "--shadow-report: \"-\" needs --shadow"));
   CHECK(absl::StrContains(Refusal({"--shadow", "--shadow-report=-", "--shadow-time-limit=-1s"}),
                           "--shadow-time-limit: must not be negative"));
+  CHECK(absl::StrContains(Refusal({"--shadow", "--shadow-time-limit=1m"}),
+                          "--shadow-time-limit: needs --shadow-report"));
   CHECK(MustParse({"--shadow", "--shadow-report=-"}).settings.at("shadow-report") == "-");
 }
 

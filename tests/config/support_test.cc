@@ -171,7 +171,11 @@ TEST_CASE("an unknown controller has no effect, as upstream, and a warning with 
             "--controllers: +cluster has no effect: there is no controller \"+cluster\"; did you "
             "mean cluster?"});
   const Parsed parsed = Parse({"--controllers=fooooooo,remedy"});
-  CHECK(parsed.options.warnings.size() == 1);
+  REQUIRE(parsed.options.warnings.size() == 1);
+  CHECK(
+      parsed.options.warnings[0].text ==
+      "--controllers: fooooooo has no effect: there is no controller \"fooooooo\"; the list has no "
+      "\"*\", so only the controllers that it names are on");
   CHECK(parsed.options.ControllerEnabled("remedy"));
   CHECK_FALSE(parsed.options.ControllerEnabled("binding"));
 }
