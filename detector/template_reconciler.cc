@@ -232,11 +232,11 @@ absl::Status TemplateReconciler::Apply(const Template& t, const kube::Object& po
   // It is added first, so that what comes meanwhile finds it.
   deps_.memory.blocked.Add(t.request, policy.key());
   const absl::StatusOr<kube::ObjectPtr> claimed = Claim<PolicyScope>(t, policy, stop);
-  absl::StatusOr<bool> changed = claimed.status();
-  if (claimed.ok()) {
-    changed = *claimed == nullptr
-                  ? false
-                  : Bind<PolicyScope>({t.request, t.resource, *claimed}, policy, stop);
+  absl::StatusOr<bool> changed = false;
+  if (!claimed.ok()) {
+    changed = claimed.status();
+  } else if (*claimed != nullptr) {
+    changed = Bind<PolicyScope>({t.request, t.resource, *claimed}, policy, stop);
   }
   const bool is_blocked =
       absl::IsFailedPrecondition(changed.status()) || absl::IsInvalidArgument(changed.status());

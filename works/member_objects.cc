@@ -159,8 +159,8 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::FindOfServedKind(const std::strin
 absl::StatusOr<kube::ObjectPtr> MemberObjects::FindOfServedKindAt(
     const absl::StatusOr<Place>& place, const std::string& cluster, const kube::Object& manifest,
     const base::StopToken& stop) {
-  absl::StatusOr<kube::ObjectPtr> found = place.status();
-  if (place.ok()) found = FindAt(*place, manifest, stop);
+  absl::StatusOr<kube::ObjectPtr> found =
+      place.ok() ? FindAt(*place, manifest, stop) : place.status();
   if (found.ok() && *found == nullptr) found = FindAtServer(*place, manifest, stop);
   if (kube::IsNoSuchKind(found.status()) && IsKindGone(cluster, manifest.gvk(), stop)) {
     return nullptr;  // An object of a kind that is not served does not exist.
@@ -240,8 +240,8 @@ absl::StatusOr<ApplyResult> MemberObjects::UpdateAt(const absl::StatusOr<Place>&
                                                     const kube::Object& manifest,
                                                     const kube::ObjectPtr& observed,
                                                     const base::StopToken& stop) {
-  absl::StatusOr<ApplyResult> result = place.status();
-  if (place.ok()) result = SendUpdate(*place, manifest, observed, stop);
+  const absl::StatusOr<ApplyResult> result =
+      place.ok() ? SendUpdate(*place, manifest, observed, stop) : place.status();
   const char* outcome = "none";
   if (result.ok() && *result == ApplyResult::kUnchanged) outcome = "unchanged";
   if (result.ok() && *result == ApplyResult::kUpdated) outcome = "updated";

@@ -276,7 +276,7 @@ void Echo(HttpRequest request, std::shared_ptr<HttpResponder> responder) {
        .headers = {{"Upgrade", std::string(request.UpgradeProtocol())}, {"X-Stream", "v5"}}});
   tunnel->Start({.on_data =
                      [tunnel](std::string bytes) {
-                       if (bytes == "bye") return tunnel->EndWriting();
+                       if (absl::string_view(bytes) == "bye") return tunnel->EndWriting();
                        tunnel->Write(std::move(bytes));
                        tunnel->OnRoom([tunnel] { tunnel->Read(); });
                      },
