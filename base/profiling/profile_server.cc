@@ -127,7 +127,7 @@ class Server : public ProfileServer {
   const base::Clock& clock_;
   base::StopSource stop_;
   std::unique_ptr<base::HttpServer> http_;
-  std::atomic<bool> busy_ = false;  // True until the profiler has nothing to do any more.
+  std::atomic<bool> busy_ = false;  // True until the profiler has nothing but its answer to send.
   absl::Mutex mu_;
   std::thread profiler_ ABSL_GUARDED_BY(mu_);
 };
@@ -160,9 +160,11 @@ void Server::TakeProfile(int seconds, std::shared_ptr<base::HttpResponder> respo
   JoinProfiler();
   absl::MutexLock lock(&mu_);
   absl::StatusOr<std::thread> profiler = base::TryStartThread([this, seconds, responder] {
-    responder->Send(
-        Profile("profile", TakeCpuProfile(absl::Seconds(seconds), clock_, stop_.get_token())));
+    base::HttpResponse answer =
+        Profile("profile", TakeCpuProfile(absl::Seconds(seconds), clock_, stop_.get_token()));
+    // Whoever has the answer may ask for the next profile.
     busy_ = false;
+    responder->Send(std::move(answer));
   });
   if (profiler.ok()) {
     profiler_ = *std::move(profiler);

@@ -1,5 +1,6 @@
 #include "base/profiling/profile_server.h"
 
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "tests/base/raw_client.h"
+#include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/no_threads.h"
 
@@ -42,7 +44,8 @@ struct Fixture {
       answer = tests::RawClient(server->port()).Get("/debug/pprof/profile?seconds=1");
       done = true;
     });
-    clock.AwaitWaiters(1);
+    // Nobody waits on the clock for a profile that is refused.
+    CHECK(tests::Eventually([&] { return clock.waiters() >= 1 || done; }));
     const std::clock_t begin = std::clock();  // CPU time, of which samples are taken.
     double x = 1;
     while (std::clock() - begin < CLOCKS_PER_SEC / 5) x = BurnsTime(x);
@@ -50,6 +53,17 @@ struct Fixture {
     asker.join();
     CHECK(x > 0);
     return answer;
+  }
+};
+
+// Every deadline has come.
+class EndlessTime : public base::Clock {
+ public:
+  absl::Time Now() const override { return absl::UnixEpoch(); }
+  base::SteadyTime SteadyNow() const override { return {}; }
+  bool AwaitUntil(absl::Mutex& /*mu*/, const absl::Condition& condition,
+                  base::SteadyTime /*deadline*/) const override {
+    return condition.Eval();
   }
 };
 
@@ -98,6 +112,32 @@ TEST_CASE_METHOD(Fixture, "a CPU profile has samples, and the libraries that the
   CHECK(Profile().code == 200);  // A further one can be taken.
 }
 
+TEST_CASE("whoever has a CPU profile may ask for the next one at once") {
+  const EndlessTime clock;
+  const auto server = ProfileServer::Start("127.0.0.1:0", clock);
+  REQUIRE(server.ok());
+  tests::RawClient client((*server)->port());
+  for (int i = 0; i < 30; ++i) {
+    REQUIRE(client.Get("/debug/pprof/profile?seconds=1").code == 200);
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "a CPU profile ends while threads hold the dynamic linker's lock") {
+  std::atomic<bool> done = false;
+  std::thread holder([&] {
+    // It is called with that lock held, which walking a stack needs, too.
+    const auto burn = [](dl_phdr_info*, size_t, void*) {
+      double x = 1;
+      for (int i = 0; i < 100; ++i) x = BurnsTime(x);
+      return x > 0 ? 1 : 0;
+    };
+    while (!done) dl_iterate_phdr(burn, nullptr);
+  });
+  for (int i = 0; i < 3; ++i) CHECK(Profile().code == 200);
+  done = true;
+  holder.join();
+}
+
 TEST_CASE_METHOD(Fixture, "the end of a CPU profile is a line of the log, and no other is lost") {
   // Another thread writes to both, the stream and the descriptor, all the time.
   constexpr absl::string_view kByStream = "by the stream\n";
@@ -141,7 +181,7 @@ TEST_CASE_METHOD(Fixture,
                  "a second profile at the same time is refused, and the end cuts one off") {
   std::thread asker(
       [port = server->port()] { tests::RawClient(port).Get("/debug/pprof/profile?seconds=300"); });
-  clock.AwaitWaiters(1);
+  CHECK(tests::Eventually([&] { return clock.waiters() >= 1; }));
   CHECK(client.Get("/debug/pprof/profile?seconds=1").code == 503);
   CHECK(client.Get("/debug/pprof/").code == 200);
   server.reset();  // Time stands still.
