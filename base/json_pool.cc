@@ -209,7 +209,10 @@ Pooled PooledArray(absl::Span<Member> elements, size_t bytes) {
 }
 
 Pooled PooledObject(absl::Span<Member> elements, size_t bytes) {
-  if (elements.empty() || elements.size() > kMostElements) return {Builder::SortedObject(elements)};
+  // One for all, so that what contains empty objects can be equal.
+  static const Value& empty = *new Value(Value::Object());
+  if (elements.empty()) return {empty, true};
+  if (elements.size() > kMostElements) return {Builder::SortedObject(elements)};
   return NodePool::Get().FindOrBuild<NodePool::ObjectElements>(elements, bytes);
 }
 

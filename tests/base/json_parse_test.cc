@@ -202,6 +202,17 @@ TEST_CASE("equal parts of documents share their memory, and a change of one leav
   CHECK(two.Get({"other"}).At(0).Get({"b", "ports"}).At(1)["name"].AsString() == "https");
 }
 
+TEST_CASE(
+    "parts with empty objects share their memory, and a change leaves other empty ones alone") {
+  const std::string text = R"({"f":{"f:data":{".":{},"f:key":{}}}})";
+  const Value one = *Parse(text);
+  Value two = *Parse(text);
+  CHECK(one["f"].SharesWith(two["f"]));
+  two.Mutable({"f", "f:data", "f:key"}).Set("more", 1);
+  CHECK(one == *Parse(text));
+  CHECK(*Parse(R"({"a":{}})") == Value::Object({{"a", Value::Object()}}));
+}
+
 TEST_CASE("what is alike but not equal is kept apart") {
   for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{
            {R"([{"a":1}])", R"([{"a":1.0}])"},
