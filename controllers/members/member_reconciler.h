@@ -13,8 +13,8 @@
 namespace controllers {
 
 // A member is connected when some loop first needs it. From then on this loop applies each change
-// of the configuration, and forgets the members that leave. A configuration that cannot be used
-// shows in the Cluster's status, which the cluster-status loop reports.
+// of the configuration, and forgets the members that leave. A configuration that cannot be used, or
+// whose Secret is gone, shows in the Cluster's status, which the cluster-status loop reports.
 class MemberReconciler : public kube::Reconciler {
  public:
   // REQUIRES: all three outlive the reconciler.
@@ -27,6 +27,9 @@ class MemberReconciler : public kube::Reconciler {
                                          const base::StopToken& stop) override;
 
  private:
+  // Returns whether the Secret that the Cluster names does not exist.
+  bool LacksSecret(const kube::Object& cluster) const;
+
   kube::Manager& manager_;
   kube::ClusterSet& members_;
   works::MemberObjects& objects_;

@@ -37,7 +37,9 @@ struct Fixture : tests::LoopsFixture {
   absl::StatusOr<kube::ConnectionConfig> ConfigFor(const std::string& name) override {
     if (cluster.Find(api::Clusters(), {"", name}) == nullptr) return absl::NotFoundError(name);
     kube::ConnectionConfig config;
-    config.server = cluster.Find(api::Secrets(), {"s", name})->Get({"data", "server"}).ToString();
+    const kube::ObjectPtr secret = cluster.Find(api::Secrets(), {"s", name});
+    if (secret == nullptr) return absl::FailedPreconditionError("secret s/m1 not found");
+    config.server = secret->Get({"data", "server"}).ToString();
     if (config.server.empty()) return absl::FailedPreconditionError("the secret names no server");
     return config;
   }
@@ -62,6 +64,21 @@ TEST_CASE_METHOD(Fixture, "a secret that cannot be used leaves the connection as
   CHECK(members.Find("m1") == before);
   PutSecret("second");
   CHECK(tests::Eventually([&] { return members.Find("m1") != before; }));
+}
+
+TEST_CASE_METHOD(Fixture, "a Secret that is deleted before its Cluster is no error") {
+  const auto before = *members.Get("m1");
+  REQUIRE(tests::Eventually(
+      [&] { return tests::Passes(registry, api::kMemberController, "success") >= 1; }));
+  const double passes = tests::Passes(registry, api::kMemberController, "success");
+  server->Erase(api::Secrets(), {"s", "m1"});
+  REQUIRE(tests::Eventually(
+      [&] { return tests::Passes(registry, api::kMemberController, "success") > passes; }));
+  CHECK(members.Find("m1") == before);
+  const metrics::Counter& terminal =
+      registry.GetCounter("controller_runtime_terminal_reconcile_errors_total", "",
+                          {{"controller", api::kMemberController}});
+  CHECK(terminal.Value() == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "a member that leaves is forgotten") {
