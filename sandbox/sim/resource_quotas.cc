@@ -1,8 +1,8 @@
 // A quota names resources; each belongs to one kind of objects, or is counted over all objects of a
-// kind ("count/..."). What is used is added up anew from the stored objects each time, for a pass
-// over a namespace as for each creation: nothing has to be booked, and nothing can be lost. Any
-// change of an object brings the quotas of its namespace back; the status is written only when it
-// differs, so that this ends.
+// kind ("count/..."). One with scopes is about the pods in all of them only. What is used is added
+// up anew from the stored objects each time, for a pass over a namespace as for each creation:
+// nothing has to be booked, and nothing can be lost. Any change of an object brings the quotas of
+// its namespace back; the status is written only when it differs, so that this ends.
 #include "sandbox/sim/resource_quotas.h"
 
 #include <set>
@@ -19,6 +19,7 @@
 #include "sandbox/kinds/api_errors.h"
 #include "sandbox/sim/children.h"
 #include "sandbox/sim/kinds.h"
+#include "sandbox/sim/quota_scopes.h"
 #include "sandbox/sim/writes.h"
 
 namespace sandbox {
@@ -82,6 +83,7 @@ absl::StatusOr<Amounts> UsedOf(Backend& backend, const kube::Object& quota) {
     ASSIGN_OR_RETURN(const auto objects,
                      backend.List(resource.gvr(), quota.ns(), kube::LabelSelector()));
     for (const kube::ObjectPtr& object : objects) {
+      if (!IsInScopes(quota, resource, *object)) continue;
       for (const auto& [name, amount] : QuotaUsageOf(resource, *object)) sum[name].Add(amount);
     }
   }
@@ -96,10 +98,6 @@ json::Value ToJson(const Amounts& amounts) {
   json::Value out = json::Value::Object();
   for (const auto& [name, amount] : amounts) out.Set(name, amount.ToString());
   return out;
-}
-
-bool HasScopes(const kube::Object& quota) {
-  return !quota.spec()["scopes"].empty() || !quota.spec()["scopeSelector"].is_null();
 }
 
 // Returns the resources that a quota counts and containers of the pod do not state, as "limits.cpu
@@ -214,7 +212,7 @@ AdmissionHook ResourceQuotaAdmission(Backend& backend) {
     if (quotas.empty()) return absl::OkStatus();
     const Amounts wanted = QuotaUsageOf(request.resource, object);
     for (const kube::ObjectPtr& quota : quotas) {
-      if (HasScopes(*quota)) continue;
+      if (!IsInScopes(*quota, request.resource, object)) continue;
       ASSIGN_OR_RETURN(const std::string why, Refusal(backend, *quota, object, wanted));
       if (why.empty()) continue;
       const GroupName resource{request.resource.gvk.group, request.resource.plural};

@@ -28,9 +28,9 @@ class ResourceQuotas {
 Amounts QuotaUsageOf(const kube::Resource& resource, const kube::Object& object);
 
 // Returns a hook that refuses creations (403) as the plugin ResourceQuota does: those that would
-// exceed a quota of the namespace, and pods without a request or limit that a quota counts. Quotas
-// with scopes are not enforced, nor are changes of objects that exist. Of two creations at the same
-// moment both may find room. REQUIRES: `backend` outlives the hook.
+// exceed a quota of the namespace, and pods without a request or limit that a quota counts. Changes
+// of objects that exist are not refused. Of two creations at the same moment both may find room.
+// REQUIRES: `backend` outlives the hook.
 AdmissionHook ResourceQuotaAdmission(Backend& backend);
 
 }  // namespace sandbox

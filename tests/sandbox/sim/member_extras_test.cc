@@ -126,4 +126,78 @@ TEST_CASE_METHOD(ExtrasFixture, "objects are counted, and pods have to state wha
             .empty());
 }
 
+// Creates a quota of one pod with the given scopes, and returns the messages with which pods are
+// refused; "" for those that are created.
+struct ScopesFixture : ExtrasFixture {
+  std::string Refused(const std::string& name, const std::string& spec) {
+    json::Value pod = Json(R"({"apiVersion": "v1", "kind": "Pod"})");
+    pod.Set({"metadata", "name"}, name);
+    pod.Set({"metadata", "namespace"}, "default");
+    pod.Set("spec", Json(spec));
+    const absl::Status status =
+        backend.Create(kinds::Pods().gvr(), kube::Object(pod), false).status();
+    Settle();
+    return status.ok() ? std::string() : ErrorOf(status).message;
+  }
+  void CreateScoped(const std::string& scopes) {
+    json::Value quota = Json(R"({"apiVersion": "v1", "kind": "ResourceQuota",
+        "metadata": {"name": "q", "namespace": "default"}, "spec": {"hard": {"pods": "1"}}})");
+    const json::Value given = Json(scopes);
+    for (const json::Member& part : given.members()) {
+      quota.Set({"spec", part.name()}, part.value);
+    }
+    Create(std::move(quota));
+  }
+  // Both kinds of pods are created twice; only the second of those in the scope is refused.
+  void CheckOnlyCounts(const std::string& inside, const std::string& outside) {
+    CHECK(Refused("outside-1", outside).empty());
+    CHECK(Refused("inside-1", inside).empty());
+    CHECK(Used("pods") == "1");
+    CHECK(Refused("outside-2", outside).empty());
+    CHECK(Refused("inside-2", inside) ==
+          "pods \"inside-2\" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, "
+          "limited: pods=1");
+    CHECK(Used("pods") == "1");
+  }
+  const std::string bare = R"({"containers": [{"name": "c", "image": "i"}]})";
+  const std::string ending =
+      R"({"activeDeadlineSeconds": 60, "containers": [{"name": "c", "image": "i"}]})";
+  const std::string sized = R"({"containers": [
+      {"name": "c", "image": "i", "resources": {"requests": {"cpu": "10m"}}}]})";
+  const std::string urgent =
+      R"({"priorityClassName": "urgent", "containers": [{"name": "c", "image": "i"}]})";
+};
+
+TEST_CASE_METHOD(ScopesFixture, "a quota of pods that end by themselves counts no others") {
+  CreateScoped(R"({"scopes": ["Terminating"]})");
+  CheckOnlyCounts(ending, bare);
+}
+
+TEST_CASE_METHOD(ScopesFixture, "a quota of pods that run for ever counts no others") {
+  CreateScoped(R"({"scopes": ["NotTerminating"]})");
+  CheckOnlyCounts(bare, ending);
+}
+
+TEST_CASE_METHOD(ScopesFixture, "a quota of pods without requests counts no others") {
+  CreateScoped(R"({"scopes": ["BestEffort"]})");
+  CheckOnlyCounts(bare, sized);
+}
+
+TEST_CASE_METHOD(ScopesFixture, "a quota of pods with requests counts no others") {
+  CreateScoped(R"({"scopes": ["NotBestEffort", "NotTerminating"]})");
+  CheckOnlyCounts(sized, bare);
+}
+
+TEST_CASE_METHOD(ScopesFixture, "a quota of a priority class counts its pods") {
+  CreateScoped(R"({"scopeSelector": {"matchExpressions": [
+      {"scopeName": "PriorityClass", "operator": "In", "values": ["urgent", "high"]}]}})");
+  CheckOnlyCounts(urgent, bare);
+}
+
+TEST_CASE_METHOD(ScopesFixture, "a quota of other priority classes leaves one out") {
+  CreateScoped(R"({"scopeSelector": {"matchExpressions": [
+      {"scopeName": "PriorityClass", "operator": "NotIn", "values": ["urgent"]}]}})");
+  CheckOnlyCounts(bare, urgent);
+}
+
 }  // namespace sandbox
