@@ -3,7 +3,6 @@
 import json
 import pathlib
 import re
-import tempfile
 
 import yaml
 
@@ -11,6 +10,7 @@ from . import paths
 from .kube import Kube
 from .pki import Pki
 from .process import Process, free_port, run, wait_until
+from .sandbox import Sandbox
 
 SEARCH = paths.BIN / "karmada-search"
 PROXY = "/apis/search.karmada.io/v1alpha1/proxying/karmada/proxy"
@@ -24,15 +24,14 @@ _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 class SandboxSearch:
     """A sandbox with two members, and a karmada-search that keeps its registries there. Use as a context manager."""
 
-    members = ("member1", "member2")
+    members = Sandbox.members
 
     def __init__(self, logs):
         self._logs = pathlib.Path(logs)
-        self._logs.mkdir(parents=True, exist_ok=True)
-        self._directory = tempfile.TemporaryDirectory(prefix="karmada-search-")
-        self.folder = pathlib.Path(self._directory.name)
+        self._sandbox = Sandbox(logs, "search-sandbox", with_manager=False)
+        self.folder = self._sandbox.folder
         self._port = free_port()
-        self._sandbox = self._search = None
+        self._search = None
         self._kubes = {}
 
     def __enter__(self):
@@ -44,10 +43,9 @@ class SandboxSearch:
         return self
 
     def __exit__(self, *_):
-        for process in (self._search, self._sandbox):
-            if process is not None:
-                process.stop()
-        self._directory.cleanup()
+        if self._search is not None:
+            self._search.stop()
+        self._sandbox.__exit__()
 
     # ---- What tests use ---------------------------------------------------------------------------
 
@@ -109,10 +107,7 @@ class SandboxSearch:
     # ---- Life -------------------------------------------------------------------------------------
 
     def _start(self):
-        self._sandbox = Process("sandbox", [paths.SANDBOX, "up", "--members", len(self.members),
-                                            "--with-controller-manager", "off", "--dir", self.folder],
-                                self._logs / "search-sandbox.log")
-        wait_until("the sandbox", self._sandbox_answers, 30)
+        self._sandbox.__enter__()
         self._pki = Pki(self.folder / "admin")
         self._pki.authority("ca")
         self._pki.certificate("admin", "admin", group="system:masters")
@@ -123,11 +118,6 @@ class SandboxSearch:
         self._publish_authority()
         self.kube("karmada").create(_DEFINITIONS, yaml.safe_load(_RECORDS.read_text()))
         self.start_search()
-
-    def _sandbox_answers(self):
-        self._sandbox.check_alive()
-        return [self.kube(cluster).get("/readyz") for cluster in ("karmada", *self.members)
-                if self.kubeconfig(cluster).exists()][1:]
 
     def _publish_authority(self):
         """What kube-apiserver says about itself: whose certificates count."""

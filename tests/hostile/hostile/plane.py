@@ -1,15 +1,13 @@
 """A sandbox whose control plane and one member are behind relays, with a controller manager that is attacked through them."""
 
 import pathlib
-import tempfile
 import threading
 import time
 import urllib.request
 
-from rig import paths
-from rig.kube import Kube
 from rig.pki import Pki
 from rig.process import Process, free_port, wait_until
+from rig.sandbox import Sandbox
 
 from .figures import Figures, KEPT_STACKS
 from .relay import Relay
@@ -17,7 +15,7 @@ from .relay import Relay
 CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 POLICIES = "/apis/policy.karmada.io/v1alpha1/namespaces/default/propagationpolicies"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/karmada-system/leases/karmada-controller-manager"
-HONEST, HOSTILE = "member1", "member2"
+HONEST, HOSTILE = Sandbox.members
 # The kinds that the hostile member has something of, so that they are watched there.
 BAIT = {"configmaps": {"kind": "ConfigMap", "data": {"n": "0"}}, "secrets": {"kind": "Secret", "stringData": {"n": "0"}},
         "services": {"kind": "Service", "spec": {"type": "LoadBalancer", "ports": [{"port": 80}]}},
@@ -33,11 +31,10 @@ class Plane:
 
     def __init__(self, logs, program):
         self._logs = pathlib.Path(logs)
-        self._logs.mkdir(parents=True, exist_ok=True)
         self._program = program
-        self._directory = tempfile.TemporaryDirectory(prefix="hostile-plane-")
-        self.folder = pathlib.Path(self._directory.name)
-        self._sandbox = self.control = self.member = None
+        self._sandbox = Sandbox(logs, "manager-sandbox", with_manager=False)
+        self.folder = self._sandbox.folder
+        self.control = self.member = None
 
     def __enter__(self):
         try:
@@ -51,13 +48,11 @@ class Plane:
         for relay in (self.control, self.member):
             if relay is not None:
                 relay.__exit__()
-        if self._sandbox is not None:
-            self._sandbox.stop()
-        self._directory.cleanup()
+        self._sandbox.__exit__()
 
     def kube(self, cluster="karmada"):
         """A new client, past the relays."""
-        return Kube(self.folder / f"{cluster}.kubeconfig", kubectl=None)
+        return self._sandbox.kube(cluster)
 
     @property
     def kubeconfig(self):
@@ -79,9 +74,7 @@ class Plane:
         return AttackedManager(self, attack)
 
     def _start(self):
-        self._sandbox = Process("sandbox", [paths.SANDBOX, "up", "--members", 2, "--with-controller-manager", "off",
-                                            "--dir", self.folder], self.log("manager-sandbox"))
-        wait_until("the sandbox", self._sandbox_answers, 60)
+        self._sandbox.__enter__()
         pki = Pki(self.folder / "relay")
         pki.authority("ca")
         pki.certificate("relay", "relay", names=["IP:127.0.0.1"])
@@ -99,10 +92,6 @@ class Plane:
                 "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy", "metadata": {"name": name},
                 "spec": {"placement": {"clusterAffinity": {"clusterNames": [cluster]}}, "resourceSelectors": [
                     {"apiVersion": "v1", "kind": manifest["kind"], "name": name} for manifest in kinds]}})
-
-    def _sandbox_answers(self):
-        self._sandbox.check_alive()
-        return len(self.kube().items(CLUSTERS)) == 2 and all(self.kube(member).get("/readyz") for member in (HONEST, HOSTILE))
 
 
 def wait(done, seconds):
