@@ -23,8 +23,8 @@ constexpr char kFooter[] = R"(Examples:
   karmada-sandbox up --search -- --feature-gates=Failover=true   # After "--": of the manager.
 
 What it cannot do:
-  containers, RBAC, admission and conversion webhooks, CEL rules, managedFields, networks, volumes,
-  load balancers, autoscaling inside a member. The whole list is "What it cannot do" in
+  containers, RBAC, admission and conversion webhooks, CEL rules, networks, volumes, load balancers,
+  autoscaling inside a member. The whole list is "What it cannot do" in
   sandbox/README.md of the sources. What is refused says why.
 
 Exit codes:

@@ -30,6 +30,10 @@ absl::StatusOr<WriteContext> ContextOf(const ResourceCall& call,
                    kube::server::ReadWriteParameters(call.request));
   WriteContext context;
   context.user = call.user.name;
+  context.manager = std::string(call.request.Query("fieldManager"));
+  if (context.manager.empty()) {
+    context.manager = ManagerOfUserAgent(call.request.Header("user-agent"));
+  }
   context.warnings = &warnings;
   context.dry_run = given.dry_run;
   context.validation = given.validation;

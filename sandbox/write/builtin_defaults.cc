@@ -95,8 +95,6 @@ void DefaultService(json::Value& spec) {
     DefaultTo(spec, "externalTrafficPolicy", "Cluster");
   }
   if (type == "LoadBalancer") DefaultTo(spec, "allocateLoadBalancerNodePorts", true);
-  DefaultTo(spec, "ipFamilies", json::Value::Array({"IPv4"}));
-  DefaultTo(spec, "ipFamilyPolicy", "SingleStack");
 }
 
 // Merges stringData, which is write-only, into data.
@@ -148,7 +146,7 @@ constexpr SpecDefaults kSpecDefaults[] = {
     {"batch", "Job", DefaultJobSpec},
     {"batch", "CronJob", DefaultCronJob},
     {"", "Service", DefaultService},
-    {"", "Pod", DefaultPodSpec},
+    {"", "Pod", DefaultPod},
     {"", "ReplicationController", DefaultReplicaSet},
     {"", "PersistentVolumeClaim", DefaultClaim},
     {"autoscaling", "HorizontalPodAutoscaler", DefaultAutoscaler},

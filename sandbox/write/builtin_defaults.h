@@ -18,7 +18,8 @@ void PrepareBuiltinForCreate(const ResourceInfo& info, kube::Object& object);
 
 // Sets the defaults of a pod template; shared by the workload kinds.
 void DefaultPodTemplate(json::Value& pod_template);
-void DefaultPodSpec(json::Value& spec);
+// For a pod itself; what its containers are limited to becomes what they request, too.
+void DefaultPod(json::Value& spec);
 
 // Returns the quality of service that requests and limits give a pod: "Guaranteed", "Burstable" or
 // "BestEffort" (as ComputePodQOS).

@@ -35,7 +35,8 @@ void DefaultProbe(json::Value& container, absl::string_view name) {
 }
 
 // Limits without requests become requests too.
-void DefaultRequests(json::Value& resources) {
+void DefaultRequests(json::Value& container) {
+  json::Value& resources = container.Mutable("resources");
   for (const json::Member& limit : json::Value(resources["limits"]).members()) {
     if (!resources["requests"].Has(limit.name())) {
       resources.Set({"requests", limit.name()}, limit.value);
@@ -56,7 +57,6 @@ void DefaultContainer(json::Value& container) {
   DefaultTo(container, "terminationMessagePath", "/dev/termination-log");
   DefaultTo(container, "terminationMessagePolicy", "File");
   DefaultTo(container, "resources", json::Value::Object());
-  DefaultRequests(container.Mutable("resources"));
   for (size_t i = 0; i < container["ports"].size(); ++i) {
     DefaultTo(container.Mutable("ports").MutableAt(i), "protocol", "TCP");
   }
@@ -96,17 +96,7 @@ void Account(const json::Value& container, Qos& qos) {
   }
 }
 
-}  // namespace
-
-std::string QosClassOf(const json::Value& pod_spec) {
-  Qos qos;
-  for (const char* list : {"initContainers", "containers"}) {
-    for (const json::Value& container : pod_spec[list].items()) Account(container, qos);
-  }
-  if (!qos.any) return "BestEffort";
-  return qos.guaranteed ? "Guaranteed" : "Burstable";
-}
-
+// For a pod and for a template.
 void DefaultPodSpec(json::Value& spec) {
   DefaultTo(spec, "restartPolicy", "Always");
   DefaultTo(spec, "dnsPolicy", "ClusterFirst");
@@ -119,6 +109,23 @@ void DefaultPodSpec(json::Value& spec) {
   ForEach(spec, "containers", DefaultContainer);
   ForEach(spec, "initContainers", DefaultContainer);
   ForEach(spec, "volumes", DefaultVolume);
+}
+
+}  // namespace
+
+std::string QosClassOf(const json::Value& pod_spec) {
+  Qos qos;
+  for (const char* list : {"initContainers", "containers"}) {
+    for (const json::Value& container : pod_spec[list].items()) Account(container, qos);
+  }
+  if (!qos.any) return "BestEffort";
+  return qos.guaranteed ? "Guaranteed" : "Burstable";
+}
+
+void DefaultPod(json::Value& spec) {
+  DefaultPodSpec(spec);
+  ForEach(spec, "containers", DefaultRequests);
+  ForEach(spec, "initContainers", DefaultRequests);
 }
 
 void DefaultPodTemplate(json::Value& pod_template) {

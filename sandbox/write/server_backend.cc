@@ -2,14 +2,14 @@
 // path calls it, and calls it again after a lost race. It gives the object of the request, a
 // patched object, one with the changed Scale put back into it, or one with an applied
 // configuration. A PUT of a kind that allows it, and an apply, create an object that is not there.
-// An apply asks the ownership which fields it may change, and reports to it what was set only after
-// the write has succeeded. A subscription to a resource that is not served yet follows its table,
-// which is empty until then.
+// A subscription to a resource that is not served yet follows its table, which is empty until then.
 #include "sandbox/write/server_backend.h"
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "sandbox/kinds/approval.h"
 #include "sandbox/kinds/namespace_rules.h"
@@ -23,11 +23,44 @@ Event EventOf(const ResourceInfo* info, const Change& change) {
   return {change.type, info->ToServed(change.object), info->ToServed(change.previous)};
 }
 
+// Names who writes what the simulated controllers write, as a cluster would.
+std::string InsideManager(const ResourceInfo& info, absl::string_view subresource) {
+  const kube::Gvk& gvk = info.resource.gvk;
+  if (absl::EndsWith(gvk.kind, "ResourceBinding")) return "karmada-scheduler";
+  const bool of_kubelet = gvk.kind == "Node" || (gvk.kind == "Pod" && subresource == "status");
+  return of_kubelet ? "kubelet" : "kube-controller-manager";
+}
+
+WriteContext InsideContext(const ResourceInfo& info, absl::string_view subresource, bool dry_run) {
+  WriteContext context;
+  context.dry_run = dry_run;
+  context.manager = InsideManager(info, subresource);
+  return context;
+}
+
+// Checks what every configuration must be, whatever it sets.
+absl::Status CheckConfiguration(const ResourceInfo& info, const kube::Object& config) {
+  if (config.gvk() != info.resource.gvk) {
+    return BadRequest(absl::StrCat("invalid object type: ", config.gvk().ToString()));
+  }
+  if (!config.metadata()["managedFields"].is_null()) {
+    return BadRequest("metadata.managedFields must be nil");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NoFieldManager() {
+  FieldErrors errors;
+  errors.Required("fieldManager", "is required for apply patch");
+  return errors.ToStatus({"meta.k8s.io", "PatchOptions"}, "");
+}
+
 }  // namespace
 
 ServerBackend::ServerBackend(size_t history_events)
     : store_(history_events),
-      writes_(store_, addresses_),
+      owners_(registry_),
+      writes_(store_, addresses_, owners_),
       definitions_(store_, registry_, writes_) {
   writes_.SetCommitHook([this](const GroupName& table, const kube::ObjectKey& key) {
     definitions_.OnCommit(table, key);
@@ -87,7 +120,7 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> ServerBackend::List(
 absl::StatusOr<kube::ObjectPtr> ServerBackend::Create(const kube::Gvr& r, kube::Object object,
                                                       bool dry_run) {
   ASSIGN_OR_RETURN(const ResourceInfoPtr info, Served(r));
-  return CreateOf(*info, std::move(object), {.dry_run = dry_run});
+  return CreateOf(*info, std::move(object), InsideContext(*info, "", dry_run));
 }
 
 absl::StatusOr<kube::ObjectPtr> ServerBackend::CreateOf(const ResourceInfo& info,
@@ -101,7 +134,7 @@ absl::StatusOr<kube::ObjectPtr> ServerBackend::Update(const kube::Gvr& r, kube::
                                                       absl::string_view subresource, bool dry_run) {
   ASSIGN_OR_RETURN(const ResourceInfoPtr info, Served(r));
   ASSIGN_OR_RETURN(Written written, UpdateOf(*info, {object.key(), std::string(subresource)},
-                                             object, {.dry_run = dry_run}));
+                                             object, InsideContext(*info, subresource, dry_run)));
   return written.object;
 }
 
@@ -135,14 +168,19 @@ absl::StatusOr<kube::ObjectPtr> ServerBackend::UpdateScale(const ResourceInfo& i
     ASSIGN_OR_RETURN(const kube::Object scale, make_scale(ScaleOf(info, current)));
     return WithScale(info, current, scale);
   };
-  ASSIGN_OR_RETURN(const kube::ObjectPtr updated, writes_.Update(info, {key, ""}, change, context));
+  WriteContext of_scale = context;
+  of_scale.owned_subresource = "scale";
+  ASSIGN_OR_RETURN(const kube::ObjectPtr updated,
+                   writes_.Update(info, {key, ""}, change, of_scale));
   return kube::Share(ScaleOf(info, *updated));
 }
 
 absl::StatusOr<kube::ObjectPtr> ServerBackend::Patch(const kube::Gvr& r, const kube::ObjectKey& key,
                                                      const PatchRequest& request) {
   ASSIGN_OR_RETURN(const ResourceInfoPtr info, Served(r));
-  ASSIGN_OR_RETURN(Written written, PatchOf(*info, key, request, {.dry_run = request.dry_run}));
+  WriteContext context = InsideContext(*info, request.subresource, request.dry_run);
+  if (!request.field_manager.empty()) context.manager = request.field_manager;
+  ASSIGN_OR_RETURN(Written written, PatchOf(*info, key, request, context));
   return written.object;
 }
 
@@ -171,26 +209,28 @@ absl::StatusOr<ServerBackend::Written> ServerBackend::ApplyOf(const ResourceInfo
                                                               const PatchRequest& request,
                                                               const WriteContext& context) {
   if (!request.patch.is_object()) return BadRequest("an applied configuration must be an object");
-  if (request.field_manager.empty()) {
-    return BadRequest("fieldManager is required for apply patch");
-  }
-  kube::Object config(request.patch);
-  config.Erase({"metadata", "managedFields"});
-  if (config.name().empty()) config.Set({"metadata", "name"}, key.name);
-  if (info.resource.namespaced) config.Set({"metadata", "namespace"}, key.ns);
-  const FieldOwnership::Request owner{info.table(), key, request.field_manager, request.force};
-  const auto change = [&](const kube::Object& current) {
-    return ownership_.Apply(info, owner, current, config);
+  if (request.field_manager.empty()) return NoFieldManager();
+  const kube::Object config(request.patch);
+  RETURN_IF_ERROR(CheckConfiguration(info, config));
+  const auto change = [&](const kube::Object& current) -> absl::StatusOr<kube::Object> {
+    const FieldWriter writer{request.field_manager, request.subresource, base::RealClock().Now()};
+    ASSIGN_OR_RETURN(kube::Object applied,
+                     owners_.AfterApply(info, current, config, writer, request.force));
+    if (applied.name().empty()) applied.Set({"metadata", "name"}, key.name);
+    if (info.resource.namespaced) applied.Set({"metadata", "namespace"}, key.ns);
+    return applied;
   };
+  WriteContext of_apply = context;
+  of_apply.applied = true;
   Written written;
-  auto updated = writes_.Update(info, {key, request.subresource}, change, context);
+  auto updated = writes_.Update(info, {key, request.subresource}, change, of_apply);
   if (absl::IsNotFound(updated.status()) && request.subresource.empty()) {
-    updated = CreateOf(info, config, context);
+    ASSIGN_OR_RETURN(kube::Object first, change(kube::Object()));
+    updated = CreateOf(info, std::move(first), of_apply);
     written.created = updated.ok();
   }
   if (!updated.ok()) return updated.status();
   written.object = *std::move(updated);
-  if (!context.dry_run) ownership_.Remember(owner, *written.object, config);
   return written;
 }
 
@@ -205,9 +245,7 @@ absl::StatusOr<kube::ObjectPtr> ServerBackend::DeleteOf(const ResourceInfo& info
                                                         const kube::ObjectKey& key,
                                                         const DeleteRequest& request,
                                                         const WriteContext& context) {
-  ASSIGN_OR_RETURN(kube::ObjectPtr left, writes_.Delete(info, key, request, context));
-  if (left == nullptr && !context.dry_run) ownership_.Forget(info.table(), key);
-  return left;
+  return writes_.Delete(info, key, request, context);
 }
 
 int64_t ServerBackend::Subscribe(const kube::Gvr& r, std::function<void(const Event&)> callback) {

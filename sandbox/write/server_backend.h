@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "sandbox/fields/field_owners.h"
 #include "sandbox/kinds/registry.h"
 #include "sandbox/storage/backend.h"
 #include "sandbox/storage/store.h"
-#include "sandbox/write/apply_patch.h"
 #include "sandbox/write/definition_keeper.h"
 #include "sandbox/write/service_addresses.h"
 #include "sandbox/write/write_path.h"
@@ -73,8 +73,8 @@ class ServerBackend : public Backend {
   Store store_;
   Registry registry_;
   ServiceAddresses addresses_;
+  FieldOwners owners_;
   WritePath writes_;
-  FieldOwnership ownership_;
   DefinitionKeeper definitions_;
 };
 

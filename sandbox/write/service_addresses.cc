@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "sandbox/kinds/default_to.h"
 
 namespace sandbox {
 namespace {
@@ -93,6 +94,8 @@ void ServiceAddresses::Fill(const kube::Object& old_object, kube::Object& servic
   if (ip.empty()) ip = IpText(kFirstIp + next_ip_++ % kIpCount);
   spec.Set("clusterIP", ip);
   spec.Set("clusterIPs", json::Value::Array({ip}));
+  DefaultTo(spec, "ipFamilies", json::Value::Array({"IPv4"}));
+  DefaultTo(spec, "ipFamilyPolicy", "SingleStack");
   if (!NeedsNodePorts(type, spec)) return;
   const json::Value old_ports = old_object.spec()["ports"];
   for (size_t i = 0; i < spec["ports"].size(); ++i) {

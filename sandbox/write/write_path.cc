@@ -1,7 +1,8 @@
 // A create takes these steps: decode the body, which reports or prunes unknown fields and sets
-// defaults; give the object its identity; admission; the namespace must be there and stay; fill in
-// addresses; validate; insert. An update makes the wanted state from the current one, takes the
-// same steps for it, restricts it to what the subresource may change, moves the generation, and
+// defaults; note who owns the fields; give the object its identity; admission; the namespace must
+// be there and stay; fill in addresses; validate; insert. An update makes the wanted state from the
+// current one, takes the same steps for it, restricts it to what the subresource may change, before
+// owners are noted (what admission and the server set is nobody's), moves the generation, and
 // replaces exactly the state that it began with. If another writer was faster, it begins again with
 // the new state, up to a bound. A write without a difference is not stored. A deletion sets the
 // deletion timestamp and finalizers, or removes the object when nothing holds it; so does an update
@@ -51,6 +52,14 @@ void Validate(const ResourceInfo& info, const kube::Object& object, FieldErrors&
   ValidateBuiltin(info, object, errors);
 }
 
+void SetOwners(json::Value owners, kube::Object& object) {
+  if (owners.is_null()) {
+    object.Erase({"metadata", "managedFields"});
+  } else {
+    object.Set({"metadata", "managedFields"}, std::move(owners));
+  }
+}
+
 bool IsService(const ResourceInfo& info) {
   return info.resource.gvk.group.empty() && info.resource.gvk.kind == "Service";
 }
@@ -92,6 +101,17 @@ absl::Status WritePath::Decode(const ResourceInfo& info, kube::Object& object,
   return absl::OkStatus();
 }
 
+json::Value WritePath::OwnersOf(const ResourceInfo& info, const Target& target,
+                                const kube::Object& current, const json::Value& given,
+                                const WriteContext& context, const kube::Object& wanted) const {
+  if (context.applied) return given;
+  const FieldWriter writer{
+      context.manager,
+      context.owned_subresource.empty() ? target.subresource : context.owned_subresource,
+      base::RealClock().Now()};
+  return owners_.AfterUpdate(info, current, wanted, given, writer);
+}
+
 absl::Status WritePath::CheckNamespace(const ResourceInfo& info, const kube::Object& object) const {
   if (!info.resource.namespaced || object.ns().empty()) return absl::OkStatus();
   const kube::ObjectPtr ns = store_.Get(NamespaceTable(), {"", std::string(object.ns())});
@@ -114,7 +134,9 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Create(const ResourceInfo& info, kube
   if (!object.resource_version().empty()) {
     return ToStatus({500, "", "resourceVersion should not be set on objects to be created", {}});
   }
+  const json::Value given = object.metadata()["managedFields"];
   RETURN_IF_ERROR(Decode(info, object, context));
+  SetOwners(OwnersOf(info, {object.key(), ""}, {}, given, context, object), object);
   SetNewIdentity(info, object, base::RealClock().Now());
   if (info.custom) {
     if (info.status_subresource) object.Erase({"status"});
@@ -157,9 +179,15 @@ absl::StatusOr<kube::Object> WritePath::Prepare(const ResourceInfo& info, const 
                                                 const WriteContext& context) {
   RETURN_IF_ERROR(CheckTypeMeta(info.resource.gvk, wanted));
   RETURN_IF_ERROR(CheckWritePreconditions(info, current, wanted));
+  const json::Value given = wanted.metadata()["managedFields"];
   RETURN_IF_ERROR(Decode(info, wanted, context));
   KeepServerMetadata(current, wanted);
+  // A kube-apiserver notes as owned what a status of a custom resource comes with, and drops it.
+  const kube::Object noted = wanted;
   RestrictToSubresource(info, target.subresource, current, wanted);
+  const bool of_custom_status = info.custom && target.subresource == "status";
+  SetOwners(OwnersOf(info, target, current, given, context, of_custom_status ? noted : wanted),
+            wanted);
   const bool of_status = !info.custom && target.subresource == "status";
   if (of_status) CompleteBuiltinStatus(info, current, wanted);
   AdmissionRequest request{Verbs::kUpdate, info.resource,   target.subresource,

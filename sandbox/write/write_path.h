@@ -10,6 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "sandbox/fields/field_owners.h"
 #include "sandbox/kinds/registry.h"
 #include "sandbox/storage/backend.h"
 #include "sandbox/storage/store.h"
@@ -22,6 +23,13 @@ using kube::server::FieldValidation;
 struct WriteContext {
   bool dry_run = false;
   std::string user;
+  // Who owns the fields that are written, and the subresource that this is noted for; empty: the
+  // one of the request.
+  std::string manager;
+  std::string owned_subresource;
+  // True if managedFields of the object were determined by a server-side apply. Otherwise the
+  // manager owns what the write changes.
+  bool applied = false;
   FieldValidation validation = FieldValidation::kIgnore;
   // If not null, gets the texts for Warning headers.
   std::vector<std::string>* warnings = nullptr;
@@ -33,7 +41,9 @@ class WritePath {
   // Called after an object was stored or removed, before the writer gets its answer.
   using CommitHook = std::function<void(const GroupName& table, const kube::ObjectKey& key)>;
 
-  WritePath(Store& store, ServiceAddresses& addresses) : store_(store), addresses_(addresses) {}
+  // REQUIRES: the arguments outlive this object.
+  WritePath(Store& store, ServiceAddresses& addresses, const FieldOwners& owners)
+      : store_(store), addresses_(addresses), owners_(owners) {}
   void SetCommitHook(CommitHook hook) { commit_hook_ = std::move(hook); }
   void AddAdmission(AdmissionHook hook);
 
@@ -56,6 +66,10 @@ class WritePath {
 
  private:
   absl::Status Decode(const ResourceInfo& info, kube::Object& object, const WriteContext& context);
+  // Returns managedFields of `wanted`; `given` is what its writer sent as such.
+  json::Value OwnersOf(const ResourceInfo& info, const Target& target, const kube::Object& current,
+                       const json::Value& given, const WriteContext& context,
+                       const kube::Object& wanted) const;
   absl::Status Admit(const AdmissionRequest& request, kube::Object& object);
   absl::Status CheckNamespace(const ResourceInfo& info, const kube::Object& object) const;
   // Gives a Service its addresses and ports, and reports those that another one has.
@@ -75,6 +89,7 @@ class WritePath {
 
   Store& store_;
   ServiceAddresses& addresses_;
+  const FieldOwners& owners_;
   CommitHook commit_hook_;
   absl::Mutex mu_;
   std::vector<AdmissionHook> admission_ ABSL_GUARDED_BY(mu_);

@@ -19,6 +19,24 @@ std::string PackageOf(const kube::Gvk& gvk) {
   return gvk.group.substr(0, gvk.group.find('.'));
 }
 
+// Reads what follows a field's name.
+std::shared_ptr<const MergeMark> MarkOf(absl::string_view text) {
+  auto mark = std::make_shared<MergeMark>();
+  for (const char* c : {"?", "+"}) {
+    if (!absl::ConsumeSuffix(&text, c)) continue;
+    (*c == '?' ? mark->implied_null : mark->implied_object) = true;
+  }
+  mark->atomic = absl::ConsumePrefix(&text, "!");
+  if (!absl::ConsumePrefix(&text, "=")) return mark;
+  mark->set = text.empty();
+  for (absl::string_view word : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> key =
+        absl::StrSplit(word, absl::MaxSplits(':', 1));
+    mark->keys.push_back({std::string(key.first), json::Parse(key.second).value_or(json::Value())});
+  }
+  return mark;
+}
+
 }  // namespace
 
 WireTypes::WireTypes(absl::Span<const absl::string_view> tables) {
@@ -66,6 +84,34 @@ WireField WireTypes::ReadField(const std::string& package, absl::string_view tex
   return field;
 }
 
+void WireTypes::Mark(absl::string_view marks) {
+  WireMessage* message = nullptr;
+  for (absl::string_view word : absl::StrSplit(marks, absl::ByAnyChar(" \n"), absl::SkipEmpty())) {
+    if (word == "!") {
+      if (message != nullptr) message->atomic = true;
+      continue;
+    }
+    const size_t end = word.find_first_of("=!+?");
+    if (end == absl::string_view::npos) {  // The name of a message begins a line.
+      const auto found = messages_.find(std::string(word));
+      message = found == messages_.end() ? nullptr : found->second.get();
+      continue;
+    }
+    WireField* field = message == nullptr ? nullptr : FieldOf(*message, word.substr(0, end));
+    if (field != nullptr) field->mark = MarkOf(word.substr(end));
+  }
+}
+
+WireField* WireTypes::FieldOf(WireMessage& message, absl::string_view name) {
+  for (WireField& field : message.fields) {
+    if (field.name == name) return &field;
+    if (!field.name.empty()) continue;
+    WireMessage& inlined = Get(absl::StrCat(field.message->package, ".", field.message->name));
+    if (WireField* inner = FieldOf(inlined, name)) return inner;
+  }
+  return nullptr;
+}
+
 WireMessage& WireTypes::Get(const std::string& name) {
   std::unique_ptr<WireMessage>& slot = messages_[name];
   if (slot == nullptr) {
@@ -95,9 +141,16 @@ const WireField* WireMessage::ByName(absl::string_view json_name) const {
 }
 
 const WireMessage* FindWireMessage(const kube::Gvk& gvk) {
-  static const auto* const types =
-      new WireTypes({CoreWireTypes(), AppsWireTypes(), AccessWireTypes()});
-  return types->Find(absl::StrCat(PackageOf(gvk), ".", gvk.kind));
+  return FindBuiltinMessage(absl::StrCat(PackageOf(gvk), ".", gvk.kind));
+}
+
+const WireMessage* FindBuiltinMessage(const std::string& name) {
+  static const auto* const types = [] {
+    auto* all = new WireTypes({CoreWireTypes(), AppsWireTypes(), AccessWireTypes()});
+    all->Mark(MergeMarks());
+    return all;
+  }();
+  return types->Find(name);
 }
 
 }  // namespace kube::server

@@ -3,13 +3,11 @@ answers, so that the sandbox cannot answer what a real server would not."""
 
 import json
 import re
-import tempfile
 import unittest
 
 from rig import paths, suite
 from rig.process import Process, run, wait_until
-
-UP = [paths.SANDBOX, "up", "--members", "2", "--with-controller-manager", "off", "--dir"]
+from rig.sandbox import Sandbox
 
 DEPLOYMENT = json.dumps(suite.deployment("default", "web", replicas=2, labels={"tier": "front"}))
 CONFIGMAP = """\
@@ -18,6 +16,7 @@ kind: ConfigMap
 metadata: {name: settings}
 data: {color: blue}
 """
+MOVED = CONFIGMAP.replace("settings", "moved").replace("blue", "blue, size: small")
 POLICY = """\
 apiVersion: policy.karmada.io/v1alpha1
 kind: PropagationPolicy
@@ -75,6 +74,26 @@ IN_A_MEMBER = [
     ("get configmap more", None, 1, r"Error from server \(NotFound\): .*\n"),
     ("get configmap settings -o yaml", None, 0, r"apiVersion: v1\ndata:\n  color: blue\nkind: ConfigMap\nmetadata:\n(  .*\n)+"),
     ("diff -f -", CONFIGMAP, 0, r""),
+    ("get configmap settings -o yaml --show-managed-fields", None, 0,
+     r"[\s\S]*  managedFields:\n  - apiVersion: v1\n    fieldsType: FieldsV1\n    fieldsV1:\n      f:data:\n        f:color: \{\}\n"
+     r"    manager: x\n    operation: Apply\n    time: .*\n[\s\S]*"),
+    ("apply --server-side --field-manager=y -f -", CONFIGMAP.replace("blue", "red"), 1,
+     r'error: Apply failed with 1 conflict: conflict with "x": \.data\.color\nPlease review[\s\S]*'),
+    ("apply --server-side --field-manager=y --force-conflicts -f -", CONFIGMAP.replace("blue", "red"), 0,
+     r"configmap/settings serverside-applied\n"),
+    ("diff --server-side --field-manager=y -f -", CONFIGMAP.replace("blue", "green"), 1,
+     r"[\s\S]*\n-  color: red\n\+  color: green\n[\s\S]*"),
+    ("apply --server-side --field-manager=y --dry-run=server -f -", CONFIGMAP.replace("blue", "green"), 0,
+     r"configmap/settings serverside-applied \(server dry run\)\n"),
+    ("get configmap settings -o jsonpath={.data.color}", None, 0, r"red"),
+    # From client-side to server-side apply: what the former had set is removed when it is not applied any more.
+    ("apply -f -", MOVED, 0, r"configmap/moved created\n"),
+    ("apply --server-side -f -", MOVED, 0, r"configmap/moved serverside-applied\n"),
+    ("get configmap moved --show-managed-fields -o jsonpath={.metadata.managedFields[*].manager}", None, 0,
+     r"kubectl kubectl-last-applied"),
+    ("apply --server-side -f -", MOVED.replace(", size: small", ""), 0, r"configmap/moved serverside-applied\n"),
+    ("get configmap moved -o jsonpath={.data}", None, 0, r'\{"color":"blue"\}'),
+    ("delete configmap moved", None, 0, r'configmap "moved" deleted.*\n'),
     ("delete configmap settings", None, 0, r'configmap "settings" deleted.*\n'),
     ("create namespace extra", None, 0, r"namespace/extra created\n"),
     ("delete namespace extra --timeout=20s", None, 0, r'namespace "extra" deleted\n'),
@@ -159,16 +178,10 @@ class KubectlSandboxTest(Tables, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         suite.require_binary(paths.SANDBOX)
-        folder = tempfile.TemporaryDirectory(prefix="karmada-sandbox-")
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = folder.name
-        cls.sandbox = Process("sandbox", [*UP, folder.name], paths.BUILD / "e2e" / "logs" / "sandbox.log")
-        cls.addClassCleanup(cls.sandbox.stop)
-        ready = [suite.kubectl(), "--kubeconfig", f"{cls.folder}/member2.kubeconfig", "get", "--raw", "/readyz"]
-        wait_until("the sandbox", lambda: run(ready).returncode == 0, 20)
+        cls.sandbox = cls.enterClassContext(Sandbox(paths.BUILD / "e2e" / "logs", "kubectl-sandbox", with_manager=False))
 
     def kubeconfig(self, cluster):
-        return f"{self.folder}/{cluster}.kubeconfig"
+        return self.sandbox.kubeconfig(cluster)
 
 
 class KubectlRealServersTest(Tables, suite.PlaneCase):

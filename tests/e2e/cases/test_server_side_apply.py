@@ -1,5 +1,10 @@
-"""Objects that are put into members by server-side apply, on real kube-apiservers."""
+"""Objects that are put into members by server-side apply, on real kube-apiservers and on a sandbox."""
 
+import unittest
+
+from rig import paths, suite
+from rig.process import wait_until
+from rig.sandbox import Sandbox
 from rig.suite import BINDINGS, DEPLOYMENTS, DaemonCase, deployment
 
 ANNOTATION = "resourcetemplate.karmada.io/server-side-apply"
@@ -20,11 +25,13 @@ def owners(thing):
             if not entry.get("subresource")}
 
 
-class ServerSideApplyTest(DaemonCase):
+class Tests:
+    """The tests; member1() is a client of the member, and `host` one of the control plane."""
+
     def setUp(self):
         self.namespace = self.make_namespace(f"e2e-{self._testMethodName.replace('_', '-')[5:40].rstrip('-')}")
         self.path = f"{DEPLOYMENTS.format(self.namespace)}/web"
-        self.member = self.plane.kube("member1")
+        self.member = self.member1()
 
     def propagate(self, resolution="Abort", **annotations):
         template = deployment(self.namespace, "web")
@@ -123,3 +130,30 @@ class ServerSideApplyTest(DaemonCase):
         self.host.merge(self.path, {"metadata": {"annotations": {ANNOTATION: "false"}}})
         thing = self.in_member("updated", lambda d: not d["spec"].get("minReadySeconds"))
         self.assertNotIn("resourcetemplate.karmada.io/applied-manifest", thing["metadata"]["annotations"])
+
+
+class ServerSideApplyTest(Tests, DaemonCase):
+    def member1(self):
+        return self.plane.kube("member1")
+
+
+class ServerSideApplyOnASandboxTest(Tests, unittest.TestCase):
+    needs_plane = False
+    maxDiff = 4000
+
+    @classmethod
+    def setUpClass(cls):
+        suite.require_binary(paths.SANDBOX)
+        suite.require_binary(paths.DAEMON)
+        cls.site = cls.enterClassContext(Sandbox(paths.BUILD / "e2e" / "logs", "apply-sandbox"))
+        cls.host = cls.site.kube()
+
+    def member1(self):
+        return self.site.kube("member1")
+
+    def make_namespace(self, name):
+        self.host.create("/api/v1/namespaces", {"metadata": {"name": name}})
+        return name
+
+    def wait(self, what, condition, timeout=30):
+        return wait_until(what, condition, timeout)

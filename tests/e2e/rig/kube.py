@@ -24,7 +24,7 @@ class ApiError(AssertionError):
 
     def __init__(self, method, path, code, body):
         super().__init__(f"{method} {path}: {code} {body[:800]}")
-        self.code = code
+        self.code, self.body = code, body
 
 
 class Kube:

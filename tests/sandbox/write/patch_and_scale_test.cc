@@ -194,7 +194,7 @@ TEST_CASE("server-side apply reports what another manager has applied") {
   const auto forced = apply.As("second", kOther, true);
   REQUIRE(forced.ok());
   CHECK((*forced)->spec()["replicas"].AsInt() == 9);
-  CHECK(ErrorOf(apply.As("", kOther).status()).code == 400);
+  CHECK(ErrorOf(apply.As("", kOther).status()).code == 422);
 }
 
 TEST_CASE("racing writers lose no update") {

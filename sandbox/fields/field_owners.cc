@@ -1,0 +1,163 @@
+// Decides which entries a write begins with, and what becomes of conflicts; FieldWrite does the
+// rest. A client replaces the entries by sending others, forgets them by sending an empty list, and
+// leaves them as they are by sending none. The first apply to an object without entries gives what
+// it has to the manager "before-first-apply". kubectl's server-side apply takes what client-side
+// apply had set without a conflict, and keeps the annotation of client-side apply true. Nothing is
+// lost when two write at once: the caller begins again with the new state.
+#include "sandbox/fields/field_owners.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/cut_text.h"
+#include "sandbox/fields/field_write.h"
+#include "sandbox/fields/typed_walks.h"
+#include "sandbox/kinds/api_errors.h"
+
+namespace sandbox {
+namespace {
+
+constexpr size_t kMaxManagerBytes = 128;
+constexpr char kBeforeFirstApply[] = "before-first-apply";
+// The manager whose applies know of client-side apply.
+constexpr char kKubectl[] = "kubectl";
+
+// Returns the object without managedFields, which are no field of it.
+json::Value Owned(const kube::Object& object) {
+  json::Value root = object.root();
+  root.Erase({"metadata", "managedFields"});
+  return root;
+}
+
+// The state before an object is created.
+json::Value Nothing(const ResourceInfo& info) {
+  if (!info.custom) return json::Value::Object();
+  return json::Value::Object(
+      {{"apiVersion", info.resource.gvk.ApiVersion()}, {"kind", info.resource.gvk.kind}});
+}
+
+bool IsEmptied(const json::Value& given) {
+  if (!given.is_array()) return false;
+  return given.empty() || (given.size() == 1 && given.At(0).empty());
+}
+
+absl::Status ConflictsError(const std::vector<FieldConflict>& conflicts) {
+  json::Value causes = json::Value::Array();
+  std::map<std::string, std::vector<std::string>> by_owner;
+  for (const FieldConflict& c : conflicts) {
+    const std::string owner = DescribeOwner(c.owner), path = PathText(c.path);
+    causes.Append(json::Value::Object({{"reason", "FieldManagerConflict"},
+                                       {"message", absl::StrCat("conflict with ", owner)},
+                                       {"field", path}}));
+    by_owner[owner].push_back(path);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [owner, paths] : by_owner) {
+    if (conflicts.size() == 1) {
+      lines.push_back(absl::StrCat("conflict with ", owner, ": ", paths[0]));
+      continue;
+    }
+    lines.push_back(absl::StrCat("conflicts with ", owner, ":"));
+    for (const std::string& path : paths) lines.push_back(absl::StrCat("- ", path));
+  }
+  return ToStatus({409, "Conflict",
+                   absl::StrCat("Apply failed with ", conflicts.size(),
+                                conflicts.size() == 1 ? " conflict: " : " conflicts: ",
+                                absl::StrJoin(lines, "\n")),
+                   json::Value::Object({{"causes", causes}})});
+}
+
+// Returns the configuration as client-side apply notes it.
+std::string LastAppliedText(const kube::Object& config) {
+  kube::Object noted = config;
+  noted.Erase({"metadata", "annotations", kLastApplied});
+  return absl::StrCat(json::Write(noted.root(), {.html_escape = true}), "\n");
+}
+
+bool HasLastApplied(const kube::Object& object) {
+  return !object.annotations()[kLastApplied].AsString().empty();
+}
+
+void SetManagedFields(json::Value managed_fields, kube::Object& object) {
+  if (managed_fields.is_null()) {
+    object.Erase({"metadata", "managedFields"});
+  } else {
+    object.Set({"metadata", "managedFields"}, std::move(managed_fields));
+  }
+}
+
+}  // namespace
+
+std::string ManagerOfUserAgent(absl::string_view user_agent) {
+  const std::string name =
+      base::CutText(user_agent.substr(0, user_agent.find('/')), kMaxManagerBytes);
+  return name.empty() ? "unknown" : name;
+}
+
+json::Value FieldOwners::AfterUpdate(const ResourceInfo& info, const kube::Object& current,
+                                     const kube::Object& wanted, const json::Value& given,
+                                     const FieldWriter& writer) const {
+  const json::Value& present = current.metadata()["managedFields"];
+  const bool is_creation = current.empty();
+  // Entries that come through a subresource do not count.
+  const bool counts = writer.subresource.empty() && !given.is_null() && given != present;
+  if (counts && IsEmptied(given) && !is_creation) return {};
+  OwnerEntries entries;
+  if (counts) entries = ReadEntries(given, /*trusted=*/false);
+  const bool replaced = !entries.empty();
+  if (!replaced) entries = ReadEntries(present, /*trusted=*/true);
+  // Who forgets them once has none until somebody applies.
+  if (entries.empty() && !is_creation) return {};
+  const json::Value before = is_creation ? Nothing(info) : Owned(current), after = Owned(wanted);
+  if (!replaced && before == after) return present;
+  FieldWrite(registry_, info, writer).Update(before, after, entries);
+  return WriteEntries(std::move(entries));
+}
+
+absl::StatusOr<kube::Object> FieldOwners::AfterApply(const ResourceInfo& info,
+                                                     const kube::Object& current,
+                                                     const kube::Object& config,
+                                                     const FieldWriter& writer, bool force) const {
+  const FieldType type = FieldType::Of(info);
+  if (const absl::Status fits = CheckApplicable(config.root(), type); !fits.ok()) {
+    return ToStatus(
+        {500,
+         "",
+         absl::StrCat("failed to create typed patch object (", config.ns(), "/", config.name(),
+                      "; ", config.api_version(), ", Kind=", config.kind(), "): ", fits.message()),
+         {}});
+  }
+  const json::Value live = current.empty() ? Nothing(info) : Owned(current);
+  OwnerEntries before = ReadEntries(current.metadata()["managedFields"], /*trusted=*/true);
+  if (before.empty() && !current.empty()) {
+    FieldWriter first = writer;
+    first.manager = kBeforeFirstApply;
+    FieldWrite(registry_, info, first).Update(Nothing(info), live, before);
+  }
+  OwnerEntries entries = before;
+  std::vector<FieldConflict> conflicts;
+  FieldWrite write(registry_, info, writer);
+  json::Value applied = write.Apply(live, config.root(), entries, conflicts);
+  if (!conflicts.empty() && !force) {
+    // What client-side apply has set is kubectl's own.
+    if (writer.manager == kKubectl) {
+      const FieldSet mine = write.AppliedByClient(live);
+      conflicts.erase(std::remove_if(conflicts.begin(), conflicts.end(),
+                                     [&](const FieldConflict& c) { return mine.Has(c.path); }),
+                      conflicts.end());
+    }
+    if (!conflicts.empty()) return ConflictsError(conflicts);
+  }
+  kube::Object out(std::move(applied));
+  if (writer.manager == kKubectl && HasLastApplied(out)) {
+    out.Set({"metadata", "annotations", kLastApplied}, LastAppliedText(config));
+  }
+  SetManagedFields(WriteEntries(std::move(entries)), out);
+  return out;
+}
+
+}  // namespace sandbox

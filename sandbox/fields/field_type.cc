@@ -1,0 +1,245 @@
+#include "sandbox/fields/field_type.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "sandbox/fields/field_set.h"
+#include "sandbox/kinds/schema.h"
+
+namespace sandbox {
+
+using kube::server::MergeMark;
+using kube::server::WireField;
+using kube::server::WireMessage;
+
+namespace {
+
+constexpr char kListType[] = "x-kubernetes-list-type";
+
+const MergeMark& MarkOf(const WireField& field) {
+  static const auto* const none = new MergeMark;
+  return field.mark == nullptr ? *none : *field.mark;
+}
+
+bool IsTypeMeta(absl::string_view name) { return name == "apiVersion" || name == "kind"; }
+
+const WireMessage* ObjectMeta() {
+  static const WireMessage* const message = kube::server::FindBuiltinMessage("meta.ObjectMeta");
+  return message;
+}
+
+bool KeepsUnknown(const json::Value& schema) {
+  return schema["x-kubernetes-preserve-unknown-fields"].AsBool();
+}
+
+absl::Status NoKeys(const std::vector<MergeMark::Key>& keys) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("associative list with keys has an element that omits all key fields [",
+                   absl::StrJoin(keys, " ",
+                                 [](std::string* out, const MergeMark::Key& key) {
+                                   absl::StrAppend(out, "\"", key.name, "\"");
+                                 }),
+                   "] (and doesn't have default values for any key fields)"));
+}
+
+}  // namespace
+
+FieldType FieldType::Of(const ResourceInfo& info) {
+  if (!info.custom) {
+    const WireMessage* message = kube::server::FindWireMessage(info.resource.gvk);
+    FieldType type = message == nullptr ? FieldType(Source::kOpen) : OfMessage(message);
+    type.is_root_ = true;
+    return type;
+  }
+  if (info.schema == nullptr || info.schema->root().is_null()) {
+    FieldType type(Source::kUntyped);
+    type.is_root_ = true;
+    return type;
+  }
+  return OfSchema(info.schema->root(), /*is_root=*/true);
+}
+
+FieldType FieldType::OfMessage(const WireMessage* message) {
+  FieldType type(Source::kMessage);
+  type.message_ = message;
+  return type;
+}
+
+FieldType FieldType::OfSchema(const json::Value& schema, bool is_root) {
+  FieldType type(Source::kSchema);
+  type.schema_ = &schema;
+  type.is_root_ = is_root || schema["x-kubernetes-embedded-resource"].AsBool();
+  return type;
+}
+
+FieldType FieldType::OfField(const WireField& field) {
+  if (field.shape == WireField::Shape::kOne) {
+    FieldType type = OfElement(field);
+    type.field_ = &field;
+    return type;
+  }
+  FieldType type(field.shape == WireField::Shape::kList ? Source::kList : Source::kMap);
+  type.field_ = &field;
+  return type;
+}
+
+FieldType FieldType::OfElement(const WireField& field) {
+  if (field.type == 'O') return OfMessage(field.message);
+  if (field.type == 'R' || field.type == 'F' || field.type == 'X') {
+    return FieldType(Source::kAtomic);
+  }
+  return FieldType(Source::kScalar);
+}
+
+bool FieldType::IsAtomicMap() const {
+  switch (source_) {
+    case Source::kMessage:
+      return message_->atomic || (field_ != nullptr && MarkOf(*field_).atomic);
+    case Source::kMap:
+      return MarkOf(*field_).atomic;
+    case Source::kSchema:
+      return (*schema_)["x-kubernetes-map-type"].AsString() == "atomic";
+    case Source::kAtomic:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool FieldType::IsAtomicList() const {
+  if (source_ == Source::kList) return !MarkOf(*field_).set && MarkOf(*field_).keys.empty();
+  if (source_ == Source::kOpen) return !of_conditions_;
+  if (source_ != Source::kSchema) return true;
+  const absl::string_view type = (*schema_)[kListType].AsString();
+  return type != "set" && type != "map";
+}
+
+FieldType::Form FieldType::form() const {
+  switch (source_) {
+    case Source::kScalar:
+      return Form::kScalar;
+    case Source::kMessage:
+    case Source::kMap:
+      return Form::kMap;
+    case Source::kList:
+      return Form::kList;
+    case Source::kSchema: {
+      const absl::string_view type = (*schema_)["type"].AsString();
+      if (type == "object") return Form::kMap;
+      if (type == "array") return Form::kList;
+      const bool any = type.empty() && !(*schema_)["x-kubernetes-int-or-string"].AsBool();
+      return any ? Form::kAny : Form::kScalar;
+    }
+    default:
+      return Form::kAny;
+  }
+}
+
+FieldType FieldType::Item() const {
+  if (source_ == Source::kList) return OfElement(*field_);
+  if (source_ == Source::kSchema && schema_->Has("items")) {
+    return OfSchema((*schema_)["items"], false);
+  }
+  if (source_ == Source::kOpen) return FieldType(Source::kOpen);
+  return FieldType(Source::kAtomic);
+}
+
+absl::StatusOr<std::string> FieldType::StepOf(const json::Value& item) const {
+  const bool is_map = source_ == Source::kList     ? !MarkOf(*field_).keys.empty()
+                      : source_ == Source::kSchema ? (*schema_)[kListType].AsString() == "map"
+                                                   : of_conditions_;
+  if (is_map) return KeyedStepOf(item);
+  if (item.is_object()) {
+    return absl::InvalidArgumentError(
+        "associative list without keys has an element that's a map type");
+  }
+  if (item.is_array()) {
+    return absl::InvalidArgumentError("not supported: associative list with lists as elements");
+  }
+  if (item.is_null()) {
+    return absl::InvalidArgumentError(
+        "associative list without keys has an element that's an explicit null");
+  }
+  return SetItemStep(item);
+}
+
+absl::StatusOr<std::string> FieldType::KeyedStepOf(const json::Value& item) const {
+  if (item.is_null()) {
+    return absl::InvalidArgumentError("associative list with keys may not have a null element");
+  }
+  if (!item.is_object()) {
+    return absl::InvalidArgumentError("associative list with keys may not have non-map elements");
+  }
+  std::vector<MergeMark::Key> keys;
+  if (source_ == Source::kList) {
+    keys = MarkOf(*field_).keys;
+  } else if (source_ == Source::kSchema) {
+    for (const json::Value& key : (*schema_)["x-kubernetes-list-map-keys"].items()) {
+      const std::string name = key.ToString();
+      keys.push_back({name, (*schema_)["items"]["properties"][name]["default"]});
+    }
+  } else {
+    keys.push_back({"type", json::Value()});
+  }
+  json::Value found = json::Value::Object();
+  for (const MergeMark::Key& key : keys) {
+    const json::Value* value = item.Find(key.name);
+    if (value == nullptr && !key.otherwise.is_null()) value = &key.otherwise;
+    if (value != nullptr) found.Set(key.name, *value);
+  }
+  if (found.empty()) return NoKeys(keys);
+  return KeyedItemStep(found);
+}
+
+FieldType::MemberType FieldType::Member(absl::string_view name) const {
+  if (is_root_) {
+    if (IsTypeMeta(name)) return {FieldType(Source::kScalar)};
+    if (name == "metadata") return {OfMessage(ObjectMeta())};
+  }
+  switch (source_) {
+    case Source::kMessage: {
+      const WireField* field = message_->ByName(name);
+      if (field == nullptr) return {FieldType(Source::kAtomic), /*known=*/false};
+      return {OfField(*field)};
+    }
+    case Source::kMap:
+      return {OfElement(*field_), true, /*named=*/false};
+    case Source::kSchema:
+      return SchemaMember(name);
+    case Source::kOpen: {
+      FieldType type(Source::kOpen);
+      type.of_conditions_ = name == "conditions";
+      return {type};
+    }
+    case Source::kUntyped:
+      return {FieldType(Source::kUntyped), true, /*named=*/false};
+    default:
+      return {FieldType(Source::kAtomic), true, /*named=*/false};
+  }
+}
+
+FieldType::MemberType FieldType::SchemaMember(absl::string_view name) const {
+  if (const json::Value* property = (*schema_)["properties"].Find(name)) {
+    return {OfSchema(*property, false)};
+  }
+  const json::Value& additional = (*schema_)["additionalProperties"];
+  if (additional.is_object()) return {OfSchema(additional, false), true, /*named=*/false};
+  const bool known = additional.AsBool() || KeepsUnknown(*schema_);
+  return {FieldType(Source::kUntyped), known, /*named=*/false};
+}
+
+void FieldType::ForEachImplied(
+    absl::FunctionRef<void(absl::string_view name, const json::Value& value)> visit) const {
+  if (source_ != Source::kMessage) return;
+  static const auto* const object = new json::Value(json::Value::Object());
+  static const auto* const null = new json::Value();
+  for (const WireField& field : message_->fields) {
+    const MergeMark& mark = MarkOf(field);
+    if (mark.implied_object) visit(field.name, *object);
+    if (mark.implied_null) visit(field.name, *null);
+  }
+}
+
+}  // namespace sandbox
