@@ -11,9 +11,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "kube/server/metadata_rules.h"
+#include "kube/server/wire/typed_fields.h"
 #include "sandbox/kinds/approval.h"
 #include "sandbox/kinds/namespace_rules.h"
 #include "sandbox/kinds/scale.h"
+#include "sandbox/kinds/schema.h"
 
 namespace sandbox {
 namespace {
@@ -47,6 +50,21 @@ absl::Status CheckConfiguration(const ResourceInfo& info, const kube::Object& co
     return BadRequest("metadata.managedFields must be nil");
   }
   return absl::OkStatus();
+}
+
+// Returns a configuration without the fields that the kind does not have. Over HTTP these are
+// refused; callers in the process have them from servers of other versions.
+absl::StatusOr<json::Value> KnownFields(const ResourceInfo& info, const json::Value& config) {
+  kube::Object object(config);
+  if (!config.is_object()) return config;
+  if (info.custom) {
+    if (info.schema != nullptr) info.schema->Prune(object.mutable_root());
+  } else {
+    std::vector<std::string> unknown;
+    RETURN_IF_ERROR(kube::server::DecodeTypedFields(info.resource.gvk, object, unknown));
+  }
+  RETURN_IF_ERROR(NormalizeMetadata(info, object));
+  return object.root();
 }
 
 absl::Status NoFieldManager() {
@@ -180,7 +198,11 @@ absl::StatusOr<kube::ObjectPtr> ServerBackend::Patch(const kube::Gvr& r, const k
   ASSIGN_OR_RETURN(const ResourceInfoPtr info, Served(r));
   WriteContext context = InsideContext(*info, request.subresource, request.dry_run);
   if (!request.field_manager.empty()) context.manager = request.field_manager;
-  ASSIGN_OR_RETURN(Written written, PatchOf(*info, key, request, context));
+  PatchRequest known = request;
+  if (known.type == PatchRequest::Type::kApply) {
+    ASSIGN_OR_RETURN(known.patch, KnownFields(*info, request.patch));
+  }
+  ASSIGN_OR_RETURN(Written written, PatchOf(*info, key, known, context));
   return written.object;
 }
 
