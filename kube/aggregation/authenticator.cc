@@ -3,14 +3,19 @@
 // token is the token's user's, and one with that certificate alone is refused.
 #include "kube/aggregation/authenticator.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/digest.h"
 #include "base/log.h"
+#include "kube/aggregation/request_fields.h"
 
 namespace kube::aggregation {
 namespace {
@@ -71,6 +76,26 @@ std::optional<UserInfo> UserOfReview(const json::Value& review) {
   return user;
 }
 
+// Returns what is counted as one sender among those who are not known: an IPv4 address, or the
+// first 64 bits of an IPv6 address, of which one host may have any number.
+std::string NetworkOf(absl::string_view remote_address) {
+  const absl::string_view host = remote_address.substr(0, remote_address.rfind(':'));
+  const std::string bare(absl::StripSuffix(absl::StripPrefix(host, "["), "]"));
+  std::array<unsigned char, 16> bytes;
+  if (inet_pton(AF_INET6, bare.c_str(), bytes.data()) != 1) return absl::StrCat("at ", bare);
+  constexpr std::array<unsigned char, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  // An IPv4 address, as a socket for both has it.
+  if (std::equal(kMapped.begin(), kMapped.end(), bytes.begin())) return absl::StrCat("at ", bare);
+  return absl::StrCat("at ", absl::BytesToHexString(absl::string_view(
+                                 reinterpret_cast<const char*>(bytes.data()), 8)));
+}
+
+// Returns how much of the request waits with it and is counted nowhere else.
+int64_t WaitingBytes(const base::HttpRequest& request) {
+  const size_t body = request.body_share == nullptr ? request.body.size() : 0;
+  return static_cast<int64_t>(BytesOfHead(request) + body);
+}
+
 absl::StatusOr<UserInfo> WithAuthenticatedGroup(UserInfo user) {
   AddAuthenticatedGroup(user);
   return user;
@@ -86,7 +111,10 @@ DelegatedAuthenticator::DelegatedAuthenticator(Options options, ConfigFn config,
       peers_(clock),
       tokens_(
           options.max_tokens,
-          [ttl = options.token_ttl](const std::optional<UserInfo>&) { return ttl; }, clock) {}
+          [ttl = options.token_ttl](const std::optional<UserInfo>&) { return ttl; },
+          [](const std::optional<UserInfo>& user) { return user.has_value(); }, clock),
+      known_(options.max_known_bytes),
+      strangers_(options.max_stranger_bytes) {}
 
 void DelegatedAuthenticator::Authenticate(const base::HttpRequest& request, Done done) {
   const std::shared_ptr<const AuthenticationConfig> config = config_();
@@ -98,7 +126,7 @@ void DelegatedAuthenticator::Authenticate(const base::HttpRequest& request, Done
   }
   if (reviews_ != nullptr) {
     const absl::StatusOr<std::string> token = BearerTokenOf(request);
-    if (token.ok() && !token->empty()) return ReviewToken(*token, std::move(done));
+    if (token.ok() && !token->empty()) return ReviewToken(request, *token, std::move(done));
     refusal.Update(token.status());
   }
   if (!refusal.ok()) {
@@ -108,20 +136,32 @@ void DelegatedAuthenticator::Authenticate(const base::HttpRequest& request, Done
   done(AnonymousUser());
 }
 
-void DelegatedAuthenticator::ReviewToken(const std::string& token, Done done) {
-  const auto ask = [&](ReviewCache<std::optional<UserInfo>>::Done answered) {
-    reviews_->Start({kTokenReviews, TokenReview(token), /*owner=*/""},
-                    [answered = std::move(answered)](absl::StatusOr<json::Value> review) {
-                      if (!review.ok()) return answered(review.status());
-                      answered(UserOfReview(*review));
+void DelegatedAuthenticator::ReviewToken(const base::HttpRequest& request, const std::string& token,
+                                         Done done) {
+  const auto answered = [done](const absl::StatusOr<std::optional<UserInfo>>& user) {
+    if (!user.ok()) return done(user.status());
+    if (!*user) return done(absl::UnauthenticatedError("invalid bearer token"));
+    done(WithAuthenticatedGroup(**user));
+  };
+  const std::string key = base::Sha256(token);
+  if (const auto known = tokens_.Known(key)) return answered(*known);
+  const auto former = tokens_.Former(key);
+  const bool is_stranger = former == nullptr;
+  const std::string owner = is_stranger ? NetworkOf(request.remote_address) : ShareOwner(**former);
+  base::FairShare::Taken held =
+      (is_stranger ? strangers_ : known_).Take(owner, WaitingBytes(request));
+  if (held == nullptr) {
+    return done(absl::ResourceExhaustedError("too many requests wait for reviews of their tokens"));
+  }
+  const auto ask = [&](ReviewCache<std::optional<UserInfo>>::Done reviewed) {
+    reviews_->Start({kTokenReviews, TokenReview(token), owner, is_stranger},
+                    [reviewed = std::move(reviewed)](absl::StatusOr<json::Value> review) {
+                      if (!review.ok()) return reviewed(review.status());
+                      reviewed(UserOfReview(*review));
                     });
   };
-  tokens_.Get(base::Sha256(token), /*keep=*/true, ask,
-              [done = std::move(done)](const absl::StatusOr<std::optional<UserInfo>>& user) {
-                if (!user.ok()) return done(user.status());
-                if (!*user) return done(absl::UnauthenticatedError("invalid bearer token"));
-                done(WithAuthenticatedGroup(**user));
-              });
+  tokens_.Get(key, /*keep=*/true, ask,
+              [answered, held = std::move(held)](const auto& user) { answered(user); });
 }
 
 }  // namespace kube::aggregation

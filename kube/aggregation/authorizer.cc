@@ -184,7 +184,7 @@ DelegatedAuthorizer::DelegatedAuthorizer(Options options, ReviewClient& reviews,
           [this](const Decision& decision) {
             return decision.allowed ? options_.allowed_ttl : options_.denied_ttl;
           },
-          clock),
+          [](const Decision& decision) { return decision.allowed; }, clock),
       clock_(clock) {}
 
 // Upstream's path.NewAuthorizer.

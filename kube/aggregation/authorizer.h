@@ -72,7 +72,7 @@ class DelegatedAuthorizer : public Authorizer {
     // --authorization-webhook-cache-authorized-ttl and -unauthorized-ttl
     absl::Duration allowed_ttl = absl::Seconds(10);
     absl::Duration denied_ttl = absl::Seconds(10);
-    size_t max_decisions = 8192;  // How many are kept.
+    size_t max_decisions = 8192;  // How many are kept, of each outcome.
   };
   // REQUIRES: `reviews` and `clock` outlive the object, and `reviews` has been stopped before it is
   // destroyed.

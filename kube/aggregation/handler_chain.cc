@@ -14,11 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/fair_share.h"
 #include "base/log.h"
-#include "base/random.h"
 #include "base/repeated_errors.h"
 #include "base/timers.h"
 #include "kube/aggregation/guarded_responder.h"
@@ -36,22 +35,10 @@
 namespace kube::aggregation {
 namespace {
 
-constexpr size_t kMaxAuditIdBytes = 64;
 // Requests that wait for a thread to block on, if there is no limit of those in flight.
 constexpr size_t kMaxWaiting = 1000;
-
-bool IsPrintable(absl::string_view text) {
-  for (const char c : text) {
-    if (!absl::ascii_isgraph(static_cast<unsigned char>(c))) return false;
-  }
-  return true;
-}
-
-std::string AuditIdOf(const base::HttpRequest& request) {
-  const absl::string_view id = request.Header("audit-id");
-  const bool usable = !id.empty() && id.size() <= kMaxAuditIdBytes && IsPrintable(id);
-  return usable ? std::string(id) : base::NewUuid();
-}
+// The URLs and headers of requests that wait to know for whom they act: not yet in flight.
+constexpr int64_t kMaxImpersonatingBytes = 16 << 20;
 
 bool HasHeader(const base::HttpResponse& response, absl::string_view name) {
   for (const auto& [field, value] : response.headers) {
@@ -275,14 +262,18 @@ class HandlerChain::Impl {
     passage->record->SetUser(passage->api.user);
     base::HttpRequest& http = passage->api.http;
     RemoveCredentials(http, HeaderNames());
+    const auto bytes = static_cast<int64_t>(BytesOfHead(http));
     absl::StatusOr<std::optional<Impersonation>> wanted = ImpersonationOf(http, passage->api.user);
     if (!wanted.ok()) return passage->Refuse(wanted.status());
     RemoveImpersonation(http);
     if (!*wanted) return Admit(passage);
-    CheckRights(std::move((*wanted)->rights), parts_.authorizer,
-                [this, passage, user = std::move((*wanted)->user)](const absl::Status& status) {
-                  Guard(passage, [&] { Impersonated(passage, user, status); });
-                });
+    const auto held = impersonating_.Take(ShareOwner(passage->api.user), bytes);
+    if (held == nullptr) return RefuseTooMany(*passage);
+    CheckRights(
+        std::move((*wanted)->rights), parts_.authorizer,
+        [this, passage, held, user = std::move((*wanted)->user)](const absl::Status& status) {
+          Guard(passage, [&] { Impersonated(passage, user, status); });
+        });
   }
 
   RequestHeaderNames HeaderNames() const {
@@ -368,6 +359,7 @@ class HandlerChain::Impl {
   const Options options_;
   const Parts parts_;
   InFlight reads_, writes_, long_running_;
+  base::FairShare impersonating_{kMaxImpersonatingBytes};  // What waits for these rights.
   InFlight active_{0};
   base::RepeatedErrors errors_;
   mutable absl::Mutex mu_;

@@ -15,6 +15,7 @@
 #include "base/metrics.h"
 #include "base/stop_flag.h"
 #include "base/stop_token.h"
+#include "kube/aggregation/request_fields.h"
 
 namespace kube::aggregation {
 
@@ -88,9 +89,7 @@ class InFlight {
 // are begun, because it keeps its selectors, which take several times as much.
 inline int WeightOf(const base::HttpRequest& request) {
   constexpr size_t kBytesOfPlace = 2 << 10;
-  size_t bytes = request.target.size();
-  for (const auto& [name, value] : request.fields) bytes += name.size() + value.size();
-  return static_cast<int>(1 + bytes / kBytesOfPlace);
+  return static_cast<int>(1 + BytesOfHead(request) / kBytesOfPlace);
 }
 
 }  // namespace kube::aggregation

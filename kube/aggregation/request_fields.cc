@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/random.h"
 #include "base/utf8.h"
 
 namespace kube::aggregation {
@@ -18,6 +19,7 @@ constexpr char kAuthorization[] = "authorization";
 constexpr char kSubprotocol[] = "sec-websocket-protocol";
 constexpr char kTokenProtocol[] = "base64url.bearer.authorization.k8s.io.";
 constexpr char kRemotePrefix[] = "x-remote-";
+constexpr size_t kMaxAuditIdBytes = 64;
 
 // Go's url.PathUnescape, which refuses the whole text for one malformed escape.
 std::optional<std::string> PathUnescape(absl::string_view text) {
@@ -139,6 +141,21 @@ std::vector<absl::string_view> ValuesOf(const base::HttpRequest& request, absl::
     if (absl::EqualsIgnoreCase(field, name)) values.push_back(value);
   }
   return values;
+}
+
+std::string AuditIdOf(const base::HttpRequest& request) {
+  const absl::string_view id = request.Header("audit-id");
+  const bool usable =
+      !id.empty() && id.size() <= kMaxAuditIdBytes && std::all_of(id.begin(), id.end(), [](char c) {
+        return absl::ascii_isgraph(static_cast<unsigned char>(c));
+      });
+  return usable ? std::string(id) : base::NewUuid();
+}
+
+size_t BytesOfHead(const base::HttpRequest& request) {
+  size_t bytes = request.target.size();
+  for (const auto& [name, value] : request.fields) bytes += name.size() + value.size();
+  return bytes;
 }
 
 std::map<std::string, std::vector<std::string>> ExtraOf(const base::HttpRequest& request,

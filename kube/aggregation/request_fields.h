@@ -27,6 +27,13 @@ std::vector<absl::string_view> ValuesOf(const base::HttpRequest& request, absl::
 std::map<std::string, std::vector<std::string>> ExtraOf(const base::HttpRequest& request,
                                                         absl::string_view prefix);
 
+// Returns the ID by which the audit log names the request: the client's if it is short and
+// printable, else a new one.
+std::string AuditIdOf(const base::HttpRequest& request);
+
+// Returns how long the URL and the header fields are together, without what separates them.
+size_t BytesOfHead(const base::HttpRequest& request);
+
 // Removes the fields for whose names (in lower case) `which` returns true.
 void RemoveFields(base::HttpRequest& request,
                   const std::function<bool(absl::string_view name)>& which);

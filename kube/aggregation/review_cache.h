@@ -21,8 +21,9 @@
 
 namespace kube::aggregation {
 
-// At most `max_entries` answers are kept; the one that was used longest ago goes first. Errors are
-// not kept: the next who asks causes a new question. Thread-safe.
+// Of the answers that count, and of the others, at most `max_entries` each are kept; the one that
+// was used longest ago is dropped first. So who asks for what does not count makes nobody else's
+// answer go. Errors are not kept: the next who asks causes a new question. Thread-safe.
 template <class Answer>
 class ReviewCache {
  public:
@@ -32,10 +33,15 @@ class ReviewCache {
   using Ask = std::function<void(Done)>;
   // Returns for how long an answer may be used.
   using LifetimeFn = std::function<absl::Duration(const Answer&)>;
+  // Returns whether the answer is one that counts: a user, or a permission.
+  using CountsFn = std::function<bool(const Answer&)>;
 
   // REQUIRES: `clock` outlives the cache; no question is under way when it is destroyed.
-  ReviewCache(size_t max_entries, LifetimeFn lifetime, const base::Clock& clock)
-      : max_entries_(max_entries), lifetime_(std::move(lifetime)), clock_(clock) {}
+  ReviewCache(size_t max_entries, LifetimeFn lifetime, CountsFn counts, const base::Clock& clock)
+      : max_entries_(max_entries),
+        lifetime_(std::move(lifetime)),
+        counts_(std::move(counts)),
+        clock_(clock) {}
   ReviewCache(const ReviewCache&) = delete;
 
   // Calls `done` with the answer for `key`: on this thread if it is known, else when it comes.
@@ -56,9 +62,21 @@ class ReviewCache {
     ask([this, key, keep](const absl::StatusOr<Answer>& answer) { Answered(key, keep, answer); });
   }
 
+  // Returns the answer that may be used now; nullptr if there is none.
+  std::shared_ptr<const Answer> Known(const std::string& key) {
+    absl::MutexLock lock(&mu_);
+    return Find(key);
+  }
+  // Returns an answer that counts, or did before its time was over; nullptr if none is remembered.
+  std::shared_ptr<const Answer> Former(const std::string& key) const {
+    absl::MutexLock lock(&mu_);
+    const auto place = places_.find(key);
+    return place == places_.end() || !place->second->counts ? nullptr : place->second->answer;
+  }
+
   size_t size() const {
     absl::MutexLock lock(&mu_);
-    return entries_.size();
+    return counting_.size() + others_.size();
   }
 
  private:
@@ -66,6 +84,7 @@ class ReviewCache {
     std::string key;
     std::shared_ptr<const Answer> answer;
     base::SteadyTime expires;
+    bool counts;
   };
   using Entries = std::list<Entry>;
 
@@ -73,13 +92,14 @@ class ReviewCache {
     const auto place = places_.find(key);
     if (place == places_.end()) return nullptr;
     const typename Entries::iterator entry = place->second;
-    if (clock_.SteadyNow() >= entry->expires) {
-      places_.erase(place);
-      entries_.erase(entry);
-      return nullptr;
-    }
-    entries_.splice(entries_.begin(), entries_, entry);
+    if (clock_.SteadyNow() >= entry->expires) return nullptr;
+    Entries& entries = With(entry->counts);
+    entries.splice(entries.begin(), entries, entry);
     return entry->answer;
+  }
+  // Returns those among which an answer is kept.
+  Entries& With(bool counts) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return counts ? counting_ : others_;
   }
 
   void Answered(const std::string& key, bool keep, const absl::StatusOr<Answer>& answer) {
@@ -96,27 +116,33 @@ class ReviewCache {
   }
 
   void Keep(const std::string& key, const Answer& answer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    if (const auto old = places_.find(key); old != places_.end()) {
+      const typename Entries::iterator entry = old->second;
+      places_.erase(old);
+      With(entry->counts).erase(entry);
+    }
     const absl::Duration lifetime = lifetime_(answer);
     if (lifetime <= absl::ZeroDuration() || max_entries_ == 0) return;
-    if (const auto old = places_.find(key); old != places_.end()) {
-      entries_.erase(old->second);
-      places_.erase(old);
+    const bool counts = counts_(answer);
+    Entries& entries = With(counts);
+    if (entries.size() == max_entries_) {
+      places_.erase(entries.back().key);
+      entries.pop_back();
     }
-    if (entries_.size() == max_entries_) {
-      places_.erase(entries_.back().key);
-      entries_.pop_back();
-    }
-    entries_.push_front(
-        {key, std::make_shared<const Answer>(answer), clock_.SteadyNow() + lifetime});
-    places_.emplace(entries_.front().key, entries_.begin());
+    entries.push_front(
+        {key, std::make_shared<const Answer>(answer), clock_.SteadyNow() + lifetime, counts});
+    places_.emplace(entries.front().key, entries.begin());
   }
 
   const size_t max_entries_;
   const LifetimeFn lifetime_;
+  const CountsFn counts_;
   const base::Clock& clock_;
   mutable absl::Mutex mu_;
-  Entries entries_ ABSL_GUARDED_BY(mu_);  // The most recently used first.
-  // The keys are views of those in entries_.
+  // Those whose time is over stay until others need their place: see Former. The most recently used
+  // first.
+  Entries counting_ ABSL_GUARDED_BY(mu_), others_ ABSL_GUARDED_BY(mu_);
+  // The keys are views of those in the entries.
   absl::flat_hash_map<absl::string_view, typename Entries::iterator> places_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, std::vector<Done>> waiting_ ABSL_GUARDED_BY(mu_);
 };

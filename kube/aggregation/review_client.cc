@@ -1,4 +1,4 @@
-// Start puts the review, already written, in the pool's queue together with its deadline. A thread
+// Start puts the review, already written, in a pool's queue together with its deadline. A thread
 // of the pool sends it, again after a pause if the failure may pass, until there is an answer or
 // the deadline has come; every attempt is given what is left of the time. A review whose deadline
 // has passed in the queue is answered without having been sent, so that a control plane that hangs
@@ -38,13 +38,15 @@ ReviewClient::ReviewClient(Options options, std::shared_ptr<Transport> transport
       transport_(std::move(transport)),
       clock_(clock),
       registry_(registry),
-      pool_("reviews", options_.threads, options_.max_waiting) {}
+      known_("reviews", options_.threads, options_.max_waiting),
+      strangers_("new-reviews", options_.stranger_threads, options_.max_waiting_strangers) {}
 
 ReviewClient::~ReviewClient() { Stop(); }
 
 void ReviewClient::Stop() {
   stop_.request_stop();
-  pool_.Stop();
+  known_.Stop();
+  strangers_.Stop();
 }
 
 void ReviewClient::Start(const Question& question, Done done) {
@@ -55,12 +57,12 @@ void ReviewClient::Start(const Question& question, Done done) {
                       .user_agent = options_.user_agent,
                       .max_answer_bytes = kMaxAnswerBytes};
   const base::SteadyTime deadline = clock_.SteadyNow() + options_.timeout;
-  const bool taken =
-      pool_.Run(question.owner, [this, request = std::move(request), deadline, done] {
-        if (stop_.stop_requested()) return;  // Until the pool stops, its threads take what waits.
-        auto answer = Review(request, deadline);
-        if (!stop_.stop_requested()) done(std::move(answer));
-      });
+  WorkPool& pool = question.of_stranger ? strangers_ : known_;
+  const bool taken = pool.Run(question.owner, [this, request = std::move(request), deadline, done] {
+    if (stop_.stop_requested()) return;  // Until the pool stops, its threads take what waits.
+    auto answer = Review(request, deadline);
+    if (!stop_.stop_requested()) done(std::move(answer));
+  });
   if (taken || stop_.stop_requested()) return;
   done(absl::ResourceExhaustedError("too many reviews wait for the control plane"));
 }

@@ -1,8 +1,8 @@
 // Sends TokenReviews and SubjectAccessReviews to the control plane.
 //
-// A review is a request over the network, and a thread waits for it: one of a small pool of its
-// own, so that reviews that hang hold up neither the network thread nor handlers. Requests that
-// wait for a review hold no thread.
+// A review is a request over the network, and a thread waits for it: one of a small pool, so that
+// reviews that hang hold up neither the network thread nor handlers. Those that a stranger has
+// caused have a pool of their own. Requests that wait for a review hold no thread.
 #ifndef KUBE_AGGREGATION_REVIEW_CLIENT_H_
 #define KUBE_AGGREGATION_REVIEW_CLIENT_H_
 
@@ -36,6 +36,9 @@ class ReviewClient {
     int threads = 16;
     // Reviews that wait for a thread; further ones are refused.
     size_t max_waiting = 1000;
+    // The same for those of strangers, which have threads and places of their own.
+    int stranger_threads = 8;
+    size_t max_waiting_strangers = 500;
     std::string user_agent;
     // Begins the names of the metrics, as "apiserver_delegated_authn"; "" counts nothing.
     std::string metric_prefix;
@@ -54,10 +57,12 @@ class ReviewClient {
   struct Question {
     std::string path;  // It is posted there.
     json::Value review;
-    // Whose share of the queue it takes; "": nobody's in particular, because it is not known.
+    // Whose share of the queue it takes; "": nobody's in particular.
     std::string owner;
+    // Nobody knows who has caused it, so that it takes nothing from those who are known.
+    bool of_stranger = false;
   };
-  // `done` is called once, on one of the pool's threads or on this one. After Stop it is not
+  // `done` is called once, on one of the pools' threads or on this one. After Stop it is not
   // called.
   void Start(const Question& question, Done done);
   // Cancels what is under way and waits for the threads. Waiting callers are dropped.
@@ -73,7 +78,7 @@ class ReviewClient {
   const base::Clock& clock_;
   metrics::Registry* const registry_;
   base::StopSource stop_;
-  WorkPool pool_;  // Last, because its threads use the rest.
+  WorkPool known_, strangers_;  // Last, because their threads use the rest.
 };
 
 }  // namespace kube::aggregation

@@ -131,7 +131,8 @@ using Cache = ReviewCache<std::string>;
 // Asks a cache; counts the questions, and answers them when the test says so.
 struct Asking {
   tests::FakeClock clock;
-  Cache cache{2, [](const std::string&) { return absl::Seconds(10); }, clock};
+  Cache cache{2, [](const std::string&) { return absl::Seconds(10); },
+              [](const std::string& answer) { return answer != "no"; }, clock};
   std::vector<Cache::Done> open;
   int questions = 0;
   std::vector<std::string> got;
@@ -183,6 +184,26 @@ TEST_CASE("answers are forgotten after their time, and the oldest when there are
   CHECK(a.questions == 4);
   a.Get("y");
   CHECK(a.questions == 5);
+}
+
+TEST_CASE("answers that count are kept whatever others are, and remembered after their time") {
+  Asking a;
+  a.Get("x");
+  a.Answer(std::string("yes"));
+  for (const char* key : {"p", "q", "r"}) {
+    a.Get(key);
+    a.Answer(std::string("no"));
+  }
+  CHECK(a.cache.size() == 3);
+  CHECK(a.cache.Known("x") != nullptr);
+  a.clock.Advance(absl::Seconds(10));
+  CHECK(a.cache.Known("x") == nullptr);
+  REQUIRE(a.cache.Former("x") != nullptr);
+  CHECK(*a.cache.Former("x") == "yes");
+  CHECK(a.cache.Former("r") == nullptr);
+  a.Get("x");
+  a.Answer(std::string("no"));
+  CHECK(a.cache.Former("x") == nullptr);
 }
 
 TEST_CASE("errors are not kept, nor what must not be") {
