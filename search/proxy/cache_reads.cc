@@ -28,10 +28,9 @@ constexpr size_t kMaxWaitingReads = 1000;
 constexpr int kSortingThreads = 2;
 constexpr size_t kMaxWaitingSorts = 100;
 
-// A list or watch refers to its objects until it has sent them. Of fleets where these are more than
-// a sixteenth of that, sixteen may be sent.
-constexpr int64_t kMaxSentBytes = 128 << 20;
-constexpr int64_t kMostOfOne = kMaxSentBytes / 16;
+// Of long lists and watches so many may be sent: one of them counts at most for this part of what
+// all may refer to.
+constexpr int64_t kLongSent = 16;
 // The texts of a thousand events or more: equal watches write an event within moments.
 constexpr size_t kMaxTexts = 4 << 20;
 
@@ -102,7 +101,7 @@ void SendWatchError(const ReadRequest& read, const std::vector<MissingCluster>& 
 CacheReads::CacheReads(Options options)
     : options_(std::move(options)),
       unread_(options_.cache, options_.clusters, options_.is_ready),
-      sent_(kMaxSentBytes),
+      sent_(options_.max_sent_bytes),
       texts_(kMaxTexts, options_.clock),
       pool_("search-answers", options_.watch_threads, kMaxWaitingWatches),
       sorting_("sorted-reads", kSortingThreads, kMaxWaitingSorts),
@@ -313,7 +312,8 @@ absl::Status CacheReads::SendList(const Reading& reading, std::vector<MissingClu
 absl::StatusOr<base::FairShare::Taken> CacheReads::TakeShare(const Reading& reading,
                                                              size_t objects) {
   const auto bytes = static_cast<int64_t>(objects * sizeof(kube::ObjectPtr));
-  base::FairShare::Taken share = sent_.Take(reading.owner, std::min(bytes, kMostOfOne));
+  base::FairShare::Taken share =
+      sent_.Take(reading.owner, std::min(bytes, options_.max_sent_bytes / kLongSent));
   if (share != nullptr) return share;
   return kube::server::TooManyRequests(
       "Too many long lists are being sent, please try again later.", absl::Seconds(1));

@@ -47,6 +47,9 @@ class CacheReads : public CachedReads {
     int waiting_threads = 64;
     int watch_threads = 2;     // Write the events of watches, and compress lists.
     size_t max_waiting = 256;  // Reads that wait for one of these threads; others get 429.
+    // A list or watch refers to its objects until it has sent them. All these references together,
+    // of which each user has a share (base::FairShare); a sixteenth at most counts for one.
+    int64_t max_sent_bytes = 128 << 20;
     // A watch without timeoutSeconds ends after this to twice as long (--min-request-timeout).
     absl::Duration min_watch_timeout = absl::Minutes(30);
     // The columns and selectable fields of custom kinds. Optional.

@@ -153,7 +153,7 @@ struct CacheReadsFixture : tests::SearchMembers {
     kube::aggregation::ApiRequest request;
     request.http = inner.request;
     request.info = inner.info;
-    request.user.name = "bob";
+    request.user.name = user;
     request.stop = stop.get_token();
     from.Answer(std::move(request), {inner.cluster, inner.complete.value_or(false)}, client);
   }
@@ -178,6 +178,7 @@ struct CacheReadsFixture : tests::SearchMembers {
 
   std::atomic<bool> registered = true;  // Whether the scope has Pods.
   std::string connecting;               // A cluster of the scope that has no cache yet.
+  std::string user = "bob";             // Who asks.
   base::StopSource stop;
   CacheReads reads{Options(absl::Seconds(3))};
 };
