@@ -213,6 +213,7 @@ class Daemon {
   void ShowBuild();
   void ReportFull(const std::string& cluster) {
     ReportMemberBytes(cluster, member_bytes_, cluster_, *events_);
+    CountMemberBytes(cluster, registry_);
   }
   absl::Status LoadInterpreter(const base::StopToken& stop);
   absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> ServeAdmission(

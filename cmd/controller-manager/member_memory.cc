@@ -23,4 +23,12 @@ void ReportMemberBytes(const std::string& cluster, int64_t bytes,
                              "fills the cluster, or raise --cluster-memory-mib."));
 }
 
+void CountMemberBytes(const std::string& cluster, metrics::Registry& registry) {
+  registry
+      .GetCounter("karmada_cluster_memory_exceeded_total",
+                  "Number of times that objects of the cluster were left out for want of memory.",
+                  {{"member_cluster", cluster}})
+      .Increment();
+}
+
 }  // namespace cmd

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/metrics.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/runtime/events.h"
 
@@ -14,6 +15,8 @@ namespace cmd {
 // and what to do. Does not block.
 void ReportMemberBytes(const std::string& cluster, int64_t bytes,
                        kube::ClusterClient& control_plane, kube::EventSink& events);
+// Counts the same in `karmada_cluster_memory_exceeded_total`.
+void CountMemberBytes(const std::string& cluster, metrics::Registry& registry);
 
 }  // namespace cmd
 

@@ -28,5 +28,13 @@ TEST_CASE_METHOD(tests::ManagerFixture,
   informers.Stop();
 }
 
+TEST_CASE("each time that objects of a member are left out is counted") {
+  metrics::Registry registry;
+  CountMemberBytes("m1", registry);
+  CountMemberBytes("m1", registry);
+  CHECK(registry.GetCounter("karmada_cluster_memory_exceeded_total", "", {{"member_cluster", "m1"}})
+            .Value() == 2);
+}
+
 }  // namespace
 }  // namespace cmd
