@@ -13,6 +13,11 @@
 // (mixed_until_). Events that come after the end of a list although it has shown them are left out
 // (listed_): an object may have come and gone before the list, which has no trace of it.
 //
+// The thread that dispatches may be a worker whose write was answered; it goes on until the queue
+// is empty, and its key stays held meanwhile. Nobody relieves it. Changes come from the thread of
+// all watches above all, which must not wait for a handler, because a handler may close a watch and
+// wait for that thread; and a pool would let the handlers wait for the lane of a slow server.
+//
 // RemoveHandler and Stop wait for a call that is under way (called_, dispatcher_). When a handler
 // calls them itself, on the thread that dispatches, they return without waiting. Stop drops the
 // changes that have not been reported.
