@@ -18,7 +18,7 @@ sys.path[:0] = [str(HERE)]
 sys.dont_write_bytecode = True
 
 from hostile.site import Site, paths  # noqa: E402  (it sets the path for the next ones)
-from hostile import bodies, connections, live, pages, shares, slow, sorts, together, watches  # noqa: E402,F401  (they declare attacks on karmada-search)
+from hostile import bodies, connections, live, pages, reviews, searches, shares, slow, sorts, together, watches  # noqa: E402,F401  (they declare attacks on karmada-search)
 from hostile import lists, members, starts  # noqa: E402,F401  (and these on the controller manager)
 from hostile.attack import ATTACKS  # noqa: E402
 from hostile.plane import Plane  # noqa: E402

@@ -21,10 +21,10 @@ def _patch(content_type, body):
     return patch_request(_POD, content_type, body)
 
 
-def send(attacked, request):
+def send(attacked, request, user="reader"):
     """Returns the status, 0 if the connection was cut while the body was being sent."""
     try:
-        return attacked.answer(request, timeout=120)[0]
+        return attacked.answer(request, user, timeout=120)[0]
     except (OSError, IndexError, ValueError):
         return 0
 
@@ -42,7 +42,7 @@ def long_bodies(attacked, count):
     return {"answers by code": {code: codes.count(code) for code in sorted(set(codes))}}
 
 
-@attack("bodies that do not come", sizes={"short": 15, "long": 100},
+@attack("bodies that do not come", sizes={"short": 34, "long": 100},
         at_most={"growth MB": 60, "bystander failed": 0, "short write refused": 0})
 def absent_bodies(attacked, count):
     """So many readers announce three megabytes and send nothing of them; then one sends a short body."""
@@ -56,3 +56,30 @@ def absent_bodies(attacked, count):
     for connection in opened:
         connection.close()
     return {"short write refused": int(code == 429), "its code": code}
+
+
+@attack("bodies that are longer than may be", sizes={"short": 10, "long": 60},
+        at_most={"growth MB": 60, "other answers": 0, "bystander failed": 0})
+def too_long_bodies(attacked, count):
+    """So many bodies of 10 MB of a reader, and as many of 50 kB of somebody whose token means nothing."""
+    nobody = _patch("application/merge-patch+json", b"{" + b" " * 50_000 + b"}")
+    nobody = nobody.replace(b"host: x\r\n", b"host: x\r\nauthorization: Bearer nonsense\r\n")
+    known = _patch("application/merge-patch+json", b"{" + b" " * 10_000_000 + b"}")
+    codes = [send(attacked, known) for _ in range(count)]
+    others = sum(code not in (413, 0) for code in codes)
+    for _ in range(count):
+        codes.append(send(attacked, nobody, user=None))
+        others += codes[-1] not in (401, 0)
+    return {"answers by code": {code: codes.count(code) for code in sorted(set(codes))}, "other answers": others}
+
+
+@attack("patches that are longer than may be", sizes={"short": 6, "long": 40},
+        at_most={"growth MB": 100, "other answers": 0, "bystander failed": 0})
+def long_patches(attacked, count):
+    """So many JSON patches of 30,000 operations, and bodies of 800 kB of YAML."""
+    operation = b'{"op":"test","path":"/kind","value":"Pod"}'
+    requests = [_patch("application/json-patch+json", b"[" + b",".join([operation] * 30_000) + b"]"),
+                _patch("application/apply-patch+yaml", b"a:\n" + b"- b: c\n" * 115_000)]
+    codes = [send(attacked, requests[number % 2]) for number in range(count)]
+    return {"answers by code": {code: codes.count(code) for code in sorted(set(codes))},
+            "other answers": sum(code != 400 for code in codes)}

@@ -64,7 +64,43 @@ def silent_handshakes(attacked, count):
     return _grow(attacked, lambda _: attacked.connect(context=context), count)
 
 
-@attack("heads that do not end", sizes={"short": 1000, "long": 3000}, at_most={"growth MB": 45, "bystander failed": 0},
+@attack("more connections than there may be", sizes={"short": 1000, "long": 3200}, flags=("--max-connections=300",),
+        at_most={"growth MB": 40, "more open than may be": 30, "bystander failed": 0}, at_most_long={"bystander slowest s": 5})
+def too_many_connections(attacked, count):
+    """So many TLS connections that have asked whether it is ready and ask nothing more, where 300 may be open."""
+    context, before, most = attacked.context(), attacked.descriptors(), 0
+    allow_descriptors()
+    with contextlib.ExitStack() as opened:
+        for number in range(count):
+            connection = opened.enter_context(attacked.connect(context=context))
+            connection.sendall(b"GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n")
+            if number % 50 == 0:
+                most = max(most, attacked.descriptors() - before)
+        most = max(most, attacked.descriptors() - before)
+    return {"more open than may be": most - 300}
+
+
+@attack("heads that are longer than may be", sizes={"short": 60, "long": 300},
+        at_most={"growth MB": 40, "other answers": 0, "bystander failed": 0})
+def long_heads(attacked, count):
+    """So many requests whose URL or headers have 100 kB, by somebody who shows no certificate."""
+    heads = (b"GET /readyz?x=" + b"x" * 100_000 + b" HTTP/1.1\r\nhost: x\r\n\r\n",
+             b"GET /readyz HTTP/1.1\r\nhost: x\r\nlong: " + b"x" * 100_000 + b"\r\n\r\n",
+             b"GET /readyz HTTP/1.1\r\nhost: x\r\n" + b"".join(b"h%d: %s\r\n" % (n, b"x" * 90) for n in range(1000)) + b"\r\n")
+    codes = [_code(attacked, heads[number % len(heads)]) for number in range(count)]
+    return {"answers by code": {code: codes.count(code) for code in sorted(set(codes))},
+            "other answers": sum(code not in (431, 0) for code in codes)}
+
+
+def _code(attacked, request):
+    """The status; 0 if the connection was cut while the request was being sent."""
+    try:
+        return attacked.answer(request, user=None)[0]
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+@attack("heads that do not end", sizes={"short": 1700, "long": 3000}, at_most={"growth MB": 60, "bystander failed": 0},
         at_most_long={"growth MB": 80})
 def endless_heads(attacked, count):
     """So many TLS connections without a certificate that send 30 kB of a head, and no more."""

@@ -31,7 +31,7 @@ class _Handler(socketserver.StreamRequestHandler):
             pass
         method, target, _ = line.split(" ", 2)
         url = urllib.parse.urlparse(target)
-        if method != "GET" or "watch=" in url.query:
+        if method != "GET" or "watch=" in url.query or self.server.silent.is_set():
             self.server.over.wait()
             return False
         body = json.dumps(_document(url.path)).encode()
@@ -51,11 +51,12 @@ class _Server(socketserver.ThreadingTCPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.over = threading.Event()
+        self.silent = threading.Event()
 
 
 @contextlib.contextmanager
 def deaf_member(attacked):
-    """Joins the member, and has it leave at the end."""
+    """Joins the member, and has it leave at the end. Once its `silent` is set, it answers no reads either."""
     kube, token = attacked.member("karmada"), base64.b64encode(b"none").decode()
     with _Server() as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -69,7 +70,7 @@ def deaf_member(attacked):
                          **{ref: {"namespace": "karmada-cluster", "name": name}
                             for ref, name in zip(("secretRef", "impersonatorSecretRef"), secrets)}}})
             wait_until("the deaf member cached", lambda: _is_cached(attacked), 30)
-            yield
+            yield server
         finally:
             server.over.set()
             kube.delete(f"{_CLUSTERS}/{_NAME}")

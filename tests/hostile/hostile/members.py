@@ -46,7 +46,7 @@ def large_events(attacked, count):
             "events missing": int(not attacked.events("ClusterMemoryExceeded"))}
 
 
-@attack("events that do not end", target="manager", sizes={"short": (8, 2), "long": (100, 20)},
+@attack("events that do not end", target="manager", sizes={"short": (8, 2), "long": (190, 20)},
         flags=("--cluster-memory-mib=24",),
         at_most={"growth MB": 130},
         at_most_long={"longest s": 75, "bystander slowest s": 3})
@@ -153,3 +153,55 @@ def small_events(attacked, seconds):
         attacked.member.cut()
         time.sleep(max(end - time.monotonic(), 0))
     return {"events per s": next(sent) * 2000 / seconds}
+
+
+@attack("events of the control plane that do not end", target="manager", sizes={"short": 8, "long": 50},
+        at_most={"growth MB": 130}, at_most_long={"bystander slowest s": 58})
+def unfinished_control_events(attacked, seconds):
+    """15 MB of an event on each watch of the control plane but that of Clusters, without which it is not ready, then a byte every
+    two seconds; the watch that follows is answered."""
+    text, sent, end = b"x" * (15 * _MIB), [], time.monotonic() + seconds
+
+    def rule(asked):
+        if not asked.is_watch or asked.resource == "clusters" or asked.path in sent:
+            return False
+        sent.append(asked.path)
+        asked.begin()
+        going = asked.write(b'{"type":"ADDED","object":{"metadata":{"name":"') and asked.write(text)
+        while going and time.monotonic() < end:
+            going = asked.hold(2) and asked.write(b"x")
+        return True
+
+    with attacked.control.ruled(rule):
+        for path in attacked.control.watched():
+            if not path.endswith("/clusters"):
+                attacked.control.cut(path)
+        time.sleep(max(end - time.monotonic(), 0))
+    return {"sent MB": len(sent) * len(text) / 1e6}
+
+
+@attack("answers that are larger than may be", target="manager", sizes={"short": 2, "long": 5},
+        at_most={"growth MB": 200, "not refused": 0}, at_most_long={"bystander slowest s": 5})
+def large_answers(attacked, times):
+    """Lists of a member in one answer of 50 MB, of three million values, and of two thousand levels; each so many times."""
+    rest = '"apiVersion":"v1","metadata":{"resourceVersion":"999999999"},"items":'
+    answers = {"configmaps": '{"kind":"ConfigMapList",' + rest + '[{"metadata":{"name":"' + "x" * 50_000_000 + '"}}]}',
+               "secrets": '{"kind":"SecretList",' + rest + "[" + "0," * 3_000_000 + "0]}",
+               "services": '{"kind":"ServiceList",' + rest + "[" * 2_000 + "]" * 2_000 + "}"}
+    asks = dict.fromkeys(answers, 0)
+
+    def rule(asked):
+        if not asked.is_list or asked.resource not in answers:
+            return False
+        asks[asked.resource] += 1
+        asked.answer(answers[asked.resource])
+        return True
+
+    def failed():
+        lines = [line for line in attacked.log().splitlines() if "caches are not up to date" in line]
+        return all(any(f"{resource} of" in line for line in lines) for resource in answers)
+
+    with attacked.relist(attacked.member, list(answers), rule):
+        wait(lambda: min(asks.values()) >= times, 20 + 15 * times)
+        wait(failed, 20)
+    return {"answers": asks, "not refused": int(not failed())}

@@ -35,6 +35,8 @@ class Plane:
         self._sandbox = Sandbox(logs, "manager-sandbox", with_manager=False)
         self.folder = self._sandbox.folder
         self.control = self.member = None
+        # What flags of attacks name: a certificate, its key, and a port for another server of the program.
+        self.named = {}
 
     def __enter__(self):
         try:
@@ -79,6 +81,7 @@ class Plane:
         pki.authority("ca")
         pki.certificate("relay", "relay", names=["IP:127.0.0.1"])
         pki.certificate("nobody", "nobody")
+        self.named = {"crt": pki.crt("relay"), "key": pki.key("relay"), "port": free_port()}
         self.control, self.member = (
             Relay(self.folder / f"{cluster}.kubeconfig", pki.crt("relay"), pki.key("relay")) for cluster in ("karmada", HOSTILE))
         pki.kubeconfig(self.kubeconfig, self.control.url, "nobody")
@@ -120,7 +123,7 @@ class AttackedManager(Figures):
     def __enter__(self):
         if self._attack.is_started:
             try:
-                self.start(self._attack.flags)
+                self.start([flag.format(**self.plane.named) for flag in self._attack.flags])
                 wait_until("the bait in the hostile member", self._baited, 60)
                 self.begin()
             except BaseException:
@@ -146,6 +149,11 @@ class AttackedManager(Figures):
         """From here on its figures count, and the bystander looks. Waits until it does its work."""
         self._bystander = Bystander(self)
         self.begin_figures()
+
+    @property
+    def port(self):
+        """Of the server of health."""
+        return self._port
 
     def is_ready(self):
         self.process.check_alive()
@@ -219,7 +227,7 @@ class Bystander:
         self._seconds, self._failures = [], []
         self._number = int(time.time())
         self._karmada, self._member = attacked.plane.kube(), attacked.plane.kube(HONEST)
-        self._deliver(60)  # Until the daemon does its work.
+        self._deliver(180)  # Until the daemon does its work, which may be much at first.
         self._seconds.clear()
         self._threads = [threading.Thread(target=self._run, args=(step,), daemon=True) for step in (self._deliver, self._ask)]
         for thread in self._threads:
@@ -237,7 +245,7 @@ class Bystander:
         began = time.monotonic()
         while (self._member.find(path) or {"data": {}})["data"].get("n") != wanted:
             if time.monotonic() > began + timeout:
-                self._failures.append("an object was not brought to the other member within a minute")
+                self._failures.append("an object was not brought to the other member in time")
                 break
             if self._stop.is_set() and time.monotonic() > began + 10:
                 break

@@ -33,6 +33,10 @@ class Asked:
         self.is_watch = self.query.get("watch") in ("1", "true")
         self.is_list = self.method == "GET" and not self.is_watch
 
+    def body(self):
+        """What came with the request; to be read once, by who answers it."""
+        return self._handler.rfile.read(int(self._handler.headers.get("Content-Length", 0)))
+
     def answer(self, body, code=200):
         """Sends a whole answer: bytes, text or what becomes JSON."""
         if not isinstance(body, (bytes, str)):

@@ -21,6 +21,7 @@ from search import pods  # noqa: E402
 from search.load import Load  # noqa: E402
 
 from .figures import MB, Figures  # noqa: E402,F401  (attacks take MB from here)
+from .relay import Relay  # noqa: E402
 
 VIEW = "/apis/search.karmada.io/v1alpha1/search/cache"
 # The memory limit of the chart (search.resources.limits.memory).
@@ -34,6 +35,7 @@ class Site(SandboxSearch):
         super().__init__(logs)
         # Should a bound fail, the machine does not suffer.
         self.total, self._program = total, ("prlimit", f"--as={4 * CHART_LIMIT}", program)
+        self.control, self._relayed = None, self.folder / "relayed.kubeconfig"
 
     def _start(self):
         super()._start()
@@ -43,6 +45,13 @@ class Site(SandboxSearch):
             self._fill(member, number)
         self.register("pods", ("v1", "Pod"))
         self.stop_search()
+        self.control = Relay(self.kubeconfig("karmada"), self._pki.crt("search"), self._pki.key("search"))
+        self._pki.kubeconfig(self._relayed, self.control.url, "admin")
+
+    def __exit__(self, *error):
+        if self.control is not None:
+            self.control.__exit__()
+        super().__exit__(*error)
 
     def _fill(self, member, number):
         kube, each, folder = self.kube(member), self.total // len(self.members), self.folder / f"fill-{member}"
@@ -64,7 +73,7 @@ class Site(SandboxSearch):
 
     def attacked(self, attack):
         """A karmada-search that has all pods. Use as a context manager."""
-        return Attacked(self, attack.flags)
+        return Attacked(self, [flag.format(relayed=self._relayed) for flag in attack.flags])
 
 
 class Attacked(Figures):
@@ -109,6 +118,16 @@ class Attacked(Figures):
         return self._site.kube("search")
 
     @property
+    def total(self):
+        """How many pods there are."""
+        return self._site.total
+
+    @property
+    def control(self):
+        """The relay in front of the control plane, for those of whose flags one names `{relayed}`."""
+        return self._site.control
+
+    @property
     def port(self):
         return self._site._port
 
@@ -132,8 +151,15 @@ class Attacked(Figures):
             context.load_cert_chain(self._site._pki.crt(user), self._site._pki.key(user))
         return context
 
-    def tcp(self, timeout=30):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
+    def tcp(self, timeout=30, room=None):
+        """A connection; `room` is what the system may keep for it before it is read, in bytes."""
+        if room is None:
+            return socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
+        raw = socket.socket()
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+        raw.settimeout(timeout)
+        raw.connect(("127.0.0.1", self.port))
+        return raw
 
     def connect(self, user="reader", timeout=30, context=None):
         """A TLS connection. A user of None shows no certificate."""

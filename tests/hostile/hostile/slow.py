@@ -1,7 +1,6 @@
 """Readers who take their time."""
 
 import contextlib
-import socket
 import time
 
 from .attack import attack
@@ -10,7 +9,7 @@ from .site import VIEW
 _LIST = f"GET {VIEW}/api/v1/pods?resourceVersion=0 HTTP/1.1\r\nhost: x\r\n\r\n".encode()
 
 
-@attack("slow readers", sizes={"short": 20, "long": 300},
+@attack("slow readers", sizes={"short": 40, "long": 300},
         at_most={"growth MB": 300, "in flight": 3, "connections left": 5, "bystander failed": 0},
         at_most_long={"bystander slowest s": 5}, flags=("--request-timeout=5s", "--max-requests-inflight=10"))
 def slow_readers(attacked, count):
@@ -19,14 +18,10 @@ def slow_readers(attacked, count):
     with contextlib.ExitStack() as opened:
         readers = []
         for _ in range(count):
-            raw = socket.socket()
-            raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            raw.connect(("127.0.0.1", attacked.port))
-            raw.settimeout(30)
-            reader = opened.enter_context(context.wrap_socket(raw))
+            reader = opened.enter_context(context.wrap_socket(attacked.tcp(room=4096)))
             reader.sendall(_LIST)
             readers.append(reader)
-        in_flight, end = 0, time.monotonic() + 12
+        in_flight, end = 0, time.monotonic() + 16
         while time.monotonic() < end and readers:
             in_flight = max(in_flight, _in_flight(attacked))
             readers = [reader for reader in readers if _take(reader)]

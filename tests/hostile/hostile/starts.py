@@ -1,13 +1,17 @@
 """Starts under bad conditions: a stand-by with many objects that leads, and too few threads."""
 
+import contextlib
 import json
 import os
+import socket
+import ssl
 import time
 import urllib.request
 
 from rig.process import Process, wait_until
 
 from .attack import attack
+from .connections import allow_descriptors
 from .lists import WORKS, list_of
 from .plane import HONEST, LEASE
 
@@ -112,3 +116,36 @@ def _outcome(plane, limit):
     if code == 1 and "the system has no thread left" in last and f"{limit} for the user" in last:
         return "named"
     return f"{code}: {last[:300]}"
+
+
+@attack("connections to its health server", target="manager", sizes={"short": 1600, "long": 1600},
+        at_most={"growth MB": 40, "more open than may be": 40})
+def health_connections(attacked, count):
+    """So many connections to the server of health, where 500 may be open; half of them say nothing, the others have asked."""
+    allow_descriptors()
+    before = attacked.descriptors()
+    with contextlib.ExitStack() as opened:
+        for number in range(count):
+            connection = opened.enter_context(socket.create_connection(("127.0.0.1", attacked.port), timeout=30))
+            if number % 2:
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+        time.sleep(2)
+        return {"more open than may be": attacked.descriptors() - before - 500}
+
+
+@attack("long reviews of customizations", target="manager", sizes={"short": 60, "long": 200},
+        at_most={"growth MB": 130, "more open than may be": 5},
+        flags=("--interpreter-admission-bind-address=127.0.0.1:{port}", "--interpreter-admission-tls-cert-file={crt}",
+               "--interpreter-admission-tls-private-key-file={key}"))
+def long_reviews(attacked, count):
+    """So many requests of 6 MiB to the server of admission that lack their last byte, and one of 20 MiB; 16 may be open."""
+    context, before = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), attacked.descriptors()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with contextlib.ExitStack() as opened:
+        for size in [6 << 20] * count + [20 << 20]:
+            raw = socket.create_connection(("127.0.0.1", attacked.plane.named["port"]), timeout=30)
+            connection = opened.enter_context(context.wrap_socket(raw))
+            head = f"POST /validate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {size}\r\n\r\n"
+            with contextlib.suppress(OSError):
+                connection.sendall(head.encode() + b" " * (size - 1))
+        return {"held MB": attacked.process.rss_bytes() / 1e6, "more open than may be": attacked.descriptors() - before - 16}

@@ -5,12 +5,12 @@ import os
 
 from rig.process import wait_until
 
-from . import bodies, connections, live, pages, shares, slow, sorts, watches
+from . import bodies, connections, live, pages, reviews, searches, shares, slow, sorts, watches
 from .attack import ATTACKS, attack
 from .group import restart_within, set_limit, used
 from .site import CHART_LIMIT, MB, VIEW
 
-_MODULES = {module.__name__ for module in (bodies, connections, live, pages, shares, slow, sorts, watches)}
+_MODULES = {module.__name__ for module in (bodies, connections, live, pages, reviews, searches, shares, slow, sorts, watches)}
 _SHORT = ("long bodies", "silent handshakes", "bodies that nobody takes", "sort keys")
 _REGISTRIES = "/apis/search.karmada.io/v1alpha1/resourceregistries"
 
@@ -23,7 +23,7 @@ def everything(attacked, size):
     figures = {}
     restart_within(attacked, CHART_LIMIT)
     for one in ATTACKS:
-        if one.run.__module__ in _MODULES and (size == "long" or one.name in _SHORT):
+        if one.run.__module__ in _MODULES and (size == "long" or one.name in _SHORT) and not any("{" in flag for flag in one.flags):
             one.run(attacked, one.sizes[size])
             figures[f"peak MB after {one.name}"] = attacked.process.peak_rss_bytes() / MB
     attacked.wait_quiet()
@@ -78,5 +78,24 @@ def full_memory(attacked, count):
     finally:
         for registry in registries:
             attacked.admin.delete(f"{_REGISTRIES}/{registry}")
+        for name in names:
+            member.delete(f"{path}/{name}")
+
+
+@attack("more objects of a member than it may have", sizes={"short": 620, "long": 620}, flags=("--cluster-memory-mib=100",),
+        at_most={"growth MB": 250, "bystander failed": 0, "unexpected answers": 0})
+def full_member(attacked, count):
+    """So many objects of half a megabyte in one member, of which 100 MiB may be kept, in a kind that is registered then."""
+    member, path = attacked.member("member1"), "/api/v1/namespaces/team-1/configmaps"
+    names = [f"large-{number}" for number in range(count)]
+    try:
+        for name in names:
+            member.create(path, {"metadata": {"name": name}, "data": {"x": base64.b64encode(os.urandom(375_000)).decode()}})
+        registry = _register(attacked, "ConfigMap")
+        wait_until("the condition", lambda: "MiB" in _synced_of(attacked, registry), 60)
+        page = attacked.admin.request("GET", f"{VIEW}/api/v1/pods?limit=1&resourceVersion=0&cluster=member1")
+        return {"message": _synced_of(attacked, registry), "unexpected answers": int(len(page["items"]) != 1)}
+    finally:
+        attacked.admin.delete(f"{_REGISTRIES}/configmap")
         for name in names:
             member.delete(f"{path}/{name}")
