@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
+#include "base/json_size.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/stop_flag.h"
@@ -29,6 +30,11 @@ namespace search {
 namespace {
 
 constexpr int kMaxPauseFactor = 16;
+// Registries may have megabytes each, and 1,000 changes of them are kept.
+constexpr size_t kMaxHistoryBytes = 16 << 20;
+
+// Returns what is counted of a change that is kept; the state before was that of another one.
+size_t BytesOf(const FeedEvent& event) { return json::MemoryOf(event.object->root()); }
 
 struct Subscriber {
   RegistryFeed::Sink sink;
@@ -111,6 +117,7 @@ struct RegistryFeed::Impl : RegistryWatchHandler {
   int64_t revision_ ABSL_GUARDED_BY(mu_) = 0;
   std::deque<FeedEvent> history_ ABSL_GUARDED_BY(mu_);
   int64_t history_start_ ABSL_GUARDED_BY(mu_) = 0;  // history_ has all changes after it.
+  size_t history_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   bool watch_ended_ ABSL_GUARDED_BY(mu_) = false;
   absl::Status watch_end_ ABSL_GUARDED_BY(mu_);
   int64_t last_id_ ABSL_GUARDED_BY(mu_) = 0;
@@ -147,9 +154,11 @@ void RegistryFeed::Impl::QueueBookmark(int64_t revision) {
 
 void RegistryFeed::Impl::Record(FeedEvent event) {
   QueueForAll(event);
+  history_bytes_ += BytesOf(event);
   history_.push_back(std::move(event));
-  if (history_.size() > options_.history) {
+  while (history_.size() > options_.history || history_bytes_ > kMaxHistoryBytes) {
     history_start_ = history_.front().revision;
+    history_bytes_ -= BytesOf(history_.front());
     history_.pop_front();
   }
 }
@@ -175,6 +184,7 @@ bool RegistryFeed::Impl::ApplyListing(const RegistryStore::Listing& listing, int
   // The storage went back to a backup: what was known of its history is void.
   if (listing.revision < revision_) {
     history_.clear();
+    history_bytes_ = 0;
     revision_ = listing.revision;
     history_start_ = listing.revision;
     for (const auto& [id, subscriber] : subscribers_) subscriber->since = 0;

@@ -51,6 +51,29 @@ TEST_CASE("a watch that resumes gets what it missed, once; one from too long ago
   CHECK(ahead.Await({"+e"}));
 }
 
+TEST_CASE("of long registries fewer changes are kept for watches that resume") {
+  RunningFeed running;
+  running.Start();
+  Subscription first(running.feed, {});
+  REQUIRE(first.Await({"."}));
+  running.etcd.Put(Key("short"), Text("short"));
+  constexpr int kLong = 20;
+  for (int i = 0; i < kLong; ++i) {
+    const std::string text = absl::StrCat(i, std::string(1 << 20, 'x'));
+    running.etcd.Put(Key("long"), Text("long", text));
+  }
+  REQUIRE(tests::Eventually([&] {
+    const auto now = running.feed.Current();
+    return now.ok() && now->objects.size() == 2 && now->revision >= kLong;
+  }));
+  const auto resumes = [&](int64_t since) {
+    return running.feed.Subscribe({.initial = false, .since = since}, [](const FeedEvent&) {});
+  };
+  const int64_t last = running.feed.Current()->revision;
+  CHECK(resumes(last - 5).ok());
+  CHECK(absl::IsOutOfRange(resumes(last - kLong).status()));
+}
+
 TEST_CASE("after a break the differences are delivered, without doubles") {
   RunningFeed running({.retry_pause = absl::Milliseconds(1)});
   running.etcd.Put(Key("a"), Text("a"));
