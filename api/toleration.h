@@ -14,6 +14,9 @@
 
 namespace api {
 
+// The taint by which `karmadactl cordon` keeps new templates away from a cluster.
+inline constexpr char kUnschedulableTaint[] = "cluster.karmada.io/unschedulable";
+
 // An item of placement.clusterTolerations.
 struct Toleration {
   std::string key, op, value, effect;

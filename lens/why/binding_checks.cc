@@ -14,6 +14,7 @@
 #include "api/reasons.h"
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
+#include "lens/why/interpretation.h"
 #include "lens/why/matching.h"
 
 namespace lens::why {
@@ -50,7 +51,8 @@ Findings NameIsTooLong(const Chain& chain) {
                     "... is too long: the name of its ", binding ? "binding" : "Work",
                     " would have ", binding ? name.size() : work.size(), " characters, and ",
                     kLongestName, " are allowed"),
-       "give the template a shorter name"}};
+       absl::StrCat("create it again with a name that is shorter by ",
+                    (binding ? name.size() : work.size()) - kLongestName, " characters")}};
 }
 
 // Returns "the interpreter's customization web-rules".
@@ -67,7 +69,7 @@ Findings CannotBeInterpreted(const Chain& chain, Operation op, const std::string
   const bool webhook = chain.rules->IsAnsweredByWebhook(chain.asked.gvk, op);
   return {{kStep, Grade::kStuck,
            absl::StrCat(Answerer(chain, op), " cannot ", what, " ", chain.Name(), ": ", error),
-           webhook ? "see whether the webhook's server runs and what it logs"
+           webhook ? AdviceForWebhook(chain, op, error)
                    : absl::StrCat("mend the script; karmada-interpret run --operation ",
                                   interpreter::OperationName(op), " shows the error, too")}};
 }

@@ -63,6 +63,10 @@ class Filing {
     if (IsOverride(gvk)) FileOverride(object);
     if (IsBinding(gvk)) FileBinding(object);
     if (gvk == api::Works().gvk) FileWork(object);
+    const bool is_namesake = chain_.asked.gvk == api::Services().gvk &&
+                             gvk == api::MultiClusterServices().gvk &&
+                             object->key() == chain_.asked.key;
+    if (is_namesake) chain_.service_owner = object;
     if (api::IsKarmadaGroup(chain_.asked.gvk.group)) FileForOwn(object);
     if (gvk == api::Clusters().gvk) chain_.clusters[std::string(object->name())] = object;
     if (gvk == api::Events().gvk) chain_.events.push_back(object);
@@ -110,6 +114,10 @@ class Filing {
                                object->ns() == api::ExecutionNamespace(chain_.asked.key.name);
     if (gvk == api::Works().gvk && is_of_cluster) chain_.own_works.push_back(object);
     if (IsBinding(gvk)) chain_.own_bindings.push_back(object);
+    const bool is_autoscaler = gvk == api::FederatedHpas().gvk ||
+                               gvk == api::CronFederatedHpas().gvk ||
+                               gvk == api::HorizontalPodAutoscalers().gvk;
+    if (is_autoscaler) chain_.autoscalers.push_back(object);
     const bool is_template = !api::IsKarmadaGroup(gvk.group) && gvk != api::Events().gvk &&
                              gvk != api::Leases().gvk && IsPolicy(chain_.asked.gvk);
     if (is_template) chain_.candidates.push_back(object);

@@ -84,9 +84,14 @@ struct Chain {
   // bindings that a policy governs, and objects that it may select.
   Objects own_works, own_bindings, candidates;
   // What a policy selects and the control plane does not serve: "apps/v1 Deploymant (did you mean
-  // apps/v1 Deployment?)"; and what an autoscaler scales and does not exist: "Deployment shop/web".
+  // apps/v1 Deployment?)"; and what an autoscaler scales, or a MultiClusterService is for, and does
+  // not exist: "Deployment shop/web".
   std::vector<std::string> unserved;
   std::string lost_target;
+  // All autoscalers of the namespace of an autoscaler that is asked about, and whether what that
+  // one scales has no binding.
+  Objects autoscalers;
+  bool target_is_unbound = false;
   // The namespaces that have an object of the kind and name where the asked one has not.
   std::vector<std::string> elsewhere;
   Objects events;
@@ -95,10 +100,13 @@ struct Chain {
   std::map<std::string, MemberAnswer> members;   // Those that were asked, by cluster.
   std::vector<api::DependentReference> needed;   // What the template needs, by name.
   std::vector<api::DependentReference> missing;  // Those of `needed` that do not exist.
+  // The namespaces that have one of the name of what is missing, by "ConfigMap shop/settings".
+  std::map<std::string, std::vector<std::string>> missing_elsewhere;
   // Those that a member does not have, by cluster: asked where the object is not healthy. Kinds
   // that only a member has, such as a StorageClass, are among them.
   std::map<std::string, std::vector<api::DependentReference>> lacking;
   std::map<kube::ObjectKey, kube::ObjectPtr> bindings;  // All that were read.
+  kube::ObjectPtr service_owner;  // The MultiClusterService of the Service that is asked about.
   std::shared_ptr<const Rules> rules;
   // What the control plane did not let read, and why: full sentences.
   std::vector<std::string> unread;

@@ -20,7 +20,6 @@
 #include "api/programs.h"
 #include "api/resources.h"
 #include "api/work.h"
-#include "base/spelling.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
 #include "lens/why/matching.h"
@@ -32,6 +31,7 @@ namespace {
 
 constexpr size_t kMostWorks = 10;  // The first ones stand for all.
 constexpr size_t kMostNeeds = 20;
+constexpr size_t kMostMissing = 3;  // Those that are looked for in other namespaces.
 constexpr size_t kMostOthers = 16;  // Clusters of a control plane of which all are asked.
 constexpr const char* kLeases[] = {api::kControllerManager, api::kScheduler};
 
@@ -63,7 +63,8 @@ class Reader {
     AskForNeeds(chain, secret);
     chain.unread = unread_;
     chain.unreadable = unreadable_;
-    if (chain.object == nullptr) chain.elsewhere = Elsewhere(*resource);
+    if (chain.object == nullptr) chain.elsewhere = Elsewhere(*resource, question_.key.name);
+    LookElsewhere(chain);
     return chain;
   }
 
@@ -79,40 +80,38 @@ class Reader {
     List(policy.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings(),
          policy.ns());
     if (policy.ns().empty()) List(api::ResourceBindings(), "");
+    // One of them may govern what this one selects. Who may not list them does without.
+    TryList(api::PropagationPolicies(), policy.ns()).IgnoreError();
+    TryList(api::ClusterPropagationPolicies(), "").IgnoreError();
     for (const json::Value& selector : policy.spec()["resourceSelectors"].items()) {
       const auto gvk =
           kube::ParseGvk(selector["apiVersion"].AsString(), selector["kind"].AsString());
       if (!gvk.ok()) continue;
-      const kube::Resource* resource = ServedAs(plane_.discovery, *gvk);
-      if (resource == nullptr) unserved_.push_back(Unserved(*gvk));
+      const kube::Resource* resource = ServedFirst(plane_.discovery, *gvk);
+      if (resource == nullptr) unserved_.push_back(Unserved(plane_.discovery, *gvk));
       const std::string ns =
           policy.ns().empty() ? selector["namespace"].ToString() : std::string(policy.ns());
       if (resource != nullptr && (!ns.empty() || !resource->namespaced)) List(*resource, ns);
     }
   }
 
-  // Returns "apps/v1 Deploymant (did you mean apps/v1 Deployment?)".
-  std::string Unserved(const kube::Gvk& gvk) const {
-    std::vector<std::string> kinds;
-    for (const kube::ApiResource& served : plane_.discovery.resources) {
-      kinds.push_back(served.resource.gvk.kind);
-    }
-    const auto nearest = base::NearestName(gvk.kind, kinds);
-    const std::string text = absl::StrCat(gvk.ApiVersion(), " ", gvk.kind);
-    if (!nearest) return text;
-    const kube::Gvk& meant = plane_.discovery.resources[*nearest].resource.gvk;
-    return absl::StrCat(text, " (did you mean ", meant.ApiVersion(), " ", meant.kind, "?)");
-  }
-
-  // Returns what an autoscaler scales if it does not exist; "" otherwise.
-  std::string LostTarget(const kube::Object& autoscaler) {
+  // Reads what else scales what an autoscaler scales, and the target's binding. Returns the target
+  // if it does not exist; "" otherwise.
+  std::string ReadForAutoscaler(const kube::Object& autoscaler) {
     const json::Value& reference = autoscaler.spec()["scaleTargetRef"];
     const auto gvk =
         kube::ParseGvk(reference["apiVersion"].AsString(), reference["kind"].AsString());
     if (reference.is_null() || !gvk.ok()) return "";
+    for (const kube::Resource* kind :
+         {&api::FederatedHpas(), &api::CronFederatedHpas(), &api::HorizontalPodAutoscalers()}) {
+      TryList(*kind, autoscaler.ns()).IgnoreError();
+    }
     const kube::Resource* resource = ServedAs(plane_.discovery, *gvk);
     const kube::ObjectKey key{std::string(autoscaler.ns()), reference["name"].ToString()};
-    if (resource == nullptr) return Unserved(*gvk);
+    if (resource == nullptr) return Unserved(plane_.discovery, *gvk);
+    const api::BindingAddress at = api::BindingOf(gvk->kind, key);
+    target_is_unbound_ =
+        kube::IsGone(TryGet(at.resource, at.key)) && !api::IsKarmadaGroup(gvk->group);
     const absl::Status got = plane_.client.Get(*resource, key, stop_).status();
     return kube::IsGone(got) ? absl::StrCat(gvk->kind, " ", key.ToString()) : "";
   }
@@ -131,26 +130,38 @@ class Reader {
       if (object->IsDeleting()) List(api::ResourceBindings(), "");
       if (object->IsDeleting()) List(api::ClusterResourceBindings(), "");
     }
+    std::string lost_target;
+    if (object != nullptr) lost_target = ReadForAutoscaler(*object);
+    if (question_.gvk == api::MultiClusterServices().gvk && object != nullptr) {
+      const absl::Status service = TryGet(api::Services(), question_.key);
+      if (kube::IsGone(service)) {
+        lost_target = absl::StrCat(api::Services().gvk.kind, " ", question_.key.ToString());
+      }
+    }
     ASSIGN_OR_RETURN(Chain chain, Make());
     chain.unread = unread_;
     chain.unreadable = unreadable_;
     chain.unserved = unserved_;
+    chain.lost_target = std::move(lost_target);
+    chain.target_is_unbound = target_is_unbound_;
     const kube::Resource* kind = ServedAs(plane_.discovery, question_.gvk);
-    if (object == nullptr && kind != nullptr) chain.elsewhere = Elsewhere(*kind);
-    if (object != nullptr) chain.lost_target = LostTarget(*object);
+    if (object == nullptr && kind != nullptr) {
+      chain.elsewhere = Elsewhere(*kind, question_.key.name);
+    }
     return chain;
   }
 
-  // Returns the namespaces with an object of that kind and name. Who may not see them does without.
-  std::vector<std::string> Elsewhere(const kube::Resource& resource) {
-    std::vector<std::string> namespaces;
-    if (!resource.namespaced) return namespaces;
-    kube::ListOptions options;
-    options.field_selector = absl::StrCat("metadata.name=", question_.key.name);
-    const auto page = plane_.client.ListAll(resource, "", options, stop_);
-    if (!page.ok()) return namespaces;
-    for (const kube::Object& object : page->items) namespaces.emplace_back(object.ns());
-    return namespaces;
+  std::vector<std::string> Elsewhere(const kube::Resource& resource, const std::string& name) {
+    return NamespacesWith(plane_.client, resource, name, stop_);
+  }
+
+  // Looks for what the template needs and does not exist in other namespaces.
+  void LookElsewhere(Chain& chain) {
+    for (const api::DependentReference& missing : chain.missing) {
+      const kube::Resource* resource = ServedAs(plane_.discovery, missing.gvk());
+      if (resource == nullptr || chain.missing_elsewhere.size() == kMostMissing) continue;
+      chain.missing_elsewhere[missing.Describe()] = Elsewhere(*resource, missing.name);
+    }
   }
 
   // Returns the object that is asked about; nullptr when there is none.
@@ -208,6 +219,8 @@ class Reader {
     List(api::ExploringWebhookConfigurations(), "");
     const api::BindingAddress at = api::BindingOf(question_.gvk.kind, question_.key);
     Get(at.resource, at.key);
+    const bool is_service = question_.gvk == api::Services().gvk;
+    if (is_service) TryGet(api::MultiClusterServices(), question_.key).IgnoreError();
     ReadLeases();
   }
 
@@ -257,10 +270,8 @@ class Reader {
       if (resource == nullptr) continue;
       const kube::ObjectKey key{resource->namespaced ? reference.ns : "", reference.name};
       Get(*resource, key);
-      const bool follows =
-          chain.binding == nullptr || api::BindingView(*chain.binding).PropagateDeps();
       const api::BindingAddress at = api::BindingOf(reference.kind, key);
-      if (!follows) Get(at.resource, at.key);
+      if (chain.binding != nullptr) Get(at.resource, at.key);
     }
   }
 
@@ -368,6 +379,7 @@ class Reader {
   std::vector<std::string> unread_;
   std::vector<Unread> unreadable_;
   std::vector<std::string> unserved_;
+  bool target_is_unbound_ = false;
   std::map<kube::ObjectKey, absl::Status> unread_secrets_;
 };
 

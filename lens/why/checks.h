@@ -28,6 +28,14 @@ absl::string_view GradeName(Grade grade);  // "stuck", "waiting", "note"
 // The advice when a program does its part within seconds.
 inline constexpr char kWaitAMoment[] = "wait a moment";
 
+// What becomes of an object that is deleted in a cluster.
+inline constexpr char kWhatIsLost[] =
+    "what belongs to it there is lost, such as its Pods or the data of a volume";
+
+// Goes after "see in member1".
+inline constexpr char kWhoseFinalizers[] =
+    " who sets these finalizers, and why they are not taken away";
+
 // The program that a finding waits for.
 enum class Program { kNone, kControllerManager, kScheduler, kAgent };
 
@@ -40,6 +48,8 @@ struct Finding {
   std::vector<std::string> evidence = {};
   Program waits_for = Program::kNone;  // Of a finding that is stuck: it may be out of date without.
   std::string check = {};              // The name of the check, set by Diagnose.
+  // What is true until the cause that another finding names has been mended; "" for nothing.
+  std::string meanwhile = {};
 };
 using Findings = std::vector<Finding>;
 

@@ -14,6 +14,10 @@
 #include "api/reasons.h"
 #include "api/work.h"
 #include "lens/why/checks.h"
+#include "lens/why/diagnosis.h"
+#include "lens/why/interpretation.h"
+#include "lens/why/matching.h"
+#include "lens/why/own_kinds.h"
 
 namespace lens::why {
 namespace {
@@ -44,12 +48,23 @@ void AddMentions(const json::Value& json, const api::DependentReference& referen
   }
 }
 
+// Returns whether the object is in another namespace than the template, which it does not follow.
+bool IsElsewhere(const Chain& chain, const api::DependentReference& reference) {
+  return !reference.ns.empty() && !chain.asked.key.ns.empty() && reference.ns != chain.asked.key.ns;
+}
+
 // Returns whether the template does without the object: each of its references says optional.
 bool IsOptional(const Chain& chain, const api::DependentReference& reference) {
   if (chain.object == nullptr) return false;
   Mentions mentions;
   AddMentions(chain.object->spec(), reference, mentions);
   return mentions.any && !mentions.required;
+}
+
+bool IsTarget(const Chain& chain, const std::string& cluster) {
+  const std::vector<api::TargetCluster> targets = chain.Targets();
+  return std::any_of(targets.begin(), targets.end(),
+                     [&](const api::TargetCluster& target) { return target.name == cluster; });
 }
 
 // Returns whether the template has not come up in one of its clusters.
@@ -63,12 +78,20 @@ bool SomeTargetFails(const Chain& chain) {
   return false;
 }
 
+// Returns "; the namespace shop-x has one" if one other namespace has what is missing; ""
+// otherwise: several are simply what other teams have.
+std::string Elsewhere(const Chain& chain, const std::string& name) {
+  const auto found = chain.missing_elsewhere.find(name);
+  if (found == chain.missing_elsewhere.end() || found->second.size() != 1) return "";
+  return absl::StrCat("; the namespace ", found->second[0], " has one");
+}
+
 Findings DependenciesAreMissing(const Chain& chain) {
   if (chain.binding == nullptr || chain.missing.empty()) return {};
   std::vector<std::string> names;
   for (const api::DependentReference& reference : chain.missing) {
     if (!chain.CouldRead(reference.gvk(), {reference.ns, reference.name})) continue;
-    if (IsOptional(chain, reference)) continue;
+    if (IsOptional(chain, reference) || IsElsewhere(chain, reference)) continue;
     names.push_back(reference.Describe());
   }
   if (names.empty()) return {};
@@ -77,11 +100,30 @@ Findings DependenciesAreMissing(const Chain& chain) {
   return {
       {kStep, held_up ? Grade::kStuck : Grade::kNote,
        absl::StrCat(chain.Name(), " needs ", absl::StrJoin(names, ", "), ", which ",
-                    names.size() == 1 ? "does" : "do", " not exist in the control plane"),
+                    names.size() == 1 ? "does" : "do", " not exist in the control plane",
+                    names.size() == 1 ? Elsewhere(chain, names[0]) : ""),
        api::BindingView(*chain.binding).PropagateDeps()
            ? "create it there; it then follows by itself"
            : "create it there, and set propagateDeps: true in the policy or give it a policy of "
              "its own"}};
+}
+
+// Where an object that the template needs goes by a policy of its own.
+struct OwnWay {
+  std::string policy;    // "" for none.
+  std::string clusters;  // "member2, member3"; "no cluster".
+};
+
+OwnWay OwnWayOf(const Chain& chain, const api::DependentReference& reference) {
+  const api::BindingAddress at = api::BindingOf(reference.kind, {reference.ns, reference.name});
+  const auto found = chain.bindings.find(at.key);
+  if (found == chain.bindings.end()) return {};
+  const api::BindingView own(*found->second);
+  if (own.Resource().kind != reference.kind || own.Resource().name != reference.name) return {};
+  OwnWay way;
+  ClaimingPolicy(chain, *found->second, &way.policy);
+  way.clusters = ClusterList(own.Clusters());
+  return way;
 }
 
 // Returns what to do about an object that the template needs and a member does not have.
@@ -97,10 +139,23 @@ std::string AdviceForLack(const Chain& chain, const std::string& cluster,
       std::find(chain.missing.begin(), chain.missing.end(), reference) == chain.missing.end();
   const std::string follow = "set propagateDeps: true in the policy or select it in a policy, too";
   if (!api::BindingView(*chain.binding).PropagateDeps()) {
+    const OwnWay own = OwnWayOf(chain, reference);
+    if (!own.policy.empty()) {
+      return absl::StrCat("set propagateDeps: true in the policy, or allow ", cluster, " in ",
+                          own.policy);
+    }
     return absl::StrCat(exists ? "" : "create it in the control plane, and ", follow);
   }
   return exists ? absl::StrCat("ask why about ", reference.Describe())
                 : "create it in the control plane; it then follows by itself";
+}
+
+// Returns "; PropagationPolicy shop/settings brings it to member2" for what does not follow the
+// template; "" otherwise.
+std::string WhereItGoes(const Chain& chain, const api::DependentReference& reference) {
+  if (api::BindingView(*chain.binding).PropagateDeps()) return "";
+  const OwnWay own = OwnWayOf(chain, reference);
+  return own.policy.empty() ? "" : absl::StrCat("; ", own.policy, " brings it to ", own.clusters);
 }
 
 // What is missing is known from the member itself: it may have it from elsewhere.
@@ -114,8 +169,31 @@ Findings MemberLacksWhatItNeeds(const Chain& chain) {
       if (IsOptional(chain, reference)) continue;
       findings.push_back({Step::kMember, Grade::kStuck,
                           absl::StrCat(chain.Name(), " is not healthy in ", target.name, ": ",
-                                       reference.Describe(), ", which it needs, is not there"),
+                                       reference.Describe(), ", which it needs, is not there",
+                                       WhereItGoes(chain, reference)),
                           AdviceForLack(chain, target.name, reference), target.name});
+    }
+  }
+  return findings;
+}
+
+// What is to be taken along and does not get there is a part of the template.
+Findings DependencyDoesNotArrive(const Chain& chain) {
+  Findings findings;
+  if (chain.binding == nullptr || !api::BindingView(*chain.binding).PropagateDeps()) return {};
+  for (const api::DependentReference& reference : chain.needed) {
+    const kube::ObjectKey key{reference.ns, reference.name};
+    const auto found = chain.bindings.find(api::BindingOf(reference.kind, key).key);
+    if (found == chain.bindings.end()) continue;
+    const api::BindingView own(*found->second);
+    if (own.Resource().kind != reference.kind || own.Resource().name != reference.name) continue;
+    for (const api::AggregatedStatusItem& item : own.AggregatedItems()) {
+      const bool is_target = IsTarget(chain, item.cluster_name);
+      if (item.applied || !is_target || item.applied_message.empty()) continue;
+      findings.push_back({Step::kMember, Grade::kStuck,
+                          absl::StrCat(reference.Describe(), ", which ", chain.Name(),
+                                       " needs, does not arrive in ", item.cluster_name),
+                          AskAbout(reference.gvk(), key), item.cluster_name});
     }
   }
   return findings;
@@ -129,7 +207,7 @@ Findings DependenciesCannotBeRead(const Chain& chain) {
   if (failed.empty()) return {};
   return {{kStep, Grade::kStuck,
            absl::StrCat("the interpreter cannot determine what ", chain.Name(), " needs: ", failed),
-           "mend the customization or the webhook that the message names"}};
+           AdviceForInterpreter(chain, failed)}};
 }
 
 // The distributor leaves its finalizer on each binding that propagates dependencies and has
@@ -167,6 +245,22 @@ bool GoesByItself(const Chain& chain, const api::DependentReference& reference) 
   return std::all_of(targets.begin(), targets.end(), [&](const api::TargetCluster& target) {
     return clusters.count(target.name) > 0;
   });
+}
+
+Findings DependencyIsElsewhere(const Chain& chain) {
+  if (chain.binding == nullptr || !api::BindingView(*chain.binding).PropagateDeps()) return {};
+  for (const api::DependentReference& reference : chain.needed) {
+    if (!IsElsewhere(chain, reference) || GoesByItself(chain, reference)) continue;
+    const bool exists =
+        std::find(chain.missing.begin(), chain.missing.end(), reference) == chain.missing.end();
+    return {{kStep, Grade::kStuck,
+             absl::StrCat(chain.Name(), " needs ", reference.Describe(),
+                          ", which is in another namespace and does not follow it"),
+             absl::StrCat(exists ? "" : "create it there, and ",
+                          "write a policy for it in the namespace ", reference.ns,
+                          " that brings it to the same clusters")}};
+  }
+  return {};
 }
 
 Findings DependenciesStayBehind(const Chain& chain) {
@@ -228,8 +322,10 @@ Findings FollowsItsDependents(const Chain& chain) {
 constexpr Check kChecks[] = {
     {"dependencies-unread", "Does the interpreter say what it needs?", DependenciesCannotBeRead},
     {"dependency-missing", "Does everything exist that it needs?", DependenciesAreMissing},
+    {"dependency-not-applied", "Does what it takes along arrive?", DependencyDoesNotArrive},
     {"member-lacks", "Do members have what it needs?", MemberLacksWhatItNeeds},
     {"distributor-off", "Does the dependencies distributor run?", DistributorIsOff},
+    {"dependency-elsewhere", "Is what it needs in its namespace?", DependencyIsElsewhere},
     {"dependencies-stay", "Does what it needs go along?", DependenciesStayBehind},
     {"stays-for-dependents", "Do others still need it where they leave?", StaysForItsDependents},
     {"follows-dependents", "Does it follow others that need it?", FollowsItsDependents},

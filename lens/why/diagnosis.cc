@@ -115,6 +115,17 @@ std::string AdviceForUnread(const Chain& chain) {
   return "ask again with the right to read that";
 }
 
+// Returns what else is true until the cause is mended, such as that a copy of the template is still
+// where it is being evicted from: that ends after some time.
+std::string Meanwhile(const Findings& findings, const Finding& cause) {
+  for (const Finding& finding : findings) {
+    if (&finding == &cause || finding.meanwhile.empty()) continue;
+    // The scheduler's refusal says it itself.
+    if (cause.step != Step::kScheduling) return absl::StrCat("; ", finding.meanwhile);
+  }
+  return "";
+}
+
 // The cause may be in what could not be read.
 std::string WithUnread(std::string headline, const std::vector<std::string>& unread) {
   if (unread.empty()) return headline;
@@ -194,7 +205,8 @@ Diagnosis Diagnose(const Chain& chain) {
   diagnosis.headline =
       diagnosis.cause == nullptr
           ? Arrival(chain)
-          : absl::StrCat(diagnosis.cause->cause, Likewise(diagnosis.findings, *diagnosis.cause));
+          : absl::StrCat(diagnosis.cause->cause, Likewise(diagnosis.findings, *diagnosis.cause),
+                         Meanwhile(diagnosis.findings, *diagnosis.cause));
   // What stops it often says already that a member does not answer.
   diagnosis.headline =
       WithUnread(std::move(diagnosis.headline), stopped ? chain.unread : chain.UnreadWithMembers());

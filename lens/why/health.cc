@@ -1,11 +1,14 @@
 #include "lens/why/health.h"
 
-#include <utility>
+#include <algorithm>
+#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/reasons.h"
+#include "api/resources.h"
 #include "interpreter/interpreter.h"
+#include "lens/why/refusals.h"
 
 namespace lens::why {
 namespace {
@@ -24,18 +27,22 @@ std::string WhyByEvents(const Chain& chain, const kube::Object& work) {
   return api::message::WhyUnhealthyIn(text);
 }
 
-// Returns the messages of conditions that say what is wrong. Failures (ReplicaFailure: a quota, an
-// admission webhook) come before what follows from them (Available, Progressing).
-std::vector<std::string> Complaints(const kube::Object& object) {
+// The messages of conditions that say what is wrong: failures (ReplicaFailure: a quota, an
+// admission webhook) are the cause of what follows from them (Available, Progressing, too few
+// replicas).
+struct Told {
   std::vector<std::string> failures, consequences;
+};
+
+Told WhatItTells(const kube::Object& object) {
+  Told told;
   for (const json::Value& condition : object.status()["conditions"].items()) {
     const bool failure = absl::EndsWith(condition["type"].AsString(), "Failure");
     const absl::string_view status = condition["status"].AsString();
     if (status != (failure ? "True" : "False") || condition["message"].AsString().empty()) continue;
-    (failure ? failures : consequences).push_back(condition["message"].ToString());
+    (failure ? told.failures : told.consequences).push_back(condition["message"].ToString());
   }
-  failures.insert(failures.end(), consequences.begin(), consequences.end());
-  return failures;
+  return told;
 }
 
 }  // namespace
@@ -70,13 +77,36 @@ std::vector<std::string> ReasonsForBadHealth(const Chain& chain, const std::stri
                                              const kube::Object& work) {
   std::vector<std::string> reasons;
   const std::string why = WhyUnhealthy(chain, cluster, work);
-  if (!why.empty()) reasons.push_back(why);
   const auto answer = chain.members.find(cluster);
-  if (answer == chain.members.end() || answer->second.object == nullptr) return reasons;
-  for (std::string& complaint : Complaints(*answer->second.object)) {
-    if (complaint != why) reasons.push_back(std::move(complaint));
-  }
+  const bool is_here = answer != chain.members.end() && answer->second.object != nullptr;
+  const Told told = is_here ? WhatItTells(*answer->second.object) : Told();
+  for (const std::string& failure : told.failures) reasons.push_back(failure);
+  if (!why.empty()) reasons.push_back(why);
+  for (const std::string& consequence : told.consequences) reasons.push_back(consequence);
+  std::set<std::string> seen;
+  reasons.erase(std::remove_if(reasons.begin(), reasons.end(),
+                               [&](const std::string& r) { return !seen.insert(r).second; }),
+                reasons.end());
   return reasons;
+}
+
+std::string LookAtIt(const Chain& chain, const std::string& cluster) {
+  return absl::StrCat("look at it; in ", cluster, ": ", chain.asked.Kubectl("describe"));
+}
+
+std::string AdviceForBadHealth(const Chain& chain, const std::string& cluster,
+                               const std::vector<std::string>& why) {
+  const std::string known = why.empty() ? "" : AdviceForPods(why[0]);
+  if (!known.empty()) return absl::StrCat(known, "; ", LookAtIt(chain, cluster));
+  const bool is_balanced = chain.asked.gvk == api::Services().gvk &&
+                           chain.object->spec()["type"].AsString() == "LoadBalancer";
+  if (is_balanced) {
+    return absl::StrCat("see whether ", cluster,
+                        " has a controller that gives Services of type LoadBalancer an address; "
+                        "in ",
+                        cluster, ": ", chain.asked.Kubectl("describe"));
+  }
+  return LookAtIt(chain, cluster);
 }
 
 }  // namespace lens::why

@@ -24,6 +24,14 @@ std::vector<std::string> ReasonsForBadHealth(const Chain& chain, const std::stri
 // this Work, as the member has it, else as the Work reports it; "" when it is no Job or has not.
 std::string FailureOfJob(const Chain& chain, const std::string& cluster, const kube::Object& work);
 
+// Returns how to look at the object in the cluster: "look at it; in member1: kubectl ...".
+std::string LookAtIt(const Chain& chain, const std::string& cluster);
+
+// Returns what to do about an object that is not healthy. `why` are ReasonsForBadHealth.
+// REQUIRES: chain.object exists.
+std::string AdviceForBadHealth(const Chain& chain, const std::string& cluster,
+                               const std::vector<std::string>& why);
+
 }  // namespace lens::why
 
 #endif  // LENS_WHY_HEALTH_H_

@@ -1,11 +1,28 @@
 #include "lens/why/lost_cluster.h"
 
+#include <vector>
+
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/cluster.h"
 #include "api/toleration.h"
+#include "base/spelling.h"
 
 namespace lens::why {
+
+std::string NearestCluster(const Chain& chain, const std::string& name) {
+  const auto without_digits = [](std::string text) {
+    std::erase_if(text, [](unsigned char c) { return absl::ascii_isdigit(c); });
+    return text;
+  };
+  std::vector<std::string> known;
+  for (const auto& [cluster, object] : chain.clusters) {
+    if (without_digits(cluster) != without_digits(name)) known.push_back(cluster);
+  }
+  const auto nearest = base::NearestName(name, known);
+  return nearest ? known[*nearest] : "";
+}
 
 std::string Since(const json::Value& condition) {
   const absl::string_view time = condition["lastTransitionTime"].AsString();

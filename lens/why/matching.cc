@@ -163,20 +163,26 @@ kube::ObjectPtr Find(const Chain& chain, const kube::ObjectKey& key) {
 
 }  // namespace
 
+Match MatchOf(const kube::ObjectPtr& policy, const kube::Object& object) {
+  const api::PolicyView view(*policy);
+  return {policy, view.Priority(), api::BestMatch(view.ResourceSelectors(), object)};
+}
+
+bool GoesBefore(const Match& a, const Match& b) {
+  if (a.namespaced() != b.namespaced()) return a.namespaced();
+  return detector::Preference{a.priority, a.rank, a.policy->name()}.IsBefore(
+      {b.priority, b.rank, b.policy->name()});
+}
+
 std::vector<Match> Matches(const Chain& chain) {
   std::vector<Match> matches;
   if (chain.object == nullptr) return matches;
   for (const kube::ObjectPtr& policy : chain.policies) {
     if (!MayGovern(*chain.object, *policy) || policy->IsDeleting()) continue;
-    const api::PolicyView view(*policy);
-    const SelectorMatch rank = api::BestMatch(view.ResourceSelectors(), *chain.object);
-    if (rank != SelectorMatch::kNone) matches.push_back({policy, view.Priority(), rank});
+    Match match = MatchOf(policy, *chain.object);
+    if (match.rank != SelectorMatch::kNone) matches.push_back(std::move(match));
   }
-  std::sort(matches.begin(), matches.end(), [](const Match& a, const Match& b) {
-    if (a.namespaced() != b.namespaced()) return a.namespaced();
-    return detector::Preference{a.priority, a.rank, a.policy->name()}.IsBefore(
-        {b.priority, b.rank, b.policy->name()});
-  });
+  std::sort(matches.begin(), matches.end(), GoesBefore);
   return matches;
 }
 

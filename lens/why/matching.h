@@ -27,6 +27,13 @@ struct Match {
 // deleted do not count.
 std::vector<Match> Matches(const Chain& chain);
 
+// Returns how the policy selects the object.
+Match MatchOf(const kube::ObjectPtr& policy, const kube::Object& object);
+
+// Returns whether the detector prefers the first policy to the second one for a template that
+// neither has claimed.
+bool GoesBefore(const Match& a, const Match& b);
+
 // Returns why `better` goes before `other`: "it has the higher priority (10 over 0)".
 std::string WhyBefore(const Match& better, const Match& other);
 

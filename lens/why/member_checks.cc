@@ -19,6 +19,7 @@
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
 #include "lens/why/health.h"
+#include "lens/why/interpretation.h"
 #include "lens/why/lost_cluster.h"
 #include "lens/why/refusals.h"
 
@@ -211,7 +212,9 @@ Findings MemberObjectIsLeaving(const Chain& chain) {
                                           ", which it leaves: it is being deleted there",
                                           waits.empty() ? "" : " and waits", waits);
     findings.push_back({kStep, waits.empty() ? Grade::kWaiting : Grade::kStuck, text,
-                        "see in that cluster why it does not end", cluster});
+                        waits.empty() ? "see in that cluster why it does not end"
+                                      : absl::StrCat("see in ", cluster, kWhoseFinalizers),
+                        cluster});
   }
   return findings;
 }
@@ -289,10 +292,6 @@ Findings MemberObjectIsFoughtOver(const Chain& chain) {
            "find out what changes it; the interpreter's documentation shows how a field is kept"}};
 }
 
-std::string LookAtIt(const Chain& chain, const std::string& cluster) {
-  return absl::StrCat("look at it; in ", cluster, ": ", chain.asked.Kubectl("describe"));
-}
-
 // It has arrived, and it is what its health calls healthy; but nobody runs it again.
 Findings MemberJobHasFailed(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
@@ -311,9 +310,9 @@ Findings MemberObjectIsUnhealthy(const Chain& chain) {
     if (HealthIn(chain, place.work) != api::kUnhealthy) return {};
     Finding finding{
         kStep, Grade::kStuck,
-        absl::StrCat(chain.Name(), " is in ", place.cluster, ", but it is not healthy there"),
-        LookAtIt(chain, place.cluster)};
+        absl::StrCat(chain.Name(), " is in ", place.cluster, ", but it is not healthy there")};
     finding.evidence = ReasonsForBadHealth(chain, place.cluster, place.work);
+    finding.advice = AdviceForBadHealth(chain, place.cluster, finding.evidence);
     if (!finding.evidence.empty()) absl::StrAppend(&finding.cause, ": ", finding.evidence[0]);
     return finding;
   });
@@ -340,7 +339,7 @@ Findings StatusIsNotInterpreted(const Chain& chain) {
     return {kStep, Grade::kStuck,
             absl::StrCat("the ", what, " of ", chain.Name(), " in ", place.cluster,
                          " is not known: ", failed),
-            "mend the customization or the webhook that the message names"};
+            AdviceForInterpreter(chain, failed)};
   });
 }
 
@@ -353,7 +352,7 @@ Findings StatusIsNotAggregated(const Chain& chain) {
   return {{kStep, Grade::kStuck,
            absl::StrCat("the status of ", chain.Name(),
                         " in the members does not reach the template: ", failed),
-           "mend the customization or the webhook that the message names"}};
+           AdviceForInterpreter(chain, failed)}};
 }
 
 constexpr Check kChecks[] = {

@@ -29,6 +29,10 @@ Obstacle TaintOn(const api::ClusterView& cluster, const json::Value& placement) 
       return {ObstacleKind::kNotReady,
               absl::StrCat("is not ready (taint ", taint.key, ":", taint.effect, ")")};
     }
+    if (taint.key == api::kUnschedulableTaint) {
+      return {ObstacleKind::kCordoned,
+              absl::StrCat("is cordoned (taint ", taint.key, ":", taint.effect, ")")};
+    }
     const std::string value = taint.value.empty() ? "" : absl::StrCat("=", taint.value);
     return {ObstacleKind::kTaint,
             absl::StrCat("has the taint ", taint.key, value, ":", taint.effect,

@@ -14,6 +14,7 @@ enum class ObstacleKind {
   kAffinity,
   kApi,
   kTaint,
+  kCordoned,
   kNotReady,
   kTopology,
   kEviction,

@@ -17,10 +17,12 @@
 #include "api/policy.h"
 #include "api/resources.h"
 #include "api/work.h"
-#include "base/spelling.h"
+#include "kube/meta/quantity.h"
 #include "lens/why/lost_cluster.h"
 #include "lens/why/matching.h"
 #include "lens/why/own_objects.h"
+#include "lens/why/preemption.h"
+#include "lens/why/refusals.h"
 
 namespace lens::why {
 namespace {
@@ -47,12 +49,6 @@ std::string Some(std::vector<std::string> names) {
 
 std::string Count(size_t count, const std::string& what) {
   return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
-}
-
-// Returns the command that asks about the object.
-std::string AskAbout(const kube::Gvk& gvk, const kube::ObjectKey& key) {
-  return absl::StrCat("ask about it: karmada-lens why ", gvk.kind, "/", key.name,
-                      key.ns.empty() ? "" : " -n ", key.ns);
 }
 
 // The fields in which Karmada's kinds name clusters.
@@ -103,22 +99,76 @@ std::string LackOf(const kube::Object& binding) {
              : "";
 }
 
+// Says why the policy has not taken the object over from the one that it follows.
+void ExplainByClaim(const Chain& chain, const kube::Object& object, Finding& finding) {
+  std::string claim;
+  const kube::ObjectPtr claiming = ClaimingPolicy(chain, object, &claim);
+  if (claiming == nullptr) return;
+  const Match own = MatchOf(chain.object, object);
+  const Match other = MatchOf(claiming, object);
+  const Refused refused = WhyNotTakenOver(own, other, object);
+  absl::StrAppend(
+      &finding.cause, "; it ",
+      GoesBefore(own, other) ? absl::StrCat("fits better (", WhyBefore(own, other), ") but ") : "",
+      refused.text);
+  finding.advice = absl::StrCat(refused.advice, refused.is_due ? "" : OrDelete(other));
+}
+
+// Returns the object that the Work brings; a Work may be empty.
+kube::Object ObjectIn(const kube::Object& work) {
+  const auto manifests = api::WorkView(work).Manifests();
+  return manifests.empty() ? kube::Object() : kube::Object(manifests[0]);
+}
+
+bool IsNamespace(const kube::Object& object) {
+  return object.kind() == "Namespace" && object.api_version() == "v1";
+}
+
+// Returns what the Works of the cluster bring, Namespaces last: each cluster has all of those.
+std::vector<std::string> Brought(const Chain& chain) {
+  std::vector<std::string> names, namespaces;
+  for (const kube::ObjectPtr& work : chain.own_works) {
+    const kube::Object object = ObjectIn(*work);
+    const std::string name = object.kind().empty() ? work->Describe() : object.Describe();
+    (IsNamespace(object) ? namespaces : names).push_back(name);
+  }
+  names.insert(names.end(), namespaces.begin(), namespaces.end());
+  return names;
+}
+
+// Returns "; " and what the first Work of the cluster says that fails; "" when none does.
+std::string FirstFailure(const Chain& chain) {
+  for (const kube::ObjectPtr& work : chain.own_works) {
+    const json::Value* applied =
+        kube::FindCondition(api::WorkView(*work).Conditions(), api::kWorkApplied);
+    if (applied == nullptr || (*applied)["status"].AsString() != "False") continue;
+    if (!IsNamespace(ObjectIn(*work))) {
+      return absl::StrCat("; ", ShortMessage((*applied)["message"].AsString()));
+    }
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string AskAbout(const kube::Gvk& gvk, const kube::ObjectKey& key) {
+  return absl::StrCat("ask about it: karmada-lens why ", gvk.kind, "/", key.name,
+                      key.ns.empty() ? "" : " -n ", key.ns);
+}
 
 Findings OwnObjectNamesNoCluster(const Chain& chain) {
   if (chain.object == nullptr || !IsAboutOwnObject(chain) || IsCluster(chain)) return {};
   if (chain.clusters.empty() || !chain.CouldRead(api::Clusters().gvk)) return {};
-  std::vector<std::string> known, named;
-  for (const auto& [name, cluster] : chain.clusters) known.push_back(name);
+  std::vector<std::string> named;
   AddClusters(chain.object->spec(), named);
   for (const std::string& name : named) {
     if (name.empty() || chain.clusters.count(name) > 0) continue;
-    const auto nearest = base::NearestName(name, known);
+    const std::string nearest = NearestCluster(chain, name);
     return {{kStep, Grade::kStuck,
              absl::StrCat(chain.Name(), " names the cluster ", name, ", which does not exist",
-                          nearest ? absl::StrCat(" (did you mean ", known[*nearest], "?)") : ""),
-             nearest ? absl::StrCat("write ", known[*nearest], " there, or join the cluster")
-                     : "write the name of a cluster that there is, or join the cluster"}};
+                          nearest.empty() ? "" : absl::StrCat(" (did you mean ", nearest, "?)")),
+             nearest.empty() ? "write the name of a cluster that there is, or join the cluster"
+                             : absl::StrCat("write ", nearest, " there, or join the cluster")}};
   }
   return {};
 }
@@ -131,8 +181,17 @@ Findings PolicySelectsNoKind(const Chain& chain) {
            "mend apiVersion and kind there, or apply the missing definition to the control plane"}};
 }
 
+Findings MultiClusterServiceHasNoService(const Chain& chain) {
+  if (chain.object == nullptr || chain.asked.gvk != api::MultiClusterServices().gvk) return {};
+  if (chain.lost_target.empty() || chain.object->IsDeleting()) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat(chain.Name(), " is for ", chain.lost_target, ", which does not exist"),
+           "create that Service in the control plane"}};
+}
+
 Findings AutoscalerHasNoTarget(const Chain& chain) {
   if (chain.object == nullptr || chain.lost_target.empty()) return {};
+  if (chain.asked.gvk == api::MultiClusterServices().gvk) return {};
   return {{kStep, Grade::kStuck,
            absl::StrCat(chain.Name(), " scales ", chain.lost_target, ", which does not exist"),
            "mend spec.scaleTargetRef, or create what it names in the control plane"}};
@@ -152,6 +211,7 @@ Findings PolicyGovernsNothing(const Chain& chain) {
       absl::StrAppend(&finding.cause, object->Describe(), ", which it selects, ",
                       claim.empty() ? "has not been claimed yet" : "follows ", claim);
       finding.advice = AskAbout(object->gvk(), object->key());
+      ExplainByClaim(chain, *object, finding);
       return {finding};
     }
     NearMiss miss = MissOf(*object, chain.object);
@@ -188,33 +248,57 @@ Findings PolicyDoesNotBringAll(const Chain& chain) {
        AskAbout(first.gvk(), first.key())}};
 }
 
+// Returns what to do about a cluster that waits for these bindings, or else for its Works.
+std::string AdviceForLeaving(const Chain& chain, const Objects& bindings) {
+  if (!bindings.empty()) {
+    const api::BindingView first(*bindings[0]);
+    if (first.IsSchedulingSuspended()) {
+      return "set spec.suspension.scheduling of the binding to false; a quarter of an hour after "
+             "the deletion karmada-controller-manager takes the cluster out of it by itself";
+    }
+    return "see whether karmada-scheduler runs, which takes the cluster out of them; or ask about "
+           "the first of them";
+  }
+  for (const kube::ObjectPtr& work : chain.own_works) {
+    const kube::Object object = ObjectIn(*work);
+    if (!object.kind().empty() && !IsNamespace(object)) {
+      return AskAbout(object.gvk(), object.key());
+    }
+  }
+  return "wait a moment: a Work has gone when its object has been removed there";
+}
+
 Findings ClusterIsLeaving(const Chain& chain) {
   if (!IsCluster(chain) || !chain.object->IsDeleting()) return {};
-  std::vector<std::string> works, bindings;
-  for (const kube::ObjectPtr& work : chain.own_works) works.push_back(std::string(work->name()));
+  const std::vector<std::string> works = Brought(chain);
+  std::vector<std::string> names;
+  Objects bindings;
   for (const kube::ObjectPtr& binding : chain.own_bindings) {
     const auto expected = api::BindingView(*binding).ExpectedClusters();
-    if (expected.count(chain.asked.key.name) > 0) bindings.push_back(binding->Describe());
+    if (expected.count(chain.asked.key.name) == 0) continue;
+    const bool suspended = api::BindingView(*binding).IsSchedulingSuspended();
+    bindings.insert(suspended ? bindings.begin() : bindings.end(), binding);
+    names.push_back(absl::StrCat(
+        binding->Describe(), suspended ? " (its scheduling is suspended: spec.suspension)" : ""));
   }
   std::vector<std::string> waits;
-  if (!bindings.empty()) {
-    waits.push_back(absl::StrCat(
-        Count(bindings.size(), "binding"),
-        bindings.size() == 1 ? " that names it: " : " that name it: ", Some(bindings)));
-  }
   if (!works.empty()) {
     waits.push_back(absl::StrCat(Count(works.size(), "Work"), " in ",
-                                 api::ExecutionNamespace(chain.asked.key.name), ": ", Some(works)));
+                                 api::ExecutionNamespace(chain.asked.key.name), ": ", Some(works),
+                                 FirstFailure(chain)));
+  }
+  if (!names.empty()) {
+    waits.push_back(
+        absl::StrCat(Count(names.size(), "binding"),
+                     names.size() == 1 ? " that names it: " : " that name it: ", Some(names)));
   }
   if (waits.empty()) return {};
+  // Bindings that name it are waited for when its Works have gone.
   return {{kStep, Grade::kStuck,
-           absl::StrCat(chain.Name(), " is being deleted and waits for ",
+           absl::StrCat(chain.Name(), " is being deleted since ",
+                        chain.object->metadata()["deletionTimestamp"].AsString(), " and waits for ",
                         absl::StrJoin(waits, ", and for ")),
-           bindings.empty()
-               ? "see whether the member's API server answers: a Work has gone when its "
-                 "object has been removed there"
-               : "see whether karmada-scheduler runs, which takes the cluster out of "
-                 "them; or ask about the first of them"}};
+           AdviceForLeaving(chain, works.empty() ? bindings : Objects())}};
 }
 
 Findings ClusterLacksWorks(const Chain& chain) {
@@ -224,11 +308,8 @@ Findings ClusterLacksWorks(const Chain& chain) {
     const json::Value* applied =
         kube::FindCondition(api::WorkView(*work).Conditions(), api::kWorkApplied);
     if (applied == nullptr || (*applied)["status"].AsString() != "False") continue;
-    const auto manifests = api::WorkView(*work).Manifests();
-    if (manifests.empty()) continue;
-    const kube::Object object(manifests[0]);
-    const bool was_there = object.kind() == "Namespace" && object.api_version() == "v1";
-    if (!was_there) lacking.push_back(object.Describe());
+    const kube::Object object = ObjectIn(*work);
+    if (!object.kind().empty() && !IsNamespace(object)) lacking.push_back(object.Describe());
   }
   if (lacking.empty()) return {};
   const size_t count = lacking.size();
@@ -236,6 +317,44 @@ Findings ClusterLacksWorks(const Chain& chain) {
            absl::StrCat(count, " of ", Count(chain.own_works.size(), "Work"), " of ", chain.Name(),
                         count == 1 ? " is" : " are", " not applied there: ", Some(lacking)),
            "ask why about each of them"}};
+}
+
+Findings RebalancingFailed(const Chain& chain) {
+  if (chain.object == nullptr || chain.asked.gvk != api::WorkloadRebalancers().gvk) return {};
+  for (const json::Value& observed : chain.object->status()["observedWorkloads"].items()) {
+    if (observed["result"].AsString() != "Failed") continue;
+    const json::Value& workload = observed["workload"];
+    const auto gvk = kube::ParseGvk(workload["apiVersion"].AsString(), workload["kind"].AsString());
+    const kube::ObjectKey key{workload["namespace"].ToString(), workload["name"].ToString()};
+    const std::string name = absl::StrCat(workload["kind"].AsString(), " ", key.ToString());
+    return {{kStep, Grade::kStuck,
+             absl::StrCat(chain.Name(), " has not had ", name,
+                          " scheduled anew: ", observed["reason"].AsString("no reason given")),
+             gvk.ok() ? absl::StrCat("mend its name in spec.workloads, or ", AskAbout(*gvk, key))
+                      : "mend its name in spec.workloads"}};
+  }
+  return {};
+}
+
+// What was there before the quota counts, too, and is not taken away.
+Findings QuotaIsExceeded(const Chain& chain) {
+  const kube::Resource& quotas = api::FederatedResourceQuotas();
+  if (chain.object == nullptr || chain.asked.gvk != quotas.gvk) return {};
+  const auto value = [](const json::Value& list, absl::string_view name) {
+    const json::Value& item = list[name];
+    return kube::Quantity::Parse(item.is_int() ? absl::StrCat(item.AsInt()) : item.ToString("0"));
+  };
+  std::vector<std::string> exceeded;
+  for (const json::Member& m : chain.object->spec()["overall"].members()) {
+    const auto limit = value(chain.object->spec()["overall"], m.name());
+    const auto used = value(chain.object->status()["overallUsed"], m.name());
+    if (!limit.ok() || !used.ok() || !(*limit < *used)) continue;
+    exceeded.push_back(absl::StrCat(used->ToString(), " of ", limit->ToString(), " ", m.name()));
+  }
+  if (exceeded.empty()) return {};
+  return {{kStep, Grade::kStuck, absl::StrCat(chain.Name(), " is exceeded: ", Some(exceeded)),
+           absl::StrCat("raise spec.overall, or use less of it in the namespace ",
+                        chain.asked.key.ns, "; what is there stays")}};
 }
 
 std::string OwnState(const Chain& chain) {

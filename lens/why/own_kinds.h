@@ -3,6 +3,8 @@
 #ifndef LENS_WHY_OWN_KINDS_H_
 #define LENS_WHY_OWN_KINDS_H_
 
+#include <string>
+
 #include "lens/why/chain.h"
 #include "lens/why/checks.h"
 
@@ -16,6 +18,12 @@ Findings PolicyGovernsNothing(const Chain& chain);
 Findings PolicyDoesNotBringAll(const Chain& chain);
 Findings ClusterIsLeaving(const Chain& chain);
 Findings ClusterLacksWorks(const Chain& chain);
+Findings MultiClusterServiceHasNoService(const Chain& chain);
+Findings RebalancingFailed(const Chain& chain);
+Findings QuotaIsExceeded(const Chain& chain);
+
+// Returns the advice that asks about the object: "ask about it: karmada-lens why ...".
+std::string AskAbout(const kube::Gvk& gvk, const kube::ObjectKey& key);
 
 // Returns what the object does when nothing is wrong with it: "PropagationPolicy shop/web governs 2
 // templates, and all of them have arrived". REQUIRES: chain.object exists.

@@ -15,8 +15,9 @@
 #include "absl/strings/str_join.h"
 #include "api/cluster.h"
 #include "api/resources.h"
-#include "base/spelling.h"
 #include "kube/meta/quantity.h"
+#include "lens/why/evictions.h"
+#include "lens/why/lost_cluster.h"
 
 namespace lens::why {
 namespace {
@@ -59,18 +60,6 @@ std::string LookAgain(const Chain& chain) {
                       " retry=1 --overwrite; or name it in a WorkloadRebalancer");
 }
 
-// Returns the clusters whose copies replace the evicted one and are not healthy yet.
-std::vector<std::string> NotHealthyYet(const Chain& chain, const api::BindingView& binding) {
-  std::vector<std::string> names;
-  for (const api::TargetCluster& target : binding.Clusters()) {
-    const auto work = chain.works.find(target.name);
-    const bool healthy =
-        work != chain.works.end() && HealthIn(chain, *work->second) == api::kHealthy;
-    if (!healthy) names.push_back(target.name);
-  }
-  return names;
-}
-
 // Explains a refusal by the eviction from the one cluster that comes near.
 void ExplainByEviction(const Chain& chain, const kube::Object& binding,
                        const std::vector<Ruled>& all, Finding& finding) {
@@ -91,20 +80,19 @@ void ExplainByEviction(const Chain& chain, const kube::Object& binding,
   }
   finding.advice = absl::StrCat(others_excluded ? "allow another cluster in the policy"
                                                 : "see what keeps it from the other clusters",
-                                ", or end what it is evicted for, such as a taint of ", from);
+                                HowToStay(chain, view, from));
 }
 
 // Says which cluster a placement names that does not exist; "" when all that it names do.
 std::string MisspeltCluster(const Chain& chain, const json::Value& affinity, std::string& advice) {
-  std::vector<std::string> known;
-  for (const auto& [name, cluster] : chain.clusters) known.push_back(name);
   for (const json::Value& item : affinity["clusterNames"].items()) {
     if (chain.clusters.count(item.ToString()) > 0) continue;
-    const auto nearest = base::NearestName(item.ToString(), known);
-    if (nearest) advice = absl::StrCat("write ", known[*nearest], " there");
+    const std::string nearest = NearestCluster(chain, item.ToString());
+    advice = nearest.empty() ? "join that cluster, or allow another one in the policy"
+                             : absl::StrCat("write ", nearest, " there");
     return absl::StrCat("the placement names the cluster ", item.ToString(),
                         ", which does not exist",
-                        nearest ? absl::StrCat(" (did you mean ", known[*nearest], "?)") : "");
+                        nearest.empty() ? "" : absl::StrCat(" (did you mean ", nearest, "?)"));
   }
   return "";
 }
@@ -119,31 +107,59 @@ std::string LabelsText(const json::Value& selector) {
   return absl::StrJoin(labels, ",");
 }
 
-// Explains a placement whose affinity matches no cluster by what in it matches none.
-void ExplainByAffinity(const Chain& chain, const kube::Object& binding, Finding& finding) {
-  const json::Value& placement = api::BindingView(binding).Placement();
-  const json::Value& affinity = placement["clusterAffinity"];
-  finding.advice = "change the affinity, or the labels of a cluster";
-  const std::string misspelt = MisspeltCluster(chain, affinity, finding.advice);
+// Returns "provider In aws, zone NotIn a b" for a field selector.
+std::string FieldsText(const json::Value& selector) {
+  std::vector<std::string> fields;
+  for (const json::Value& item : selector["matchExpressions"].items()) {
+    std::string field = absl::StrCat(item["key"].AsString(), " ", item["operator"].AsString());
+    for (const json::Value& value : item["values"].items()) {
+      absl::StrAppend(&field, " ", value.AsString());
+    }
+    fields.push_back(std::move(field));
+  }
+  return absl::StrJoin(fields, ", ");
+}
+
+// Returns why one affinity matches no cluster, and puts into `advice` what to do; "" when no single
+// part of it is the reason.
+std::string WhyNoMatch(const Chain& chain, const json::Value& affinity, std::string& advice) {
+  const std::string misspelt = MisspeltCluster(chain, affinity, advice);
+  if (!misspelt.empty()) return misspelt;
   const auto& names = affinity["clusterNames"].items();
   const auto is_excluded = [&](const json::Value& name) {
     const auto& excluded = affinity["exclude"].items();
     return std::find(excluded.begin(), excluded.end(), name) != excluded.end();
   };
-  if (!misspelt.empty()) {
-    absl::StrAppend(&finding.cause, misspelt);
-  } else if (!names.empty() && std::all_of(names.begin(), names.end(), is_excluded)) {
-    absl::StrAppend(&finding.cause, "its cluster affinity excludes each cluster that it names (",
-                    names[0].AsString(), ")");
-    finding.advice = "take it out of exclude, or allow another cluster";
-  } else if (names.empty() && affinity.Has("labelSelector") && !affinity.Has("fieldSelector")) {
-    absl::StrAppend(&finding.cause, "no cluster has the labels of its cluster affinity (",
-                    LabelsText(affinity["labelSelector"]), ")");
-  } else {
-    const size_t count = chain.clusters.size();
-    absl::StrAppend(&finding.cause, "its cluster affinity matches none of the ", count,
-                    count == 1 ? " cluster" : " clusters");
+  if (!names.empty() && std::all_of(names.begin(), names.end(), is_excluded)) {
+    advice = "take it out of exclude, or allow another cluster";
+    return absl::StrCat("its cluster affinity excludes each cluster that it names (",
+                        names[0].AsString(), ")");
   }
+  if (!names.empty() || affinity.Has("labelSelector") == affinity.Has("fieldSelector")) return "";
+  if (affinity.Has("labelSelector")) {
+    return absl::StrCat("no cluster has the labels of its cluster affinity (",
+                        LabelsText(affinity["labelSelector"]), ")");
+  }
+  advice =
+      "change the affinity, or the fields of a cluster (spec.provider, spec.region, spec.zones)";
+  return absl::StrCat("no cluster has the fields of its cluster affinity (",
+                      FieldsText(affinity["fieldSelector"]), ")");
+}
+
+// Explains a placement of whose affinities none matches a cluster by what in the first one that
+// says so matches none.
+void ExplainByAffinity(const Chain& chain, const kube::Object& binding, Finding& finding) {
+  const json::Value& placement = api::BindingView(binding).Placement();
+  finding.advice = "change the affinity, or the labels of a cluster";
+  std::string why = WhyNoMatch(chain, placement["clusterAffinity"], finding.advice);
+  for (const json::Value& affinity : placement["clusterAffinities"].items()) {
+    if (why.empty()) why = WhyNoMatch(chain, affinity, finding.advice);
+  }
+  const size_t count = chain.clusters.size();
+  absl::StrAppend(&finding.cause, !why.empty()
+                                      ? why
+                                      : absl::StrCat("its cluster affinity matches none of the ",
+                                                     count, count == 1 ? " cluster" : " clusters"));
 }
 
 // Explains a placement for which no cluster fits by the cluster that came nearest.
@@ -330,6 +346,8 @@ std::string AdviceFor(const Chain& chain, ObstacleKind kind) {
           LookAgain(chain));
     case ObstacleKind::kTaint:
       return "remove the taint, or tolerate it (clusterTolerations)";
+    case ObstacleKind::kCordoned:
+      return "uncordon it (karmadactl uncordon), or allow another cluster in the policy";
     case ObstacleKind::kNotReady:
       return "see why the cluster is not ready";
     case ObstacleKind::kTopology:
@@ -339,30 +357,6 @@ std::string AdviceFor(const Chain& chain, ObstacleKind kind) {
     default:
       return "";
   }
-}
-
-std::string EvictionEnds(const Chain& chain, const api::BindingView& binding,
-                         const api::EvictionTask& task) {
-  if (task.PurgesAtOnce()) return "it is removed there at once";
-  if (task.json["suppressDeletion"].AsBool()) {
-    return "it stays there until somebody confirms the eviction (suppressDeletion)";
-  }
-  const std::vector<std::string> waits = NotHealthyYet(chain, binding);
-  const bool unplaced = binding.Clusters().empty();
-  if (waits.empty() && !unplaced) {
-    return "it is removed there now, since its replacement is healthy";
-  }
-  const std::string until =
-      unplaced ? "it stays there while no other cluster has been chosen"
-               : absl::StrCat("it stays there until it is healthy in ", absl::StrJoin(waits, ", "));
-  const auto began = kube::ParseTime(task.json["creationTimestamp"].AsString());
-  const int64_t grace = task.json["gracePeriodSeconds"].AsInt();
-  if (!began.ok()) return until;
-  if (grace <= 0) {
-    return absl::StrCat(until, ", at most for --graceful-eviction-timeout from ",
-                        kube::FormatTime(*began));
-  }
-  return absl::StrCat(until, ", at most until ", kube::FormatTime(*began + absl::Seconds(grace)));
 }
 
 }  // namespace lens::why

@@ -19,11 +19,6 @@ Finding ExplainSchedulerRefusal(const Chain& chain, const kube::Object& binding,
 // Returns what to do about an obstacle; "" for one that nobody can remove.
 std::string AdviceFor(const Chain& chain, ObstacleKind kind);
 
-// Returns until when the evicted copy stays; "it stays there until it is healthy in member2, at
-// most until ...".
-std::string EvictionEnds(const Chain& chain, const api::BindingView& binding,
-                         const api::EvictionTask& task);
-
 }  // namespace lens::why
 
 #endif  // LENS_WHY_PLACEMENT_H_

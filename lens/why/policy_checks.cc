@@ -11,10 +11,10 @@
 #include "api/policy.h"
 #include "api/reasons.h"
 #include "api/resources.h"
-#include "detector/policy_index.h"
 #include "detector/template_filter.h"
 #include "lens/why/checks.h"
 #include "lens/why/matching.h"
+#include "lens/why/preemption.h"
 
 namespace lens::why {
 namespace {
@@ -67,8 +67,7 @@ Findings NobodyTakesItAlong(const Chain& chain) {
 std::string WhatDeletionLoses(const kube::Object& binding) {
   return api::BindingView(binding).PreserveResourcesOnDeletion().value_or(false)
              ? "after which clusters keep the object on their own (preserveResourcesOnDeletion)"
-             : "by which what belongs to it there is lost, such as its Pods or the data of a "
-               "volume";
+             : absl::StrCat("by which ", kWhatIsLost);
 }
 
 // Names the policy that comes nearest; further ones are evidence. Of policies that are for other
@@ -98,6 +97,16 @@ Finding NothingSelectsIt(const Chain& chain) {
   return finding;
 }
 
+// A Service that a MultiClusterService is for gets its binding from that.
+Findings ServiceIsNotTaken(const Chain& chain) {
+  constexpr char kGate[] = "--feature-gates=MultiClusterService=true";
+  return {{kStep, Grade::kStuck,
+           absl::StrCat("no policy selects ", chain.Name(), ", and ",
+                        chain.service_owner->Describe(), " has not taken it"),
+           absl::StrCat("see whether karmada-controller-manager runs with ", kGate,
+                        ", or write a policy that selects it")}};
+}
+
 Findings NoPolicySelectsIt(const Chain& chain) {
   if (!NeedsPolicy(chain) || !Claim(chain).empty() || !Matches(chain).empty()) return {};
   if (!chain.CouldReadPolicies()) return {};
@@ -121,6 +130,7 @@ Findings NoPolicySelectsIt(const Chain& chain) {
                           WhatDeletionLoses(*chain.binding))}};
   }
   if (!chain.dependents.empty()) return NobodyTakesItAlong(chain);
+  if (chain.service_owner != nullptr) return ServiceIsNotTaken(chain);
   return {NothingSelectsIt(chain)};
 }
 
@@ -203,59 +213,20 @@ Findings PreemptionFailed(const Chain& chain) {
            AdviceForRefusal(failed)}};
 }
 
-// What keeps a policy from taking the template over, and what to do about it.
-struct Refused {
-  std::string text;  // Goes after "fits better, but".
-  std::string advice;
-};
-
-Refused Explain(detector::PreemptionObstacle obstacle, const Match& better, const Match& claiming,
-                const Chain& chain) {
-  const std::string higher = absl::StrCat("a priority above ", claiming.priority);
-  switch (obstacle) {
-    case detector::PreemptionObstacle::kNotHigher:
-      return {"does not take over, which only a policy of higher priority does",
-              absl::StrCat("give ", better.Describe(), " ", higher, ", a selector that names ",
-                           chain.Name(), ", and spec.preemption: Always")};
-    case detector::PreemptionObstacle::kNotNamed:
-      return {"does not take over, which only a policy does that names the template",
-              absl::StrCat("give ", better.Describe(), " a selector that names ", chain.Name(),
-                           ", and spec.preemption: Always")};
-    case detector::PreemptionObstacle::kNotAlways:
-      return {"does not take over without spec.preemption: Always",
-              absl::StrCat("set spec.preemption: Always in ", better.Describe())};
-    case detector::PreemptionObstacle::kNone:
-      break;
-  }
-  return {"has not taken over yet",
-          "wait a moment; if it lasts, start karmada-controller-manager with "
-          "--feature-gates=PropagationPolicyPreemption=true"};
-}
-
 // Explains a claim by another policy than the best one. `better` are all that fit better.
 Findings ClaimedByAnother(absl::Span<const Match> better, const Match& claiming,
                           const Chain& chain) {
-  using detector::PreemptionObstacle;
-  const auto obstacle_to = [&](const Match& match) {
-    return detector::ObstacleTo(*match.policy, *claiming.policy, *chain.object);
-  };
   const auto preemptor = std::find_if(better.begin(), better.end(), [&](const Match& match) {
-    return obstacle_to(match) == PreemptionObstacle::kNone;
+    return WhyNotTakenOver(match, claiming, *chain.object).is_due;
   });
   const Match& shown = preemptor == better.end() ? better.front() : *preemptor;
-  const PreemptionObstacle obstacle = obstacle_to(shown);
-  const Refused refused = Explain(obstacle, shown, claiming, chain);
-  const bool may_delete = obstacle != PreemptionObstacle::kNone;
+  const Refused refused = WhyNotTakenOver(shown, claiming, *chain.object);
   return {
       {kStep,
-       may_delete ? Grade::kNote : Grade::kWaiting,
+       refused.is_due ? Grade::kWaiting : Grade::kNote,
        absl::StrCat(chain.Name(), " is claimed by ", claiming.Describe(), "; ", shown.Describe(),
                     " fits better (", WhyBefore(shown, claiming), ") but ", refused.text),
-       absl::StrCat(refused.advice,
-                    may_delete ? absl::StrCat("; or delete ", claiming.Describe(),
-                                              ": what no other policy selects then stays where it "
-                                              "is, and gets no edits")
-                               : ""),
+       absl::StrCat(refused.advice, refused.is_due ? "" : OrDelete(claiming)),
        "",
        {},
        Program::kControllerManager}};

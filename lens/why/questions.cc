@@ -4,11 +4,13 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/binding_resource.h"
 #include "api/names.h"
 #include "api/resources.h"
 #include "api/work.h"
+#include "base/spelling.h"
 
 namespace lens::why {
 
@@ -17,6 +19,42 @@ const kube::Resource* ServedAs(const kube::Discovery& discovery, const kube::Gvk
       std::find_if(discovery.resources.begin(), discovery.resources.end(),
                    [&](const kube::ApiResource& served) { return served.resource.gvk == gvk; });
   return found == discovery.resources.end() ? nullptr : &found->resource;
+}
+
+const kube::Resource* ServedFirst(const kube::Discovery& discovery, const kube::Gvk& gvk) {
+  const kube::Resource* asked = ServedAs(discovery, gvk);
+  if (asked == nullptr) return nullptr;
+  for (const kube::ApiResource& served : discovery.resources) {
+    const kube::Gvk& other = served.resource.gvk;
+    if (served.preferred && other.group == gvk.group && other.kind == gvk.kind) {
+      return &served.resource;
+    }
+  }
+  return asked;
+}
+
+std::string Unserved(const kube::Discovery& discovery, const kube::Gvk& gvk) {
+  std::vector<std::string> kinds;
+  for (const kube::ApiResource& served : discovery.resources) {
+    kinds.push_back(served.resource.gvk.kind);
+  }
+  const auto nearest = base::NearestName(gvk.kind, kinds);
+  const std::string text = absl::StrCat(gvk.ApiVersion(), " ", gvk.kind);
+  if (!nearest) return text;
+  const kube::Gvk& meant = discovery.resources[*nearest].resource.gvk;
+  return absl::StrCat(text, " (did you mean ", meant.ApiVersion(), " ", meant.kind, "?)");
+}
+
+std::vector<std::string> NamespacesWith(kube::Client& client, const kube::Resource& resource,
+                                        const std::string& name, const base::StopToken& stop) {
+  std::vector<std::string> namespaces;
+  if (!resource.namespaced) return namespaces;
+  kube::ListOptions options;
+  options.field_selector = absl::StrCat("metadata.name=", name);
+  const auto page = client.ListAll(resource, "", options, stop);
+  if (!page.ok()) return namespaces;
+  for (const kube::Object& object : page->items) namespaces.emplace_back(object.ns());
+  return namespaces;
 }
 
 std::optional<Question> AboutItsObject(const Question& question, const kube::ObjectPtr& read,

@@ -2,14 +2,23 @@
 // the way that loses nothing stands first, and what is lost is said.
 #include "lens/why/refusals.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "api/binding.h"
 #include "api/reasons.h"
 #include "api/work.h"
+#include "lens/why/checks.h"
 #include "lens/why/expected.h"
+#include "lens/why/interpretation.h"
+#include "lens/why/matching.h"
 
 namespace lens::why {
 namespace {
@@ -42,18 +51,15 @@ std::string AdviceForImmutable(const Chain& chain, const kube::Object& work) {
                                         "; or delete the object in the member, so that it is made "
                                         "again: ");
   const bool is_job = chain.asked.gvk.kind == "Job" && chain.asked.gvk.group == "batch";
-  return absl::StrCat(undo, is_job ? "then the Job runs again there, also if it has finished"
-                                   : "what belongs to it there is lost, such as its Pods or "
-                                     "the data of a volume");
+  return absl::StrCat(
+      undo, is_job ? "then the Job runs again there, also if it has finished" : kWhatIsLost);
 }
 
 // The first row that fits counts. Messages are those of API servers and of this program.
 constexpr Row kRows[] = {
     {"by the webhook interpreter",
-     "the interpreter's webhook fails, which is asked about it for $C",
-     "see whether the webhook's server runs and what it logs"},
-    {"by the customization interpreter", "a customization of the interpreter fails for $C",
-     "mend the script; karmada-interpret run shows the error, too"},
+     "the interpreter's webhook fails, which is asked about it for $C"},
+    {"by the customization interpreter", "a customization of the interpreter fails for $C"},
     {"failed calling webhook", "an admission webhook of $C does not answer",
      "see whether the webhook's server runs in the member"},
     {"could not find the requested resource",
@@ -78,10 +84,14 @@ constexpr Row kRows[] = {
     {"is forbidden", "Karmada's account in $C may not write it",
      "give the account of the Cluster's Secret the right in the member"},
     {"Unauthorized", "$C refuses Karmada's credentials", "join the cluster again"},
-    {"field is immutable", "it changes a field that cannot be changed in $C", "",
+    {"is immutable", "it changes a field that cannot be changed in $C", "", AdviceForImmutable},
+    {"updates to statefulset spec", "it changes a field that cannot be changed in $C", "",
      AdviceForImmutable},
     {"is invalid", "$C refuses it as invalid", "", AdviceForInvalid},
     {"Too long", "$C refuses it as invalid", "shorten what the message names"},
+    {"database space exceeded", "the database of $C is full",
+     "make room in the etcd of the member (compact, defragment, then disarm its alarm); it is "
+     "tried again by itself"},
     {"connection refused", "$C cannot be reached", "see whether the member's API server answers"},
     {"timed out", "$C does not answer in time", "see whether the member's API server answers"},
 };
@@ -89,6 +99,21 @@ constexpr Row kRows[] = {
 std::string WithCluster(absl::string_view text, const std::string& cluster) {
   const size_t at = text.find("$C");
   return absl::StrCat(text.substr(0, at), cluster, text.substr(at + 2));
+}
+
+// Returns "Deployment shop/web" for what has no policy of its own and follows that; "" otherwise.
+std::string WhoTakesItAlong(const Chain& chain) {
+  std::string claim;
+  if (chain.binding == nullptr) return "";
+  ClaimingPolicy(chain, *chain.binding, &claim);
+  if (!claim.empty()) return "";
+  for (const api::BindingSnapshot& by : api::BindingView(*chain.binding).RequiredBy()) {
+    const auto found = chain.referrers.find({by.ns, by.name});
+    if (found != chain.referrers.end()) {
+      return api::BindingView(*found->second).Resource().Describe();
+    }
+  }
+  return "";
 }
 
 constexpr size_t kLongestValue = 60;
@@ -141,16 +166,33 @@ Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, const kub
                        absl::string_view message) {
   for (const Row& row : kRows) {
     if (!absl::StrContains(message, row.words)) continue;
-    return {WithCluster(row.cause, cluster),
-            row.advise != nullptr ? row.advise(chain, work) : row.advice, row.says_all};
+    std::string advice = row.advise != nullptr ? row.advise(chain, work) : row.advice;
+    if (advice.empty()) advice = AdviceForInterpreter(chain, message);
+    return {WithCluster(row.cause, cluster), std::move(advice), row.says_all};
   }
   return {};
+}
+
+std::string AdviceForPods(absl::string_view message) {
+  for (const absl::string_view words :
+       {"exceeded quota", "violates PodSecurity", "failed calling webhook", "denied the request"}) {
+    if (!absl::StrContains(message, words)) continue;
+    const Row* row = std::find_if(std::begin(kRows), std::end(kRows),
+                                  [&](const Row& each) { return words == each.words; });
+    return row->advice;
+  }
+  return "";
 }
 
 std::string AdviceForForeign(const Chain& chain, const kube::Object& work) {
   std::string text = api::message::TakeOverAdvice(chain.asked.gvk.kind);
   text[0] = absl::ascii_tolower(static_cast<unsigned char>(text[0]));
   if (chain.IsNamespace()) return text;
+  const std::string taker = WhoTakesItAlong(chain);
+  if (!taker.empty()) {
+    text = absl::StrReplaceAll(
+        text, {{" in the policy", absl::StrCat(" in the policy of ", taker, ", which needs it")}});
+  }
   if (api::WorkView(work).PreservesResourcesOnDeletion()) {
     // Then it is not deleted.
     text = absl::StrCat(text.substr(0, text.find(';')),

@@ -28,6 +28,10 @@ std::string ShortMessage(absl::string_view message);
 // what is lost when the object is deleted instead. `work` is its Work.
 std::string AdviceForForeign(const Chain& chain, const kube::Object& work);
 
+// Returns what to do about Pods that the member refuses to a workload with this message; "" for
+// other messages.
+std::string AdviceForPods(absl::string_view message);
+
 }  // namespace lens::why
 
 #endif  // LENS_WHY_REFUSALS_H_

@@ -26,6 +26,11 @@ class Rules {
   // Returns whether a webhook answers. Webhooks are not called from here: they are usually
   // reachable from inside the control plane only, and a call may have effects.
   bool IsAnsweredByWebhook(const kube::Gvk& gvk, interpreter::Operation op) const;
+  // Returns the webhook that is asked, whether or not a customization answers before it; nullptr
+  // for none.
+  const interpreter::webhook::Hook* HookFor(const kube::Gvk& gvk, interpreter::Operation op) const {
+    return hooks_->Find(gvk, op);
+  }
   // Returns all layers but the webhooks. Its answer is the daemon's unless IsAnsweredByWebhook.
   const interpreter::Interpreter& WithoutWebhooks() const { return *chain_; }
 

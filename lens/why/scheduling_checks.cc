@@ -1,5 +1,6 @@
 // Checks of the scheduler's work: whether it looked, and why it chose no cluster, or not this one.
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,10 +8,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/binding.h"
+#include "api/cluster.h"
 #include "api/keys.h"
 #include "api/programs.h"
 #include "api/resources.h"
+#include "api/toleration.h"
 #include "lens/why/checks.h"
+#include "lens/why/evictions.h"
 #include "lens/why/obstacles.h"
 #include "lens/why/placement.h"
 
@@ -28,6 +32,43 @@ const kube::Object* ToSchedule(const Chain& chain) {
 }
 
 bool IsPlaced(const kube::Object& binding) { return !api::BindingView(binding).Clusters().empty(); }
+
+// Says of a cluster that is being deleted what keeps it from ending with the template.
+Finding LeavesWithIt(const Chain& chain, const kube::Object& cluster) {
+  const std::string name(cluster.name());
+  Finding finding{kStep, Grade::kStuck,
+                  absl::StrCat("the cluster ", name, " is being deleted since ",
+                               cluster.metadata()["deletionTimestamp"].AsString(), ", and "),
+                  "", name};
+  if (chain.works.count(name) > 0) {
+    const Removal removal = WhyNotRemoved(chain, name);
+    if (removal.why.empty()) finding.grade = Grade::kWaiting;
+    absl::StrAppend(&finding.cause, chain.Name(), " has not left it yet", removal.why);
+    finding.advice = removal.advice;
+    finding.waits_for = Program::kControllerManager;
+    return finding;
+  }
+  const bool suspended = api::BindingView(*chain.binding).IsSchedulingSuspended();
+  absl::StrAppend(&finding.cause, chain.binding->Describe(), " still names it",
+                  suspended ? ": its scheduling is suspended (spec.suspension.scheduling)" : "");
+  if (!suspended) finding.grade = Grade::kWaiting;
+  finding.advice =
+      suspended ? "set spec.suspension.scheduling to false, or wait for the controller that set it"
+                : "see whether karmada-scheduler runs, which takes the cluster out of it";
+  finding.waits_for = Program::kScheduler;
+  return finding;
+}
+
+Findings ClusterLeaves(const Chain& chain) {
+  Findings findings;
+  if (chain.binding == nullptr || chain.object == nullptr) return findings;
+  const std::set<std::string> expected = api::BindingView(*chain.binding).ExpectedClusters();
+  for (const auto& [name, cluster] : chain.clusters) {
+    const bool concerns_it = expected.count(name) > 0 || chain.works.count(name) > 0;
+    if (concerns_it && cluster->IsDeleting()) findings.push_back(LeavesWithIt(chain, *cluster));
+  }
+  return findings;
+}
 
 Findings SchedulingIsSuspended(const Chain& chain) {
   const kube::Object* binding = ToSchedule(chain);
@@ -118,7 +159,8 @@ Findings ClusterIsEvicted(const Chain& chain) {
   for (const api::EvictionTask& task : binding.EvictionTasks()) {
     if (!chain.Concerns(task.from_cluster)) continue;
     if (task.KeepsAway()) {
-      findings.push_back({kStep, Grade::kWaiting,
+      // Where it has moved to it is what it should be.
+      findings.push_back({kStep, IsPlaced(*chain.binding) ? Grade::kNote : Grade::kWaiting,
                           absl::StrCat(chain.Name(), " is kept away from ", task.from_cluster,
                                        ": the time for which it tolerates the taints is over"),
                           "take the taint off the cluster, or tolerate it for longer",
@@ -127,17 +169,52 @@ Findings ClusterIsEvicted(const Chain& chain) {
     }
     const std::string reason = task.json["reason"].ToString();
     const std::string message = task.json["message"].ToString();
+    findings.push_back({kStep,
+                        task.json["suppressDeletion"].AsBool() ? Grade::kStuck : Grade::kWaiting,
+                        absl::StrCat(chain.Name(), " is being evicted from ", task.from_cluster,
+                                     " (", reason.empty() ? "no reason given" : reason, ", by ",
+                                     task.json["producer"].ToString("somebody"), ")",
+                                     message.empty() ? "" : absl::StrCat(": ", message), "; ",
+                                     EvictionEnds(chain, binding, task)),
+                        task.json["suppressDeletion"].AsBool()
+                            ? absl::StrCat("look at it in ", task.from_cluster,
+                                           ", and then set suppressDeletion of the task in "
+                                           "spec.gracefulEvictionTasks of its ",
+                                           chain.binding->Describe(),
+                                           " to false: it is removed there, and ", kWhatIsLost)
+                            : "see why the replacement does not become healthy, if it lasts",
+                        task.from_cluster});
+    if (task.KeepsWork()) findings.back().meanwhile = StaysMeanwhile(task);
+  }
+  return findings;
+}
+
+// A taint that evicts, and by which nothing has been evicted: at its time, or never.
+Findings TaintWithoutEviction(const Chain& chain) {
+  if (chain.binding == nullptr || chain.object == nullptr) return {};
+  const api::BindingView binding(*chain.binding);
+  const auto tolerations = api::TolerationsFromJson(binding.Placement()["clusterTolerations"]);
+  Findings findings;
+  for (const api::TargetCluster& target : binding.Clusters()) {
+    const auto cluster = chain.clusters.find(target.name);
+    if (cluster == chain.clusters.end()) continue;
+    const auto taints = api::NoExecuteTaints(api::ClusterView(*cluster->second));
+    const absl::Duration left = api::RemainingToleration(taints, tolerations, chain.now);
+    if (taints.empty() || left == absl::InfiniteDuration()) continue;
+    const std::string needs =
+        "--feature-gates=Failover=true and --enable-no-execute-taint-eviction=true";
+    const std::string of_taint =
+        absl::StrCat("the cluster ", target.name, " has the taint ", taints[0].key, ":",
+                     taints[0].effect, ", which the placement ");
     findings.push_back(
-        {kStep, task.json["suppressDeletion"].AsBool() ? Grade::kStuck : Grade::kWaiting,
-         absl::StrCat(chain.Name(), " is being evicted from ", task.from_cluster, " (",
-                      reason.empty() ? "no reason given" : reason, ", by ",
-                      task.json["producer"].ToString("somebody"), ")",
-                      message.empty() ? "" : absl::StrCat(": ", message), "; ",
-                      EvictionEnds(chain, binding, task)),
-         task.json["suppressDeletion"].AsBool()
-             ? "set suppressDeletion of the task in spec.gracefulEvictionTasks to false"
-             : "see why the replacement does not become healthy, if it lasts",
-         task.from_cluster});
+        {kStep, Grade::kNote,
+         left > absl::ZeroDuration()
+             ? absl::StrCat(of_taint, "tolerates until ", kube::FormatTime(chain.now + left), ": ",
+                            chain.Name(), " is evicted then, if karmada-controller-manager runs ",
+                            "with ", needs)
+             : absl::StrCat(of_taint, "does not tolerate: ", chain.Name(),
+                            " stays there, unless karmada-controller-manager runs with ", needs),
+         "take the taint off the cluster, or tolerate it (clusterTolerations)", target.name});
   }
   return findings;
 }
@@ -185,6 +262,7 @@ Findings ChosenClusterIsGone(const Chain& chain) {
 }
 
 constexpr Check kChecks[] = {
+    {"cluster-leaves", "Does a cluster leave that has it?", ClusterLeaves},
     {"scheduling-suspended", "Is scheduling suspended?", SchedulingIsSuspended},
     {"scheduler-unknown", "Is there a scheduler of that name?", SchedulerIsUnknown},
     {"scheduler-refuses", "Does the scheduler find clusters?", SchedulerRefuses},
@@ -193,6 +271,7 @@ constexpr Check kChecks[] = {
     {"cluster-gone", "Do the chosen clusters exist?", ChosenClusterIsGone},
     {"not-scheduled", "Has the scheduler seen the last change?", NotScheduledYet},
     {"evicted", "Is a cluster being evicted?", ClusterIsEvicted},
+    {"taint-without-eviction", "Has a cluster a taint that should evict?", TaintWithoutEviction},
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "lens/why/checks.h"
 #include "lens/why/own_kinds.h"
 #include "lens/why/own_objects.h"
+#include "lens/why/own_scaling.h"
 
 namespace lens::why {
 namespace {
@@ -116,9 +117,7 @@ Findings TemplateIsGone(const Chain& chain) {
                           "preserveResourcesOnDeletion, or never Karmada's)"),
              absl::StrCat("create the template again, with conflictResolution: Overwrite in its "
                           "policy, so that it takes the object over; or delete the object in ",
-                          holders[0],
-                          " itself, by which what belongs to it there is lost, such as its Pods or "
-                          "the data of a volume")}};
+                          holders[0], " itself, by which ", kWhatIsLost)}};
   }
   Finding finding{kStep, Grade::kStuck,
                   absl::StrCat("there is no ", chain.Name(), " in the control plane"),
@@ -248,6 +247,12 @@ constexpr Check kChecks[] = {
     {"cluster-leaving", "Is it a Cluster that is being deleted?", ClusterIsLeaving},
     {"template-deleting", "Is it being deleted?", TemplateIsBeingDeleted},
     {"autoscaler-target", "Does what an autoscaler scales exist?", AutoscalerHasNoTarget},
+    {"autoscaler-nowhere", "Is what it scales in a cluster?", AutoscalerTargetIsNowhere},
+    {"autoscalers-disagree", "Does another autoscaler scale it, too?", AutoscalersDisagree},
+    {"service-missing", "Does the Service of a MultiClusterService exist?",
+     MultiClusterServiceHasNoService},
+    {"rebalancing-failed", "Did a WorkloadRebalancer find its workloads?", RebalancingFailed},
+    {"quota-exceeded", "Is a quota kept?", QuotaIsExceeded},
     {"own-object-fails", "Does an object of Karmada's own report that it fails?", OwnObjectFails},
     {"own-object-cluster", "Does it name a cluster that does not exist?", OwnObjectNamesNoCluster},
     {"policy-kind", "Does the control plane serve what a policy selects?", PolicySelectsNoKind},

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "api/binding.h"
 #include "api/cluster.h"
+#include "api/eviction.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/passed_template.h"
@@ -21,6 +22,7 @@
 #include "api/work.h"
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
+#include "lens/why/interpretation.h"
 
 namespace lens::why {
 namespace {
@@ -186,7 +188,7 @@ Findings WorkCouldNotBeWritten(const Chain& chain) {
   }
   return {{kStep, Grade::kStuck,
            absl::StrCat("the Works of ", chain.Name(), " cannot be written: ", failed),
-           AdviceForRefusal(failed)}};
+           AdviceForInterpreter(chain, failed, AdviceForRefusal(failed))}};
 }
 
 Findings NoWorkYet(const Chain& chain) {
@@ -291,6 +293,20 @@ Findings WorkIsBeingDeleted(const Chain& chain) {
   });
 }
 
+// Returns "; it does not go to member2 before (purge mode Directly)" when others wait for the
+// Work's end.
+std::string WaitsForPurge(const Chain& chain, const std::string& cluster) {
+  const api::BindingView binding(*chain.binding);
+  if (binding.ClustersPurgedAtOnce().count(cluster) == 0) return "";
+  std::vector<std::string> waiting;
+  for (const api::TargetCluster& target : binding.Clusters()) {
+    if (WorkIn(chain, target.name) == nullptr) waiting.push_back(target.name);
+  }
+  if (waiting.empty()) return "";
+  return absl::StrCat("; it does not go to ", absl::StrJoin(waiting, ", "), " before (purge mode ",
+                      api::kPurgeDirectly, ")");
+}
+
 // Clusters that are no targets any more keep a Work only for a moment, or while they are evicted.
 Findings WorkIsLeftOver(const Chain& chain) {
   if (chain.binding == nullptr || chain.object == nullptr) return {};
@@ -309,7 +325,8 @@ Findings WorkIsLeftOver(const Chain& chain) {
     findings.push_back({kStep,
                         removal.why.empty() ? Grade::kWaiting : Grade::kStuck,
                         absl::StrCat(chain.Name(), " is not meant for ", cluster,
-                                     " any more, but its Work there still exists", removal.why),
+                                     " any more, but its Work there still exists", removal.why,
+                                     WaitsForPurge(chain, cluster)),
                         removal.advice,
                         cluster,
                         {},
@@ -330,54 +347,7 @@ constexpr Check kChecks[] = {
     {"work-left-over", "Has every other cluster lost its Work?", WorkIsLeftOver},
 };
 
-// Returns what the Cluster, or the member itself, says about why it does not answer; "" when it
-// does, or nothing is known.
-std::string WhyNoAnswer(const Chain& chain, const std::string& cluster) {
-  const auto found = chain.clusters.find(cluster);
-  if (found != chain.clusters.end() && !api::ClusterView(*found->second).IsReady()) {
-    const json::Value* ready =
-        kube::FindCondition(api::ClusterView(*found->second).Conditions(), api::kClusterReady);
-    if (ready == nullptr) return "it has no condition Ready yet";
-    return absl::StrCat((*ready)["reason"].AsString(), ": ", (*ready)["message"].AsString());
-  }
-  const auto member = chain.members.find(cluster);
-  const bool is_silent =
-      member != chain.members.end() && absl::IsUnavailable(member->second.status);
-  return is_silent ? std::string(member->second.status.message()) : "";
-}
-
 }  // namespace
-
-std::string WaitsForFinalizers(const kube::Object& object) {
-  std::vector<std::string> names;
-  for (const json::Value& item : object.metadata()["finalizers"].items()) {
-    names.push_back(item.ToString());
-  }
-  if (!object.IsDeleting() || names.empty()) return "";
-  return absl::StrCat(" for its finalizers ", absl::StrJoin(names, ", "));
-}
-
-Removal WhyNotRemoved(const Chain& chain, const std::string& cluster) {
-  constexpr char kMend[] = "mend what the message says; it is tried again by itself";
-  const auto member = chain.members.find(cluster);
-  if (member != chain.members.end() && member->second.object != nullptr) {
-    const std::string waits = WaitsForFinalizers(*member->second.object);
-    if (!waits.empty()) return {absl::StrCat(": the object there waits", waits), kMend};
-  }
-  const std::string silence = WhyNoAnswer(chain, cluster);
-  if (!silence.empty()) {
-    return {absl::StrCat(": ", cluster, " does not answer (", silence, ")"),
-            "see whether the member's API server answers; the rest happens by itself then, and "
-            "until then the Work keeps note of what has to be deleted there"};
-  }
-  const auto work = chain.works.find(cluster);
-  const Removal unknown = {"", "see whether the cluster can be reached"};
-  if (work == chain.works.end() || !work->second->IsDeleting()) return unknown;
-  const json::Value* applied =
-      kube::FindCondition(api::WorkView(*work->second).Conditions(), api::kWorkApplied);
-  const bool failed = applied != nullptr && (*applied)["status"].AsString() == "False";
-  return failed ? Removal{absl::StrCat(": ", (*applied)["message"].AsString()), kMend} : unknown;
-}
 
 absl::Span<const Check> WorkChecks() { return kChecks; }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -11,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/yaml.h"
 #include "kube/meta/patch.h"
 
@@ -18,6 +20,7 @@ namespace tests::advice {
 namespace {
 
 constexpr char kDirectory[] = "tests/data/advice";
+constexpr size_t kLong = 200;  // Characters of $LONG.
 constexpr char kBase[] = "tests/data/advice/base.yaml";
 
 std::string ReadFile(const std::string& path) {
@@ -35,9 +38,16 @@ constexpr char kWidgets[] =
 
 std::string PutIn(const std::string& text, const Place& place) {
   const std::string full = absl::StrReplaceAll(text, {{"$WIDGETS", kWidgets}});
-  return absl::StrReplaceAll(
-      full,
-      {{"$NS", place.ns}, {"$OWN", place.own}, {"$IN", place.own.empty() ? "member1" : place.own}});
+  const std::string with_hooks =
+      place.hooks == nullptr ? full
+                             : absl::StrReplaceAll(full, {{"$HOOK", place.hooks->url()},
+                                                          {"$CA", place.hooks->ca()},
+                                                          {"$OTHERCA", place.hooks->other_ca()}});
+  return absl::StrReplaceAll(with_hooks, {{"$NS", place.ns},
+                                          {"$OWN", place.own},
+                                          {"$LONG45", std::string(45, 'l')},
+                                          {"$LONG", std::string(kLong, 'l')},
+                                          {"$IN", place.own.empty() ? "member1" : place.own}});
 }
 
 std::vector<json::Value> Parse(const std::string& text, const std::string& whence) {
@@ -58,6 +68,35 @@ bool HasNoNamespace(const kube::Object& object) {
 }
 
 }  // namespace
+
+bool IsText(const std::string& text, const std::string& expected) {
+  static const auto& time = *new std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z)");
+  const std::string without_times = std::regex_replace(text, time, "$$TIME");
+  absl::string_view left = without_times;
+  const std::vector<std::string> parts = absl::StrSplit(expected, "$ANY");
+  if (!absl::ConsumePrefix(&left, parts.front())) return false;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const bool is_last = i + 1 == parts.size();
+    const size_t at = is_last ? left.rfind(parts[i]) : left.find(parts[i]);
+    if (at == absl::string_view::npos) return false;
+    left.remove_prefix(at + parts[i].size());
+  }
+  return left.empty();
+}
+
+bool Row::is_for_real_servers() const {
+  if (has_own_member() || document["plane"].Has("quotas") || document["plane"].Has("alone")) {
+    return false;
+  }
+  for (const char* steps : {"first", "then", "follow"}) {
+    for (const json::Value& step : document[steps].items()) {
+      if (step.Has("server") || step.Has("token") || step.Has("daemon")) return false;
+    }
+  }
+  return document["sandbox"].is_null();
+}
+
+bool Row::is_for_sandbox() const { return document["real"].is_null(); }
 
 std::vector<Row> ReadRows() {
   std::vector<std::string> files;

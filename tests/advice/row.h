@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "kube/meta/object.h"
+#include "tests/advice/hooks.h"
 
 namespace tests::advice {
 
@@ -21,7 +22,15 @@ struct Row {
   // Returns the settings of the plane that the row needs, as one text.
   std::string plane() const { return json::Write(document["plane"]); }
   bool has_own_member() const { return document["own"].AsBool(); }
+  // Returns whether the row can be played on real servers, too: it breaks none of them, and wants
+  // nothing of them that only simulated ones do.
+  bool is_for_real_servers() const;
+  bool is_for_sandbox() const;
 };
+
+// Returns whether the text is the expected one, in which $TIME stands for any point in time, and
+// $ANY for any text.
+bool IsText(const std::string& text, const std::string& expected);
 
 // Returns every row, in the order of the files' names. Fails the test when one cannot be read, or
 // when two have the same name.
@@ -30,7 +39,8 @@ std::vector<Row> ReadRows();
 // Where a row plays.
 struct Place {
   std::string ns;
-  std::string own;  // The member that only this row uses; "" for none.
+  std::string own;               // The member that only this row uses; "" for none.
+  const Hooks* hooks = nullptr;  // What answers for the interpreter; nullptr for nothing.
 };
 
 // Returns the row's document with its place put in.

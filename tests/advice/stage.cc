@@ -28,6 +28,12 @@ const std::set<std::string>& Transient() {
   return kinds;
 }
 
+// Returns whether controllers put such an object into every namespace.
+bool IsOfEachNamespace(const kube::Object& object) {
+  return (object.kind() == "ServiceAccount" && object.name() == "default") ||
+         (object.kind() == "ConfigMap" && object.name() == "kube-root-ca.crt");
+}
+
 absl::Status Annotated(const absl::Status& status, const std::string& what) {
   return {status.code(), absl::StrCat(what, ": ", status.message())};
 }
@@ -79,12 +85,22 @@ absl::Status Stage::Apply(const std::string& cluster, const std::vector<kube::Ob
   return absl::OkStatus();
 }
 
+std::vector<kube::Resource> Stage::Served(const std::string& cluster) {
+  // A simulated server may be out of reach for clients.
+  if (!is_real()) return server(cluster).backend().Resources();
+  const auto discovery = kube::Discover(plane_.client(cluster), {});
+  REQUIRE(discovery.ok());
+  std::vector<kube::Resource> resources;
+  for (const kube::ApiResource& served : discovery->resources) resources.push_back(served.resource);
+  return resources;
+}
+
 std::pair<kube::Resource, kube::ObjectKey> Stage::Find(const std::string& cluster,
                                                        const std::string& object,
                                                        const std::string& ns) {
   const std::vector<std::string> words = absl::StrSplit(object, absl::MaxSplits(' ', 1));
   REQUIRE(words.size() == 2);
-  std::vector<kube::Resource> resources = server(cluster).backend().Resources();
+  std::vector<kube::Resource> resources = Served(cluster);
   // Each row may have a group of its own with kinds of the same names.
   std::stable_partition(resources.begin(), resources.end(), [&](const kube::Resource& resource) {
     return absl::StartsWith(resource.gvk.group, absl::StrCat(ns, "."));
@@ -127,14 +143,27 @@ absl::Status Stage::DoOne(const json::Value& step, const Place& place) {
         [&, gvk = resource.gvk, key = key] { return !plane_.Exists(at, gvk, key); });
     return gone ? absl::OkStatus() : absl::InternalError("it is still there");
   }
+  if (step.Has("await")) return AwaitLine(step["await"].ToString(), place);
   if (step.Has("served")) return AwaitKind(step["served"].ToString(), step["by"].ToString());
   if (step.Has("server")) return ChangeServer(step, at);
   if (step.Has("token")) return ChangeToken(step["token"].ToString(), at);
   if (step.Has("daemon")) {
-    step["daemon"].AsString() == "stop" ? plane_.StopDaemon() : plane_.StartDaemon();
+    std::vector<std::string> flags;
+    for (const json::Value& flag : step["flags"].items()) flags.push_back(flag.ToString());
+    step["daemon"].AsString() == "stop" ? plane_.StopDaemon() : plane_.StartDaemon(flags);
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError("the step is not known");
+}
+
+// Waits until the first line about Deployment web is this.
+absl::Status Stage::AwaitLine(const std::string& line, const Place& place) {
+  std::string last;
+  const bool said = plane_.Eventually([&] {
+    last = Why({}, place).headline;
+    return IsText(last, line);
+  });
+  return said ? absl::OkStatus() : absl::InternalError(absl::StrCat("why says: ", last));
 }
 
 // Waits until the Cluster lists the kind ("group/version Kind") as served.
@@ -197,22 +226,42 @@ absl::Status Stage::ChangeToken(const std::string& what, const std::string& memb
   return absl::OkStatus();
 }
 
-Inventory Stage::Take(const Place& place) {
-  Inventory all;
-  std::vector<std::string> clusters = {"host", "member1", "member2"};
-  if (!place.own.empty()) clusters.push_back(place.own);
+std::vector<kube::ObjectPtr> Stage::ListAll(const std::string& cluster,
+                                            const kube::Resource& resource) {
+  std::vector<kube::ObjectPtr> objects;
+  if (!is_real()) {
+    const auto listed = server(cluster).backend().List(resource.gvr(), "", {});
+    return listed.ok() ? *listed : objects;  // The definition may have gone meanwhile.
+  }
+  const auto listed = plane_.client(cluster).ListAll(resource, "", {}, {});
+  if (!listed.ok()) return objects;  // Some kinds cannot be listed.
+  for (const kube::Object& object : listed->items) objects.push_back(kube::Share(object));
+  return objects;
+}
+
+std::vector<Inventory> Stage::Take(const std::vector<Place>& places) {
+  std::map<std::string, size_t> rows;
+  std::set<std::string> clusters = {"host", "member1", "member2"};
+  for (size_t i = 0; i < places.size(); ++i) {
+    rows[places[i].ns] = i;
+    if (!places[i].own.empty()) clusters.insert(places[i].own);
+  }
+  std::vector<Inventory> all(places.size());
   for (const std::string& cluster : clusters) {
-    sandbox::Backend& backend = server(cluster).backend();
-    for (const kube::Resource& resource : backend.Resources()) {
+    for (const kube::Resource& resource : Served(cluster)) {
       if (Transient().count(resource.gvk.kind) > 0) continue;
       const bool is_namespace = resource.gvk == kNamespace;
       if (!resource.namespaced && !is_namespace) continue;
-      const auto listed = backend.List(resource.gvr(), is_namespace ? "" : place.ns, {});
-      if (!listed.ok()) continue;  // The definition has gone meanwhile.
-      for (const kube::ObjectPtr& object : *listed) {
-        if (is_namespace && object->name() != place.ns) continue;
-        all[absl::StrCat(cluster, ": ", object->kind(), " ", object->name())] =
-            std::string(object->uid());
+      for (const kube::ObjectPtr& listed : ListAll(cluster, resource)) {
+        const kube::Object& object = *listed;
+        const auto row = rows.find(std::string(is_namespace ? object.name() : object.ns()));
+        if (row == rows.end() || IsOfEachNamespace(object)) continue;
+        const std::string& own = places[row->second].own;
+        const bool is_others =
+            cluster != "host" && cluster != "member1" && cluster != "member2" && cluster != own;
+        if (is_others) continue;
+        all[row->second][absl::StrCat(cluster, ": ", object.kind(), " ", object.name())] =
+            std::string(object.uid());
       }
     }
   }

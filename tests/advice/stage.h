@@ -39,10 +39,14 @@ class Stage {
   std::string Do(const json::Value& steps, const Place& place);
   // Creates or patches objects in a cluster.
   absl::Status Apply(const std::string& cluster, const std::vector<kube::Object>& objects);
-  Inventory Take(const Place& place);
+  // Returns what there is in each row's namespace, in all clusters.
+  std::vector<Inventory> Take(const std::vector<Place>& places);
+  // Returns whether the servers are real ones.
+  bool is_real() const { return plane_.fleet() == nullptr; }
 
  private:
   absl::Status DoOne(const json::Value& step, const Place& place);
+  absl::Status AwaitLine(const std::string& line, const Place& place);
   absl::Status AwaitKind(const std::string& kind, const std::string& member);
   absl::Status ChangeServer(const json::Value& step, const std::string& cluster);
   absl::Status ChangeToken(const std::string& what, const std::string& member);
@@ -50,6 +54,10 @@ class Stage {
   std::pair<kube::Resource, kube::ObjectKey> Find(const std::string& cluster,
                                                   const std::string& object, const std::string& ns);
   sandbox::ApiServer& server(const std::string& cluster);
+  // Returns what the cluster serves now.
+  std::vector<kube::Resource> Served(const std::string& cluster);
+  // Returns the objects of all namespaces.
+  std::vector<kube::ObjectPtr> ListAll(const std::string& cluster, const kube::Resource& resource);
 
   ControlPlane& plane_;
   kube::Discovery discovery_;

@@ -16,6 +16,7 @@ namespace tests {
 namespace {
 
 using Catch::Contains;
+using Catch::EndsWith;
 
 struct Plane {
   std::unique_ptr<sandbox::Fleet> fleet = *sandbox::Fleet::Start(
@@ -76,6 +77,15 @@ TEST_CASE_METHOD(Plane, "Lens preflight: an empty control plane ends with 0") {
                           Contains("ResourceInterpreterCustomizations: none\n") &&
                           Contains("Member clusters: 1 in Push mode\n") &&
                           !Contains("Feature gates: "));
+}
+
+// Who has installed a package has no such file.
+TEST_CASE_METHOD(Plane, "Lens preflight: where the page is to which the answer points is said") {
+  const Ran ran = Run({"--args-file", Args("--log-dir=/var/log/karmada")});
+  INFO(ran.out);
+  CHECK_THAT(ran.out, Contains("docs/differences.md#") &&
+                          EndsWith("\ndocs/differences.md is a page in the source of this program, "
+                                   "of the version that --version prints.\n"));
 }
 
 TEST_CASE_METHOD(Plane, "Lens preflight: the arguments are those of the host's Deployment") {

@@ -134,6 +134,21 @@ TEST_CASE("Lens: nobody is told to wait a moment for a policy that waits itself"
   CHECK(ChecksIn("the policy that selects it waits for an override") == waiting);
 }
 
+TEST_CASE("Lens: nobody is told to wait a moment beside what stops the template there") {
+  int stopped = 0;
+  for (const auto& [situation, chain, diagnosis] : Cases()) {
+    INFO(situation.file << ": " << situation.Text("name"));
+    std::set<std::string> stuck;  // Clusters; "" for all of them.
+    for (const lens::why::Finding& finding : diagnosis.findings) {
+      if (finding.grade == lens::why::Grade::kStuck) stuck.insert(finding.cluster);
+      const bool is_stopped = stuck.count("") > 0 || stuck.count(finding.cluster) > 0;
+      stopped += is_stopped ? 1 : 0;
+      CHECK_FALSE((is_stopped && finding.advice == lens::why::kWaitAMoment));
+    }
+  }
+  CHECK(stopped > 0);
+}
+
 TEST_CASE("Lens: an override is shown at the Works that were made with it") {
   std::map<std::string, std::string> ways;
   for (const auto& [situation, chain, diagnosis] : Cases()) {

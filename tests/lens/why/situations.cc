@@ -168,6 +168,7 @@ lens::why::Chain ChainOf(const Situation& situation) {
     chain->elsewhere.push_back(ns.ToString());
   }
   chain->lost_target = document["lostTarget"].ToString();
+  chain->target_is_unbound = document["unbound"].AsBool();
   return *std::move(chain);
 }
 
