@@ -190,6 +190,8 @@ std::vector<api::TargetCluster> Chain::Targets() const {
   if (goes_by_itself) {
     for (const auto& [name, cluster] : clusters) targets.push_back({name});
   }
+  std::sort(targets.begin(), targets.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
   targets.erase(std::remove_if(targets.begin(), targets.end(),
                                [this](const auto& target) { return !Concerns(target.name); }),
                 targets.end());

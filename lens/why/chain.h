@@ -115,7 +115,7 @@ struct Chain {
   // "Deployment shop/web", whether it exists or not.
   std::string Name() const { return asked.Describe(); }
   bool IsNamespace() const { return asked.gvk == kube::Gvk{"", "v1", "Namespace"}; }
-  // Returns the clusters that get the object, in the order of the binding, or the one cluster that
+  // Returns the clusters that get the object, in the order of their names, or the one cluster that
   // was asked about. A Namespace goes to every cluster by itself, unless it is kept from it.
   std::vector<api::TargetCluster> Targets() const;
   // Returns whether the chain has the object if it exists; a key without a name, or without a

@@ -12,6 +12,7 @@ class AdviceTest(PlaneCase):
         require_binary(paths.ADVICE_TEST)
         done = run([paths.ADVICE_TEST, "--durations=yes"], timeout=600, env={
             "TEST_PLANE": str(self.plane.folder),
+            "ADVICE_SECONDS": "90",  # For each of four steps; a row that waits in vain must not use up the time of all.
             "KARMADA_CONTROLLER_MANAGER": str(paths.DAEMON),
             "BEHAVIOUR_LOG": str(self.plane.logs / "advice-daemon.log"),
         })
