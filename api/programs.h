@@ -9,6 +9,9 @@ inline constexpr char kControllerManager[] = "karmada-controller-manager";
 inline constexpr char kScheduler[] = "karmada-scheduler";
 inline constexpr char kSearch[] = "karmada-search";
 
+// The control plane's API server, in logs, metrics and reports.
+inline constexpr char kControlPlaneName[] = "karmada-apiserver";
+
 // The name that karmada-scheduler answers to (schedulerName in policies and bindings) unless
 // --scheduler-name says otherwise. An empty name means it, too.
 inline constexpr char kDefaultSchedulerName[] = "default-scheduler";

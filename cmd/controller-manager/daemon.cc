@@ -75,7 +75,7 @@ kube::ManagerOptions ManagerOptionsOf(const config::Options& o) {
 
 kube::ClientOptions ControlPlaneClient(const config::Options& o, const std::string& host) {
   kube::ClientOptions c;
-  c.name = kControlPlaneName;
+  c.name = api::kControlPlaneName;
   c.host = host;
   c.qps = o.kube_api_qps;
   c.burst = o.kube_api_burst;
@@ -311,7 +311,7 @@ absl::StatusOr<Connection> Connect(const config::Options& options) {
   if (!options.shadow) return connection;
   connection.shadow = std::make_shared<kube::Shadow>(base::RealClock());
   for (std::shared_ptr<kube::Transport>* transport : {&connection.loops, &connection.election}) {
-    *transport = connection.shadow->Over(kControlPlaneName, *transport);
+    *transport = connection.shadow->Over(api::kControlPlaneName, *transport);
   }
   return connection;
 }

@@ -11,6 +11,7 @@
 #include "absl/time/clock.h"
 #include "api/resources.h"
 #include "base/clock.h"
+#include "api/programs.h"
 #include "base/log.h"
 #include "cmd/controller-manager/expected_mends.h"
 #include "cmd/controller-manager/resync.h"
@@ -97,9 +98,9 @@ kube::Shadow::Failing ShadowSide::Failing() const {
   }
   for (const auto& [kind, why] : deps_.kinds.Unread()) {
     ++failing.count;
-    failing.some.push_back({"cache", absl::StrCat(kControlPlaneName, " ", kind), why});
+    failing.some.push_back({"cache", absl::StrCat(api::kControlPlaneName, " ", kind), why});
   }
-  AddUnread(kControlPlaneName, {&deps_.informers}, failing);
+  AddUnread(api::kControlPlaneName, {&deps_.informers}, failing);
   for (const std::string& name : deps_.members.Names()) {
     const std::shared_ptr<kube::MemberCluster> member = deps_.members.Find(name);
     if (member == nullptr) continue;

@@ -18,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "api/binding.h"
 #include "api/names.h"
+#include "api/programs.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "api/work.h"
@@ -221,7 +222,7 @@ std::string ShownFailures::OfWrite(const kube::Shadow::Subject& subject) const {
     const auto found = texts.find(key);
     return found == texts.end() ? std::string() : found->second;
   };
-  if (subject.cluster != kControlPlaneName) {
+  if (subject.cluster != api::kControlPlaneName) {
     return text_of(member_objects_,
                    MemberKey{subject.cluster, subject.gvk.kind, subject.key.ns, subject.key.name});
   }

@@ -19,9 +19,6 @@
 
 namespace cmd {
 
-// The name of the control plane's API server in logs, metrics and reports.
-inline constexpr char kControlPlaneName[] = "karmada-apiserver";
-
 // Immutable, so that any thread may read it.
 class ShownFailures {
  public:

@@ -56,7 +56,7 @@ absl::StatusOr<Connections> Connect(const SearchOptions& options) {
 
 kube::ClientOptions ControlPlaneClient(const SearchOptions& options, const Connections& to) {
   kube::ClientOptions c;
-  c.name = "karmada-apiserver";
+  c.name = api::kControlPlaneName;
   c.host = kube::HostOf(to.control_plane.server);
   c.qps = options.kube_api_qps;
   c.burst = options.kube_api_burst;

@@ -333,7 +333,8 @@ absl::StatusOr<std::unique_ptr<SearchServer>> SearchServer::Start(const SearchOp
   b.control_plane = std::make_unique<ControlPlane>(options, connections, clock, b.registry.get());
   ASSIGN_OR_RETURN(b.audit, OpenAudit(options.audit, b.registry.get()));
   ASSIGN_OR_RETURN(b.registries, RegistryService::Create({options, *b.control_plane, clock}));
-  ASSIGN_OR_RETURN(b.to_control_plane, ForwarderTo("karmada-apiserver", connections.control_plane));
+  ASSIGN_OR_RETURN(b.to_control_plane,
+                   ForwarderTo(api::kControlPlaneName, connections.control_plane));
   ASSIGN_OR_RETURN(b.delegation,
                    Delegation::Start({options, connections, clock, *b.registry}, stop));
   auto server = std::make_unique<Server>(std::move(b));

@@ -6,6 +6,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
+#include "api/programs.h"
+#include "api/reasons.h"
 #include "base/yaml.h"
 
 namespace cmd {
@@ -45,18 +47,18 @@ spec: {resource: {apiVersion: apps/v1, kind: Deployment, namespace: ns, name: we
 )")));
   objects.events = {
       Event("{kind: Deployment, namespace: ns, name: web}", "override-manager", absl::Minutes(5)),
-      Event("{kind: Deployment, namespace: ns, name: new}", "resource-detector", absl::Minutes(1),
+      Event("{kind: Deployment, namespace: ns, name: new}", api::kDetectorSource, absl::Minutes(1),
             "ApplyPolicyFailed"),
       // Each has succeeded since, one of them in the same second.
-      Event("{kind: Service, namespace: ns, name: mended}", "resource-detector", absl::Minutes(2),
+      Event("{kind: Service, namespace: ns, name: mended}", api::kDetectorSource, absl::Minutes(2),
             "ApplyPolicyFailed"),
-      Event("{kind: Service, namespace: ns, name: mended}", "resource-detector", absl::Minutes(2),
+      Event("{kind: Service, namespace: ns, name: mended}", api::kDetectorSource, absl::Minutes(2),
             "ApplyPolicySucceed", "Normal"),
       Event("{kind: ResourceBinding, namespace: ns, name: back-service}", "binding-controller",
             absl::Minutes(9), "SyncWorkFailed"),
       Event("{kind: ResourceBinding, namespace: ns, name: back-service}", "binding-controller",
             absl::Minutes(8), "SyncWorkSucceed", "Normal"),
-      Event("{kind: Deployment, namespace: ns, name: old}", "resource-detector", absl::Hours(1)),
+      Event("{kind: Deployment, namespace: ns, name: old}", api::kDetectorSource, absl::Hours(1)),
       Event("{kind: Deployment, namespace: ns, name: full}", "default-scheduler", absl::Minutes(1)),
   };
   return {objects, kNow};
@@ -78,12 +80,12 @@ TEST_CASE("The failure of a key is found on its own object, its cluster or its t
   CHECK(shown.OfKey("cache", "m1 v1/pods").empty());
   CHECK(absl::StrContains(shown.OfKey("binding-controller", "ns/web-deployment"),
                           "event R of override-manager"));
-  CHECK(absl::StrContains(shown.OfKey("resource-detector", "Deployment ns/new"), "why"));
+  CHECK(absl::StrContains(shown.OfKey(api::kResourceDetector, "Deployment ns/new"), "why"));
 }
 
 TEST_CASE("A template that has no binding is one that the leader has not placed either") {
   const ShownFailures shown = Shown();
-  CHECK(absl::StrContains(shown.OfKey("resource detector", "ConfigMap ns/waits"),
+  CHECK(absl::StrContains(shown.OfKey(api::kResourceDetector, "ConfigMap ns/waits"),
                           "there is no binding ns/waits-configmap"));
   CHECK(shown.OfKey("execution-controller", "ConfigMap ns/waits").empty());
 }
@@ -92,16 +94,20 @@ TEST_CASE("Events that are old, of others, or about other objects show nothing")
   const ShownFailures shown = Shown();
   CHECK(shown.OfKey("some-controller", "Deployment ns/old").empty());
   CHECK(shown.OfKey("some-controller", "Deployment ns/full").empty());
-  CHECK(shown.OfKey("resource-detector", "ConfigMap ns/new").empty());
-  CHECK(shown.OfKey("resource-detector", "Deployment other/new").empty());
+  for (const char* key : {"ConfigMap ns/new", "Deployment other/new"}) {
+    INFO(key);
+    CHECK(shown.OfKey("some-controller", key).empty());
+    CHECK(absl::StartsWith(shown.OfKey(api::kResourceDetector, key), "there is no binding "));
+  }
 }
 
 TEST_CASE("A failure that its component has ended shows nothing") {
   const ShownFailures shown = Shown();
-  CHECK(shown.OfKey("resource-detector", "Service ns/mended").empty());
+  CHECK(shown.OfKey("some-controller", "Service ns/mended").empty());
   CHECK(shown.OfKey("binding-controller", "ns/back-service").empty());
   const kube::Gvk binding{"work.karmada.io", "v1alpha2", "ResourceBinding"};
-  CHECK(shown.OfWrite({kControlPlaneName, binding, {"ns", "mended-service"}, "", "patch"}).empty());
+  CHECK(shown.OfWrite({api::kControlPlaneName, binding, {"ns", "mended-service"}, "", "patch"})
+            .empty());
 }
 
 TEST_CASE("A write that the leader tries in vain is found by its Work, or by its template") {
@@ -116,14 +122,14 @@ TEST_CASE("A write that the leader tries in vain is found by its Work, or by its
   CHECK(absl::StrContains(of("m1", map, {"ns", "c"}), "refused"));
   CHECK(of("m1", map, {"ns", "d"}).empty());
   CHECK(of("m1", app, {"ns", "new"}).empty());
-  CHECK_FALSE(of(kControlPlaneName, work, {"karmada-es-m1", "w"}, "status").empty());
-  CHECK(of(kControlPlaneName, work, {"karmada-es-m1", "w"}).empty());
+  CHECK_FALSE(of(api::kControlPlaneName, work, {"karmada-es-m1", "w"}, "status").empty());
+  CHECK(of(api::kControlPlaneName, work, {"karmada-es-m1", "w"}).empty());
   // The server has refused this one, so it is not there.
-  CHECK_FALSE(of(kControlPlaneName, binding, {"ns", "new-deployment"}, "", "create").empty());
-  CHECK(of(kControlPlaneName, binding, {"ns", "x-deployment"}).empty());
-  CHECK(of(kControlPlaneName, binding, {"ns", "new-deployment"}, "status").empty());
-  CHECK_FALSE(of(kControlPlaneName, app, {"ns", "new"}).empty());
-  CHECK(of(kControlPlaneName, app, {"ns", "new"}, "status").empty());
+  CHECK_FALSE(of(api::kControlPlaneName, binding, {"ns", "new-deployment"}, "", "create").empty());
+  CHECK(of(api::kControlPlaneName, binding, {"ns", "x-deployment"}).empty());
+  CHECK(of(api::kControlPlaneName, binding, {"ns", "new-deployment"}, "status").empty());
+  CHECK_FALSE(of(api::kControlPlaneName, app, {"ns", "new"}).empty());
+  CHECK(of(api::kControlPlaneName, app, {"ns", "new"}, "status").empty());
 }
 
 TEST_CASE("A failure of something else is no reason for a write, and a deletion has none") {
@@ -131,11 +137,12 @@ TEST_CASE("A failure of something else is no reason for a write, and a deletion 
   const kube::Gvk map{"", "v1", "ConfigMap"},
       binding{"work.karmada.io", "v1alpha2", "ResourceBinding"}, app{"apps", "v1", "Deployment"};
   // An override of the template fails, by which neither it nor its binding is refused.
-  CHECK(shown.OfWrite({kControlPlaneName, binding, {"ns", "web-deployment"}, "", "patch"}).empty());
-  CHECK(shown.OfWrite({kControlPlaneName, app, {"ns", "web"}, "", "patch"}).empty());
+  CHECK(shown.OfWrite({api::kControlPlaneName, binding, {"ns", "web-deployment"}, "", "patch"})
+            .empty());
+  CHECK(shown.OfWrite({api::kControlPlaneName, app, {"ns", "web"}, "", "patch"}).empty());
   CHECK(shown.OfWrite({"m1", map, {"ns", "c"}, "", "delete"}).empty());
-  CHECK(
-      shown.OfWrite({kControlPlaneName, binding, {"ns", "new-deployment"}, "", "delete"}).empty());
+  CHECK(shown.OfWrite({api::kControlPlaneName, binding, {"ns", "new-deployment"}, "", "delete"})
+            .empty());
 }
 
 }  // namespace cmd
