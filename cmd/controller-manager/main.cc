@@ -58,7 +58,7 @@ void LogStart(const config::Options& options) {
 int Run(const config::Options& options, const config::AdmissionFlags& admission,
         const config::ShadowFlags& shadow, base::StopSource stop_source) {
   const base::StopToken stop = stop_source.get_token();
-  if (const absl::Status usable = cmd::CheckReportFile(shadow.report); !usable.ok()) {
+  if (const absl::Status usable = cmd::BeginReport(shadow.report); !usable.ok()) {
     base::LogError("the report of the shadow cannot be written", {{"error", usable}});
     return config::kUsageExitCode;
   }
@@ -75,14 +75,21 @@ int Run(const config::Options& options, const config::AdmissionFlags& admission,
   }
   // A shadow that is stopped before its verdict must not look like one that has found nothing.
   std::atomic<int> code = shadow.report.empty() ? 0 : cmd::kShadowUndecided;
-  const auto end = [&code, &stop_source](int exit_code) {
+  std::atomic<bool> reported = false;
+  const auto end = [&](int exit_code) {
     code = exit_code;
+    reported = true;
     base::EndProcessAfter(cmd::kStopLimit, exit_code);
     stop_source.request_stop();
   };
   const absl::Status result = cmd::RunDaemon(options, admission, {shadow, end}, *connection, stop);
-  // A stop during the start is not a failure either.
-  if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) return code;
+  // A stop during the start is not a failure either. Standard output has no report then.
+  if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) {
+    if (shadow.report == "-" && !reported) {
+      cmd::WriteReport(shadow.report, cmd::FirstReport()).IgnoreError();
+    }
+    return code;
+  }
   base::LogError("karmada-controller-manager ends", {{"error", result}});
   // Threads that outlived the graceful period must not delay the end of the process.
   if (absl::IsDeadlineExceeded(result)) _exit(kFailed);

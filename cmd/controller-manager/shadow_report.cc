@@ -1,6 +1,7 @@
 #include "cmd/controller-manager/shadow_report.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -89,6 +90,25 @@ std::vector<std::string> Remarks(const kube::Shadow::Numbers& numbers,
   return remarks;
 }
 
+// Makes a file that existed before one that only its owner may read. What is not a regular file,
+// such as /dev/stdout, keeps its mode. Returns whether it could; errno says why not.
+bool MakePrivate(int fd) {
+  struct stat found = {};
+  if (fstat(fd, &found) != 0) return false;
+  return !S_ISREG(found.st_mode) || fchmod(fd, 0600) == 0;
+}
+
+// Returns whether all of the text was written; errno says why not.
+bool WriteAll(int fd, absl::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
 }  // namespace
 
 int ExitCodeOf(Verdict verdict) {
@@ -120,6 +140,12 @@ ShadowResult ResultOf(const kube::Shadow::Numbers& numbers, const kube::Shadow::
   return result;
 }
 
+ShadowResult Stopped(ShadowResult result) {
+  ShadowResult stopped{.because = {"the shadow was stopped before it had a verdict"}};
+  for (std::string& text : result.because) stopped.because.push_back(std::move(text));
+  return stopped;
+}
+
 std::string ReportText(const ShadowResult& result, const json::Value& page) {
   json::Value because = json::Value::Array();
   for (const std::string& text : result.because) because.Append(text);
@@ -129,15 +155,18 @@ std::string ReportText(const ShadowResult& result, const json::Value& page) {
   return absl::StrCat(json::Write(report), "\n");
 }
 
-absl::Status CheckReportFile(const std::string& file) {
+std::string FirstReport() {
+  const ShadowResult result{
+      .because = {
+          "the shadow has no verdict: its log says whether it still runs, or why it ended"}};
+  return ReportText(result, json::Value::Object());
+}
+
+absl::Status BeginReport(const std::string& file) {
   if (file.empty() || file == "-") return absl::OkStatus();
-  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--shadow-report: ", file, " cannot be written: ", std::strerror(errno)));
-  }
-  close(fd);
-  return absl::OkStatus();
+  const absl::Status written = WriteReport(file, FirstReport());
+  if (written.ok()) return written;
+  return absl::InvalidArgumentError(absl::StrCat("--shadow-report: ", written.message()));
 }
 
 absl::Status WriteReport(const std::string& file, const std::string& text) {
@@ -146,16 +175,11 @@ absl::Status WriteReport(const std::string& file, const std::string& text) {
     return std::cout ? absl::OkStatus() : absl::UnavailableError("standard output is closed");
   }
   const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  size_t written = 0;
-  while (fd >= 0 && written < text.size()) {
-    const ssize_t count = write(fd, text.data() + written, text.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) break;
-    written += static_cast<size_t>(count);
-  }
+  const bool written = fd >= 0 && MakePrivate(fd) && WriteAll(fd, text);
   const int error = errno;
-  if (fd >= 0 && close(fd) == 0 && written == text.size()) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat(file, " cannot be written: ", std::strerror(error)));
+  if (fd >= 0 && close(fd) == 0 && written) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat(file, " cannot be written: ", std::strerror(written ? errno : error)));
 }
 
 }  // namespace cmd

@@ -35,13 +35,22 @@ ShadowResult ResultOf(const kube::Shadow::Numbers& numbers, const kube::Shadow::
                       const std::function<bool(const std::string& cluster)>& is_down,
                       bool is_over = false);
 
+// Returns the result of a shadow that was stopped while `result` was what it knew: kUndecided.
+ShadowResult Stopped(ShadowResult result);
+
 // Returns the report: {"verdict": ..., "because": [...], and the fields of `page`}.
 std::string ReportText(const ShadowResult& result, const json::Value& page);
 
-// Creates the file if it is missing, readable by its owner alone, and leaves its contents; "-"
-// needs nothing. kInvalidArgument names the file that cannot be written.
-absl::Status CheckReportFile(const std::string& file);
-// Writes the text to the file, or to standard output for "-".
+// Returns the report of a shadow that has not ended by itself, for whatever reason.
+std::string FirstReport();
+
+// Puts FirstReport() into the file in place of a report of before, so that whatever ends the
+// program, no older verdict is taken for its own; "" and "-" need nothing. kInvalidArgument names
+// the file that cannot be written.
+absl::Status BeginReport(const std::string& file);
+// Writes the text to the file in place of its contents, or to standard output for "-". The file is
+// created if it is missing; only its owner may read it, also if others could before. kUnavailable
+// names the file that cannot be written.
 absl::Status WriteReport(const std::string& file, const std::string& text);
 
 }  // namespace cmd

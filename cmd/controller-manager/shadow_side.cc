@@ -4,14 +4,16 @@
 #include "cmd/controller-manager/shadow_side.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "api/programs.h"
 #include "api/resources.h"
 #include "base/clock.h"
-#include "api/programs.h"
 #include "base/log.h"
 #include "cmd/controller-manager/expected_mends.h"
 #include "cmd/controller-manager/resync.h"
@@ -23,7 +25,8 @@ void ShadowSide::AddTo(kube::Manager& manager) {
   deps_.shadow->ExpectMends(ExpectedMends());
   deps_.shadow->ExplainBy(
       [this](const kube::Shadow::Subject& subject) { return shown_.Get()->OfWrite(subject); });
-  manager.ServeBesideMetrics("/shadow", [this] { return absl::StrCat(json::Write(Page()), "\n"); });
+  manager.ServeBesideMetrics("/shadow",
+                             [this] { return absl::StrCat(json::Write(Page(Failing())), "\n"); });
   ShadowWatch::Deps deps{
       .shadow = deps_.shadow,
       .clock = base::RealClock(),
@@ -36,18 +39,21 @@ void ShadowSide::AddTo(kube::Manager& manager) {
           [this](const std::string& cluster) { return !shown_.Get()->OfCluster(cluster).empty(); },
       .time_limit = deps_.end.flags.time_limit};
   if (!deps_.end.flags.report.empty()) {
-    deps.end = [this](const ShadowResult& result) { End(result); };
+    deps.end = [this](const ShadowResult& result, const kube::Shadow::Failing& failing) {
+      End(result, failing);
+    };
   }
   manager.Add(std::make_unique<ShadowWatch>(std::move(deps)));
 }
 
-void ShadowSide::End(const ShadowResult& result) {
+void ShadowSide::End(const ShadowResult& result, kube::Shadow::Failing failing) {
   int code = ExitCodeOf(result.verdict);
   for (const std::string& text : result.because) base::LogInfo(absl::StrCat("shadow: ", text));
   base::LogInfo("shadow: ends", {{"verdict", NameOf(result.verdict)},
                                  {"exitCode", code},
                                  {"report", deps_.end.flags.report}});
-  const absl::Status written = WriteReport(deps_.end.flags.report, ReportText(result, Page()));
+  const absl::Status written =
+      WriteReport(deps_.end.flags.report, ReportText(result, Page(std::move(failing))));
   if (!written.ok()) {
     base::LogError("shadow: the report is lost", {{"error", written}});
     code = 1;
@@ -91,11 +97,7 @@ void ShadowSide::ReadShownFailures(const base::StopToken& stop) {
 }
 
 kube::Shadow::Failing ShadowSide::Failing() const {
-  kube::Manager::Failures keys = deps_.manager.Failing(ShadowWatch::kMostFailingKeys);
-  kube::Shadow::Failing failing{.count = keys.count};
-  for (kube::Manager::Failure& key : keys.some) {
-    failing.some.push_back({std::move(key.controller), std::move(key.key), std::move(key.error)});
-  }
+  kube::Shadow::Failing failing;
   for (const auto& [kind, why] : deps_.kinds.Unread()) {
     ++failing.count;
     failing.some.push_back({"cache", absl::StrCat(api::kControlPlaneName, " ", kind), why});
@@ -105,6 +107,11 @@ kube::Shadow::Failing ShadowSide::Failing() const {
     const std::shared_ptr<kube::MemberCluster> member = deps_.members.Find(name);
     if (member == nullptr) continue;
     AddUnread(name, {&member->client().informers(), &member->unfiltered()}, failing);
+  }
+  kube::Manager::Failures keys = deps_.manager.Failing(std::numeric_limits<size_t>::max());
+  failing.count += keys.some.size();
+  for (kube::Manager::Failure& key : keys.some) {
+    failing.some.push_back({std::move(key.controller), std::move(key.key), std::move(key.error)});
   }
   const auto shown = shown_.Get();
   for (kube::Shadow::Failure& failure : failing.some) {
@@ -126,8 +133,7 @@ bool ShadowSide::HaveRead() const {
   return true;
 }
 
-json::Value ShadowSide::Page() const {
-  kube::Shadow::Failing failing = Failing();
+json::Value ShadowSide::Page(kube::Shadow::Failing failing) const {
   std::stable_partition(failing.some.begin(), failing.some.end(),
                         [](const auto& failure) { return failure.upstream.empty(); });
   if (failing.some.size() > ShadowWatch::kMostFailures) {

@@ -39,14 +39,15 @@ class ShadowSide {
   void AddTo(kube::Manager& manager);
 
  private:
-  // What loops could not look at the last time, of the control plane and of all members.
+  // What loops could not look at the last time, of the control plane and of all members: first
+  // the caches, which other failures may be due to.
   kube::Shadow::Failing Failing() const;
   bool HaveRead() const;  // No informer is still reading its objects for the first time.
   // Reads what the control plane shows of the leader's failures.
   void ReadShownFailures(const base::StopToken& stop);
-  void End(const ShadowResult& result);
-  // The page with the first failures, those before others that the leader does not show.
-  json::Value Page() const;
+  void End(const ShadowResult& result, kube::Shadow::Failing failing);
+  // The page with the first of these failures, those before others that the leader does not show.
+  json::Value Page(kube::Shadow::Failing failing) const;
 
   const Deps deps_;
   base::Snapshot<ShownFailures> shown_{std::make_shared<const ShownFailures>()};

@@ -23,9 +23,9 @@ absl::Status ShadowWatch::Run(const base::StopToken& stop) {
   began_ = deps_.clock.SteadyNow();
   while (deps_.clock.SleepFor(kube::Shadow::kPeriod, stop)) {
     deps_.shadow->Judge(stop);
-    const kube::Shadow::Failing failing = deps_.failing();
-    deps_.shadow->ShowFailing(failing.count);
-    NoteFailing(failing);
+    failing_ = deps_.failing();
+    deps_.shadow->ShowFailing(failing_.count);
+    NoteFailing(failing_);
     const base::SteadyTime now = deps_.clock.SteadyNow();
     if (now - read_at_ >= kReadPeriod) ReadShown(stop);
     const bool is_round = round_began_ != base::SteadyTime::InfinitePast();
@@ -36,6 +36,7 @@ absl::Status ShadowWatch::Run(const base::StopToken& stop) {
     }
     if (End(stop)) return absl::OkStatus();
   }
+  EndStopped();
   return absl::OkStatus();
 }
 
@@ -87,11 +88,12 @@ bool ShadowWatch::End(const base::StopToken& stop) {
   const bool is_over = deps_.time_limit > absl::ZeroDuration() && now - began_ >= deps_.time_limit;
   const bool is_round = round_began_ != base::SteadyTime::InfinitePast();
   if (is_round && !is_over) return false;
-  const auto is_down = [this](const std::string& cluster) {
-    return deps_.is_down != nullptr && deps_.is_down(cluster);
-  };
+  kube::Shadow::Failing failing;
   const auto result = [&] {
-    return ResultOf(deps_.shadow->Count(), deps_.failing(), is_down, is_over);
+    failing = deps_.failing();
+    return ResultOf(
+        deps_.shadow->Count(), failing,
+        [this](const std::string& cluster) { return IsDown(cluster); }, is_over);
   };
   ShadowResult ended = result();
   if (ended.verdict == ShadowResult::Verdict::kUndecided && !is_over) return false;
@@ -99,8 +101,21 @@ bool ShadowWatch::End(const base::StopToken& stop) {
   if (stop.stop_requested()) return false;
   ended = result();
   if (ended.verdict == ShadowResult::Verdict::kUndecided && !is_over) return false;
-  deps_.end(ended);
+  deps_.end(ended, failing);
   return true;
+}
+
+bool ShadowWatch::IsDown(const std::string& cluster) const {
+  return deps_.is_down != nullptr && deps_.is_down(cluster);
+}
+
+// The loops end at the same time, and forget what has failed: that of the last pass is reported.
+void ShadowWatch::EndStopped() {
+  if (deps_.end == nullptr) return;
+  const ShadowResult result =
+      ResultOf(deps_.shadow->Count(), failing_,
+               [this](const std::string& cluster) { return IsDown(cluster); });
+  deps_.end(Stopped(result), failing_);
 }
 
 bool AllHaveRead(const kube::InformerSet& informers) {
@@ -124,7 +139,6 @@ void AddUnread(const std::string& server, const std::vector<const kube::Informer
   for (const auto& [kind, error] : errors) {
     if (answers && kube::IsNoSuchKind(error)) continue;
     ++failing.count;
-    if (failing.some.size() >= ShadowWatch::kMostFailures) continue;
     failing.some.push_back({"cache", absl::StrCat(server, " ", kind),
                             base::CutText(error.message(), kube::FailingKeys::kErrorBytes)});
   }

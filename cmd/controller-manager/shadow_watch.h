@@ -30,15 +30,15 @@ class ShadowWatch : public kube::Runnable {
     // Hands every object to its controllers again.
     std::function<void(const base::StopToken& stop)> look_at_everything;
     std::function<bool()> is_idle;  // No controller has anything to do now.
-    // What could not be looked at the last time.
+    // All that could not be looked at the last time.
     std::function<kube::Shadow::Failing()> failing;
     // Reads what the control plane shows of the leader's failures. Optional.
     std::function<void(const base::StopToken& stop)> read_shown_failures = {};
     // Returns whether the control plane shows that a cluster does not answer. Optional.
     std::function<bool(const std::string& cluster)> is_down = {};
-    // Called once, with the verdict; null when the shadow runs until it is stopped. Run returns
-    // then.
-    std::function<void(const ShadowResult& result)> end = {};
+    // Called once, with the verdict and what failed when it was found; null when the shadow runs
+    // until it is stopped. Run returns then. A stop before that is kUndecided.
+    std::function<void(const ShadowResult& result, const kube::Shadow::Failing& failing)> end = {};
     absl::Duration time_limit = {};  // When `end` is called at the latest; 0: never.
   };
   // How long a round takes at least: loops put off some writes for a few seconds.
@@ -49,9 +49,8 @@ class ShadowWatch : public kube::Runnable {
   static constexpr absl::Duration kStanding = absl::Seconds(15);
   // How often the control plane is asked for failures that it shows.
   static constexpr absl::Duration kReadPeriod = absl::Seconds(30);
-  // How many failures the page lists, and how many keys are looked at for it.
+  // How many failures the page lists. All are compared with what the leader shows.
   static constexpr size_t kMostFailures = 200;
-  static constexpr size_t kMostFailingKeys = 20000;
 
   explicit ShadowWatch(Deps deps) : deps_(std::move(deps)) {}
   std::string name() const override { return "shadow"; }
@@ -67,12 +66,17 @@ class ShadowWatch : public kube::Runnable {
   void BeginRound(const base::StopToken& stop);
   // Calls deps_.end if there is a verdict, or no time left. Returns whether it has.
   bool End(const base::StopToken& stop);
+  // Calls deps_.end if there is one.
+  void EndStopped();
+  bool IsDown(const std::string& cluster) const;
   void ReadShown(const base::StopToken& stop);
 
   const Deps deps_;
   base::SteadyTime began_, read_at_ = base::SteadyTime::InfinitePast();
   base::SteadyTime round_began_ = base::SteadyTime::InfinitePast();  // That while there is none.
-  // Since when what fails now does; by controller and key.
+  // What failed in the last pass.
+  kube::Shadow::Failing failing_;
+  // When each failure that is there now was first seen; by controller and key.
   std::map<std::pair<std::string, std::string>, base::SteadyTime> failing_since_;
 };
 
@@ -80,7 +84,7 @@ class ShadowWatch : public kube::Runnable {
 // them (its kind is missing, its server does not answer) is not waited for: AddUnread counts it.
 bool AllHaveRead(const kube::InformerSet& informers);
 
-// Adds the kinds of one server whose cache could not be listed or followed the last time, with
+// Adds all kinds of one server whose cache could not be listed or followed the last time, with
 // `server` before the kind. A kind that the server does not serve has no objects and does not
 // count, as long as the server answers for another one: a proxy without a server says the same.
 void AddUnread(const std::string& server, const std::vector<const kube::InformerSet*>& of_server,

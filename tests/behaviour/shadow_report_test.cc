@@ -1,11 +1,15 @@
 // A shadow that ends by itself, on a plane with objects that fail for ever: what fails with the
 // leader, too, does not keep it from ending, and is told from what fails with the shadow alone. On
 // simulated servers only. The leader is this program, which shows failures as upstream's does.
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -13,6 +17,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
+#include "absl/time/time.h"
 #include "api/names.h"
 #include "base/files.h"
 #include "base/json.h"
@@ -210,33 +215,64 @@ spec:
     failing.insert(absl::StrCat("resource-binding-status-controller ", ns, "/no-sum-daemonset"));
   }
 
+  // Makes this number of ConfigMaps fail for ever with the leader, too: member1 had them before.
+  void BreakMaps(int count) {
+    plane.Apply("member1", In(ns, kNamespaceYaml));
+    Host(kNamespaceYaml);
+    for (int i = 0; i < count; ++i) {
+      const std::string map = absl::Substitute(
+          "{apiVersion: v1, kind: ConfigMap, metadata: {name: m$0, namespace: $1}}", i, ns);
+      plane.Apply("member1", map);
+      plane.Apply("host", map);
+    }
+    Host(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: maps, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]
+  placement: {clusterAffinity: {clusterNames: [member1]}}
+)");
+    for (int i = 0; i < count; ++i) AwaitRefusal("ConfigMap", absl::StrCat("m", i), ns);
+  }
+
+  std::string ReportOf(const std::string& name) const {
+    return absl::StrCat(directory.path(), "/", name, ".json");
+  }
+  std::string LogOf(const std::string& name) const {
+    return base::ReadFile(absl::StrCat(directory.path(), "/", name, ".log")).value_or("");
+  }
+  std::unique_ptr<ChildProcess> StartShadow(const std::string& name) {
+    const char* given = std::getenv("KARMADA_CONTROLLER_MANAGER");
+    REQUIRE(plane.fleet()->WriteKubeconfigs(directory.path()).ok());
+    return std::make_unique<ChildProcess>(
+        std::vector<std::string>{
+            given != nullptr ? given : KM_CONTROLLER_MANAGER, "--shadow",
+            absl::StrCat("--shadow-report=", ReportOf(name)),
+            absl::StrCat("--kubeconfig=", directory.path(), "/karmada.kubeconfig"),
+            "--metrics-bind-address=0", "--health-probe-bind-address=0", "--v=2"},
+        absl::StrCat(directory.path(), "/", name, ".log"));
+  }
   struct Ended {
     int exit_code = -1;
     json::Value report;
-    std::string log;
   };
+  // Stops the shadow if it has not ended, and reads its report.
+  Ended End(ChildProcess& shadow, const std::string& name) {
+    const int status = shadow.Stop();
+    INFO(LogOf(name));
+    REQUIRE(WIFEXITED(status));
+    const auto text = base::ReadFile(ReportOf(name));
+    REQUIRE(text.ok());
+    return {WEXITSTATUS(status), json::Parse(*text).value_or(json::Value())};
+  }
   // Runs a shadow until it has ended by itself.
   Ended RunShadow(const std::string& name) {
-    const char* given = std::getenv("KARMADA_CONTROLLER_MANAGER");
-    const std::string report = absl::StrCat(directory.path(), "/", name, ".json"),
-                      log = absl::StrCat(directory.path(), "/", name, ".log");
-    REQUIRE(plane.fleet()->WriteKubeconfigs(directory.path()).ok());
-    ChildProcess shadow({given != nullptr ? given : KM_CONTROLLER_MANAGER, "--shadow",
-                         absl::StrCat("--shadow-report=", report),
-                         absl::StrCat("--kubeconfig=", directory.path(), "/karmada.kubeconfig"),
-                         "--metrics-bind-address=0", "--health-probe-bind-address=0"},
-                        log);
-    const bool ends = plane.Eventually([&] { return shadow.HasEnded(); }, absl::Minutes(8));
-    Ended ended{.log = base::ReadFile(log).value_or("")};
-    INFO(ended.log);
+    const auto shadow = StartShadow(name);
+    const bool ends = plane.Eventually([&] { return shadow->HasEnded(); }, absl::Minutes(8));
+    INFO(LogOf(name));
     REQUIRE(ends);
-    const int status = shadow.Stop();
-    REQUIRE(WIFEXITED(status));
-    ended.exit_code = WEXITSTATUS(status);
-    const auto text = base::ReadFile(report);
-    REQUIRE(text.ok());
-    ended.report = json::Parse(*text).value_or(json::Value());
-    return ended;
+    return End(*shadow, name);
   }
 };
 
@@ -287,6 +323,50 @@ TEST_CASE_METHOD(FailingPlane,
   CHECK(alone.report["verdict"].AsString() == "different");
   CHECK(absl::StrContains(alone.report["because"].At(0).AsString(),
                           "would be made that the leader does not make"));
+}
+
+TEST_CASE_METHOD(FailingPlane, "What fails with a shadow alone is listed however much else fails",
+                 "[sandbox]") {
+  constexpr int kMaps = 210;  // More than a report lists.
+  BreakMaps(kMaps);
+  Host("{apiVersion: v1, kind: Secret, metadata: {name: key, namespace: $NS}}");
+  Propagate("apiVersion: v1, kind: Secret", "key", "member1");
+  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kSecret, {ns, "key"}); }));
+  // The leader has its watch; a shadow that begins cannot list them.
+  plane.fleet()->member("member1")->faults().FailNext(1'000'000, 403, "GET", "/secrets",
+                                                      "Forbidden", "not for a shadow");
+  const Ended ended = RunShadow("many");
+  CHECK(ended.exit_code == 3);
+  CHECK(absl::StrContains(json::Write(ended.report["because"]), "here, and neither"));
+  CHECK(ended.report["failingUpstream"].AsInt() >= kMaps);
+  REQUIRE(ended.report["failures"].size() > 0);
+  const json::Value& first = ended.report["failures"].At(0);
+  INFO(json::Write(first));
+  CHECK(first["controller"].AsString() == "cache");
+  CHECK(first["key"].AsString() == "member1 v1/secrets");
+  CHECK(first["upstream"].AsString().empty());
+}
+
+TEST_CASE_METHOD(FailingPlane, "A shadow that is stopped leaves no report of an earlier one",
+                 "[sandbox]") {
+  const std::string report = ReportOf("stopped");
+  std::ofstream(report) << R"({"verdict":"same"})";
+  REQUIRE(chmod(report.c_str(), 0644) == 0);
+  Host(kNamespaceYaml);
+  Host(Settings("v"));
+  Host(kSettingsPolicy);
+  const auto shadow = StartShadow("stopped");
+  // Its loops run.
+  REQUIRE(plane.Eventually([&] { return absl::StrContains(LogOf("stopped"), "watching a kind"); }));
+  const Ended ended = End(*shadow, "stopped");
+  CHECK(ended.exit_code == 4);
+  CHECK(ended.report["verdict"].AsString() == "undecided");
+  CHECK(ended.report["because"].At(0).AsString() ==
+        "the shadow was stopped before it had a verdict");
+  CHECK(ended.report.Has("failures"));
+  struct stat found = {};
+  REQUIRE(stat(report.c_str(), &found) == 0);
+  CHECK((found.st_mode & 0777) == 0600);
 }
 
 }  // namespace tests

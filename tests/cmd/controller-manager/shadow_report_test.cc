@@ -1,12 +1,17 @@
 // The verdict of a shadow.
 #include "cmd/controller-manager/shadow_report.h"
 
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
-#include <iterator>
 #include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
+#include "base/files.h"
+#include "base/json.h"
 #include "tests/support/temp_directory.h"
 
 namespace cmd {
@@ -60,15 +65,39 @@ TEST_CASE("The report says why, in sentences, and has the page") {
   CHECK(report["because"].At(2).AsString() == "1 key fails here and with the leader");
 }
 
-TEST_CASE("The file of a report is looked at before it is needed") {
+TEST_CASE("The file of a report has no verdict of before, and is looked at before it is needed") {
   const tests::TempDirectory directory;
   const std::string file = directory.path() + "/report";
-  CHECK(CheckReportFile("-").ok());
-  CHECK(absl::StrContains(CheckReportFile("/nowhere/at/all").message(), "/nowhere/at/all"));
-  REQUIRE(CheckReportFile(file).ok());
+  CHECK(BeginReport("").ok());
+  CHECK(BeginReport("-").ok());
+  CHECK(BeginReport("/dev/null").ok());
+  const absl::Status refused = BeginReport("/nowhere/at/all");
+  CHECK(absl::IsInvalidArgument(refused));
+  CHECK(absl::StrContains(refused.message(), "/nowhere/at/all"));
+  REQUIRE(WriteReport(file, R"({"verdict":"same","because":["a text that is longer"]})").ok());
+  REQUIRE(BeginReport(file).ok());
+  CHECK(json::Parse(base::ReadFile(file).value()).value()["verdict"].AsString() == "undecided");
   REQUIRE(WriteReport(file, "text\n").ok());
-  std::ifstream in(file);
-  CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == "text\n");
+  CHECK(base::ReadFile(file).value() == "text\n");
+}
+
+TEST_CASE("Only its owner may read a report, also in a file that others could read") {
+  const tests::TempDirectory directory;
+  const std::string file = directory.path() + "/report";
+  std::ofstream(file) << "before";
+  REQUIRE(chmod(file.c_str(), 0644) == 0);
+  REQUIRE(WriteReport(file, "text\n").ok());
+  struct stat found = {};
+  REQUIRE(stat(file.c_str(), &found) == 0);
+  CHECK((found.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("A shadow that was stopped has no verdict, and says what it knew") {
+  const ShadowResult stopped = Stopped(ResultOf({.outstanding = 1, .rounds = 1}, {}, NoneIsDown));
+  CHECK(stopped.verdict == Verdict::kUndecided);
+  CHECK(stopped.because ==
+        std::vector<std::string>{"the shadow was stopped before it had a verdict",
+                                 "1 write would be made that the leader does not make"});
 }
 
 }  // namespace cmd

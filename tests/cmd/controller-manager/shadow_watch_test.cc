@@ -5,7 +5,6 @@
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -54,8 +53,8 @@ struct WatchFixture {
                      .look_at_everything = [this](const base::StopToken&) { ++rounds; },
                      .is_idle = [this] { return idle.load(); },
                      .failing = [this] { return Failing(); },
-                     .end = reports ? [this](const ShadowResult& result) { End(result); }
-                                    : std::function<void(const ShadowResult&)>(),
+                     .end = reports ? [this](const auto& result, const auto&) { End(result); }
+                                    : decltype(ShadowWatch::Deps::end)(),
                      .time_limit = absl::Hours(1)}};
   base::StopSource stop;
   std::thread thread{[this] { watch.Run(stop.get_token()).IgnoreError(); }};
@@ -68,11 +67,12 @@ struct WatchFixture {
     return now;
   }
   void End(const ShadowResult& result) { exit_code = ExitCodeOf(result.verdict); }
-  ~WatchFixture() {
+  void Stop() {
     stop.request_stop();
     clock.Advance(kube::Shadow::kPeriod);
-    thread.join();
+    if (thread.joinable()) thread.join();
   }
+  ~WatchFixture() { Stop(); }
   void Write() {
     const kube::HttpRequest request{
         .method = "POST",
@@ -225,6 +225,12 @@ TEST_CASE_METHOD(ReportFixture, "A shadow whose loops never rest ends when its t
   CHECK(exit_code == kShadowUndecided);
 }
 
+TEST_CASE_METHOD(ReportFixture, "A shadow that is stopped reports that it has no verdict") {
+  Pass(kube::Shadow::kPeriod);
+  Stop();
+  CHECK(exit_code == kShadowUndecided);
+}
+
 TEST_CASE("A cache is waited for while it reads its objects for the first time") {
   tests::FakeClock clock;
   const auto server = std::make_shared<tests::FakeApiServer>();
@@ -245,8 +251,9 @@ TEST_CASE("A kind whose cache cannot be read is listed, one that is not served i
   const auto server = std::make_shared<tests::FakeApiServer>();
   kube::Client client(server, {.name = "fake"}, clock, nullptr);
   kube::InformerSet informers(client, clock), others(client, clock);
-  const auto failures = [&] {
-    kube::Shadow::Failing failing;
+  const auto failures = [&](size_t before = 0) {
+    kube::Shadow::Failing failing{.count = before};
+    for (size_t i = 0; i < before; ++i) failing.some.push_back({"detector", "key", "why"});
     AddUnread("member1", {&informers, &others}, failing);
     return failing;
   };
@@ -261,6 +268,8 @@ TEST_CASE("A kind whose cache cannot be read is listed, one that is not served i
   CHECK(found.some[0].controller == "cache");
   CHECK(found.some[0].key == "member1 " + secrets->resource().gvr().ToString());
   CHECK_FALSE(found.some[0].error.empty());
+  // However much else fails, it is compared with the leader, and can be listed.
+  CHECK(failures(2 * ShadowWatch::kMostFailures).some.size() == 2 * ShadowWatch::kMostFailures + 1);
 
   server->FailNext("GET example.io/v1/things", 404, "", 1000);
   const auto things = informers.Get({{"example.io", "v1", "Thing"}, "things", true});
