@@ -13,10 +13,11 @@ using kube::aggregation::AuthenticationSource;
 using kube::aggregation::DelegatedAuthorizer;
 using kube::aggregation::ReviewClient;
 
-ReviewClient::Options ReviewsFor(const char* metric_prefix) {
+ReviewClient::Options ReviewsFor(const char* metric_prefix, const char* refusal_cause) {
   ReviewClient::Options options;
   options.user_agent = config::UserAgent(api::kSearch);
   options.metric_prefix = metric_prefix;
+  options.refusal_cause = refusal_cause;
   return options;
 }
 
@@ -38,10 +39,10 @@ DelegatedAuthorizer::Options AuthorizerOptions(const DelegationOptions& d) {
 
 Delegation::Delegation(const Parts& parts)
     : client_(parts.connections.authentication, LookupClient(parts), parts.clock, nullptr),
-      tokens_(ReviewsFor("apiserver_delegated_authn"), parts.connections.authentication,
-              parts.clock, &parts.registry),
-      rights_(ReviewsFor("apiserver_delegated_authz"), parts.connections.authorization, parts.clock,
-              &parts.registry),
+      tokens_(ReviewsFor("apiserver_delegated_authn", "token-reviews"),
+              parts.connections.authentication, parts.clock, &parts.registry),
+      rights_(ReviewsFor("apiserver_delegated_authz", "access-reviews"),
+              parts.connections.authorization, parts.clock, &parts.registry),
       authenticator_(
           {.token_ttl = parts.options.delegation.token_ttl}, [this] { return source_->Get(); },
           &tokens_, parts.clock),

@@ -216,7 +216,8 @@ search::CacheReads::Options Server::ReadOptions() {
           .authorizer = ReadAuthorizer(),
           .watch_threads = ServerThreads(options_.serving),
           .min_watch_timeout = absl::Seconds(options_.serving.min_request_timeout_seconds),
-          .kinds = &definitions_.kinds()};
+          .kinds = &definitions_.kinds(),
+          .registry = registry_.get()};
 }
 
 search::ProxyHandler::Parts Server::ProxyParts() {
@@ -236,7 +237,8 @@ search::ViewHandler::Parts Server::ViewParts() {
                                    .cache = reads_,
                                    .open_search = nullptr,
                                    .read_authorizer = ReadAuthorizer(),
-                                   .complete = options_.require_complete_answers};
+                                   .complete = options_.require_complete_answers,
+                                   .registry = registry_.get()};
   if (caches_.mirrors() == nullptr) return parts;
   open_search_ = std::make_unique<OpenSearchView>(OpenSearchView::Parts{
       [this](const kube::Gvr& gvr) { return RegisteredResource(*scope_.Current(), gvr); },

@@ -24,6 +24,7 @@
 #include "kube/aggregation/health.h"
 #include "kube/aggregation/impersonation.h"
 #include "kube/aggregation/in_flight.h"
+#include "kube/aggregation/refusals.h"
 #include "kube/aggregation/request_record.h"
 #include "kube/aggregation/sent_answers.h"
 #include "kube/aggregation/sessions.h"
@@ -106,6 +107,10 @@ class HandlerChain::Impl {
         reads_(options_.max_in_flight, InFlightGauge(parts_.registry, "readOnly")),
         writes_(options_.max_mutating_in_flight, InFlightGauge(parts_.registry, "mutating")),
         long_running_(options_.max_long_running),
+        refused_reads_(parts_.registry, "reads"),
+        refused_writes_(parts_.registry, "writes"),
+        refused_watches_(parts_.registry, "watches"),
+        refused_by_handlers_(parts_.registry, "handlers"),
         deadlines_(std::make_shared<base::Timers>(parts_.clock)),
         pool_(std::make_shared<WorkPool>("handlers", options_.handler_threads,
                                          WaitingLimit(options_))) {}
@@ -303,7 +308,8 @@ class HandlerChain::Impl {
     Admit(passage);
   }
 
-  static void RefuseTooMany(Passage& passage) {
+  static void RefuseTooMany(Passage& passage, const Refusals& refusals) {
+    refusals.Count();
     passage.Refuse(TooMany("Too many requests, please try again later."));
   }
 
@@ -311,12 +317,14 @@ class HandlerChain::Impl {
   bool Count(Passage& passage) {
     *passage.owner = ShareOwner(passage.api.user);
     const bool long_running = passage.length == RequestLength::kLongRunning;
-    InFlight& others = IsMutating(passage.api.info) ? writes_ : reads_;
+    const bool mutating = IsMutating(passage.api.info);
+    InFlight& others = mutating ? writes_ : reads_;
     InFlight::Place place = long_running
                                 ? long_running_.Enter(*passage.owner, WeightOf(passage.api.http))
                                 : others.Enter(*passage.owner);
     if (place == nullptr) {
-      RefuseTooMany(passage);
+      const Refusals& refused_others = mutating ? refused_writes_ : refused_reads_;
+      RefuseTooMany(passage, long_running ? refused_watches_ : refused_others);
       return false;
     }
     if (long_running) {
@@ -346,7 +354,7 @@ class HandlerChain::Impl {
     if (!parts_.handler.MayBlock(passage->api)) return Handle(passage);
     const bool taken =
         pool_->Run(*passage->owner, [passage, this] { Guard(passage, [&] { Handle(passage); }); });
-    if (!taken) RefuseTooMany(*passage);
+    if (!taken) RefuseTooMany(*passage, refused_by_handlers_);
   }
 
   void Handle(const PassagePtr& passage) {
@@ -361,6 +369,7 @@ class HandlerChain::Impl {
   InFlight reads_, writes_, long_running_;
   base::FairShare impersonating_{kMaxImpersonatingBytes};  // What waits for these rights.
   InFlight active_{0};
+  const Refusals refused_reads_, refused_writes_, refused_watches_, refused_by_handlers_;
   base::RepeatedErrors errors_;
   mutable absl::Mutex mu_;
   bool draining_ ABSL_GUARDED_BY(mu_) = false;

@@ -38,6 +38,7 @@ ReviewClient::ReviewClient(Options options, std::shared_ptr<Transport> transport
       transport_(std::move(transport)),
       clock_(clock),
       registry_(registry),
+      refusals_(registry, options_.refusal_cause),
       known_("reviews", options_.threads, options_.max_waiting),
       strangers_("new-reviews", options_.stranger_threads, options_.max_waiting_strangers) {}
 
@@ -64,6 +65,7 @@ void ReviewClient::Start(const Question& question, Done done) {
     if (!stop_.stop_requested()) done(std::move(answer));
   });
   if (taken || stop_.stop_requested()) return;
+  refusals_.Count();
   done(absl::ResourceExhaustedError("too many reviews wait for the control plane"));
 }
 

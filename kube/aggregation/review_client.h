@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/metrics.h"
 #include "base/stop_token.h"
+#include "kube/aggregation/refusals.h"
 #include "kube/aggregation/work_pool.h"
 #include "kube/http/transport.h"
 
@@ -42,6 +43,8 @@ class ReviewClient {
     std::string user_agent;
     // Begins the names of the metrics, as "apiserver_delegated_authn"; "" counts nothing.
     std::string metric_prefix;
+    // The cause in the count of refusals.
+    std::string refusal_cause = "reviews";
   };
   // Gets the object in the answer, with its status. kDeadlineExceeded, kUnavailable: there was no
   // answer; kResourceExhausted: too many reviews wait; kCancelled; kInternal: an answer that makes
@@ -77,6 +80,7 @@ class ReviewClient {
   const std::shared_ptr<Transport> transport_;
   const base::Clock& clock_;
   metrics::Registry* const registry_;
+  const Refusals refusals_;
   base::StopSource stop_;
   WorkPool known_, strangers_;  // Last, because their threads use the rest.
 };

@@ -102,6 +102,10 @@ CacheReads::CacheReads(Options options)
     : options_(std::move(options)),
       unread_(options_.cache, options_.clusters, options_.is_ready),
       sent_(options_.max_sent_bytes),
+      refused_lists_(options_.registry, "long-lists"),
+      refused_sorted_(options_.registry, "sorted-lists"),
+      refused_waiting_(options_.registry, "waiting-reads"),
+      refused_reading_(options_.registry, "cached-reads"),
       texts_(kMaxTexts, options_.clock),
       pool_("search-answers", options_.watch_threads, kMaxWaitingWatches),
       sorting_("sorted-reads", kSortingThreads, kMaxWaitingSorts),
@@ -137,8 +141,9 @@ absl::Status CacheReads::Begin(const kube::aggregation::ApiRequest& request, con
   reading->complete = terms.complete;
   reading->stop = request.stop;
   reading->responder = responder;
-  RunRead(MayWait(*reading) ? waiting_ : reading_, reading->owner, responder,
-          [this, reading] { return ApiErrorOf(Execute(reading)); });
+  const bool may_wait = MayWait(*reading);
+  RunRead(may_wait ? waiting_ : reading_, may_wait ? refused_waiting_ : refused_reading_,
+          reading->owner, responder, [this, reading] { return ApiErrorOf(Execute(reading)); });
   return absl::OkStatus();
 }
 
@@ -276,7 +281,7 @@ absl::Status CacheReads::NothingFound(const Reading& reading, std::vector<Missin
 absl::Status CacheReads::List(const std::shared_ptr<const Reading>& reading) {
   ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(*reading));
   if (reading->read.sort.empty()) return SendList(*reading, std::move(missing));
-  RunRead(sorting_, reading->owner, reading->responder,
+  RunRead(sorting_, refused_sorted_, reading->owner, reading->responder,
           [this, reading, missing = std::move(missing)] {
             return ApiErrorOf(SendList(*reading, missing));
           });
@@ -315,6 +320,7 @@ absl::StatusOr<base::FairShare::Taken> CacheReads::TakeShare(const Reading& read
   base::FairShare::Taken share =
       sent_.Take(reading.owner, std::min(bytes, options_.max_sent_bytes / kLongSent));
   if (share != nullptr) return share;
+  refused_lists_.Count();
   return kube::server::TooManyRequests(
       "Too many long lists are being sent, please try again later.", absl::Seconds(1));
 }

@@ -12,7 +12,9 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/fair_share.h"
+#include "base/metrics.h"
 #include "kube/aggregation/authorizer.h"
+#include "kube/aggregation/refusals.h"
 #include "kube/aggregation/work_pool.h"
 #include "search/cache/multi_cluster_cache.h"
 #include "search/proxy/cached_reads.h"
@@ -54,6 +56,9 @@ class CacheReads : public CachedReads {
     absl::Duration min_watch_timeout = absl::Minutes(30);
     // The columns and selectable fields of custom kinds. Optional.
     const CustomKinds* kinds = nullptr;
+    // Counts the reads that are refused because too much is being done. Optional; outlives this
+    // object.
+    metrics::Registry* registry = nullptr;
   };
   // REQUIRES: what the options refer to outlives the object; the authorizer's questions have ended
   // before it does.
@@ -110,6 +115,8 @@ class CacheReads : public CachedReads {
   const Options options_;
   const UnreadMembers unread_;
   base::FairShare sent_;
+  const kube::aggregation::Refusals refused_lists_, refused_sorted_, refused_waiting_,
+      refused_reading_;
   const CustomKinds no_kinds_;
   EventTexts texts_;                  // Of events in other forms than the objects' own.
   kube::aggregation::WorkPool pool_;  // Writes the events of watches, and compresses lists.

@@ -25,7 +25,9 @@ constexpr size_t kMaxWaitingSearches = 64;
 }  // namespace
 
 ViewHandler::ViewHandler(Parts parts)
-    : parts_(std::move(parts)), searches_("searches", kSearchThreads, kMaxWaitingSearches) {}
+    : parts_(std::move(parts)),
+      refused_(parts_.registry, "searches"),
+      searches_("searches", kSearchThreads, kMaxWaitingSearches) {}
 
 bool ViewHandler::Serves(absl::string_view path) { return IsViewPath(path); }
 
@@ -54,8 +56,8 @@ absl::Status ViewHandler::TryHandle(kube::aggregation::ApiRequest request,
     }
     WithReadRights(parts_.read_authorizer, std::move(request), responder,
                    [this, responder](const ReadRequestPtr& read) {
-                     RunRead(searches_, kube::aggregation::ShareOwner(read->user), responder,
-                             [this, read, responder] {
+                     RunRead(searches_, refused_, kube::aggregation::ShareOwner(read->user),
+                             responder, [this, read, responder] {
                                parts_.open_search(std::move(*read), responder);
                                return absl::OkStatus();
                              });

@@ -10,8 +10,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "base/http_server.h"
+#include "base/metrics.h"
 #include "kube/aggregation/api_handler.h"
 #include "kube/aggregation/authorizer.h"
+#include "kube/aggregation/refusals.h"
 #include "kube/aggregation/work_pool.h"
 #include "search/proxy/cached_reads.h"
 #include "search/proxy/registration.h"
@@ -35,6 +37,8 @@ class ViewHandler : public kube::aggregation::ApiHandler {
     kube::aggregation::Authorizer* read_authorizer = nullptr;
     // As ProxyHandler::Parts::complete, for reads of the cache.
     bool complete = false;
+    // As CacheReads::Options::registry, for reads of OpenSearch.
+    metrics::Registry* registry = nullptr;
   };
   // REQUIRES: all parts outlive the handler; the authorizer's questions have ended before it does.
   explicit ViewHandler(Parts parts);
@@ -51,6 +55,7 @@ class ViewHandler : public kube::aggregation::ApiHandler {
                          const std::shared_ptr<base::HttpResponder>& responder);
 
   const Parts parts_;
+  const kube::aggregation::Refusals refused_;
   // Waits for OpenSearch.
   kube::aggregation::WorkPool searches_;
 };

@@ -55,11 +55,13 @@ void WithReadRights(kube::aggregation::Authorizer* authorizer,
   });
 }
 
-void RunRead(kube::aggregation::WorkPool& pool, const std::string& owner,
-             const ResponderPtr& responder, std::function<absl::Status()> work) {
+void RunRead(kube::aggregation::WorkPool& pool, const kube::aggregation::Refusals& refusals,
+             const std::string& owner, const ResponderPtr& responder,
+             std::function<absl::Status()> work) {
   const bool taken = pool.Run(
       owner, [responder, work = std::move(work)] { Guarded(*responder, [&] { return work(); }); });
   if (taken) return;
+  refusals.Count();
   Refuse(
       kube::server::TooManyRequests("Too many requests, please try again later.", absl::Seconds(1)),
       *responder);

@@ -5,10 +5,12 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "base/http_server.h"
 #include "kube/aggregation/api_handler.h"
 #include "kube/aggregation/authorizer.h"
+#include "kube/aggregation/refusals.h"
 #include "kube/aggregation/work_pool.h"
 
 namespace search {
@@ -23,10 +25,11 @@ void WithReadRights(kube::aggregation::Authorizer* authorizer,
                     kube::aggregation::ApiRequest request, const ResponderPtr& responder,
                     std::function<void(const ReadRequestPtr&)> then);
 
-// Runs `work` of this owner on a thread of the pool: 429 if too much is waiting. What it returns or
-// throws is answered as an error.
-void RunRead(kube::aggregation::WorkPool& pool, const std::string& owner,
-             const ResponderPtr& responder, std::function<absl::Status()> work);
+// Runs `work` of this owner on a thread of the pool: 429, which `refusals` counts, if too much is
+// waiting. What it returns or throws is answered as an error.
+void RunRead(kube::aggregation::WorkPool& pool, const kube::aggregation::Refusals& refusals,
+             const std::string& owner, const ResponderPtr& responder,
+             std::function<absl::Status()> work);
 
 }  // namespace search
 

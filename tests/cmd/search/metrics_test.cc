@@ -138,6 +138,24 @@ TEST_CASE("the metrics of requests have verb, resource and the part that has ans
   CHECK_FALSE(absl::StrContains(plane.Get("/metrics").body, "a.example"));
 }
 
+TEST_CASE("the metrics have the cause for which requests are refused") {
+  SearchPlane plane({"--max-connections=10"});  // So 8 places for watches, one for every 2 KiB.
+  const auto refused = [&](const std::string& cause) {
+    return ValueOf(plane, absl::StrCat("karmada_refused_requests_total{cause=\"", cause, "\"}"));
+  };
+  for (const char* cause :
+       {"reads", "writes", "watches", "handlers", "token-reviews", "access-reviews", "long-lists",
+        "cached-reads", "waiting-reads", "sorted-lists", "searches"}) {
+    INFO(cause);
+    CHECK(refused(cause) == 0);
+  }
+  const std::string long_watch = absl::StrCat(
+      kProxyPath, "/api/v1/configmaps?watch=1&labelSelector=", std::string(20'000, 'a'));
+  CHECK(plane.GetAs(plane.ClientCertificate("alice", "shop"), "", long_watch).code == 429);
+  CHECK(refused("watches") == 1);
+  CHECK(refused("reads") == 0);
+}
+
 std::string SubjectText(const std::string& method, const std::string& path) {
   kube::aggregation::ApiRequest request;
   request.http.method = method;

@@ -76,6 +76,10 @@ struct Server {
         .GetGauge("apiserver_current_inflight_requests", "", {{"request_kind", kind}})
         .Value();
   }
+  double Refused(const char* cause) {
+    return server.registry.GetCounter("karmada_refused_requests_total", "", {{"cause", cause}})
+        .Value();
+  }
 };
 
 constexpr char kPods[] = "/api/v1/namespaces/a/pods";
@@ -266,6 +270,8 @@ TEST_CASE("beyond their limits, reads and writes are put off; masters and watche
   CHECK(refused.code == 429);
   CHECK(refused.headers.at("retry-after") == "1");
   CHECK(refused.body.find("Too many requests, please try again later.") != std::string::npos);
+  CHECK(s.Refused("reads") == 1);
+  CHECK(s.Refused("writes") == 0);
 
   s.Send(*second, kPods, "DELETE");
   Kept::Item write = s.kept.Take();
@@ -273,6 +279,7 @@ TEST_CASE("beyond their limits, reads and writes are put off; masters and watche
   const auto third = s.Connect();
   s.Send(*third, kPods, "DELETE");
   CHECK(third->ReadResponse().code == 429);
+  CHECK(s.Refused("writes") == 1);
   s.Send(*third, absl::StrCat(kPods, "?watch=true"));
   s.kept.Take().responder->Send({});
   CHECK(third->ReadResponse().code == 200);

@@ -109,6 +109,9 @@ TEST_CASE("reviews beyond what may wait are refused at once, and stopping drops 
   f.client->Start({"/reviews", Review(), ""}, f.results.Next());
   REQUIRE(f.results.Await(1));
   CHECK(absl::IsResourceExhausted(f.results.At(0).status()));
+  CHECK(
+      f.registry.GetCounter("karmada_refused_requests_total", "", {{"cause", "reviews"}}).Value() ==
+      1);
   f.client->Stop();
   CHECK(f.server->count() == 1);
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "base/metrics.h"
 #include "base/yaml.h"
 #include "search/cache/composite_version.h"
 #include "search/cache/internal/continue_token.h"
@@ -436,6 +437,8 @@ TEST_CASE("a member that does not answer holds up its own readers only, and not 
   CacheReads::Options options = f.Options(absl::InfiniteDuration());
   options.waiting_threads = 1;
   options.max_waiting = 1;
+  metrics::Registry registry;
+  options.registry = &registry;
   options.clusters = [](const kube::Gvr&) { return std::vector<std::string>{"m1"}; };
   CacheReads few(std::move(options));
   const auto before = static_cast<int>(f.Server("m1").Requests("GET").size());
@@ -447,6 +450,11 @@ TEST_CASE("a member that does not answer holds up its own readers only, and not 
   f.Start(few, "/api/v1/pods", "", second);
   f.Start(few, "/api/v1/pods", "", third);
   CHECK(third->Body()["code"].AsInt() == 429);
+  const auto refused = [&](const char* cause) {
+    return registry.GetCounter("karmada_refused_requests_total", "", {{"cause", cause}}).Value();
+  };
+  CHECK(refused("waiting-reads") == 1);
+  CHECK(refused("cached-reads") == 0);
   CHECK_FALSE(first->answered());
   // Who does not ask for the newest state gets what there is.
   const auto any = ReadingClient::Make();
