@@ -26,6 +26,7 @@ ONLY_WHEN_BROKEN = {
     "KarmadaControllerManagerMemory": "the daemon has no memory limit here",
     "KarmadaAPIServerRefuses": "no API server refuses requests with 429 or 5xx here",
     "KarmadaSearchErrors": "karmada-search answers no request with 5xx here",
+    "KarmadaSearchMemory": "karmada-search has no memory limit here",
 }
 # What the load provokes, and what nothing provokes. The rest may go either way.
 RAISED = {"KarmadaScriptsFail", "KarmadaInterpreterConfigurationBroken", "KarmadaSearchOpenSearchDown"}

@@ -375,22 +375,16 @@ class SearchAlertsTest(SearchCase, AlertsCase):
     def setUpClass(cls):
         super().setUpClass()
         pki = cls.plane.pki
-        cls.rules = prometheus.rule_file(SEARCH)
         target = {"static_configs": [{"targets": [f"127.0.0.1:{cls.site.port}"]}], "scheme": "https", "tls_config": {
             "ca_file": str(pki.crt("ca")), "cert_file": str(pki.crt("admin")), "key_file": str(pki.key("admin"))}}
-        cls.prometheus = prometheus.Prometheus(cls.plane, {SEARCH: target}, cls.quick_rules(memory=False), "1s")
+        cls.prometheus = prometheus.Prometheus(cls.plane, {SEARCH: target},
+                                                prometheus.hastened(prometheus.rule_file(SEARCH)), "1s")
         cls.addClassCleanup(cls.prometheus.stop)
         cls.opensearch = OpenSearch(paths.BUILD / "e2e" / "opensearch-alerts")
         cls.addClassCleanup(cls.opensearch.stop)
         cls.opensearch.start()
         cls.ask_opensearch("PUT", {"mappings": {"_routing": {"required": True}}})
         cls.mirror()
-
-    @classmethod
-    def quick_rules(cls, memory):
-        """The alerts, with the memory limit below the need or as it is."""
-        return prometheus.hastened(cls.rules, {alert: numbers for alert, numbers in prometheus.OTHER_NUMBERS.items()
-                                               if memory or alert != "KarmadaSearchMemory"})
 
     @classmethod
     def ask_opensearch(cls, method, body=None):
@@ -479,10 +473,17 @@ class SearchAlertsTest(SearchCase, AlertsCase):
         self.check(self.little_memory())
 
     def little_memory(self):
-        self.prometheus.replace_rules(self.quick_rules(memory=True))
-        yield [Raised("KarmadaSearchMemory", "near its limit.")]
-        # A higher limit, and prometheusRule.memoryBytes with it.
-        self.prometheus.replace_rules(self.quick_rules(memory=False))
+        limit = MemoryLimit("karmada-search-alerts", 1024 * MIB)
+        self.addCleanup(limit.close)
+        self.addCleanup(self.shared.restart)
+        self.addCleanup(lambda: self.search.stop())
+        program = limit.wrap(self.plane.folder / "limited-search", paths.SEARCH)
+        self.search.stop()
+        self.shared.restart(exe=program)
+        used = self.wait("its use to be seen", lambda: self.prometheus.values("karmada_memory_working_set_bytes"), 60)
+        limit.change(int(max(used) / 0.92))
+        yield [Raised("KarmadaSearchMemory", "has no memory for all it is to cache")]
+        limit.change(1024 * MIB)
 
 
 class EveryAlertTest(unittest.TestCase):

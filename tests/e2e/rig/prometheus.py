@@ -3,7 +3,6 @@
 import copy
 import json
 import re
-import signal
 import shutil
 import urllib.parse
 import urllib.request
@@ -18,11 +17,10 @@ from .process import free_port, must, run, wait_until
 SAMPLES = paths.ROOT / "tests" / "data" / "alerts"
 
 # What a test shortens so that it sees within a minute what an operator sees within an hour: the time over which rates are
-# taken, the time for which a condition has to hold, and these two numbers. All other thresholds are the shipped ones.
+# taken, the time for which a condition has to hold, and this number. All other thresholds are the shipped ones.
 WINDOW, HOLDS = "1m", "5s"
 OTHER_NUMBERS = {
     "KarmadaSearchLag": ("> 900", "> 90"),  # Members confirm every minute.
-    "KarmadaSearchMemory": ("> 960000000", "> 1000000"),  # As for a limit of 1.1 MB.
 }
 
 
@@ -36,11 +34,11 @@ def alerts(chart):
     return {rule["alert"]: rule for group in rule_file(chart)["groups"] for rule in group["rules"]}
 
 
-def hastened(rules, numbers=None):
-    """A rule file of which a test need not wait so long. `numbers` are {alert: (number, number instead)}."""
+def hastened(rules):
+    """A rule file of which a test need not wait so long."""
     rules = copy.deepcopy(rules)
     for rule in (rule for group in rules["groups"] for rule in group["rules"]):
-        before, after = (OTHER_NUMBERS if numbers is None else numbers).get(rule["alert"], ("", ""))
+        before, after = OTHER_NUMBERS.get(rule["alert"], ("", ""))
         assert before in rule["expr"], f"{rule['alert']} has no {before!r} any more: {rule['expr']}"
         rule["expr"] = re.sub(r"\[\d+[smh]\]", f"[{WINDOW}]", rule["expr"].replace(before, after))
         if "for" in rule:
@@ -115,11 +113,6 @@ class Prometheus:
         rule = self.rules()[alert]
         assert rule["health"] != "err", f"{alert}: {rule.get('lastError')}"
         return [each for each in rule["alerts"] if each["state"] == "firing"]
-
-    def replace_rules(self, rules):
-        """Has it read other rules in the place of those that it was started with."""
-        self._write(rules)
-        self._process.signal(signal.SIGHUP)
 
     def _write(self, rules):
         self._own_rules.write_text(yaml.safe_dump(rules))

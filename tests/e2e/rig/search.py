@@ -1,5 +1,6 @@
 """A karmada-search beside a plane: ours, or upstream's to compare with."""
 
+import pathlib
 import shutil
 import time
 
@@ -103,7 +104,7 @@ class Search:
     def __init__(self, site, exe, name, port, flags):
         self.site, self.name, self.port = site, name, port
         plane = site.plane
-        self.is_ours = exe == paths.SEARCH
+        self.is_ours = pathlib.Path(exe).name != "upstream-search"
         self.direct = Kube(plane.pki.kubeconfig(
             site.folder / f"{name}.kubeconfig", f"https://127.0.0.1:{port}", "admin"), plane.testbed.exe("kubectl"))
         self.process = plane.start(name, [exe, *self._flags(port), *flags])

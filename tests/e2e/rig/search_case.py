@@ -88,9 +88,9 @@ class SharedSearch:
         for member in self.plane.members:
             self.plane.kube(member).delete(f"/api/v1/namespaces/{NAMESPACE}")
 
-    def restart(self):
+    def restart(self, exe=paths.SEARCH):
         """Starts another karmada-search in the place of the one that has ended."""
-        self.process = self.site.start()
+        self.process = self.site.start(exe)
         self.process.wait_ready()
         self.site.wait_served()
 
