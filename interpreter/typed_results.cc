@@ -128,8 +128,7 @@ absl::StatusOr<json::Value> ReadInt(const json::Value& v, int64_t least, int64_t
 
 absl::StatusOr<json::Value> ReadQuantity(const json::Value& v) {
   if (!v.is_string() && !v.is_number()) return Mismatch("a quantity", v);
-  ASSIGN_OR_RETURN(const kube::Quantity quantity,
-                   kube::Quantity::Parse(v.is_string() ? v.ToString() : json::Write(v)));
+  ASSIGN_OR_RETURN(const kube::Quantity quantity, kube::Quantity::FromJson(v));
   return json::Value(quantity.ToString());
 }
 

@@ -59,10 +59,9 @@ struct Use {
 Use UseOf(const kube::Object& pod, const json::Value& container) {
   const auto amount = [&](const char* name, const char* otherwise) {
     const json::Value& request = container["resources"]["requests"][name];
-    const std::string text = request.is_null()  ? otherwise
-                             : request.is_int() ? absl::StrCat(request.AsInt())
-                                                : request.ToString();
-    return kube::Quantity::Parse(text).value_or(kube::Quantity());
+    const auto quantity =
+        request.is_null() ? kube::Quantity::Parse(otherwise) : kube::Quantity::FromJson(request);
+    return quantity.value_or(kube::Quantity());
   };
   const int64_t percent =
       60 + static_cast<int64_t>(std::hash<std::string>()(absl::StrCat(

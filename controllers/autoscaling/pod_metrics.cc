@@ -128,10 +128,9 @@ absl::StatusOr<std::vector<int64_t>> PodRequests(absl::Span<const Pod> pods,
     int64_t sum = 0;
     for (const json::Value& item : pod.object->spec()["containers"].items()) {
       if (!container.empty() && item["name"].AsString() != container) continue;
-      const json::Value& text = item["resources"]["requests"][resource];
-      const auto request = kube::Quantity::Parse(text.is_int() ? absl::StrCat(text.AsInt())
-                                                               : std::string(text.AsString()));
-      if (!request.ok()) {
+      const json::Value& value = item["resources"]["requests"][resource];
+      const auto request = kube::Quantity::FromJson(value);
+      if (value.is_null() || !request.ok()) {
         return absl::FailedPreconditionError(absl::StrCat("missing request for ", resource,
                                                           " in container ", item["name"].AsString(),
                                                           " of Pod ", pod.object->name()));

@@ -10,9 +10,7 @@ ResourceModels::ResourceModels(const json::Value& models) : source_(models) {
     Model model;
     model.grade = m["grade"].AsInt();
     for (const json::Value& r : m["ranges"].items()) {
-      const json::Value& min = r["min"];
-      const absl::StatusOr<kube::Quantity> q =
-          kube::Quantity::Parse(min.is_string() ? min.ToString() : json::Write(min));
+      const absl::StatusOr<kube::Quantity> q = kube::Quantity::FromJson(r["min"]);
       if (q.ok()) model.ranges.push_back({r["name"].ToString(), *q});
     }
     models_.push_back(std::move(model));

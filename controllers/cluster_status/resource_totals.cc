@@ -30,8 +30,7 @@ constexpr int kNoGrade = -1;
 
 // Returns nullopt for values that count as nothing.
 std::optional<kube::Quantity> Readable(const json::Value& value) {
-  const absl::StatusOr<kube::Quantity> q =
-      kube::Quantity::Parse(value.is_string() ? value.ToString() : json::Write(value));
+  const absl::StatusOr<kube::Quantity> q = kube::Quantity::FromJson(value);
   if (!q.ok() || !std::isfinite(q->AsApproximateFloat())) return std::nullopt;
   return *q;
 }

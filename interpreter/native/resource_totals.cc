@@ -14,20 +14,13 @@ namespace {
 
 using kube::Quantity;
 
-absl::StatusOr<Quantity> QuantityOf(const json::Value& v) {
-  if (v.is_string()) return Quantity::Parse(v.AsString());
-  if (v.is_int()) return Quantity::FromInt(v.AsInt());
-  if (v.is_null()) return Quantity();
-  return Quantity::Parse(json::Write(v));
-}
-
 // Calls `count` with the counted resources of the quantity map in that member.
 template <class Count>
 void ForEachScheduled(Fields& owner, absl::string_view map, const json::Value& except,
                       Count count) {
   for (const json::Member& resource : owner.Object(map).members()) {
     if (!kube::IsScheduledResource(resource.name()) || except.Has(resource.name())) continue;
-    const absl::StatusOr<Quantity> quantity = QuantityOf(resource.value);
+    const absl::StatusOr<Quantity> quantity = Quantity::FromJson(resource.value);
     if (!quantity.ok()) {
       owner.AddError(absl::StrCat(map, ".", resource.name()), quantity.status());
       return;

@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/json.h"
 #include "base/status.h"
 #include "kube/meta/internal/decimal.h"
 #include "kube/meta/quantity.h"
@@ -160,6 +161,13 @@ Decimal LongAmount(const Parts& parts, const Suffix& suffix) {
 }
 
 }  // namespace
+
+absl::StatusOr<Quantity> Quantity::FromJson(const json::Value& value) {
+  if (value.is_null()) return Quantity();
+  if (value.is_string()) return Parse(value.AsString());
+  if (value.is_int()) return FromInt(value.AsInt());
+  return Parse(json::Write(value));
+}
 
 absl::StatusOr<Quantity> Quantity::Parse(absl::string_view text) {
   if (const std::optional<Amount> amount = ShortAmount(text)) {

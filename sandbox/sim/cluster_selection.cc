@@ -350,10 +350,7 @@ int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requireme
   if (summary.is_null()) return 0;
   const auto free_of = [&](absl::string_view resource) {
     const auto amount = [&](absl::string_view part) {
-      const json::Value& value = summary[part][resource];
-      const auto parsed =
-          kube::Quantity::Parse(value.is_string() ? value.ToString() : json::Write(value));
-      return parsed.ok() ? *parsed : kube::Quantity();
+      return kube::Quantity::FromJson(summary[part][resource]).value_or(kube::Quantity());
     };
     kube::Quantity left = amount("allocatable");
     left.Sub(amount("allocated"));
@@ -362,8 +359,7 @@ int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requireme
   };
   int64_t room = std::max<int64_t>(0, free_of("pods").Value());
   for (const json::Member& request : replica_requirements["resourceRequest"].members()) {
-    const auto needed = kube::Quantity::Parse(
-        request.value.is_string() ? request.value.ToString() : json::Write(request.value));
+    const auto needed = kube::Quantity::FromJson(request.value);
     if (!needed.ok() || needed->Sign() <= 0) continue;
     const kube::Quantity left = free_of(request.name());
     const bool milli = request.name() == "cpu";

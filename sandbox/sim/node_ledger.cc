@@ -13,9 +13,7 @@ namespace {
 Amounts AmountsOf(const json::Value& list) {
   Amounts amounts;
   for (const json::Member& member : list.members()) {
-    const std::string text =
-        member.value.is_string() ? std::string(member.value.AsString()) : json::Write(member.value);
-    const auto quantity = kube::Quantity::Parse(text);
+    const auto quantity = kube::Quantity::FromJson(member.value);
     if (quantity.ok()) amounts[std::string(member.name())] = *quantity;
   }
   return amounts;

@@ -28,8 +28,7 @@ namespace {
 const kube::Gvr kQuotas{"", "v1", "resourcequotas"};
 
 kube::Quantity QuantityOf(const json::Value& value) {
-  const std::string text = value.is_int() ? absl::StrCat(value.AsInt()) : value.ToString();
-  return kube::Quantity::Parse(text).value_or(kube::Quantity());
+  return kube::Quantity::FromJson(value).value_or(kube::Quantity());
 }
 
 void AddPod(const kube::Object& pod, Amounts& usage) {

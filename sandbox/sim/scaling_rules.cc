@@ -190,8 +190,7 @@ void CheckScalingRules(const json::Value& rules, const std::string& path, Messag
 }
 
 bool IsPositive(const json::Value& quantity) {
-  const auto parsed = kube::Quantity::Parse(quantity.is_int() ? absl::StrCat(quantity.AsInt())
-                                                              : quantity.ToString());
+  const auto parsed = kube::Quantity::FromJson(quantity);
   return parsed.ok() && parsed->Sign() > 0;
 }
 

@@ -19,8 +19,7 @@ constexpr size_t kLongestClusterName = 48;
 using Messages = std::vector<std::string>;
 
 kube::Quantity QuantityOf(const json::Value& value) {
-  const std::string text = value.is_int() ? absl::StrCat(value.AsInt()) : value.ToString();
-  return kube::Quantity::Parse(text).value_or(kube::Quantity());
+  return kube::Quantity::FromJson(value).value_or(kube::Quantity());
 }
 
 std::string InvalidText(absl::string_view path, absl::string_view shown, absl::string_view why) {

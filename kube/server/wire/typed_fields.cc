@@ -163,7 +163,7 @@ class Decoder {
 
   absl::StatusOr<json::Value> Amount(const json::Value& v, const std::string& path) {
     if (!v.is_string() && !v.is_number()) return WrongType(v, path, "resource.Quantity");
-    const auto quantity = kube::Quantity::Parse(v.is_string() ? v.ToString() : json::Write(v));
+    const auto quantity = kube::Quantity::FromJson(v);
     if (!quantity.ok()) return Refuse(quantity.status().message());
     return json::Value(quantity->ToString());
   }

@@ -59,6 +59,21 @@ TEST_CASE("quantities parse and print as apimachinery's do") {
 }
 
 // Short whole numbers are parsed by other code than those with a fraction.
+TEST_CASE("a quantity in an object is a text, a number or nothing") {
+  const auto read = [](const std::string& text) {
+    const auto quantity = Quantity::FromJson(json::Parse(text).value());
+    return quantity.ok() ? quantity->ToString() : "refused";
+  };
+  CHECK(read(R"("100m")") == "100m");
+  CHECK(read("2") == "2");
+  CHECK(read("0.5") == "500m");
+  CHECK(read("null") == "0");
+  for (const char* wrong : {R"("")", R"("much")", "true", "{}", "[]"}) {
+    INFO(wrong);
+    CHECK(read(wrong) == "refused");
+  }
+}
+
 TEST_CASE("a fraction of zero changes nothing, whatever the number of digits and the suffix") {
   for (const char* suffix : {"",   "n",  "u",  "m",  "k",  "M",   "G",  "T",   "E",   "Ki",
                              "Mi", "Gi", "Ti", "Ei", "e3", "e-3", "E9", "e10", "e-9", "e-12"}) {
