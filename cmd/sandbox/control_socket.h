@@ -1,4 +1,5 @@
-// Lets `karmada-sandbox member ...` and `manager ...` steer a sandbox that runs in another process.
+// Lets `karmada-sandbox member ...` and `manager ...` steer a sandbox that runs in another process,
+// and `status` ask it.
 //
 // The running sandbox listens on the Unix socket control.sock in its directory. A client sends one
 // line and gets one line back: "ok" and a text for the user, or the error.

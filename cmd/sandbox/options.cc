@@ -7,9 +7,12 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "api/programs.h"
+#include "config/admission_flags.h"
 #include "config/command_line.h"
 #include "config/duration.h"
 #include "config/options.h"
+#include "config/permission_flags.h"
+#include "config/shadow_flags.h"
 
 namespace cmd {
 namespace {
@@ -160,18 +163,31 @@ ParsedCommandLine Refused(absl::string_view why) {
           {}};
 }
 
+// Returns why a controller manager that is started with such words does not run; "" if it does.
+std::string WhyNotRun(const config::Parsed& parsed, const config::PermissionFlags& permissions) {
+  const bool prints = parsed.outcome == config::Parsed::Outcome::kExit && parsed.exit_code == 0;
+  if (prints || permissions.asked) {
+    return "with these words the controller manager prints something and ends";
+  }
+  if (parsed.outcome != config::Parsed::Outcome::kExit) return "";
+  const absl::string_view why = absl::StripPrefix(parsed.output, "Error: ");
+  return std::string(why.substr(0, why.find('\n')));
+}
+
 // Takes over what the flags of the controller manager mean for the sandbox. kInvalidArgument when
-// they are not flags of the program that lies beside this one; another one is asked by nobody.
+// the program that lies beside this one would not run with them. Flags of another program are not
+// checked.
 absl::Status ReadManagerFlags(SandboxOptions& o) {
   std::vector<const char*> words = {api::kControllerManager};
   for (const std::string& flag : o.manager_flags) words.push_back(flag.c_str());
-  const config::Parsed parsed =
-      config::ParseCommandLine(static_cast<int>(words.size()), words.data());
-  if (parsed.outcome == config::Parsed::Outcome::kExit) {
+  config::AdmissionFlags admission;
+  config::PermissionFlags permissions;
+  config::ShadowFlags shadow;
+  const config::Parsed parsed = config::ParseCommandLine(
+      static_cast<int>(words.size()), words.data(), admission, permissions, shadow);
+  if (const std::string why = WhyNotRun(parsed, permissions); !why.empty()) {
     if (o.controller_manager != "auto") return absl::OkStatus();
-    const absl::string_view why = absl::StripPrefix(parsed.output, "Error: ");
-    return absl::InvalidArgumentError(
-        absl::StrCat("behind \"--\": ", why.substr(0, why.find('\n'))));
+    return absl::InvalidArgumentError(absl::StrCat("behind \"--\": ", why));
   }
   // karmada-webhook has this gate as well, and does the booking.
   o.fleet.enforce_quotas = parsed.options.gates.Enabled(config::Gate::kFederatedQuotaEnforcement);

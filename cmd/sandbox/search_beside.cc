@@ -30,7 +30,7 @@ constexpr char kProgram[] = "karmada-search";
 // Everything of its group and version.
 const std::string& Path() {
   static const auto& path =
-      *new std::string(absl::StrCat("/apis/", api::kSearchGroup, "/v1alpha1"));
+      *new std::string(absl::StrCat("/apis/", api::kSearchGroup, "/", api::kSearchVersion));
   return path;
 }
 

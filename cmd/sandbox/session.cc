@@ -111,7 +111,9 @@ absl::Status Session::CompleteMembers() {
 }
 
 absl::Status Session::StartSearch() {
-  ASSIGN_OR_RETURN(search_, SearchBeside::Start(*fleet_, directory_.path()));
+  ASSIGN_OR_RETURN(auto search, SearchBeside::Start(*fleet_, directory_.path()));
+  absl::MutexLock lock(&search_mu_);
+  search_ = std::move(search);
   return absl::OkStatus();
 }
 

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "cmd/sandbox/control_socket.h"
 #include "cmd/sandbox/daemon.h"
 #include "cmd/sandbox/directory_lock.h"
@@ -20,7 +22,7 @@
 
 namespace cmd {
 
-// A directory that only its owner can enter.
+// A directory. One that this class makes can be entered by its owner only.
 class PrivateDirectory {
  public:
   // `path` is created if need be; empty: a new directory under $XDG_RUNTIME_DIR or the directory
@@ -56,8 +58,11 @@ class Session {
 
   // Starts the karmada-search beside this program and wires it. REQUIRES: called once.
   absl::Status StartSearch();
-  // Returns nullptr when it was not started.
-  SearchBeside* search() { return search_.get(); }
+  // Returns nullptr while it has not been started. May be called on any thread.
+  SearchBeside* search() const {
+    absl::MutexLock lock(&search_mu_);
+    return search_.get();
+  }
 
   // Returns the arguments with which a controller manager is started on the control plane.
   std::vector<std::string> ManagerArguments() const;
@@ -80,12 +85,13 @@ class Session {
   DirectoryLock lock_;
   const std::vector<std::string> manager_flags_;
   std::string earlier_run_;
-  sandbox::EventLoop loop_;  // Of extras_.
+  sandbox::EventLoop loop_;  // Of extras_ and tokens_.
   std::unique_ptr<sandbox::Fleet> fleet_;
   std::vector<std::unique_ptr<sandbox::MemberExtras>> extras_;
   std::vector<std::unique_ptr<TokenSecrets>> tokens_;
   std::unique_ptr<Daemon> daemon_;
-  std::unique_ptr<SearchBeside> search_;
+  mutable absl::Mutex search_mu_;  // control_ reads search_ on its own thread.
+  std::unique_ptr<SearchBeside> search_ ABSL_GUARDED_BY(search_mu_);
   // Declared last, because it steers the fleet and the daemon.
   std::unique_ptr<ControlSocket> control_;
 };

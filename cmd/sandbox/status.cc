@@ -65,16 +65,19 @@ std::string Leader(sandbox::Fleet& fleet) {
   return lease.ok() ? (*lease)->spec()["holderIdentity"].ToString() : "";
 }
 
+std::string AnswersText(const json::Value& server, const Terminal& terminal) {
+  return server["answers"].AsBool() ? "answers" : terminal.Red("down");
+}
+
 std::string MemberLine(const json::Value& member, const Terminal& terminal) {
-  const bool answers = member["answers"].AsBool();
   const absl::string_view ready = member["ready"].AsString();
   const std::string karmada = !member["joined"].AsBool() ? terminal.Yellow("not joined")
                               : ready == "True"          ? "ready"
                               : ready.empty() ? terminal.Yellow("joined, not looked at yet")
                                               : terminal.Yellow("joined, not ready");
   return absl::StrFormat("  %-16s %s  %s, %s, %d nodes, %d pods\n", member["name"].AsString(),
-                         member["url"].AsString(), answers ? "answers" : terminal.Red("down"),
-                         karmada, member["nodes"].AsInt(), member["pods"].AsInt());
+                         member["url"].AsString(), AnswersText(member, terminal), karmada,
+                         member["nodes"].AsInt(), member["pods"].AsInt());
 }
 
 std::string ProgramLine(absl::string_view name, const json::Value& program,
@@ -113,14 +116,14 @@ json::Value StatusOf(Session& session) {
   manager.Set("flags", absl::StrJoin(session.ManagerArguments(), " "));
   json::Value status = json::Value::Object(
       {{"directory", session.directory().path()},
-       {"controlPlane",
-        json::Value::Object({{"url", fleet.control_plane().url()},
-                             {"kubeconfig", session.KubeconfigPath(kControlPlane)}})},
+       {"controlPlane", json::Value::Object({{"url", fleet.control_plane().url()},
+                                             {"kubeconfig", session.KubeconfigPath(kControlPlane)},
+                                             {"answers", Answers(fleet.control_plane().port())}})},
        {"members", std::move(members)},
        {"controllerManager", std::move(manager)}});
-  if (session.search() != nullptr) {
-    json::Value search = ProgramStatus(session.search()->daemon());
-    search.Set("url", session.search()->url());
+  if (SearchBeside* const beside = session.search(); beside != nullptr) {
+    json::Value search = ProgramStatus(beside->daemon());
+    search.Set("url", beside->url());
     status.Set("search", std::move(search));
   }
   return status;
@@ -128,13 +131,17 @@ json::Value StatusOf(Session& session) {
 
 std::string StatusText(const json::Value& status, const Terminal& terminal) {
   std::string out = absl::StrCat("The sandbox in ", status["directory"].AsString(), ":\n");
-  absl::StrAppendFormat(&out, "  %-16s %s  answers\n", kControlPlane,
-                        status["controlPlane"]["url"].AsString());
+  const json::Value& control_plane = status["controlPlane"];
+  absl::StrAppendFormat(&out, "  %-16s %s  %s\n", kControlPlane, control_plane["url"].AsString(),
+                        AnswersText(control_plane, terminal));
   for (const json::Value& member : status["members"].items()) out += MemberLine(member, terminal);
   const json::Value& manager = status["controllerManager"];
   out += ProgramLine(api::kControllerManager, manager, terminal);
   const absl::string_view leader = manager["leader"].AsString();
-  absl::StrAppend(&out, "  ", leader.empty() ? "nobody leads" : "leader: ", leader, "\n");
+  absl::StrAppend(&out, "    ", leader.empty() ? "nobody leads" : "leader: ", leader, "\n");
+  if (manager["state"].AsString() != "none") {
+    absl::StrAppend(&out, "    flags: ", manager["flags"].AsString(), "\n");
+  }
   if (!status["search"].is_null()) out += ProgramLine("karmada-search", status["search"], terminal);
   out.pop_back();
   return out;

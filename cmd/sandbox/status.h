@@ -12,9 +12,9 @@
 
 namespace cmd {
 
-// Returns {"directory": ..., "controlPlane": {"url", "kubeconfig"}, "members": [{"name", "url",
-// "kubeconfig", "answers", "joined", "ready", "nodes", "pods"}], "controllerManager": {"state",
-// "pid", "leader", "log", "flags"}, "search": {"state", "pid", "log", "url"}}. `state` is
+// Returns {"directory": ..., "controlPlane": {"url", "kubeconfig", "answers"}, "members": [{"name",
+// "url", "kubeconfig", "answers", "joined", "ready", "nodes", "pods"}], "controllerManager":
+// {"state", "pid", "leader", "log", "flags"}, "search": {"state", "pid", "log", "url"}}. `state` is
 // "running", "down" (stopped by a command), "ended" (by itself) or "none" (never started).
 json::Value StatusOf(Session& session);
 

@@ -101,6 +101,14 @@ TEST_CASE("wrong flags of the controller manager are refused before anything sta
       "behind \"--\": --feature-gates: unrecognized feature gate: Failovr; did you mean "
       "Failover?\n"));
   CHECK(Parse({"manager", "up", "--", "--v=4"}).exit_code == 2);
+  for (const char* word : {"--help", "--version", "version", "permissions"}) {
+    INFO(word);
+    const ParsedCommandLine ends = Parse({"up", "--", word});
+    CHECK(ends.exit_code == 2);
+    CHECK(absl::StrContains(ends.output,
+                            "behind \"--\": with these words the controller manager "
+                            "prints something and ends"));
+  }
   CHECK(Parse({"up", "--with-controller-manager", "off", "--", "--v=4"}).exit_code == 2);
   // Nobody knows the flags of another program.
   CHECK_FALSE(

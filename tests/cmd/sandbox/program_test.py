@@ -111,7 +111,8 @@ def check_steering(sandbox):
 
 def check_status(sandbox):
     code, said = sandbox.steer("status")
-    check("status for people", code == 0 and "member1" in said and "answers, " in said, code, said)
+    check("status for people", code == 0 and "member1" in said and "answers, " in said and "flags: --kubeconfig" in said,
+          code, said)
 
     def status():
         code, said = sandbox.steer("status", "-o", "json")
