@@ -190,22 +190,27 @@ TEST_CASE_METHOD(Fixture, "Clusters are looked up while another version begins t
   watching.emplace(management, "management", clock);
   watching->Feed(*queue);
   std::atomic<bool> is_over = false;
-  std::atomic<int> found = 0, looks = 0;
+  std::atomic<int> found = 0, wrong = 0;
   std::thread looks_up([&] {
-    do {
-      if (!watching->Named("w1").empty()) ++found;
-      ++looks;
-    } while (!is_over);
+    while (!is_over) {
+      const std::vector<kube::ObjectPtr> named = watching->Named("w1");
+      if (named.empty()) continue;
+      const bool is_right = named.size() == 1 && named[0]->key() == kube::ObjectKey{"fleet", "w1"};
+      ++(is_right ? found : wrong);
+    }
   });
+  kube::Resource version;
   for (int i = 0; i < 300; ++i) {
-    const kube::Resource version = Sources(absl::StrCat("v", i));
+    if (i > 0) watching->OnUnwatched(version.gvk);
+    version = Sources(absl::StrCat("v", i));
+    management->Put(version, kube::Object::Make(version.gvk, {"fleet", "w1"}));
+    management->Put(version, kube::Object::Make(version.gvk, {"fleet", "w2"}));
     watching->HandlerFor(version);
-    watching->OnUnwatched(version.gvk);
   }
+  CHECK(Eventually([&] { return found > 0; }));  // In the last version at the latest.
   is_over = true;
   looks_up.join();
-  CHECK(looks > 0);
-  CHECK(found == 0);
+  CHECK(wrong == 0);
 }
 
 // An ordinary back-off would have grown to 1000 s.

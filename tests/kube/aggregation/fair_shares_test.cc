@@ -1,5 +1,6 @@
 // What one user leaves to the others.
 #include <catch2/catch.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,20 +36,45 @@ TEST_CASE("requests in flight: what is heavy takes several places") {
   CHECK(Fill(in_flight, "second", second) == 2);
 }
 
-TEST_CASE("answers that are sent: the oldest of whoever has the most ends for a new one") {
+struct SentFixture {
+  static constexpr int kMost = 4;
   tests::FakeClock clock;
-  const auto answers = std::make_shared<SentAnswers>(4, clock);
-  std::string cut;
+  std::string cut;  // The owners of those that have been cut.
+  const std::shared_ptr<SentAnswers> answers = std::make_shared<SentAnswers>(kMost, clock);
   std::vector<std::shared_ptr<const void>> sent;
-  const auto add = [&](const std::string& owner) {
-    sent.push_back(answers->Add(owner, [&cut, owner](base::HttpResponse) { cut += owner; }));
-  };
-  add("a");
-  for (int i = 0; i < 3; ++i) add("b");
+  void Add(const std::string& owner) {
+    sent.push_back(answers->Add(owner, [this, owner](base::HttpResponse) { cut += owner; }));
+  }
+};
+
+TEST_CASE_METHOD(SentFixture,
+                 "answers that are sent: the oldest of whoever has the most ends for a new one") {
+  Add("a");
+  for (int i = 0; i < 3; ++i) Add("b");
   clock.Advance(SentAnswers::kLeast);
-  add("c");
+  Add("c");
   CHECK(cut == "b");
-  add("b");
+  Add("b");
+  CHECK(cut == "bb");
+}
+
+TEST_CASE_METHOD(SentFixture, "answers that are sent: one that has not had its time stays") {
+  for (int i = 0; i < kMost; ++i) Add("a");
+  clock.Advance(SentAnswers::kLeast - absl::Milliseconds(1));
+  Add("b");
+  CHECK(cut.empty());
+  clock.Advance(absl::Milliseconds(1));
+  Add("b");
+  CHECK(cut == "a");
+}
+
+TEST_CASE_METHOD(SentFixture,
+                 "answers that are sent: of four times as many one ends, however young it is") {
+  for (int i = 0; i < 4 * kMost; ++i) Add(i == 0 ? "a" : "b");
+  CHECK(cut.empty());
+  Add("c");
+  CHECK(cut == "b");
+  Add("c");
   CHECK(cut == "bb");
 }
 

@@ -7,16 +7,19 @@
 
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
 
 namespace kube::aggregation {
 namespace {
 
+constexpr absl::Duration kPatience = absl::Minutes(1);
+
 TEST_CASE("an exception ends the piece of work that throws it, and nothing else") {
+  absl::Notification done;
   WorkPool pool("test", 1, 10);
   CHECK(pool.Run([] { throw std::runtime_error("of the test"); }));
-  absl::Notification done;
   CHECK(pool.Run([&done] { done.Notify(); }));
-  done.WaitForNotification();
+  CHECK(done.WaitForNotificationWithTimeout(kPatience));
 }
 
 // Notes the owners in the order in which their work runs.
@@ -30,7 +33,8 @@ class Order {
   }
   std::string Await(size_t count) {
     const auto all = [&]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return text_.size() >= count; };
-    absl::MutexLock lock(&mu_, absl::Condition(&all));
+    absl::MutexLock lock(&mu_);
+    mu_.AwaitWithTimeout(absl::Condition(&all), kPatience);
     return text_;
   }
 
@@ -47,7 +51,7 @@ TEST_CASE("owners have their turns one after the other") {
     begun.Notify();
     go.WaitForNotification();
   });
-  begun.WaitForNotification();
+  CHECK(begun.WaitForNotificationWithTimeout(kPatience));
   for (int i = 0; i < 4; ++i) CHECK(pool.Run("a", order.Work('a')));
   CHECK(pool.Run("b", order.Work('b')));
   CHECK(pool.Run("c", order.Work('c')));
@@ -62,7 +66,7 @@ TEST_CASE("one owner leaves as many places in the queue to the others as he has"
     begun.Notify();
     go.WaitForNotification();
   });
-  begun.WaitForNotification();
+  CHECK(begun.WaitForNotificationWithTimeout(kPatience));
   const auto fill = [&](const char* owner) {
     int count = 0;
     while (pool.Run(owner, [] {})) ++count;
@@ -82,7 +86,7 @@ TEST_CASE("one owner leaves half of the threads to the others") {
     CHECK(pool.Run("a", [&] { go.WaitForNotification(); }));
   }
   CHECK(pool.Run("b", [&] { other.Notify(); }));
-  other.WaitForNotification();
+  CHECK(other.WaitForNotificationWithTimeout(kPatience));
   go.Notify();
 }
 
