@@ -1,5 +1,5 @@
-// Which taints a cluster has after all ClusterTaintPolicies were applied to it, and by which of
-// them workloads have to leave it until then.
+// Which taints a cluster has after all ClusterTaintPolicies were applied to it, and which NoExecute
+// taints evict before that.
 #ifndef API_WANTED_TAINTS_H_
 #define API_WANTED_TAINTS_H_
 

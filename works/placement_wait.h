@@ -29,7 +29,7 @@ class PlacementWait {
   // A scheduler that finds no cluster leaves no trace of its look, so the wait ends by itself, also
   // if the binding changes meanwhile. Only the end of an eviction task begins it again.
   static constexpr absl::Duration kPatience = absl::Seconds(10);
-  // Of more bindings that wait at once, all are forgotten.
+  // When more wait at once, all are forgotten.
   static constexpr size_t kMostBindings = 100'000;
 
   // How long after its start a loop that looks at every binding may not have seen them all.

@@ -51,7 +51,7 @@ void HttpConnection::Wake() {
 }
 
 void HttpConnection::CutSoon() {
-  // As in Wake.
+  // Null while the connection is being destroyed.
   if (auto self = weak_from_this().lock()) self->Cut();
 }
 

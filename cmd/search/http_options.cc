@@ -28,8 +28,9 @@ constexpr uint64_t kMaxUnknownBody = 16 << 10;
 constexpr size_t kMaxBodies = 32 << 20;
 // Heads that are being received. Each of them is kept twice.
 constexpr size_t kMaxHeads = 16 << 20;
-// What waits for all clients together. A list that is read keeps less than 0.4 MB, so these are
-// more lists than may be sent at once.
+// What waits for all clients together. A list keeps less than 0.4 MB for a client that reads
+// slowly, so some 700 of them fill it, which is fewer than may be sent at once; then those are cut
+// that take nothing.
 constexpr size_t kMaxOutputs = 256 << 20;
 
 // A certificate for whoever gives none; nobody can verify it.

@@ -81,7 +81,7 @@ void AddServingFlags(CLI::App& app, ServingOptions& s) {
       ->default_str("VersionTLS12");
   AddDuration(
       app, "--request-timeout", s.request_timeout,
-      "how long a request may take that is no watch, session, log or list that is passed on");
+      "how long a request may take that is not a watch, session, log or list that is passed on");
   AddValue(app, "--min-request-timeout", s.min_request_timeout_seconds,
            "seconds that watches get at least; twice as many at most");
   AddValue(app, "--max-requests-inflight", s.max_in_flight,
@@ -94,7 +94,7 @@ void AddServingFlags(CLI::App& app, ServingOptions& s) {
            "threads that receive and send, and as many that write watches; 0: one for each "
            "processor, two to eight");
   AddValue(app, "--goaway-chance", s.goaway_chance,
-           "probability with which an answer closes its connection, so that clients spread anew");
+           "probability with which an answer closes its connection, so that clients spread again");
   AddDuration(app, "--shutdown-delay-duration", s.shutdown_delay,
               "how long the service goes on, not ready, after the signal to stop");
 }

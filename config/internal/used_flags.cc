@@ -123,7 +123,7 @@ void AddClusterFlags(CLI::App& app, Options& o) {
   AddDuration(app, "--graceful-eviction-timeout", o.graceful_eviction_timeout,
               "how long a workload that is moved stays in its old cluster at most");
   AddDuration(app, "--federated-resource-quota-sync-period", o.quota_sync_period,
-              "how often FederatedResourceQuotas are added up anew");
+              "how often FederatedResourceQuotas are added up again");
   AddSwitch(app, "--member-server-side-apply", o.server_side_apply,
             "put objects into members by server-side apply, where the template's annotation "
             "resourcetemplate.karmada.io/server-side-apply does not say otherwise");
@@ -153,7 +153,7 @@ void AddEvictionFlags(CLI::App& app, Options& o) {
 void AddAutoscalingFlags(CLI::App& app, Options& o) {
   PodAutoscaling& a = o.pod_autoscaling;
   AddDuration(app, "--horizontal-pod-autoscaler-sync-period", a.sync_period,
-              "how often the target of each FederatedHPA is scaled anew");
+              "how often the target of each FederatedHPA is computed again");
   AddValue(app, "--horizontal-pod-autoscaler-tolerance", a.tolerance,
            "by how much a metric may differ from its target without a change: 0.1 is ten percent");
   AddDuration(app, "--horizontal-pod-autoscaler-downscale-stabilization", a.downscale_stabilization,

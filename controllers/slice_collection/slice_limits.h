@@ -38,8 +38,7 @@ inline constexpr size_t kMaxSlicesOfService = 100;
 // are 625 MiB at most, of the 2 GB that etcd stores by default.
 inline constexpr size_t kMaxSlicesOfMember = 10'000;
 
-// By namespace, the text by which the last one that is chosen is ordered; of one that is not there,
-// none is.
+// Maps a namespace to the sort key of its last chosen slice; a namespace without an entry has none.
 using LastOfNamespaces = std::map<std::string, std::string>;
 
 // Thread-safe. What it remembers, for a second, saves it from sorting a large Service for each of

@@ -30,8 +30,8 @@ class HandlerChain {
   struct Options {
     absl::Duration request_timeout = absl::Seconds(60);  // --request-timeout
     // --max-requests-inflight and --max-mutating-requests-inflight; 0 is no limit. An answer in
-    // pieces that has begun does not count any more. Of these there may be max_in_flight, too; the
-    // oldest of whoever has the most is cut for a new one. Of requests in flight and of
+    // pieces that has begun does not count any more: it is one of the SentAnswers, of which there
+    // may be max_in_flight, too, before some are cut. Of requests in flight and of
     // long-running ones each user leaves as many to the others as he has (base::Shares); members
     // of system:masters have no limit.
     int max_in_flight = 400;

@@ -12,10 +12,10 @@
 
 namespace kube {
 
-// A server may answer each page of a list with one more continue token, for ever; a faulty one may
-// give back the token that it got, or send the same objects again. Nothing else ends such a list.
-// How many objects a list has is no limit: that a list is long is not a fault. One budget belongs
-// to one list. Not thread-safe.
+// A faulty server may answer each page of a list with one more continue token, for ever, may give
+// back the token that it got, or send the same objects again. A list is given up when a token comes
+// again with a page that has no new object, after kMostBarrenPages, or after kLongest. It is never
+// given up because it is long. One budget belongs to one list. Not thread-safe.
 class ListBudget {
  public:
   // Pages in a row without an object that has not come before. A server that filters behind its

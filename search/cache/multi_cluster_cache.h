@@ -95,7 +95,8 @@ class MultiClusterCache {
     absl::Duration history = absl::Seconds(75);
     size_t history_bytes = 8 << 20;  // Per resource and cluster.
     // Asked before the first list of a cache begins. While this is an error, which says why, the
-    // cache stays unread; it is tried again every ten seconds. Optional.
+    // cache stays unread; it is tried again after pauses that become longer (GrowthPause), one
+    // cache after the other. Optional.
     std::function<absl::Status()> may_grow;
     // Fields of a resource that are kept as values, for selectors: {"spec.nodeName"}. Optional.
     std::function<std::vector<std::string>(const kube::Resource&)> fields;

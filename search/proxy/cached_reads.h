@@ -27,7 +27,7 @@ struct Holders {
 struct ReadTerms {
   std::string cluster;  // Limits the answer to one member; "": all.
   // An answer that would lack a member's objects, or show them older than demanded, is refused with
-  // a 503. Of a watch that goes for its beginning.
+  // a 503. For a watch this concerns its beginning only.
   bool complete = false;
 };
 

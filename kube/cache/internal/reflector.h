@@ -32,7 +32,7 @@ class Reflector final : public Informer,
  public:
   struct Lanes {
     std::shared_ptr<TaskPool::Lane> lists;
-    // For AskState and CatchUp, also of readers who ask when the informer has ended.
+    // For AskState and CatchUp; an AskState after the end is answered with kUnavailable.
     std::shared_ptr<TaskPool::Lane> questions;
     // For the starts of watches, which do not block.
     std::shared_ptr<TaskPool::Lane> watches;

@@ -41,7 +41,7 @@ class GrowthPause {
   void Reset() { *this = GrowthPause(); }
 
  private:
-  // So long a first list is waited for.
+  // How long a first list is waited for.
   static constexpr absl::Duration kPatience = absl::Minutes(5);
 
   absl::Status why_;  // OK while everything has fitted.

@@ -22,8 +22,6 @@ namespace {
 
 constexpr char kEverything[] = "karmada";
 constexpr char kProxy[] = "proxy";
-// api::kClusterHeader, as names of headers are compared.
-constexpr char kLowerClusterHeader[] = "x-karmada-cluster";
 
 // Takes the first segment of an escaped path off; the rest is empty or begins with a slash.
 absl::string_view TakeSegment(absl::string_view& path) {
@@ -72,12 +70,13 @@ absl::Status TakeCluster(InnerRequest& inner, std::string& query) {
     std::erase_if(inner.request.query,
                   [](const auto& pair) { return pair.first == api::kClusterParameter; });
   }
-  for (const absl::string_view value :
-       kube::aggregation::ValuesOf(inner.request, kLowerClusterHeader)) {
+  // As names of headers are compared.
+  const std::string header = absl::AsciiStrToLower(api::kClusterHeader);
+  for (const absl::string_view value : kube::aggregation::ValuesOf(inner.request, header)) {
     chosen.emplace_back(value);
   }
-  kube::aggregation::RemoveFields(
-      inner.request, [](absl::string_view name) { return name == kLowerClusterHeader; });
+  kube::aggregation::RemoveFields(inner.request,
+                                  [&](absl::string_view name) { return name == header; });
   for (const std::string& name : chosen) RETURN_IF_ERROR(Choose(name, inner));
   return absl::OkStatus();
 }

@@ -30,7 +30,6 @@ std::string WatchErrorLine(const absl::Status& status);
 // One watch. It lives as long as the stream or the cache's watch has work for it. Thread-safe.
 class WatchPump : public std::enable_shared_from_this<WatchPump> {
  public:
-  // REQUIRES: `pool` outlives the pump's work.
   // REQUIRES: the pool and the texts outlive the watch.
   WatchPump(const ReadRequest& read, kube::aggregation::WorkPool& pool, EventTexts& texts);
 
@@ -61,7 +60,7 @@ class WatchPump : public std::enable_shared_from_this<WatchPump> {
   kube::server::WatchEncoder encoder_;         // Of the run.
   kube::aggregation::WorkPool& pool_;
   EventTexts& texts_;
-  // Of the run: what was taken of the watch, of which that from next_ on is not written.
+  // The events that this run has taken; those from next_ on are not written yet.
   std::vector<MergedEvent> taken_;
   size_t next_ = 0;
   bool ended_ = false;  // Nothing comes behind it.

@@ -1,4 +1,4 @@
-// Of reads the body once and notes the places to translate; For applies the translation for one
+// Of() reads the body once and notes the places to translate; For() applies the translation for one
 // member. JSON (and YAML, which becomes JSON text under its own content type when something in it
 // has to change) is edited by the places of its bytes. A JSON patch is an array of operations;
 // their values are documents, or parts of one, by their paths; operations on the annotation alone
