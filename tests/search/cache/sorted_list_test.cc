@@ -150,7 +150,10 @@ TEST_CASE("what is kept of a sorted list is limited") {
     f.Server("m1").Put(kPods, pod);
   }
   const auto m1 = f.cache().Find("m1", kPods.gvr());
-  REQUIRE(tests::Eventually([&] { return m1->size() == enough + 2; }));
+  while (m1->size() < enough + 2) {  // A busy machine takes long for so many large objects.
+    const size_t before = m1->size();
+    REQUIRE(tests::Eventually([&] { return m1->size() > before; }));
+  }
   const SortOrder order = Order(absl::StrJoin(keys, ","));
   CHECK(absl::IsInvalidArgument(ListSorted(f.cache(), {.gvr = kPods.gvr()}, order).status()));
   CHECK(ListSorted(f.cache(), {.gvr = kPods.gvr(), .limit = 500}, order)->size() == 500);
