@@ -7,11 +7,13 @@
 // seen, so that it meets a conflict rather than undo another change. What the member has refused as
 // invalid waits in refusals_ before it is sent again.
 //
-// The informer holds objects with Karmada's label. Two kinds of objects are not in it although they
-// are Karmada's: those whose creation was not answered and has not been delivered either, and those
-// from which somebody in the member has removed the label. So before a missing object counts as
-// gone for good, the server is asked; and an object without the label is Karmada's as long as its
-// annotations name the Work of the manifest. An update puts the label back.
+// The informer holds objects with Karmada's label. Three kinds of objects are not in it although
+// they are Karmada's: those whose creation was not answered and has not been delivered either,
+// those from which somebody in the member has removed the label, and those for which there is no
+// memory (Informer::LeavesOut; the server is then asked for each object that is missing). So before
+// a missing object counts as gone for good, the server is asked; and an object without the label is
+// Karmada's as long as its annotations name the Work of the manifest. An update puts the label
+// back.
 //
 // Where server-side apply is asked for (configuration.h), the update sends what the manifest has,
 // and fields of others stay although the manifest lacks them. Before it applies, it hands the
@@ -120,7 +122,9 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::FindAt(const Place& place,
   if (kube::IsNoSuchKind(synced)) return FindAtServer(place, manifest, stop);
   RETURN_IF_ERROR(base::Annotate(synced, "listing ", informer->resource().gvr().ToString(),
                                  " in cluster ", place.cluster));
-  return informer->store().Find(manifest.key());
+  const bool leaves_out = informer->LeavesOut();
+  kube::ObjectPtr held = informer->store().Find(manifest.key());
+  return held == nullptr && leaves_out ? FindAtServer(place, manifest, stop) : held;
 }
 
 absl::Status MemberObjects::AwaitFirstList(const kube::Informer& informer,

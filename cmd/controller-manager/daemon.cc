@@ -104,6 +104,7 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o,
   }
   m.informer_threads = std::move(threads);
   m.member_bytes = bytes;
+  m.unfiltered_share = 0.75;
   m.on_bytes_exceeded = std::move(on_full);
   m.qps = o.cluster_api_qps;
   m.burst = o.cluster_api_burst;

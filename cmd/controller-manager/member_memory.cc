@@ -18,9 +18,9 @@ void ReportMemberBytes(const std::string& cluster, int64_t bytes,
   events.Record(api::kMemberController, kube::InvolvedObject::Of(*object),
                 kube::EventType::kWarning, api::reason::kClusterMemoryExceeded,
                 absl::StrCat("What is kept of the objects of cluster(", cluster,
-                             ") takes more than ", bytes / kMebibyte,
-                             " MiB of memory, so they are not followed further. Find out what "
-                             "fills the cluster, or raise --cluster-memory-mib."));
+                             ") would take more than ", bytes / kMebibyte,
+                             " MiB of memory, so some are left out. Find out what fills the "
+                             "cluster, or raise --cluster-memory-mib."));
 }
 
 void CountMemberBytes(const std::string& cluster, metrics::Registry& registry) {

@@ -107,7 +107,9 @@ absl::Status MemberInventory::Await(const std::string& cluster, const kube::Info
     if (clock.SteadyNow() >= deadline) return absl::DeadlineExceededError("still listing");
     if (!clock.SleepFor(kInventoryPoll, stop)) return absl::CancelledError("stopping");
   }
-  return absl::OkStatus();
+  // A sum without what is left out would be too small.
+  if (!informer.LeavesOut()) return absl::OkStatus();
+  return absl::ResourceExhaustedError("there is not enough memory for all objects of the kind");
 }
 
 bool MemberInventory::IsInUse(const std::string& cluster, const kube::Informer& informer) const {

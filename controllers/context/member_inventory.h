@@ -67,7 +67,8 @@ class MemberInventory {
   // Waits until an informer of InformerFor has synced. kAborted: it has ended, because of SetReads
   // or a reconnection, and InformerFor returns another one. Any other error, kDeadlineExceeded
   // after half a minute, means that it has not synced: there is no point in waiting longer after a
-  // list has failed, since the member may be gone.
+  // list has failed, since the member may be gone. kResourceExhausted: it has, but there is no
+  // memory for all objects (Informer::LeavesOut).
   absl::Status Await(const std::string& cluster, const kube::Informer& informer,
                      const base::Clock& clock, const base::StopToken& stop) const;
 

@@ -104,7 +104,12 @@ StillIn TerminatingIn(works::MemberObjects& objects) {
     const auto informer = objects.InformerFor(std::string(cluster), reference.gvk(), {});
     if (!informer.ok()) return false;
     if (!(*informer)->HasSynced()) return (*informer)->last_error().ok();
-    const kube::ObjectPtr object = (*informer)->store().Find(reference.key());
+    const bool leaves_out = (*informer)->LeavesOut();
+    kube::ObjectPtr object = (*informer)->store().Find(reference.key());
+    if (object == nullptr && leaves_out) {
+      const kube::Object named = kube::Object::Make(reference.gvk(), reference.key());
+      object = objects.Find(std::string(cluster), named, {}).value_or(nullptr);
+    }
     return object != nullptr && object->IsDeleting();
   };
 }

@@ -7,7 +7,8 @@
 // only queue slices.
 //
 // While the member's kinds have not been listed, a slice that is missing means nothing, and the
-// pass ends: everything is looked at after the lists (slice_watches.cc). A change within a second
+// pass ends: everything is looked at after the lists (slice_watches.cc). While objects are left out
+// of the lists for lack of memory, no claim is taken off. A change within a second
 // after the collector's last write waits for the rest of that second; the pass then writes what the
 // slice is by that time. A Work that is being deleted, and one that somebody changes or deletes by
 // hand, bring the slice back by their own events. A failure that repeating cannot end (a Work
@@ -31,6 +32,9 @@
 
 namespace controllers {
 namespace {
+
+// When it is looked again whether a slice is gone, or is only left out of the cache.
+constexpr absl::Duration kUntilThereIsRoom = absl::Minutes(1);
 
 // Returns whether the same write of the same slice fails again.
 bool IsLasting(const kube::Object& slice, const absl::Status& failure) {
@@ -161,6 +165,7 @@ absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request
   const kube::ObjectPtr work = client.Find(api::Works(), work_key);
   // The end of the Work brings the slice back.
   if (work != nullptr && work->IsDeleting()) return kube::Action::Done();
+  const bool leaves_out = listed->LeavesOut();
   const kube::ObjectPtr slice = listed->slices->store().Find(request.key);
   const bool wanted = IsCollected(request.cluster, slice.get(), *listed);
   const bool has_work = work != nullptr && api::IsCollectedBy(*work, collection_.collector) &&
@@ -175,6 +180,8 @@ absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request
   if (wanted && !works::TakesWorks(client, cluster)) return kube::Action::Done();
   const absl::Duration pause = pace_.PauseFor(work_key);
   if (pause > absl::ZeroDuration()) return kube::Action::After(pause);
+  // The slice, or the export of its Service, may be there without room for it here.
+  if (!wanted && leaves_out) return kube::Action::After(kUntilThereIsRoom);
   if (!wanted && AwaitsDemand(*work, slice.get(), *listed)) return kube::Action::Done();
   if (!wanted) {
     return Finish(request, nullptr, works_.TakeOff(work, collection_.collector, stop));

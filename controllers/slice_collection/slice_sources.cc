@@ -186,6 +186,10 @@ size_t SliceSources::Listed::WeightOf(const kube::ObjectKey& service) const {
   return sum;
 }
 
+bool SliceSources::Listed::LeavesOut() const {
+  return slices->LeavesOut() || (exports != nullptr && exports->LeavesOut());
+}
+
 size_t SliceSources::Listed::Weight() const {
   size_t sum = slices->store().size();
   for (size_t i = 2, more = sum; more > 0; ++i, sum += more) {

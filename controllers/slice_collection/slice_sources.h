@@ -76,6 +76,9 @@ class SliceSources {
     size_t WeightOf(const kube::ObjectKey& service) const;
     // Returns what all slices weigh, also those of Karmada and of no Service.
     size_t Weight() const;
+    // Returns whether something may be missing that the member has (Informer::LeavesOut). Ask it
+    // before the informers.
+    bool LeavesOut() const;
   };
   // Returns nothing while the kinds have not been listed.
   std::optional<Listed> ListedIn(const std::string& cluster) const;

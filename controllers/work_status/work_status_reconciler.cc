@@ -144,9 +144,11 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
                                                    const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> informer,
                    deps_.objects.InformerFor(request.cluster, request.gvk, stop));
+  const bool is_whole = informer->HasSynced() && !informer->LeavesOut();
   observed.object = informer->store().Find(request.key);
-  // After a reconnect, an empty cache does not mean that the object is gone.
-  if (observed.object == nullptr && !informer->HasSynced()) {
+  // After a reconnect, an empty cache does not mean that the object is gone; nor does one that had
+  // no room for it.
+  if (observed.object == nullptr && !is_whole) {
     ASSIGN_OR_RETURN(
         observed.object,
         deps_.objects.Find(request.cluster, kube::Object::Make(request.gvk, request.key), stop));

@@ -74,10 +74,9 @@ absl::StatusOr<ObjectPtr> ClusterClient::Get(const Resource& r, const ObjectKey&
                                              const base::StopToken& stop) {
   const std::shared_ptr<Informer> informer = informers_.Find(r);
   if (informer != nullptr && informer->HasSynced()) {
+    const bool holds_all = informer->HoldsAll();  // Asked first: see Informer::LeavesOut.
     if (ObjectPtr held = informer->store().Find(key)) return held;
-    if (informer->HoldsAll()) {
-      return GoneError(r, key);
-    }
+    if (holds_all) return GoneError(r, key);
   }
   ASSIGN_OR_RETURN(Object object, client_.Get(r, key, stop));
   return Share(std::move(object));

@@ -71,8 +71,8 @@ class ClusterClient {
   // Returns the number of these objects without copying them.
   size_t CountByIndex(const Resource& r, absl::string_view index, absl::string_view value);
   // Reads from the cache when there is an informer (this call starts none) and it has synced, else
-  // by a live GET; a miss in a cache with a label selector also asks the server. kNotFound when the
-  // object does not exist.
+  // by a live GET; a miss in a cache that does not hold all (Informer::HoldsAll) also asks the
+  // server. kNotFound when the object does not exist.
   absl::StatusOr<ObjectPtr> Get(const Resource& r, const ObjectKey& key,
                                 const base::StopToken& stop);
 

@@ -56,6 +56,8 @@ class EncodedObject : public Object {
   // The memory that the object takes, which is charged to the dictionary's budget as long as the
   // object lives: with the kept values, as if no two objects shared any. 0 without a budget.
   size_t memory() const { return memory_; }
+  // Null without one.
+  const TextDictionary* dictionary() const { return dictionary_.get(); }
 
   // The places in the text that edits need.
   struct Places {

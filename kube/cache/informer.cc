@@ -64,14 +64,19 @@ struct InformerSet::Impl {
   std::map<Gvr, InformerOptions> options ABSL_GUARDED_BY(mu);
   std::map<Gvr, ReflectorPtr> informers ABSL_GUARDED_BY(mu);
   internal::Reflector::Memory memory ABSL_GUARDED_BY(mu);
+  // An informer continues with the dictionary of the one that was there before, so that it can take
+  // over its texts (InformerOptions::held).
+  std::map<Gvr, std::weak_ptr<TextDictionary>> dictionaries ABSL_GUARDED_BY(mu);
   bool ageing ABSL_GUARDED_BY(mu) = false;
   bool stopped ABSL_GUARDED_BY(mu) = false;
 
   ReflectorPtr Create(const Resource& r) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
     const auto own = options.find(r.gvr());
+    const InformerOptions& chosen = own == options.end() ? default_options : own->second;
     auto informer = std::make_shared<internal::Reflector>(
-        r, own == options.end() ? default_options : own->second,
-        internal::Reflector::Environment{client, clock, lanes, failures, memory});
+        r, chosen,
+        internal::Reflector::Environment{client, clock, lanes, failures, memory,
+                                         chosen.keep_text ? DictionaryOf(r) : nullptr});
     if (stopped) {
       informer->Stop();
       return informer;
@@ -79,6 +84,17 @@ struct InformerSet::Impl {
     if (!std::exchange(ageing, true)) ScheduleAgeing();
     informer->Start();
     return informer;
+  }
+
+  std::shared_ptr<TextDictionary> DictionaryOf(const Resource& r)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    std::weak_ptr<TextDictionary>& known = dictionaries[r.gvr()];
+    std::shared_ptr<TextDictionary> dictionary = known.lock();
+    if (dictionary == nullptr || dictionary->budget() != memory.budget.get()) {
+      dictionary = std::make_shared<TextDictionary>(memory.budget);
+      known = dictionary;
+    }
+    return dictionary;
   }
 
   void ScheduleAgeing() {
@@ -160,9 +176,9 @@ void InformerSet::Resync() const {
 }
 
 void InformerSet::SetBudget(std::shared_ptr<base::ByteBudget> budget,
-                            std::function<void()> on_exceeded) {
+                            std::function<void()> on_exceeded, double share) {
   absl::MutexLock lock(&impl_->mu);
-  impl_->memory = {std::move(budget), std::move(on_exceeded)};
+  impl_->memory = {std::move(budget), std::move(on_exceeded), share};
 }
 
 void InformerSet::Stop() {

@@ -80,6 +80,10 @@ struct InformerOptions {
   bool keep_text = false;
   // With keep_text: an annotation that is left out of the text (EncodedObject::Make).
   std::string own_annotation;
+  // With keep_text: returns an object that is held elsewhere anyway, null if there is none. Where
+  // the first list brings one with an equal text, that one is stored, so that it is not there, and
+  // charged, twice. Called on any thread. Optional.
+  std::function<ObjectPtr(const ObjectKey& key)> held;
 };
 
 // Thread-safe.
@@ -89,8 +93,15 @@ class Informer {
   virtual const Resource& resource() const = 0;
   virtual const Store& store() const = 0;
   // Returns whether the store holds every object of the resource (no label selector, no choice of
-  // namespaces), so that an object which is missing from a synced store does not exist.
+  // namespaces, none left out), so that an object which is missing from a synced store does not
+  // exist.
   virtual bool HoldsAll() const { return true; }
+  // Returns whether objects that the store should hold are left out because there is no room for
+  // them (InformerSet::SetBudget), or are there in a former state. Then nothing may be concluded
+  // from the absence of an object: who would delete, make or count because of it asks the server,
+  // or waits. Ask this before the store, which may be filled up in between. A deletion that a
+  // handler is called for is one.
+  virtual bool LeavesOut() const { return false; }
   virtual void AddIndex(const std::string& name, IndexFn fn) = 0;
   // Existing objects are replayed as initial adds before this returns (when called inside a handler
   // of this informer: after that handler). The returned id is for RemoveHandler; once that has
@@ -101,14 +112,16 @@ class Informer {
   // Calls on_resync of each handler for each object in the store, between two changes. Returns when
   // that is done, or when another thread is going to do it.
   virtual void Resync() {}
-  // Returns whether the first list has been stored and its handlers called.
+  // Returns whether the first list has been stored, as a whole, and its handlers called. What the
+  // server has had since may be left out: see LeavesOut.
   virtual bool HasSynced() const = 0;
   // kDeadlineExceeded or kCancelled when it did not sync; the message contains the last error of a
   // list.
   virtual absl::Status WaitForSync(base::SteadyTime deadline,
                                    const base::StopToken& stop) const = 0;
   // Returns why the last list or watch failed, or the last request for CatchUp or AskState; OK if
-  // they did not fail, or the server has accepted a later one.
+  // they did not fail, or the server has accepted a later one, unless objects are left out
+  // (LeavesOut): that is kResourceExhausted.
   virtual absl::Status last_error() const = 0;
   // Returns how far the store is complete. Changes by Written do not count.
   virtual Progress progress() const { return {}; }
@@ -189,11 +202,17 @@ class InformerSet {
   std::vector<std::shared_ptr<Informer>> All() const;
   // Calls Resync of all informers.
   void Resync() const;
-  // Charges what the objects of informers take that are created afterwards. An object of a watch or
-  // a list that would exceed the budget is not stored and ends the watch, or the list; last_error()
-  // says so, `on_exceeded` is called each time, and lists are tried again as after any failure.
-  // What is stored stays. `on_exceeded` must not block.
-  void SetBudget(std::shared_ptr<base::ByteBudget> budget, std::function<void()> on_exceeded);
+  // Charges what the objects of informers take that are created afterwards, which may share the
+  // budget with other sets. New objects are stored as long as what has been charged is less than
+  // fifteen sixteenths of the budget, or of this `share` of it, above 0 and at most 1; the rest is
+  // for those that are held and grow. An object without room is left out: Informer::LeavesOut. The
+  // kind is listed again after some seconds, later every few minutes, until nothing is left out. A
+  // kind whose first list does not fit gives back what it has taken (handlers see the objects
+  // deleted), does not sync, and tries again at the same times. last_error() says so, and
+  // `on_exceeded` is called each time that a list leaves something out, or the watch does for the
+  // first time since. `on_exceeded` must not block.
+  void SetBudget(std::shared_ptr<base::ByteBudget> budget, std::function<void()> on_exceeded,
+                 double share = 1);
   // Ends all watches; afterwards no handler is called. Must not be called in a handler.
   void Stop();
 

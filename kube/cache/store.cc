@@ -255,6 +255,13 @@ ObjectPtr Store::Remove(const ObjectKey& key, const Object* deleted) {
   return held;
 }
 
+void Store::Clear() {
+  std::vector<ObjectPtr> freed;  // After the unlock.
+  absl::MutexLock lock(&impl_->mu);
+  freed = Contents(impl_->objects);
+  for (const ObjectPtr& held : freed) impl_->Erase(held);
+}
+
 void Store::AgeTombstones() {
   TombstoneTable expired;
   absl::MutexLock lock(&impl_->mu);

@@ -77,6 +77,9 @@ class Store {
   // removed object.
   ObjectPtr Remove(const ObjectKey& key, const Object* deleted);
 
+  // Forgets all objects, as if they had never been stored: no deletion is remembered.
+  void Clear();
+
   // Forgets the deletions that were remembered before the previous call. Call it at intervals
   // longer than any write takes to be answered.
   void AgeTombstones();

@@ -71,6 +71,12 @@ struct WatchCache::Impl {
   bool replacing = true;  // True until the first list of a new informer has ended.
 
   void Note(const ObjectPtr& object, bool deleted) {
+    // What is not pending at the end of a first list is gone. A list that does not fit into the
+    // memory takes all back, and must not stay here.
+    if (deleted && replacing) {
+      pending.erase(object->key());
+      return;
+    }
     internal::PendingChange& change = pending[object->key()];
     change.last = object;
     change.deleted = deleted;

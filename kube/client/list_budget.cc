@@ -34,4 +34,8 @@ absl::Status ListBudget::Spend(const ListPage& page) {
   return GivenUp(absl::StrCat("has not ended after ", absl::FormatDuration(kLongest)));
 }
 
+size_t ListBudget::bytes() const {
+  return (tokens_.capacity() + objects_.capacity()) * (sizeof(size_t) + 1);
+}
+
 }  // namespace kube

@@ -30,12 +30,14 @@ class ListBudget {
   // Counts a page. kFailedPrecondition, with the reason, when the list repeats itself or takes too
   // long.
   absl::Status Spend(const ListPage& page);
+  // Returns how much memory it takes, roughly: some ten bytes for each object. The server chooses
+  // how many there are, also of those that its reader has no use for.
+  size_t bytes() const;
 
  private:
   const base::Clock* clock_;
   base::SteadyTime start_;
-  // Hashes of the tokens, and of the objects by namespace and name, as they are stored: what is not
-  // stored, and so counts nowhere else, must not grow.
+  // Hashes of the tokens, and of the objects by namespace and name.
   absl::flat_hash_set<size_t> tokens_;
   absl::flat_hash_set<size_t> objects_;
   int barren_pages_ = 0;

@@ -45,9 +45,9 @@ class Member : public MemberCluster {
         client_(raw_, mapper_, informers_) {}
 
   void SetBudget(const std::shared_ptr<base::ByteBudget>& budget,
-                 const std::function<void()>& on_exceeded) {
+                 const std::function<void()>& on_exceeded, double unfiltered_share) {
     informers_.SetBudget(budget, on_exceeded);
-    unfiltered_.SetBudget(budget, on_exceeded);
+    unfiltered_.SetBudget(budget, on_exceeded, unfiltered_share);
   }
 
   const std::string& name() const override { return name_; }
@@ -142,9 +142,10 @@ struct ClusterSet::Impl {
                                                          std::move(client), clock, registry,
                                                          options.informer_threads, discoveries});
     if (budget != nullptr) {
-      member->SetBudget(budget, [cluster, report = options.on_bytes_exceeded] {
+      const auto on_exceeded = [cluster, report = options.on_bytes_exceeded] {
         if (report) report(cluster);
-      });
+      };
+      member->SetBudget(budget, on_exceeded, options.unfiltered_share);
     }
     if (options.on_new) options.on_new(*member);
     return member;

@@ -55,7 +55,10 @@ class ClusterSet {
     // The most bytes that the objects and unfinished events of one member may take; 0: no limit.
     // See InformerSet::SetBudget.
     int64_t member_bytes = 0;
-    // Called each time that this makes a watch or a list of the member end. Must not block.
+    // The part of them that the objects of unfiltered() may take, so that they leave room for those
+    // of client().
+    double unfiltered_share = 1;
+    // Called when objects of the member have no room. Must not block.
     std::function<void(const std::string& cluster)> on_bytes_exceeded;
     // Called with each new member before anybody else sees it, to set informer defaults. Optional.
     std::function<void(MemberCluster&)> on_new;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "base/byte_budget.h"
 #include "kube/client/errors.h"
 #include "tests/support/members_fixture.h"
 #include "tests/support/scripted_interpreter.h"
@@ -75,6 +76,24 @@ struct Fixture : tests::MembersFixture {
     return registry.GetCounter(name, "", labels).Value();
   }
 };
+
+TEST_CASE_METHOD(Fixture, "an object for which the cache has no room is looked for at the server") {
+  const auto cluster = *members.Get("m1");
+  cluster->client().informers().SetBudget(std::make_shared<base::ByteBudget>(64 << 10), [] {});
+  REQUIRE(*objects.Find("m1", ConfigMap(), {}) == nullptr);
+  kube::Object large = ConfigMap();
+  large.Set({"data", "text"}, std::string(100 << 10, 'x'));
+  m1.Put(kConfigMaps, large);
+  const auto informer = cluster->client().informers().Find(kConfigMaps);
+  REQUIRE(Eventually([&] { return informer->LeavesOut(); }));
+  CHECK(informer->store().Find(kKey) == nullptr);
+  const auto found = objects.Find("m1", ConfigMap(), {});
+  REQUIRE(found.ok());
+  CHECK(*found != nullptr);
+  CHECK(objects.Recreate("m1", ConfigMap(), {}).value() == ApplyResult::kNone);
+  m1.Erase(kConfigMaps, kKey);
+  CHECK(*objects.Find("m1", ConfigMap(), {}) == nullptr);
+}
 
 TEST_CASE_METHOD(Fixture, "an object that is not there is created as the manifest says") {
   CHECK(Apply(ConfigMap()) == ApplyResult::kCreated);

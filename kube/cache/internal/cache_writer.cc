@@ -26,6 +26,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "base/stop_flag.h"
 #include "kube/cache/internal/version_number.h"
 #include "kube/cache/read_scope.h"
@@ -164,8 +165,12 @@ CacheWriter::Listing CacheWriter::BeginList() const {
   return listing;
 }
 
+void CacheWriter::NoteListed(const ObjectKey& key, Listing& listing) {
+  listing.seen.insert(absl::HashOf(key));
+}
+
 void CacheWriter::ApplyListed(ObjectPtr object, Listing& listing) {
-  listing.seen.insert(object->key());
+  NoteListed(object->key(), listing);
   {
     absl::MutexLock lock(&mu_);
     ObjectPtr before;
@@ -178,20 +183,22 @@ void CacheWriter::ApplyListed(ObjectPtr object, Listing& listing) {
   Dispatch();
 }
 
-void CacheWriter::EndList(const Listing& listing, base::SteadyTime now) {
+size_t CacheWriter::EndList(const Listing& listing, base::SteadyTime now) {
+  size_t removed = 0;
   const int64_t version = NumberOf(listing.version);
   const bool ordered = version >= 0 && !Store::WentBack(listing.mark, version);
   {
     absl::MutexLock lock(&mu_);
-    if (stopped_) return;
+    if (stopped_) return 0;
     for (const ObjectPtr& held : store_.List()) {
-      if (listing.seen.contains(held->key())) continue;
+      if (listing.seen.contains(absl::HashOf(held->key()))) continue;
       if (ordered && ResourceVersionOf(*held) > version) continue;
       Object gone = *held;
       // When the server went back, the held version is the higher one, and must be removed all the
       // same.
       gone.Set({"metadata", "resourceVersion"}, ordered ? listing.version : "");
       store_.Remove(held->key(), &gone);
+      ++removed;
       changes_.push_back({.before = held});
     }
     store_.EndList(listing.mark, version);
@@ -199,6 +206,18 @@ void CacheWriter::EndList(const Listing& listing, base::SteadyTime now) {
     if (!ordered) progress_.version = -1;
     mixed_until_ = listed_ = version;
     NoteProgress({version, now});
+  }
+  Dispatch();
+  return removed;
+}
+
+void CacheWriter::DropAll() {
+  {
+    absl::MutexLock lock(&mu_);
+    if (stopped_) return;
+    for (ObjectPtr& held : store_.List()) changes_.push_back({.before = std::move(held)});
+    store_.Clear();
+    mixed_until_ = listed_;
   }
   Dispatch();
 }

@@ -8,6 +8,7 @@
 #ifndef KUBE_CACHE_INTERNAL_CACHE_WRITER_H_
 #define KUBE_CACHE_INTERNAL_CACHE_WRITER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -55,16 +56,23 @@ class CacheWriter {
   void DeleteForGood(const ObjectKey& key, absl::string_view uid);
   // Applies a list: call BeginList before it is requested, ApplyListed for each object, EndList at
   // its end. Objects that are missing from the list were deleted, unless they are newer than the
-  // list.
+  // list. An object that is in the list and is not to be stored is noted by NoteListed.
   struct Listing {
     Store::ListMark mark;
     std::string version;  // The resourceVersion of the list.
     bool initial = false;
-    absl::flat_hash_set<ObjectKey> seen;
+    // Hashes of the keys, because a server chooses how many there are, and how long. What two keys
+    // with one hash would do is to keep an object until the next list.
+    absl::flat_hash_set<size_t> seen;
   };
   Listing BeginList() const;
   void ApplyListed(ObjectPtr object, Listing& listing);
-  void EndList(const Listing& listing, base::SteadyTime now);
+  static void NoteListed(const ObjectKey& key, Listing& listing);
+  // Returns how many objects were missing from the list, and have been removed.
+  size_t EndList(const Listing& listing, base::SteadyTime now);
+  // Reports all objects as deleted and forgets them, as if they had never been listed. REQUIRES: no
+  // list has ended.
+  void DropAll();
   // Marks the first list as complete; it counts once its handlers have run.
   void MarkSynced();
   bool HasSynced() const;

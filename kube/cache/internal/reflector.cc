@@ -10,7 +10,7 @@
 // refusal that may pass (CanResumeAfter) it is resumed at once or after a back-off; a version that
 // is gone, an event that is older than the watch (the server went back to an earlier state), and
 // too many failures in a row lead to a list. Failed lists are repeated with the same back-off, for
-// ever.
+// ever. What happens when the server has more objects than memory is in reflector_memory.cc.
 //
 // An object that this process has written is put into the store when the answer comes
 // (Informer::Written); the watch reports that version again, and OnKnownState skips it.
@@ -32,6 +32,11 @@ namespace {
 
 constexpr absl::Duration kFirstDelay = absl::Milliseconds(800);  // As in client-go's reflector.
 constexpr absl::Duration kLongestDelay = absl::Seconds(30);
+// When it is tried again whether there is room for what had none. Each try is a list of the whole
+// kind; the first ones come soon because several kinds may have been listed at the same time, of
+// which one gives its room back.
+constexpr absl::Duration kFirstTryForRoom = absl::Seconds(5);
+constexpr absl::Duration kLongestTryForRoom = absl::Minutes(5);
 // A watch that ends sooner and without an event counts as a failure, so that a server that closes
 // every watch at once is not asked in a busy loop.
 constexpr absl::Duration kHealthyAfter = absl::Seconds(5);
@@ -85,10 +90,10 @@ Reflector::Reflector(Resource resource, InformerOptions options, Environment env
       options_(std::move(options)),
       selector_(ParseOrNothing(options_.label_selector)),
       kept_(KeptFields(options_)),
-      dictionary_(options_.keep_text ? std::make_shared<TextDictionary>(environment.memory.budget)
-                                     : nullptr),
+      dictionary_(environment.dictionary),
       server_(environment.client.name()),
       env_(environment),
+      room_backoff_(kFirstTryForRoom, kLongestTryForRoom),
       ask_backoff_(kFirstDelay, kLongestDelay),
       backoff_(kFirstDelay, kLongestDelay) {}
 
@@ -140,7 +145,7 @@ void Reflector::Written(const Object& object) {
 }
 
 TaskPool::Lane& Reflector::LaneOf(Step step) const {
-  if (step == Step::kWatch || step == Step::kLeaveWatch) return *env_.lanes.watches;
+  if (step == Step::kWatch) return *env_.lanes.watches;
   return step == Step::kCatchUp ? *env_.lanes.questions : *env_.lanes.lists;
 }
 
@@ -153,8 +158,8 @@ void Reflector::RunAfter(absl::Duration delay, Step step) {
       self->RequestList(ListFor::kWatch);
     } else if (step == Step::kWatch) {
       self->StartWatch();
-    } else if (step == Step::kLeaveWatch) {
-      self->LeaveWatchThatIsOver();
+    } else if (step == Step::kFillUp) {
+      self->FillUp();
     } else if (step == Step::kCatchUp) {
       self->ListBesideWatch();
     } else {
@@ -201,10 +206,11 @@ void Reflector::OnEvent(EventType type, Object object) {
   ObjectPtr prepared = Prepare(std::move(object));
   if (type == EventType::kDeleted) {
     writer_.Delete(std::move(prepared), reached);
-  } else if (HasRoomFor(*prepared, 0)) {
+  } else if (HasRoomFor(*prepared)) {
     writer_.Apply(std::move(prepared), reached);
   } else {
-    EndWatchOverBudget();
+    NoteLeftOut();
+    writer_.Reach(reached);
   }
 }
 

@@ -41,6 +41,7 @@ class Reflector final : public Informer,
   struct Memory {
     std::shared_ptr<base::ByteBudget> budget;
     std::function<void()> on_exceeded;
+    double share = 1;
   };
   struct Environment {
     Client& client;
@@ -48,6 +49,7 @@ class Reflector final : public Informer,
     Lanes lanes;
     FailureLog& failures;
     Memory memory;
+    std::shared_ptr<TextDictionary> dictionary;  // For the texts that are kept; else null.
   };
   // REQUIRES: the clock outlives the object, and the client and the failures its last task, that is
   // the lanes' Stop; the object is owned by a shared_ptr.
@@ -63,8 +65,9 @@ class Reflector final : public Informer,
   const Store& store() const override { return writer_.store(); }
   bool HoldsAll() const override {
     return options_.label_selector.empty() &&
-           (options_.namespaces.empty() || !resource_.namespaced);
+           (options_.namespaces.empty() || !resource_.namespaced) && !LeavesOut();
   }
+  bool LeavesOut() const override;
   void AddIndex(const std::string& name, IndexFn fn) override;
   int64_t AddHandler(EventHandler handler) override;
   void RemoveHandler(int64_t id) override;
@@ -87,10 +90,10 @@ class Reflector final : public Informer,
   void OnEnd(absl::Status status) override;
 
  private:
-  enum class Step { kList, kWatch, kLeaveWatch, kCatchUp, kAsk };
+  enum class Step { kList, kWatch, kCatchUp, kAsk, kFillUp };
 
-  // How long a server that has more than its budget is not listed again.
-  static constexpr absl::Duration kFullPause = absl::Minutes(5);
+  // How long a kind is not listed again whose list has an object that is too long, or has too many.
+  static constexpr absl::Duration kLongPause = absl::Minutes(5);
 
   // What a list is for: a watch follows it, or is running and is caught up with.
   enum class ListFor { kWatch, kCatchUp };
@@ -113,9 +116,17 @@ class Reflector final : public Informer,
   void ReadPageLater(const ListRunPtr& run);
   // Returns whether it was the last page.
   absl::StatusOr<bool> TakePage(ListRun& run);
-  void StoreList(const ListRun& run) ABSL_LOCKS_EXCLUDED(mu_);
-  void EndList(ListFor purpose, const absl::Status& listed);
-  void EndListBeforeWatch(const absl::Status& listed);
+  // Stores an object of the list, or notes that there is no room for it. An error ends the list.
+  absl::Status TakeListed(ObjectPtr object, ListRun& run);
+  // Charges what the list itself remembers, and ends it when that alone is too much.
+  absl::Status ChargeNames(ListRun& run) const;
+  // Ends a list of which all pages have been read. Returns whether another one has to follow at
+  // once.
+  bool TakeWhole(ListRun& run) ABSL_LOCKS_EXCLUDED(mu_);
+  // Returns how many objects are gone.
+  size_t StoreList(const ListRun& run) ABSL_LOCKS_EXCLUDED(mu_);
+  void EndList(const ListRun& run, const absl::Status& listed);
+  void EndListBeforeWatch(const ListRun& run, const absl::Status& listed);
   void EndListBesideWatch(const absl::Status& listed);
   // `lasting`: false for a watch that the server ends after kShortWatch.
   void StartWatch(bool lasting = true);
@@ -129,18 +140,27 @@ class Reflector final : public Informer,
   void AskAgain() ABSL_LOCKS_EXCLUDED(mu_);
   // Ends the connection of the watch, whatever it sends.
   void LeaveWatch() ABSL_LOCKS_EXCLUDED(watch_mu_);
-  // Ends the connection of the watch that is over. Does nothing if the next watch has begun.
-  void LeaveWatchThatIsOver() ABSL_LOCKS_EXCLUDED(watch_mu_);
   bool IsOverBudget() const {
     return env_.memory.budget != nullptr && env_.memory.budget->IsOver();
   }
+  // The following are in reflector_memory.cc.
+  int64_t MostForNewObjects() const;
+  // Returns the memory that an object of this informer is charged.
+  int64_t MemoryOf(const Object& object) const;
   // Returns whether `object`, which is charged already, may be stored in the place of the one with
-  // its key: the server then takes no more than its budget, or than `most` if that is more.
-  bool HasRoomFor(const Object& object, int64_t most) const;
-  // Reports that the budget is exceeded, and returns the error that says so.
-  absl::Status NoteOverBudget() const;
-  // Ends the watch because of that, and schedules a list.
-  void EndWatchOverBudget() ABSL_LOCKS_EXCLUDED(mu_);
+  // its key.
+  bool HasRoomFor(const Object& object) const;
+  // Returns the equal object that options_.held has, null if it has none.
+  ObjectPtr HeldEqual(const Object& object) const;
+  // The errors of a server with more objects than there is room for.
+  absl::Status LeavesOutError() const;
+  absl::Status NoRoomError() const;
+  // Notes that an object was left out, and schedules a list that may find room for it.
+  void NoteLeftOut() ABSL_LOCKS_EXCLUDED(mu_);
+  // Notes that a list has left nothing out. `left_out_before`: left_outs_ when it began.
+  void NoteWhole(int left_out_before) ABSL_LOCKS_EXCLUDED(mu_);
+  // Lists again because of what was left out.
+  void FillUp() ABSL_LOCKS_EXCLUDED(mu_);
   // Replaces the running watch by one that begins where it is; nothing happens when none is
   // running.
   void RestartWatch(bool lasting);
@@ -186,6 +206,14 @@ class Reflector final : public Informer,
   OwnVersions own_versions_ ABSL_GUARDED_BY(mu_);
   std::string version_ ABSL_GUARDED_BY(mu_);      // Where the watch resumes.
   absl::Status last_error_ ABSL_GUARDED_BY(mu_);  // Of the list or the watch.
+  // Not OK while the store lacks objects because there is no room for them, or has former states.
+  absl::Status left_out_ ABSL_GUARDED_BY(mu_);
+  int left_outs_ ABSL_GUARDED_BY(mu_) = 0;            // How often something was left out.
+  bool fill_up_is_due_ ABSL_GUARDED_BY(mu_) = false;  // True while its task waits.
+  Backoff room_backoff_ ABSL_GUARDED_BY(mu_);
+  bool has_listed_ ABSL_GUARDED_BY(mu_) = false;  // True once a list has been stored.
+  // True once a first list had no room: the next one is measured before it is stored.
+  bool has_not_fitted_ ABSL_GUARDED_BY(mu_) = false;
   // Of the last request beside the watch, which goes on with credentials that count no more.
   absl::Status ask_error_ ABSL_GUARDED_BY(mu_);
   // True if that request has failed after the present watch began.

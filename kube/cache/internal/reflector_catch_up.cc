@@ -4,6 +4,7 @@
 // because API servers send a bookmark about two seconds before a watch has to end; when it has
 // ended, a long one follows as after any other clean end. Where no bookmark comes (API servers do
 // not cache Events, and send none for them) the next CatchUp lists, however many objects there are.
+// A store that leaves objects out is listed again anyway (FillUp), and not for each reader.
 //
 // AskState reads one object by a list with a field selector on its name, or on a name that no
 // object has. The server looks up a single key, whatever the number of objects; without a
@@ -40,7 +41,8 @@ bool CanBeSelected(absl::string_view name) {
 void Reflector::CatchUp() {
   {
     absl::MutexLock lock(&mu_);
-    if (watch_is_over_ || watch_is_short_ || std::exchange(catch_up_is_due_, true)) return;
+    if (watch_is_over_ || watch_is_short_ || !left_out_.ok()) return;
+    if (std::exchange(catch_up_is_due_, true)) return;
   }
   RunAfter(absl::ZeroDuration(), Step::kCatchUp);
 }
@@ -86,14 +88,6 @@ void Reflector::LeaveWatch() {
   // Declared before the lock, so that its end is awaited after the unlock.
   std::unique_ptr<Watch> ended;
   absl::MutexLock lock(&watch_mu_);
-  ended.swap(watch_);
-}
-
-void Reflector::LeaveWatchThatIsOver() {
-  std::unique_ptr<Watch> ended;
-  absl::MutexLock lock(&watch_mu_);
-  // The next one has begun, which has ended this one.
-  if (HasWatch()) return;
   ended.swap(watch_);
 }
 

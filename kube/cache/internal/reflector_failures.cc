@@ -1,5 +1,5 @@
-// Why the store may not be what the server has. There are two errors, because they are found out in
-// different ways and one may hide the other:
+// Why the store may not be what the server has. There are three errors, because they are found
+// out in different ways and one may hide the other:
 //
 //   last_error_  of the list, or of the watch before the server has accepted the next one. It stays
 //                until there is an event, so that a watch that breaks again and again is logged
@@ -8,14 +8,11 @@
 //                open watch does not: that the server has gone silent, or that it refuses the
 //                credentials by now. It stays until a later request, or a watch that begins later,
 //                is accepted; the request is repeated with a back-off, so that nobody has to ask.
-#include <algorithm>
-#include <cstdint>
+//   left_out_    what the store lacks because there is no room (reflector_memory.cc), whatever the
+//                watch does. It stays until a list has left nothing out.
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "base/json_size.h"
 #include "base/log.h"
-#include "kube/cache/encoded_object.h"
 #include "kube/cache/internal/reflector.h"
 
 namespace kube::internal {
@@ -23,37 +20,7 @@ namespace kube::internal {
 absl::Status Reflector::last_error() const {
   absl::MutexLock lock(&mu_);
   if (!ask_error_.ok()) return ask_error_;
-  return watch_is_open_ ? absl::OkStatus() : last_error_;
-}
-
-bool Reflector::HasRoomFor(const Object& object, int64_t most) const {
-  if (!IsOverBudget()) return true;
-  const ObjectPtr held = store().Find(object.key());
-  const size_t freed = held == nullptr      ? 0
-                       : options_.keep_text ? Encoded(*held).memory()
-                                            : json::MemoryOf(held->root());
-  const base::ByteBudget& budget = *env_.memory.budget;
-  return budget.used() - static_cast<int64_t>(freed) <= std::max(most, budget.limit());
-}
-
-absl::Status Reflector::NoteOverBudget() const {
-  if (env_.memory.on_exceeded) env_.memory.on_exceeded();
-  return absl::ResourceExhaustedError(
-      absl::StrCat(Name(), ": what is kept of the objects of ", server_, " takes more than ",
-                   env_.memory.budget->limit() >> 20, " MiB; they are not followed further"));
-}
-
-void Reflector::EndWatchOverBudget() {
-  absl::Duration delay;
-  {
-    absl::MutexLock lock(&mu_);
-    if (std::exchange(watch_is_over_, true)) return;
-    watch_is_open_ = false;
-    delay = std::max(backoff_.Next(), kFullPause);
-  }
-  Failed(NoteOverBudget());
-  RunAfter(absl::ZeroDuration(), Step::kLeaveWatch);
-  RunAfter(delay, Step::kList);
+  return watch_is_open_ || last_error_.ok() ? left_out_ : last_error_;
 }
 
 void Reflector::OnOpen() {
@@ -97,12 +64,18 @@ void Reflector::Failed(const absl::Status& status) {
 }
 
 void Reflector::Succeeded() {
+  absl::Status left_out;
   {
     absl::MutexLock lock(&mu_);
     if (last_error_.ok()) return;
     last_error_ = absl::OkStatus();
+    left_out = left_out_;
   }
-  env_.failures.Succeeded(Self());
+  if (left_out.ok()) {
+    env_.failures.Succeeded(Self());
+  } else {
+    env_.failures.Failed(Self(), left_out, env_.clock.SteadyNow());
+  }
   LogFailures();
 }
 

@@ -5,17 +5,17 @@
 // One list is under way at a time. One that is asked for meanwhile begins at its end: the list
 // before a watch first, because a list that catches up is of no use without a watch. A page that
 // cannot be read ends the list with its error, and the pages before it stay in the store. The
-// exception is a list that has outlived its continue token, which starts over once.
-//
-// Beyond the budget for memory a list is given up at the first object that would add to what was
-// there at its beginning. One that brings no more is read to its end, so that objects that are gone
-// are dropped, after which there may be room again.
+// exception is a list that has outlived its continue token, which starts over once. Objects for
+// which there is no room are left out: see reflector_memory.cc.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/byte_budget.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "kube/cache/internal/reflector.h"
@@ -28,18 +28,30 @@ namespace {
 // Whole objects are large while they are values: the peak of a process that lists 10,000 pods of
 // two servers is 65 MB with 500 in a page, and 57 MB with 200.
 constexpr int64_t kPageOfWholeObjects = 200;
+// The part of a server's budget that the names of the objects of one list may take, as a divisor.
+// That is enough for 1.8 million objects where a server may take 1 GiB, and ends lists of objects
+// that are not stored, which nothing else does within half an hour.
+constexpr int64_t kMostForNames = 16;
 
 }  // namespace
 
 struct Reflector::ListRun {
-  ListRun(ListFor purpose, const base::Clock& clock) : purpose(purpose), budget(clock) {}
+  ListRun(ListFor purpose, const Environment& env)
+      : purpose(purpose), budget(env.clock), names(env.memory.budget) {}
 
   const ListFor purpose;
   bool has_started_over = false;
-  int64_t memory_before = 0;
+  bool is_first = false;  // Nothing has been listed before.
+  // The objects are only counted, `measured` bytes so far: a first list has had no room before.
+  bool measures = false;
+  int64_t measured = 0;
+  int left_outs = 0;        // As left_outs_ at the beginning.
+  bool leaves_out = false;  // An object had no room.
+  bool has_filled_up = false;
   CacheWriter::Listing listing;
   ListOptions options;
   ListBudget budget;
+  base::ByteBudget::Charge names;
 };
 
 base::SteadyTime Reflector::last_page() const {
@@ -55,15 +67,21 @@ void Reflector::RequestList(ListFor purpose) {
       return;
     }
   }
-  const auto run = std::make_shared<ListRun>(purpose, env_.clock);
+  const auto run = std::make_shared<ListRun>(purpose, env_);
+  {
+    absl::MutexLock lock(&mu_);
+    run->measures = !has_listed_ && has_not_fitted_;
+  }
   BeginList(*run);
   ReadPage(run);
 }
 
 void Reflector::BeginList(ListRun& run) {
   run.listing = writer_.BeginList();
-  if (env_.memory.budget != nullptr) run.memory_before = env_.memory.budget->used();
+  run.leaves_out = false;
+  run.measured = 0;
   run.budget = ListBudget(env_.clock);
+  run.names.Resize(0);
   run.options = {.label_selector = options_.label_selector};
   if (options_.keep_text) {
     run.options.limit = kPageOfWholeObjects;
@@ -72,6 +90,8 @@ void Reflector::BeginList(ListRun& run) {
   }
   absl::MutexLock lock(&mu_);
   own_versions_.Reset();
+  run.is_first = !has_listed_;
+  run.left_outs = left_outs_;
   // The watch may have reached versions of objects that are gone.
   run.listing.mark.newest = std::max(run.listing.mark.newest, NumberOf(version_));
 }
@@ -84,9 +104,18 @@ void Reflector::ReadPage(const ListRunPtr& run) {
     return ReadPageLater(run);
   }
   if (page.ok() && !*page) return ReadPageLater(run);
-  if (!page.ok()) return EndList(run->purpose, page.status());
-  StoreList(*run);
-  EndList(run->purpose, IsOverBudget() ? NoteOverBudget() : absl::OkStatus());
+  if (!page.ok()) return EndList(*run, page.status());
+  if (!TakeWhole(*run)) return EndList(*run, absl::OkStatus());
+  BeginList(*run);
+  ReadPageLater(run);
+}
+
+bool Reflector::TakeWhole(ListRun& run) {
+  if (std::exchange(run.measures, false)) return true;
+  const size_t gone = StoreList(run);
+  if (!run.leaves_out) NoteWhole(run.left_outs);
+  // What is gone has made room for what had none before.
+  return run.leaves_out && gone > 0 && !std::exchange(run.has_filled_up, true);
 }
 
 void Reflector::ReadPageLater(const ListRunPtr& run) {
@@ -117,17 +146,49 @@ absl::StatusOr<bool> Reflector::TakePage(ListRun& run) {
                                             run.listing.version, "\""));
   }
   for (Object& object : page->items) {
-    if (!Wants(object.ns())) continue;
-    ObjectPtr prepared = Prepare(std::move(object));
-    if (!HasRoomFor(*prepared, run.memory_before)) return NoteOverBudget();
-    writer_.ApplyListed(std::move(prepared), run.listing);
+    if (Wants(object.ns())) RETURN_IF_ERROR(TakeListed(Prepare(std::move(object)), run));
   }
+  RETURN_IF_ERROR(ChargeNames(run));
   run.options.continue_token = page->continue_token;
   return run.options.continue_token.empty();
 }
 
-void Reflector::StoreList(const ListRun& run) {
-  writer_.EndList(run.listing, env_.clock.SteadyNow());
+absl::Status Reflector::TakeListed(ObjectPtr object, ListRun& run) {
+  ObjectPtr equal = run.is_first ? HeldEqual(*object) : nullptr;
+  if (run.measures) {
+    if (equal == nullptr && env_.memory.budget != nullptr) run.measured += MemoryOf(*object);
+    object.reset();
+    const bool fits = env_.memory.budget == nullptr ||
+                      env_.memory.budget->used() + run.measured <= MostForNewObjects();
+    run.leaves_out = !fits;
+    return fits ? absl::OkStatus() : NoRoomError();
+  }
+  if (equal != nullptr) {
+    writer_.ApplyListed(std::move(equal), run.listing);
+  } else if (HasRoomFor(*object)) {
+    writer_.ApplyListed(std::move(object), run.listing);
+  } else {
+    if (!std::exchange(run.leaves_out, true) && !run.is_first) NoteLeftOut();
+    if (run.is_first) return NoRoomError();
+    writer_.NoteListed(object->key(), run.listing);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Reflector::ChargeNames(ListRun& run) const {
+  if (env_.memory.budget == nullptr) return absl::OkStatus();
+  const size_t bytes = run.budget.bytes() + run.listing.seen.capacity() * (sizeof(size_t) + 1);
+  run.names.Resize(bytes);
+  if (static_cast<int64_t>(bytes) <= env_.memory.budget->limit() / kMostForNames) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat("listing ", Name(), ": the names of the objects alone take ", bytes >> 10,
+                   " KiB of memory; the list was given up"));
+}
+
+size_t Reflector::StoreList(const ListRun& run) {
+  const size_t gone = writer_.EndList(run.listing, env_.clock.SteadyNow());
   const bool went_back = Store::WentBack(run.listing.mark, NumberOf(run.listing.version));
   if (went_back) {
     base::LogWarning("the server went back to an earlier state, taken up",
@@ -138,17 +199,18 @@ void Reflector::StoreList(const ListRun& run) {
   // again.
   if (went_back) own_versions_.Reset();
   version_ = run.listing.version;
+  return gone;
 }
 
-void Reflector::EndList(ListFor purpose, const absl::Status& listed) {
+void Reflector::EndList(const ListRun& run, const absl::Status& listed) {
   std::set<ListFor> due;
   {
     absl::MutexLock lock(&mu_);
     is_listing_ = false;
     due.swap(due_lists_);
   }
-  if (purpose == ListFor::kWatch) {
-    EndListBeforeWatch(listed);
+  if (run.purpose == ListFor::kWatch) {
+    EndListBeforeWatch(run, listed);
   } else {
     EndListBesideWatch(listed);
   }
@@ -157,20 +219,29 @@ void Reflector::EndList(ListFor purpose, const absl::Status& listed) {
   }
 }
 
-void Reflector::EndListBeforeWatch(const absl::Status& listed) {
+void Reflector::EndListBeforeWatch(const ListRun& run, const absl::Status& listed) {
   if (listed.ok()) {
+    {
+      absl::MutexLock lock(&mu_);
+      has_listed_ = true;
+    }
     Succeeded();
     writer_.MarkSynced();
     return StartWatch();
   }
   Failed(listed);
+  const bool had_no_room = run.is_first && run.leaves_out;
   absl::Duration delay;
   {
     absl::MutexLock lock(&mu_);
-    delay = backoff_.Next();
+    has_not_fitted_ |= had_no_room;
+    delay = had_no_room ? room_backoff_.Next() : backoff_.Next();
   }
-  // All pages that fit are read again each time.
-  if (absl::IsResourceExhausted(listed)) delay = std::max(delay, kFullPause);
+  if (had_no_room && env_.memory.on_exceeded) env_.memory.on_exceeded();
+  if (absl::IsResourceExhausted(listed)) {
+    if (run.is_first) writer_.DropAll();
+    if (!had_no_room) delay = std::max(delay, kLongPause);
+  }
   RunAfter(delay, Step::kList);
 }
 

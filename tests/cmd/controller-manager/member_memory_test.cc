@@ -23,8 +23,8 @@ TEST_CASE_METHOD(tests::ManagerFixture,
   CHECK(events_seen.All() ==
         std::vector<std::string>{
             "Warning ClusterMemoryExceeded Cluster: What is kept of the objects of cluster(m1) "
-            "takes more than 64 MiB of memory, so they are not followed further. Find out what "
-            "fills the cluster, or raise --cluster-memory-mib."});
+            "would take more than 64 MiB of memory, so some are left out. Find out what fills the "
+            "cluster, or raise --cluster-memory-mib."});
   informers.Stop();
 }
 

@@ -82,7 +82,7 @@ def repeated_lists(attacked, _):
 
 
 @attack("a list of more than a member may take", target="manager", sizes={"short": 1, "long": 3}, flags=("--cluster-memory-mib=64",),
-        at_most={"growth MB": 160, "not given up": 0, "events missing": 0, "sent MB": 160},
+        at_most={"growth MB": 160, "not given up": 0, "events missing": 0, "sent MB": 600},
         at_most_long={"bystander slowest s": 3})
 def too_long_list(attacked, kinds):
     """A list in a member, of objects of 4 kB without an end, where a member may take 64 MiB; then lists of other kinds."""
