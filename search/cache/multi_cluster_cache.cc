@@ -4,13 +4,16 @@
 //
 // The thread wakes each second: it tells open watches what time it is, for their bookmarks and
 // their end, connects caches whose cluster has been connected anew (ClusterSet::OnReconnected), and
-// tries again, every ten seconds, those that could not be connected.
+// tries again, every ten seconds, those that could not be connected. When something has not fitted
+// into the memory, what is not cached is read one after the other (GrowthPause): the end of each
+// first list wakes the thread for the next one.
 //
 // A watch is registered under the same lock under which it takes the caches of its beginning; so a
 // cache that joins is either among these or announced to the watch, and never both.
 #include "search/cache/multi_cluster_cache.h"
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -58,12 +61,14 @@ struct MultiClusterCache::Impl {
   CachedResources scope ABSL_GUARDED_BY(change_mu);
   base::SteadyTime next_retry ABSL_GUARDED_BY(change_mu);
   GrowthPause pause ABSL_GUARDED_BY(change_mu);
+  std::atomic<bool> takes_turns = false;  // Whether `pause` is active, for handlers.
 
   mutable absl::Mutex mu;
   std::map<kube::Gvr, std::map<std::string, MemberCachePtr>> caches ABSL_GUARDED_BY(mu);
   std::map<kube::Gvr, Watches> watches ABSL_GUARDED_BY(mu);
   // Clusters whose caches have to be connected anew.
   std::set<std::string> reconnected ABSL_GUARDED_BY(mu);
+  bool next_may_begin ABSL_GUARDED_BY(mu) = false;  // A first list has ended.
   bool stopped ABSL_GUARDED_BY(mu) = false;
 
   kube::ClusterSet::Subscription subscription;
@@ -76,12 +81,18 @@ struct MultiClusterCache::Impl {
   std::vector<std::shared_ptr<MergedWatch>> OpenWatches();
 
   kube::InformerOptions InformerOptionsFor(const CachedResource& wanted) const;
-  MemberCachePtr NewCache(const std::string& cluster, const kube::Resource& resource) const;
+  MemberCachePtr NewCache(const std::string& cluster, const kube::Resource& resource);
   void Connect(const MemberCachePtr& member) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mu);
   // Returns the caches that are not in the scope any more, taken out of the table.
   std::vector<MemberCachePtr> TakeUnwanted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mu);
   void Join(const std::string& cluster, const CachedResource& wanted)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mu);
+
+  void NoteFull(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mu) {
+    pause.Note(why);
+    takes_turns = true;
+  }
+  void EndPauses() ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mu);
 
   void Run();
   void ConnectAgain();
@@ -138,7 +149,7 @@ kube::InformerOptions MultiClusterCache::Impl::InformerOptionsFor(
 }
 
 MemberCachePtr MultiClusterCache::Impl::NewCache(const std::string& cluster,
-                                                 const kube::Resource& resource) const {
+                                                 const kube::Resource& resource) {
   kube::WatchCache::Options cache;
   cache.history = options.history;
   cache.history_bytes = options.history_bytes;
@@ -146,9 +157,12 @@ MemberCachePtr MultiClusterCache::Impl::NewCache(const std::string& cluster,
     cache.on_event = [call = options.on_event, cluster, resource](
                          const kube::WatchCache::Event& event) { call(cluster, resource, event); };
   }
-  if (options.on_synced) {
-    cache.on_synced = [call = options.on_synced, cluster, resource] { call(cluster, resource); };
-  }
+  cache.on_synced = [this, cluster, resource] {
+    if (options.on_synced) options.on_synced(cluster, resource);
+    if (!takes_turns) return;
+    absl::MutexLock lock(&mu);
+    next_may_begin = true;
+  };
   return std::make_shared<MemberCache>(cluster, resource, options.clock, std::move(cache));
 }
 
@@ -159,9 +173,9 @@ void MultiClusterCache::Impl::Connect(const MemberCachePtr& member) {
   if (wanted == cluster->second.end()) return;
   if (options.may_grow && !member->cache()->HasSynced()) {
     absl::Status refused = options.may_grow();
-    if (!refused.ok()) pause.Note(refused);
+    if (!refused.ok()) NoteFull(refused);
     refused.Update(pause.Check(member, options.clock.SteadyNow()));
-    if (!refused.ok()) return member->Refuse(refused);
+    if (!refused.ok()) return member->Refuse(options.clusters, refused);
   }
   member->Connect(options.clusters, InformerOptionsFor(wanted->second));
 }
@@ -201,12 +215,14 @@ void MultiClusterCache::Impl::Join(const std::string& cluster, const CachedResou
 
 void MultiClusterCache::Impl::ConnectAgain() {
   std::set<std::string> due;
+  bool next = false;
   {
     absl::MutexLock lock(&mu);
     due.swap(reconnected);
+    std::swap(next, next_may_begin);
   }
   absl::MutexLock lock(&change_mu);
-  const bool retry = options.clock.SteadyNow() >= next_retry;
+  const bool retry = options.clock.SteadyNow() >= next_retry || (next && pause.IsActive());
   if (retry) next_retry = options.clock.SteadyNow() + kRetry;
   if (due.empty() && !retry) return;
   std::vector<MemberCachePtr> all = AllCaches();
@@ -221,8 +237,9 @@ void MultiClusterCache::Impl::ConnectAgain() {
 }
 
 void MultiClusterCache::Impl::Run() {
-  const auto woken = [this]()
-                         ABSL_SHARED_LOCKS_REQUIRED(mu) { return stopped || !reconnected.empty(); };
+  const auto woken = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu) {
+    return stopped || next_may_begin || !reconnected.empty();
+  };
   while (true) {
     {
       absl::MutexLock lock(&mu);
@@ -232,6 +249,12 @@ void MultiClusterCache::Impl::Run() {
     ConnectAgain();
     for (const auto& watch : OpenWatches()) watch->OnTime();
   }
+}
+
+void MultiClusterCache::Impl::EndPauses() {
+  pause.Reset();
+  takes_turns = false;
+  for (const MemberCachePtr& member : AllCaches()) member->EndPause();
 }
 
 MultiClusterCache::MultiClusterCache(Options options)
@@ -257,7 +280,7 @@ MultiClusterCache::~MultiClusterCache() {
 void MultiClusterCache::SetScope(const CachedResources& wanted) {
   absl::MutexLock lock(&impl_->change_mu);
   const CachedResources before = std::exchange(impl_->scope, wanted);
-  if (before != wanted) impl_->pause.Reset();
+  if (before != wanted) impl_->EndPauses();
   for (const MemberCachePtr& member : impl_->TakeUnwanted()) member->Close();
   for (const auto& [cluster, resources] : wanted) {
     for (const auto& [gvr, resource] : resources) {
@@ -294,10 +317,15 @@ void MultiClusterCache::RefuseUnread(const absl::Status& why) {
   bool broke_off = false;
   for (const MemberCachePtr& member : impl_->AllCaches()) {
     if (member->cache()->HasSynced()) continue;
-    broke_off |= member->IsConnected(impl_->options.clusters);
-    member->Refuse(why);
+    const bool is_read = member->IsConnected(impl_->options.clusters) && member->IsBeingRead();
+    broke_off |= is_read;
+    if (is_read) {
+      member->BreakOff(impl_->options.clusters, why);
+    } else {
+      member->Refuse(impl_->options.clusters, why);
+    }
   }
-  if (broke_off) impl_->pause.Begin(why, impl_->options.clock.SteadyNow());
+  if (broke_off) impl_->NoteFull(why);
 }
 
 absl::StatusOr<CachedObject> MultiClusterCache::Get(const GetRequest& request) const {

@@ -125,7 +125,10 @@ class MultiClusterCache {
   // are refused. Does not wait for the answers.
   void Retry(const std::string& cluster);
 
-  // Breaks off first lists that are under way, as if may_grow had refused them.
+  // Breaks off first lists that are under way, as if may_grow had refused them, and has each of
+  // these wait before the next try, ten seconds at first and an hour at last. What is not cached is
+  // read one after the other from then on, until the scope changes. Clusters that cannot be reached
+  // keep the error that says so.
   void RefuseUnread(const absl::Status& why);
 
   // kNotFound (see Unread); kAborted when several clusters have such an object: the message is that

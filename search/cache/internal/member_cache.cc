@@ -1,5 +1,6 @@
 #include "search/cache/internal/member_cache.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace search::internal {
@@ -23,7 +24,12 @@ void MemberCache::Connect(kube::ClusterSet& clusters, const kube::InformerOption
   if (!member.ok()) return;
   RemoveInformer();
   member_ = *std::move(member);
-  member_->unfiltered().SetDefaultOptions(resource_, options);
+  kube::InformerOptions informer = options;
+  informer.held = [cache = std::weak_ptr(cache_)](const kube::ObjectKey& key) -> kube::ObjectPtr {
+    const auto held = cache.lock();
+    return held == nullptr ? nullptr : held->Find(key);
+  };
+  member_->unfiltered().SetDefaultOptions(resource_, std::move(informer));
   cache_->Attach(member_->unfiltered().Get(resource_));
   absl::MutexLock lock(&mu_);
   was_tried_ = true;
@@ -37,18 +43,33 @@ void MemberCache::RemoveInformer() {
 
 void MemberCache::KeepOnly(const std::set<std::string>& namespaces) {
   RemoveInformer();
+  member_ = nullptr;
   if (cache_->HasSynced()) cache_->KeepOnly(namespaces);
 }
 
-void MemberCache::Refuse(const absl::Status& why) {
+void MemberCache::Refuse(kube::ClusterSet& clusters, const absl::Status& why) {
+  absl::Status error = clusters.Get(cluster_).status();
+  if (member_ != nullptr) error.Update(cache_->last_error());
+  error.Update(why);
   {
     absl::MutexLock lock(&mu_);
-    not_connected_ = why;
+    not_connected_ = std::move(error);
     was_tried_ = true;
   }
-  if (member_ != nullptr) ++broken_off_;
   RemoveInformer();
   member_ = nullptr;
+}
+
+void MemberCache::BreakOff(kube::ClusterSet& clusters, const absl::Status& why) {
+  ++broken_off_;
+  paused_until_ = clock_.SteadyNow() + next_pause_;
+  next_pause_ = std::min(2 * next_pause_, kLongestPause);
+  Refuse(clusters, why);
+}
+
+void MemberCache::EndPause() {
+  paused_until_ = base::SteadyTime::InfinitePast();
+  next_pause_ = kFirstPause;
 }
 
 void MemberCache::Close() {

@@ -18,7 +18,8 @@
 
 namespace search::internal {
 
-// Thread-safe for readers; Connect, Refuse, IsConnected and Close must be called one at a time.
+// Thread-safe for readers; Connect, KeepOnly, Refuse, BreakOff, EndPause, IsConnected,
+// paused_until, broken_off and Close must be called one at a time.
 class MemberCache {
  public:
   // REQUIRES: `clock` outlives the cache.
@@ -31,11 +32,18 @@ class MemberCache {
   // Ends the informer, and drops what is outside of these namespaces: see WatchCache::KeepOnly. Has
   // to be followed by Connect.
   void KeepOnly(const std::set<std::string>& namespaces);
-  // Ends the informer, and has error() say why until the next Connect.
-  void Refuse(const absl::Status& why);
+  // Ends the informer, and has error() say why until the next Connect: why the cluster cannot be
+  // reached, or else `why`.
+  void Refuse(kube::ClusterSet& clusters, const absl::Status& why);
+  // As Refuse, for one whose first list is under way and has no room. Until paused_until() there is
+  // no point in another try: a kind that does not fit is read up to the limit each time, with
+  // hundreds of requests to its member; so the pause doubles from ten seconds to an hour.
+  void BreakOff(kube::ClusterSet& clusters, const absl::Status& why);
+  base::SteadyTime paused_until() const { return paused_until_; }
+  void EndPause();
   // Returns whether its first list is under way, and has not failed.
   bool IsBeingRead() const { return !cache_->HasSynced() && error().ok(); }
-  // How often its first list was broken off by Refuse.
+  // How often its first list was broken off.
   int broken_off() const { return broken_off_; }
   // Ends the informer; watchers see the objects go.
   void Close();
@@ -64,6 +72,8 @@ class MemberCache {
  private:
   static constexpr absl::Duration kStaleTerm = absl::Seconds(5);
   static constexpr absl::Duration kYoung = absl::Seconds(10);
+  static constexpr absl::Duration kFirstPause = absl::Seconds(10);
+  static constexpr absl::Duration kLongestPause = absl::Hours(1);
 
   void RemoveInformer();
   bool WasTried() const;
@@ -73,6 +83,8 @@ class MemberCache {
   const std::shared_ptr<kube::WatchCache> cache_;
   const base::SteadyTime created_;
   int broken_off_ = 0;
+  base::SteadyTime paused_until_ = base::SteadyTime::InfinitePast();
+  absl::Duration next_pause_ = kFirstPause;
   std::shared_ptr<kube::MemberCluster> member_;  // Null until it has been connected once.
   const base::Clock& clock_;
   mutable absl::Mutex mu_;

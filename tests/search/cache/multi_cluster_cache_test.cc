@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "absl/strings/match.h"
 #include "base/stop_token.h"
 #include "search/cache/internal/continue_token.h"
 #include "tests/search/cache/members.h"
@@ -496,6 +497,55 @@ TEST_CASE_METHOD(Fixture,
     clock.AdvanceAndAwait(absl::Seconds(10));
     return cache().Find("m1", kPods.gvr())->HasSynced();
   }));
+}
+
+TEST_CASE_METHOD(Fixture, "what fits is read one right after the other, after something has not") {
+  std::vector<std::string> names;
+  for (int i = 0; i < 30; ++i) names.push_back(absl::StrCat("m", i));
+  for (const std::string& name : names) {
+    Put(name, "n", "a");
+    Server(name).Block("GET");
+  }
+  cache().SetScope(Scope(names));
+  cache().RefuseUnread(absl::ResourceExhaustedError("memory is full"));
+  for (const std::string& name : names) Server(name).Unblock();
+  // The pause of those that were broken off is over after ten seconds, and then nobody waits.
+  clock.AdvanceAndAwait(absl::Seconds(10));
+  CHECK(Eventually([&] {
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      return cache().Find(name, kPods.gvr())->HasSynced();
+    });
+  }));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "what another kind has not fitted does not hide why a cluster is not read") {
+  const auto error = [&](const std::string& cluster) {
+    for (const CacheState& state : cache().States()) {
+      if (state.cluster == cluster) return state.error;
+    }
+    return absl::OkStatus();
+  };
+  Put("m1", "n", "a");
+  Lock("m1");
+  Server("m2").Block("GET");
+  cache().SetScope(Scope({"m1", "m2"}));
+  for (int i = 0; i < 8; ++i) {
+    REQUIRE(Eventually([&] {
+      if (error("m2").ok()) return true;
+      clock.AdvanceAndAwait(absl::Seconds(10));
+      return false;
+    }));
+    cache().RefuseUnread(absl::ResourceExhaustedError("memory is full"));
+    CHECK(error("m1").message() == "cluster m1 does not have a secret");
+  }
+  CHECK(absl::StrContains(error("m2").message(), "memory is full"));
+  // The other one has minutes to wait; this one has not.
+  Unlock("m1");
+  cache().Retry("m1");
+  CHECK(Eventually([&] { return cache().Find("m1", kPods.gvr())->HasSynced(); }));
+  CHECK_FALSE(error("m2").ok());
+  Server("m2").Unblock();
 }
 
 TEST_CASE("callers do not learn where a member lives") {
