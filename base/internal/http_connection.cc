@@ -270,17 +270,18 @@ bool HttpConnection::TakeBodyShare(const HttpHeadVerdict& verdict) {
   body_place_ = context_.bodies.Take({.bytes = bytes,
                                       .owner = verdict.owner,
                                       .privileged = verdict.privileged,
-                                      .cut = [weak = weak_from_this()] {
+                                      .cut = [weak = weak_from_this(), body = ++bodies_] {
                                         const auto self = weak.lock();
                                         if (self == nullptr) return;
-                                        self->Post([self] { self->LoseBodyShare(); });
+                                        self->Post([self, body] { self->LoseBodyShare(body); });
                                       }});
   request_->body_share = body_place_;
   return body_place_ != nullptr;
 }
 
-void HttpConnection::LoseBodyShare() {
-  if (closed_ || refused_ || body_place_ == nullptr) return;
+// The body may have come since the place was given away, and the next one be under way.
+void HttpConnection::LoseBodyShare(uint64_t body) {
+  if (closed_ || refused_ || body_place_ == nullptr || body != bodies_) return;
   parser_.reset();  // What has come of the body.
   Refuse(context_.options.too_many_bodies);
 }

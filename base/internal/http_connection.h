@@ -155,8 +155,8 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   // verdict names.
   bool TakeBodyShare(const HttpHeadVerdict& verdict);
   void OnReviewed(const HttpHeadVerdict& verdict);
-  // The place of the body that is being received has been given to somebody else.
-  void LoseBodyShare();
+  // The place of a body, numbered as in bodies_, has been given to somebody else.
+  void LoseBodyShare(uint64_t body);
   bool IsOversized() const;
   void ContinueIfExpected();
   void Dispatch();
@@ -189,6 +189,7 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   WaitingBytes::Account head_account_;  // Of a head that is not complete.
   std::optional<HttpRequest> request_;  // The head of the current request, once it has come.
   BodyBudget::PlacePtr body_place_;     // While a long body is being received.
+  uint64_t bodies_ = 0;                 // How many of them there have been.
   std::shared_ptr<Exchange> exchange_;  // The exchange whose answer is being sent.
   std::string queued_;                  // Interim and error answers that wait to be written.
   OutgoingBytes::Block writing_;
