@@ -127,9 +127,9 @@ class HttpTunnel {
   virtual ~HttpTunnel() = default;
   // REQUIRES: is called once, before Read().
   virtual void Start(Callbacks callbacks) = 0;
-  // Asks for the next bytes, whose size is up to 64 KiB. Without it at most that many are read
-  // ahead, so that a peer that sends faster than they are wanted has to wait. May be called inside
-  // on_data.
+  // Asks for the next bytes, up to 64 KiB; the last ones are not kept any more. Without it at most
+  // as many are read ahead, so that a fast peer has to wait, and all of these count as
+  // max_outputs_bytes and stall_timeout say. May be called inside on_data.
   virtual void Read() = 0;
   // The rules of HttpStream hold for these.
   virtual bool Write(std::string bytes) = 0;
@@ -227,11 +227,11 @@ struct HttpServerOptions {
   size_t max_heads_bytes = SIZE_MAX;
   size_t max_stream_backlog_bytes = 64 << 20;
   size_t stream_window_bytes = 256 << 10;  // See HttpStream::HasRoom().
-  // What waits to be taken by the peers of all connections together. Beyond it, those that have
-  // taken nothing for the longest time are cut. From the half of it on the window of a stream is
-  // 16 KiB.
+  // What waits to be taken by the peers of all connections, and by the readers of all tunnels,
+  // together. Beyond it, those for which nothing was taken for the longest time are cut. From the
+  // half of it on the window of a stream is 16 KiB.
   size_t max_outputs_bytes = SIZE_MAX;
-  // How long the peer of a stream or tunnel may leave bytes untaken that were sent to it.
+  // How long bytes may wait for the peer of a stream or tunnel, or for the reader of a tunnel.
   absl::Duration stall_timeout = absl::InfiniteDuration();
   // After this many requests, or this long after its start, a connection is closed with the answer
   // to its request ("Connection: close"), so that clients spread over several servers anew.

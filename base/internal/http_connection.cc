@@ -3,7 +3,8 @@
 // AcceptHead may, or have it reviewed, for which reading pauses. Answering: the handler has the
 // request, and the answer that exchange_ collects is written (Pump, in http_connection_output.cc);
 // bytes that the peer sends meanwhile wait in buffer_, up to 64 KiB, for the next request. Tunnel:
-// the answer was an upgrade, and these bytes go to its reader, who asks for each block. Refused: an
+// the answer was an upgrade, and these bytes go to its reader, who asks for each block; what it has
+// not taken is counted with what peers have not taken, and has a deadline of its own. Refused: an
 // error answer is queued, further bytes are discarded, and Lingering follows. Lingering: the last
 // answer has been sent and our direction is shut down; the connection closes when the peer does, or
 // after two seconds. An answer leads to Reading again if it keeps the connection alive, else to
@@ -37,13 +38,19 @@ namespace http = boost::beast::http;
 
 constexpr size_t kHeadReadBytes = 4 << 10;  // Small because most connections are idle watches.
 constexpr size_t kBodyReadBytes = 32 << 10;
-// Limits what a client may send ahead while its request is being answered, and in a tunnel.
+// Limits what a client may send ahead while its request is being answered, and in a tunnel, where
+// one read may go beyond it.
 constexpr size_t kMaxPipelinedBytes = 8 << 10;
-constexpr size_t kMaxTunnelBytes = 64 << 10;
+constexpr size_t kMaxTunnelBytes = 32 << 10;
 // Up to this length a head that is not complete is not counted: an idle connection takes as much.
 constexpr size_t kFreeHeadBytes = 4 << 10;
 
 int64_t SteadyNanos() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+int64_t NanosIn(absl::Duration from_now) {
+  // Capped, so that an infinite duration does not overflow.
+  return SteadyNanos() + absl::ToInt64Nanoseconds(std::min(from_now, absl::Hours(24 * 365)));
+}
 
 absl::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -96,13 +103,11 @@ void HttpConnection::CloseIfIdle() {
   });
 }
 
-bool HttpConnection::IsOverdue() const { return SteadyNanos() > deadline_nanos_.load(); }
-
-void HttpConnection::SetDeadline(absl::Duration from_now) {
-  // Capped, so that an infinite duration does not overflow.
-  const absl::Duration capped = std::min(from_now, absl::Hours(24 * 365));
-  deadline_nanos_ = SteadyNanos() + absl::ToInt64Nanoseconds(capped);
+bool HttpConnection::IsOverdue() const {
+  return SteadyNanos() > std::min(deadline_nanos_.load(), input_deadline_nanos_.load());
 }
+
+void HttpConnection::SetDeadline(absl::Duration from_now) { deadline_nanos_ = NanosIn(from_now); }
 
 void HttpConnection::ClearDeadline() { deadline_nanos_ = INT64_MAX; }
 
@@ -132,13 +137,16 @@ void HttpConnection::ReadMore() {
   if (read_pending_ || closed_ || peer_ended_) return;
   read_pending_ = true;
   const bool in_body = parser_ && parser_->is_header_done() && !parser_->is_done();
-  const size_t wanted = in_body || tunnelling_ ? kBodyReadBytes : kHeadReadBytes;
+  // A tunnel that is quiet keeps no more than a connection that waits.
+  const bool much = in_body || (tunnelling_ && last_read_ >= kHeadReadBytes);
+  const size_t wanted = much ? kBodyReadBytes : kHeadReadBytes;
   if (incoming_.size() != wanted) std::vector<char>(wanted).swap(incoming_);
   Read(boost::asio::buffer(incoming_));
 }
 
 void HttpConnection::OnRead(const ErrorCode& error, size_t count) {
   read_pending_ = false;
+  last_read_ = count;
   if (closed_) return;
   if (error == boost::asio::error::eof) return OnEnd();
   if (error) return Close();
@@ -173,13 +181,27 @@ void HttpConnection::DeliverIncoming() {
     if (buffer_.size() == 0) {
       input_ended_ = true;
       exchange->DeliverEnd();
-      return output_ended_ ? EndExchange() : void();
+      return output_ended_ ? EndExchange() : CountTunnelInput();
     }
     std::string bytes(static_cast<const char*>(buffer_.data().data()), buffer_.size());
     buffer_.consume(bytes.size());
     exchange->Deliver(std::move(bytes));
   }
   if (buffer_.size() < kMaxTunnelBytes) ReadMore();
+  CountTunnelInput();
+}
+
+// Counts what waits for the reader of the tunnel, and limits the time that it has for it. Memory
+// that nothing is in is given back.
+void HttpConnection::CountTunnelInput() {
+  if (buffer_.size() == 0) buffer_.shrink_to_fit();
+  if (!read_pending_) std::vector<char>().swap(incoming_);
+  const Exchange::Input input = exchange_->CountInput(buffer_.capacity());
+  if (!input.waits) {
+    input_deadline_nanos_ = INT64_MAX;
+  } else if (input.progress || input_deadline_nanos_ == INT64_MAX) {
+    input_deadline_nanos_ = NanosIn(context_.options.stall_timeout);
+  }
 }
 
 void HttpConnection::Parse() {

@@ -144,6 +144,7 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   void ReadMore();
   void OnEnd();
   void DeliverIncoming();
+  void CountTunnelInput();
   void Parse();
   bool CheckHead();
   bool Feed();
@@ -179,8 +180,9 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   const ConnectionContext& context_;
   const int64_t started_nanos_;  // By the steady clock, as the next ones.
   std::atomic<int64_t> deadline_nanos_{INT64_MAX};
-  std::atomic<bool> answering_ = false;        // False while it waits for a request.
-  std::atomic<int64_t> turn_began_nanos_ = 0;  // When that state began.
+  std::atomic<int64_t> input_deadline_nanos_{INT64_MAX};  // Of the reader of the tunnel.
+  std::atomic<bool> answering_ = false;                   // False while it waits for a request.
+  std::atomic<int64_t> turn_began_nanos_ = 0;             // When that state began.
   PeerFacts peer_;
   size_t requests_ = 0;
   std::vector<char> incoming_;          // The buffer of the pending read.
@@ -193,6 +195,7 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   std::shared_ptr<Exchange> exchange_;  // The exchange whose answer is being sent.
   std::string queued_;                  // Interim and error answers that wait to be written.
   OutgoingBytes::Block writing_;
+  size_t last_read_ = 0;  // How many bytes have come with the last read.
   bool read_pending_ = false;
   bool write_pending_ = false;
   bool head_checked_ = false;  // The head of the current request has passed FlawOf().

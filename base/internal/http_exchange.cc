@@ -38,6 +38,7 @@ void ServerThreads::Retire() {
 Exchange::~Exchange() {
   absl::MutexLock lock(&mu_);
   options_.outputs->End(account_);
+  options_.outputs->End(input_account_);
 }
 
 void Exchange::Send(HttpResponse response) {
@@ -216,6 +217,8 @@ void Exchange::StartTunnel(HttpTunnel::Callbacks callbacks) {
 void Exchange::Read() {
   absl::MutexLock lock(&mu_);
   wants_bytes_ = true;
+  took_input_ |= given_ > 0;
+  given_ = 0;
   if (!delivering_) NotifyAtOnce();
 }
 
@@ -224,8 +227,16 @@ bool Exchange::wants_bytes() const {
   return wants_bytes_ && state_ == State::kTunnel && tunnel_ != nullptr && !input_ended_;
 }
 
-std::shared_ptr<HttpTunnel::Callbacks> Exchange::BeginDelivery(bool end) {
+Exchange::Input Exchange::CountInput(size_t ahead) {
   absl::MutexLock lock(&mu_);
+  const Input input{.waits = given_ + ahead > 0, .progress = std::exchange(took_input_, false)};
+  options_.outputs->Set(input_account_, given_ + ahead, input.progress);
+  return input;
+}
+
+std::shared_ptr<HttpTunnel::Callbacks> Exchange::BeginDelivery(size_t bytes, bool end) {
+  absl::MutexLock lock(&mu_);
+  given_ = bytes;
   wants_bytes_ = false;
   delivering_ = true;
   input_ended_ = end;
@@ -238,13 +249,13 @@ void Exchange::EndDelivery() {
 }
 
 void Exchange::Deliver(std::string bytes) {
-  const auto callbacks = BeginDelivery(/*end=*/false);
+  const auto callbacks = BeginDelivery(bytes.size(), /*end=*/false);
   if (callbacks != nullptr && callbacks->on_data) callbacks->on_data(std::move(bytes));
   EndDelivery();
 }
 
 void Exchange::DeliverEnd() {
-  const auto callbacks = BeginDelivery(/*end=*/true);
+  const auto callbacks = BeginDelivery(0, /*end=*/true);
   if (callbacks != nullptr && callbacks->on_end) callbacks->on_end();
   EndDelivery();
 }
@@ -301,6 +312,7 @@ void Exchange::Detach() {
   {
     absl::MutexLock lock(&mu_);
     options_.outputs->End(account_);
+    options_.outputs->End(input_account_);
     listener_ = nullptr;
     outbox_.Clear();
     closed = std::exchange(on_closed_, nullptr);

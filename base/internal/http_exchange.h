@@ -62,7 +62,8 @@ class Exchange {
   Exchange(Options options, OutputListener& listener)
       : options_(std::move(options)),
         listener_(&listener),
-        account_([&listener] { listener.CutSoon(); }) {}
+        account_([&listener] { listener.CutSoon(); }),
+        input_account_([&listener] { listener.CutSoon(); }) {}
   ~Exchange();
 
   // For the handler; see HttpResponder, HttpStream and HttpTunnel. Calls in the wrong order are
@@ -101,6 +102,13 @@ class Exchange {
   bool wants_bytes() const;
   void Deliver(std::string bytes);
   void DeliverEnd();
+  struct Input {
+    bool waits = false;     // Bytes of the peer wait for the reader of the tunnel.
+    bool progress = false;  // The reader has taken some since the last call.
+  };
+  // Counts what waits for the reader of a tunnel: the last block, until it asks for the next one,
+  // and what the connection has read `ahead`.
+  Input CountInput(size_t ahead);
   // The peer sends no more. If no answer has begun, the callback of OnClosed is run.
   void ReportPeerEnd();
   // Separates the exchange from the connection, and runs the callbacks that wait for that.
@@ -120,7 +128,7 @@ class Exchange {
   void Cut() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Notify() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NotifyAtOnce() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  std::shared_ptr<HttpTunnel::Callbacks> BeginDelivery(bool end);
+  std::shared_ptr<HttpTunnel::Callbacks> BeginDelivery(size_t bytes, bool end);
   void EndDelivery();
 
   mutable absl::Mutex mu_;
@@ -141,6 +149,9 @@ class Exchange {
   // For a tunnel.
   std::shared_ptr<HttpTunnel::Callbacks> tunnel_ ABSL_GUARDED_BY(mu_);
   bool wants_bytes_ ABSL_GUARDED_BY(mu_) = false;
+  size_t given_ ABSL_GUARDED_BY(mu_) = 0;         // The last block, until the next one is wanted.
+  bool took_input_ ABSL_GUARDED_BY(mu_) = false;  // Since the last CountInput().
+  WaitingBytes::Account input_account_ ABSL_GUARDED_BY(mu_);
   bool delivering_ ABSL_GUARDED_BY(mu_) = false;
   bool output_ended_ ABSL_GUARDED_BY(mu_) = false;
   bool input_ended_ ABSL_GUARDED_BY(mu_) = false;  // DeliverEnd() has been called.

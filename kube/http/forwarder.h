@@ -89,7 +89,7 @@ class ForwardStream {
   // For upgraded connections. Write queues bytes; false when the stream has ended, or when more
   // than 64 MB wait because the server does not read, which ends it.
   virtual bool Write(std::string bytes) = 0;
-  // Returns whether less than 256 KiB wait.
+  // Returns whether everything queued has been sent, and the connection is open.
   virtual bool HasRoom() const = 0;
   // Calls `callback` once, as soon as there is room, or when the stream ends first, on the thread
   // of the callbacks. Replaces an earlier one. Does nothing when the stream has ended already.

@@ -16,7 +16,6 @@ namespace {
 constexpr size_t kBlock = 64 << 10;
 // How many blocks are handed over before other calls have their turn.
 constexpr int kBlocksPerTurn = 16;
-constexpr size_t kWindow = 256 << 10;
 constexpr size_t kMaxBacklog = 64 << 20;
 
 absl::string_view Find(const HeaderFields& fields, absl::string_view name) {
@@ -120,7 +119,9 @@ bool ForwardCall::Deliver() {
 bool ForwardCall::NextBlock() {
   if (tunnel_written_ < writing_.size()) return true;
   absl::MutexLock lock(&mu_);
-  writing_ = std::exchange(outbox_, {});
+  // An assignment of an empty text would keep the memory.
+  std::string().swap(writing_);
+  writing_.swap(outbox_);
   tunnel_written_ = 0;
   flushing_ = !writing_.empty();
   return flushing_;
@@ -151,7 +152,7 @@ void ForwardCall::ReportRoom() {
   std::function<void()> callback;
   {
     absl::MutexLock lock(&mu_);
-    if (backlog_ >= kWindow) return;
+    if (backlog_ > 0) return;
     callback = std::exchange(on_room_, nullptr);
   }
   if (callback) callback();
@@ -173,14 +174,14 @@ bool ForwardCall::Write(std::string bytes) {
     return false;
   }
   backlog_ += bytes.size();
-  outbox_ += bytes;
+  outbox_.empty() ? outbox_.swap(bytes) : void(outbox_ += bytes);
   if (!std::exchange(flushing_, true)) Post(&ForwardCall::Advance);
   return true;
 }
 
 bool ForwardCall::HasRoom() const {
   absl::MutexLock lock(&mu_);
-  return !over_ && backlog_ < kWindow;
+  return !over_ && backlog_ == 0;
 }
 
 void ForwardCall::OnRoom(std::function<void()> callback) {
@@ -188,7 +189,7 @@ void ForwardCall::OnRoom(std::function<void()> callback) {
   absl::MutexLock lock(&mu_);
   if (over_) return;
   replaced = std::exchange(on_room_, std::move(callback));
-  if (backlog_ < kWindow) Post(&ForwardCall::ReportRoomNow);
+  if (backlog_ == 0) Post(&ForwardCall::ReportRoomNow);
 }
 
 void ForwardCall::ReportRoomNow(Reactor&) { ReportRoom(); }
