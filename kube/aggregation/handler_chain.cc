@@ -111,6 +111,7 @@ class HandlerChain::Impl {
         refused_writes_(parts_.registry, "writes"),
         refused_watches_(parts_.registry, "watches"),
         refused_by_handlers_(parts_.registry, "handlers"),
+        refused_impersonations_(parts_.registry, "impersonations"),
         deadlines_(std::make_shared<base::Timers>(parts_.clock)),
         pool_(std::make_shared<WorkPool>("handlers", options_.handler_threads,
                                          WaitingLimit(options_))) {}
@@ -273,7 +274,7 @@ class HandlerChain::Impl {
     RemoveImpersonation(http);
     if (!*wanted) return Admit(passage);
     const auto held = impersonating_.Take(ShareOwner(passage->api.user), bytes);
-    if (held == nullptr) return RefuseTooMany(*passage);
+    if (held == nullptr) return RefuseTooMany(*passage, refused_impersonations_);
     CheckRights(
         std::move((*wanted)->rights), parts_.authorizer,
         [this, passage, held, user = std::move((*wanted)->user)](const absl::Status& status) {
@@ -369,7 +370,8 @@ class HandlerChain::Impl {
   InFlight reads_, writes_, long_running_;
   base::FairShare impersonating_{kMaxImpersonatingBytes};  // What waits for these rights.
   InFlight active_{0};
-  const Refusals refused_reads_, refused_writes_, refused_watches_, refused_by_handlers_;
+  const Refusals refused_reads_, refused_writes_, refused_watches_, refused_by_handlers_,
+      refused_impersonations_;
   base::RepeatedErrors errors_;
   mutable absl::Mutex mu_;
   bool draining_ ABSL_GUARDED_BY(mu_) = false;

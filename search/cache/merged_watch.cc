@@ -6,7 +6,9 @@
 // with its first event, and has reached what its cache is complete to when its source is drained;
 // bookmarks are sent only then. When the cache of a cluster is closed, its objects come as deleted,
 // and then the cluster leaves version_. A cluster that joins again before that is a successor: its
-// source begins when the old one is drained.
+// source begins when the old one is drained. A source that begins with objects refers to all of
+// them until they have been taken; as long as there is no room for that, it waits, and is tried
+// again every time the watch is looked at (OnTime).
 #include "search/cache/merged_watch.h"
 
 #include <algorithm>
@@ -68,6 +70,7 @@ absl::Status MergedWatch::Add(const std::string& cluster, const CachePtr& cache,
       if (cache->HasSynced()) {
         source.counts = !joins;
         started = Start(source);
+        if (joins && source.waits) started = absl::OkStatus();
       }
       // The cluster's cache may have been replaced since the caller took this one.
       auto newer = sources_.extract(cluster);
@@ -88,13 +91,18 @@ void MergedWatch::Begin() {
 }
 
 absl::Status MergedWatch::Start(Source& source) {
-  source.waits = false;
   if (source.continue_after >= 0) {
+    source.waits = false;
     ASSIGN_OR_RETURN(source.position,
                      source.cache->PositionAfter(source.continue_after, source.narrowings));
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const WatchCache::Snapshot snapshot, source.cache->Read({.ns = request_.ns}));
+  if (request_.hold) {
+    source.held = request_.hold(snapshot.objects->size());
+    if (source.held == nullptr) return absl::ResourceExhaustedError("no room for the objects");
+  }
+  source.waits = false;
   std::vector<ObjectPtr> objects = *snapshot.objects;
   std::sort(objects.begin(), objects.end(), [](const ObjectPtr& a, const ObjectPtr& b) {
     return kube::ResourceVersionOf(*a) < kube::ResourceVersionOf(*b);
@@ -105,12 +113,18 @@ absl::Status MergedWatch::Start(Source& source) {
   return absl::OkStatus();
 }
 
+void MergedWatch::Batch::Add(MergedEvent event) {
+  if (event.object != nullptr) bytes += kube::Encoded(*event.object).text_bytes();
+  events.push_back(std::move(event));
+  --room;
+}
+
 bool MergedWatch::Take(size_t limit, Events& events) {
   absl::MutexLock lock(&mu_);
   ready_ = false;
   if (!began_) return true;
-  const size_t first = events.size();
-  const auto room = [&] { return limit - (events.size() - first); };
+  waits_for_room_ = false;
+  Batch batch{events, limit};
   // Twice round: from behind the last source to the end, and from the beginning to it.
   std::vector<std::string> round;
   for (auto it = sources_.upper_bound(last_cluster_); it != sources_.end(); ++it) {
@@ -120,11 +134,11 @@ bool MergedWatch::Take(size_t limit, Events& events) {
     round.push_back(it->first);
   }
   for (const std::string& cluster : round) {
-    if (over_ || room() == 0) break;
+    if (over_ || batch.IsFull()) break;
     last_cluster_ = cluster;
     bool again = true;
-    while (again && !over_ && room() > 0) {
-      const absl::StatusOr<bool> drained = TakeFrom(cluster, sources_[cluster], room(), events);
+    while (again && !over_ && !batch.IsFull()) {
+      const absl::StatusOr<bool> drained = TakeFrom(cluster, sources_[cluster], batch);
       if (!drained.ok()) {
         over_ = true;
         status_ = drained.status();
@@ -132,7 +146,7 @@ bool MergedWatch::Take(size_t limit, Events& events) {
       again = drained.ok() && *drained && sources_[cluster].cache->closed() && Leave(cluster);
     }
   }
-  if (!over_ && room() > 0) AddBookmarks(events);
+  if (!over_ && !batch.IsFull()) AddBookmarks(batch);
   if (clock_.SteadyNow() >= end_) over_ = true;
   return !over_;
 }
@@ -146,28 +160,32 @@ bool MergedWatch::Leave(const std::string& cluster) {
   return true;
 }
 
-absl::StatusOr<bool> MergedWatch::TakeFrom(const std::string& cluster, Source& source, size_t limit,
-                                           Events& events) {
-  const size_t first = events.size();
+absl::StatusOr<bool> MergedWatch::TakeFrom(const std::string& cluster, Source& source,
+                                           Batch& batch) {
   const bool closed = source.cache->closed();
   if (source.waits) {
     if (!source.cache->HasSynced()) return closed;
-    RETURN_IF_ERROR(Start(source));
+    const absl::Status started = Start(source);
+    if (source.waits && absl::IsResourceExhausted(started)) {
+      waits_for_room_ = true;
+      return closed;
+    }
+    RETURN_IF_ERROR(started);
   }
   if (source.initial != nullptr) {
-    TakeInitial(cluster, source, limit, events);
+    TakeInitial(cluster, source, batch);
     if (source.initial != nullptr) return false;
   }
-  while (events.size() - first < limit) {
-    std::vector<WatchCache::Event> news;
+  std::vector<WatchCache::Event> news;
+  while (!batch.IsFull()) {
+    news.clear();
     int64_t complete = -1;
-    const size_t room = limit - (events.size() - first);
-    RETURN_IF_ERROR(source.cache->ReadEvents(source.position, room, news, complete));
+    RETURN_IF_ERROR(source.cache->ReadEvents(source.position, 1, news, complete));
     for (const WatchCache::Event& event : news) {
       // A client may continue at a version that this process has not seen yet.
       if (event.IsSeenAt(source.continue_after)) continue;
       // A client that came from within a step stays where it was until the step is over.
-      AddEvent(cluster, event, std::max(event.resume_version, source.continue_after), events);
+      AddEvent(cluster, event, std::max(event.resume_version, source.continue_after), batch);
     }
     if (complete < 0) continue;
     if (complete > version_.Number(cluster)) version_.Set(cluster, complete);
@@ -176,19 +194,18 @@ absl::StatusOr<bool> MergedWatch::TakeFrom(const std::string& cluster, Source& s
   return false;
 }
 
-void MergedWatch::TakeInitial(const std::string& cluster, Source& source, size_t limit,
-                              Events& events) {
-  const size_t first = events.size();
+void MergedWatch::TakeInitial(const std::string& cluster, Source& source, Batch& batch) {
   const std::vector<ObjectPtr>& objects = *source.initial;
-  while (source.next_initial < objects.size() && events.size() - first < limit) {
+  while (source.next_initial < objects.size() && !batch.IsFull()) {
     const ObjectPtr& object = objects[source.next_initial++];
     if (!Selects(object)) continue;
     version_.Set(cluster, kube::ResourceVersionOf(*object));
-    events.push_back({Type::kAdded, cluster, object, version_.ToString()});
+    batch.Add({Type::kAdded, cluster, object, version_.ToString()});
   }
   if (source.next_initial < objects.size()) return;
   version_.Set(cluster, source.version_of_initial);
   source.initial = nullptr;
+  source.held = nullptr;
 }
 
 bool MergedWatch::Selects(const ObjectPtr& object) const {
@@ -198,23 +215,22 @@ bool MergedWatch::Selects(const ObjectPtr& object) const {
 }
 
 void MergedWatch::AddEvent(const std::string& cluster, const WatchCache::Event& event,
-                           int64_t resume_version, Events& events) {
+                           int64_t resume_version, Batch& batch) {
   const bool before = Selects(event.before);
   const bool after = Selects(event.after);
   if (after) {
     // The version of the object itself, so that a write that carries it can be checked; it differs
     // from the event's for old objects that have come into the scope, and at the end of a step.
     version_.Set(cluster, kube::ResourceVersionOf(*event.after));
-    events.push_back(
-        {before ? Type::kModified : Type::kAdded, cluster, event.after, version_.ToString()});
+    batch.Add({before ? Type::kModified : Type::kAdded, cluster, event.after, version_.ToString()});
   } else if (before) {
     version_.Set(cluster, resume_version);
-    events.push_back({Type::kDeleted, cluster, event.before, version_.ToString()});
+    batch.Add({Type::kDeleted, cluster, event.before, version_.ToString()});
   }
   version_.Set(cluster, resume_version);
 }
 
-void MergedWatch::AddBookmarks(Events& events) {
+void MergedWatch::AddBookmarks(Batch& batch) {
   if (!InitialEventsAreOver()) return;
   const base::SteadyTime now = clock_.SteadyNow();
   const bool end_of_initial = std::exchange(end_of_initial_is_due_, false);
@@ -225,7 +241,7 @@ void MergedWatch::AddBookmarks(Events& events) {
   MergedEvent bookmark;
   bookmark.version = version_.ToString();
   bookmark.initial_events_end = end_of_initial;
-  events.push_back(std::move(bookmark));
+  batch.Add(std::move(bookmark));
 }
 
 bool MergedWatch::InitialEventsAreOver() const {
@@ -233,11 +249,6 @@ bool MergedWatch::InitialEventsAreOver() const {
     const Source& source = entry.second;
     return !source.counts || (!source.waits && source.initial == nullptr);
   });
-}
-
-bool MergedWatch::HasBegun() const {
-  absl::MutexLock lock(&mu_);
-  return InitialEventsAreOver();
 }
 
 absl::Status MergedWatch::status() const {
@@ -258,7 +269,7 @@ void MergedWatch::OnTime() {
   {
     absl::MutexLock lock(&mu_);
     const bool bookmark = request_.bookmarks && now >= next_bookmark_;
-    if (!bookmark && now < end_) return;
+    if (!bookmark && !waits_for_room_ && now < end_) return;
   }
   CallReady();
 }

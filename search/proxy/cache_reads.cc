@@ -28,9 +28,9 @@ constexpr size_t kMaxWaitingReads = 1000;
 constexpr int kSortingThreads = 2;
 constexpr size_t kMaxWaitingSorts = 100;
 
-// Of long lists and watches so many may be sent: one of them counts at most for this part of what
-// all may refer to.
-constexpr int64_t kLongSent = 16;
+// A list or watch refers to its objects until it has sent them. Of fleets where these are more than
+// so large a part of what all may refer to, sixteen may be sent.
+constexpr int64_t kListsOfAnySize = 16;
 // The texts of a thousand events or more: equal watches write an event within moments.
 constexpr size_t kMaxTexts = 4 << 20;
 
@@ -86,6 +86,14 @@ void SendDocument(const ReadRequest& read, const json::Value& document,
 // A client that continued there would keep that server's objects, since nothing deletes them.
 bool IsOfAnotherServer(const std::string& version) {
   return !version.empty() && CompositeVersion::Parse(version).empty();
+}
+
+absl::Status TooManyReferences() {
+  return kube::server::TooManyRequests(
+      "Too many long lists are being sent, please try again later. Lists that are being sent, and "
+      "watches that begin, refer to as many objects as they may, or to as many as one user's may; "
+      "pages (limit), a namespace, or a resourceVersion to continue at need fewer.",
+      absl::Seconds(1));
 }
 
 // As an API server answers: an event, not a refusal of the request.
@@ -316,13 +324,33 @@ absl::Status CacheReads::SendList(const Reading& reading, std::vector<MissingClu
 
 absl::StatusOr<base::FairShare::Taken> CacheReads::TakeShare(const Reading& reading,
                                                              size_t objects) {
-  const auto bytes = static_cast<int64_t>(objects * sizeof(kube::ObjectPtr));
-  base::FairShare::Taken share =
-      sent_.Take(reading.owner, std::min(bytes, options_.max_sent_bytes / kLongSent));
+  base::FairShare::Taken share = ShareOfWatch(reading)(objects);
   if (share != nullptr) return share;
   refused_lists_.Count();
-  return kube::server::TooManyRequests(
-      "Too many long lists are being sent, please try again later.", absl::Seconds(1));
+  return TooManyReferences();
+}
+
+std::function<std::shared_ptr<const void>(size_t objects)> CacheReads::ShareOfWatch(
+    const Reading& reading) {
+  struct Held {
+    int64_t bytes = 0;
+    std::vector<base::FairShare::Taken> shares;
+  };
+  const int64_t most = options_.max_sent_bytes / kListsOfAnySize;
+  return [sent = sent_, owner = reading.owner, most,
+          last = std::weak_ptr<Held>()](size_t objects) mutable -> std::shared_ptr<const void> {
+    std::shared_ptr<Held> held = last.lock();
+    if (held == nullptr) last = held = std::make_shared<Held>();
+    const auto bytes = static_cast<int64_t>(objects * sizeof(kube::ObjectPtr));
+    const int64_t more = std::min(held->bytes + bytes, most) - std::min(held->bytes, most);
+    if (more > 0) {
+      base::FairShare::Taken share = sent.Take(owner, more);
+      if (share == nullptr) return nullptr;
+      held->shares.push_back(std::move(share));
+    }
+    held->bytes += bytes;
+    return held;
+  };
 }
 
 absl::Status CacheReads::Watch(const Reading& reading) {
@@ -342,15 +370,6 @@ absl::Status CacheReads::Watch(const Reading& reading) {
     return absl::OkStatus();
   }
   const auto pump = std::make_shared<WatchPump>(read, pool_, texts_);
-  if (initial || CompositeVersion::Parse(options.resource_version).any()) {
-    size_t objects = 0;
-    for (const std::string& cluster : options_.clusters(read.resource.gvr())) {
-      const auto cache = options_.cache.Find(cluster, read.resource.gvr());
-      if (cache != nullptr && read.cluster.Selects(cluster)) objects += cache->size();
-    }
-    ASSIGN_OR_RETURN(base::FairShare::Taken share, TakeShare(reading, objects));
-    pump->HoldBeginning(std::move(share));
-  }
   auto watch = options_.cache.Watch({.gvr = read.resource.gvr(),
                                      .ns = read.key.ns,
                                      .cluster = read.cluster,
@@ -358,12 +377,17 @@ absl::Status CacheReads::Watch(const Reading& reading) {
                                      .resource_version = options.resource_version,
                                      .initial_events = initial,
                                      .bookmarks = options.allow_watch_bookmarks,
+                                     .hold = ShareOfWatch(reading),
                                      .timeout = timeout},
                                     pump->OnReady());
   RETURN_IF_ERROR(StillServed(reading));
   if (absl::IsOutOfRange(watch.status())) {
     SendWatchError(read, missing, watch.status(), responder);
     return absl::OkStatus();
+  }
+  if (absl::IsResourceExhausted(watch.status())) {
+    refused_lists_.Count();
+    return TooManyReferences();
   }
   RETURN_IF_ERROR(watch.status());
   pump->Start(*std::move(watch), responder.StartStream(Head(read, missing)), reading.stop);

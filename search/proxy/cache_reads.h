@@ -54,6 +54,8 @@ class CacheReads : public CachedReads {
     int64_t max_sent_bytes = 128 << 20;
     // A watch without timeoutSeconds ends after this to twice as long (--min-request-timeout).
     absl::Duration min_watch_timeout = absl::Minutes(30);
+    // References to the objects of lists that are sent and of those that watches begin with.
+    int64_t max_sent_bytes = 128 << 20;
     // The columns and selectable fields of custom kinds. Optional.
     const CustomKinds* kinds = nullptr;
     // Counts the reads that are refused because too much is being done. Optional; outlives this
@@ -111,6 +113,8 @@ class CacheReads : public CachedReads {
 
   // Takes a share for the references to so many objects, which are kept while they are sent.
   absl::StatusOr<base::FairShare::Taken> TakeShare(const Reading& reading, size_t objects);
+  // Returns what takes such shares for one watch, for one cluster after the other.
+  std::function<std::shared_ptr<const void>(size_t objects)> ShareOfWatch(const Reading& reading);
 
   const Options options_;
   const UnreadMembers unread_;

@@ -14,8 +14,8 @@
 namespace search {
 namespace {
 
-// A write has as many events as make this many bytes: a slow client does not hold much, and a write
-// costs little for each event. What a batch has beyond them waits as references to the objects.
+// A write has as many events as make this many bytes, and the rest of a batch: a slow client does
+// not hold much, no object least of all, and a write costs little for each event.
 constexpr size_t kWriteBytes = 128 << 10;
 constexpr size_t kBatch = 8;
 
@@ -98,16 +98,11 @@ void WatchPump::Run() {
   }
 }
 
-void WatchPump::ForgetBatch() {
-  std::vector<MergedEvent>().swap(taken_);
-  next_ = 0;
-}
-
-bool WatchPump::TakeBatch() {
-  ForgetBatch();
-  ended_ = !watch_->Take(kBatch, taken_);
-  if (beginning_ != nullptr && watch_->HasBegun()) beginning_ = nullptr;
-  return !ended_ && !taken_.empty();
+bool WatchPump::AppendBatch(std::string& bytes) {
+  std::vector<MergedEvent> events;
+  ended_ = !watch_->Take(kBatch, events);
+  for (const MergedEvent& event : events) AppendEvent(event, bytes);
+  return !ended_ && !events.empty();
 }
 
 bool WatchPump::Pump() {
@@ -117,16 +112,10 @@ bool WatchPump::Pump() {
   }
   std::string bytes;
   bool more = true;
-  while (more && bytes.size() < kWriteBytes) {
-    if (next_ == taken_.size()) more = !ended_ && TakeBatch();
-    while (next_ < taken_.size() && bytes.size() < kWriteBytes) AppendEvent(taken_[next_++], bytes);
-  }
-  const bool rest = next_ < taken_.size();
-  if (!rest) ForgetBatch();
-  const bool ends = ended_ && !rest;
-  if (ends && !watch_->status().ok()) absl::StrAppend(&bytes, WatchErrorLine(watch_->status()));
+  while (more && bytes.size() < kWriteBytes) more = AppendBatch(bytes);
+  if (ended_ && !watch_->status().ok()) absl::StrAppend(&bytes, WatchErrorLine(watch_->status()));
   const bool written = bytes.empty() || stream_->Write(std::move(bytes));
-  if (!ends && written) return more || rest;
+  if (!ended_ && written) return more;
   if (written) stream_->Close();
   Finish();
   return false;

@@ -38,9 +38,6 @@ class WatchPump : public std::enable_shared_from_this<WatchPump> {
   // Begins to write, until the watch or the connection ends, or a stop is requested.
   void Start(std::shared_ptr<MergedWatch> watch, std::shared_ptr<base::HttpStream> stream,
              const base::StopToken& stop);
-  // Is kept until the objects that the watch begins with have been taken. REQUIRES: is called once,
-  // before Start.
-  void HoldBeginning(std::shared_ptr<const void> held) { beginning_ = std::move(held); }
 
  private:
   // Has Pump called on a thread of the pool, unless a call is running: that one goes on then.
@@ -48,9 +45,8 @@ class WatchPump : public std::enable_shared_from_this<WatchPump> {
   void Run();
   // Writes what there is, while the client has room. Returns whether there may be more at once.
   bool Pump();
-  // Takes the next events; returns whether there may be more at once.
-  bool TakeBatch();
-  void ForgetBatch();
+  // Appends the next events to `bytes`; returns whether there may be more at once.
+  bool AppendBatch(std::string& bytes);
   void AppendEvent(const MergedEvent& event, std::string& out);
   void Finish();
 
@@ -60,11 +56,7 @@ class WatchPump : public std::enable_shared_from_this<WatchPump> {
   kube::server::WatchEncoder encoder_;         // Of the run.
   kube::aggregation::WorkPool& pool_;
   EventTexts& texts_;
-  // The events that this run has taken; those from next_ on are not written yet.
-  std::vector<MergedEvent> taken_;
-  size_t next_ = 0;
-  bool ended_ = false;  // Nothing comes behind it.
-  std::shared_ptr<const void> beginning_;
+  bool ended_ = false;  // Nothing is written any more in this run.
 
   absl::Mutex mu_;
   enum class State { kIdle, kRunning, kAgain, kOver } state_ ABSL_GUARDED_BY(mu_) = State::kIdle;

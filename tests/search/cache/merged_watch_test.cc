@@ -3,7 +3,9 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 
+#include "absl/strings/match.h"
 #include "base/json.h"
+#include "base/random.h"
 #include "tests/search/cache/members.h"
 
 namespace search {
@@ -342,6 +344,81 @@ TEST_CASE_METHOD(Fixture, "objects of events have their cluster and the composit
   CHECK(object.Annotation("resource.karmada.io/cached-from-cluster") == "m1");
   CHECK(object.spec()["nodeName"].AsString() == "n1");
   CHECK(events[1].initial_events_end);
+}
+
+// Grants so many references at a time.
+struct Room {
+  std::atomic<size_t> left = 0;
+  std::atomic<int> refused = 0;
+
+  std::function<std::shared_ptr<const void>(size_t)> Hold() {
+    return [this](size_t objects) -> std::shared_ptr<const void> {
+      if (objects > left) {
+        ++refused;
+        return nullptr;
+      }
+      left -= objects;
+      return {this, [objects](Room* room) { room->left += objects; }};
+    };
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "a watch has a share for each cluster that begins with objects") {
+  Room room;
+  const int64_t a = Put("m1", "n", "a");
+  Put("m2", "n", "b");
+  Put("m2", "n", "c");
+  REQUIRE(Cache({"m1", "m2"}));
+  room.left = 1;
+  // The version names the other cluster, and needs no share for it.
+  CHECK(absl::IsResourceExhausted(Refusal({.resource_version = V(a), .hold = room.Hold()})));
+  CHECK(room.left == 1);
+  room.left = 2;
+  const auto watch = Open({.resource_version = V(a), .hold = room.Hold()});
+  CHECK(room.left == 0);
+  CHECK(Take(*watch).size() == 2);
+  CHECK(room.left == 2);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a cluster that joins a watch begins when there is room for its objects") {
+  Room room;
+  const int64_t a = Put("m1", "n", "a");
+  REQUIRE(Cache({"m1"}));
+  const auto watch = Open({.resource_version = V(a), .hold = room.Hold()});
+  Server("m2").Put(kPods, tests::PodIn("n", "b"));
+  REQUIRE(Cache({"m1", "m2"}));
+  CHECK(Eventually([&] { return Take(*watch).empty() && room.refused > 0; }));
+  // The other cluster goes on meanwhile.
+  Put("m1", "n", "c");
+  CHECK(Take(*watch).size() == 1);
+  room.left = 1;
+  const int before = calls;
+  REQUIRE(Eventually([&] {
+    clock.AdvanceAndAwait(absl::Seconds(1));
+    return calls > before;
+  }));
+  const Lines news = Take(*watch);
+  REQUIRE(news.size() == 1);
+  CHECK(absl::StrContains(news[0], "+m2:b"));
+  CHECK(room.left == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a batch ends behind a large object") {
+  REQUIRE(Cache({"m1"}));
+  const auto watch = Open({.resource_version = "0"});
+  std::vector<MergedEvent> events;
+  for (const char* name : {"a", "b", "c"}) {
+    kube::Object pod = tests::PodIn("n", name);
+    std::string text;
+    while (text.size() < 40'000) text += base::NewUuid();
+    pod.Set({"spec", "text"}, text);
+    Reach("m1", kube::ResourceVersionOf(Server("m1").Put(kPods, pod)));
+  }
+  for (size_t taken = 1; taken <= 3; ++taken) {
+    CHECK(watch->Take(8, events));
+    CHECK(events.size() == taken);
+  }
 }
 
 }  // namespace

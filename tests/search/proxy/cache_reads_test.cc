@@ -413,6 +413,38 @@ TEST_CASE("a watch that was the control plane's before begins with a list") {
   CHECK(Eventually([&] { return anew->Events() == std::vector<std::string>{"ADDED m1/x"}; }));
 }
 
+TEST_CASE("watches that name one of several clusters have a share of the references, too") {
+  CacheReadsFixture f;
+  f.Server("m1").Put(kPods, tests::PodIn("a", "x"));
+  for (int i = 0; i < 100; ++i) f.Server("m2").Put(kPods, tests::PodIn("a", absl::StrCat(i)));
+  REQUIRE(f.Cache({"m1", "m2"}));
+  CacheReads::Options options = f.Options(absl::Seconds(3));
+  options.max_sent_bytes = 64 << 10;
+  CacheReads reads(options);
+  CompositeVersion version;
+  version.Set("m1", f.Version("m1"));
+  const std::string target =
+      absl::StrCat("/api/v1/pods?watch=1&resourceVersion=", version.ToString());
+  std::vector<std::shared_ptr<ReadingClient>> clients;
+  const auto send = [&] {
+    clients.push_back(ReadingClient::Make());
+    clients.back()->SetRoom(false);
+    f.Start(reads, target, "", clients.back());
+    REQUIRE(Eventually([&] { return clients.back()->answered(); }));
+    return clients.back()->answer();
+  };
+  // Each refers to 100 objects, and one user has half of what there is.
+  base::HttpResponse answer;
+  while (clients.size() < 100 && answer.code == 200) answer = send();
+  CHECK(clients.size() == 21);
+  CHECK(answer.code == 429);
+  // Who takes the objects makes room.
+  clients.front()->SetRoom(true);
+  REQUIRE(Eventually([&] { return clients.front()->Events().size() == 100; }));
+  CHECK(Eventually([&] { return send().code == 200; }));
+  for (const auto& client : clients) client->Close();
+}
+
 TEST_CASE("the events of a slow client wait in the cache") {
   CacheReadsFixture f;
   REQUIRE(f.Cache({"m1"}));
