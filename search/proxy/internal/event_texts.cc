@@ -19,20 +19,23 @@ constexpr absl::Duration kMaxAge = absl::Seconds(1);
 void EventTexts::Append(const Subject& subject, absl::string_view version, const Make& make,
                         std::string& out) {
   Key key(subject.object.get(), subject.columns.get(), subject.form);
-  PartsPtr parts = Find(key);
+  PartsPtr parts = Find(key, subject.object);
   if (parts == nullptr) {
     const std::string text = make(place_);
     parts = std::make_shared<const Parts>(absl::StrSplit(text, json::Write(place_)));
-    Keep(std::move(key), {subject, parts, text.size() + kOverhead, clock_.SteadyNow()});
+    Keep(std::move(key),
+         {subject.object, subject.columns, parts, text.size() + kOverhead, clock_.SteadyNow()});
   }
   absl::StrAppend(&out, absl::StrJoin(*parts, json::Write(version)));
 }
 
-EventTexts::PartsPtr EventTexts::Find(const Key& key) const {
+EventTexts::PartsPtr EventTexts::Find(const Key& key, const kube::ObjectPtr& object) const {
   absl::MutexLock lock(&mu_);
   const auto found = kept_.find(key);
   if (found == kept_.end() || clock_.SteadyNow() - found->second.at > kMaxAge) return nullptr;
-  return found->second.parts;
+  const bool same =
+      !found->second.object.owner_before(object) && !object.owner_before(found->second.object);
+  return same ? found->second.parts : nullptr;
 }
 
 void EventTexts::Keep(Key key, Kept kept) {
@@ -42,7 +45,10 @@ void EventTexts::Keep(Key key, Kept kept) {
   bytes_ += kept.bytes - place->second.bytes;
   dropped.push_back(std::exchange(place->second, std::move(kept)));
   if (is_new) order_.push_back(std::move(key));
-  while (bytes_ > max_bytes_) {
+  const auto is_old = [this](const Kept& text) ABSL_SHARED_LOCKS_REQUIRED(mu_) {
+    return clock_.SteadyNow() - text.at > kMaxAge;
+  };
+  while (!order_.empty() && (bytes_ > max_bytes_ || is_old(kept_.at(order_.front())))) {
     auto oldest = kept_.extract(order_.front());
     bytes_ -= oldest.mapped().bytes;
     dropped.push_back(std::move(oldest.mapped()));

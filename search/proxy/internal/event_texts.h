@@ -22,7 +22,7 @@ namespace search {
 
 // The texts of the last objects in forms such as Tables, for which an object has to be decoded. The
 // version that a watch is at stands in them, and differs from watch to watch. A text is used for a
-// second, because the columns of Tables tell ages. Thread-safe.
+// second, because the columns of Tables tell ages, and keeps no object. Thread-safe.
 class EventTexts {
  public:
   // Makes the text of an object with this resourceVersion.
@@ -45,13 +45,15 @@ class EventTexts {
   using PartsPtr = std::shared_ptr<const Parts>;
   using Key = std::tuple<const void*, const void*, std::string>;
   struct Kept {
-    Subject subject;  // So that the addresses in the key stay its own.
+    // Whose addresses are in the key. Once it is gone, another object may have the address.
+    std::weak_ptr<const kube::Object> object;
+    std::shared_ptr<const void> columns;
     PartsPtr parts;
     size_t bytes = 0;
     base::SteadyTime at;
   };
 
-  PartsPtr Find(const Key& key) const ABSL_LOCKS_EXCLUDED(mu_);
+  PartsPtr Find(const Key& key, const kube::ObjectPtr& object) const ABSL_LOCKS_EXCLUDED(mu_);
   void Keep(Key key, Kept kept) ABSL_LOCKS_EXCLUDED(mu_);
 
   const size_t max_bytes_;

@@ -53,6 +53,14 @@ TEST_CASE_METHOD(Fixture, "a text is made anew when it tells an old age") {
   CHECK(made == 2);
 }
 
+TEST_CASE_METHOD(Fixture, "a text keeps no object") {
+  kube::ObjectPtr a = Named("a");
+  Text(a, "table", "1");
+  const std::weak_ptr<const kube::Object> weak = a;
+  a = nullptr;
+  CHECK(weak.expired());
+}
+
 TEST_CASE_METHOD(Fixture, "the oldest texts go") {
   const kube::ObjectPtr first = Named("first");
   Text(first, "table", "1");
