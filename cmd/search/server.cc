@@ -21,6 +21,7 @@
 #include "cmd/search/api_router.h"
 #include "cmd/search/cache_metrics.h"
 #include "cmd/search/cache_scope_view.h"
+#include "cmd/search/control_plane_check.h"
 #include "cmd/search/delegation.h"
 #include "cmd/search/http_options.h"
 #include "cmd/search/kind_definitions.h"
@@ -332,6 +333,9 @@ absl::StatusOr<std::unique_ptr<SearchServer>> SearchServer::Start(const SearchOp
                                                                   const base::StopToken& stop) {
   const base::Clock& clock = base::RealClock();
   Beginning b{.options = options, .connections = connections};
+  const absl::Status checked =
+      CheckControlPlane(*connections.loops, connections.control_plane.server, stop);
+  if (!checked.ok()) base::LogError("the control plane cannot be used yet", {{"error", checked}});
   b.control_plane = std::make_unique<ControlPlane>(options, connections, clock, b.registry.get());
   ASSIGN_OR_RETURN(b.audit, OpenAudit(options.audit, b.registry.get()));
   ASSIGN_OR_RETURN(b.registries, RegistryService::Create({options, *b.control_plane, clock}));

@@ -126,14 +126,24 @@ class RecordStore : public RegistryStore {
   absl::StatusOr<int64_t> Progress(const base::StopToken& stop) override {
     kube::ListOptions options;
     options.limit = 1;
-    ASSIGN_OR_RETURN(const kube::ListPage page,
-                     client_.List(RegistryRecordResource(), "", options, stop));
-    return RevisionIn(page.resource_version);
+    const auto page = client_.List(RegistryRecordResource(), "", options, stop);
+    if (!page.ok()) return WithHint(page.status());
+    return RevisionIn(page->resource_version);
   }
 
   absl::Status Health(const base::StopToken& stop) override { return Progress(stop).status(); }
 
  private:
+  // A list finds no kind where its definition is missing, and an API server says "404 page not
+  // found".
+  static absl::Status WithHint(const absl::Status& status) {
+    if (!absl::IsNotFound(status)) return status;
+    return base::Annotate(status,
+                          "the control plane does not serve "
+                          "resourceregistryrecords.storage.search.karmada.io, whose "
+                          "CustomResourceDefinition is in config/search (kubectl apply -f)");
+  }
+
   static absl::Status AsExisting(const kube::Object& object) {
     return absl::AlreadyExistsError(absl::StrCat(object.name(), " is stored already"));
   }
@@ -143,7 +153,9 @@ class RecordStore : public RegistryStore {
 
 absl::StatusOr<RegistryStore::Listing> RecordStore::List(const ListQuery& query,
                                                          const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(kube::ListPage page, client_.ListAll(RegistryRecordResource(), "", {}, stop));
+  auto listed = client_.ListAll(RegistryRecordResource(), "", {}, stop);
+  if (!listed.ok()) return WithHint(listed.status());
+  kube::ListPage& page = *listed;
   Listing out;
   out.revision = RevisionIn(page.resource_version);
   std::sort(page.items.begin(), page.items.end(),

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 
+#include "absl/strings/match.h"
 #include "base/yaml.h"
 #include "tests/search/registry/etcd_fixture.h"
 #include "tests/support/fake_transport.h"
@@ -34,6 +35,17 @@ TEST_CASE("a record holds the registry whole, and its resourceVersion is that of
   CHECK(**plane.store->Get("r", {}) == **created);
   CHECK(absl::IsNotFound(plane.store->Get("x", {}).status()));
   CHECK(plane.store->Health({}).ok());
+}
+
+TEST_CASE("where the definition of records is missing, the error says where it is") {
+  Plane plane;
+  plane.server->FailNext("GET", 404, "", 2);
+  const absl::Status errors[] = {plane.store->Health({}), plane.store->List({}, {}).status()};
+  for (const absl::Status& error : errors) {
+    CAPTURE(error.ToString());
+    CHECK(absl::IsNotFound(error));
+    CHECK(absl::StrContains(error.message(), "config/search"));
+  }
 }
 
 TEST_CASE("writes of records are guarded by the version that was read") {
