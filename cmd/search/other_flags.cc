@@ -103,6 +103,8 @@ constexpr Flag kFlags[] = {
     {"--log-file", kText, kWarning, kStderr, ""},
     {"--log-file-max-size", kInteger, kWarning, kStderr},
     {"--log-flush-frequency", kDuration, kWarning, kStderr},
+    {"--log-json-info-buffer-size", kText, kWarning, kStderr, "0"},
+    {"--log-json-split-stream", kSwitch, kWarning, kStderr, "false"},
     {"--log-text-info-buffer-size", kText, kWarning, kStderr, "0"},
     {"--log-text-split-stream", kSwitch, kWarning, kStderr, "false"},
     {"--logtostderr", kSwitch, kWarning, kStderr, "true"},

@@ -46,7 +46,18 @@ TEST_CASE("flags without effect are answered by a warning") {
   CHECK_THAT(parsed.options.warnings[1], Catch::StartsWith("--feature-gates=WatchList=false has"));
 }
 
-TEST_CASE("flags that others leave without effect are answered by a warning") {
+TEST_CASE("all of upstream's flags about the streams of logs are known") {
+  const ParsedSearchFlags parsed =
+      Parse({"--log-json-split-stream", "--log-json-info-buffer-size=1Mi",
+             "--log-text-split-stream", "--log-text-info-buffer-size=1Mi"});
+  CAPTURE(parsed.output);
+  REQUIRE_FALSE(parsed.exit_code.has_value());
+  CHECK(parsed.options.warnings.size() == 4);
+  CHECK(Parse({"--log-json-split-stream=false", "--log-json-info-buffer-size=0"})
+            .options.warnings.empty());
+}
+
+TEST_CASE("flags that others leave without are answered by a warning") {
   const auto warnings = [](std::vector<const char*> words) {
     const ParsedSearchFlags parsed = Parse(std::move(words));
     CAPTURE(parsed.output);
