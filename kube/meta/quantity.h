@@ -32,8 +32,8 @@ class Quantity {
   // zero) and values with a binary suffix are capped at +-(2^63-1), as in resource.ParseQuantity;
   // other values have no bound ("1e400"). Only the lower 32 bits of an exponent count, as upstream.
   static absl::StatusOr<Quantity> Parse(absl::string_view text);
-  // Reads a field as API servers do: a text, or a number as it is written; null, and so a field
-  // that is not there, is 0. kInvalidArgument as Parse.
+  // Reads a field as API servers do: a text, or a number (beyond int64 as a double); null, and so a
+  // field that is not there, is 0. kInvalidArgument as Parse.
   static absl::StatusOr<Quantity> FromJson(const json::Value& value);
 
   // Returns the canonical text ("1Gi" for 1024Mi, "1500m" for 1.5; "1e3" keeps its exponent), even
