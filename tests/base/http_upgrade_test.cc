@@ -259,7 +259,7 @@ TEST_CASE("a tunnel whose peer does not read is cut at the limit of the backlog"
 
 TEST_CASE("what the reader of a tunnel leaves untaken counts with what peers leave untaken") {
   HttpServerOptions options;
-  options.max_outputs_bytes = 40 << 10;
+  options.max_outputs_bytes = 20 << 10;
   Upgraded u(options);
   u.client.ReadHead();
   u.client.Send(std::string(150 << 10, 'x'));
