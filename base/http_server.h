@@ -128,8 +128,8 @@ class HttpTunnel {
   // REQUIRES: is called once, before Read().
   virtual void Start(Callbacks callbacks) = 0;
   // Asks for the next bytes, up to 64 KiB; the last ones are not kept any more. Without it at most
-  // as many are read ahead, so that a fast peer has to wait, and all of these count as
-  // max_outputs_bytes and stall_timeout say. May be called inside on_data.
+  // as many are read ahead, so that a fast peer has to wait, and all of these count in
+  // max_outputs_bytes. There is no limit of time. May be called inside on_data.
   virtual void Read() = 0;
   // The rules of HttpStream hold for these.
   virtual bool Write(std::string bytes) = 0;
@@ -231,7 +231,7 @@ struct HttpServerOptions {
   // together. Beyond it, those for which nothing was taken for the longest time are cut. From the
   // half of it on the window of a stream is 16 KiB.
   size_t max_outputs_bytes = SIZE_MAX;
-  // How long bytes may wait for the peer of a stream or tunnel, or for the reader of a tunnel.
+  // How long bytes may wait for the peer of a stream or tunnel.
   absl::Duration stall_timeout = absl::InfiniteDuration();
   // After this many requests, or this long after its start, a connection is closed with the answer
   // to its request ("Connection: close"), so that clients spread over several servers anew.

@@ -103,9 +103,7 @@ void HttpConnection::CloseIfIdle() {
   });
 }
 
-bool HttpConnection::IsOverdue() const {
-  return SteadyNanos() > std::min(deadline_nanos_.load(), input_deadline_nanos_.load());
-}
+bool HttpConnection::IsOverdue() const { return SteadyNanos() > deadline_nanos_.load(); }
 
 void HttpConnection::SetDeadline(absl::Duration from_now) { deadline_nanos_ = NanosIn(from_now); }
 
@@ -191,17 +189,13 @@ void HttpConnection::DeliverIncoming() {
   CountTunnelInput();
 }
 
-// Counts what waits for the reader of the tunnel, and limits the time that it has for it. Memory
-// that nothing is in is given back.
+// Counts what waits for the reader of the tunnel, and gives back memory that nothing is in. The
+// reader may take its time: a program in a pod need not read what it is sent, and loses its session
+// only when all that waits is too much.
 void HttpConnection::CountTunnelInput() {
   if (buffer_.size() == 0) buffer_.shrink_to_fit();
   if (!read_pending_) std::vector<char>().swap(incoming_);
-  const Exchange::Input input = exchange_->CountInput(buffer_.capacity());
-  if (!input.waits) {
-    input_deadline_nanos_ = INT64_MAX;
-  } else if (input.progress || input_deadline_nanos_ == INT64_MAX) {
-    input_deadline_nanos_ = NanosIn(context_.options.stall_timeout);
-  }
+  exchange_->CountInput(buffer_.capacity());
 }
 
 void HttpConnection::Parse() {

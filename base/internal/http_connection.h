@@ -180,9 +180,8 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   const ConnectionContext& context_;
   const int64_t started_nanos_;  // By the steady clock, as the next ones.
   std::atomic<int64_t> deadline_nanos_{INT64_MAX};
-  std::atomic<int64_t> input_deadline_nanos_{INT64_MAX};  // Of the reader of the tunnel.
-  std::atomic<bool> answering_ = false;                   // False while it waits for a request.
-  std::atomic<int64_t> turn_began_nanos_ = 0;             // When that state began.
+  std::atomic<bool> answering_ = false;        // False while it waits for a request.
+  std::atomic<int64_t> turn_began_nanos_ = 0;  // When that state began.
   PeerFacts peer_;
   size_t requests_ = 0;
   std::vector<char> incoming_;          // The buffer of the pending read.

@@ -138,7 +138,6 @@ void HttpConnection::OnWritten(const ErrorCode& error) {
 void HttpConnection::EndExchange() {
   const bool keep_alive = exchange_->keep_alive() && !context_.draining;
   std::exchange(exchange_, nullptr)->Detach();
-  input_deadline_nanos_ = INT64_MAX;
   if (closed_) return;
   BeginTurn(/*answering=*/false);
   if (!keep_alive) return Linger();

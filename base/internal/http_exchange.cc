@@ -227,11 +227,9 @@ bool Exchange::wants_bytes() const {
   return wants_bytes_ && state_ == State::kTunnel && tunnel_ != nullptr && !input_ended_;
 }
 
-Exchange::Input Exchange::CountInput(size_t ahead) {
+void Exchange::CountInput(size_t ahead) {
   absl::MutexLock lock(&mu_);
-  const Input input{.waits = given_ + ahead > 0, .progress = std::exchange(took_input_, false)};
-  options_.outputs->Set(input_account_, given_ + ahead, input.progress);
-  return input;
+  options_.outputs->Set(input_account_, given_ + ahead, std::exchange(took_input_, false));
 }
 
 std::shared_ptr<HttpTunnel::Callbacks> Exchange::BeginDelivery(size_t bytes, bool end) {

@@ -102,13 +102,9 @@ class Exchange {
   bool wants_bytes() const;
   void Deliver(std::string bytes);
   void DeliverEnd();
-  struct Input {
-    bool waits = false;     // Bytes of the peer wait for the reader of the tunnel.
-    bool progress = false;  // The reader has taken some since the last call.
-  };
   // Counts what waits for the reader of a tunnel: the last block, until it asks for the next one,
   // and what the connection has read `ahead`.
-  Input CountInput(size_t ahead);
+  void CountInput(size_t ahead);
   // The peer sends no more. If no answer has begun, the callback of OnClosed is run.
   void ReportPeerEnd();
   // Separates the exchange from the connection, and runs the callbacks that wait for that.

@@ -54,8 +54,6 @@ class CacheReads : public CachedReads {
     int64_t max_sent_bytes = 128 << 20;
     // A watch without timeoutSeconds ends after this to twice as long (--min-request-timeout).
     absl::Duration min_watch_timeout = absl::Minutes(30);
-    // References to the objects of lists that are sent and of those that watches begin with.
-    int64_t max_sent_bytes = 128 << 20;
     // The columns and selectable fields of custom kinds. Optional.
     const CustomKinds* kinds = nullptr;
     // Counts the reads that are refused because too much is being done. Optional; outlives this

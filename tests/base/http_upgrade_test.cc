@@ -281,16 +281,16 @@ TEST_CASE("a reader of a tunnel that takes each block passes on any number of by
   }
 }
 
-TEST_CASE("a tunnel whose reader takes nothing is cut after the stall timeout") {
+TEST_CASE("a tunnel whose reader takes nothing is not cut for that") {
   HttpServerOptions options;
-  options.stall_timeout = absl::Milliseconds(200);
+  options.stall_timeout = absl::Milliseconds(100);
+  options.idle_timeout = absl::Milliseconds(300);
   Upgraded u(options);
   u.client.ReadHead();
   u.client.Send("x");
-  // Whoever asks for no further block has not got rid of the last one.
-  SECTION("the block that it has") { CHECK(u.received.Next(*u.tunnel) == "x"); }
-  SECTION("what was read ahead") {}
-  CHECK(u.received.AwaitClosed());
+  // A connection without a request is closed later than one would be whose peer takes nothing.
+  CHECK(RawClient(u.server->port()).EndsNow());
+  CHECK(u.received.Next(*u.tunnel) == "x");
 }
 
 TEST_CASE("a tunnel that has nothing to take is not cut after the stall timeout") {
