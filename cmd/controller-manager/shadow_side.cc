@@ -76,12 +76,12 @@ void ShadowSide::ReadShownFailures(const base::StopToken& stop) {
   if (events.ok() && !events->items.empty()) {
     objects.events = std::move(events->items);
     // There are many of these, of which who, when and about what is enough.
-    events =
-        deps_.client.ListAll(api::Events(), "",
-                             {.field_selector = "type=Normal",
-                              .fields = {"type", "involvedObject", "source", "reportingComponent",
-                                         "lastTimestamp", "series", "eventTime", "firstTimestamp"}},
-                             stop);
+    events = deps_.client.ListAll(
+        api::Events(), "",
+        {.field_selector = "type=Normal",
+         .fields = {"type", "reason", "involvedObject", "source", "reportingComponent",
+                    "lastTimestamp", "series", "eventTime", "firstTimestamp"}},
+        stop);
     if (events.ok()) {
       objects.events.insert(objects.events.end(), std::make_move_iterator(events->items.begin()),
                             std::make_move_iterator(events->items.end()));

@@ -2,7 +2,7 @@
 // not always name a kind, so events are found by namespace and name alone then: the few objects
 // that share both (a Service and its MultiClusterService) also share their failures.
 //
-// A component that says that all is well has ended what it said of the same object before, also in
+// A component that has succeeded with something has ended what it said of the same before, also in
 // the same second: upstream's detector often fails once at a new template and succeeds at once.
 //
 // What may be lost: an event lives an hour, and one that the leader has not repeated for
@@ -16,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "api/binding.h"
 #include "api/names.h"
 #include "api/programs.h"
@@ -61,6 +62,16 @@ EventSubject SubjectOf(const kube::Object& event) {
   return {std::string(about["kind"].AsString()),
           {std::string(about["namespace"].AsString()), std::string(about["name"].AsString())},
           std::string(source.empty() ? event.root()["reportingComponent"].AsString() : source)};
+}
+
+// Returns what a component has tried, by the reason of the event about its failure or success: both
+// GetReplicasFailed and GetReplicasSucceed are about "GetReplicas".
+std::string AttemptOf(const kube::Object& event) {
+  absl::string_view reason = event.root()["reason"].AsString();
+  for (const absl::string_view end : {"Failed", "Succeed"}) {
+    if (absl::ConsumeSuffix(&reason, end)) break;
+  }
+  return std::string(reason);
 }
 
 bool IsWarning(const kube::Object& event) { return event.root()["type"].AsString() != "Normal"; }
@@ -118,7 +129,9 @@ ShownFailures::ShownFailures(const Objects& objects, absl::Time now) {
     if (IsWarning(event)) continue;
     const EventSubject about = SubjectOf(event);
     absl::Time& latest =
-        successes.try_emplace({about.kind, about.key, about.component}, absl::InfinitePast())
+        successes
+            .try_emplace({about.kind, about.key, about.component, AttemptOf(event)},
+                         absl::InfinitePast())
             .first->second;
     latest = std::max(latest, TimeOf(event));
   }
@@ -149,7 +162,7 @@ void ShownFailures::AddEvent(const kube::Object& event, const Successes& success
   const EventSubject about = SubjectOf(event);
   const std::string& component = about.component;
   if (std::count(std::begin(kSchedulers), std::end(kSchedulers), component) > 0) return;
-  const auto success = successes.find({about.kind, about.key, component});
+  const auto success = successes.find({about.kind, about.key, component, AttemptOf(event)});
   if (success != successes.end() && success->second >= time) return;
   const absl::string_view reason = event.root()["reason"].AsString();
   const std::string text =

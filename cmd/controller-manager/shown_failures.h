@@ -38,9 +38,9 @@ class ShownFailures {
   // Returns what shows that the key of a loop fails with the leader, too: the cluster is not ready,
   // the Work is not applied, a Warning is about the object or, for a binding, its template, or the
   // template that the resource detector fails at has no binding. A Warning counts until its
-  // component says of the same object that all is well. "" when nothing shows it. `key` is
-  // kube::Request::ToString(), or "CLUSTER KIND" for the controller "cache". Whether it is the same
-  // failure only a reader of both texts can tell.
+  // component says of the same object that it has succeeded with the same. "" when nothing shows
+  // it. `key` is kube::Request::ToString(), or "CLUSTER KIND" for the controller "cache". Whether
+  // it is the same failure only a reader of both texts can tell.
   std::string OfKey(absl::string_view controller, absl::string_view key) const;
   // Returns what shows that the leader tries the same write and fails; "" when nothing shows it.
   // What is written to a member fails while its Work is not applied; a template and its binding are
@@ -55,8 +55,9 @@ class ShownFailures {
   // Cluster, kind, namespace, name.
   using MemberKey = std::tuple<std::string, std::string, std::string, std::string>;
   void AddWork(const kube::Object& work);
-  // By kind, namespace and name of the object, and the component.
-  using Successes = std::map<std::tuple<std::string, kube::ObjectKey, std::string>, absl::Time>;
+  // By kind, namespace and name of the object, the component, and what it has succeeded with.
+  using Successes =
+      std::map<std::tuple<std::string, kube::ObjectKey, std::string, std::string>, absl::Time>;
   void AddEvent(const kube::Object& event, const Successes& successes, absl::Time now);
   // An empty kind stands for any.
   std::string OfEvents(absl::string_view kind, const kube::ObjectKey& key) const;
