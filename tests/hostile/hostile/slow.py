@@ -10,7 +10,7 @@ _LIST = f"GET {VIEW}/api/v1/pods?resourceVersion=0 HTTP/1.1\r\nhost: x\r\n\r\n".
 
 
 @attack("slow readers", sizes={"short": 40, "long": 300},
-        at_most={"growth MB": 300, "in flight": 3, "connections left": 5, "bystander failed": 0},
+        at_most={"growth MB": 300, "in flight": 8, "connections left": 5, "bystander failed": 0},
         at_most_long={"bystander slowest s": 5}, flags=("--request-timeout=5s", "--max-requests-inflight=10"))
 def slow_readers(attacked, count):
     """So many readers ask for everything and read a kilobyte twice a second; ten requests may be in flight, for five seconds."""
