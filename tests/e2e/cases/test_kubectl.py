@@ -74,6 +74,19 @@ IN_A_MEMBER = [
     ("get configmap more", None, 1, r"Error from server \(NotFound\): .*\n"),
     ("get configmap settings -o yaml", None, 0, r"apiVersion: v1\ndata:\n  color: blue\nkind: ConfigMap\nmetadata:\n(  .*\n)+"),
     ("diff -f -", CONFIGMAP, 0, r""),
+    ("delete configmap settings", None, 0, r'configmap "settings" deleted.*\n'),
+    ("create namespace extra", None, 0, r"namespace/extra created\n"),
+    ("delete namespace extra --timeout=20s", None, 0, r'namespace "extra" deleted\n'),
+    ("delete deployment web --wait --timeout=20s", None, 0, r'deployment\.apps "web" deleted.*\n'),
+    ("wait pod -l app=web --for=delete --timeout=20s", None, 0, r"(pod/.* condition met\n)*"),
+    ("get events -o name", None, 0, r"(event/.*\n)*"),
+    ("explain deployment.spec.replicas", None, 0, r"GROUP: +apps\nKIND: +Deployment\n[\s\S]*FIELD: replicas <integer>[\s\S]*"),
+    ("auth can-i create deployments", None, 0, r"yes\n"),
+]
+
+# The same for who owns fields, of which karmada-search's view of all members shows nothing.
+OWNERS_IN_A_MEMBER = [
+    ("apply --server-side --field-manager=x -f -", CONFIGMAP, 0, r"configmap/settings serverside-applied\n"),
     ("get configmap settings -o yaml --show-managed-fields", None, 0,
      r"[\s\S]*  managedFields:\n  - apiVersion: v1\n    fieldsType: FieldsV1\n    fieldsV1:\n      f:data:\n        f:color: \{\}\n"
      r"    manager: x\n    operation: Apply\n    time: .*\n[\s\S]*"),
@@ -95,13 +108,6 @@ IN_A_MEMBER = [
     ("get configmap moved -o jsonpath={.data}", None, 0, r'\{"color":"blue"\}'),
     ("delete configmap moved", None, 0, r'configmap "moved" deleted.*\n'),
     ("delete configmap settings", None, 0, r'configmap "settings" deleted.*\n'),
-    ("create namespace extra", None, 0, r"namespace/extra created\n"),
-    ("delete namespace extra --timeout=20s", None, 0, r'namespace "extra" deleted\n'),
-    ("delete deployment web --wait --timeout=20s", None, 0, r'deployment\.apps "web" deleted.*\n'),
-    ("wait pod -l app=web --for=delete --timeout=20s", None, 0, r"(pod/.* condition met\n)*"),
-    ("get events -o name", None, 0, r"(event/.*\n)*"),
-    ("explain deployment.spec.replicas", None, 0, r"GROUP: +apps\nKIND: +Deployment\n[\s\S]*FIELD: replicas <integer>[\s\S]*"),
-    ("auth can-i create deployments", None, 0, r"yes\n"),
 ]
 
 # The same against the control plane.
@@ -145,6 +151,9 @@ class Tables:
 
     def test_everyday_commands_in_a_member(self):
         self.check("member1", IN_A_MEMBER)
+
+    def test_owners_of_fields_in_a_member(self):
+        self.check("member1", OWNERS_IN_A_MEMBER)
 
     def test_everyday_commands_in_the_control_plane(self):
         self.check(self.control_plane, IN_THE_CONTROL_PLANE)
