@@ -85,6 +85,8 @@ void ShadowSide::ReadShownFailures(const base::StopToken& stop) {
     if (events.ok()) {
       objects.events.insert(objects.events.end(), std::make_move_iterator(events->items.begin()),
                             std::make_move_iterator(events->items.end()));
+    } else {
+      objects.events.clear();  // Which of the failures have ended is not known.
     }
   }
   if (!events.ok() && !stop.stop_requested()) {

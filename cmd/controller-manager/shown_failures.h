@@ -39,8 +39,8 @@ class ShownFailures {
   // the Work is not applied, a Warning is about the object or, for a binding, its template, or the
   // template that the resource detector fails at has no binding. A Warning counts until its
   // component says of the same object that it has succeeded with the same. "" when nothing shows
-  // it. `key` is kube::Request::ToString(), or "CLUSTER KIND" for the controller "cache". Whether
-  // it is the same failure only a reader of both texts can tell.
+  // it. `key` is kube::Request::ToString(), or "CLUSTER KIND" for the controller "cache". Only
+  // a reader of both texts can determine whether it is the same failure.
   std::string OfKey(absl::string_view controller, absl::string_view key) const;
   // Returns what shows that the leader tries the same write and fails; "" when nothing shows it.
   // What is written to a member fails while its Work is not applied; a template and its binding are

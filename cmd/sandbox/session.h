@@ -85,7 +85,7 @@ class Session {
   DirectoryLock lock_;
   const std::vector<std::string> manager_flags_;
   std::string earlier_run_;
-  sandbox::EventLoop loop_;  // Of extras_ and tokens_.
+  sandbox::EventLoop loop_;  // Runs extras_ and tokens_.
   std::unique_ptr<sandbox::Fleet> fleet_;
   std::vector<std::unique_ptr<sandbox::MemberExtras>> extras_;
   std::vector<std::unique_ptr<TokenSecrets>> tokens_;

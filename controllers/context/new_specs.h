@@ -16,7 +16,7 @@ struct NewSpecs {
   kube::Resource resource;
   // Returns whether an update changed what the report is about.
   std::function<bool(const kube::Object& before, const kube::Object& after)> differs;
-  kube::Reason reason;  // Of the requests.
+  kube::Reason reason;  // The one that requests get.
 };
 
 // While this process leads, queues a request with the object's key and `reason` whenever an object

@@ -72,7 +72,7 @@ class DelegatedAuthenticator : public Authenticator {
   // What was answered; nullopt: the token does not count. Keys are digests, so that tokens are not
   // kept.
   ReviewCache<std::optional<UserInfo>> tokens_;
-  base::FairShare known_, strangers_;  // Of what waits for reviews, in bytes.
+  base::FairShare known_, strangers_;  // Count what waits for reviews, in bytes.
 };
 
 }  // namespace kube::aggregation

@@ -21,9 +21,9 @@
 
 namespace kube::aggregation {
 
-// Of the answers that count, and of the others, at most `max_entries` each are kept; the one that
-// was used longest ago is dropped first. So who asks for what does not count makes nobody else's
-// answer go. Errors are not kept: the next who asks causes a new question. Thread-safe.
+// Keeps at most `max_entries` answers that count, and as many others; the one that was used longest
+// ago is dropped first. So whoever asks for what does not count has nobody else's answer
+// dropped. Errors are not kept: the next who asks causes a new question. Thread-safe.
 template <class Answer>
 class ReviewCache {
  public:

@@ -1,6 +1,6 @@
 // A Transport over non-blocking sockets, OpenSSL and Beast's parser. Calls run on the thread that
 // waits for them, over connections that are kept (unary_call.h); streams share one thread
-// (watch_stream.h). Blocking tasks, such as looking up a name or running a credential plugin for a
+// (lean_stream.h). Blocking tasks, such as looking up a name or running a credential plugin for a
 // stream, run on a few other threads (errands.h).
 #include <algorithm>
 #include <utility>
