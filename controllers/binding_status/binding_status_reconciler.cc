@@ -30,7 +30,7 @@
 #include "base/status.h"
 #include "controllers/binding_status/aggregation.h"
 #include "controllers/binding_status/register.h"
-#include "controllers/binding_status/write_pace.h"
+#include "controllers/binding_status/write_pause.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"

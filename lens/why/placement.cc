@@ -239,10 +239,7 @@ std::string TooFewGroups(const Chain& chain, const kube::Object& binding, Findin
 }
 
 kube::Quantity QuantityIn(const json::Value& list, absl::string_view resource) {
-  const json::Value& value = list[resource];
-  const auto quantity =
-      kube::Quantity::Parse(value.is_int() ? absl::StrCat(value.AsInt()) : value.ToString("0"));
-  return quantity.ok() ? *quantity : kube::Quantity();
+  return kube::Quantity::FromJson(list[resource]).value_or(kube::Quantity());
 }
 
 // Returns what the Cluster's status leaves of the resource; nothing when it does not say so.

@@ -4,8 +4,8 @@
 // every watcher gets. Without a pause, each change in one of M clusters would cost M items. With a
 // pause in proportion to the items, a binding costs a bounded number of items a second, however
 // many clusters it has and however often they change.
-#ifndef CONTROLLERS_BINDING_STATUS_WRITE_PACE_H_
-#define CONTROLLERS_BINDING_STATUS_WRITE_PACE_H_
+#ifndef CONTROLLERS_BINDING_STATUS_WRITE_PAUSE_H_
+#define CONTROLLERS_BINDING_STATUS_WRITE_PAUSE_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -26,4 +26,4 @@ inline absl::Duration PauseAfter(size_t clusters) {
 
 }  // namespace controllers
 
-#endif  // CONTROLLERS_BINDING_STATUS_WRITE_PACE_H_
+#endif  // CONTROLLERS_BINDING_STATUS_WRITE_PAUSE_H_
