@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "api/programs.h"
 #include "base/status.h"
 #include "kube/aggregation/user_info.h"
@@ -117,7 +118,18 @@ absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& s) {
   http.max_bodies_bytes = kMaxBodies;
   http.max_short_body_bytes = kMaxUnknownBody;
   http.too_many_bodies = kube::server::ErrorAnswer(kube::server::TooManyRequests(
-      "Too many long bodies are being sent, please try again later.", absl::Seconds(1)));
+      absl::StrCat(
+          "Too many long bodies are being sent, please try again later. All that are longer "
+          "than 16 KiB have ",
+          kMaxBodies >> 20,
+          " MiB, and one user has half of that at "
+          "most; a body that comes slowly gives its place to others."),
+      absl::Seconds(1)));
+  http.body_too_long = kube::server::ErrorAnswer(
+      kube::server::ToStatus({413,
+                              "RequestEntityTooLarge",
+                              absl::StrCat("Request entity too large: limit is ", kMaxBodyBytes),
+                              {}}));
   http.close_chance = s.goaway_chance;
   http.stall_timeout = kStall;
   http.max_outputs_bytes = kMaxOutputs;

@@ -107,11 +107,22 @@ class HandlerChain::Impl {
         reads_(options_.max_in_flight, InFlightGauge(parts_.registry, "readOnly")),
         writes_(options_.max_mutating_in_flight, InFlightGauge(parts_.registry, "mutating")),
         long_running_(options_.max_long_running),
-        refused_reads_(parts_.registry, "reads"),
-        refused_writes_(parts_.registry, "writes"),
-        refused_watches_(parts_.registry, "watches"),
-        refused_by_handlers_(parts_.registry, "handlers"),
-        refused_impersonations_(parts_.registry, "impersonations"),
+        refused_reads_(parts_.registry, "reads",
+                       "As many reads are in flight as may be (--max-requests-inflight); one user "
+                       "gets half of them at most."),
+        refused_writes_(parts_.registry, "writes",
+                        "As many writes are in flight as may be "
+                        "(--max-mutating-requests-inflight); one user gets half of them at most."),
+        refused_watches_(parts_.registry, "watches",
+                         "As many watches and sessions are open as may be (four fifths of "
+                         "--max-connections); one user gets half of them at most."),
+        refused_by_handlers_(parts_.registry, "handlers",
+                             "As many requests wait for a thread as may; one user gets half of "
+                             "these places at most."),
+        refused_impersonations_(parts_.registry, "impersonations",
+                                "As many impersonated requests wait until the control plane has "
+                                "answered for them as may; one user gets half of these places at "
+                                "most."),
         deadlines_(std::make_shared<base::Timers>(parts_.clock)),
         pool_(std::make_shared<WorkPool>("handlers", options_.handler_threads,
                                          WaitingLimit(options_))) {}
@@ -274,7 +285,7 @@ class HandlerChain::Impl {
     RemoveImpersonation(http);
     if (!*wanted) return Admit(passage);
     const auto held = impersonating_.Take(ShareOwner(passage->api.user), bytes);
-    if (held == nullptr) return RefuseTooMany(*passage, refused_impersonations_);
+    if (held == nullptr) return passage->Refuse(refused_impersonations_.Refuse());
     CheckRights(
         std::move((*wanted)->rights), parts_.authorizer,
         [this, passage, held, user = std::move((*wanted)->user)](const absl::Status& status) {
@@ -309,11 +320,6 @@ class HandlerChain::Impl {
     Admit(passage);
   }
 
-  static void RefuseTooMany(Passage& passage, const Refusals& refusals) {
-    refusals.Count();
-    passage.Refuse(TooMany("Too many requests, please try again later."));
-  }
-
   // Upstream's WithMaxInFlightLimit, with a share for each user.
   bool Count(Passage& passage) {
     *passage.owner = ShareOwner(passage.api.user);
@@ -325,7 +331,7 @@ class HandlerChain::Impl {
                                 : others.Enter(*passage.owner);
     if (place == nullptr) {
       const Refusals& refused_others = mutating ? refused_writes_ : refused_reads_;
-      RefuseTooMany(passage, long_running ? refused_watches_ : refused_others);
+      passage.Refuse((long_running ? refused_watches_ : refused_others).Refuse());
       return false;
     }
     if (long_running) {
@@ -355,7 +361,7 @@ class HandlerChain::Impl {
     if (!parts_.handler.MayBlock(passage->api)) return Handle(passage);
     const bool taken =
         pool_->Run(*passage->owner, [passage, this] { Guard(passage, [&] { Handle(passage); }); });
-    if (!taken) RefuseTooMany(*passage, refused_by_handlers_);
+    if (!taken) passage->Refuse(refused_by_handlers_.Refuse());
   }
 
   void Handle(const PassagePtr& passage) {

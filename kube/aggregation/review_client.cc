@@ -38,7 +38,8 @@ ReviewClient::ReviewClient(Options options, std::shared_ptr<Transport> transport
       transport_(std::move(transport)),
       clock_(clock),
       registry_(registry),
-      refusals_(registry, options_.refusal_cause),
+      refusals_(registry, options_.refusal_cause,
+                "As many reviews wait for the control plane as may."),
       known_("reviews", options_.threads, options_.max_waiting),
       strangers_("new-reviews", options_.stranger_threads, options_.max_waiting_strangers) {}
 
@@ -65,8 +66,8 @@ void ReviewClient::Start(const Question& question, Done done) {
     if (!stop_.stop_requested()) done(std::move(answer));
   });
   if (taken || stop_.stop_requested()) return;
-  refusals_.Count();
-  done(absl::ResourceExhaustedError("too many reviews wait for the control plane"));
+  // Those who asked word it for their clients.
+  done(absl::ResourceExhaustedError(refusals_.Refuse().message()));
 }
 
 absl::StatusOr<json::Value> ReviewClient::Review(const HttpRequest& request,

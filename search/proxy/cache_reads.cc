@@ -88,14 +88,6 @@ bool IsOfAnotherServer(const std::string& version) {
   return !version.empty() && CompositeVersion::Parse(version).empty();
 }
 
-absl::Status TooManyReferences() {
-  return kube::server::TooManyRequests(
-      "Too many long lists are being sent, please try again later. Lists that are being sent, and "
-      "watches that begin, refer to as many objects as they may, or to as many as one user's may; "
-      "pages (limit), a namespace, or a resourceVersion to continue at need fewer.",
-      absl::Seconds(1));
-}
-
 // As an API server answers: an event, not a refusal of the request.
 void SendWatchError(const ReadRequest& read, const std::vector<MissingCluster>& missing,
                     const absl::Status& status, base::HttpResponder& responder) {
@@ -110,10 +102,20 @@ CacheReads::CacheReads(Options options)
     : options_(std::move(options)),
       unread_(options_.cache, options_.clusters, options_.is_ready),
       sent_(options_.max_sent_bytes),
-      refused_lists_(options_.registry, "long-lists"),
-      refused_sorted_(options_.registry, "sorted-lists"),
-      refused_waiting_(options_.registry, "waiting-reads"),
-      refused_reading_(options_.registry, "cached-reads"),
+      refused_lists_(options_.registry, "long-lists",
+                     "Lists that are being sent, and watches that begin, refer to as many objects "
+                     "as they may, or to as many as one user's may; pages (limit), a namespace, or "
+                     "a resourceVersion to continue at need fewer."),
+      refused_sorted_(options_.registry, "sorted-lists",
+                      "As many sorted lists wait for a thread as may; one user gets half of these "
+                      "places at most."),
+      refused_waiting_(options_.registry, "waiting-reads",
+                       "As many reads that may have to wait for a member are waiting as may; one "
+                       "user gets half of these places at most. Reads with resourceVersion=0 need "
+                       "not wait."),
+      refused_reading_(options_.registry, "cached-reads",
+                       "As many reads of the cache wait for a thread as may; one user gets half of "
+                       "these places at most."),
       texts_(kMaxTexts, options_.clock),
       pool_("search-answers", options_.watch_threads, kMaxWaitingWatches),
       sorting_("sorted-reads", kSortingThreads, kMaxWaitingSorts),
@@ -326,8 +328,7 @@ absl::StatusOr<base::FairShare::Taken> CacheReads::TakeShare(const Reading& read
                                                              size_t objects) {
   base::FairShare::Taken share = ShareOfWatch(reading)(objects);
   if (share != nullptr) return share;
-  refused_lists_.Count();
-  return TooManyReferences();
+  return refused_lists_.Refuse();
 }
 
 std::function<std::shared_ptr<const void>(size_t objects)> CacheReads::ShareOfWatch(
@@ -385,10 +386,7 @@ absl::Status CacheReads::Watch(const Reading& reading) {
     SendWatchError(read, missing, watch.status(), responder);
     return absl::OkStatus();
   }
-  if (absl::IsResourceExhausted(watch.status())) {
-    refused_lists_.Count();
-    return TooManyReferences();
-  }
+  if (absl::IsResourceExhausted(watch.status())) return refused_lists_.Refuse();
   RETURN_IF_ERROR(watch.status());
   pump->Start(*std::move(watch), responder.StartStream(Head(read, missing)), reading.stop);
   return absl::OkStatus();

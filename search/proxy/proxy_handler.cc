@@ -67,6 +67,15 @@ ForwardedRequest Forwarded(InnerRequest inner, std::string outer_target,
   return out;
 }
 
+// Returns whether the request changes objects of the control plane. Reviews are created, but ask.
+bool ChangesObjects(const kube::server::RequestInfo& info) {
+  const absl::string_view verb = info.verb;
+  const bool writes = verb == "create" || verb == "update" || verb == "patch" || verb == "delete" ||
+                      verb == "deletecollection";
+  return info.is_resource && writes && info.gvr.group != "authorization.k8s.io" &&
+         info.gvr.group != "authentication.k8s.io";
+}
+
 void Refuse(const absl::Status& why, base::HttpResponder& responder) {
   responder.Send(kube::server::ErrorAnswer(why));
 }
@@ -88,6 +97,7 @@ struct ProxyHandler::Impl : std::enable_shared_from_this<Impl> {
 
   void Handle(ApiRequest request, const ResponderPtr& responder);
   absl::StatusOr<Route> RouteFor(const InnerRequest& inner) const;
+  bool IsUnknown(const std::string& cluster) const;
   absl::Status Dispatch(ApiRequest& request, InnerRequest inner, const ResponderPtr& responder);
   void Read(ApiRequest& outer, InnerRequest inner, const ResponderPtr& responder);
   // Passes the request on to the owner of its object if the user may get the object.
@@ -115,9 +125,18 @@ void ProxyHandler::Impl::Handle(ApiRequest request, const ResponderPtr& responde
   if (!refused.ok()) Refuse(refused, *responder);
 }
 
+bool ProxyHandler::Impl::IsUnknown(const std::string& cluster) const {
+  const absl::Status status = parts.members.For(cluster).status();
+  return !status.ok() && kube::server::ErrorOf(status).code == 404;
+}
+
 absl::StatusOr<Route> ProxyHandler::Impl::RouteFor(const InnerRequest& inner) const {
   if (!inner.info.is_resource) return RouteOf(inner, false);
   ASSIGN_OR_RETURN(const bool registered, parts.is_registered(inner.info, inner.cluster));
+  if (!registered && !inner.cluster.empty() && IsUnknown(inner.cluster)) {
+    return kube::server::BadRequest(absl::StrCat(
+        "cluster ", inner.cluster, " was chosen, but there is no Cluster of this name"));
+  }
   // Who names a cluster in the path may have rights to this one only, and learns of no other.
   const bool names_others = !registered && !inner.cluster.empty() && !inner.cluster_in_path;
   return RouteOf(
@@ -169,8 +188,13 @@ absl::Status ProxyHandler::Impl::PassOn(ApiRequest& request, InnerRequest inner,
     if (!to_member) return absl::OkStatus();
     passage = *std::move(to_member);
   } else {
+    ResponderPtr responder = std::move(way.responder);
+    if (ChangesObjects(inner.info)) {
+      responder = WarnedOfControlPlane(std::move(responder),
+                                       {inner.info.gvr.group, inner.info.gvr.resource});
+    }
     passage = ToControlPlane(std::move(request.http.target), std::move(inner));
-    passage.responder = std::move(way.responder);
+    passage.responder = std::move(responder);
   }
   passage.user = std::move(request.user);
   RETURN_IF_ERROR(CheckForwardable(passage.user));

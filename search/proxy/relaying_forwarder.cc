@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "kube/http/transport.h"
 #include "kube/relay/relay.h"
 #include "kube/server/api_errors.h"
 #include "kube/server/negotiation.h"
@@ -35,8 +36,11 @@ absl::Status ApiErrorOf(absl::string_view name, const absl::Status& error) {
       return kube::server::ServiceUnavailable(
           trying("it does not accept the credentials of this server, or there are none"));
     default:
-      return kube::server::ServiceUnavailable(
-          trying("the connection failed or broke; the log of this server has the reason"));
+      return kube::server::ServiceUnavailable(trying(
+          kube::WasNotProcessed(error)
+              ? "no connection can be made, so nothing was done; the log of this server has the "
+                "reason"
+              : "the connection broke before the answer; the log of this server has the reason"));
   }
 }
 

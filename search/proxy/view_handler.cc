@@ -26,7 +26,9 @@ constexpr size_t kMaxWaitingSearches = 64;
 
 ViewHandler::ViewHandler(Parts parts)
     : parts_(std::move(parts)),
-      refused_(parts_.registry, "searches"),
+      refused_(parts_.registry, "searches",
+               "As many searches in OpenSearch wait for a thread as may; one user gets half of "
+               "these places at most."),
       searches_("searches", kSearchThreads, kMaxWaitingSearches) {}
 
 bool ViewHandler::Serves(absl::string_view path) { return IsViewPath(path); }

@@ -61,10 +61,7 @@ void RunRead(kube::aggregation::WorkPool& pool, const kube::aggregation::Refusal
   const bool taken = pool.Run(
       owner, [responder, work = std::move(work)] { Guarded(*responder, [&] { return work(); }); });
   if (taken) return;
-  refusals.Count();
-  Refuse(
-      kube::server::TooManyRequests("Too many requests, please try again later.", absl::Seconds(1)),
-      *responder);
+  Refuse(refusals.Refuse(), *responder);
 }
 
 }  // namespace search

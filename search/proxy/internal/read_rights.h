@@ -25,8 +25,8 @@ void WithReadRights(kube::aggregation::Authorizer* authorizer,
                     kube::aggregation::ApiRequest request, const ResponderPtr& responder,
                     std::function<void(const ReadRequestPtr&)> then);
 
-// Runs `work` of this owner on a thread of the pool: 429, which `refusals` counts, if too much is
-// waiting. What it returns or throws is answered as an error.
+// Runs `work` of this owner on a thread of the pool: 429, which `refusals` counts and words, if too
+// much is waiting. What it returns or throws is answered as an error.
 void RunRead(kube::aggregation::WorkPool& pool, const kube::aggregation::Refusals& refusals,
              const std::string& owner, const ResponderPtr& responder,
              std::function<absl::Status()> work);

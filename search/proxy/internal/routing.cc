@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "api/search_keys.h"
 #include "kube/server/api_errors.h"
 
 namespace search {
@@ -22,6 +23,15 @@ absl::Status NotSupported(const kube::server::RequestInfo& info, absl::string_vi
   return kube::server::MethodNotSupported({info.gvr.group, info.gvr.resource}, verb);
 }
 
+// The objects of one cluster allow it. The beginning is what API servers say.
+absl::Status NotOfAllClusters(const kube::server::RequestInfo& info, absl::string_view verb) {
+  kube::server::ApiError error = kube::server::ErrorOf(NotSupported(info, verb));
+  absl::StrAppend(&error.message,
+                  " of all clusters together; choose one: proxying/<cluster>/proxy, ",
+                  api::kClusterParameter, "=<cluster> or the header ", api::kClusterHeader);
+  return kube::server::ToStatus(error);
+}
+
 absl::StatusOr<Route> RouteOfRegistered(const InnerRequest& inner) {
   const kube::server::RequestInfo& info = inner.info;
   if (IsRead(info)) {
@@ -31,8 +41,9 @@ absl::StatusOr<Route> RouteOfRegistered(const InnerRequest& inner) {
   }
   if (!inner.cluster.empty()) return Route::kMember;
   const bool names_object = !info.key.name.empty();
-  if (info.verb == "create" && info.subresource.empty()) return NotSupported(info, info.verb);
+  if (info.verb == "create" && info.subresource.empty()) return NotOfAllClusters(info, info.verb);
   if (names_object) return Route::kMember;
+  if (info.verb == "deletecollection") return NotOfAllClusters(info, info.verb);
   return NotSupported(info, info.verb.empty() ? inner.request.method : info.verb);
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "search/proxy/read_request.h"
 
 namespace search {
@@ -10,9 +11,10 @@ namespace {
 
 class WarnedResponder : public base::HttpResponder {
  public:
+  // `warn` adds the headers to an answer.
   WarnedResponder(std::shared_ptr<base::HttpResponder> responder,
-                  std::vector<MissingCluster> unread)
-      : responder_(std::move(responder)), unread_(std::move(unread)) {}
+                  std::function<void(base::HttpResponse& response)> warn)
+      : responder_(std::move(responder)), warn_(std::move(warn)) {}
 
   void Send(base::HttpResponse response) override { responder_->Send(Warned(std::move(response))); }
   std::shared_ptr<base::HttpStream> StartStream(base::HttpResponse head) override {
@@ -28,12 +30,12 @@ class WarnedResponder : public base::HttpResponder {
 
  private:
   base::HttpResponse Warned(base::HttpResponse response) const {
-    AddUnreadWarnings(unread_, response);
+    warn_(response);
     return response;
   }
 
   const std::shared_ptr<base::HttpResponder> responder_;
-  const std::vector<MissingCluster> unread_;
+  const std::function<void(base::HttpResponse& response)> warn_;
 };
 
 }  // namespace
@@ -42,7 +44,21 @@ std::shared_ptr<base::HttpResponder> WarnedOfUnread(std::shared_ptr<base::HttpRe
                                                     std::vector<MissingCluster> unread) {
   std::erase_if(unread, [](const MissingCluster& m) { return m.stale; });
   if (unread.empty()) return responder;
-  return std::make_shared<WarnedResponder>(std::move(responder), std::move(unread));
+  return std::make_shared<WarnedResponder>(
+      std::move(responder), [unread = std::move(unread)](base::HttpResponse& response) {
+        AddUnreadWarnings(unread, response);
+      });
+}
+
+std::shared_ptr<base::HttpResponder> WarnedOfControlPlane(
+    std::shared_ptr<base::HttpResponder> responder, const kube::server::GroupName& resource) {
+  return std::make_shared<WarnedResponder>(
+      std::move(responder),
+      [text = absl::StrCat(resource.ToString(),
+                           " is in no ResourceRegistry: this was a request to "
+                           "the control plane, not to members")](base::HttpResponse& response) {
+        response.headers.emplace_back("Warning", kube::server::WarningHeader(text));
+      });
 }
 
 }  // namespace search

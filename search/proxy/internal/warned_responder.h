@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/http_server.h"
+#include "kube/server/api_errors.h"
 #include "search/cache/list_answer.h"
 
 namespace search {
@@ -15,6 +16,11 @@ namespace search {
 // left out. Without any it is `responder` itself.
 std::shared_ptr<base::HttpResponder> WarnedOfUnread(std::shared_ptr<base::HttpResponder> responder,
                                                     std::vector<MissingCluster> unread);
+
+// Returns a responder that answers by `responder`, and adds to every answer a header Warning that
+// the resource is in no registry, so that the request was one to the control plane.
+std::shared_ptr<base::HttpResponder> WarnedOfControlPlane(
+    std::shared_ptr<base::HttpResponder> responder, const kube::server::GroupName& resource);
 
 }  // namespace search
 

@@ -270,6 +270,7 @@ TEST_CASE("beyond their limits, reads and writes are put off; masters and watche
   CHECK(refused.code == 429);
   CHECK(refused.headers.at("retry-after") == "1");
   CHECK(refused.body.find("Too many requests, please try again later.") != std::string::npos);
+  CHECK(refused.body.find("(--max-requests-inflight)") != std::string::npos);
   CHECK(s.Refused("reads") == 1);
   CHECK(s.Refused("writes") == 0);
 

@@ -187,7 +187,45 @@ TEST_CASE("names that no member or several members have are refused") {
   CHECK(f.Send("DELETE", "/api/v1/namespaces/ns/pods/same?cluster=member1")->response->code == 200);
   CHECK(f.servers["member1"]->received.size() == 1);
   // A cluster whose pods no registry selects.
-  CHECK(f.Send("DELETE", "/api/v1/namespaces/ns/pods/same?cluster=member3")->response->code == 400);
+  f.servers["member3"] = std::make_shared<FakeServer>();
+  const auto unselected = f.Send("DELETE", "/api/v1/namespaces/ns/pods/same?cluster=member3");
+  CHECK(unselected->response->code == 400);
+  CHECK(absl::StrContains(unselected->response->body, "no ResourceRegistry selects pods"));
+}
+
+TEST_CASE("who chooses a cluster that does not exist is told so") {
+  Fixture f;
+  const auto refused = f.Send("DELETE", "/api/v1/namespaces/ns/configmaps/x?cluster=nope");
+  CHECK(refused->response->code == 400);
+  CHECK(refused->Body()["message"].AsString() ==
+        "cluster nope was chosen, but there is no Cluster of this name");
+}
+
+TEST_CASE("a change of what is in no registry has a warning that it was the control plane's") {
+  Fixture f;
+  const auto warnings = [&](const std::string& method, const std::string& target) {
+    std::vector<std::string> out;
+    const auto answered = f.Send(method, target);
+    for (const auto& [name, value] : answered->response->headers) {
+      if (name == "Warning") out.push_back(value);
+    }
+    return out;
+  };
+  const std::vector<std::string> warned = {
+      "299 - \"configmaps is in no ResourceRegistry: this was a request to the control plane, not "
+      "to "
+      "members\""};
+  for (const char* method : {"DELETE", "PUT", "PATCH"}) {
+    CAPTURE(method);
+    CHECK(warnings(method, "/api/v1/namespaces/ns/configmaps/x") == warned);
+  }
+  CHECK(warnings("POST", "/api/v1/namespaces/ns/configmaps") == warned);
+  CHECK(warnings("DELETE", "/api/v1/namespaces/ns/configmaps") == warned);
+  CHECK(warnings("GET", "/api/v1/namespaces/ns/configmaps/x").empty());
+  // A question, which changes nothing.
+  CHECK(warnings("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").empty());
+  f.cache.holders["web"] = {"member1"};
+  CHECK(warnings("DELETE", "/api/v1/namespaces/ns/pods/web").empty());
 }
 
 TEST_CASE("who changes an object that no member has learns which members may have it") {

@@ -60,13 +60,16 @@ TEST_CASE("what cannot be done to objects of several clusters is refused") {
   struct Refusal {
     std::string method, target, message;
   };
+  const std::string choose =
+      " of all clusters together; choose one: proxying/<cluster>/proxy, cluster=<cluster> or the "
+      "header X-Karmada-Cluster";
   const std::vector<Refusal> rows = {
       {"POST", "/api/v1/namespaces/ns/pods",
-       "create is not supported on resources of kind \"pods\""},
+       absl::StrCat("create is not supported on resources of kind \"pods\"", choose)},
       {"POST", "/apis/apps/v1/namespaces/ns/deployments/x",
-       "create is not supported on resources of kind \"deployments.apps\""},
+       absl::StrCat("create is not supported on resources of kind \"deployments.apps\"", choose)},
       {"DELETE", "/api/v1/namespaces/ns/pods",
-       "deletecollection is not supported on resources of kind \"pods\""},
+       absl::StrCat("deletecollection is not supported on resources of kind \"pods\"", choose)},
       {"PUT", "/api/v1/namespaces/ns/pods",
        "update is not supported on resources of kind \"pods\""},
       {"PATCH", "/api/v1/pods", "patch is not supported on resources of kind \"pods\""},
