@@ -184,7 +184,8 @@ class Daemon {
     manager_.Add(std::make_unique<ClusterLog>(manager_));
     if (context_.shadow != nullptr) {
       shadow_.emplace(ShadowSide::Deps{context_.shadow, client_, manager_, informers_, members_,
-                                       kinds_, shadow_end_});
+                                       kinds_, shadow_end_,
+                                       context_.options.leader_election.resource_namespace});
       shadow_->AddTo(manager_);
       context_.shadow->ShowIn(registry_);
     }

@@ -107,8 +107,11 @@ std::vector<Need> Basics() {
                                 "RBAC cannot limit a creation to a name.")),
       AtControlPlane(kEvents, {On(api::Events(), {"create", "patch"})},
                      "Events lie in the namespaces of what they are about."),
-      If(IsShadow, AtControlPlane(kLeadersEvents, {On(api::Events(), {"list"})},
-                                  "A shadow tells by them what fails with the leader, too.")),
+      If(IsShadow, AtControlPlane(kLeader,
+                                  {On(api::Events(), {"list"}),
+                                   Named(On(leases, {"get"}), {api::kControllerManager})},
+                                  "A shadow tells by them whether anybody leads, and what fails "
+                                  "with the leader, too.")),
       AtControlPlane(kInterpreter, {On(api::InterpreterCustomizations(), Read()),
                                     On(api::InterpreterWebhookConfigurations(), Read()),
                                     On(api::ExploringWebhookConfigurations(), Read()),

@@ -269,7 +269,7 @@ std::vector<PermissionRule> MergedRules(const std::vector<Need>& needs,
 std::vector<Need> NeedsOf(const config::Options& options) {
   std::set<std::string> running = {kDiscovery, kInterpreter};
   if (options.shadow) {
-    running.insert(kLeadersEvents);
+    running.insert(kLeader);
   } else {
     running.insert({kElection, kEvents});
   }

@@ -45,7 +45,7 @@ struct Need {
 // The names of what runs whatever --controllers says and is not in the table of controllers.
 inline constexpr char kElection[] = "leader election";
 inline constexpr char kEvents[] = "events";
-inline constexpr char kLeadersEvents[] = "events of the leader";  // Of a shadow.
+inline constexpr char kLeader[] = "leader of a shadow";
 inline constexpr char kDiscovery[] = "discovery";
 inline constexpr char kInterpreter[] = "interpreter";
 

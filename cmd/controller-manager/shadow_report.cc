@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/leadership.h"
 
 namespace cmd {
 namespace {
@@ -138,6 +139,29 @@ ShadowResult ResultOf(const kube::Shadow::Numbers& numbers, const kube::Shadow::
     result.because.push_back(std::move(text));
   }
   return result;
+}
+
+void AddUncompared(const Uncompared& uncompared, ShadowResult& result) {
+  for (const auto& [cluster, why] : uncompared.clusters) {
+    result.because.push_back(absl::StrCat(cluster, " is not compared: ", why));
+  }
+  if (!uncompared.leader.empty()) result.because.push_back(uncompared.leader);
+}
+
+std::string LeaderMissing(const absl::StatusOr<kube::Object>& lease, const std::string& name,
+                          absl::Time now) {
+  if (absl::IsNotFound(lease.status())) {
+    return absl::StrCat("whether anybody leads is not known: there is no Lease ", name,
+                        " (a leader with --leader-elect=false has none)");
+  }
+  if (!lease.ok()) {
+    return absl::StrCat("whether anybody leads is not known: the Lease ", name,
+                        " cannot be read: ", lease.status().message());
+  }
+  const std::string why = api::WhyNobodyLeads(*lease, now);
+  if (why.empty()) return "";
+  return absl::StrCat("nobody leads as ", name, " (", why,
+                      "), so nobody makes the writes that are due");
 }
 
 ShadowResult Stopped(ShadowResult result) {

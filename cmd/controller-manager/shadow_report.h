@@ -4,12 +4,16 @@
 #define CMD_CONTROLLER_MANAGER_SHADOW_REPORT_H_
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "base/json.h"
+#include "kube/meta/object.h"
 #include "kube/shadow/shadow.h"
 
 namespace cmd {
@@ -22,6 +26,20 @@ struct ShadowResult {
   // Sentences: first what speaks against kSame, then what is worth knowing.
   std::vector<std::string> because;
 };
+
+// What a comparison with the leader leaves out.
+struct Uncompared {
+  // The clusters whose objects cannot be compared, in their order, each with the reason.
+  std::map<std::string, std::string> clusters;
+  // Why there is no leader to compare with, or why that is not known; "" while somebody leads.
+  std::string leader;
+};
+// Adds sentences about it to the end of `result.because`. The verdict stays: nothing speaks against
+// what was compared.
+void AddUncompared(const Uncompared& uncompared, ShadowResult& result);
+// Returns what a Lease that was asked for shows, for Uncompared::leader.
+std::string LeaderMissing(const absl::StatusOr<kube::Object>& lease, const std::string& name,
+                          absl::Time now);
 
 // The exit codes of the verdicts.
 inline constexpr int kShadowSame = 0, kShadowDifferent = 3, kShadowUndecided = 4;

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "api/cluster.h"
 #include "api/programs.h"
 #include "api/resources.h"
 #include "base/clock.h"
@@ -34,7 +35,7 @@ void ShadowSide::AddTo(kube::Manager& manager) {
           [this](const base::StopToken& stop) { ResyncAll(deps_.informers, deps_.members, stop); },
       .is_idle = [this] { return HaveRead() && deps_.manager.IsIdle(); },
       .failing = [this] { return Failing(); },
-      .read_shown_failures = [this](const base::StopToken& stop) { ReadShownFailures(stop); },
+      .read_shown_failures = [this](const base::StopToken& stop) { ReadShown(stop); },
       .is_down =
           [this](const std::string& cluster) { return !shown_.Get()->OfCluster(cluster).empty(); },
       .time_limit = deps_.end.flags.time_limit};
@@ -46,8 +47,9 @@ void ShadowSide::AddTo(kube::Manager& manager) {
   manager.Add(std::make_unique<ShadowWatch>(std::move(deps)));
 }
 
-void ShadowSide::End(const ShadowResult& result, kube::Shadow::Failing failing) {
+void ShadowSide::End(ShadowResult result, kube::Shadow::Failing failing) {
   int code = ExitCodeOf(result.verdict);
+  AddUncompared(*uncompared_.Get(), result);
   for (const std::string& text : result.because) base::LogInfo(absl::StrCat("shadow: ", text));
   base::LogInfo("shadow: ends", {{"verdict", NameOf(result.verdict)},
                                  {"exitCode", code},
@@ -61,7 +63,25 @@ void ShadowSide::End(const ShadowResult& result, kube::Shadow::Failing failing) 
   deps_.end.end(code);
 }
 
-void ShadowSide::ReadShownFailures(const base::StopToken& stop) {
+void ShadowSide::ReadShown(const base::StopToken& stop) {
+  ReadFailures(stop);
+  Uncompared uncompared;
+  const auto clusters = deps_.informers.Find(api::Clusters());
+  for (const auto& [name, why] : shown_.Get()->clusters()) {
+    // Nothing but Works is written for a pull cluster, and those are the control plane's.
+    const kube::ObjectPtr cluster =
+        clusters == nullptr ? nullptr : clusters->store().Find({"", name});
+    if (cluster != nullptr && api::ClusterView(*cluster).IsPush()) uncompared.clusters[name] = why;
+  }
+  const kube::ObjectKey lease{deps_.lease_namespace, api::kControllerManager};
+  uncompared.leader =
+      LeaderMissing(deps_.client.Get(api::Leases(), lease, stop), lease.ToString(), absl::Now());
+  if (!stop.stop_requested()) {
+    uncompared_.Set(std::make_shared<const Uncompared>(std::move(uncompared)));
+  }
+}
+
+void ShadowSide::ReadFailures(const base::StopToken& stop) {
   const auto stored = [this](const kube::Resource& resource) {
     const auto informer = deps_.informers.Find(resource);
     return informer == nullptr ? std::vector<kube::ObjectPtr>() : informer->store().List();
@@ -141,7 +161,13 @@ json::Value ShadowSide::Page(kube::Shadow::Failing failing) const {
   if (failing.some.size() > ShadowWatch::kMostFailures) {
     failing.some.resize(ShadowWatch::kMostFailures);
   }
-  return deps_.shadow->PageObject(failing);
+  json::Value page = deps_.shadow->PageObject(failing);
+  const auto uncompared = uncompared_.Get();
+  json::Value clusters = json::Value::Array();
+  for (const auto& [cluster, why] : uncompared->clusters) clusters.Append(cluster);
+  page.Set("notCompared", std::move(clusters));
+  page.Set("noLeader", uncompared->leader);
+  return page;
 }
 
 }  // namespace cmd

@@ -32,6 +32,7 @@ class ShadowSide {
     kube::ClusterSet& members;
     kube::WatchedKinds& kinds;
     const ShadowEnd& end;
+    std::string lease_namespace;  // Where the leader's Lease is.
   };
   explicit ShadowSide(Deps deps) : deps_(std::move(deps)) {}
 
@@ -43,14 +44,16 @@ class ShadowSide {
   // the caches, which other failures may be due to.
   kube::Shadow::Failing Failing() const;
   bool HaveRead() const;  // No informer is still reading its objects for the first time.
-  // Reads what the control plane shows of the leader's failures.
-  void ReadShownFailures(const base::StopToken& stop);
-  void End(const ShadowResult& result, kube::Shadow::Failing failing);
+  // Reads what the control plane shows of the leader and its failures.
+  void ReadShown(const base::StopToken& stop);
+  void ReadFailures(const base::StopToken& stop);
+  void End(ShadowResult result, kube::Shadow::Failing failing);
   // The page with the first of these failures, those before others that the leader does not show.
   json::Value Page(kube::Shadow::Failing failing) const;
 
   const Deps deps_;
   base::Snapshot<ShownFailures> shown_{std::make_shared<const ShownFailures>()};
+  base::Snapshot<Uncompared> uncompared_{std::make_shared<const Uncompared>()};
 };
 
 }  // namespace cmd

@@ -50,6 +50,8 @@ class ShownFailures {
   std::string OfWrite(const kube::Shadow::Subject& subject) const;
   // Returns the condition that shows that a cluster is not ready; "" when it is.
   std::string OfCluster(absl::string_view cluster) const;
+  // The clusters that are not ready, with their conditions.
+  const std::map<std::string, std::string, std::less<>>& clusters() const { return clusters_; }
 
  private:
   // Cluster, kind, namespace, name.

@@ -4,14 +4,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
+#include "api/leadership.h"
 #include "api/programs.h"
 #include "lens/why/checks.h"
 
 namespace lens::why {
 namespace {
-
-// Clocks of this machine and of the control plane may differ by as much.
-constexpr absl::Duration kClockSkew = absl::Seconds(20);
 
 const char* LeaseOf(Program program) {
   switch (program) {
@@ -22,16 +20,6 @@ const char* LeaseOf(Program program) {
     default:
       return "";
   }
-}
-
-// Returns how the lease shows that nobody renews it; "" when somebody does, or it cannot be told.
-std::string Abandoned(const kube::Object& lease, absl::Time now) {
-  const std::string renewed = lease.spec()["renewTime"].ToString();
-  const absl::StatusOr<absl::Time> time = kube::ParseTime(renewed);
-  if (!time.ok()) return "";
-  const auto duration = absl::Seconds(lease.spec()["leaseDurationSeconds"].AsInt(15));
-  if (now < *time + duration + kClockSkew) return "";
-  return absl::StrCat("its lease was last renewed at ", renewed);
 }
 
 }  // namespace
@@ -50,7 +38,7 @@ Findings CheckProgram(const Chain& chain, const Finding& waiting) {
   const std::string name = LeaseOf(waiting.waits_for);
   const auto lease = chain.leases.find(name);
   if (name.empty() || lease == chain.leases.end()) return {};
-  const std::string abandoned = Abandoned(*lease->second, chain.now);
+  const std::string abandoned = api::WhyNobodyLeads(*lease->second, chain.now);
   if (abandoned.empty()) return {};
   return {
       {waiting.step,

@@ -289,6 +289,11 @@ TEST_CASE_METHOD(FailingPlane,
   CHECK(beside.report["rounds"].AsInt() > 0);
   CHECK(beside.report["failing"].AsInt() >= 8);
   CHECK(beside.report["failing"].AsInt() == beside.report["failingUpstream"].AsInt());
+  CHECK(json::Write(beside.report["notCompared"]) == R"(["member2"])");
+  CHECK(absl::StrContains(json::Write(beside.report["because"]),
+                          "member2 is not compared: Cluster member2: Ready"));
+  // The daemon of a control plane that ends with its test does not elect.
+  CHECK(absl::StrContains(beside.report["noLeader"].AsString(), "there is no Lease"));
   std::set<std::string> listed;
   for (const json::Value& failure : beside.report["failures"].items()) {
     INFO(json::Write(failure));
@@ -317,12 +322,20 @@ TEST_CASE_METHOD(FailingPlane,
   plane.StopDaemon();
   Host(Settings("v"));
   Host(kSettingsPolicy);
+  Host(R"(
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: karmada-controller-manager, namespace: karmada-system}
+spec: {holderIdentity: gone, leaseDurationSeconds: 15, renewTime: "2020-01-01T00:00:00.000000Z"}
+)");
   const Ended alone = RunShadow("alone");
   INFO(json::Write(alone.report));
   CHECK(alone.exit_code == 3);
   CHECK(alone.report["verdict"].AsString() == "different");
   CHECK(absl::StrContains(alone.report["because"].At(0).AsString(),
                           "would be made that the leader does not make"));
+  CHECK(absl::StrContains(alone.report["noLeader"].AsString(),
+                          "nobody leads as karmada-system/karmada-controller-manager"));
 }
 
 TEST_CASE_METHOD(FailingPlane, "What fails with a shadow alone is listed however much else fails",

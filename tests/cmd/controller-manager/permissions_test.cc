@@ -119,7 +119,7 @@ TEST_CASE("a well-known kind in the wrong group is warned of") {
 }
 
 TEST_CASE("Every controller has a line in the table of rights, and nothing else has one") {
-  std::set<std::string> known = {kElection, kEvents, kLeadersEvents, kDiscovery, kInterpreter};
+  std::set<std::string> known = {kElection, kEvents, kLeader, kDiscovery, kInterpreter};
   for (const config::ControllerSupport& c : config::Controllers()) known.emplace(c.name);
   for (const config::Support& loop : config::LoopsWithoutSwitch()) known.emplace(loop.name);
   std::set<std::string> lines;
@@ -220,13 +220,13 @@ TEST_CASE("A shadow may read everything that it would write, and change nothing"
   config::Options options;
   const std::vector<Need> writing = NeedsOf(options);
   options.shadow = true;
-  bool reads_events = false;
+  bool reads_leader = false;
   std::set<std::string> read;
   for (const Need& need : NeedsOf(options)) {
     INFO(need.loop);
     CHECK(need.loop != kElection);
     CHECK(need.loop != kEvents);
-    reads_events = reads_events || need.loop == kLeadersEvents;
+    reads_leader = reads_leader || need.loop == kLeader;
     for (const Grant& grant : need.grants) {
       if (absl::StrContains(grant.group, ".k8s.io") &&
           absl::EndsWith(grant.resources[0], "reviews"))
@@ -241,7 +241,7 @@ TEST_CASE("A shadow may read everything that it would write, and change nothing"
       }
     }
   }
-  CHECK(reads_events);
+  CHECK(reads_leader);
   for (const Need& need : writing) {
     if (need.loop == kElection || need.loop == kEvents) continue;
     for (const Grant& grant : need.grants) {

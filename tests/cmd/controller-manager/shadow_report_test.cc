@@ -10,8 +10,11 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "kube/meta/object.h"
 #include "tests/support/temp_directory.h"
 
 namespace cmd {
@@ -50,6 +53,38 @@ TEST_CASE("When the time is over, what differs counts although something is open
   CHECK(ResultOf(numbers, {}, NoneIsDown).verdict == Verdict::kUndecided);
   CHECK(ResultOf(numbers, {}, NoneIsDown, true).verdict == Verdict::kDifferent);
   CHECK(ResultOf({}, {}, NoneIsDown, true).verdict == Verdict::kUndecided);
+}
+
+TEST_CASE("What was not compared is said, and leaves the verdict as it is") {
+  ShadowResult result = ResultOf({.rounds = 1}, {}, NoneIsDown);
+  AddUncompared({}, result);
+  CHECK(result.because.empty());
+  AddUncompared(
+      {.clusters = {{"m2", "Ready=False (ClusterNotReachable): no"}}, .leader = "nobody leads"},
+      result);
+  CHECK(result.verdict == Verdict::kSame);
+  CHECK(result.because ==
+        std::vector<std::string>{"m2 is not compared: Ready=False (ClusterNotReachable): no",
+                                 "nobody leads"});
+}
+
+TEST_CASE("A Lease tells whether there is a leader to compare with") {
+  const absl::Time now = absl::FromUnixSeconds(1'800'000'000);
+  const auto lease = [&](absl::Duration age) {
+    kube::Object object;
+    object.Set({"spec", "leaseDurationSeconds"}, 15);
+    object.Set({"spec", "renewTime"}, kube::FormatMicroTime(now - age));
+    return object;
+  };
+  CHECK(LeaderMissing(lease(absl::Seconds(30)), "ns/cm", now).empty());
+  CHECK(LeaderMissing(lease(absl::Seconds(40)), "ns/cm", now) ==
+        absl::StrCat("nobody leads as ns/cm (its lease was last renewed at ",
+                     kube::FormatMicroTime(now - absl::Seconds(40)),
+                     "), so nobody makes the writes that are due"));
+  CHECK(absl::StrContains(LeaderMissing(absl::NotFoundError("no"), "ns/cm", now),
+                          "there is no Lease ns/cm"));
+  CHECK(absl::StrContains(LeaderMissing(absl::PermissionDeniedError("not you"), "ns/cm", now),
+                          "not known: the Lease ns/cm cannot be read: not you"));
 }
 
 TEST_CASE("The report says why, in sentences, and has the page") {
