@@ -40,7 +40,8 @@ class Site(SandboxSearch):
     def _start(self):
         super()._start()
         # A reader like any other, whom limits of requests in flight count for.
-        self._pki.certificate("reader", "reader", group="readers")
+        for name in ("reader", "bystander"):
+            self._pki.certificate(name, name, group="readers")
         for number, member in enumerate(self.members):
             self._fill(member, number)
         self.register("pods", ("v1", "Pod"))
@@ -194,7 +195,7 @@ class Bystander:
     def __init__(self, attacked):
         self._attacked, self._stop = attacked, threading.Event()
         self._seconds, self._failures = [], []
-        self._context = attacked.context("reader")
+        self._context = attacked.context("bystander")
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 

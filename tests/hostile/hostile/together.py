@@ -16,7 +16,7 @@ _REGISTRIES = "/apis/search.karmada.io/v1alpha1/resourceregistries"
 
 
 @attack("everything against one process", sizes={"short": "short", "long": "long"},
-        at_most={"peak MB": CHART_LIMIT / MB, "bystander failed": 0}, at_most_long={"afterwards MB": 500})
+        at_most={"peak MB": CHART_LIMIT / MB, "threads": 240, "bystander failed": 0}, at_most_long={"afterwards MB": 500})
 def everything(attacked, size):
     """The other attacks one after the other, within the memory limit of the chart; in the short form the quick ones that take
     most."""

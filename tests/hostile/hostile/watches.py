@@ -92,7 +92,7 @@ def idle_watches(attacked, count):
 
 
 @attack("references to many objects", sizes={"long": 220},
-        at_most={"growth MB": 700, "bystander failed": 0, "others refused": 0, "without Retry-After": 0})
+        at_most={"growth MB": 700, "threads": 130, "bystander failed": 0, "others refused": 0, "without Retry-After": 0})
 def many_references(attacked, count):
     """So many watches of everything of each of six users, from the beginning, of clients that read nothing: they would refer to
     three times as many objects as may be. Somebody else lists everything in pages."""
