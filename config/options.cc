@@ -234,6 +234,13 @@ void WarnOfEviction(Options& o) {
   const TaintEviction standard;
   const TaintEviction& given = o.taint_eviction;
   if (!given.no_execute) {
+    if (o.gates.Enabled(Gate::kFailover)) {
+      o.warnings.push_back({{"--feature-gates"},
+                            absl::StrCat("the gate Failover moves nothing away from clusters with "
+                                         "NoExecute taints without ",
+                                         kFlag),
+                            {std::string(FeatureGates::NameOf(Gate::kFailover))}});
+    }
     std::vector<std::string> flags;
     if (given.purge_mode != standard.purge_mode) flags.emplace_back(kMode);
     if (given.rate != standard.rate) flags.emplace_back(kRate);
@@ -251,6 +258,26 @@ void WarnOfEviction(Options& o) {
     warn("with --enable-taint-manager=false");
   } else if (!o.ControllerEnabled("cluster")) {
     warn("without the controller \"cluster\"");
+  }
+}
+
+void WarnOfElection(Options& o) {
+  const LeaderElection standard;
+  const LeaderElection& given = o.leader_election;
+  if (given.enabled || o.shadow) return;
+  std::vector<std::string> flags;
+  if (given.lease_duration != standard.lease_duration) {
+    flags.emplace_back("--leader-elect-lease-duration");
+  }
+  if (given.renew_deadline != standard.renew_deadline) {
+    flags.emplace_back("--leader-elect-renew-deadline");
+  }
+  if (given.retry_period != standard.retry_period) {
+    flags.emplace_back("--leader-elect-retry-period");
+  }
+  if (given.release_on_exit) flags.emplace_back("--leader-elect-release-on-exit");
+  for (const std::string& flag : flags) {
+    Warn(o, flag, absl::StrCat(flag, " has no effect with --leader-elect=false"));
   }
 }
 
@@ -359,6 +386,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   }
   WarnOfGates(options);
   WarnOfEviction(options);
+  WarnOfElection(options);
   WarnOfClusterApi(options);
   WarnOfShadow(options);
   Adjust(options);

@@ -147,7 +147,11 @@ TEST_CASE("the flags of evictions are read and checked") {
   CHECK(Warnings({"--resource-eviction-rate=2"}).size() == 1);
   CHECK(Warnings({"--no-execute-taint-eviction-purge-mode=Directly"}).size() == 1);
   CHECK(Warnings({"--controllers=clustertaintpolicy"}).size() == 1);
-  CHECK(Warnings({"--controllers=clustertaintpolicy", gate}).empty());
+  CHECK(Warnings({"--controllers=clustertaintpolicy", gate, no_execute, "--controllers=cluster"})
+            .empty());
+  CHECK(Warnings({gate}) == std::vector<std::string>{
+                                "the gate Failover moves nothing away from clusters with NoExecute "
+                                "taints without --enable-no-execute-taint-eviction"});
   for (const char* name :
        {"multiclusterservice", "endpointsliceCollect", "endpointsliceDispatch"}) {
     const std::string controller = absl::StrCat("--controllers=*,", name);
@@ -161,6 +165,18 @@ TEST_CASE("the flags of evictions are read and checked") {
   CHECK(Warnings({"--controllers=*,federatedResourceQuotaEnforcement",
                   "--federated-resource-quota-sync-period=1m", enforced})
             .empty());
+}
+
+TEST_CASE("flags of the election have no effect without it, and say so") {
+  const std::string off = "--leader-elect=false";
+  CHECK(Warnings({off}).empty());
+  CHECK(Warnings({"--leader-elect-retry-period=3s"}).empty());
+  CHECK(Warnings({off, "--leader-elect-retry-period=3s"}) ==
+        std::vector<std::string>{
+            "--leader-elect-retry-period has no effect with --leader-elect=false"});
+  CHECK(Warnings({off, "--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=20s",
+                  "--leader-elect-release-on-exit"})
+            .size() == 3);
 }
 
 TEST_CASE("an unknown controller has no effect, as upstream, and a warning with what was meant") {
