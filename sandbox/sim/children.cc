@@ -7,6 +7,8 @@
 #include "api/names.h"
 #include "base/status.h"
 #include "kube/meta/selector.h"
+#include "sandbox/kinds/api_errors.h"
+#include "sandbox/sim/event_records.h"
 #include "sandbox/sim/kinds.h"
 #include "sandbox/sim/writes.h"
 
@@ -25,6 +27,30 @@ absl::Status Adopt(Backend& backend, const kube::Gvr& r, const kube::Object& own
 bool CanAdopt(const kube::Object& owner, const kube::Object& child) {
   return !owner.IsDeleting() && !child.IsDeleting() && child.ControllerOwner().uid.empty() &&
          SelectorMatches(owner.spec()["selector"], child.labels());
+}
+
+// Returns the message without the end of the name that the server has chosen. It is another one
+// each time, and without it all refusals for one reason are one event.
+std::string WithoutChosenName(std::string message, absl::string_view prefix) {
+  constexpr size_t kChosen = 5;
+  const size_t name = message.find(absl::StrCat("\"", prefix));
+  if (prefix.empty() || name == std::string::npos) return message;
+  const size_t end = name + 1 + prefix.size();
+  if (message.find('"', end) == end + kChosen) message.erase(end, kChosen);
+  return message;
+}
+
+void RecordRefusal(Backend& backend, const kube::Object& owner, const kube::Object& pod,
+                   const absl::Status& refusal, const PodCreator& creator) {
+  const std::string message = ErrorOf(refusal).message;
+  const std::string text =
+      pod.name().empty()
+          ? absl::StrCat("Error creating: ",
+                         WithoutChosenName(message, pod.metadata()["generateName"].AsString()))
+          : absl::StrCat("create Pod ", pod.name(), " in ", owner.kind(), " ", owner.name(),
+                         " failed error: ", message);
+  RecordEvent(backend, {ReferenceTo(owner), "Warning", "FailedCreate", text, creator.component},
+              creator.now);
 }
 
 }  // namespace
@@ -63,9 +89,17 @@ kube::Object PodOf(const kube::Object& owner, const std::string& name) {
   return pod;
 }
 
-absl::Status CreatePods(Backend& backend, const kube::Object& owner, int64_t count) {
+absl::Status CreatePod(Backend& backend, const kube::Object& owner, kube::Object pod,
+                       const PodCreator& creator) {
+  const absl::Status created = EnsureObject(backend, kinds::Pods().gvr(), pod);
+  if (!created.ok()) RecordRefusal(backend, owner, pod, created, creator);
+  return created;
+}
+
+absl::Status CreatePods(Backend& backend, const kube::Object& owner, int64_t count,
+                        const PodCreator& creator) {
   for (int64_t i = 0; i < count; ++i) {
-    RETURN_IF_ERROR(backend.Create(kinds::Pods().gvr(), PodOf(owner, "")).status());
+    RETURN_IF_ERROR(CreatePod(backend, owner, PodOf(owner, ""), creator));
   }
   return absl::OkStatus();
 }

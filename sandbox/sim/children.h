@@ -21,7 +21,19 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> ClaimChildren(Backend& backend, con
 // Returns a pod made from the owner's spec.template and controlled by the owner. An empty `name`
 // lets the server choose one.
 kube::Object PodOf(const kube::Object& owner, const std::string& name);
-absl::Status CreatePods(Backend& backend, const kube::Object& owner, int64_t count);
+
+// Who creates pods, for events: "job-controller".
+struct PodCreator {
+  const char* component;
+  absl::Time now;
+};
+// Creates the pod unless one of its name exists. When the server refuses it (a quota), the owner
+// gets the event FailedCreate, as from Kubernetes' controllers.
+absl::Status CreatePod(Backend& backend, const kube::Object& owner, kube::Object pod,
+                       const PodCreator& creator);
+// Creates so many pods whose names the server chooses, until it refuses one.
+absl::Status CreatePods(Backend& backend, const kube::Object& owner, int64_t count,
+                        const PodCreator& creator);
 
 // Returns whether the pod is neither finished nor being deleted.
 bool IsActivePod(const kube::Object& pod);

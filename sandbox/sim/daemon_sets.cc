@@ -98,7 +98,8 @@ absl::Status DaemonSets::Sync(const kube::Object& set, const std::set<std::strin
     kube::Object pod = PodOf(set, "");
     pod.SetLabel(kRevisionLabel, revision);
     pod.Set({"spec", "nodeName"}, node);
-    RETURN_IF_ERROR(backend_.Create(kinds::Pods().gvr(), std::move(pod)).status());
+    RETURN_IF_ERROR(
+        CreatePod(backend_, set, std::move(pod), {"daemonset-controller", controller_.Now()}));
   }
   if (!rolling || outdated == nullptr || !all_ready || !missing.empty()) return absl::OkStatus();
   // Pods are replaced one at a time.

@@ -136,7 +136,8 @@ absl::StatusOr<bool> Jobs::Staff(const kube::Object& job, const Progress& progre
   const auto active = static_cast<int64_t>(progress.active.size());
   const int64_t wanted =
       ended ? 0 : std::max<int64_t>(0, WantedActive(job, active, progress.succeeded));
-  RETURN_IF_ERROR(CreatePods(backend_, job, std::max<int64_t>(0, wanted - active)));
+  RETURN_IF_ERROR(CreatePods(backend_, job, std::max<int64_t>(0, wanted - active),
+                             {"job-controller", controller_.Now()}));
   for (int64_t i = wanted; i < active; ++i) {
     RETURN_IF_ERROR(DeleteAsRead(backend_, kinds::Pods().gvr(), *progress.active[i]));
   }

@@ -53,7 +53,10 @@ absl::Status ReplicaSets::Reconcile(const kube::ObjectKey& key) {
 
 absl::Status ReplicaSets::Scale(const kube::Object& set, std::vector<kube::ObjectPtr> active) {
   const auto wanted = static_cast<size_t>(std::max<int64_t>(0, set.spec()["replicas"].AsInt(1)));
-  if (active.size() < wanted) return CreatePods(backend_, set, wanted - active.size());
+  if (active.size() < wanted) {
+    return CreatePods(backend_, set, static_cast<int64_t>(wanted - active.size()),
+                      {"replicaset-controller", controller_.Now()});
+  }
   std::sort(active.begin(), active.end(),
             [](const auto& a, const auto& b) { return DeletionRank(a) < DeletionRank(b); });
   active.resize(active.size() - wanted);

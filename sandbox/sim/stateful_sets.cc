@@ -110,7 +110,8 @@ absl::StatusOr<bool> StatefulSets::Fill(const kube::Object& set, const PodsByOrd
   for (int64_t ordinal = First(set); ordinal < End(set); ++ordinal) {
     const auto pod = pods.find(ordinal);
     if (pod == pods.end()) {
-      RETURN_IF_ERROR(EnsureObject(backend_, kinds::Pods().gvr(), PodWithOrdinal(set, ordinal)));
+      RETURN_IF_ERROR(CreatePod(backend_, set, PodWithOrdinal(set, ordinal),
+                                {"statefulset-controller", controller_.Now()}));
       changed = true;
       if (IsOrdered(set)) return true;
     } else if (IsOrdered(set) && !IsReadyPod(*pod->second)) {

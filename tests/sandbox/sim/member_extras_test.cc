@@ -1,9 +1,13 @@
 // EndpointSlices and ResourceQuotas of a member.
 #include "sandbox/sim/member_extras.h"
 
+#include <cstdint>
+#include <map>
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "sandbox/kinds/api_errors.h"
 #include "tests/sandbox/sim/member_fixture.h"
 
@@ -102,6 +106,45 @@ TEST_CASE_METHOD(ExtrasFixture, "pods beyond a quota are not created, and the wo
   CHECK(Pods().size() == 3);
   CHECK(kube::FindCondition(Get(kinds::Deployments(), "default", "web")->status()["conditions"],
                             "ReplicaFailure") == nullptr);
+}
+
+TEST_CASE_METHOD(ExtrasFixture, "who cannot create pods has an event, once for each reason") {
+  CreateQuota(R"({"pods": "0"})");
+  const auto create = [&](const char* version, const char* kind, const char* spec,
+                          const char* restart) {
+    Create(Json(absl::Substitute(R"({"apiVersion": "$0", "kind": "$1",
+        "metadata": {"name": "x", "namespace": "default"},
+        "spec": {$2, "template": {
+          "metadata": {"labels": {"app": "x"}},
+          "spec": {"restartPolicy": "$3", "containers": [{"name": "c", "image": "i"}]}}}})",
+                                 version, kind, spec, restart)));
+  };
+  constexpr char kSelector[] = R"("selector": {"matchLabels": {"app": "x"}})";
+  create("apps/v1", "ReplicaSet", kSelector, "Always");
+  create("apps/v1", "StatefulSet", kSelector, "Always");
+  create("apps/v1", "DaemonSet", kSelector, "Always");
+  create("batch/v1", "Job", R"("completions": 1, "parallelism": 1)", "Never");
+  Settle();
+  AdvanceSeconds(30);
+  CHECK(Pods().empty());
+  std::map<std::string, std::string> refusals;
+  std::map<std::string, int64_t> counts;
+  for (const kube::ObjectPtr& event : List(kinds::Events())) {
+    if (event->Get({"reason"}).AsString() != "FailedCreate") continue;
+    const std::string about(event->Get({"involvedObject", "kind"}).AsString());
+    CHECK(refusals.emplace(about, event->Get({"message"}).AsString()).second);
+    counts[about] = event->Get({"count"}).AsInt();
+  }
+  constexpr char kWhy[] =
+      "is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0";
+  CHECK(refusals ==
+        std::map<std::string, std::string>{
+            {"DaemonSet", absl::StrCat("Error creating: pods \"x-\" ", kWhy)},
+            {"Job", absl::StrCat("Error creating: pods \"x-\" ", kWhy)},
+            {"ReplicaSet", absl::StrCat("Error creating: pods \"x-\" ", kWhy)},
+            {"StatefulSet",
+             absl::StrCat("create Pod x-0 in StatefulSet x failed error: pods \"x-0\" ", kWhy)}});
+  CHECK(counts["Job"] > 1);
 }
 
 TEST_CASE_METHOD(ExtrasFixture, "objects are counted, and pods have to state what a quota counts") {
