@@ -265,19 +265,13 @@ void WarnOfElection(Options& o) {
   const LeaderElection standard;
   const LeaderElection& given = o.leader_election;
   if (given.enabled || o.shadow) return;
-  std::vector<std::string> flags;
-  if (given.lease_duration != standard.lease_duration) {
-    flags.emplace_back("--leader-elect-lease-duration");
-  }
-  if (given.renew_deadline != standard.renew_deadline) {
-    flags.emplace_back("--leader-elect-renew-deadline");
-  }
-  if (given.retry_period != standard.retry_period) {
-    flags.emplace_back("--leader-elect-retry-period");
-  }
-  if (given.release_on_exit) flags.emplace_back("--leader-elect-release-on-exit");
-  for (const std::string& flag : flags) {
-    Warn(o, flag, absl::StrCat(flag, " has no effect with --leader-elect=false"));
+  const std::pair<const char*, bool> flags[] = {
+      {"--leader-elect-lease-duration", given.lease_duration != standard.lease_duration},
+      {"--leader-elect-renew-deadline", given.renew_deadline != standard.renew_deadline},
+      {"--leader-elect-retry-period", given.retry_period != standard.retry_period},
+      {"--leader-elect-release-on-exit", given.release_on_exit}};
+  for (const auto& [flag, is_given] : flags) {
+    if (is_given) Warn(o, flag, absl::StrCat(flag, " has no effect with --leader-elect=false"));
   }
 }
 

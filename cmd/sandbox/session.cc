@@ -99,14 +99,17 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SandboxOptions& opt
 }
 
 absl::Status Session::CompleteMembers() {
+  std::vector<sandbox::ApiServer*> members;
   for (const std::string& name : fleet_->member_names()) {
     sandbox::ApiServer& member = *fleet_->member(name);
+    members.push_back(&member);
     extras_.push_back(std::make_unique<sandbox::MemberExtras>(member.backend(), loop_));
     ASSIGN_OR_RETURN(const kube::ConnectionConfig connection,
                      kube::LoadConnectionConfig({KubeconfigPath(name), ""}));
     tokens_.push_back(std::make_unique<TokenSecrets>(member, loop_, connection.ca_pem));
     RETURN_IF_ERROR(ServeMetrics(member));
   }
+  ServeMetricsOfMembers(fleet_->control_plane(), std::move(members));
   return ServeClusterProxies(*fleet_, directory_.path());
 }
 

@@ -1,5 +1,6 @@
-// The group is in the discovery by two definitions whose storage nobody reaches: requests go to the
-// handler, which makes its answers from the pods and nodes that are there.
+// The group is in a member's discovery by two definitions whose storage nobody reaches: requests go
+// to the handler, which makes its answers from the pods and nodes that are there. The control plane
+// has no such definitions, because policies could select them.
 #include "cmd/sandbox/simulated_metrics.h"
 
 #include <algorithm>
@@ -105,21 +106,26 @@ json::Value MetricsOfNode(const kube::Object& node, const std::vector<kube::Obje
   return metrics;
 }
 
-absl::StatusOr<json::Value> OfNodes(sandbox::Backend& backend,
+absl::StatusOr<json::Value> OfNodes(const std::vector<sandbox::ApiServer*>& servers,
                                     const kube::LabelSelector& selector) {
-  ASSIGN_OR_RETURN(const auto nodes, backend.List({"", "v1", "nodes"}, "", selector));
-  ASSIGN_OR_RETURN(const auto pods, backend.List({"", "v1", "pods"}, "", kube::LabelSelector()));
   json::Value items = json::Value::Array();
-  for (const kube::ObjectPtr& node : nodes) items.Append(MetricsOfNode(*node, pods, absl::Now()));
+  for (sandbox::ApiServer* server : servers) {
+    sandbox::Backend& backend = server->backend();
+    ASSIGN_OR_RETURN(const auto nodes, backend.List({"", "v1", "nodes"}, "", selector));
+    ASSIGN_OR_RETURN(const auto pods, backend.List({"", "v1", "pods"}, "", kube::LabelSelector()));
+    for (const kube::ObjectPtr& node : nodes) items.Append(MetricsOfNode(*node, pods, absl::Now()));
+  }
   return items;
 }
 
-absl::StatusOr<json::Value> OfPods(sandbox::Backend& backend, absl::string_view ns,
-                                   const kube::LabelSelector& selector) {
-  ASSIGN_OR_RETURN(const auto pods, backend.List({"", "v1", "pods"}, ns, selector));
+absl::StatusOr<json::Value> OfPods(const std::vector<sandbox::ApiServer*>& servers,
+                                   absl::string_view ns, const kube::LabelSelector& selector) {
   json::Value items = json::Value::Array();
-  for (const kube::ObjectPtr& pod : pods) {
-    if (Runs(*pod)) items.Append(MetricsOfPod(*pod, absl::Now()));
+  for (sandbox::ApiServer* server : servers) {
+    ASSIGN_OR_RETURN(const auto pods, server->backend().List({"", "v1", "pods"}, ns, selector));
+    for (const kube::ObjectPtr& pod : pods) {
+      if (Runs(*pod)) items.Append(MetricsOfPod(*pod, absl::Now()));
+    }
   }
   return items;
 }
@@ -136,7 +142,8 @@ resources:
       .value();
 }
 
-absl::StatusOr<json::Value> AnswerTo(sandbox::Backend& backend, const base::HttpRequest& request) {
+absl::StatusOr<json::Value> AnswerTo(const std::vector<sandbox::ApiServer*>& servers,
+                                     const base::HttpRequest& request) {
   const absl::string_view rest = absl::StripPrefix(request.path, kPath);
   const std::vector<std::string> parts = absl::StrSplit(rest, '/', absl::SkipEmpty());
   if (parts.empty()) return Discovery();
@@ -150,7 +157,7 @@ absl::StatusOr<json::Value> AnswerTo(sandbox::Backend& backend, const base::Http
     return sandbox::NotFound({"metrics.k8s.io", parts[at]}, parts.back());
   }
   ASSIGN_OR_RETURN(json::Value items,
-                   of_nodes ? OfNodes(backend, selector) : OfPods(backend, ns, selector));
+                   of_nodes ? OfNodes(servers, selector) : OfPods(servers, ns, selector));
   if (parts.size() == at + 2) {
     for (const json::Value& item : items.items()) {
       if (item["metadata"]["name"].AsString() == parts[at + 1]) return item;
@@ -161,6 +168,17 @@ absl::StatusOr<json::Value> AnswerTo(sandbox::Backend& backend, const base::Http
                               {"apiVersion", kApiVersion},
                               {"metadata", json::Value::Object()},
                               {"items", std::move(items)}});
+}
+
+void Answer(sandbox::ApiServer& server, std::vector<sandbox::ApiServer*> servers) {
+  sandbox::Delegate(
+      server, kPath,
+      [servers = std::move(servers)](const base::HttpRequest& request,
+                                     const std::shared_ptr<base::HttpResponder>& responder) {
+        const auto answer = AnswerTo(servers, request);
+        responder->Send(answer.ok() ? kube::server::AnswerOf(200, *answer, {})
+                                    : kube::server::ErrorAnswer(answer.status()));
+      });
 }
 
 }  // namespace
@@ -187,14 +205,13 @@ absl::Status ServeMetrics(sandbox::ApiServer& server) {
                                 kube::Object(std::move(definition)))
                         .status());
   }
-  sandbox::Delegate(server, kPath,
-                    [&backend](const base::HttpRequest& request,
-                               const std::shared_ptr<base::HttpResponder>& responder) {
-                      const auto answer = AnswerTo(backend, request);
-                      responder->Send(answer.ok() ? kube::server::AnswerOf(200, *answer, {})
-                                                  : kube::server::ErrorAnswer(answer.status()));
-                    });
+  Answer(server, {&server});
   return absl::OkStatus();
+}
+
+void ServeMetricsOfMembers(sandbox::ApiServer& control_plane,
+                           std::vector<sandbox::ApiServer*> members) {
+  Answer(control_plane, std::move(members));
 }
 
 }  // namespace cmd

@@ -1,6 +1,9 @@
-// metrics.k8s.io of a member: plausible use of CPU and memory, made up from what pods request.
+// metrics.k8s.io of a member, and of all members at the control plane: plausible use of CPU and
+// memory, made up from what pods request.
 #ifndef CMD_SANDBOX_SIMULATED_METRICS_H_
 #define CMD_SANDBOX_SIMULATED_METRICS_H_
+
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -18,6 +21,12 @@ json::Value MetricsOfPod(const kube::Object& pod, absl::Time now);
 // Lets a server answer for pods and nodes of metrics.k8s.io/v1beta1, which is in its discovery from
 // then on. REQUIRES: called once; nothing else serves that group.
 absl::Status ServeMetrics(sandbox::ApiServer& server);
+
+// Lets the control plane answer for the pods of all members, as karmada-metrics-adapter does, so
+// that FederatedHPAs have numbers. The discovery does not list them. REQUIRES: the members outlive
+// the control plane.
+void ServeMetricsOfMembers(sandbox::ApiServer& control_plane,
+                           std::vector<sandbox::ApiServer*> members);
 
 }  // namespace cmd
 

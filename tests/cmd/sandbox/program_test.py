@@ -170,6 +170,23 @@ def check_cluster_proxy(sandbox):
     check("the metrics of a member are discovered", "metrics.k8s.io" in groups, groups)
 
 
+def check_metrics(sandbox):
+    """FederatedHPAs find the use of pods in all members at the control plane."""
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "busy", "labels": {"app": "busy"}},
+           "spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "100m"}}}]}}
+    code, answer = sandbox.request("POST", MEMBER + "/proxy/api/v1/namespaces/default/pods", pod)
+    check("a pod in the member", code == 201, code, answer)
+    path = "/apis/metrics.k8s.io/v1beta1/namespaces/default/pods?labelSelector=app%3D"
+
+    def uses(app):
+        items = sandbox.request("GET", path + app)[1]["items"]
+        return [container["usage"]["cpu"] for item in items for container in item["containers"]]
+
+    eventually("the use of the pod", lambda: len(uses("busy")) == 1)
+    check("a share of what it requests", 60 <= int(uses("busy")[0].removesuffix("m")) <= 90, uses("busy"))
+    check("no other pods", uses("idle") == [])
+
+
 def check_webhook_rules(sandbox):
     """What karmada-webhook refuses, the control plane refuses."""
     hpa = {"apiVersion": "autoscaling.karmada.io/v1alpha1", "kind": "FederatedHPA", "metadata": {"name": "a"},
@@ -205,6 +222,7 @@ def main():
             check("nothing is said of an earlier run", first.said() == "", first.said())
             check_joining(first)
             check_cluster_proxy(first)
+            check_metrics(first)
             check_webhook_rules(first)
             check_steering(first)
             check_status(first)
