@@ -5,12 +5,14 @@
 
 Builds the servers that they need (testbed/), brings a plane with two members up in build/e2e, runs the cases
 below cases/, or with --compat the long ones below compat/, and closes with one line. Logs of everything that ran stay in
-build/e2e/logs, and the names of the cases that failed in build/e2e/failed, one in a line.
+build/e2e/logs, and the names of the cases that failed in build/e2e/failed, one in a line. Cases that need no plane run
+meanwhile, in a process of their own, whose lines follow in the end.
 """
 
 import contextlib
 import pathlib
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -106,16 +108,50 @@ def load(folder, patterns):
     return unittest.TestSuite(tests)
 
 
+def needs_plane(test):
+    return getattr(test, "needs_plane", True)
+
+
 @contextlib.contextmanager
 def plane_for(tests):
-    """A plane with its suite, unless all cases say that they need none (needs_plane = False): then None."""
-    if not any(getattr(test, "needs_plane", True) for test in tests):
+    """A plane with its suite, unless no case needs one: then None."""
+    if not any(map(needs_plane, tests)):
         yield None
         return
     if not paths.DAEMON.exists():
         sys.exit(f"e2e: {paths.DAEMON} is missing: make build")
     with Plane(paths.BUILD / "e2e", paths.Testbed.build(with_upstream=True)) as plane, suite.on(plane):
         yield plane
+
+
+class Apart:
+    """The cases that need no plane, in a process of their own. Ends it when it is left."""
+
+    FLAG = "--without-plane"
+    FAILED = paths.BUILD / "e2e" / "failed-without-plane"
+
+    def __init__(self, arguments):
+        self._log = paths.BUILD / "e2e" / "logs" / "without-plane.log"
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen([sys.executable, "-u", __file__, self.FLAG, *arguments], stdout=log,
+                                             stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        self._process.wait()
+
+    def wait(self):
+        """Prints what it has printed. Returns how many cases have passed, how many were skipped, and what has failed."""
+        status = self._process.wait()
+        lines = self._log.read_text().splitlines()
+        print("\n".join(lines[:-3]), flush=True)
+        counts = [int(word) for word in lines[-1].split() if word.isdigit()] if lines else []
+        if status not in (0, 1) or len(counts) != 3:
+            return 0, 0, [f"{self.FLAG}, which ended with {status}: {self._log}"]
+        return counts[0], counts[2], self.FAILED.read_text().split()
 
 
 def interrupt(number, _):
@@ -125,20 +161,30 @@ def interrupt(number, _):
 
 def main():
     signal.signal(signal.SIGTERM, interrupt)
-    patterns = sys.argv[1:]
-    folder = "compat" if "--compat" in patterns else "cases"
-    tests = load(folder, [pattern for pattern in patterns if pattern != "--compat"])
-    if not tests.countTestCases():
+    arguments = [argument for argument in sys.argv[1:] if argument != Apart.FLAG]
+    is_apart = Apart.FLAG in sys.argv
+    folder = "compat" if "--compat" in arguments else "cases"
+    tests = list(load(folder, [argument for argument in arguments if argument != "--compat"]))
+    apart = [test for test in tests if not needs_plane(test)]
+    splits = not is_apart and folder == "cases" and 0 < len(apart) < len(tests)
+    if is_apart or splits:
+        tests = apart if is_apart else [test for test in tests if needs_plane(test)]
+    if not tests:
         sys.exit("e2e: no test of that name")
-    with plane_for(tests) as plane:
+    (paths.BUILD / "e2e" / "logs").mkdir(parents=True, exist_ok=True)
+    passed, skipped, failed = 0, 0, []
+    with plane_for(tests) as plane, contextlib.ExitStack() as beside:
+        others = beside.enter_context(Apart(arguments)) if splits else None
         result = Progress(plane)
-        tests.run(result)
-    failed = sorted({pattern_of(test) for test, _ in result.failures + result.errors})
-    (paths.BUILD / "e2e").mkdir(parents=True, exist_ok=True)  # Without a plane nobody has made it.
-    (paths.BUILD / "e2e" / "failed").write_text("".join(f"{name}\n" for name in failed))
+        unittest.TestSuite(tests).run(result)
+        if others:
+            passed, skipped, failed = others.wait()
+    failed = sorted({pattern_of(test) for test, _ in result.failures + result.errors} | set(failed))
+    passed, skipped = passed + result.passed, skipped + len(result.skipped)
+    (Apart.FAILED if is_apart else paths.BUILD / "e2e" / "failed").write_text("".join(f"{name}\n" for name in failed))
     print(f"\nlogs: {paths.BUILD / 'e2e' / 'logs'}")
-    print(f"{result.passed} passed, {len(failed)} failed, {len(result.skipped)} skipped")
-    return 0 if result.wasSuccessful() and result.passed else 1
+    print(f"{passed} passed, {len(failed)} failed, {skipped} skipped")
+    return 0 if passed and not failed else 1
 
 
 if __name__ == "__main__":
