@@ -101,6 +101,11 @@ class StartTest(PlaneCase):
                                user__token=token)
         self.check([f"--kubeconfig={file}"], 1, ["unauthorized"])
 
+    def test_a_user_without_rights_learns_which_command_prints_them(self):
+        file = self.plane.user("without-rights", "without-rights", group=None)
+        self.check([f"--kubeconfig={file}", "--cluster-cache-sync-timeout=6s", "--leader-elect=false"], 1,
+                   ["is forbidden", "karmada-controller-manager permissions"], seconds=60)
+
     def test_missing_crds_are_named_before_giving_up(self):
         empty = self.plane.kubeconfigs["member1"]
         self.check([f"--kubeconfig={empty}", "--cluster-cache-sync-timeout=6s"], 1, ["karmada.io"], seconds=60)
