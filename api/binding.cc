@@ -1,3 +1,12 @@
+// Reads and writes the parts of a binding. Reading never fails: a field that is absent, or has a
+// type that it should not have, reads as its default, because users and other programs write
+// bindings, too, and a view is read in the middle of a pass that has to go on. Nothing is cached:
+// every call walks the JSON of the object again.
+//
+// Three lists of clusters are easily confused. Clusters() is what the scheduler has chosen.
+// DispatchTargets() adds the clusters in which other bindings need this object. ExpectedClusters()
+// adds those that are being evicted gracefully: a Work in any other cluster is an orphan.
+
 #include "api/binding.h"
 
 #include <algorithm>
@@ -10,6 +19,7 @@ namespace api {
 
 namespace {
 
+// T is one of the codecs of the header.
 template <class T>
 std::vector<T> ListFromJson(const json::Value& list) {
   std::vector<T> out;
@@ -61,6 +71,8 @@ bool EvictionTask::PurgesAtOnce() const {
   return !KeepsAway() && (purge_mode == kPurgeDirectly || purge_mode == kPurgeImmediately);
 }
 
+// An unknown purge mode counts as Gracefully, so that a Work is rather kept too long than removed
+// too early.
 bool EvictionTask::KeepsWork() const { return !KeepsAway() && !PurgesAtOnce(); }
 
 bool EvictionTask::KeepsAway() const { return api::KeepsAway(json); }
@@ -93,12 +105,15 @@ bool BindingView::IsWorkload() const {
 }
 
 absl::string_view BindingView::ConflictResolution() const {
+  // What is not Overwrite must not overwrite anything: an unknown value is Abort.
   const absl::string_view value = spec()["conflictResolution"].AsString();
   return value == kResolveOverwrite ? kResolveOverwrite : kResolveAbort;
 }
 
 std::optional<bool> BindingView::PreserveResourcesOnDeletion() const {
   const json::Value& preserve = spec()["preserveResourcesOnDeletion"];
+  // "Not set" and "false" differ: of several bindings that need one object, only those that set it
+  // can contradict each other.
   if (!preserve.is_bool()) return std::nullopt;
   return preserve.AsBool();
 }
@@ -141,6 +156,8 @@ std::set<std::string> BindingView::ExpectedClusters() const {
   std::set<std::string> expected;
   for (TargetCluster& target : DispatchTargets()) expected.insert(std::move(target.name));
   for (const EvictionTask& task : EvictionTasks()) {
+    // The old Work serves until its replacement is healthy. A task that only keeps the workload
+    // away has no Work any more.
     if (task.KeepsWork()) expected.insert(task.from_cluster);
   }
   return expected;

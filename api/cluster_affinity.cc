@@ -1,3 +1,11 @@
+// Parses an affinity once, so that it can be matched with many clusters. The label selector, and
+// the field expressions on provider and region, become selectors of Kubernetes: expressions are
+// written in the text form of selectors and parsed again, as upstream does, so that both accept the
+// same ones. Expressions on zone are kept apart, because a cluster has several zones.
+//
+// A malformed part does not fail the parsing: it becomes a selector that matches nothing, and
+// error() says why.
+
 #include "api/cluster_affinity.h"
 
 #include <algorithm>
@@ -40,6 +48,7 @@ std::optional<std::string> RequirementText(const json::Value& expression) {
                        return kube::ValidateLabelValue(value).ok();
                      });
   if (!valid) return std::nullopt;
+  // The operators that take no values are the only ones that may have none.
   if (values.empty()) {
     if (op == "Exists") return std::string(key);
     if (op == "DoesNotExist") return absl::StrCat("!", key);
@@ -82,6 +91,8 @@ void ClusterAffinity::AddFieldRules(const json::Value& expressions) {
     }
     std::optional<std::string> text = RequirementText(expression);
     if (!text.has_value()) {
+      // One malformed expression makes the whole affinity match nothing: to leave it out would
+      // choose more clusters than the user meant.
       fields_ = kube::LabelSelector::Nothing();
       error_ = absl::InvalidArgumentError(
           absl::StrCat("invalid fieldSelector: ", json::Write(expression)));
@@ -97,6 +108,8 @@ bool ClusterAffinity::ZoneRule::Matches(const std::vector<std::string>& zones) c
   const bool overlaps = std::any_of(zones.begin(), zones.end(),
                                     [&](const std::string& z) { return Contains(values, z); });
   if (op == "In") return overlaps;
+  // NotIn holds for a cluster without zones, as a label selector's notin does for objects without
+  // the label.
   if (op == "NotIn") return !overlaps;
   if (op == "Exists") return !zones.empty();
   if (op == "DoesNotExist") return zones.empty();
@@ -108,6 +121,7 @@ bool ClusterAffinity::Matches(const ClusterView& cluster) const {
   if (!names_.empty() && !Contains(names_, cluster.name())) return false;
   if (!labels_.MatchesEverything() && !labels_.Matches(cluster.object().labels())) return false;
   if (!fields_.MatchesEverything() && !fields_.Matches(FieldsOf(cluster))) return false;
+  // The zones come last, because listing them allocates; most affinities have no rule about them.
   if (zones_.empty()) return true;
   const std::vector<std::string> zones = cluster.Zones();
   return std::all_of(zones_.begin(), zones_.end(),

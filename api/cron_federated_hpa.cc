@@ -1,3 +1,9 @@
+// Reads the rules of a CronFederatedHPA, and reads and changes the history in its status: an item
+// for each rule, with the next time and with two lists of executions, those that succeeded and
+// those that failed. The lists are the only memory of what has been executed: Records() lets a
+// restarted program see that a time was served already, as long as the limits of the rule have not
+// pushed it out.
+
 #include "api/cron_federated_hpa.h"
 
 #include <algorithm>
@@ -16,6 +22,7 @@ constexpr char kNextExecutionTime[] = "nextExecutionTime";
 constexpr char kRuleName[] = "ruleName";
 constexpr char kHistories[] = "executionHistories";
 
+// A number of the wrong type counts as absent, so that such a rule changes nothing.
 std::optional<int64_t> IntOf(const json::Value& object, absl::string_view name) {
   const json::Value& value = object[name];
   if (!value.is_int()) return std::nullopt;
@@ -69,6 +76,7 @@ std::optional<absl::Time> ExecutionHistoryView::NextExecutionTime() const {
 bool ExecutionHistoryView::Records(absl::Time scheduled) const {
   for (const char* list : {kSuccessful, kFailed}) {
     for (const json::Value& execution : history_[list].items()) {
+      // Times are compared, not their texts: other programs may have written them in another zone.
       if (TimeOf(execution[kScheduleTime]) == scheduled) return true;
     }
   }
@@ -88,6 +96,7 @@ absl::Span<const json::Value> CronFederatedHpaView::Histories() const {
 }
 
 const json::Value& CronFederatedHpaView::History(absl::string_view rule) const {
+  // It is never destroyed, because the reference may be used until the process ends.
   static const json::Value* const none = new json::Value();
   for (const json::Value& history : Histories()) {
     if (ExecutionHistoryView(history).RuleName() == rule) return history;
@@ -124,6 +133,7 @@ void AddExecution(json::Value& history, const CronRule& rule, const CronExecutio
   const char* const name = failed ? kFailed : kSuccessful;
   const int64_t limit = failed ? rule.failed_limit : rule.successful_limit;
   json::Value list = json::Value::Array({execution.ToJson()});
+  // The newest execution is the first one, so the oldest ones are cut off at the end.
   for (const json::Value& before : history[name].items()) list.Append(before);
   while (static_cast<int64_t>(list.size()) > limit) list.EraseAt(list.size() - 1);
   if (list.empty()) {

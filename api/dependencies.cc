@@ -1,3 +1,9 @@
+// Reads and writes references to dependencies. The annotation's text has to be byte for byte what
+// Go's encoder writes, since both programs read and write it, and a different text would look like
+// a change: hence members in the order of the struct's fields, empty ones left out, and characters
+// of HTML escaped. The same holds for PrintedDependencies, whose text is in events that users
+// search for.
+
 #include "api/dependencies.h"
 
 #include <algorithm>
@@ -50,6 +56,8 @@ std::string PrintedSelector(const json::Value& selector) {
                       "},MatchExpressions:[]LabelSelectorRequirement{", expressions, "},}");
 }
 
+// The texts are compared instead of the structs, because they are in one form whatever the order of
+// a selector's members is.
 std::vector<std::string> SortedTexts(const json::Value& list) {
   std::vector<std::string> texts;
   for (const DependentReference& reference : DependenciesFromJson(list)) {
@@ -73,6 +81,7 @@ std::string DependentReference::ToText() const {
   AppendMember("kind", Quoted(kind), out);
   AppendString("namespace", ns, out);
   AppendString("name", name, out);
+  // An empty selector is written ("{}"): it selects everything, while none selects nothing.
   if (!label_selector.is_null()) AppendMember("labelSelector", SelectorText(label_selector), out);
   return out + "}";
 }
@@ -99,6 +108,7 @@ bool DependentReference::Matches(const kube::Object& object) const {
 }
 
 bool DependentReference::Selects(const json::Value& labels) const {
+  // A name takes precedence over a selector.
   if (!name.empty()) return false;
   const absl::StatusOr<kube::LabelSelector> selector =
       kube::LabelSelector::FromJson(label_selector);

@@ -1,3 +1,9 @@
+// Reads the spec of a FederatedHPA and writes its status. The admission webhook of Karmada sets
+// defaults; they are applied here again, because the webhook may be missing, or may have been
+// absent when the object was written. Quantities are either texts ("100m") or whole numbers.
+// Metrics are kept in thousandths (`_milli`), the unit in which Kubernetes' autoscaler computes and
+// prints them.
+
 #include "api/federated_hpa.h"
 
 #include <utility>
@@ -14,6 +20,8 @@ constexpr int64_t kDefaultPods = 4;
 constexpr int64_t kDefaultPercent = 100;
 constexpr absl::Duration kDefaultPeriod = absl::Seconds(15);
 
+// What is not a quantity counts as absent: the CRD's schema lets clients write whatever is an
+// integer or a text.
 std::optional<kube::Quantity> QuantityOf(const json::Value& value) {
   if (value.is_int()) return kube::Quantity::FromInt(value.AsInt());
   if (!value.is_string()) return std::nullopt;
@@ -81,6 +89,7 @@ MetricSpec MetricSpec::FromJson(const json::Value& item) {
   const json::Value& source = item[FieldOf(out.type)];
   out.resource = source["name"].ToString();
   out.container = source["container"].ToString();
+  // A type reads only the fields that it has; the others are empty.
   out.metric = source["metric"]["name"].ToString();
   out.metric_selector = source["metric"]["selector"];
   out.described_object = source["describedObject"];
@@ -120,6 +129,9 @@ std::vector<MetricSpec> FederatedHpaView::Metrics() const {
 std::optional<ScalingBehavior> FederatedHpaView::Behavior() const {
   const json::Value& behavior = object_.spec()["behavior"];
   if (!behavior.is_object()) return std::nullopt;
+  // Upwards the larger of "4 pods" and "double" is allowed in 15 seconds, downwards everything;
+  // only the downward direction waits for stabilization (its default window depends on a flag, so
+  // it is not set here).
   const ScalingPolicy percent = {kPercentPolicy, kDefaultPercent, kDefaultPeriod};
   ScalingRules up;
   up.stabilization_window = absl::ZeroDuration();
@@ -140,6 +152,7 @@ void SetScalingStatus(kube::Object& hpa, const ScalingStatus& status) {
   if (status.metrics.has_value()) {
     json::Value list = json::Value::Array();
     for (const MetricStatus& metric : *status.metrics) list.Append(metric.ToJson());
+    // An empty list is not written where there is none: it would be a write without a change.
     const bool has_none = list.empty() && hpa.status()["currentMetrics"].empty();
     if (!has_none) hpa.Set({"status", "currentMetrics"}, std::move(list));
   }
@@ -153,6 +166,7 @@ void SetScalingCondition(kube::Object& hpa, const kube::Condition& condition, ab
   json::Value conditions = hpa.status()["conditions"];
   kube::SetCondition(conditions, condition, now);
   hpa.Set({"status", "conditions"}, std::move(conditions));
+  // A status without it would be refused by the CRD's schema.
   if (!hpa.status().Has("desiredReplicas")) hpa.Set({"status", "desiredReplicas"}, 0);
 }
 

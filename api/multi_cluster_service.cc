@@ -1,3 +1,10 @@
+// Reads MultiClusterServices, and puts their claim on the Service and the binding that they
+// propagate. A claim has two halves that are written together: the annotations and the id label
+// name the MultiClusterService, and one further label says that such an object and not a policy
+// governs the target (it has one name on Services and another one on bindings). A claim by a policy
+// is removed at the same time, since an object with both would be governed twice. Either half may
+// be missing on objects that users or an older program wrote: readers then see no claim.
+
 #include "api/multi_cluster_service.h"
 
 #include <algorithm>
@@ -15,6 +22,7 @@ namespace {
 
 constexpr char kCrossCluster[] = "CrossCluster";
 
+// Half a name names nothing: without one of its parts the key is empty.
 kube::ObjectKey KeyOf(absl::string_view ns, absl::string_view name) {
   if (ns.empty() || name.empty()) return {};
   return {std::string(ns), std::string(name)};

@@ -1,3 +1,9 @@
+// Composes the messages of conditions and events. Dashboards and alerts search for them, so they
+// are upstream's words, mistakes in grammar included; what upstream does not tell (a reason, an
+// advice) is added behind a separator, so that upstream's sentence stays the beginning.
+// WhyUnhealthyIn takes such an addition off again: it must be changed together with the functions
+// that compose it.
+
 #include "api/reasons.h"
 
 #include "absl/strings/ascii.h"
@@ -30,6 +36,7 @@ std::string ObjectWord(absl::string_view kind, const kube::ObjectKey& object) {
   return absl::StrCat("object(", kind, "/", Slashed(object), ")");
 }
 
+// A key without a namespace is that of a cluster-scoped policy.
 std::string PolicyWord(const kube::ObjectKey& policy) {
   return policy.ns.empty() ? absl::StrCat("cluster propagation policy(", policy.name, ")")
                            : absl::StrCat("propagation policy(", Slashed(policy), ")");
@@ -219,6 +226,8 @@ std::string UnhealthyFor(absl::string_view object, absl::string_view cluster,
 }
 
 std::string WhyUnhealthyIn(absl::string_view message) {
+  // The message of HealthInterpreted ends with the separator; that of UnhealthyFor has a duration
+  // before it.
   if (const size_t said = message.find(kUnhealthyAs); said != absl::string_view::npos) {
     return std::string(
         absl::StripLeadingAsciiWhitespace(message.substr(said + kUnhealthyAs.size())));

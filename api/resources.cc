@@ -1,3 +1,8 @@
+// The table of the kinds that the program is built around: group, version, kind, plural name and
+// scope. Each is made at its first use and never destroyed, so that threads that still run while
+// the process ends may refer to it. The scope decides how paths are written, so a kind that is not
+// namespaced has to say kClusterScoped here.
+
 #include "api/resources.h"
 
 #include <algorithm>
