@@ -1,3 +1,8 @@
+// Ports of Go's strconv.Atoi and time.ParseDuration. Magnitudes are unsigned and may be as large as
+// 2^63, because the smallest int64 has no positive counterpart; the sign is applied at the end, and
+// 2^63 itself is allowed only with a minus. A duration is a sequence of numbers with units, which
+// are added up in nanoseconds; overflow is an error at each step, never a wrong value.
+
 #include "base/go_syntax.h"
 
 #include <algorithm>
@@ -37,6 +42,7 @@ std::optional<uint64_t> TakeInteger(absl::string_view& text) {
   uint64_t value = 0;
   for (; IsDigit(text); text.remove_prefix(1)) {
     const uint64_t digit = text.front() - '0';
+    // It is checked before the multiplication, so that nothing wraps around.
     if (value > (kLimit - digit) / kDecimal) return std::nullopt;
     value = value * kDecimal + digit;
   }
@@ -71,6 +77,7 @@ absl::StatusOr<uint64_t> TakePart(absl::string_view& text, absl::string_view who
     fraction = TakeFraction(text);
   }
   if (!integer.has_value() || (!has_integer && !has_fraction)) return Invalid("invalid", whole);
+  // A unit is whatever stands before the next number: unknown ones are reported whole.
   const auto* const end = std::find_if(text.begin(), text.end(),
                                        [](char c) { return c == '.' || absl::ascii_isdigit(c); });
   const absl::string_view name = text.substr(0, end - text.begin());
@@ -124,6 +131,7 @@ absl::StatusOr<absl::Duration> GoParseDuration(absl::string_view text) {
   absl::string_view rest = text;
   const bool negative = absl::ConsumePrefix(&rest, "-");
   if (!negative) absl::ConsumePrefix(&rest, "+");
+  // Zero is the only number that needs no unit.
   if (rest == "0") return absl::ZeroDuration();
   if (rest.empty()) return Invalid("invalid", text);
   uint64_t sum = 0;

@@ -1,3 +1,14 @@
+// A Value has a tag and one word, or a text of few bytes in place of the word. Arrays, objects and
+// long texts are nodes with a count of references, which copies share. Every function that changes
+// a container first asks OwnArray or OwnObject for a node of its own, which copies the node (not
+// what it refers to) if others share it: so a change deep in an object copies only the containers
+// on the path to it. Members of an object are always sorted by name; searching and comparing rely
+// on it.
+//
+// Counts are decremented with acquire and release, because the thread that frees a node must see
+// what others have read from it. Whether a node is shared is read without a lock: only the owner of
+// the single reference can add another one.
+
 #include "base/json.h"
 
 #include <algorithm>
@@ -35,6 +46,8 @@ Word Load(const char* from) {
 // Whole doubles outside this range do not fit an int64.
 constexpr double kInt64Limit = 9223372036854775808.0;
 
+// An integer and a double are compared as integers: a double cannot hold every int64, so a
+// comparison of doubles would take neighbours for equal.
 bool NumbersEqual(const Value& a, const Value& b) {
   if (a.is_int() && b.is_int()) return a.AsInt() == b.AsInt();
   if (!a.is_int() && !b.is_int()) return a.AsDouble() == b.AsDouble();
@@ -71,6 +84,7 @@ void Unref(Sequence<T>* elements) {
 template <class T>
 Sequence<T>* Owned(Sequence<T>* elements, size_t room) {
   const size_t needed = elements->size() + room;
+  // Somebody else sees this node: it is copied, shallowly, and the others keep the old one.
   if (elements->refs.load(std::memory_order_acquire) != 1) {
     Sequence<T>* copy = Sequence<T>::CopyOf(*elements, needed);
     Unref(elements);
@@ -316,6 +330,8 @@ bool Value::Erase(absl::string_view name) {
 }
 
 bool Value::Erase(Path path) {
+  // It is looked for first, so that erasing what is absent neither copies nor makes containers on
+  // the way.
   if (path.empty() || FindPath(path) == nullptr) return false;
   Value* parent = this;
   for (const absl::string_view name : path.subspan(0, path.size() - 1)) {
@@ -340,6 +356,8 @@ bool Value::SharesWith(const Value& other) const {
 bool operator==(const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) return NumbersEqual(a, b);
   if (a.type() != b.type()) return false;
+  // Most objects that are compared are copies of one another with few changes, so this ends most
+  // comparisons early.
   if (a.SharesWith(b)) return true;
   switch (a.type()) {
     case Value::Type::kNull:

@@ -1,3 +1,9 @@
+// Keeps families by name and their series by labels. One mutex guards both maps; the values are
+// atomic and are changed without it. A series that is removed is only hidden: it stays in memory
+// until the registry dies, because callers hold references to it, and returns from zero when it is
+// asked for again. A scrape copies all values under the lock and formats the text without it.
+// Values of different series are not of one moment.
+
 #include "base/metrics.h"
 
 #include <prometheus/client_metric.h>
@@ -130,6 +136,7 @@ prometheus::MetricFamily Collect(const std::string& name, const Family& family) 
 
 prometheus::MetricFamily Single(const char* name, MetricType type, double value, const char* help) {
   prometheus::ClientMetric metric;
+  // Only the field that belongs to the type is written out.
   metric.counter.value = value;
   metric.gauge.value = value;
   return {name, help, type, {metric}};
@@ -167,6 +174,7 @@ struct Registry::Impl {
   S& Get(const std::string& name, Family prototype, const Labels& labels, Make make) {
     absl::MutexLock lock(&mu);
     Family& family = families.try_emplace(name, std::move(prototype)).first->second;
+    // This is a mistake of the programmer; to go on would cast the series to a wrong type below.
     if (family.type != S::kType) DieOfTypeClash(name);
     std::unique_ptr<Series>& series = family.series[labels];
     if (series == nullptr) series = make(family);
@@ -224,6 +232,7 @@ std::string Registry::Expose() const {
     absl::MutexLock lock(&impl_->mu);
     for (const auto& [name, family] : impl_->families) {
       prometheus::MetricFamily collected = Collect(name, family);
+      // A family all of whose series are removed would be a header without values.
       if (!collected.metric.empty()) families.push_back(std::move(collected));
     }
   }

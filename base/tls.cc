@@ -1,3 +1,11 @@
+// Configures OpenSSL contexts. Credentials of clients are parsed once into reference-counted
+// OpenSSL objects, and Apply hands those to the context of each connection. A server either checks
+// certificates of clients in the handshake against its authorities, or accepts all, so that the
+// handler of a request judges them (any_client_certificate) ; in the second case sessions are not
+// resumed, because a resumed one has no certificates to judge.
+//
+// Nothing is reloaded here: when files change, whoever reads them makes new credentials.
+
 #include "base/tls.h"
 
 #include <openssl/err.h>
@@ -28,6 +36,7 @@ class SharedCredentials : public ClientCredentials {
     SSL_CTX_set_verify(ctx, skip_verify_ ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
                        SSL_CTX_get_verify_callback(ctx));
     if (!skip_verify_) {
+      // The context adds a reference of its own to the store.
       SSL_CTX_set1_cert_store(ctx, roots_ ? roots_.get() : internal::SystemRoots());
     }
     return identity_.chain.empty() ? absl::OkStatus() : identity_.Apply(ctx);
@@ -94,6 +103,7 @@ absl::Status RequireServerName(ssl_ctx_st* ctx, const std::string& host) {
   ERR_clear_error();
   X509_VERIFY_PARAM_set_hostflags(
       param, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  // An empty name would switch the check off.
   if (!host.empty() && X509_VERIFY_PARAM_set1_host(param, host.c_str(), host.size()) == 1) {
     return absl::OkStatus();
   }
@@ -112,6 +122,8 @@ absl::Status ConfigureServer(ssl_ctx_st* ctx, const ServerOptions& options) {
   if (!options.client_ca_pem.empty()) {
     RETURN_IF_ERROR(AcceptClientCertificates(ctx, options.client_ca_pem));
   }
+  // What follows replaces the verification that AcceptClientCertificates has set up; the list of
+  // authorities that clients are told stays.
   if (!options.any_client_certificate) return absl::OkStatus();
   SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, nullptr);
   SSL_CTX_set_cert_verify_callback(ctx, &AcceptUnverified, nullptr);

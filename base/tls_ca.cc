@@ -1,3 +1,9 @@
+// A certificate authority whose key lives in memory only: it is made new at each start, so
+// certificates of an earlier run are worthless. OpenSSL's "set0" and "push" functions take
+// ownership of what they are given, the "set1" and "add1" functions copy; raw pointers here are
+// those that have been given away. Keys are ECDSA P-256, because such a key is made much faster
+// than one for RSA.
+
 #include <openssl/bn.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
@@ -60,11 +66,14 @@ absl::Status AddNamePart(X509_NAME* name, const char* field, absl::string_view v
 
 void SetRandomSerial(X509* certificate) {
   const BigNumberPtr serial(BN_new());
+  // 120 bits are below the limit of 20 bytes, and enough that no two certificates have the same
+  // number.
   BN_rand(serial.get(), 120, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY);
   BN_to_ASN1_INTEGER(serial.get(), X509_get_serialNumber(certificate));
 }
 
 void SetValidity(X509* certificate, absl::Time not_before, absl::Duration valid_for) {
+  // The minute allows for clocks that are behind this one.
   if (not_before == absl::InfinitePast()) not_before = base::RealClock().Now() - absl::Minutes(1);
   ASN1_TIME_set(X509_getm_notBefore(certificate), absl::ToTimeT(not_before));
   ASN1_TIME_set(X509_getm_notAfter(certificate), absl::ToTimeT(not_before + valid_for));
@@ -78,6 +87,7 @@ struct Extension {
 absl::Status AddExtension(X509* certificate, X509* issuer, const Extension& extension) {
   X509V3_CTX context;
   X509V3_set_ctx_nodb(&context);
+  // The identifiers of keys are derived from the keys of these two.
   X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
   const ExtensionPtr built(X509V3_EXT_conf_nid(nullptr, &context, extension.nid, extension.value));
   if (built == nullptr || X509_add_ext(certificate, built.get(), -1) != 1) {

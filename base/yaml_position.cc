@@ -1,3 +1,12 @@
+// Runs yaml-cpp's parser for its events alone and follows them with a stack of the maps and lists
+// that are open; the names in that stack are the path of the next value. What is looked for ends
+// the parsing with an exception of our own (Found), because an event handler has no other way to
+// stop the parser. A text that is not YAML yields what was found before the mistake: reporting it
+// is the parser's business (base/yaml.cc).
+//
+// A PlaceIndex is the tree of all values as one array in the order of the text. Each node has the
+// index after its last descendant, so a search steps over whole subtrees and needs no pointers.
+
 #include "base/yaml_position.h"
 
 #include <yaml-cpp/emitterstyle.h>
@@ -27,10 +36,10 @@ struct Found {};
 
 Position PositionOf(const Mark& mark) { return {mark.line + 1, mark.column + 1}; }
 
-// A map or list whose end has not come yet.
+// A map or list whose end has not been read yet.
 struct Level {
   bool is_map = false;
-  bool awaits_value = false;              // In a map: the name has come.
+  bool awaits_value = false;              // In a map: the name has been read.
   Position key;                           // Position of that name.
   std::string name;                       // The open or next member or item.
   size_t items = 0;                       // In a list: the number of items before.
@@ -87,6 +96,7 @@ class PathFollower : public YAML::EventHandler {
 
   void Enter(const Mark& mark, bool is_map) {
     OnValue(mark);
+    // What is nested deeper has no place; yaml-cpp would run into its own limit.
     if (open_.size() >= kMaxDepth) throw Found{};
     open_.push_back({.is_map = is_map, .name = is_map ? "" : "0"});
   }
@@ -139,6 +149,7 @@ class RepetitionFinder : public PathFollower {
   void OnName() override {
     Level& map = innermost();
     const auto [known, added] = map.names.emplace(map.name, map.key);
+    // A merge key may be there several times: each merges another map.
     if (added || map.name == "<<") return;
     RepeatedName repeated{{}, known->second, map.key};
     for (const Level& level : open()) repeated.path.push_back(level.name);
@@ -178,7 +189,7 @@ class PlaceCollector : public PathFollower {
         {open().empty() ? "" : open().back().name, {named ? open().back().key : value, value}});
   }
 
-  // Ends the values at this depth and below: what comes next is not in them.
+  // Ends the values at this depth and below: what follows is not in them.
   void CloseDownTo(size_t depth) {
     for (; unended_.size() > depth; unended_.pop_back())
       nodes_[unended_.back()].end = nodes_.size();

@@ -1,3 +1,12 @@
+// A scalar without quotes is tried as null, boolean and number, in this order, and is a text if it
+// is none of them. The forms are those that go-yaml v2 accepts, not those of the YAML 1.1 document:
+// "y" and "on" are booleans, "0o17" and "017" are octal, "1_000" is a number, but "1:30" is a text.
+// Numbers take the way that they take in Go: whole floats become integers there, since
+// sigs.k8s.io/yaml goes through JSON.
+//
+// IsPlainString answers the opposite question for the writer. It is stricter than this reader: a
+// text that only other readers would take for a date or a number in base sixty is quoted, too.
+
 #include "base/internal/yaml_scalar.h"
 
 #include <cmath>
@@ -35,6 +44,7 @@ std::optional<bool> AsBool(absl::string_view text) {
   return std::nullopt;
 }
 
+// YAML has these numbers, JSON has not.
 bool IsNotFinite(absl::string_view text) {
   return IsOneOf(text, {".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF",
                         "-.inf", "-.Inf", "-.INF"});
@@ -117,6 +127,7 @@ std::optional<json::Value> AsFloat(absl::string_view text) {
   return FromDouble(number);
 }
 
+// Underscores may stand between digits; a text that begins with one is a name.
 std::optional<json::Value> AsNumber(absl::string_view text) {
   if (text.empty() || text[0] == '_') return std::nullopt;
   const std::string plain = absl::StrReplaceAll(text, {{"_", ""}});
@@ -176,6 +187,7 @@ absl::StatusOr<json::Value> ResolvePlain(absl::string_view text) {
 }
 
 absl::StatusOr<json::Value> ResolveTagged(absl::string_view tag, absl::string_view text) {
+  // An application's own tag says nothing that JSON could hold.
   if (!absl::ConsumePrefix(&tag, "tag:yaml.org,2002:")) return json::Value(text);
   if (tag == "binary") return DecodeBinary(text);
   if (!IsOneOf(tag, {"null", "bool", "int", "float"})) return json::Value(text);
