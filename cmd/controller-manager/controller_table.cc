@@ -1,3 +1,12 @@
+// The one table of all loops: which name switches a loop, how many workers it has, what builds it,
+// and what else it needs (a feature gate, a flag). A name can have several lines, for the two
+// scopes of an object or for two loops that upstream has in one controller; they are switched
+// together. The order of the lines is the order in which loops are built.
+//
+// Loops that upstream always runs cannot be switched by --controllers. What the settings page, the
+// log and the permissions say of loops that are off is derived from this table, never written
+// twice.
+
 #include "cmd/controller-manager/controller_table.h"
 
 #include <algorithm>
@@ -127,6 +136,7 @@ std::string WhyNotSwitchedOn(const std::string& name, const config::Options& opt
   const auto has = [&tokens](const std::string& token) {
     return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
   };
+  // Options::ControllerEnabled decides; this only finds the token that explains the decision.
   if (has(absl::StrCat("-", name))) return absl::StrCat("--controllers has -", name);
   if (!has("*")) return "--controllers does not name it";
   return absl::StrCat("it is off by default: --controllers=*,", name, " turns it on");
@@ -143,6 +153,7 @@ std::string WhyOff(const ControllerEntry& entry, const config::Options& options)
   const bool is_switched_on = entry.switched == kAlwaysOn ||
                               options.ControllerEnabled(entry.name, IsOnByDefault(entry.name));
   if (!is_switched_on) return WhyNotSwitchedOn(entry.name, options);
+  // A gate may belong to the whole controller, or to this line of it alone.
   for (const std::optional<Gate>& gate :
        {support == nullptr ? std::nullopt : support->gate, entry.gate}) {
     if (gate.has_value() && !options.gates.Enabled(*gate)) return WithoutGate(*gate);

@@ -1,3 +1,13 @@
+// Draws the verdict of a shadow from its counters, and writes the report. A finding is one of
+// three: what is still open (no verdict yet), what differs (the shadow would write, or fails, where
+// the leader does not), and remarks, which explain what does not count against it. While something
+// is open the verdict is "undecided", even if something differs already; only when the time is over
+// does a difference decide.
+//
+// The file is written in place, first with a report that has no verdict: a process that is killed,
+// or a disk that is full, leaves that one or a part of the last one, never the verdict of an
+// earlier run.
+
 #include "cmd/controller-manager/shadow_report.h"
 
 #include <fcntl.h>
@@ -33,6 +43,7 @@ std::vector<std::string> Open(const kube::Shadow::Numbers& numbers,
                                 " for a round in which all loops look again"));
   }
   for (const auto& [cluster, count] : numbers.unanswered) {
+    // A cluster that is not ready would keep the verdict open for ever; it is a remark.
     if (is_down(cluster)) continue;
     open.push_back(absl::StrCat(Counted(count, "write at ", "writes at "), cluster,
                                 " cannot be judged: the objects cannot be read"));
@@ -47,6 +58,8 @@ std::vector<std::string> Open(const kube::Shadow::Numbers& numbers,
 std::vector<std::string> Differences(const kube::Shadow::Numbers& numbers,
                                      const kube::Shadow::Failing& failing) {
   std::vector<std::string> differences;
+  // What the leader tries as well and fails at, and what repairs something that the leader leaves,
+  // is not a difference.
   const int64_t due = numbers.outstanding - numbers.mends - numbers.refused_upstream;
   if (due > 0) {
     differences.push_back(absl::StrCat(Counted(due, "write", "writes"),
@@ -199,7 +212,10 @@ absl::Status WriteReport(const std::string& file, const std::string& text) {
     return std::cout ? absl::OkStatus() : absl::UnavailableError("standard output is closed");
   }
   const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  // O_CREAT gives the mode only to a new file; one that exists is made private before anything is
+  // in it.
   const bool written = fd >= 0 && MakePrivate(fd) && WriteAll(fd, text);
+  // It is kept, because close may change it.
   const int error = errno;
   if (fd >= 0 && close(fd) == 0 && written) return absl::OkStatus();
   return absl::UnavailableError(
