@@ -1,3 +1,10 @@
+// Reads a request from each line of standard input and writes one answer line for it, in the same
+// order, until the input ends. The layers are built once, before the first request, and keep what
+// they keep from one call to the next (compiled scripts, connections to webhooks), so a batch is
+// much faster than one run for each request. No request ends the batch: one that cannot be parsed,
+// and one whose operation fails, has an answer with an error. Answers that have been written stay
+// valid if the process is killed.
+
 #include "cmd/interpret/batch.h"
 
 #include <algorithm>
@@ -82,6 +89,7 @@ std::string ResultAnswer(absl::string_view id, const interpreter::RuleName& by,
 
 absl::StatusOr<tool::ExitCode> AnswerAll(const LayerOptions& options, tool::Console& console) {
   for (const auto* paths : {&options.customizations, &options.webhooks}) {
+    // Standard input can be read once only.
     if (std::find(paths->begin(), paths->end(), "-") == paths->end()) continue;
     return absl::InvalidArgumentError("standard input (-) holds the requests");
   }
@@ -101,6 +109,7 @@ absl::StatusOr<tool::ExitCode> AnswerAll(const LayerOptions& options, tool::Cons
 
 absl::StatusOr<tool::ExitCode> Batch(const BatchOptions& options, tool::Console& console) {
   LayerOptions layers = options.layers;
+  // Without the flag, answers are compared with those of upstream's program, so they have its form.
   layers.upstream_form = !options.as_daemon;
   if (options.now.empty()) return AnswerAll(layers, console);
   const auto now = kube::ParseTime(options.now);
@@ -118,6 +127,8 @@ std::string AnswerLine(Layers& layers, absl::string_view line) {
   }
   const auto request = json::Parse(line);
   if (!request.ok()) return ErrorAnswer(kNoId, request.status().message());
+  // The id is copied from the text of the request: a number that passed through a double could have
+  // changed.
   const absl::string_view id = request->is_object() ? RequestIdText(line) : kNoId;
   const auto invocation = ParseInvocation(*request);
   if (!invocation.ok()) return ErrorAnswer(id, invocation.status().message());

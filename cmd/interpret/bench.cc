@@ -1,3 +1,9 @@
+// Measures each operation for which some layer has a rule, one after the other, on this thread. The
+// first call is not counted: it compiles scripts, opens connections, and shows whether the
+// operation works at all. The second one tells how many calls take about a millisecond; so many are
+// then made between two looks at the clock, until the time is over. "Garbage" is the memory that a
+// call has allocated, whether it was freed or not.
+
 #include "cmd/interpret/bench.h"
 
 #include <algorithm>
@@ -58,6 +64,7 @@ absl::StatusOr<std::vector<Operation>> OperationsOf(const BenchOptions& options)
     operations.push_back(op);
   }
   if (operations.empty()) {
+    // Without --operation all are tried; those without a rule are left out further down.
     operations.assign(std::begin(interpreter::kAllOperations),
                       std::end(interpreter::kAllOperations));
   }
@@ -83,6 +90,8 @@ Figures Run(Layers& layers, const Invocation& invocation, absl::Duration time) {
   Figures figures{invocation.object.Describe(),
                   std::string(interpreter::OperationName(invocation.op)), by.layer, by.name};
   if (!first.answer.ok()) {
+    // An operation that fails is reported and not measured, since the time of an error says
+    // nothing.
     figures.error = std::string(first.answer.status().message());
     return figures;
   }

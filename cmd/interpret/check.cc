@@ -1,3 +1,13 @@
+// Checks one document after the other, in the order of the arguments, and prints what it finds in
+// each (with -o json, one list at the end). What is remembered between documents is who answers
+// which operation of which kind, because the second customization that answers the same question is
+// reported at its own place. A file that cannot be read does not end the run: the rest is still
+// checked, and its error is returned at the end (exit code 2).
+//
+// Customizations are judged by their text alone; with --against, their functions are also called
+// once on an object (trial.h). Webhook configurations are judged by the rules of admission, and
+// their servers are not called.
+
 #include "cmd/interpret/check.h"
 
 #include <algorithm>
@@ -78,7 +88,7 @@ class Checker {
   void CheckWebhooks(const tool::Document& document, const kube::Object& object);
   bool IsAbout(const Customization& customization, const kube::Gvk& gvk) const;
   void Report(std::vector<Diagnostic> diagnostics);
-  // Adds findings about scripts for operations that an earlier customization answers.
+  // Adds findings about scripts for operations that an earlier customization answers already.
   void AddRivals(const tool::Document& document, const Customization& customization,
                  std::vector<Finding>& findings);
   // `refused`: the first one names the target in spec.target, too, so that Karmada's admission
@@ -151,6 +161,7 @@ void Checker::CheckWebhooks(const tool::Document& document, const kube::Object& 
     finding.message = error;
     diagnostics.push_back(Locate(document, std::move(finding)));
   }
+  // It is asked before the list is moved away.
   const bool fine = diagnostics.empty();
   Report(std::move(diagnostics));
   if (!fine || options_.json || options_.quiet) return;
@@ -241,6 +252,7 @@ void Checker::AddRivals(const tool::Document& document, const Customization& cus
     for (const ScriptField& field : interpreter::customized::ScriptFields()) {
       const Operation op = field.operation;
       if (op == Operation::kInterpretDependency || customization.scripts.count(op) == 0) continue;
+      // The first one stays in the map, so that each later one is compared with it.
       const auto [first, is_new] = answering_.try_emplace({target, op}, rival);
       if (!is_new) {
         AddRival(field, target, first->second.is_main && rival.is_main, findings);
@@ -254,6 +266,8 @@ void Checker::AddRival(const ScriptField& field, const kube::Gvk& target, bool r
   const bool both_answer = field.operation == Operation::kRetain && options_.input.merge.combined;
   if (both_answer && !refused) return;
   Finding finding;
+  // Admission compares spec.target only. Whom it does not refuse is a warning: the answer then
+  // depends on the order of names.
   finding.severity = refused && !both_answer ? Severity::kError : Severity::kWarning;
   finding.field = absl::StrCat("spec.customizations.", field.name);
   finding.message = absl::StrCat(interpreter::OperationName(field.operation), " of ", target.kind,

@@ -1,3 +1,13 @@
+// Finds the place of a mistake. A finding names a field, and perhaps a line of the script in that
+// field; the place is the line and column of the file in which the user sees it. For a script in a
+// block ("|" or ">") the line of the script is mapped to the line of the file; a script in quotes
+// has no lines of its own there, so the script's line is shown instead. A field that is absent is
+// placed at the nearest one around it that exists. A live object has no file, so only scripts have
+// lines.
+//
+// Lines and columns count from 1, columns count bytes. Numbers of lines are relative to the
+// document until Locate adds where the document begins in its file.
+
 #include "cmd/interpret/diagnostics.h"
 
 #include <algorithm>
@@ -96,6 +106,7 @@ class BlockReader {
     // Steps over the space between two.
     for (size_t offset = 0; offset < script_line.size(); ++offset) {
       const absl::string_view text = Text(next_);
+      // The folding is not as expected: no place is better than a wrong one.
       if (text.empty() || !absl::StartsWith(script_line.substr(offset), text)) return {};
       segments.push_back({next_++, indent_, offset, text.size()});
       offset += text.size();
@@ -120,10 +131,12 @@ class BlockReader {
 std::vector<Segment> SegmentsOf(const std::vector<absl::string_view>& lines,
                                 const yaml::Position& value, absl::string_view script,
                                 int script_line) {
+  // The first character of the value tells how it is written.
   const absl::string_view head = LineAt(lines, value.line);
   const auto at = static_cast<size_t>(value.column - 1);
   if (at >= head.size()) return {};
   if (head[at] == '|') {
+    // After "|" line 1 of the script is the line behind the one with the "|".
     const int line = value.line + script_line;
     const size_t indent = IndentOfBlock(lines, value.line + 1);
     return {{line, indent, 0, LineAt(lines, line).size()}};
@@ -275,6 +288,7 @@ std::vector<Diagnostic> RepeatedNames(const tool::Document& document) {
 std::optional<Diagnostic> LocateError(const tool::Document& document, absl::string_view message) {
   const std::string name = document.value.Get({"metadata", "name"}).ToString();
   for (const auto& field : interpreter::customized::ScriptFields()) {
+    // Errors of scripts begin with the name of the chunk, "<customization>/<field>:<line>:".
     const std::string script = absl::StrCat(name, "/", field.name, ":");
     const size_t at = FindWord(message, script);
     if (at == absl::string_view::npos) continue;

@@ -1,3 +1,13 @@
+// `impact` compares two sets of rules about live objects. It reads the given customizations first,
+// so that a mistake in a file is reported before any server is asked; then the live rules; then it
+// merges the rules as they are and as they would be, and lets the walk (impact_walk.h) ask both
+// sides about each object. Nothing is written to the control plane. The objects are read page by
+// page while the walk goes on, so changes made meanwhile are seen or not.
+//
+// The exit code is that of a difference: 0 says that everything could be compared and nothing
+// changes. What could not be read or compared, and a customization that admission would refuse,
+// make it 1.
+
 #include "cmd/interpret/impact.h"
 
 #include <map>
@@ -111,6 +121,7 @@ Sides SidesOf(const LiveRules& live, const Customizations& given, const MergeOpt
   }
   Sides sides;
   sides.before = Merged(all, merge);
+  // A given customization replaces the live one of its name.
   for (const auto& [name, customization] : given) all[name] = customization;
   sides.after = Merged(all, merge);
   return sides;
@@ -125,6 +136,7 @@ void WarnOfProblems(const LiveRules& live, const CustomizationSet& after,
   for (const std::string& text : live.unread) Warn(console, text);
   for (const std::string& text : live.webhooks.problems) Warn(console, text);
   for (const auto& [name, problems] : after.problems()) {
+    // Problems of live customizations that are not touched are not this user's question.
     if (given.count(name) == 0) continue;
     for (const auto& problem : problems)
       Warn(console, absl::StrCat(name, ": ", problem.ToString()));
@@ -141,6 +153,8 @@ bool ReportRefused(const LiveRules& live, const Given& given, tool::Console& con
   bool refused = false;
   for (const kube::Object& object : given.objects) {
     for (const kube::Object& other : others) {
+      // `others` grows by each given one below, since the given ones can contradict each other as
+      // well.
       const std::string conflict = interpreter::check::ConflictWith(other, object);
       if (conflict.empty()) continue;
       refused = true;
@@ -204,7 +218,7 @@ absl::StatusOr<tool::ExitCode> Impact(const ImpactOptions& options, tool::Consol
     report.Print(console);
   }
   const tool::ExitCode code = CodeOf(report, rules);
-  // That nothing changes is no good news of a customization that does not get in.
+  // That nothing changes does not make a customization fine that Karmada would refuse.
   return refused && code == tool::ExitCode::kFine ? tool::ExitCode::kUnusable : code;
 }
 

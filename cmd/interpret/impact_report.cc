@@ -1,3 +1,9 @@
+// Collects what the walk finds. It is bounded, because a control plane may have many thousands of
+// objects: only the first changes are kept, and different reasons for not comparing are added up
+// once there are many of them; the counters are exact. Values of Secrets are replaced by their
+// lengths before anything is kept, since reports end up in logs of CI. Nothing is printed before
+// the end.
+
 #include "cmd/interpret/impact_report.h"
 
 #include <algorithm>
@@ -52,6 +58,7 @@ SideAnswer Shown(SideAnswer answer, const kube::Gvk& gvk) {
   if (gvk.group != "" || gvk.kind != "Secret" || !answer.value.is_object()) return answer;
   for (const char* field : {"data", "stringData"}) HideValues(answer.value, field);
   kube::Object object(std::move(answer.value));
+  // It holds a copy of the values.
   object.EraseAnnotation("kubectl.kubernetes.io/last-applied-configuration");
   answer.value = object.root();
   return answer;
@@ -73,6 +80,8 @@ void ImpactReport::Add(const ImpactQuestion& question, const SideAnswer& old_ans
     return AddNotCompared(asked.object.gvk(), asked.op, answer->unknown);
   }
   ++compared_;
+  // It is compared before values are hidden: a change of a Secret's value is a change, even if both
+  // values have the same length.
   if (old_answer == new_answer) return;
   if (++changed_ > options_.most_changes) return;
   const SideAnswer before = Shown(old_answer, asked.object.gvk());

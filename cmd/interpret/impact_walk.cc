@@ -1,3 +1,14 @@
+// Goes over all bindings and then over all Works, and asks both sets of rules what the loops of the
+// controller manager would ask. Kinds whose rules do not differ are skipped at once (touched_
+// remembers which operations of a kind are affected). Only a list of bindings or Works that cannot
+// be read ends the walk; an object that cannot be read is reported as not compared. An object that
+// is deleted between the list and its reading is left out silently.
+//
+// Without access to members, the member's object is imitated by the manifest with the recorded
+// status. Whether that is good enough is tested with the old rule first (WhyNotFromRecord): if it
+// does not answer about the imitation what the Work has recorded, the new rule's answer would say
+// nothing either.
+
 #include "cmd/interpret/impact_walk.h"
 
 #include <algorithm>
@@ -85,6 +96,7 @@ void ImpactWalk::LookAtBinding(const kube::Object& binding) {
   if (operations == nullptr) return;
   const auto not_compared = [&](const std::string& reason) {
     for (const Operation op : *operations) {
+      // These are asked about the Works, which the second half of the walk visits.
       if (std::count(std::begin(kOfMembers), std::end(kOfMembers), op) > 0) continue;
       report_.AddNotCompared(reference.gvk(), op, reason);
     }
@@ -127,6 +139,7 @@ void ImpactWalk::LookAtWork(const kube::Object& work, const std::string& ns) {
   const api::WorkView view(work);
   int64_t ordinal = 0;
   for (const json::Value& value : view.Manifests()) {
+    // A manifest's status names it by its position, too, so skipped manifests count.
     const int64_t at = ordinal++;
     Placed placed{kube::Object(value), *cluster, std::nullopt};
     const Operations* operations = TouchedOf(placed.manifest.gvk());
@@ -154,6 +167,8 @@ void ImpactWalk::AskAboutMember(const Placed& placed, const Operations& operatio
     if (!observed.ok()) {
       report_.AddNotCompared(gvk, op, std::string(observed.status().message()));
     } else if (observed->has_value()) {
+      // Retain is asked about the manifest and the member's object, the others about the latter
+      // alone.
       const bool retains = op == Operation::kRetain;
       Ask({{.op = op, .object = retains ? placed.manifest : **observed, .observed = **observed},
            placed.cluster});
@@ -199,6 +214,7 @@ std::string ImpactWalk::WhyNotFromRecord(const Placed& placed, const kube::Objec
 }
 
 bool ImpactWalk::RecordsWholeStatus(const kube::Object& rebuilt) {
+  // A rule that copies the whole status also copies a field that it cannot know.
   constexpr char kProbe[] = "fieldThatNoRuleKnows";
   if (!rebuilt.status().is_null() && !rebuilt.status().is_object()) return false;
   kube::Object probed = rebuilt;

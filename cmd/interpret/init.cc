@@ -1,3 +1,7 @@
+// Writes two files: a customization and its cases. Everything that can be refused (the kind, the
+// operations) is checked before the first file is written. Files that exist are kept unless --force
+// is given; if the second one exists or cannot be written, the first one has been written already.
+
 #include "cmd/interpret/init.h"
 
 #include <algorithm>
@@ -60,6 +64,7 @@ absl::Status CheckKindName(absl::string_view kind) {
 }
 
 absl::StatusOr<kube::Gvk> KindOf(const std::string& api_version, const std::string& kind) {
+  // "example.io" would be read as a version of the core group, which is hardly meant.
   const bool only_group =
       absl::StrContains(api_version, '.') && !absl::StrContains(api_version, '/');
   if (!only_group) return kube::ParseGvk(api_version, kind);
@@ -121,6 +126,7 @@ absl::StatusOr<kube::Gvk> KindNamed(const std::string& kind, const std::string& 
     const std::string where = kind.substr(dot + 1);  // Such as "v1.example.io".
     const size_t group = where.find('.');
     if (group == std::string::npos) return kube::ParseGvk(where, name);
+    // kubectl's form has the version before the group.
     return kube::Gvk{where.substr(group + 1), where.substr(0, group), name};
   }
   if (!api_version.empty()) return KindOf(api_version, name);

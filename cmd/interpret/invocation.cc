@@ -1,3 +1,8 @@
+// Makes one question out of a JSON request, asks it, and makes JSON out of the answer, so that the
+// nine operations with their different arguments and results look alike to the sub-commands.
+// Arguments that an operation needs are checked here; others are ignored. Prune is special: what
+// every manifest loses is removed after any rule has pruned, and no rule is needed for that.
+
 #include "cmd/interpret/invocation.h"
 
 #include <optional>
@@ -125,6 +130,8 @@ interpreter::RuleName AnsweredBy(const interpreter::Interpreter& interpreter,
                                  const Invocation& invocation, absl::string_view passed_on) {
   const kube::Gvk gvk = invocation.object.gvk();
   for (interpreter::RuleName& rule : interpreter.RulesFor(gvk, invocation.op)) {
+    // The first rule answers, unless it belongs to a webhook that failed and whose failure is
+    // ignored.
     if (rule.layer != passed_on) return std::move(rule);
   }
   if (invocation.op == Operation::kPrune) {

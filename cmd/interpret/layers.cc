@@ -1,3 +1,11 @@
+// Builds the chain of layers as the controller manager has it, in the order customization, webhook,
+// shipped, native, and keeps a slot for each of them: a layer that is absent has one, too, so that
+// a trace can say why it does not answer. The chain owns the layers; slots point into it.
+//
+// What a question leaves behind (memory of scripts, warnings, the call of a webhook) is collected
+// here by callbacks of the layers until somebody takes it, which also clears it. Hence a question
+// and the taking of what belongs to it must not be mixed with others: not thread-safe.
+
 #include "cmd/interpret/layers.h"
 
 #include <algorithm>
@@ -32,6 +40,8 @@ void NameByPlace(tool::Document& document, Customization& customization) {
   const json::Value& metadata = document.value["metadata"];
   if (!metadata.is_null() && !metadata.is_object()) return;
   document.value.Set({"metadata", "name"}, document.Where());
+  // The second parsing only gives the name; the problems (of which the missing name is one) are
+  // those of the document as it is written.
   std::vector<Problem> problems = std::move(customization.problems);
   customization = interpreter::customized::ParseCustomization(kube::Object(document.value));
   customization.problems = std::move(problems);
@@ -193,6 +203,7 @@ std::vector<Layers::Verdict> Layers::Explain(const kube::Gvk& gvk, Operation op,
     } else if (verdict.rule.empty()) {
       verdict.reason = WhyNot(slot, gvk, op);
     } else if (!answering.empty()) {
+      // An earlier layer answers; what this one has is never asked.
       verdict.reason = absl::StrCat(verdict.rule, " has a rule, but ", answering, " comes first");
     } else if (webhooks && call.has_value() && call->passed_on) {
       verdict.reason = call->IgnoredText();

@@ -1,3 +1,9 @@
+// Lists rules in one of two ways. With files, or without anything, it builds the layers and asks
+// each of them what it has a rule for: no object is needed and no webhook is called. With a
+// kubeconfig, a context or the URL of metrics, it lists the customizations and webhooks of a
+// control plane, and what the controller manager has loaded of them (live_list.h). Flags that would
+// have no effect in the way that is chosen are refused.
+
 #include "cmd/interpret/list.h"
 
 #include <algorithm>
@@ -83,6 +89,7 @@ std::vector<Entry> EntriesOf(const Layers& layers, const ListOptions& options,
     if (!options.kind.empty() && !absl::EqualsIgnoreCase(gvk.kind, options.kind)) continue;
     for (const Operation op : interpreter::kAllOperations) {
       if (only && *only != op) continue;
+      // RulesFor returns the rules in the order of the layers, so the first one answers.
       bool first = true;
       for (interpreter::RuleName& rule : layers.chain().RulesFor(gvk, op)) {
         // The built-in rule for every kind is listed only where it answers.
@@ -115,6 +122,7 @@ std::string ToTable(const std::vector<Entry>& entries, const tool::Colours& colo
   for (const Entry& entry : entries) {
     const std::vector<std::string> key = {entry.gvk.ApiVersion(), entry.gvk.kind, entry.rule.layer,
                                           entry.rule.name};
+    // Entries of a kind follow one another, so the line is near the end.
     auto line = std::find_if(lines.rbegin(), lines.rend(),
                              [&](const auto& known) { return known.first == key; });
     std::string name =

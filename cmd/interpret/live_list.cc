@@ -1,3 +1,10 @@
+// Joins three sources: the rules as the API server has them, the controller manager's metrics
+// (which generation it has loaded, and what calls of each rule have cost), and, where there are no
+// metrics that tell it, events about loaded generations. Metrics that were asked for and cannot be
+// fetched are an error; everything else that cannot be read is a warning, and the columns that it
+// would fill are "unknown". Events expire after an hour in most control planes, so "unknown" is
+// common without metrics. Counters begin at zero when the controller manager starts.
+
 #include "cmd/interpret/live_list.h"
 
 #include <algorithm>
@@ -74,6 +81,7 @@ Loads LoadsFrom(const std::vector<Sample>& samples) {
     const bool is_generation = sample.name == interpreter::kLoadedGenerationMetric;
     const bool is_problems = sample.name == interpreter::kConfigurationProblemsMetric;
     if (!is_generation && !is_problems) continue;
+    // The metric exists for every loaded configuration: what it lacks is not loaded.
     if (is_generation) loads.known = true;
     const auto kind = sample.labels.find("kind"), name = sample.labels.find("name");
     if (kind == sample.labels.end() || name == sample.labels.end()) continue;
@@ -91,7 +99,8 @@ std::optional<int64_t> GenerationIn(absl::string_view message) {
   return generation;
 }
 
-// Returns what events say of each object; for one of an object that was made anew, its uid differs.
+// Returns what events say of each object. An event about an earlier object of the same name has
+// another uid, and does not count.
 absl::StatusOr<Loads> LoadsFromEvents(tool::LiveConnection& live,
                                       const std::map<ConfigurationKey, std::string>& uids) {
   kube::ListOptions options;
@@ -102,12 +111,14 @@ absl::StatusOr<Loads> LoadsFromEvents(tool::LiveConnection& live,
   Loads loads;
   loads.by_event = true;
   for (const kube::Object& event : events->items) {
+    // The field selector has asked for that already; not every server evaluates it.
     if (event.root()["reason"].AsString() != interpreter::kConfigurationLoadedReason) continue;
     const json::Value& about = event.root()["involvedObject"];
     const ConfigurationKey key{about["kind"].ToString(), about["name"].ToString()};
     const auto uid = uids.find(key);
     if (uid == uids.end() || about["uid"].AsString() != uid->second) continue;
     const auto generation = GenerationIn(event.root()["message"].AsString());
+    // Events are not in the order of their generations.
     if (generation) loads.generations[key] = std::max(loads.generations[key], *generation);
   }
   return loads;
@@ -240,6 +251,7 @@ LiveList Reading::Read() {
     read.push_back(
         std::make_shared<const Customization>(interpreter::customized::ParseCustomization(object)));
   }
+  // It is merged only to find the problems that several customizations have together.
   set_ = CustomizationSet::Merge(read, question_.merge);
   for (const auto& customization : read) {
     for (const kube::Gvk& target : TargetsOf(*customization, question_.merge)) {
@@ -310,6 +322,7 @@ absl::StatusOr<LiveList> ReadLiveList(const LiveListQuestion& question) {
   Loads loads;
   std::string unread;
   if (samples.has_value()) loads = LoadsFrom(*samples);
+  // A foreign program's metrics, or those of an older version, do not name generations.
   if (!loads.known) {
     absl::StatusOr<Loads> events = LoadsFromEvents(*live, UidsOf(rules));
     if (!events.ok()) unread = std::string(events.status().message());

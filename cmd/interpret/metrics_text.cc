@@ -1,3 +1,7 @@
+// Fetches the controller manager's metrics once and reads Prometheus' text format. Lines that
+// cannot be read are skipped, since what is needed may be in the others. No credentials are sent:
+// the page of metrics needs none. The request ends after ten seconds.
+
 #include "cmd/interpret/metrics_text.h"
 
 #include <algorithm>
@@ -33,6 +37,7 @@ std::optional<std::string> TakeQuoted(absl::string_view& text) {
     char c = text[0];
     text.remove_prefix(1);
     if (c == '\\' && !text.empty()) {
+      // The format escapes quotes, backslashes and line feeds only.
       c = text[0] == 'n' ? '\n' : text[0];
       text.remove_prefix(1);
     }
@@ -80,6 +85,7 @@ struct Endpoint {
 };
 
 Endpoint EndpointOf(absl::string_view url) {
+  // CheckMetricsUrl has made sure that it is there.
   const size_t host = url.find("://") + 3;
   const size_t slash = std::min(url.find('/', host), url.size());
   Endpoint endpoint{std::string(url.substr(0, slash)), std::string(url.substr(slash))};

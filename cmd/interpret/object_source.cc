@@ -1,3 +1,8 @@
+// Finds out what an argument means: "-" and what exists in the file system is read as files,
+// anything else is looked up as TYPE/NAME on a server. So a file takes precedence over a live
+// object of the same name. Of a directory only the documents are taken that are wanted, since other
+// manifests lie beside them; in a file that is named, a document of the wrong sort is an error.
+
 #include "cmd/interpret/object_source.h"
 
 #include <algorithm>
@@ -95,6 +100,7 @@ tool::ReadText CustomizationsIn(tool::ReadText read, bool directory) {
 absl::StatusOr<std::vector<tool::Document>> ObjectSource::Documents(const std::string& argument,
                                                                     bool recursive) {
   if (IsPath(argument)) return reader_.DocumentsOf({argument}, recursive);
+  // "objects/web.yaml" has the form of TYPE/NAME, but a missing file is meant.
   if (IsManifestName(argument) || !tool::ParseLiveReference(argument).ok()) {
     return absl::NotFoundError(absl::StrCat(
         "\"", argument, "\" is neither a file that exists nor TYPE/NAME of a live object"));
@@ -175,6 +181,7 @@ absl::StatusOr<json::Value> ObjectSource::RawItems(const std::string& argument) 
   if (documents.size() == 1) {
     const json::Value& only = documents[0].value;
     if (only.is_array()) return only;
+    // It is a binding.
     if (only.Has("kind")) return only.Get({"status", "aggregatedStatus"});
   }
   json::Value items = json::Value::Array();

@@ -1,3 +1,9 @@
+// Runs one operation. It checks that the flags fit the operation, builds the layers, reads the
+// objects, asks once, and prints: the result on standard output, so that it can be piped, and
+// everything about it (trace, warnings, the message of a health) on standard error. An operation
+// that fails is exit code 1; input that cannot be used is an error status. An error that a script
+// has raised is shown at its line in the customization's file.
+
 #include "cmd/interpret/run.h"
 
 #include <memory>
@@ -106,6 +112,7 @@ absl::StatusOr<Invocation> ReadInputs(const RunOptions& options, ObjectSource& s
   }
   if (!options.observed.empty()) {
     ASSIGN_OR_RETURN(invocation.observed, member_source.One(options.observed));
+    // All operations but Retain are asked about `object`.
     if (options.desired.empty()) invocation.object = invocation.observed;
   }
   if (!options.status.empty()) {
@@ -166,6 +173,8 @@ absl::StatusOr<tool::ExitCode> Run(const RunOptions& options, tool::Console& con
   RETURN_IF_ERROR(CheckOperation(options));
   tool::DocumentReader reader(console.in);
   tool::LiveOptions member = options.layers.live;
+  // The template is on the control plane, the observed object on a member: two contexts of one
+  // kubeconfig.
   if (!options.observed_context.empty()) member.context = options.observed_context;
   tool::LiveObjects live(options.layers.live), live_member(member);
   ObjectSource source(reader, live), member_source(reader, live_member);

@@ -1,3 +1,9 @@
+// The texts from which `init` composes a customization and its cases: for each operation a script
+// with its comment, and one case that passes with that script. The texts are pieces of YAML whose
+// indentation counts; a test runs the cases against the scripts, so a change of one usually needs a
+// change of the other. Placeholders are replaced in one pass, so a kind's name that contains one of
+// them does no harm.
+
 #include "cmd/interpret/skeleton.h"
 
 #include <algorithm>

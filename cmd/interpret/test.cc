@@ -1,3 +1,9 @@
+// Runs the cases of all files, one after the other, prints each outcome at once, and the sum at the
+// end. The layers are built once for all cases. A document that is not a case counts as a failed
+// one; a file that cannot be read ends the run, without a sum. In directories, manifests beside the
+// cases are ignored. The JUnit file is written after all cases, so a run that is killed leaves
+// none.
+
 #include "cmd/interpret/test.h"
 
 #include <algorithm>
@@ -111,7 +117,9 @@ void Session::RunOne(const std::string& file, const Case& c) {
       result.unchecked.empty()
           ? ""
           : absl::StrCat(" (", absl::StrJoin(result.unchecked, ", "), " not checked)");
+  // It is empty where the layers know the kind.
   absl::StrAppend(&result.report, WhyNoRule(c));
+  // The report names a script and its line; the user wants the line of the file.
   for (const tool::Document& document : layers_.given()) {
     const auto place = LocateError(document, result.report);
     if (!place || place->source.empty()) continue;

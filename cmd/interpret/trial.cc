@@ -1,3 +1,9 @@
+// Builds a layer of one customization alone and calls each of its functions once. Other layers are
+// left out, so that an error or an answer is certainly that of this customization. A function that
+// fails is an error; a result that is probably a mistake (another object's name, fields of the
+// template that are lost) is reported as well, because the API server or the next pass of a loop
+// would show it much later.
+
 #include "cmd/interpret/trial.h"
 
 #include <utility>
@@ -53,7 +59,7 @@ Diagnostic Place(const tool::Document& document, const ScriptField& field, Sever
 }
 
 // Returns what is wrong with the identity of an object that an operation returns; "" when it is
-// that of the object that was given. Karmada sends it under the given name.
+// that of the object that was given. Karmada sends the result under the given name.
 std::string OtherIdentity(Operation op, const kube::Object& object, const json::Value& result) {
   if (op != Operation::kRetain && op != Operation::kReviseReplica &&
       op != Operation::kAggregateStatus) {
@@ -72,6 +78,8 @@ bool LosesTheTemplate(const LuaBackend& backend, const kube::Object& object) {
   constexpr char kProbe[] = "fieldThatOnlyTheTemplateHas";
   if (!object.spec().is_object()) return false;
   Invocation invocation = InvocationOf(Operation::kRetain, object);
+  // The template has a field that the member's object lacks: a Retain that starts from the template
+  // keeps it.
   invocation.object.Set({"spec", kProbe}, true);
   const auto answer = Invoke(backend, invocation);
   return answer.ok() && !answer->result["spec"][kProbe].AsBool();
@@ -97,6 +105,7 @@ Trial TryOn(const tool::Document& document, const kube::Object& object,
   for (const ScriptField& field : interpreter::customized::ScriptFields()) {
     const auto rules = set->RulesFor(object.gvk(), field.operation);
     if (rules.empty() || !rules.front().script.ok()) continue;
+    // They are those of one call.
     slips.clear();
     const auto answer = Invoke(backend, InvocationOf(field.operation, object));
     if (!answer.ok()) {

@@ -1,3 +1,9 @@
+// Reads configurations of webhooks from files and makes a layer of them. All files are read before
+// any rule is resolved, because rules by resource ("widgets") need the CustomResourceDefinitions,
+// which may stand in a later file. A hook behind a Service is refused, since only a control plane
+// can find it. The layer calls real servers; its circuit breaker never opens, so that the answer to
+// a question does not depend on the questions before it.
+
 #include "cmd/interpret/webhooks.h"
 
 #include <algorithm>
@@ -30,6 +36,7 @@ std::string NameOf(const Hook& hook) { return hook.uid.substr(hook.configuration
 
 // Returns whether the pattern applies however a kind is served.
 bool IsOpen(const KindPattern& pattern, const std::string& group, const std::string& version) {
+  // Without a lookup only patterns match that need none.
   return pattern.Matches({group, version, "*"}, nullptr);
 }
 
@@ -45,6 +52,7 @@ std::set<kube::Gvk> KindsOf(const KindPattern& pattern, const ServedKinds& serve
       for (const std::string& kind : pattern.kinds) kinds.insert({group, version, kind});
     }
   }
+  // What remains are rules by resource, which are looked up among the kinds that are known.
   if (!pattern.kinds.empty() || !kinds.empty()) return kinds;
   for (const auto& [gvk, resource] : served.all()) {
     if (pattern.Matches(gvk, lookup)) kinds.insert(gvk);
