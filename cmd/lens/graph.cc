@@ -1,3 +1,9 @@
+// Draws a graph of files or of a live control plane, whichever is asked for: with --filename the
+// files are simulated (lens/plan), else the control plane is read. KIND/NAME cuts out the part
+// around one object; that an object is absent and that it could not be read are different errors.
+// What could not be read is warned of, and the rest is drawn. Nothing is written to the control
+// plane.
+
 #include "cmd/lens/graph.h"
 
 #include <functional>
@@ -51,6 +57,7 @@ bool IsMeant(const graph::Node& node, const tool::LiveReference& wanted, const s
   if (node.type == graph::NodeType::kCluster) {
     return absl::EqualsIgnoreCase(wanted.type, "cluster") && node.name == wanted.name;
   }
+  // Names of nodes are "<Kind> <namespace>/<name>", or "<Kind> <name>" without a namespace.
   const std::vector<std::string> words = absl::StrSplit(node.name, absl::MaxSplits(' ', 1));
   const std::string kind = absl::AsciiStrToLower(words[0]);
   if (absl::AsciiStrToLower(wanted.type) != kind) return false;
@@ -133,6 +140,7 @@ absl::StatusOr<graph::Graph> OfControlPlane(const GraphOptions& options, tool::C
   }
   ASSIGN_OR_RETURN(const graph::Graph whole,
                    graph::GraphOfLive(live->client, live->discovery, question, {}));
+  // live->ns is never empty (the context's namespace); options.live.ns is what the user typed.
   if (options.reference.empty() && options.live.ns.empty()) return whole;
   const bool is_cluster = question.resource.gvk == api::Clusters().gvk;
   const std::string name =

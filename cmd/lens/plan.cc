@@ -1,3 +1,8 @@
+// Reads the files, connects to the control plane if one is to be compared with, simulates both
+// states and prints how what the clusters get differs. Nothing is written to the control plane. The
+// exit code is decided last: 3 for a finding that --fail-on names, even if nothing changes, else 2
+// for a change, else 0.
+
 #include "cmd/lens/plan.h"
 
 #include <algorithm>
@@ -74,6 +79,7 @@ absl::StatusOr<tool::ExitCode> RunPlan(const PlanOptions& options, tool::Console
     tool::ShowProgress(console, "connecting");
     ASSIGN_OR_RETURN(connection, ConnectToControlPlane(options.live));
     reader = std::make_unique<plan::LiveReader>(connection->client, connection->discovery);
+    // The request only borrows the reader, which has to live until the plan is made.
     request.live = reader.get();
   }
   tool::ShowProgress(console, "simulating");

@@ -1,3 +1,9 @@
+// Finds out how the daemon is started (a Deployment on the host cluster, a file, or nothing),
+// checks its flags, reads what the control plane uses, and judges each fact. A Deployment that may
+// not be read makes a row of the grade "unknown" and the report goes on; one that does not exist is
+// an error, because the user has probably named the wrong one. The worst grade is the verdict and
+// the exit code. Nothing is written to either cluster.
+
 #include "cmd/lens/preflight.h"
 
 #include <memory>
@@ -102,6 +108,8 @@ absl::StatusOr<preflight::Report> MakeReport(const PreflightOptions& options,
     ASSIGN_OR_RETURN(preflight::CheckedArguments checked,
                      preflight::CheckArguments(daemon.arguments));
     report.arguments = daemon.arguments.source;
+    // How customizations are merged depends on a feature gate of the daemon, so its flags are read
+    // before the facts are judged.
     merge.combined = checked.options.gates.Enabled(config::Gate::kCombinedCustomizations);
     Append(std::move(checked.rows), report.rows);
     Append(preflight::ControllerRows(checked.options), report.rows);
