@@ -1,3 +1,13 @@
+// Starts a program by fork and exec, and ends it. The child reports a failed exec through a pipe
+// that the exec itself closes: when the parent reads nothing, the program runs. Between fork and
+// exec only async-signal-safe functions may be called, because other threads of this process may
+// hold locks (that of malloc, for example) which nobody releases in the copy.
+//
+// A child gets SIGTERM from the kernel when the thread that has forked it ends, also when this
+// process is killed. Hence ChildLauncher forks from a thread of its own, which lives as long as the
+// sandbox: a thread that serves one request would take its children along. A child that ignores
+// SIGTERM outlives a parent that was killed.
+
 #include "cmd/sandbox/child_process.h"
 
 #include <fcntl.h>
@@ -23,6 +33,7 @@ constexpr int kCouldNotExec = 127;
 // Runs between fork and exec, so it calls only functions that are safe in a copy of a program with
 // threads.
 [[noreturn]] void BecomeChild(const char* program, char* const* argv, int log, int report) {
+  // This process blocks the signals that it waits for in a thread; the mask would be inherited.
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -64,6 +75,8 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const Options&
     close(log);
     return absl::ErrnoToStatus(error, "making a pipe");
   }
+  // Both ends of the pipe are closed by exec, and in the parent the writing end is closed below, so
+  // that the read ends.
   const pid_t pid = fork();
   if (pid == 0) BecomeChild(argv[0], argv.data(), log, report[1]);
   const int fork_error = errno;
@@ -84,6 +97,7 @@ ChildProcess::~ChildProcess() {
   kill(pid_, SIGTERM);
   const absl::Time deadline = absl::Now() + kGrace;
   while (!Ended().has_value() && absl::Now() < deadline) absl::SleepFor(kCheck);
+  // It had its time to end by itself.
   if (ended_.has_value()) return;
   kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
@@ -111,6 +125,7 @@ ChildLauncher::~ChildLauncher() {
 
 absl::StatusOr<std::unique_ptr<ChildProcess>> ChildLauncher::Start(
     const ChildProcess::Options& options) {
+  // It is on the stack of the caller, who waits until the thread has finished with it.
   Job job = {.options = options, .result = absl::UnknownError("not started")};
   const auto is_free = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return job_ == nullptr; };
   absl::MutexLock lock(&mu_, absl::Condition(&is_free));

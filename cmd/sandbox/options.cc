@@ -1,3 +1,9 @@
+// Parses the command line of karmada-sandbox. What stands behind "--" is cut off first and never
+// parsed as flags of the sandbox: those words are passed to the controller manager. They are parsed
+// once with the controller manager's own parser all the same, to refuse what it would refuse before
+// any cluster is started, and because one of its feature gates determines how the sandbox plays the
+// webhook.
+
 #include "cmd/sandbox/options.h"
 
 #include <CLI/CLI.hpp>
@@ -38,6 +44,7 @@ Exit codes:
 
 constexpr int kMaxMembers = 100;
 constexpr int kMaxNodes = 1000;
+// Members have the ports behind that of the control plane.
 constexpr int kMaxPort = 65535 - kMaxMembers;
 
 struct DurationFlag {
@@ -186,6 +193,7 @@ absl::Status ReadManagerFlags(SandboxOptions& o) {
   const config::Parsed parsed = config::ParseCommandLine(
       static_cast<int>(words.size()), words.data(), admission, permissions, shadow);
   if (const std::string why = WhyNotRun(parsed, permissions); !why.empty()) {
+    // Another program may know flags that this parser does not.
     if (o.controller_manager != "auto") return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat("behind \"--\": ", why));
   }

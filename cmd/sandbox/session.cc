@@ -1,3 +1,12 @@
+// Opens a sandbox in this order: the directory, the lock that keeps a second sandbox out of it, the
+// clusters, what an earlier run has left, the kubeconfigs, what members need beside their API
+// servers, the controller manager's launcher, and at last the control socket, whose requests may
+// reach everything before it. The parts are destroyed in the reverse order.
+//
+// All objects are in memory: a sandbox that ends, however it ends, loses them and its credentials.
+// The directory keeps kubeconfigs (which point nowhere then) and logs; one that was made for this
+// run is removed, unless the process is killed.
+
 #include "cmd/sandbox/session.h"
 
 #include <sys/stat.h>
@@ -59,6 +68,8 @@ absl::StatusOr<PrivateDirectory> PrivateDirectory::Open(const std::string& path)
     return absl::InvalidArgumentError(
         absl::StrCat("cannot make the directory ", path, ": ", error.message()));
   }
+  // The kubeconfigs have credentials of administrators. A directory that the user made keeps its
+  // mode.
   if (made) chmod(path.c_str(), S_IRWXU);
   const fs::path absolute = fs::absolute(path, error);
   return PrivateDirectory(error ? path : absolute.lexically_normal().string(),
@@ -116,6 +127,7 @@ absl::Status Session::CompleteMembers() {
 absl::Status Session::StartSearch() {
   ASSIGN_OR_RETURN(auto search, SearchBeside::Start(*fleet_, directory_.path()));
   absl::MutexLock lock(&search_mu_);
+  // Only the assignment is locked: starting takes seconds, and `status` must be answered meanwhile.
   search_ = std::move(search);
   return absl::OkStatus();
 }

@@ -1,3 +1,8 @@
+// `status` is answered by the running sandbox, over its control socket, and printed by the process
+// that asks. The parts of the answer are collected one after the other, so they are not of one
+// moment. "answers" is tested by connecting to the port; the objects are read from the stores
+// directly, so a member that refuses connections is still counted.
+
 #include "cmd/sandbox/status.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,10 @@
+// Runs in two processes: RunSteering sends the user's words to the sandbox that runs in a
+// directory, and Steer, in that sandbox, carries them out and answers with a sentence on what
+// happens next, and when. Those times follow from defaults of flags and from the lease, and are no
+// promises. A member that is down refuses connections through an injected fault, and keeps its
+// objects; a controller manager that is down is a process that was ended, and loses what is in its
+// memory only.
+
 #include "cmd/sandbox/steering.h"
 
 #include <cstdlib>
@@ -87,6 +94,7 @@ absl::StatusOr<std::string> SteerMember(sandbox::Fleet& fleet, const std::string
   sandbox::ApiServer* member = fleet.member(name);
   if (member == nullptr) return NoSuchMember(fleet, name);
   if (action == kJoin) return CarriedOut(JoinAgain(fleet, name));
+  // The same action twice is not an error; the answer says that nothing was to be done.
   const bool was_down = !Answers(member->port());
   if (action == kDown && was_down) return absl::StrCat(name, " is down already.");
   member->faults().SetPartitioned(action == kDown);

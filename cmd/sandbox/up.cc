@@ -1,3 +1,8 @@
+// Starts a session, the programs beside it, prints how to use them, and serves until it is told to
+// stop. With -o json standard output has exactly one object, so everything else is printed on
+// standard error. A program that ends by itself is reported once for each end; it is not started
+// again, since a crash is what users of a sandbox want to see.
+
 #include "cmd/sandbox/up.h"
 
 #include <optional>
@@ -118,6 +123,7 @@ void ServeUntil(const base::StopToken& stop, Session& session, const Terminal& t
       terminal.Print(absl::StrCat("To start it again:\n  ", CommandFor("karmada-sandbox"),
                                   " manager up --dir ", session.directory().path()));
     }
+    // `manager up` resets it, so that the next end is reported again.
     reported = ended.has_value();
   }
 }
