@@ -1,3 +1,12 @@
+// Translates between the scope that the registries ask for and those who use it: the caches, the
+// routing of requests, and the status of the registries. Most functions are pure. CacheStatesView
+// keeps the states of all caches for a second, because the status of each registry asks for each
+// slice by itself; its mutex guards that copy.
+//
+// The condition Mirrored has one reason at a time. The reasons are tried from the gravest on: an
+// address that cannot be used, failing requests, failing kinds, refused documents, failing writes,
+// and only then "not complete yet".
+
 #include "cmd/search/cache_scope_view.h"
 
 #include <algorithm>
@@ -14,7 +23,7 @@ namespace {
 
 constexpr absl::Duration kLifetime = absl::Seconds(1);
 
-// What keeps OpenSearch from having all objects, while nothing fails; "" if nothing does.
+// Why OpenSearch is still incomplete although nothing has failed; "" if it is complete.
 std::string MissingIn(const search::MirrorStatus& mirror) {
   if (mirror.unlisted > 0) {
     return absl::StrCat("kinds in clusters that have not been listed yet: ", mirror.unlisted);
@@ -80,12 +89,14 @@ search::MirrorState StateOfMirror(const search::MirrorSet::TargetStatus& status,
                                   const api::OpenSearchTarget& target) {
   search::MirrorState state = StateOf(status);
   const std::string unused = UnusedOf(status.mirror, target);
+  // An address that cannot be used at all is the whole message already.
   if (unused.empty() || !status.error.empty()) return state;
   if (!state.complete) {
     absl::StrAppend(&state.message, "; ", unused);
     return state;
   }
   const std::string& cluster = status.mirror.cluster_uuid;
+  // All objects are there, but not in every place that the registry names, so it is not complete.
   return {false, "AddressesDiffer",
           absl::StrCat("the OpenSearch cluster ", cluster, cluster.empty() ? "" : " ",
                        "has all objects; ", unused)};
@@ -103,6 +114,7 @@ search::CachedResources CachedResourcesOf(const search::Scope& scope) {
 
 bool IsRegistered(const search::Scope& scope, const kube::server::RequestInfo& info,
                   const std::string& cluster) {
+  // Without a cluster the question is whether any registry names the resource.
   if (cluster.empty()) return scope.registered.contains(info.gvr);
   const search::WantedResource* wanted = scope.Find(cluster, info.gvr);
   if (wanted == nullptr) return false;
@@ -142,6 +154,7 @@ void CacheStatesView::Refresh() const {
     states_[{state.cluster, state.gvr}] = {
         .synced = state.synced,
         .objects = static_cast<int64_t>(state.objects),
+        // A cache that has never listed is not behind: it is not synced.
         .lag = has_listed ? now - state.progress.at : absl::ZeroDuration(),
         .last_error = std::string(state.error.message())};
   }

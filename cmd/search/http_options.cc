@@ -1,3 +1,9 @@
+// Sets the limits of the HTTP server. They bound the memory that strangers can take: before a
+// client is known it may open connections, and send a head and 16 KiB of body on each. Longer
+// bodies are received only for clients whose credentials have been verified, within one budget for
+// all (ReviewOfLongBodies), and what is to be sent has a budget, too. Below the constants stands
+// what they were computed from; units are bytes unless a name says otherwise.
+
 #include "cmd/search/http_options.h"
 
 #include <algorithm>
@@ -85,6 +91,7 @@ int ServerThreads(const ServingOptions& serving) {
 }
 
 int MaxLongRunning(const ServingOptions& serving) {
+  // A fifth of the connections stays free for requests that end.
   return std::max(serving.max_connections / 5 * 4, 1);
 }
 
@@ -107,6 +114,8 @@ base::HttpHeadReview ReviewOfLongBodies(kube::aggregation::Authenticator& authen
 absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& s) {
   base::HttpServerOptions http;
   http.address = ListenAddressOf(s);
+  // Certificates of clients are verified for each request, by authorities that can change while a
+  // connection lives.
   http.tls = tls::ServerOptions{.any_client_certificate = true, .only_tls13 = s.only_tls13};
   if (s.tls_cert_file.empty()) {
     ASSIGN_OR_RETURN(http.tls->server, SelfSigned());

@@ -1,3 +1,10 @@
+// Answers a list from OpenSearch instead of from the caches. It reads the query (which options of
+// lists mean something here, and which do not), asks every OpenSearch that mirrors the kind, and
+// writes the page as list or table. The documents are as old as the mirror is behind. There is no
+// common resourceVersion, so an answer has none and a request with one is refused; watches do not
+// exist here. Nothing is kept between requests: the continue token has all that the next page
+// needs.
+
 #include "cmd/search/opensearch_view.h"
 
 #include <algorithm>
@@ -90,6 +97,7 @@ void SetFields(const kube::FieldSelector& selector, search::DocumentQuery& query
     }
   }
   if (compared.empty()) return;
+  // These are compared here, with the objects of the page, because OpenSearch has no such field.
   query.also = [compared = std::move(compared)](const kube::Object& object) {
     return std::all_of(compared.begin(), compared.end(), [&](const auto& entry) {
       const auto& [field, term] = entry;
@@ -143,6 +151,8 @@ absl::StatusOr<base::HttpResponse> OpenSearchView::Answer(
   query.deadline = parts_.clock.SteadyNow() + kPatience;
   std::vector<search::OpenSearchClient*> clients;
   for (const auto& mirror : mirrors) {
+    // One OpenSearch that cannot be asked fails the list: a part of the objects would look like all
+    // of them.
     const absl::Status error = mirror->SearchError();
     if (!error.ok()) return ApiErrorOf(error);
     clients.push_back(&mirror->client());

@@ -1,3 +1,10 @@
+// Declares the flags of karmada-search by group, parses them, and checks what CLI11 cannot. Flags
+// that upstream has, too, have its names, types and defaults, unless docs/differences.md says
+// otherwise. The order after parsing: header names are made lower-case, values are validated (the
+// first mistake ends the program with exit code 2), then warnings are collected for flags that were
+// given and have no effect. Flags of upstream that this program does not have are in
+// other_flags.cc.
+
 #include "cmd/search/options.h"
 
 #include <initializer_list>
@@ -338,6 +345,7 @@ ParsedSearchFlags Refusal(absl::string_view why) {
 }  // namespace
 
 std::string ListenAddressOf(const ServingOptions& serving) {
+  // The port would not be recognizable behind a bare IPv6 address.
   const bool is_ipv6 = absl::StrContains(serving.bind_address, ':');
   return absl::StrCat(is_ipv6 ? "[" : "", serving.bind_address, is_ipv6 ? "]" : "", ":",
                       serving.secure_port);

@@ -1,3 +1,9 @@
+// The flags of upstream's karmada-search that have no meaning here, so that a Deployment made for
+// upstream starts without changes. They are parsed with upstream's types and hidden from --help.
+// Where ignoring a flag could be harmful (no encryption, no audit policy), a value that asks for it
+// is refused; elsewhere it is warned of. A value that asks for what is done anyway is accepted
+// silently (as_here).
+
 #include "cmd/search/other_flags.h"
 
 #include <CLI/CLI.hpp>
@@ -21,6 +27,7 @@ struct Flag {
   Answer answer;
   absl::string_view why;
   // The value that asks for what this program does anyway, if there is one.
+  // By default it is a text that no value of a flag can be.
   absl::string_view as_here = "\n";
 };
 
@@ -138,6 +145,7 @@ constexpr Flag kFlags[] = {
 bool AsksForMore(const CLI::App& app, const Flag& flag) {
   if (!config::IsGiven(app, flag.name)) return false;
   const std::string value = config::GivenValue(app, flag.name);
+  // "0", "0s" and "0.0" are the same value.
   double number = 1;
   const bool is_zero = flag.as_here == "0" &&
                        (flag.type == kDuration ? value.find_first_not_of("0.hmsuµn") == value.npos
