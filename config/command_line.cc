@@ -1,3 +1,8 @@
+// Parses command lines with CLI11 and turns its exceptions into one of three answers: run the
+// program (""), print a text and end with success, or refuse with one sentence. CLI11 prints
+// nothing itself, and throws nothing past this file. Words after the hidden command of shell
+// completion are not parsed as a command line at all, since they are one that is not finished yet.
+
 #include "config/command_line.h"
 
 #include <iterator>
@@ -63,6 +68,7 @@ std::string CompletionAnswer(CLI::App& app) {
 // Returns the help of the command that the words after `help` name; without words that of the
 // program.
 absl::StatusOr<std::string> HelpOn(CLI::App& app, const std::vector<std::string>& words) {
+  // The words after `help` were taken as extras of that command.
   app.clear();  // Without this it would be the help on `help` itself.
   CLI::App* command = &app;
   std::string before;

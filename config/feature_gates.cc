@@ -1,3 +1,9 @@
+// The table of feature gates, and the rules by which --feature-gates sets them. They are
+// Kubernetes' rules: a gate that is named has that value, whether AllAlpha or AllBeta stands before
+// or behind it; the two set all gates of their stage that are not named. Hence named values and
+// values by stage are kept apart, and Enabled() looks at the named ones first. Warnings are for
+// gates that can be set but do not do here what they do in upstream.
+
 #include "config/feature_gates.h"
 
 #include <optional>
@@ -169,6 +175,7 @@ absl::Status FeatureGates::Set(absl::string_view text) {
         stages_[std::string(name)] = *on;
       }
       if (name == s.name) named_[s.gate] = *on;
+      // The search goes on after a match: a stage has many gates.
       known = known || bulk || name == s.name;
     }
     if (!known) return Unrecognized(name);
@@ -197,6 +204,7 @@ std::vector<Warning> FeatureGates::Warnings() const {
       if (warning.empty()) continue;
       out.push_back({{kFlag}, std::move(warning), {std::string(s.name)}});
     } else if (stage != stages_.end() && !WarningOf(s, stage->second).empty()) {
+      // One warning for the stage names them all, because the user has not named any of them.
       by_stage[Assignment(stage->first, stage->second)].emplace_back(s.name);
     }
   }

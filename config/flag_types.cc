@@ -1,3 +1,9 @@
+// Adds flags to a CLI11 app so that they behave as those of Go's pflag: lists are comma-separated
+// and may be repeated, switches take "=false", names may be written with underscores, and an empty
+// value is a value. NormalizedWords rewrites what CLI11 does not understand before it parses. CLI11
+// knows a flag's default only as text, so the defaults of switches are read back from the end of
+// their help.
+
 #include "config/flag_types.h"
 
 #include <algorithm>
@@ -132,6 +138,7 @@ std::vector<std::string> NormalizedWords(int argc, const char* const* argv) {
       std::replace(argument.begin(), name_end, '_', '-');
     }
     if (absl::StartsWith(argument, "-v=")) argument.insert(0, "-");
+    // The words are in reverse order, so the value is pushed before its flag.
     const bool is_empty = absl::StartsWith(argument, "--") && absl::EndsWith(argument, "=");
     if (is_empty) {  // CLI11 needs the flag and an empty value after it.
       argument.pop_back();

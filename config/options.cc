@@ -1,3 +1,10 @@
+// Turns the command line of karmada-controller-manager into Options, in this order: flags that were
+// removed are refused; the words are parsed; values that upstream refuses, too, are refused (the
+// first mistake ends the program with exit code 2); warnings are collected about flags and gates
+// that have no effect; values that upstream accepts although they stop it from working are
+// adjusted, with a warning. Warnings are returned and not logged, because logging is configured by
+// the same flags.
+
 #include "config/options.h"
 
 #include <algorithm>
@@ -324,6 +331,8 @@ Parsed Refused(absl::string_view why) {
 }  // namespace
 
 bool Options::ControllerEnabled(const std::string& name, bool on_by_default) const {
+  // The first token that names the controller counts, and "*" only if none does, wherever it
+  // stands.
   bool all = false;
   for (const std::string& token : controllers) {
     if (token == name) return true;
@@ -369,6 +378,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   if (!answer.ok()) return Refused(answer.status().message());
   if (!answer->empty()) return Exit(0, *answer);
   absl::Status valid = Validate(options);
+  // Update keeps the first error.
   valid.Update(ValidateAdmission(admission));
   valid.Update(internal::ValidatePermissions(permissions));
   valid.Update(internal::ValidateShadow(options, shadow));
@@ -383,6 +393,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   WarnOfElection(options);
   WarnOfClusterApi(options);
   WarnOfShadow(options);
+  // It is the last one to change values, so that the warnings above speak of what the user gave.
   Adjust(options);
   options.changed_flags = ChangedFlags(app);
   options.settings = SettingsOf(app);

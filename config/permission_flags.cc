@@ -1,3 +1,8 @@
+// The flags of the command `permissions`, and what can be said about them without a server. A
+// resource is named by its plural and group, since that is what a ClusterRole has. A name that
+// belongs to another group is a warning only, as somebody may have a custom resource of that name;
+// the table of well-known resources has just those whose names are in one group.
+
 #include "config/permission_flags.h"
 
 #include <algorithm>

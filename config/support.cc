@@ -1,3 +1,8 @@
+// Tables of what this program does of upstream's controllers, loops and kinds. They are the source
+// of docs/support.md (a test compares them), of --controllers' warnings, and of the gates that a
+// controller needs. The default of a kind's row is kHere. A row is changed when the behaviour
+// changes, never only for the document.
+
 #include "config/support.h"
 
 #include <algorithm>

@@ -1,3 +1,8 @@
+// Declares every flag that has an effect, by group, with the text of --help. The defaults are those
+// of the fields of Options: AddValue and the others show them in the help, so they stand in one
+// place. What a combination of flags means is checked in config/options.cc, after all of them are
+// parsed. UsedFlagNotes has remarks for docs/support.md; a test compares the two.
+
 #include "config/internal/used_flags.h"
 
 #include <string>

@@ -1,3 +1,9 @@
+// Completes the last of some words. It does not parse the words before it, since a command line
+// that is being typed is seldom valid: it steps over them one by one (Pass) and keeps only where it
+// is, which command, which flag waits for its value, and how many arguments there were. Unknown
+// flags are stepped over as if they took no value. Candidates then come from the declarations in
+// CLI11: commands, names of flags, and the values that a flag accepts.
+
 #include "config/internal/word_completion.h"
 
 #include <algorithm>
@@ -54,6 +60,7 @@ void Pass(Place& place, const std::string& word) {
     if (flag != nullptr && TakesValue(*flag)) place.waiting = flag;
     return;
   }
+  // A command's name behind an argument is an argument.
   const CLI::App* below = place.arguments == 0 ? CommandNamed(*place.command, word) : nullptr;
   if (below != nullptr) {
     place.command = below;
