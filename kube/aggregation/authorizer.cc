@@ -1,3 +1,13 @@
+// Asks the control plane whether a user may do something, by a SubjectAccessReview whose spec says
+// who wants what. Some answers need no question (system:masters, paths that everybody may read).
+// Decisions are kept for a time that depends on their outcome, by the digest of the spec: until it
+// is over, a right that was withdrawn still counts, as in kube-apiserver. Equal questions that are
+// asked meanwhile wait for the one that is under way. The cache is lost when the process ends,
+// which costs only questions.
+//
+// A review that fails decides nothing: the request gets an error and is not executed. Failures are
+// logged, repetitions of one error rarely.
+
 #include "kube/aggregation/authorizer.h"
 
 #include <algorithm>
@@ -91,6 +101,7 @@ bool MayKeep(const Attributes& a) {
 // A review that both allows and denies denies, as upstream's WebhookAuthorizer.
 Decision DecisionOf(const json::Value& review) {
   const json::Value& status = review["status"];
+  // An answer without these fields allows nothing.
   return {.allowed = status["allowed"].AsBool() && !status["denied"].AsBool(),
           .reason = status["reason"].ToString()};
 }
@@ -118,6 +129,7 @@ bool TakesSelectors(const server::RequestInfo& info) {
 // Returns the name that all objects of a list have; "" if there is none.
 std::string OnlyNameOf(const kube::FieldSelector& fields) {
   for (const kube::FieldSelector::Term& term : fields.terms()) {
+    // A right to one name (resourceNames) covers a list that can only have this object.
     if (term.field != "metadata.name" || !term.equal) continue;
     return kube::ValidatePathSegmentName(term.value).ok() ? term.value : "";
   }
@@ -189,6 +201,7 @@ DelegatedAuthorizer::DelegatedAuthorizer(Options options, ReviewClient& reviews,
 
 // Upstream's path.NewAuthorizer.
 bool DelegatedAuthorizer::IsAlwaysAllowed(const Attributes& attributes) const {
+  // A member of this group must get in even if no review can be made.
   if (attributes.user.IsIn(kMasters)) return true;
   if (attributes.is_resource) return false;
   const absl::string_view path = absl::StripPrefix(attributes.path, "/");

@@ -1,3 +1,9 @@
+// Answers the health endpoints in the text format of apiserver's healthz package, which probes and
+// people read. The mutex guards the list of checks and the flag of the shutdown; checks are copied
+// under it and run without it, one after the other on the server's thread, so a check must not
+// block. A check's message is shown only at the check's own path: the summary is public, and
+// messages may name addresses.
+
 #include "kube/aggregation/health.h"
 
 #include <algorithm>
@@ -29,6 +35,7 @@ struct Place {
 };
 
 Place PlaceOf(absl::string_view path) {
+  // "/livezfoo" is not an endpoint: what follows the name is nothing or a slash.
   for (absl::string_view endpoint : kEndpoints) {
     absl::string_view rest = path;
     if (!absl::ConsumePrefix(&rest, "/") || !absl::ConsumePrefix(&rest, endpoint)) continue;
@@ -110,6 +117,7 @@ base::HttpResponse HealthEndpoints::Answer(const base::HttpRequest& request) con
   for (const Named& named : checks) {
     const auto excluded = std::find(unknown.begin(), unknown.end(), named.name);
     if (excluded != unknown.end()) {
+      // What remains in the list at the end has named no check.
       unknown.erase(excluded);
       absl::StrAppend(&lines, "[+]", named.name, " excluded: ok\n");
       continue;

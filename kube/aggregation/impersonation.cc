@@ -1,3 +1,9 @@
+// Reads whom a request wants to act as, and computes which rights that takes: one for the user (or
+// service account), one for each group, uid and extra value. All are checked before the handler
+// runs, one after the other; the first refusal ends the request. Groups that follow from the user
+// (of service accounts, of everybody who is authenticated) are added afterwards and need no right.
+// The number of rights is limited, since each can be a review.
+
 #include "kube/aggregation/impersonation.h"
 
 #include <memory>
@@ -87,6 +93,7 @@ void AddUserRight(const UserInfo& user, RightsBuilder& rights) {
 void AddImpliedGroups(UserInfo& user) {
   const std::optional<ServiceAccount> account = ServiceAccountOf(user.name);
   if (account && user.groups.empty()) {
+    // A request that names groups gets those alone: it may want fewer rights than the account has.
     user.groups = {kServiceAccounts, absl::StrCat(kServiceAccounts, ":", account->ns)};
   }
   if (user.name != kAnonymous) return AddAuthenticatedGroup(user);
@@ -131,6 +138,7 @@ absl::StatusOr<std::optional<Impersonation>> ImpersonationOf(const base::HttpReq
     return server::BadRequest(absl::StrCat("requested to impersonate more than ", kMaxRights,
                                            " users, groups, uids and extra values"));
   }
+  // It is called after the rights are determined, so that these groups take none.
   AddImpliedGroups(user);
   return Impersonation{std::move(user), std::move(rights).Take()};
 }

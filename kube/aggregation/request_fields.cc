@@ -1,3 +1,10 @@
+// Reads identities from header fields and removes them again. What is read here is only a claim:
+// UserOfFields counts only if the request is from a front proxy whose certificate was verified, and
+// a token has to be reviewed. Everything that carries a credential or claims an identity is removed
+// before the request reaches a handler, because a handler may forward the request to another
+// server, which would see it. Requests have two forms of their fields, `fields` (as sent) and
+// `headers` (joined); both are cleaned.
+
 #include "kube/aggregation/request_fields.h"
 
 #include <algorithm>
@@ -145,6 +152,7 @@ std::vector<absl::string_view> ValuesOf(const base::HttpRequest& request, absl::
 
 std::string AuditIdOf(const base::HttpRequest& request) {
   const absl::string_view id = request.Header("audit-id");
+  // A client's ID ends up in the log, so it must not be long or contain blanks.
   const bool usable =
       !id.empty() && id.size() <= kMaxAuditIdBytes && std::all_of(id.begin(), id.end(), [](char c) {
         return absl::ascii_isgraph(static_cast<unsigned char>(c));
@@ -210,6 +218,7 @@ absl::StatusOr<std::string> BearerTokenOf(const base::HttpRequest& request) {
   if (!values.empty()) {
     const std::vector<absl::string_view> parts =
         absl::StrSplit(absl::StripAsciiWhitespace(values.front()), absl::MaxSplits(' ', 2));
+    // What follows the token is ignored, as in upstream.
     if (parts.size() >= 2 && absl::EqualsIgnoreCase(parts[0], "bearer") && !parts[1].empty()) {
       return std::string(parts[1]);
     }

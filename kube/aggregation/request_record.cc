@@ -1,3 +1,9 @@
+// Collects what is known of one request while it passes the chain of handlers, and writes it when
+// the answer begins (only for watches and the like) and when it has ended: an audit event, a
+// counter, and the duration. The mutex guards the event and the deadline, because the request may
+// end on another thread while a step still adds something. An event that is written after a crash
+// is lost: the audit log is written behind the request (audit_log.cc).
+
 #include "kube/aggregation/request_record.h"
 
 #include <array>
@@ -76,6 +82,7 @@ void RequestRecord::SetDecision(const Decision& decision) {
 
 void RequestRecord::SetDeadline(base::SteadyTime when, std::function<void()> expire) {
   absl::MutexLock lock(&mu_);
+  // A request that has ended meanwhile must not be expired later.
   if (!finished_) deadline_ = sinks_.deadlines->Add(when, std::move(expire));
 }
 
@@ -100,6 +107,7 @@ void RequestRecord::Finished(int code) {
     finished_ = true;
     deadline.swap(deadline_);
   }
+  // Without the lock, because Cancel destroys the callback and with it what that owns.
   if (deadline) sinks_.deadlines->Cancel(*deadline);
   if (sinks_.audit != nullptr) {
     sinks_.audit->Write(EventAt(AuditEvent::Stage::kResponseComplete, code));
@@ -115,6 +123,7 @@ void RequestRecord::Count(int code) {
       ->GetCounter("apiserver_request_total",
                    "Counter of requests by verb, resource and response code.", with_code)
       .Increment();
+  // The duration of a watch says nothing about the server.
   if (long_running_) return;
   sinks_.registry
       ->GetHistogram(

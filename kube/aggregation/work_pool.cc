@@ -1,3 +1,11 @@
+// Each owner has a queue of its own, and turns_ lists the owners for whom work waits, each once: a
+// free thread takes the first owner who may run something, does one piece of his work, and puts him
+// at the end of the list if more is waiting. So an owner with much work delays the others by one
+// piece at most, and has at most half of the threads. Threads are started when there is more work
+// than idle threads, up to the limit, and stay until Stop.
+//
+// mu_ guards everything; work runs, and is destroyed, without it. Stop drops what has not begun.
+
 #include "kube/aggregation/work_pool.h"
 
 #include <pthread.h>
@@ -45,9 +53,10 @@ bool WorkPool::Run(const std::string& owner, std::function<void()> work) {
   Owned& owned = owned_[owner];
   owned.waiting.push_back(std::move(work));
   ++waiting_;
+  // An owner whose queue was not empty is in the list already.
   if (owned.waiting.size() == 1) turns_.push_back(owner);
   if (waiting_ <= idle_ || threads_.size() >= max_threads_ || StartThread()) return true;
-  // Those that there are will come to it. Without any nobody would.
+  // The threads that run will take it in time. If there are none, it would wait for ever.
   if (!threads_.empty()) return true;
   owned_.clear();
   turns_.clear();
@@ -110,6 +119,7 @@ void WorkPool::Loop() {
       if (!owned.waiting.empty()) turns_.push_back(owner);
     }
     RunGuarded(work);
+    // What the work holds is released before the lock is taken and the thread waits.
     work = nullptr;
     absl::MutexLock lock(&mu_);
     const auto owned = owned_.find(owner);
