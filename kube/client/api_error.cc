@@ -1,3 +1,9 @@
+// Turns an answer that is not a success into an absl::Status. The code of the status says what a
+// caller can do (again with a newer object, later, never), the message is the server's, and what
+// else callers ask for travels as payloads: the HTTP code with its reason and Retry-After
+// (FailureOf), and marks for the few cases in which code and reason do not tell enough. Texts of
+// servers are cut, because they are kept in conditions and logs.
+
 #include "kube/client/api_error.h"
 
 #include <algorithm>
@@ -89,6 +95,7 @@ absl::Status MakeError(const ApiFailure& failure) {
 }  // namespace
 
 absl::StatusCode CodeOf(const ApiFailure& failure) {
+  // Any failure of the server may pass, a webhook's timeout included.
   if (failure.code >= 500) return absl::StatusCode::kUnavailable;
   switch (failure.code) {
     case 401:
@@ -145,7 +152,8 @@ absl::Status ErrorOfStatusObject(const json::Value& status, int http_code) {
   }
   absl::Status error = MakeError(failure);
   if (failure.code == 409 && HasFieldConflict(status)) {
-    // It stays so until somebody gives the fields up, so that it is no kAborted.
+    // kAborted would mean "try again with the newer object", but this conflict stays until another
+    // manager gives the fields up.
     error = absl::FailedPreconditionError(failure.message);
     Attach(failure, error);
     error.SetPayload(kFieldConflictPayload, absl::Cord("1"));
@@ -175,6 +183,7 @@ absl::Status ErrorOfResponse(const HttpResponse& response, absl::string_view wha
     error = MakeError({.code = response.code, .message = DescribeBody(response)});
     error.SetPayload(kWithoutStatusPayload, absl::Cord(absl::string_view(TextOfBody(response))));
   }
+  // The header counts before what the Status object says.
   if (const int seconds = RetryAfterSeconds(response); seconds > 0) {
     ApiFailure failure = FailureOf(error);
     failure.retry_after_seconds = seconds;

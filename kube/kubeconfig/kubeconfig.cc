@@ -1,3 +1,12 @@
+// Finds the configuration in controller-runtime's order: the file of a flag, the files of
+// $KUBECONFIG merged, the service account of the pod, ~/.kube/config. Of several files the first
+// definition of a name counts, and relative names of files in it are resolved against the directory
+// of the file that has it; so entries keep their directory until a context is resolved. Everything
+// is read once: whoever follows changes of files loads again; only token files and certificate
+// files are named in the result and read later.
+//
+// Errors name file, context and entry. They never quote values, which may be secrets.
+
 #include "kube/kubeconfig/kubeconfig.h"
 
 #include <cstdlib>
@@ -43,6 +52,7 @@ absl::StatusOr<ConnectionConfig> ResolveFrom(const std::string& files,
                                              const std::string& context) {
   auto config = entries.Resolve(context);
   if (!config.ok()) return base::Annotate(config.status(), "kubeconfig ", files);
+  // The texts are used when the PEM is parsed, which is long after this function.
   for (std::string* origin : {&config->ca_origin, &config->client_certificate_origin}) {
     if (!origin->empty()) *origin = absl::StrCat("kubeconfig ", files, ": ", *origin);
   }
@@ -85,6 +95,8 @@ bool SamePlugin(const std::unique_ptr<ExecPlugin>& a, const std::unique_ptr<Exec
   return PartsOf(*a) == PartsOf(*b);
 }
 
+// A new field of ConnectionConfig has to be added here, if it belongs to the connection, and to
+// operator= below.
 auto PartsButForToken(const ConnectionConfig& c) {
   return std::tie(c.server, c.ca_pem, c.insecure_skip_tls_verify, c.tls_server_name, c.proxy_url,
                   c.proxy_headers, c.ignore_proxy_environment, c.max_answer_bytes, c.urgent,
@@ -170,6 +182,7 @@ absl::Status KubeconfigEntries::MergeSection(const json::Value& list, const char
   }
   for (const json::Value& item : list.items()) {
     const std::string name = item["name"].ToString();
+    // The first definition wins.
     section.try_emplace(name, Entry{item[field], directory});
   }
   return absl::OkStatus();
@@ -223,6 +236,7 @@ absl::StatusOr<ConnectionConfig> KubeconfigEntries::Resolve(const std::string& c
       absl::StrCat("user \"", user_name, "\", ", config.client_certificate_origin);
   if (config.exec != nullptr) {
     for (const json::Value& extension : cluster->second.value["extensions"].items()) {
+      // It is the cluster's, but for the user's plugin.
       if (extension["name"].AsString() != "client.authentication.k8s.io/exec") continue;
       config.exec->cluster_config = extension["extension"];
     }

@@ -1,3 +1,7 @@
+// Takes URLs of servers and proxies apart. They may contain a password, so no error quotes more
+// than the part that is wrong, and not even that once there is an "@": a password with an unescaped
+// "/" or "#" would be cut into what looks like a host. Host names are not resolved here.
+
 #include "kube/http/internal/endpoint.h"
 
 #include <arpa/inet.h>
@@ -128,6 +132,7 @@ absl::StatusOr<Endpoint> ParseEndpoint(absl::string_view url, absl::string_view 
   }
   RETURN_IF_ERROR(ParseHost(authority, whole, out));
   out.path = std::string(url.substr(0, url.find_first_of("?#")));
+  // Paths of requests begin with a slash and are put behind it.
   while (absl::EndsWith(out.path, "/")) out.path.pop_back();
   return out;
 }

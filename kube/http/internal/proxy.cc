@@ -1,3 +1,9 @@
+// Decides which proxy a connection takes: the one of the kubeconfig, else what the environment
+// says, by the rules of Go's httpproxy package (which variables, and which entries of $NO_PROXY
+// match). The environment is read each time, and the result depends on nothing else. Addresses of
+// IPv4 are compared in their IPv6 form, so that a network written in one matches a host written in
+// the other.
+
 #include "kube/http/internal/proxy.h"
 
 #include <arpa/inet.h>
@@ -80,6 +86,7 @@ std::optional<Network> NetworkOf(absl::string_view text) {
   const auto base = AddressOf(parts.first);
   int bits = 0;
   if (!base || !absl::SimpleAtoi(parts.second, &bits) || bits < 0) return std::nullopt;
+  // The prefix of an IPv4 address in its IPv6 form.
   if (!absl::StrContains(parts.first, ':')) bits += 96;
   if (bits > 128) return std::nullopt;
   return Network{*base, bits};
@@ -166,6 +173,7 @@ absl::StatusOr<ProxySettings> ProxySettingsOf(
   const bool https = server.scheme == "https";
   const std::string url =
       https ? either("HTTPS_PROXY", "https_proxy") : either("HTTP_PROXY", "http_proxy");
+  // A proxy could not reach this machine under that name.
   if (url.empty() || IsThisMachine(server.host)) return ProxySettings();
   const std::string exceptions = either("NO_PROXY", "no_proxy");
   for (absl::string_view rule : absl::StrSplit(exceptions, ',', absl::SkipEmpty())) {
