@@ -1,3 +1,8 @@
+// Parses and matches field selectors, a port of apimachinery's fields package. Terms are sorted by
+// their text before they are parsed, as there, which determines which mistake is reported first.
+// This file knows no kinds: whether a field may be selected by is checked elsewhere
+// (kube/server/field_labels.h), and Matches compares the field at the path of that name.
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -81,6 +86,7 @@ absl::StatusOr<FieldSelector::Term> ParseTerm(absl::string_view selector, absl::
 // Returns the text to compare with the selector's: booleans and numbers as JSON writes them.
 std::string FieldText(const json::Value& object, absl::string_view field) {
   const json::Value* value = &object;
+  // An absent member is null, whose members are null again: the text is "".
   for (const absl::string_view name : absl::StrSplit(field, '.')) value = &(*value)[name];
   if (value->is_bool() || value->is_number()) return json::Write(*value);
   return value->ToString();

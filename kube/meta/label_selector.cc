@@ -1,3 +1,9 @@
+// Parsed label selectors. Requirements are sorted by key when they are made, so that equal
+// selectors have equal texts whatever order they were written in; values of a requirement are
+// sorted, too, and are searched by halves. "Nothing" is a flag and not a requirement, because it
+// has to match no object at all, not even one with every label. Wording and rules are
+// apimachinery's.
+
 #include <algorithm>
 #include <string>
 #include <utility>

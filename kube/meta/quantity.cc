@@ -1,3 +1,9 @@
+// Nearly every quantity is an int64 and a power of ten (value_, scale_); each operation tries that
+// form with checks for overflow, and only what does not fit goes through Decimal (large_, shared
+// between copies). Three formats share one amount: decimal suffixes, exponents, and binary
+// suffixes; arithmetic keeps the format of the left operand. Rounding is always away from zero, as
+// upstream's, so that a request is never made smaller than it was written.
+
 #include "kube/meta/quantity.h"
 
 #include <algorithm>
@@ -129,6 +135,7 @@ int64_t Scaled(int64_t value, int64_t exponent) {
     return value < 0 ? kMin : kMax;
   }
   const int away = value < 0 ? -1 : 1;
+  // The value is a tiny part of one unit, which is rounded up.
   if (-exponent > kMostPower) return away;
   const int64_t divisor = kPowersOfTen[-exponent];
   return value / divisor + (value % divisor != 0 ? away : 0);
@@ -203,6 +210,7 @@ std::string Quantity::ToString() const {
     return text.has_value() ? *text : LongDecimalText(AsDecimal(), format);
   };
   if (format_ != Format::kBinarySI) return in_decimal(format_);
+  // Amounts below it have no binary suffix, whole or not.
   constexpr int64_t kSmallestShown = 1024;
   if (large_ == nullptr && scale_ == 0) {
     const bool small = value_ > -kSmallestShown && value_ < kSmallestShown;
@@ -272,6 +280,7 @@ void Quantity::Add(const Quantity& other) { AddSigned(other, 1); }
 void Quantity::Sub(const Quantity& other) { AddSigned(other, -1); }
 
 int Compare(const Quantity& a, const Quantity& b) {
+  // Equal scales need no conversion: almost all comparisons.
   const bool comparable = a.large_ == nullptr && b.large_ == nullptr && a.scale_ == b.scale_;
   if (!comparable) return internal::Compare(a.AsDecimal(), b.AsDecimal());
   return a.value_ < b.value_ ? -1 : static_cast<int>(a.value_ > b.value_);

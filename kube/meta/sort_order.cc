@@ -1,3 +1,12 @@
+// Parses an order and extracts from an object the values that it compares. Values are extracted
+// once for each object and not at each comparison. They are ranked: numbers and quantities, then
+// texts, then absent ones, which come last in either direction. Sizes are bounded (kMaxKeys,
+// kMaxText), because a caller chooses the order and the values are kept for a whole list, and
+// written into continue tokens.
+//
+// fields_ are the members that the expressions need, so that ValuesOfText parses only these; an
+// expression that may look anywhere needs all of them.
+
 #include "kube/meta/sort_order.h"
 
 #include <algorithm>
@@ -69,6 +78,7 @@ Value ValueOf(const json::Value& value) {
   if (value.is_number()) return {Value::kNumber, value.AsDouble(), ""};
   if (!value.is_string()) return {Value::kText, 0, json::Write(value)};
   const absl::string_view text = value.AsString();
+  // So long a text is not a quantity, and is not parsed as one.
   if (text.size() > SortOrder::kMaxText) {
     return {Value::kText, 0, base::CutText(text, SortOrder::kMaxText)};
   }
@@ -173,6 +183,7 @@ absl::StatusOr<SortOrder::Values> SortOrder::FromJson(const json::Value& json) c
   Values values;
   for (const json::Value& item : json.items()) {
     const std::optional<Value> value = ValueFromJson(item);
+    // The sizes differ then, which is the error below.
     if (!value.has_value()) break;
     values.push_back(*value);
   }

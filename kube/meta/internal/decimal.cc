@@ -1,3 +1,8 @@
+// Arithmetic on decimal digits as text, for amounts that an int64 cannot hold. It is slow, and only
+// used where the fast path of Quantity overflows. Exponents are 64-bit and may be far apart, so
+// every function that would write digits out first compares their number with a limit: a text of
+// ten bytes ("1e999999999") must not take gigabytes.
+
 #include "kube/meta/internal/decimal.h"
 
 #include <algorithm>
@@ -86,6 +91,7 @@ Decimal Sum(const Decimal& a, const Decimal& b) {
   if (small.IsZero()) return large;
   Decimal sum = large;
   sum.exponent = std::min(large.exponent, small.exponent);
+  // The smaller number would not change a digit that is kept.
   if (WholeDigits(large) - sum.exponent > kMostDigits) return large;
   const auto aligned = [&](const Decimal& number) {
     std::string digits = number.digits;
@@ -105,6 +111,7 @@ Decimal RoundedAwayFromZero(Decimal number, int64_t exponent) {
   if (number.IsZero() || number.exponent >= exponent) return number;
   const int64_t size = static_cast<int64_t>(number.digits.size());
   const int64_t kept = std::max<int64_t>(WholeDigits(number) - exponent, 0);
+  // What is cut off is zeros only.
   const bool exact = kept <= size && number.digits.find_first_not_of(
                                          '0', static_cast<size_t>(kept)) == std::string::npos;
   number.digits.resize(static_cast<size_t>(kept));
@@ -116,6 +123,7 @@ Decimal RoundedAwayFromZero(Decimal number, int64_t exponent) {
 }
 
 std::string TimesPowerOfTwo(std::string digits, int64_t exponent) {
+  // A factor of 1024 at a time keeps the carry small.
   for (; exponent > 0; exponent -= 10) {
     int carry = 0;
     for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {

@@ -1,3 +1,10 @@
+// Merges lists by key. Items are found by the JSON text of their key (or of themselves, in lists of
+// scalars), so numbers and texts stay apart. The steps of MergeLists: check that every item has the
+// key; sort the patch's items into changes, deletions and "replace everything"; remove; merge
+// changes into items of the same key, or append them; then bring the result into order. The order
+// is upstream's: items of the patch as the patch has them, the others where they were among each
+// other.
+
 #include "kube/meta/internal/strategic_list.h"
 
 #include <algorithm>
@@ -29,6 +36,7 @@ class Positions {
     for (const Value& item : list.items()) Add(item);
   }
 
+  // emplace keeps the first of several.
   void Add(const Value& item) { positions_.emplace(KeyOf(item, merge_key_), next_++); }
   size_t Find(const Value& item) const {
     const auto found = positions_.find(KeyOf(item, merge_key_));

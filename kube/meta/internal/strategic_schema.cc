@@ -1,3 +1,8 @@
+// A table of what the tags patchStrategy and patchMergeKey of k8s.io/api say, reduced to the fields
+// where they say something. Types here are not Go's: kinds with the same rules share one
+// ("Conditioned" has nothing but conditions to merge). A field that is not in the table has the
+// default rule: objects merge, lists are replaced.
+
 #include "kube/meta/internal/strategic_schema.h"
 
 #include <algorithm>
