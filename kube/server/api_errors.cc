@@ -1,3 +1,9 @@
+// An API error travels as an absl::Status: its code is the nearest that callers in this program can
+// act on, and the exact answer (HTTP code, reason, message, details) is a payload in JSON, which
+// the front end turns into the Status document. A status without that payload is an error of this
+// program and becomes a 400, 403, 404 or 500 by its code. Messages are apimachinery's, word for
+// word, since clients and users compare them.
+
 #include "kube/server/api_errors.h"
 
 #include <utility>
@@ -222,6 +228,7 @@ absl::Status NoSuchResource() {
 
 void FieldErrors::Add(absl::string_view reason, absl::string_view field, std::string message) {
   for (const Cause& c : causes_) {
+    // The same rule may be checked by two functions.
     if (c.field == field && c.message == message) return;
   }
   causes_.push_back({std::string(reason), std::move(message), std::string(field)});
@@ -291,6 +298,7 @@ absl::Status FieldErrors::ToStatus(const GroupName& kind, absl::string_view name
   json::Value details = Details(kind, name);
   details.Set("causes", std::move(list));
   const std::string all =
+      // Upstream's aggregate has brackets around more than one.
       lines.size() == 1 ? lines[0] : absl::StrCat("[", absl::StrJoin(lines, ", "), "]");
   return Make(422, "Invalid", absl::StrCat(kind.ToString(), " \"", name, "\" is invalid: ", all),
               std::move(details));

@@ -1,3 +1,8 @@
+// Composes discovery documents from the list of served resources, for each request: nothing is kept
+// , so a document always has what the list has. Group and version order is that of the list; the
+// first version of a group is the preferred one. The aggregated form has an ETag, a hash of its
+// body, so clients that poll get a 304 as long as nothing has changed.
+
 #include "kube/server/discovery.h"
 
 #include <algorithm>
@@ -70,6 +75,7 @@ json::Value LegacySubresource(const ServedResource& info, const Subresource& sub
                            {"namespaced", info.resource.namespaced},
                            {"kind", sub.kind.kind},
                            {"verbs", json::Value::Strings(sub.verbs)}});
+  // Scale, for example, is of the group autoscaling.
   if (sub.kind.ApiVersion() != info.resource.gvk.ApiVersion()) {
     entry.Set("group", sub.kind.group);
     entry.Set("version", sub.kind.version);
@@ -234,6 +240,8 @@ std::optional<base::HttpResponse> DocumentAnswer(const base::HttpRequest& reques
   const auto form = Negotiate(request);
   if (!form.ok()) return ErrorAnswer(form.status());
   AnswerForm plain = *form;
+  // These documents have one form; a client that asks for another one by preference still gets
+  // them.
   plain.kind = AnswerForm::Kind::kPlain;
   return AnswerOf(200, document, plain);
 }

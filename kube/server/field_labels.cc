@@ -1,3 +1,9 @@
+// A table of the fields by which objects of built-in kinds can be selected, in a small notation
+// that is read when a kind is asked for. The table follows kube-apiserver, oddities included:
+// fields that may be named and are always empty, and fields whose value is looked for in several
+// places. A selector is compiled once for each request, which refuses unknown fields, and then
+// matched with every object.
+
 #include "kube/server/field_labels.h"
 
 #include <algorithm>
@@ -105,6 +111,7 @@ const json::Value& At(const json::Value& object, const FieldLabel::JsonPath& pat
 std::string FieldLabel::ValueIn(const json::Value& object) const {
   for (const JsonPath& path : paths) {
     const json::Value& value = At(object, path);
+    // Selectors compare texts.
     if (value.is_bool() || value.is_number()) return json::Write(value);
     if (!value.AsString().empty()) return value.ToString();
   }
@@ -162,6 +169,7 @@ const FieldLabel* FieldLabels::Find(absl::string_view label) const {
 }
 
 std::string FieldLabels::Refusal(absl::string_view label) const {
+  // Kinds differ in their messages.
   if (!refusal_.empty()) return absl::Substitute(refusal_, label);
   // DefaultMetaV1FieldSelectorConversion.
   return absl::StrCat("\"", label,

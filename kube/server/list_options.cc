@@ -1,3 +1,9 @@
+// Decodes and checks the parameters of a list or watch in apiserver's order: what cannot be decoded
+// is a 400 and ends the reading, what does not fit together is collected into one 422. Defaults are
+// set between the two, as there: a watch from "" or "0" counts as one with sendInitialEvents, if
+// the server has that feature. Whether the objects can be selected by the given fields is not known
+// here.
+
 #include "kube/server/list_options.h"
 
 #include <algorithm>
@@ -29,6 +35,7 @@ absl::Status ReadInt(const base::HttpRequest& request, absl::string_view name,
   const std::string* text = Find(request, name);
   if (text == nullptr) return absl::OkStatus();
   int64_t n = 0;
+  // Abseil takes blanks around a number, Go does not.
   if (absl::SimpleAtoi(*text, &n) && text->find(' ') == std::string::npos) {
     out = n;
     return absl::OkStatus();
@@ -138,6 +145,7 @@ absl::StatusOr<ListOptions> ListOptions::Read(const base::HttpRequest& request,
     options.send_initial_events = QueryFlag(request, kInitialEvents);
   }
   MatchText match{std::string(request.Query(kMatch))};
+  // It precedes the validation: the defaults have to fit, too.
   if (rules.watch_list) SetDefaults(options, match);
   FieldErrors errors;
   if (options.watch) {

@@ -1,3 +1,9 @@
+// Does to metadata what apiserver does before an object is stored. On creation: parts of a wrong
+// type are refused, unknown and empty ones dropped, identity set. On update: what only the server
+// writes is taken over from the stored object, the generation raised if what it follows has
+// changed. Deletion sets the timestamp, and finalizers keep the object. The functions are pure but
+// for uid and name suffix, which are random; storing is the caller's business.
+
 #include "kube/server/metadata_rules.h"
 
 #include <algorithm>
@@ -205,6 +211,7 @@ absl::Status NormalizeMetadata(const ObjectRules& rules, kube::Object& object) {
   }
   json::Value metadata = found == nullptr ? json::Value::Object() : *found;
   RETURN_IF_ERROR(CheckTypes(rules, metadata));
+  // It comes before empty parts are dropped, which looks at the whole map only.
   NullsToEmpty(metadata, "labels");
   NullsToEmpty(metadata, "annotations");
   std::vector<std::string> dropped;
@@ -226,6 +233,7 @@ void GenerateName(kube::Object& object) {
 }
 
 void SetNewIdentity(const ObjectRules& rules, kube::Object& object, absl::Time now) {
+  // What a client sends of these is ignored without an error.
   for (absl::string_view field : kServerOwned) object.Erase({"metadata", field});
   object.Set({"metadata", "uid"}, base::NewUuid());
   object.Set({"metadata", "creationTimestamp"}, kube::FormatTime(now));
@@ -248,6 +256,7 @@ void KeepServerMetadata(const kube::Object& old_object, kube::Object& object) {
       object.Set({"metadata", field}, *kept);
     }
   }
+  // The version was compared before; the store sets the next one.
   object.Set({"metadata", "resourceVersion"}, old_object.resource_version());
 }
 
@@ -310,6 +319,7 @@ void ValidateMetadataUpdate(const kube::Object& old_object, const kube::Object& 
     errors.Invalid("metadata.deletionTimestamp", deleted,
                    "field is immutable; may only be changed via deletion");
   }
+  // While an object is being deleted, finalizers can only be removed.
   if (!old_object.IsDeleting()) return;
   std::vector<std::string> added;
   for (const json::Value& finalizer : object.metadata()["finalizers"].items()) {

@@ -1,3 +1,9 @@
+// Reads the Accept header and decides in which form an answer is written; reads request bodies by
+// their content type. Clauses are sorted by q, wildcards behind names, otherwise in the order of
+// the header, and the first one that the server can write wins. The views of the clauses point into
+// the header, so nothing is allocated for usual requests. A client that accepts only protobuf gets
+// 406: only bodies of requests may be protobuf.
+
 #include "kube/server/negotiation.h"
 
 #include <algorithm>
@@ -183,6 +189,7 @@ base::HttpResponse ErrorAnswer(const absl::Status& status) {
   if (error.code == 429 || error.details["retryAfterSeconds"].AsInt() > 0) {
     const int64_t seconds = error.details["retryAfterSeconds"].AsInt(1);
     response.headers.emplace_back("Retry-After", absl::StrCat(seconds));
+    // Clients read the time from the header or from the details; both have it.
     if (!error.details.is_object()) error.details = json::Value::Object();
     error.details.Set("retryAfterSeconds", seconds);
   }

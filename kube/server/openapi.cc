@@ -1,3 +1,9 @@
+// Writes OpenAPI documents, version 3 and from the same contents version 2, as far as clients use
+// them: kubectl looks for the kinds, for fieldValidation, and for schemas. They are made by the
+// caller when the contents change; the answers here only choose, hash and redirect. A document of
+// version 3 whose hash is in its URL may be cached for ever, because a change gives it another URL;
+// a request with an old hash is redirected to the present one.
+
 #include "kube/server/openapi.h"
 
 #include <algorithm>
@@ -174,6 +180,7 @@ json::Value SchemaInV2(const json::Value& schema) {
 
 // Returns the hash of a document as the index has it.
 std::string HashOf(absl::string_view document) {
+  // The ETag has quotes around the hash.
   const std::string etag = EtagOf(document);
   return etag.substr(1, etag.size() - 2);
 }

@@ -1,3 +1,9 @@
+// Reads a write as far as that is possible without the store: parameters, the type and identity of
+// the body, the kind of a patch, options and preconditions of a deletion. The checks come in
+// apiserver's order, so that a request with several mistakes gets the same answer as there. Patched
+// applies a patch to a given state of the object and stores nothing: a caller that meets a conflict
+// calls it again with the newer state.
+
 #include "kube/server/write_request.h"
 
 #include <algorithm>
@@ -43,6 +49,7 @@ absl::StatusOr<WriteParameters> ReadWriteParameters(const base::HttpRequest& req
 
 absl::Status MatchPath(bool namespaced, const kube::ObjectKey& path, kube::Object& object) {
   if (namespaced) {
+    // The body may leave out what the path says.
     if (object.ns().empty()) object.Set({"metadata", "namespace"}, path.ns);
     if (object.ns() != path.ns) {
       return BadRequest(
@@ -117,6 +124,7 @@ absl::StatusOr<kube::Object> Patched(const kube::Object& current, const PatchReq
       return kube::Object(kube::ApplyMergePatch(current.root(), request.patch));
     case PatchRequest::Type::kJson: {
       auto patched = kube::ApplyJsonPatch(current.root(), request.patch);
+      // A test of the patch that fails, or a path that is absent: upstream does not say which.
       if (!patched.ok()) return ToStatus({422, "Invalid", kUnprocessable, json::Value::Object()});
       return kube::Object(*std::move(patched));
     }
@@ -146,6 +154,7 @@ absl::StatusOr<DeleteRequest> ReadDelete(const base::HttpRequest& request) {
   DeleteRequest out;
   out.propagation = options["propagationPolicy"].ToString();
   if (out.propagation.empty()) out.propagation = std::string(request.Query("propagationPolicy"));
+  // The older, deprecated form of the same option.
   if (options["orphanDependents"].is_bool()) {
     out.propagation = options["orphanDependents"].AsBool() ? "Orphan" : "Background";
   }

@@ -1,3 +1,9 @@
+// Prints objects as rows of tables. A printer knows the columns of one kind and is immutable; there
+// are those of built-in kinds (builtin_columns.h), of custom kinds (by their definition's
+// JSONPaths), one for kinds without columns, and one that adds a column to another one. A cell that
+// cannot be computed is null, never an error, so one malformed object does not hide the list. Ages
+// are computed from this machine's clock when the answer is written.
+
 #include "kube/server/tables/table_output.h"
 
 #include <algorithm>
@@ -66,6 +72,7 @@ class CustomPrinter : public TablePrinter {
     columns_.push_back(NameColumn());
     for (const PrinterColumn& c : columns) {
       auto path = kube::JsonPath::Parse(absl::StrCat("{", c.json_path, "}"));
+      // A definition with such a path was accepted by the server that stores it.
       if (!path.ok()) continue;
       columns_.push_back({c.name, c.type, c.priority, c.format, DescriptionOf(c)});
       paths_.push_back(*std::move(path));
@@ -103,6 +110,7 @@ class CustomPrinter : public TablePrinter {
 
   static json::Value IntegerCell(const json::Value& v) {
     if (!v.is_number() || v.is_int()) return v.is_int() ? v : json::Value();
+    // A double beyond int64 has no integer to be converted to.
     return static_cast<int64_t>(std::clamp(v.AsDouble(), -9e18, 9e18));
   }
 
@@ -230,6 +238,7 @@ json::Value PartialMetadataOf(const kube::Object& object, absl::string_view vers
 
 std::string HumanDuration(absl::Duration d) {
   const int64_t seconds = absl::ToInt64Seconds(d);
+  // Clocks may differ by a second.
   if (seconds < -1) return "<invalid>";
   if (seconds < 0) return "0s";
   if (seconds < 60 * 2) return absl::StrCat(seconds, "s");

@@ -1,3 +1,9 @@
+// Decodes the protobuf of built-in kinds into JSON with the tables of wire_schema.h. Only the wire
+// format is known here: tags, varints, fixed and length-delimited values. Fields that the tables do
+// not have are skipped. Zero values are left out unless the table says that Go writes them. The
+// bytes are from clients: every length is compared with what is left, nesting is limited, and all
+// errors are the same 400.
+
 #include "kube/server/wire/protobuf_body.h"
 
 #include <cstring>
@@ -200,6 +206,7 @@ absl::Status ReadEntry(const Piece& piece, const WireField& field, int depth, js
 absl::Status ReadField(const Piece& piece, const WireField& field, int depth, json::Value& out) {
   const bool varint = field.type == 'i' || field.type == 'b' || field.type == 'd';
   if (field.shape == WireField::Shape::kMap) return ReadEntry(piece, field, depth, out);
+  // A scalar that is sent as bytes, or the reverse, would be read as zero or "".
   if (piece.delimited == varint) return Malformed();
   ASSIGN_OR_RETURN(json::Value value, ReadOne(piece, field, depth));
   if (field.shape == WireField::Shape::kList) {

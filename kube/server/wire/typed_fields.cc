@@ -1,3 +1,9 @@
+// Walks an object along the table of its kind and rebuilds it as Go's decoder and encoder together
+// would leave it. Unknown fields are dropped and their paths collected; the first wrong type ends
+// the decoding with Go's message. Values that Go would not write (nulls, empty lists and maps, zero
+// values of optional fields) are removed, so that an object that a client sends equals the one that
+// a Go server would have stored. Metadata of the object itself is left to NormalizeMetadata.
+
 #include "kube/server/wire/typed_fields.h"
 
 #include <cmath>
@@ -46,6 +52,7 @@ class Decoder {
         continue;
       }
       if (member.value.is_null()) continue;
+      // It is set before each field, since nested messages change it.
       owner_ = &message;
       ASSIGN_OR_RETURN(json::Value decoded, Field(member.value, *field, member_path));
       if (!LeftOut(decoded, *field)) out.Set(member.name(), std::move(decoded));
@@ -106,6 +113,7 @@ class Decoder {
     if (!v.is_object()) return WrongType(v, path, "map[string]");
     json::Value out = json::Value::Object();
     for (const json::Member& member : v.members()) {
+      // Go decodes a null in a map of strings as "".
       if (member.value.is_null() && field.type == 's') {
         out.Set(member.name(), "");
         continue;

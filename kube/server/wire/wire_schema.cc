@@ -1,3 +1,10 @@
+// Reads the tables of built-in types, whose notation the header describes, into messages that refer
+// to one another by pointer. A message may be mentioned before it is described, so Get makes an
+// empty one that is filled later; one that is never described has no fields. The tables are
+// constants of this program: they are read once, at the first use, by whichever thread is the
+// first, and never freed. Malformed entries are not reported: the tables are a part of this
+// program.
+
 #include "kube/server/wire/wire_schema.h"
 
 #include <utility>
@@ -13,6 +20,7 @@ namespace {
 
 // Returns "rbac" for "rbac.authorization.k8s.io".
 std::string PackageOf(const kube::Gvk& gvk) {
+  // It is sent under the group of the resource that is deleted.
   if (gvk.kind == "DeleteOptions") return "meta";
   if (gvk.group.empty()) return "core";
   if (gvk.group == "autoscaling" && gvk.version == "v1") return "autoscalingv1";
@@ -22,6 +30,7 @@ std::string PackageOf(const kube::Gvk& gvk) {
 // Reads what follows a field's name.
 std::shared_ptr<const MergeMark> MarkOf(absl::string_view text) {
   auto mark = std::make_shared<MergeMark>();
+  // They stand at the end, "!" and "=" at the beginning.
   for (const char* c : {"?", "+"}) {
     if (!absl::ConsumeSuffix(&text, c)) continue;
     (*c == '?' ? mark->implied_null : mark->implied_object) = true;
