@@ -1,3 +1,14 @@
+// Walks a Lua value and builds JSON, reusing the JSON of the arguments where the script has changed
+// nothing. Each step returns a Piece: either a pointer to a value of the arguments that is the
+// same, or "made", and then the value is in made_ until the caller takes it. An object is put
+// together from the members that differ (fields_) and the addresses of those that are still there
+// (seen_); both are stacks shared by all levels, and each level works on its end of them.
+//
+// Everything lies in members of the encoder and nothing in local variables that own memory, because
+// a Lua error may leave these functions without running destructors: Clear and the next Encode drop
+// what it has left behind. Time and memory are charged before they are used, so a script cannot
+// make a result that is much larger than its budget.
+
 #include "lua/internal/encoder.h"
 
 #include <algorithm>
@@ -76,6 +87,8 @@ void Encoder::Encode(lua_State* state, int index) {
     default:
       break;
   }
+  // A script's empty table, whose shape nothing determines, is an array at the top, and is left out
+  // elsewhere.
   const Piece piece = EncodeValue(state, index, nullptr);
   if (piece.left_out) {
     result_ = Value(json::Value::Array());
@@ -149,6 +162,8 @@ Encoder::Piece Encoder::EncodeNumber(lua_State* state, double number, const json
   }
   if (!std::isfinite(number)) Raise(state, "unsupported value: not a finite number");
   if (number != std::floor(number)) return Made(number);
+  // Lua has doubles only: from 2^53 on, the integer that an argument had is looked up by the double
+  // that it became.
   if (std::fabs(number) >= static_cast<double>(kMaxExact)) {
     const bool in_member = !path_.empty() && path_.back().is_member;
     const int64_t* exact =
@@ -161,6 +176,7 @@ Encoder::Piece Encoder::EncodeNumber(lua_State* state, double number, const json
 
 void Encoder::Enter(lua_State* state, const void* table) {
   for (const Step& step : path_) {
+    // The path is as long as the result is deep, which max_depth limits, so searching it is cheap.
     if (step.table == table) Raise(state, "cannot encode recursively nested tables to JSON");
   }
   if (static_cast<int>(path_.size()) >= host_.meter().budget().max_depth) {
@@ -201,6 +217,7 @@ Encoder::Piece Encoder::EncodeTouched(lua_State* state, int index, const Sources
     Raise(state, "cannot encode mixed or invalid key types");
   }
   if (keys.strings != 0) return EncodeObject(state, index, source);
+  // Keys 1 to n without a gap make an array.
   if (!keys.only_indexes || keys.largest != static_cast<double>(keys.numbers)) {
     Raise(state, "cannot encode sparse array");
   }
@@ -224,6 +241,7 @@ Encoder::Keys Encoder::CountKeys(lua_State* state, int index) {
         keys.largest = std::max(keys.largest, number);
         break;
       }
+      // The hidden key of the source; scripts cannot make such a key.
       case LUA_TLIGHTUSERDATA:
         break;
       default:
@@ -324,6 +342,7 @@ Encoder::Piece Encoder::EncodeArray(lua_State* state, int index, const json::Val
   path_.back().is_member = false;
   size_t at = 0;  // Index in `items`.
   for (int i = 1; i <= size; ++i, ++at) {
+    // Nulls of an argument's array were never visible to the script.
     while (at < items.size() && items[at].is_null()) ++at;
     const json::Value* before = at < items.size() ? &items[at] : nullptr;
     lua_rawgeti(state, index, i);

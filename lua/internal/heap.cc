@@ -1,3 +1,11 @@
+// An allocator for one Lua state. Blocks of up to 1 KiB are cut from slabs and kept, once freed, in
+// a list for each size (multiples of 16 bytes, kGrain), never returned to the machine before the
+// heap ends; larger ones are from malloc and linked into a ring, so that the destructor finds them.
+// Blocks have no headers in slabs: Lua passes the size of a block whenever it frees or resizes it.
+// A failed allocation returns nullptr and leaves the old block as it is, which Lua turns into an
+// error of the script. The bounds on memory are not enforced here but by the meter, which reads the
+// counters.
+
 #include "lua/internal/heap.h"
 
 #include <algorithm>
@@ -16,6 +24,7 @@ Heap::~Heap() {
 }
 
 void* Heap::Resize(void* block, size_t old_size, size_t new_size) {
+  // Lua passes the type of the new object instead of a size then.
   if (block == nullptr) old_size = 0;
   if (new_size == 0) {
     if (block != nullptr) Give(block, old_size);
@@ -28,6 +37,7 @@ void* Heap::Resize(void* block, size_t old_size, size_t new_size) {
   } else if (old_size > kSmall && new_size > kSmall) {
     resized = ResizeLarge(block, old_size, new_size);
   } else if ((old_size + kGrain - 1) / kGrain != (new_size + kGrain - 1) / kGrain) {
+    // The block gets another size class; within its own one it would stay where it is.
     resized = Take(new_size);
     if (resized != nullptr) {
       std::memcpy(resized, block, std::min(old_size, new_size));

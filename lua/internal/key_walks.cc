@@ -1,3 +1,10 @@
+// `next` and `pairs` visit keys in a fixed order, which Lua's tables do not have. A walk is a
+// sorted list of a table's keys with the place of the last visited one; the walks of up to eight
+// tables are kept in the registry, so that a loop with `next` sorts once and not at each step. A
+// walk whose place is not the given key is made again from the table as it is now. When there are
+// too many walks all are forgotten, which costs another sorting and nothing else. Everything is
+// dropped at the end of a run.
+
 #include "lua/internal/key_walks.h"
 
 #include "lua/internal/key_order.h"
@@ -22,6 +29,7 @@ void PushWalks(lua_State* state) {
     if (count < kMaxWalks) return;
   }
   lua_pop(state, 1);
+  // The registry keeps this table beyond the call, so the state has to be cleaned after the run.
   State::Of(state).NoteWrittenLibrary();
   lua_newtable(state);
   lua_pushvalue(state, -1);

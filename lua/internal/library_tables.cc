@@ -1,3 +1,10 @@
+// Builds what scripts see, once for each state: the functions of libraries lie in tables that no
+// script can reach, and scripts get empty stand-ins that find them by metatable. After a run it is
+// enough to empty the stand-ins; LibraryTablesArePristine then verifies that nothing of one script
+// is left for the next one. The order in MakeLibraryTables matters: LuaJIT's libraries are opened
+// to take functions from them, and removed at the end, so that no unbounded or unsafe function
+// stays reachable.
+
 #include "lua/internal/library_tables.h"
 
 #include "absl/strings/match.h"
@@ -107,6 +114,8 @@ void AddSourceFunctions(lua_State* state, const Library& library) {
 int MakeStringMetatable(lua_State* state) {
   lua_pushliteral(state, "");
   lua_createtable(state, 0, 1);
+  // Methods of strings (`s:upper()`) are found in the stand-in of `string`, the first one in the
+  // list.
   lua_rawgeti(state, kLibraries, 1);
   lua_setfield(state, -2, "__index");
   lua_pushvalue(state, -1);

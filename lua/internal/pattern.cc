@@ -1,3 +1,12 @@
+// A backtracking matcher, a port of the one in Lua 5.1's lstrlib.c with the same structure:
+// MatchItems goes along the pattern, and each item that can match in several ways tries the rest of
+// the pattern by a recursive call for each of them. Two things are added: every comparison is
+// counted, so that a match that takes too long ends (failed_ without error_), and nothing is read
+// beyond the end of the pattern or the subject, whatever a script gives.
+//
+// The size of a capture that is no length is negative: kUnclosed or kPosition. The matcher owns no
+// memory, so a Lua error may leave it anywhere.
+
 #include "lua/internal/pattern.h"
 
 #include <algorithm>
@@ -143,6 +152,7 @@ const char* PatternMatcher::Match(const char* s, const char* p) {
 const char* PatternMatcher::MatchItems(const char* s, const char* p) {
   bool done = false;
   while (!done) {
+    // failed_ has to end all levels of the recursion, not only the innermost.
     if (failed_ || !Step()) return nullptr;
     if (p == pattern_end_) return s;
     const char* end = nullptr;
@@ -316,6 +326,7 @@ const char* PatternMatcher::MaxExpand(const char* s, const char* p, const char* 
     if (!Step()) return nullptr;
   }
   for (; count >= 0; --count) {
+    // The longest repetition is tried first, then shorter ones.
     const char* end = Match(s + count, rest + 1);
     if (end != nullptr || failed_) return end;
   }

@@ -1,3 +1,10 @@
+// Reads a script's tokens without parsing its grammar, and so only claims what holds whatever the
+// grammar says: three passes over the tokens collect first who gets values, then which variables
+// are modules (`local kube = require("kube")`), then which members of modules are used. A variable
+// counts as a module only if every assignment to its name in the whole text is that module; scopes
+// are not followed. A missed fact costs a warning of `check`, a wrong one would be a false alarm,
+// so in doubt nothing is reported.
+
 #include "lua/internal/source_facts.h"
 
 #include <algorithm>
@@ -96,6 +103,7 @@ class SourceReader {
   }
 
   void NoteMember(size_t i) {
+    // What follows is "module.member" or "module:member".
     if (!IsVariable(i) || !(Is(i + 1, ".") || Is(i + 1, ":")) || !IsName(i + 2)) return;
     if (Is(i + 3, "=")) return;
     const absl::string_view module = ModuleIn(tokens_[i].text);

@@ -1,3 +1,13 @@
+// Gives JSON to a script lazily. A table of an object begins empty, with a metatable whose
+// functions look members up in the JSON behind it (sources_, found by a hidden key in the table). A
+// member that is an object or array, or is assigned to, is taken over into the table and noted as
+// taken, because the script may change it from then on. Fill takes over the rest and removes the
+// metatable: then the table alone counts. The JSON must not move while a run lasts, since sources
+// point to it; kept_ is a list whose elements stay where they are.
+//
+// What is read is charged to the meter. A Lua error may leave any function here; Clear after the
+// run drops everything.
+
 #include "lua/internal/sources.h"
 
 #include <cmath>
@@ -37,6 +47,7 @@ int FindMember(lua_State* state, const json::Value& object) {
   const char* text = lua_tolstring(state, 2, &size);
   const json::Value* value = object.Find({text, size});
   if (value == nullptr) return -1;
+  // A member's number follows from its address, which saves a second search.
   const json::Member* first = object.members().data();
   const auto* start = reinterpret_cast<const char*>(&first->value);
   const auto offset = reinterpret_cast<const char*>(value) - start;
@@ -94,6 +105,8 @@ void Sources::PushMember(lua_State* state, const json::Value& value, absl::strin
 void Sources::NoteNumber(const json::Value& value, absl::string_view name) {
   const double number = value.AsDouble();
   if (std::fabs(number) < static_cast<double>(kMaxExact)) return;
+  // Two different integers can become one double; then the name of the member may tell which is
+  // meant.
   const Exact exact{value.type(), value.is_int() ? value.AsInt() : 0, false};
   for (const absl::string_view key : {absl::string_view(), name}) {
     const auto [it, added] = exact_.try_emplace({absl::bit_cast<uint64_t>(number), key}, exact);
@@ -146,6 +159,7 @@ int Sources::PlaceOf(lua_State* state, int index) const {
   lua_rawget(state, index);
   const auto number = reinterpret_cast<size_t>(lua_touserdata(state, -1));
   lua_pop(state, 1);
+  // A null pointer (no key) gives -1, too.
   return number > sources_.size() ? -1 : static_cast<int>(number) - 1;
 }
 
@@ -197,6 +211,7 @@ void Sources::PushUntaken(lua_State* state) {
     PushMember(state, member.value, member.name());
     lua_rawset(state, 1);
     sources_[place].touched = true;
+    // sources_ may have grown in PushMember: no reference into it is kept across that call.
     sources_[place].taken |= uint64_t{1} << number;
   }
   lua_pushvalue(state, 2);

@@ -1,3 +1,8 @@
+// Splits a script into names, numbers, texts and symbols, as LuaJIT's lexer does for scripts that
+// compile; comments and blanks are skipped. It never fails: a text or comment that does not end
+// takes the rest of the script. Tokens are views of the given text. Lines and columns (in bytes)
+// count from 1.
+
 #include "lua/internal/tokens.h"
 
 #include <algorithm>
@@ -77,6 +82,7 @@ class Tokenizer {
 
   void TakeQuoted() {
     size_t end = 1;
+    // A backslash takes the next byte along, so an escaped quote does not end the text.
     while (end < rest_.size() && rest_[end] != rest_[0]) end += rest_[end] == '\\' ? 2 : 1;
     if (end >= rest_.size()) return Skip(rest_.size());
     Take(Token::Kind::kString, end + 1, 1, 1);
@@ -97,6 +103,7 @@ class Tokenizer {
 
   void TakeBracketed(size_t opening) {
     const size_t size = BracketedSize(rest_, opening);
+    // The closing bracket is missing.
     if (size < 2 * opening) return Skip(size);
     Take(Token::Kind::kString, size, opening, opening);
   }
