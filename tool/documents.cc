@@ -1,3 +1,9 @@
+// Splits files into documents before parsing them, so that a document that is not YAML does not
+// hide the others, and so that each one keeps its own text and the line where it begins. A JSON
+// text is one document, whatever its lines look like. Lists of objects become their items, all of
+// which share the text of the list. Files in directories are sorted by name, since the order of a
+// directory is arbitrary and users compare outputs. Standard input can be read once.
+
 #include "tool/documents.h"
 
 #include <algorithm>
@@ -44,6 +50,8 @@ bool LooksLikeJson(absl::string_view text) {
 absl::StatusOr<std::vector<json::Value>> ParseOne(const DocumentText& part) {
   auto values = yaml::ParseAll(part.text);
   if (values.ok() || part.line == 1) return values;
+  // It is parsed again, below as many empty lines as stand before it, so that the error has the
+  // file's line number.
   return yaml::ParseAll(absl::StrCat(std::string(part.line - 1, '\n'), part.text));
 }
 
@@ -126,6 +134,7 @@ std::vector<DocumentText> SplitDocuments(absl::string_view text) {
   int begin_line = 1, line = 1;
   for (size_t at = 0; at < text.size(); ++line) {
     const size_t end = std::min(text.find('\n', at), text.size());
+    // A separator at the very beginning opens the first document and ends none.
     if (at > begin && IsSeparator(text.substr(at, end - at))) {
       add(begin, at, begin_line);
       begin = at;

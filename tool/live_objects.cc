@@ -1,3 +1,9 @@
+// Connects to a server for command-line programs. Connect asks /version first with a short
+// deadline, because a server that accepts connections and says nothing would make each of the many
+// requests of discovery wait for its own; then it runs discovery once. Nothing is retried, cached
+// beyond the process, or written. A type is looked up as kubectl does it: by plural, kind or short
+// name, in the group's preferred version.
+
 #include "tool/live_objects.h"
 
 #include <algorithm>
@@ -51,6 +57,7 @@ absl::StatusOr<kube::Resource> FindResource(const kube::Discovery& discovery,
   const kube::ApiResource* best = nullptr;
   for (const kube::ApiResource& found : discovery.resources) {
     if (!IsCalled(found, name) || !IsIn(found, where) || !found.HasVerbs({"get"})) continue;
+    // The first group of the server's list counts, and in it the preferred version.
     if (best == nullptr || (found.preferred && !best->preferred)) best = &found;
   }
   if (best == nullptr) {

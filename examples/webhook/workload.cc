@@ -1,3 +1,10 @@
+// The answers of an interpreter webhook for a kind of its own. Each function is pure: it reads the
+// request and returns the response, keeps nothing, and may be called by any number of threads.
+// Changes of an object are JSON patches (RFC 6902), which Karmada applies; an answer without a
+// patch leaves the object as it is. The request comes from Karmada, but the object in it from a
+// user: what it lacks has the default of its API, and what is malformed is an error that names the
+// field.
+
 #include "examples/webhook/workload.h"
 
 #include <optional>
@@ -50,6 +57,7 @@ absl::StatusOr<json::Value> RequestsOf(const json::Value& pod) {
   json::Value sum = json::Value::Object();
   for (const json::Value& container : pod["containers"].items()) {
     for (const json::Member& request : container.Get({"resources", "requests"}).members()) {
+      // Quantities are added as such: "100m" and "0.1" are texts of the same amount.
       ASSIGN_OR_RETURN(kube::Quantity total,
                        kube::Quantity::Parse(sum[request.name()].AsString("0")));
       ASSIGN_OR_RETURN(const kube::Quantity more,
@@ -104,6 +112,7 @@ absl::StatusOr<json::Value> ReviseReplica(const json::Value& request) {
 absl::StatusOr<json::Value> Retain(const json::Value& request) {
   const json::Value& paused = request["observedObject"].Get({"spec", "paused"});
   if (paused == SpecOf(request)["paused"]) return Unchanged();
+  // A member that has removed the field keeps it removed: see below.
   if (!paused.is_null()) return Setting("/spec/paused", paused);
   return PatchWith(json::Value::Object({{"op", "remove"}, {"path", "/spec/paused"}}));
 }
