@@ -1,5 +1,5 @@
-// Clusters that a policy names and that do not exist: a misspelt name is one that no object goes
-// to.
+// Clusters that a policy names and that do not exist: a misspelt name is one that no object
+// reaches.
 #ifndef API_ABSENT_CLUSTERS_H_
 #define API_ABSENT_CLUSTERS_H_
 
@@ -12,7 +12,7 @@
 
 namespace api {
 
-// Returns a sentence for each name in the placement of a policy of either scope that is no
+// Returns a sentence for each name in the placement of a policy of either scope that is not a
 // cluster's, each name once: "there is no cluster m9, which
 // spec.placement.clusterAffinity.clusterNames names". Names that are to be left out do not count.
 std::vector<std::string> AbsentClusters(const kube::Object& policy,

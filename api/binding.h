@@ -125,7 +125,7 @@ class BindingView {
   // Returns the clusters whose Work must be removed before other Works are written.
   std::set<std::string> ClustersPurgedAtOnce() const;
 
-  // Returns when somebody asked last for the binding to be scheduled anew; "" stands for never.
+  // Returns when a new scheduling of the binding was last asked for; "" stands for never.
   absl::string_view RescheduleTriggeredAt() const {
     return spec()["rescheduleTriggeredAt"].AsString();
   }
@@ -147,7 +147,7 @@ class BindingView {
   const kube::Object& object_;
 };
 
-// Sets spec.rescheduleTriggeredAt, so that the scheduler places the binding anew if it has last
+// Sets spec.rescheduleTriggeredAt, so that the scheduler places the binding again if it has last
 // done so earlier. `time` is in the form of Kubernetes' times.
 void SetRescheduleTriggeredAt(kube::Object& binding, absl::string_view time);
 

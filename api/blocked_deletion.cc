@@ -88,7 +88,7 @@ std::string ClusterWaitsForWorks(const kube::Object& cluster, const BlockedDelet
                         "It has no Works; status.conditions of the namespace say what is left.");
   }
   return absl::StrCat(start, "That still has ", Listed("Work", works),
-                      ". A Work goes when its objects have been deleted in the cluster: its "
+                      ". A Work is removed when its objects have been deleted in the cluster: its "
                       "condition Applied and its events say what is in the way.");
 }
 

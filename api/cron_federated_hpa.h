@@ -101,7 +101,7 @@ void SetNextExecutionTime(json::Value& history, std::optional<absl::Time> time);
 // Puts the execution before those of its kind, and drops what is above the rule's limit.
 void AddExecution(json::Value& history, const CronRule& rule, const CronExecution& execution);
 
-// Sets status.executionHistories; an empty list is no field.
+// Sets status.executionHistories; an empty list removes the field.
 void SetExecutionHistories(kube::Object& object, json::Value histories);
 
 // Sets spec.minReplicas and spec.maxReplicas of a FederatedHPA to what the rule has.

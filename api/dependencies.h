@@ -36,7 +36,7 @@ struct DependentReference {
 // Null gives an empty list.
 std::vector<DependentReference> DependenciesFromJson(const json::Value& list);
 
-// Returns what the annotation of a binding records; nothing when it has none, or one that is no
+// Returns what the annotation of a binding records; nothing when it has none, or one that is not a
 // list.
 std::vector<DependentReference> RecordedDependencies(const kube::Object& binding);
 

@@ -43,7 +43,7 @@ class MultiClusterServiceView {
 };
 
 // Returns the MultiClusterService that a Work is made for by its labels: the Work that carries it,
-// or one that carries an EndpointSlice. An empty key when it has not got both of them.
+// or one that carries an EndpointSlice. An empty key unless it has both of them.
 kube::ObjectKey MultiClusterServiceOf(const kube::Object& work);
 // Returns these two labels.
 json::Value MultiClusterServiceLabels(const kube::ObjectKey& service);

@@ -2,7 +2,7 @@
 //
 // A template reaches its clusters in two steps: the detector lets its present state pass, which it
 // may refuse or put off (a quota, a missing override, a lazy policy), and the binding's loop makes
-// manifests of it. The second one happens for many reasons that are no edit of the template: a
+// manifests of it. The second one happens for many reasons other than an edit of the template: a
 // start, an override policy, a failover. So that it never makes manifests of a state that has not
 // passed, the detector records on the binding which state that was last.
 #ifndef API_PASSED_TEMPLATE_H_

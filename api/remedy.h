@@ -35,7 +35,7 @@ class RemedyView {
   const kube::Object& object_;
 };
 
-// Sets status.remedyActions of a Cluster; none are no field.
+// Sets status.remedyActions of a Cluster; without actions the field is removed.
 void SetRemedyActions(kube::Object& cluster, const std::set<std::string>& actions);
 
 }  // namespace api

@@ -1,4 +1,4 @@
-// Drift in a member that comes back each time it has been put back: what the event says.
+// Drift in a member that appears again each time it has been put right: what the event says.
 #ifndef API_REPEATED_DRIFT_H_
 #define API_REPEATED_DRIFT_H_
 

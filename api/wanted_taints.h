@@ -16,7 +16,7 @@ namespace api {
 // Returns the cluster's taints as the policies want them, or nullopt when they are so already. The
 // policies are applied from the oldest to the newest (those of one second by name); each first adds
 // its taints and then removes them, if its conditions match. New taints get `now` as timeAdded; a
-// taint that is there keeps its place, value and timeAdded unless it goes for good.
+// taint that is there keeps its place, value and timeAdded unless it is removed for good.
 std::optional<std::vector<Taint>> WantedTaints(const ClusterView& cluster,
                                                std::vector<kube::ObjectPtr> policies,
                                                absl::Time now);

@@ -42,7 +42,7 @@ class FeatureGates {
   // Returns the gate's name, as in --feature-gates.
   static absl::string_view NameOf(Gate gate);
   // Parses "A=true,B=false". AllAlpha and AllBeta switch whole stages; a gate named itself wins
-  // over them, in whatever order they come. kInvalidArgument names an unknown gate or value.
+  // over them, in whatever order they are written. kInvalidArgument names an unknown gate or value.
   absl::Status Set(absl::string_view text);
   // Returns one line per gate for --help: "Failover=true|false (BETA - default=false)".
   static std::string Describe();

@@ -112,7 +112,7 @@ struct Options {
   ClusterMonitoring clusters;
   // After this time an eviction task without a grace period of its own ends.
   absl::Duration graceful_eviction_timeout = absl::Minutes(10);
-  // After this time FederatedResourceQuotas are added up anew.
+  // After this time FederatedResourceQuotas are added up again.
   absl::Duration quota_sync_period = absl::Minutes(5);
   // After this time every object is handed to its controllers again; 0: never.
   absl::Duration resync_period;

@@ -85,7 +85,7 @@ std::vector<std::string> WarningsOf(const PermissionFlags& flags) {
     if (known == std::end(kWellKnown) || known->group == group || !is_kubernetes) continue;
     warnings.push_back(
         absl::StrCat(kKinds, " ", kind,
-                     " names no resource of Kubernetes, so the role does not allow what it "
+                     " does not name a resource of Kubernetes, so the role does not allow what it "
                      "is for: ",
                      Written(known->plural, known->group), " is probably meant"));
   }

@@ -12,7 +12,7 @@ struct BuildStamp {
   const char* date;  // Of the commit: "2026-11-24T17:11:21Z"
 };
 
-// Programs have a definition that the build makes anew with each commit (cmake/Version.cmake).
+// Programs have a definition that the build makes again with each commit (cmake/Version.cmake).
 // Tests have one that knows only the version in CMakeLists.txt.
 BuildStamp Stamp();
 

@@ -119,7 +119,7 @@ void AddClusterFlags(CLI::App& app, Options& o) {
   AddDuration(app, "--cluster-startup-grace-period", c.startup_grace_period,
               "the same while the cluster never reported");
   AddDuration(app, "--cluster-cache-sync-timeout", c.cache_sync_timeout,
-              "how long informers may take to sync, while no page of a list comes");
+              "how long informers may take to sync while no page of a list arrives");
   AddValue(app, "--cluster-memory-mib", c.memory_mib,
            "MiB that the cached objects of one member cluster may take; 0: three quarters of the "
            "memory limit, or 1024 without one");
