@@ -1,4 +1,5 @@
-// The writes that are due on a plane of upstream's because this program mends what that leaves.
+// The writes that are due on a control plane that upstream has run, because this program repairs
+// what upstream leaves wrong.
 #ifndef CMD_CONTROLLER_MANAGER_EXPECTED_MENDS_H_
 #define CMD_CONTROLLER_MANAGER_EXPECTED_MENDS_H_
 

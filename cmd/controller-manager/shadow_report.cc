@@ -89,7 +89,7 @@ std::vector<std::string> Remarks(const kube::Shadow::Numbers& numbers,
   }
   if (numbers.mends > 0) {
     remarks.push_back(absl::StrCat(Counted(numbers.mends, "write", "writes"),
-                                   " would mend what the leader leaves"));
+                                   " would repair what the leader leaves broken"));
   }
   if (numbers.held > numbers.held_long) {
     remarks.push_back(absl::StrCat(

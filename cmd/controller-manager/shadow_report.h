@@ -47,8 +47,8 @@ int ExitCodeOf(ShadowResult::Verdict verdict);
 absl::string_view NameOf(ShadowResult::Verdict verdict);  // "same", "different", "undecided"
 
 // `is_down` returns whether the control plane shows that a cluster does not answer the leader
-// either: writes there that have no answer are no reason to wait. With `is_over` the shadow waits
-// no longer: what differs counts, although other things are not known.
+// either: writes there that have no answer do not make it wait. With `is_over` the shadow waits no
+// longer: what differs counts, although other things are not known.
 ShadowResult ResultOf(const kube::Shadow::Numbers& numbers, const kube::Shadow::Failing& failing,
                       const std::function<bool(const std::string& cluster)>& is_down,
                       bool is_over = false);

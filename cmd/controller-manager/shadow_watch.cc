@@ -1,13 +1,14 @@
 // There is at most one round at a time. The first one begins at the start, so that its end says
-// that every object has been looked at; each other one when a write has been held long enough. It
-// ends when the loops have had time for what they put off, and their queues are empty but for what
-// waits for a back-off. A key that has begun to fail a moment ago, or a kind that cannot be listed
-// since then, may have another result soon, and is waited for. What has failed for kStanding has
-// been looked at as well as can be: every plane has objects that fail for ever. The writes behind
-// such a failure are not known; it is listed instead of them.
+// that every object has been looked at; a later one begins when a write has been held long enough.
+// It ends when the loops have had time for what they put off, and their queues are empty but for
+// what waits for a back-off. A key that has begun to fail a moment ago, or a kind that cannot be
+// listed since then, may have another result soon, and is waited for. What has failed for kStanding
+// has been looked at as well as can be: every plane has objects that fail for ever. The writes
+// behind such a failure are not known; it is listed instead of them.
 //
 // On a plane whose loops never rest each round ends by its time and withdraws nothing. What is
-// tried again in it is reported as ever, and what has come meanwhile has its turn in the next one.
+// tried again in it is reported as ever, and writes that are new since then have their turn in the
+// next one.
 #include "cmd/controller-manager/shadow_watch.h"
 
 #include <algorithm>

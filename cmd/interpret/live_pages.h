@@ -14,7 +14,7 @@ namespace cmd::interpret {
 
 // Calls `visit` for each object of the resource, in the order of namespaces and names; an empty
 // `ns` stands for all namespaces. Each request has the client's deadline. If a page has expired
-// because visiting the earlier ones took long, the list begins anew and what was visited is left
+// because visiting the earlier ones took long, the list begins again and what was visited is left
 // out. Ends with the first error, of a request or of `visit`.
 absl::Status VisitAll(kube::Client& client, const kube::Resource& resource, absl::string_view ns,
                       const std::function<absl::Status(const kube::Object&)>& visit);

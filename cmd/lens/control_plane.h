@@ -9,7 +9,7 @@
 
 namespace cmd::lens {
 
-// Does what tool::Connect does. kFailedPrecondition when the server is no Karmada control plane:
+// Does what tool::Connect does. kFailedPrecondition when the server is not a Karmada control plane:
 // what it does not have would be taken for missing.
 absl::StatusOr<std::unique_ptr<tool::LiveConnection>> ConnectToControlPlane(
     const tool::LiveOptions& options);

@@ -13,7 +13,7 @@
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  signal(SIGPIPE, SIG_IGN);  // A reader that has gone shows as a failed write.
+  signal(SIGPIPE, SIG_IGN);  // A reader that has ended shows as a failed write.
   tls::DisableSystemBundlePerConnection();
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   tool::CommandLine line(cmd::lens::ThisProgram(), argv[0]);

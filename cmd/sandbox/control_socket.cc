@@ -126,7 +126,7 @@ void ControlSocket::Serve() {
     if (connection.fd >= 0) {
       Answer(connection.fd);
     } else if (errno != EINTR && errno != ECONNABORTED) {
-      // Shut down, or there are no descriptors, which may pass.
+      // It was shut down, or the process has no descriptor left, which may pass.
       if (!clock_.SleepFor(kPause, stop_.get_token())) return;
     }
   }

@@ -40,7 +40,7 @@ constexpr absl::Duration kCheck = absl::Milliseconds(20);
 constexpr size_t kLogLines = 15;
 constexpr char kDeployment[] = "Deployment";
 constexpr char kConfigMap[] = "ConfigMap";
-// Where the second Deployment goes at first, and later.
+// The clusters that the second Deployment is put into at first, and later.
 constexpr absl::string_view kFirstMembers[] = {"member1", "member2"};
 constexpr absl::string_view kLaterMember[] = {"member3"};
 

@@ -16,8 +16,9 @@ absl::StatusOr<kube::ConnectionConfig> Load(const std::string& path, const char*
   return config;
 }
 
-// Requests of callers are passed on to the control plane in their names, for which a kubeconfig
-// that acts as somebody leaves no room: all would have that one's rights.
+// Requests of callers are passed on to the control plane in the callers' names, by impersonation. A
+// kubeconfig that impersonates a user itself leaves no room for that: all requests would have that
+// user's rights.
 absl::Status CheckSpeaksForItself(const kube::ConnectionConfig& config) {
   if (config.impersonate_user.empty() && config.impersonate_uid.empty() &&
       config.impersonate_groups.empty() && config.impersonate_extra.empty()) {

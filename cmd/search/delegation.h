@@ -34,7 +34,7 @@ class Delegation {
   kube::aggregation::Authenticator& authenticator() { return authenticator_; }
   kube::aggregation::Authorizer& authorizer() { return authorizer_; }
   kube::aggregation::DelegatedAuthenticator::ConfigFn ConfigFn() const;
-  // Ends the questions that are under way. Call it before whoever asks is destroyed.
+  // Ends the questions that are under way. Call it before those who ask are destroyed.
   void Stop();
 
  private:

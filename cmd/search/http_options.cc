@@ -40,7 +40,7 @@ constexpr size_t kMaxHeads = 16 << 20;
 // that take nothing.
 constexpr size_t kMaxOutputs = 256 << 20;
 
-// A certificate for whoever gives none; nobody can verify it.
+// A certificate for a server that was given none. No client can verify it.
 absl::StatusOr<tls::KeyPair> SelfSigned() {
   ASSIGN_OR_RETURN(const auto authority, tls::CertificateAuthority::Create(api::kSearch));
   return authority->Issue(

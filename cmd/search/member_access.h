@@ -35,7 +35,7 @@ class MemberAccess : public kube::ClusterConfigSource {
     // The Cluster or a Secret that it names has changed.
     std::function<void(const std::string& cluster)> changed;
     std::function<void(const std::string& cluster)> left;
-    // A Secret that SetOtherSecrets has named has come, changed or gone.
+    // A Secret that SetOtherSecrets has named was added, changed or removed.
     std::function<void(const kube::ObjectKey& key)> other_secret;
   };
   explicit MemberAccess(const Parts& parts);

@@ -55,7 +55,8 @@ search::MirrorSet::Options MirrorOptions(const MemberCaches::Parts& parts, Membe
   };
   options.mirror.index_prefix = MemberCaches::IndexPrefix();
   options.secret = [&access](const kube::ObjectKey& key) -> absl::StatusOr<kube::Object> {
-    // Otherwise whoever may write registries could have a member's token sent to his own server.
+    // Otherwise a user who may write registries could have a member's token sent to a server of his
+    // own.
     if (access.IsOfMember(key)) {
       return absl::PermissionDeniedError(
           "it is the Secret of a Cluster, and goes to no OpenSearch");

@@ -49,7 +49,7 @@ class MemberCaches {
   // Takes note of the memory in use: near the limit no cache is begun, and first lists that are
   // under way are broken off.
   void OnMemory(const base::MemoryUse& use);
-  // Follows Clusters and Secrets until stopped; `left` is called for Clusters that are gone.
+  // Follows Clusters and Secrets until stopped; `left` is called for Clusters that were removed.
   // Blocks.
   void Run(const std::function<void(const std::string& cluster)>& left,
            const base::StopToken& stop);

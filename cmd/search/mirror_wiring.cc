@@ -1,6 +1,6 @@
 // A mirror keeps a source for each slice, and reads it on its own thread whenever it compares. The
-// source finds the cache of the slice anew each time, because caches come and go with the scope; a
-// door in between is closed before the cache of all members ends.
+// source looks the cache of the slice up each time, because caches are made and destroyed as the
+// scope changes; a door in between is closed before the cache of all members ends.
 #include "cmd/search/mirror_wiring.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ search::MirroredObject MirroredOf(const kube::ObjectPtr& object) {
           .ns = std::string(object->ns())};
 }
 
-// Waits for the answer of WatchCache::AskState, which may never come.
+// Waits for the answer of WatchCache::AskState, which may never arrive.
 class VersionAnswer {
  public:
   void Set(const absl::StatusOr<int64_t>& version) {
@@ -172,8 +172,8 @@ void MirrorWiring::OnEvent(const std::string& cluster, const kube::Resource& res
   const search::Slice slice{cluster, resource.gvk};
   if (event.after != nullptr) {
     // An object's own version, not that of the event: when the cache begins to hold more
-    // namespaces, an old object comes with the version of the list, which no comparison would find
-    // again in it.
+    // namespaces, an old object is delivered with the version of the list, which no comparison
+    // would find again in it.
     return mirrors_.Upsert(slice, MirroredOf(event.after));
   }
   // A deletion that a list has revealed has no version of its own; the list's is late enough.

@@ -1,4 +1,4 @@
-// Joins the cache of members with the mirrors in OpenSearch: what the cache sees goes to the
+// Joins the cache of members with the mirrors in OpenSearch: what the cache sees is sent to the
 // mirrors, and these read the cache when they compare.
 #ifndef CMD_SEARCH_MIRROR_WIRING_H_
 #define CMD_SEARCH_MIRROR_WIRING_H_
@@ -29,8 +29,8 @@ class MirrorWiring {
   MirrorWiring(search::MirrorSet::Options options, const base::Clock& clock,
                metrics::Registry* metrics);
 
-  // The mirrors read from here. Call it once, before events come; and with an empty function before
-  // the cache ends, after which it is not called.
+  // The mirrors read from here. Call it once, before the first event; and with an empty function
+  // before the cache ends, after which it is not called.
   void SetCache(CacheFn caches);
 
   // The handlers of the cache; they do not block.

@@ -287,7 +287,7 @@ void WarnOfGiven(const CLI::App& app, std::initializer_list<const char*> flags,
   }
 }
 
-// What a combination of flags comes to, where that is not obvious.
+// Warns of combinations of flags whose effect is not obvious.
 void WarnOfCombinations(const CLI::App& app, SearchOptions& o) {
   if (o.storage.backend != "etcd") {
     WarnOfGiven(

@@ -71,7 +71,7 @@ struct SearchOptions {
   int kube_api_burst = 60;
   double cluster_api_qps = 40;
   int cluster_api_burst = 60;
-  int cluster_memory_mib = 0;  // See kube::MemberBytes; without a memory limit 0 is no limit.
+  int cluster_memory_mib = 0;  // See kube::MemberBytes; 0 without a memory limit: no bound.
   // What watches and pages can go back to, of each resource of each cluster.
   absl::Duration watch_history = absl::Seconds(75);
   int watch_history_mebibytes = 8;

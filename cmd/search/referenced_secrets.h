@@ -26,8 +26,8 @@ namespace cmd {
 // Thread-safe.
 class ReferencedSecrets {
  public:
-  // Called on the informers' threads for each referenced Secret that comes, changes or goes; must
-  // not block, nor call this object.
+  // Called on the informers' threads for each referenced Secret that is added, changed or removed;
+  // must not block, nor call this object.
   using Changed = std::function<void(const kube::ObjectKey& key)>;
 
   // REQUIRES: `client` and `clock` outlive the object.
