@@ -37,8 +37,8 @@ class CronSchedule {
 
   // Returns the first moment after `after` at which clocks in the time zone show a time that
   // matches; nullopt if there is none in the next ten years, such as for "0 0 30 2 *". A time that
-  // is skipped when clocks are set forward is not there on that day; one that comes twice when they
-  // are set back is there twice. The two things in which the library differs are errors of it:
+  // is skipped when clocks are set forward is not there on that day; one that occurs twice when
+  // they are set back is there twice. The two things in which the library differs are errors of it:
   // around a change by half an hour (Australia/Lord_Howe) it leaves times out or takes wrong ones,
   // and it leaves out days that begin at one o'clock in zones east of Greenwich (Africa/Cairo). For
   // "@every", returns `after` plus the distance. REQUIRES: `after` is finite.

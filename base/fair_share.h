@@ -20,8 +20,8 @@ namespace base {
 // What each of many owners has of a whole.
 //
 // Whoever takes has to leave as much as he has then: the first owner gets at most half, the next
-// one half of the rest, and so on. So somebody who comes finds room whatever one other does, and no
-// number of owners has to be known beforehand. Not thread-safe.
+// one half of the rest, and so on. So a newcomer finds room whatever one other does, and no number
+// of owners has to be known beforehand. Not thread-safe.
 class Shares {
  public:
   // Returns whether somebody who has `own` of what all together have (`used`) may take `more`.

@@ -32,7 +32,7 @@ struct GzipStream::Impl {
       const size_t room = std::min(out.size() - used, kMostAtOnce);
       stream.next_out = reinterpret_cast<Bytef*>(out.data() + used);
       stream.avail_out = static_cast<uInt>(room);
-      // Z_BUF_ERROR says that there was nothing to do, which is no failure.
+      // Z_BUF_ERROR says that there was nothing to do, which is not a failure.
       const int result = deflate(&stream, flush);
       used += room - stream.avail_out;
       if (result == Z_STREAM_END) break;

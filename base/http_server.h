@@ -100,7 +100,8 @@ class HttpStream {
   virtual void OnRoom(std::function<void()> callback) { callback(); }
   virtual void Close() = 0;  // Ends the response normally.
   virtual void Abort() = 0;  // Cuts the connection.
-  // Called once, on a server thread, when the peer goes away or the stream has ended.
+  // Called once, on a server thread, when the peer has closed the connection or the stream has
+  // ended.
   virtual void OnClosed(std::function<void()> callback) = 0;
 };
 
@@ -234,7 +235,7 @@ struct HttpServerOptions {
   // How long bytes may wait for the peer of a stream or tunnel.
   absl::Duration stall_timeout = absl::InfiniteDuration();
   // After this many requests, or this long after its start, a connection is closed with the answer
-  // to its request ("Connection: close"), so that clients spread over several servers anew.
+  // to its request ("Connection: close"), so that clients spread over several servers again.
   size_t max_requests_per_connection = SIZE_MAX;
   absl::Duration max_connection_age = absl::InfiniteDuration();
   // The probability with which any other answer closes its connection, too: what --goaway-chance

@@ -20,10 +20,10 @@ class StopSignals {
   // or Await(), and ignores SIGPIPE, so that a closed connection or pipe shows as a failed write.
   StopSignals();
 
-  // Calls `on_first` on a thread of its own when the first signal comes, and ends the process with
-  // `exit_code` when the second one does. Call it once; it returns at once.
+  // Calls `on_first` on a thread of its own when the first signal arrives, and ends the process
+  // with `exit_code` when the second one does. Call it once; it returns at once.
   void Watch(std::function<void(int signal)> on_first, int exit_code) const;
-  // Blocks until a signal comes. REQUIRES: Watch is not used.
+  // Blocks until a signal arrives. REQUIRES: Watch is not used.
   int Await() const;
 
  private:

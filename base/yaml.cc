@@ -59,7 +59,7 @@ struct Open {
   size_t depth = 1;
   std::vector<json::Value> items;
   std::vector<json::Member> members;
-  std::optional<json::Value> name;  // The name whose value comes next.
+  std::optional<json::Value> name;  // The name whose value follows.
   bool is_merge = false;            // That "member" is <<.
 };
 

@@ -27,7 +27,7 @@ struct Place {
 // a list.
 std::optional<Place> FindPlace(absl::string_view text, json::Path path);
 
-// The places of all values of a text, for whoever needs many of them: one pass over the text.
+// The places of all values of a text, for callers that need many of them: one pass over the text.
 // Thread-safe.
 class PlaceIndex {
  public:

@@ -1,4 +1,4 @@
-// A value that goes into or comes out of a script.
+// A value that is passed to a script or returned by it.
 #ifndef LUA_VALUE_H_
 #define LUA_VALUE_H_
 

@@ -49,10 +49,8 @@ Console StandardConsole();
 // clears the line.
 void ShowProgress(Console& console, absl::string_view text);
 
-// Return text that comes from objects, members or files so that a terminal only shows it: control
-// characters, and those that end a line or change the direction of writing, are written as "\x1b"
-// or
-// "\u202e".
+// Return text from objects, members or files so that a terminal only shows it: control characters,
+// and those that end a line or change the direction of writing, are written as "\x1b" or "\u202e".
 // OneLine also writes line ends as "\n", so that a message cannot pretend to be a line of its own;
 // Printable keeps line ends and tabs.
 std::string OneLine(absl::string_view text);

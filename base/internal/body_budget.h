@@ -21,7 +21,7 @@ class BodyBudget {
  public:
   struct Options {
     size_t bytes = SIZE_MAX;
-    // In this time a body has to have come. What comes more slowly gives up its place when somebody
+    // A body has to be received within this time. A slower one gives up its place when somebody
     // else needs it.
     absl::Duration time = absl::Seconds(30);
     // How long a body keeps its place in any case.

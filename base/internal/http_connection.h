@@ -94,8 +94,9 @@ struct PeerFacts {
 };
 
 // One state machine for plain and TLS connections: read a request, let the handler answer, write,
-// repeat. A read is pending all the time, so that a peer that goes away is noticed while its answer
-// is still being made. All protected and private functions run on the connection's strand.
+// repeat. A read is pending all the time, so that a peer that closes the connection is noticed
+// while its answer is still being made. All protected and private functions run on the connection's
+// strand.
 class HttpConnection : public OutputListener, public std::enable_shared_from_this<HttpConnection> {
  public:
   // Starts serving. REQUIRES: is called once.

@@ -87,7 +87,7 @@ class Exchange {
   // For the connection, which calls these functions one at a time.
   struct Output {
     OutgoingBytes::Block block;
-    bool finished = false;  // Nothing comes after `block`.
+    bool finished = false;  // Nothing follows `block`.
   };
   // REQUIRES: the bytes of the last call have been written.
   Output Take();

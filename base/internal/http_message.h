@@ -37,8 +37,8 @@ size_t BodyLength(const HttpResponse& response);
 // spaces. With Framing::kLength the length is that of the stream, if it is set, else of the body.
 std::string FormatHead(const HttpResponse& response, const ResponseRules& rules, Framing framing);
 
-// Returns what comes before the bytes of a chunk. REQUIRES: size > 0, because an empty chunk would
-// end the body.
+// Returns what precedes the bytes of a chunk. REQUIRES: size > 0, because an empty chunk would end
+// the body.
 std::string ChunkHead(size_t size);
 constexpr absl::string_view kChunkTail = "\r\n";
 constexpr absl::string_view kLastChunk = "0\r\n\r\n";

@@ -68,7 +68,7 @@ class Responder : public HttpResponder {
 
 using NextPiece = std::function<std::optional<SharedBytes>()>;
 
-// Writes while there is room, and comes back when there is room again.
+// Writes while there is room, and is called again when there is room once more.
 void WriteOn(const std::shared_ptr<HttpStream>& stream, const std::shared_ptr<NextPiece>& next) {
   while (stream->HasRoom()) {
     std::optional<SharedBytes> piece = (*next)();

@@ -2,7 +2,7 @@
 //
 // The objects of a program that copies objects from server to server are mostly the same: a
 // template, its manifests for each cluster and the objects in each cluster hold the same
-// specifications, and an object that is read anew differs from its last state in a few places.
+// specifications, and an object that is read again differs from its last state in a few places.
 // Before the reader builds an array or object, it looks for an equal one in a table of those it
 // built before. As this is done from the inside out, equal parts are already identical when the
 // container that holds them is looked up, so it suffices to compare 16 bytes for each element, and

@@ -43,7 +43,7 @@ class TlsSocket {
   void ReadSome(boost::asio::mutable_buffer into, Done done);
   // Writes all bytes, which have to stay where they are until `done`, and are less than 2 GB.
   void Write(absl::string_view bytes, Done done);
-  // Tells the peer that nothing more comes. Reading may go on.
+  // Tells the peer that nothing more will be sent. Reading may go on.
   void SendEnd(Done done);
 
  private:

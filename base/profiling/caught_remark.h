@@ -8,9 +8,9 @@
 namespace profiling {
 
 // gperftools prints a line "PROFILE: interrupts/evictions/bytes = ..." with fprintf(stderr) when a
-// profile ends, which is no line of the log, and not JSON when the log is. While an object of this
-// class exists, that line is caught; what else the process writes to standard error gets there,
-// whether by the stream or by the descriptor. REQUIRES: one object at a time.
+// profile ends, which is not a line of the log, and not JSON when the log is. While an object of
+// this class exists, that line is caught; what else the process writes to standard error gets
+// there, whether by the stream or by the descriptor. REQUIRES: one object at a time.
 class CaughtRemark {
  public:
   CaughtRemark();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kLibrary[] = "libtcmalloc.so.4";
 constexpr char kPreload[] = "LD_PRELOAD";
-// Set while the process is started anew, which is done once, whatever comes of it.
+// Set while the process is started again, which is tried once, whether it succeeds or not.
 constexpr char kDone[] = "KARMADA_HEAP_PROFILES";
 constexpr char kSamplePeriod[] = "TCMALLOC_SAMPLE_PARAMETER";
 constexpr char kHalfMegabyte[] = "524288";

@@ -1,7 +1,7 @@
 // Heap profiles of this process: which call paths have allocated the memory that is in use.
 //
 // glibc's allocator cannot say that, and tcmalloc takes more memory, so a process that is to be
-// profiled is started anew with tcmalloc: call EnableHeapProfiles at the beginning of main.
+// profiled is started again with tcmalloc: call EnableHeapProfiles at the beginning of main.
 #ifndef BASE_PROFILING_HEAP_PROFILE_H_
 #define BASE_PROFILING_HEAP_PROFILE_H_
 

@@ -9,7 +9,7 @@
 namespace lua::internal {
 namespace {
 
-// With more changes than this the object is made anew, which costs a look-up per member; a change
+// With more changes than this the object is built again, which costs a look-up per member; a change
 // in place costs a move of all members.
 constexpr size_t kFewChanges = 16;
 

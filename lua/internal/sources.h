@@ -1,12 +1,12 @@
 // Converts JSON to Lua: what a script does not read is not converted.
 //
 // An object becomes a table that refers, under a key no script can make, to its JSON. Members are
-// looked up there when they are read. A scalar is looked up anew each time. A member that is an
-// object or an array, or that the script writes, is kept in the table itself from then on, and the
-// source notes that it has been taken: what the table holds counts for it, even if that is nothing.
-// A walk over all members fills the table: it takes the rest of them. Arrays are filled at once,
-// because Lua 5.1 has no hook for # on a table. A table keeps the reference to its JSON, so that
-// the Encoder sees what a script has changed.
+// looked up there when they are read. A scalar is looked up each time. A member that is an object
+// or an array, or that the script writes, is kept in the table itself from then on, and the source
+// notes that it has been taken: what the table holds counts for it, even if that is nothing. A walk
+// over all members fills the table: it takes the rest of them. Arrays are filled at once, because
+// Lua 5.1 has no hook for # on a table. A table keeps the reference to its JSON, so that the
+// Encoder sees what a script has changed.
 #ifndef LUA_INTERNAL_SOURCES_H_
 #define LUA_INTERNAL_SOURCES_H_
 
