@@ -51,7 +51,7 @@ class AuditLog {
  public:
   struct Options {
     std::string path;  // --audit-log-path; "-" is standard output.
-    // A file that would become larger is renamed to <name>-<time>.<extension> and begun anew; 0:
+    // A file that would become larger is renamed to <name>-<time>.<extension> and begun again; 0:
     // never, which leaves it to the operator (the file is opened again when it was renamed).
     // --audit-log-maxsize, there in megabytes.
     int64_t max_bytes = 100 << 20;

@@ -1,7 +1,7 @@
 // The responder of the HTTP server is taken once, by whoever answers first: the handler or Expire.
-// A stream or tunnel is wrapped, so that its end is noticed wherever it comes from: closed or
-// dropped by the handler, cut by the server, left by the peer. All of them share one Ending, which
-// runs the hooks and frees what the request holds, each once.
+// A stream or tunnel is wrapped, so that its end is noticed whatever causes it: closed or dropped
+// by the handler, cut by the server, left by the peer. All of them share one Ending, which runs the
+// hooks and frees what the request holds, each once.
 #include "kube/aggregation/guarded_responder.h"
 
 #include <atomic>
@@ -18,7 +18,8 @@ class GuardedResponder::Ending {
     code_ = code;
     hooks_.started(code);
   }
-  // Something goes on that the handler may drop this responder for. It ends at once if it is late.
+  // A stream or tunnel runs, for which the handler may drop this responder. It ends at once if it
+  // is late.
   void Track(const std::shared_ptr<base::HttpStream>& stream) {
     Held until_stream;
     bool late = false;
@@ -43,7 +44,7 @@ class GuardedResponder::Ending {
     absl::MutexLock lock(&mu_);
     return !stream_.expired() || !tunnel_.expired();
   }
-  // Cuts what goes on, or what is just beginning.
+  // Cuts what runs, or what is just beginning.
   void Cut() {
     std::shared_ptr<base::HttpStream> stream;
     std::shared_ptr<base::HttpTunnel> tunnel;
@@ -94,7 +95,7 @@ class GuardedResponder::Ending {
   bool cut_ ABSL_GUARDED_BY(mu_) = false;
 };
 
-// A callback that is set once and called once, whichever comes first.
+// A callback that is set once and called once, in either order.
 class GuardedResponder::LateCallback {
  public:
   void Set(std::function<void()> callback) {

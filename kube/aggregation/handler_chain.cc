@@ -2,7 +2,7 @@
 // answers it or calls the next step; those that may have to wait for a review pass a continuation.
 // The continuations own the passage. The record of the request (what is written about it, and its
 // deadline) belongs to the guarded responder's hooks instead, because it outlives the passage when
-// a stream goes on, and ends before it when the deadline comes first.
+// a stream goes on, and ends before it when the deadline is earlier.
 //
 // Who may answer at the same time: the steps, the handler, the deadline. GuardedResponder lets one.
 #include "kube/aggregation/handler_chain.h"

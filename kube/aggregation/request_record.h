@@ -25,12 +25,12 @@ namespace kube::aggregation {
 struct RequestSubject {
   std::string verb;      // As RequestInfo::verb.
   std::string endpoint;  // The part of the program that answers; "" for the API's own resources.
-  Gvr gvr;               // Empty for what is no resource.
+  Gvr gvr;               // Empty for what is not a resource.
   std::string subresource;
 };
 using SubjectFn = std::function<RequestSubject(const ApiRequest&)>;
 
-// Thread-safe: the steps of the chain and the end of the request may come at the same time.
+// Thread-safe: the steps of the chain and the end of the request may occur at the same time.
 class RequestRecord {
  public:
   struct Sinks {

@@ -44,7 +44,7 @@ class ReviewCache {
         clock_(clock) {}
   ReviewCache(const ReviewCache&) = delete;
 
-  // Calls `done` with the answer for `key`: on this thread if it is known, else when it comes.
+  // Calls `done` with the answer for `key`: on this thread if it is known, else when it arrives.
   // `ask` is called on this thread if nobody has asked yet. With `keep` false the answer serves
   // those who wait for it and nobody later.
   void Get(const std::string& key, bool keep, const Ask& ask, Done done) {

@@ -87,7 +87,7 @@ class EncodedObject : public Object {
 
 using EncodedPtr = std::shared_ptr<const EncodedObject>;
 
-// REQUIRES: the object comes from an informer with InformerOptions::keep_text.
+// REQUIRES: the object is from an informer with InformerOptions::keep_text.
 inline const EncodedObject& Encoded(const Object& object) {
   return static_cast<const EncodedObject&>(object);
 }

@@ -6,7 +6,7 @@
 // All informers of sets that share InformerThreads run as tasks of the same three pools: one for
 // the pages of lists, one for questions, and one for the starts of watches, so that neither waits
 // for another. Each set has a lane of its own in each pool, which Stop ends after the informers.
-// One task of the lane for lists, started with the first informer, comes back every five minutes
+// One task of the lane for lists, started with the first informer, runs again every five minutes
 // and ages the tombstones of all stores.
 #include "kube/cache/informer.h"
 

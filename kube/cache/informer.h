@@ -2,7 +2,7 @@
 //
 // Guarantees: every handler sees one Add for each object and afterwards its Updates and its Delete,
 // in order per object; after a break the difference to the server's state is reported (a missed
-// delete comes as OnDelete with the last known state). An object that a writer passes to
+// delete is reported as OnDelete with the last known state). An object that a writer passes to
 // Informer::Written is reported at once, like a watch event, and not reported again when the watch
 // delivers it. The watch costs no thread; lists run on InformerThreads.
 //
@@ -47,8 +47,8 @@ struct EventHandler {
   std::function<void(const ObjectPtr& before, const ObjectPtr& after)> on_update;
   std::function<void(const ObjectPtr& last)> on_delete;
   // Called after the calls for what it announces: every change up to this version has been
-  // reported. Comes with each event of the watch, with bookmarks, and at the end of each list; a
-  // lower version than the last one means that the server has gone back to an earlier state.
+  // reported. It is called with each event of the watch, with bookmarks, and at the end of each
+  // list. A lower version than the last one means that the server was set back to an earlier state.
   // Optional.
   std::function<void(int64_t version)> on_progress;
   // Called by Informer::Resync for each object. Nothing has changed, so what counts objects or
@@ -56,7 +56,7 @@ struct EventHandler {
   std::function<void(const ObjectPtr& object)> on_resync;
 };
 
-// How far an informer has come.
+// How far an informer has got.
 struct Progress {
   // Its store shows at least every change up to this version; -1 before the first list.
   int64_t version = -1;
@@ -106,7 +106,7 @@ class Informer {
   // Existing objects are replayed as initial adds before this returns (when called inside a handler
   // of this informer: after that handler). The returned id is for RemoveHandler; once that has
   // returned, no call of the handler is running (except one that RemoveHandler was called in) and
-  // none comes.
+  // none follows.
   virtual int64_t AddHandler(EventHandler handler) = 0;
   virtual void RemoveHandler(int64_t id) = 0;
   // Calls on_resync of each handler for each object in the store, between two changes. Returns when
@@ -125,8 +125,8 @@ class Informer {
   virtual absl::Status last_error() const = 0;
   // Returns how far the store is complete. Changes by Written do not count.
   virtual Progress progress() const { return {}; }
-  // Returns when the last page of a list came; the infinite past before the first one. Who waits
-  // for the first list sees by it that a large one goes on.
+  // Returns when the last page of a list arrived; the infinite past before the first one. It shows
+  // those who wait for the first list that a large one makes progress.
   virtual base::SteadyTime last_page() const { return base::SteadyTime::InfinitePast(); }
   // Makes the informer ask the server for what it has not sent yet, so that progress() soon reaches
   // the server's present version even if the resource does not change: a list if there are few
@@ -142,7 +142,7 @@ class Informer {
   };
   // Asks the server for its present version, and about one object (without a name: about none), by
   // one cheap read that it has to answer consistently, and calls `done` on a thread of the pool.
-  // Calls that come while a request is waiting to be sent share it; if they are about different
+  // Calls that are made while a request is waiting to be sent share it; if they are about different
   // objects, nothing is known about any. When the informer ends, or has ended, `done` is called
   // with kUnavailable, on the thread that ends it or asks.
   using StateFn = std::function<void(const absl::StatusOr<ServerState>& state)>;

@@ -61,7 +61,7 @@ struct WatchCache::Impl {
   mutable std::weak_ptr<const Objects> all ABSL_GUARDED_BY(mu);  // At the present version.
   bool closed ABSL_GUARDED_BY(mu) = false;
 
-  // There may be many observers, and each event goes through all of them, so readers do not wait
+  // There may be many observers, and each event passes through all of them, so readers do not wait
   // for that. It is locked without mu.
   mutable absl::Mutex observers_mu;
   Observers observers ABSL_GUARDED_BY(observers_mu);

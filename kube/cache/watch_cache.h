@@ -71,7 +71,7 @@ class WatchCache {
     // Optional.
     std::function<void(const Event&)> on_event;
     // Called when the contents are complete, for the first time and after each replacement of the
-    // informer; comes after the events. Optional.
+    // informer; called after the events. Optional.
     std::function<void()> on_synced;
   };
 

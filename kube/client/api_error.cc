@@ -38,7 +38,7 @@ constexpr size_t kMaxReason = 128;
 constexpr size_t kMaxTextBytes = 2048;
 
 void Attach(const ApiFailure& failure, absl::Status& status) {
-  // The message comes last, because it is the only part that may contain a line break.
+  // The message is the last part, because it is the only one that may contain a line break.
   const std::string text = absl::StrCat(failure.code, "\n", failure.reason, "\n",
                                         failure.retry_after_seconds, "\n", failure.message);
   // As a view, because clang and the library mangle Cord's constructor for std::string differently.

@@ -32,7 +32,7 @@ bool NamesFieldManagers(const absl::Status& error);
 // precedes the server's message; of a body that is not a Status object at most one line is quoted.
 absl::Status ErrorOfResponse(const HttpResponse& response, absl::string_view what);
 
-// What AnswerWithoutStatus returns for an answer that is no text.
+// What AnswerWithoutStatus returns for an answer that is not text.
 inline constexpr char kUnreadableAnswer[] = "unknown";
 // Returns the text of an answer that was no Status object, cut to what client-go keeps of it;
 // nullopt for all other errors.

@@ -45,8 +45,8 @@ struct ApiFailure {
 ApiFailure FailureOf(const absl::Status& status);
 
 // Returns whether an object of the resource may have this key at all. Calls about one without a
-// name, with a name that is no part of a path, or without the namespace that its kind has fail
-// before a server is asked.
+// name, with a name that cannot be a part of a path, or without the namespace that its kind has
+// fail before a server is asked.
 bool IsAddress(const Resource& r, const ObjectKey& key);
 
 struct ListOptions {
@@ -117,7 +117,7 @@ struct WatchOptions {
   std::vector<std::string> fields;  // As in ListOptions; an error's Status is read whole.
 };
 
-// A running watch. Destroying it ends it; no call of the handler comes afterwards.
+// A running watch. Destroying it ends it; no call of the handler follows.
 class Watch {
  public:
   virtual ~Watch() = default;

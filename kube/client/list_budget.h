@@ -13,9 +13,9 @@
 namespace kube {
 
 // A faulty server may answer each page of a list with one more continue token, for ever, may give
-// back the token that it got, or send the same objects again. A list is given up when a token comes
-// again with a page that has no new object, after kMostBarrenPages, or after kLongest. It is never
-// given up because it is long. One budget belongs to one list. Not thread-safe.
+// back the token that it got, or send the same objects again. A list is given up when a token is
+// sent again with a page that has no new object, after kMostBarrenPages, or after kLongest. It is
+// never given up because it is long. One budget belongs to one list. Not thread-safe.
 class ListBudget {
  public:
   // Pages in a row without an object that has not come before. A server that filters behind its

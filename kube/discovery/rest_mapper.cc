@@ -100,7 +100,7 @@ struct RestMapper::Impl {
   const std::shared_ptr<DiscoveryPool> pool;  // May be null.
   absl::Mutex mu;
   int64_t begun ABSL_GUARDED_BY(mu) = 0;   // The number of passes so far, which numbers them.
-  int64_t stored ABSL_GUARDED_BY(mu) = 0;  // The number of the pass that `state` comes from.
+  int64_t stored ABSL_GUARDED_BY(mu) = 0;  // The number of the pass that `state` is from.
   DiscoveryState state ABSL_GUARDED_BY(mu);
   KindIndex served ABSL_GUARDED_BY(mu);
   // Resources that `served` lacks because their group could not be read.

@@ -6,8 +6,8 @@
 //
 // When files that were read once cannot be read again, the old credentials stay for ten more
 // seconds. Any other failure is handed to all callers for two seconds; then the next one tries. A
-// caller that is stopped or out of time leaves no trace. A 401 (Reject) and another token
-// (ReplaceToken) end the freshness, but 401s do not run a plugin more often than every five
+// caller that is stopped or out of time has no effect on the others. A 401 (Reject) and another
+// token (ReplaceToken) end the freshness, but 401s do not run a plugin more often than every five
 // seconds.
 #include "kube/kubeconfig/credentials.h"
 

@@ -24,7 +24,7 @@ void UpdateText(json::Value& entry, absl::string_view name, absl::string_view te
   if (entry[name].AsString() != text) entry.Set(name, text);
 }
 
-// Updates every member of the entry that comes from the condition, except lastTransitionTime.
+// Updates every member of the entry that the condition has, except lastTransitionTime.
 void Update(json::Value& entry, const Condition& condition) {
   UpdateText(entry, "status", condition.status);
   UpdateText(entry, "reason", condition.reason);

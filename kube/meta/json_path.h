@@ -51,11 +51,11 @@ class JsonPath {
   // The longest template, in bytes.
   static constexpr size_t kMaxLength = 64 << 10;
 
-  // kInvalidArgument for a text that is no template, or is longer than kMaxLength.
+  // kInvalidArgument for a text that is not a template, or is longer than kMaxLength.
   static absl::StatusOr<JsonPath> Parse(absl::string_view text);
 
   // Returns the values that all expressions find, in order. kNotFound for an absent member,
-  // kInvalidArgument for a subscript of what is no list, for an index out of bounds, for more
+  // kInvalidArgument for a subscript of what is not a list, for an index out of bounds, for more
   // results of an expression than 10 000, and for more work than Budget::kSteps.
   absl::StatusOr<std::vector<json::Value>> Find(const json::Value& root,
                                                 MissingKeys missing = MissingKeys::kError) const;

@@ -5,7 +5,7 @@
 // destroyed, and with the client's connection, which cancels the forward.
 //
 // A short answer of known length is collected and sent in one piece; what breaks before anything
-// has been passed on becomes an answer of its own. Everything else is passed on as it comes.
+// has been passed on becomes an answer of its own. Everything else is passed on as it arrives.
 //
 // A stop may come on any thread and at any time. So who answers first (Claim) is the only one who
 // does, and what has begun is noted where a stop finds it (Note).
@@ -78,7 +78,7 @@ class Relayed : public std::enable_shared_from_this<Relayed> {
 
   const std::shared_ptr<base::HttpResponder> responder_;
   const std::function<base::HttpResponse(const absl::Status&)> on_error_;
-  std::function<bool(absl::string_view)> on_forbidden_;  // Null once the answer is no 403.
+  std::function<bool(absl::string_view)> on_forbidden_;  // Null once it is not a 403.
   const bool own_credentials_;
   const bool wants_upgrade_;
   base::HttpResponse answer_;  // What has been read of a short answer.

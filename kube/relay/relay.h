@@ -40,9 +40,9 @@ struct RelayOptions {
 };
 
 // Sends `request` (its method, headers and body) to the forwarder's server and passes the answer on
-// as it comes, at the speed of the slower side; relays an upgrade to WebSocket or SPDY/3.1 until
-// either side ends, and asks for no other one, as a server is free to do. When the
-// client goes away, the forwarded request is cancelled.
+// as it arrives, at the speed of the slower side; relays an upgrade to WebSocket or SPDY/3.1 until
+// either side ends, and asks for no other one, as a server is free to do. When the client closes
+// the connection, the forwarded request is cancelled.
 //
 // X-Forwarded-For gets the client's address appended; X-Forwarded-Host, -Proto and -Uri are set to
 // what the client asked for, as k8s.io/apimachinery/pkg/util/proxy does. Host is the server's.

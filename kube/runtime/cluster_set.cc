@@ -59,7 +59,7 @@ class Member : public MemberCluster {
   }
 
   // Returns whether the member is connected as `config` demands, if need be after taking over a new
-  // token. One that comes after a refused one is not taken over.
+  // token. One that replaces a refused one is not taken over.
   bool Follow(const ConnectionConfig& config) {
     absl::MutexLock lock(&mu_);
     if (SameConnection(config, config_)) return true;

@@ -1,7 +1,7 @@
-// The member clusters' clients and informers: created when a cluster is first needed, created anew
-// when its endpoint, CA, proxy or certificate changes, stopped when it leaves. A new token is taken
-// over in place: connections, watches and caches stay. While the member refuses the one in use, a
-// new one makes a new connection, since everything that uses the old one is in a back-off.
+// The member clusters' clients and informers: created when a cluster is first needed, replaced when
+// its endpoint, CA, proxy or certificate changes, stopped when the cluster is removed. A new token
+// is taken over in place: connections, watches and caches stay. While the member refuses the one in
+// use, a new one makes a new connection, since everything that uses the old one is in a back-off.
 #ifndef KUBE_RUNTIME_CLUSTER_SET_H_
 #define KUBE_RUNTIME_CLUSTER_SET_H_
 
@@ -30,8 +30,8 @@ class ClusterConfigSource {
   virtual absl::StatusOr<ConnectionConfig> ConfigFor(const std::string& cluster) = 0;
 };
 
-// One member. It lives as long as somebody holds it; its informers stop when the cluster leaves the
-// set.
+// One member. It lives as long as somebody holds it; its informers stop when the cluster is removed
+// from the set.
 class MemberCluster {
  public:
   virtual ~MemberCluster() = default;
@@ -89,14 +89,14 @@ class ClusterSet {
   void Remove(const std::string& cluster);
   std::vector<std::string> Names() const;
 
-  // A subscription ends when it is destroyed: then no call is running and none comes afterwards.
+  // A subscription ends when it is destroyed: then no call is running and none follows.
   class Subscription;
   using ClusterFn = std::function<void(const std::string& cluster)>;
   // Calls `fn` whenever Refresh has replaced a member by a new MemberCluster: the informers of the
   // old one have stopped, and the new one, which Get returns by then, has none. A loop that has
   // handlers on a member's informers attaches them to the new ones, and queues the cluster's keys,
-  // since it may have missed events. Members that Remove and Get replace are not announced: those
-  // come and go with the Cluster object.
+  // since it may have missed events. Members that Remove and Get replace are not announced: they
+  // are added and removed with the Cluster object.
   //
   // `fn` is called on the thread of Refresh, one call at a time; it must not block (it should only
   // put keys in a queue), and must not subscribe or end a subscription. A subscription may outlive

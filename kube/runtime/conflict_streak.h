@@ -3,10 +3,10 @@
 // A write that meets a conflict (kAborted) is tried again silently, since the next pass has read
 // what came in between. But a 409 may have other causes: an admission webhook may deny with it, and
 // a cache may stay behind. After a few in a row a conflict counts as any other failure, and is
-// reported as one. Its message is the server's, without a count: it goes into conditions and
+// reported as one. Its message is the server's, without a count: it is written into conditions and
 // events, and a text that changes with each try would cause a write each time.
 //
-// This is memory of one process; when it is lost, the counting starts anew.
+// This is memory of one process; when it is lost, the counting starts again.
 #ifndef KUBE_RUNTIME_CONFLICT_STREAK_H_
 #define KUBE_RUNTIME_CONFLICT_STREAK_H_
 

@@ -31,8 +31,8 @@ namespace kube {
 // keep the item's priority.
 //
 // A key whose last pass failed, in whatever way, is in WorkQueue::failing() until a pass over it
-// does not fail. When an object goes and the predicates keep that from the queue, its keys are
-// queued if they are failing, so that they do not stay there.
+// does not fail. When an object is removed and the predicates keep that from the queue, its keys
+// are queued if they are failing, so that they do not stay there.
 //
 // A stop lets running reconciles finish: they are given the manager's abort_token(), not the stop.
 class Controller : public Runnable {

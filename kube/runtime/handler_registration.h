@@ -10,7 +10,7 @@
 
 namespace kube {
 
-// Once the destructor has returned, no call of the handler is running and none comes; it must not
+// Once the destructor has returned, no call of the handler is running and none follows; it must not
 // run inside the handler.
 class HandlerRegistration {
  public:

@@ -2,7 +2,7 @@
 // becomes so with time alone: `young_` has the held items for which that is still to come, and each
 // call begins by taking out those whose time has come. So each lane knows whether it is slow, and
 // three sums over all lanes are kept true to every change of a lane (Change): how many items of
-// slow lanes are held, which of their parked items comes first, and which lanes are idle.
+// slow lanes are held, which of their parked items is the next, and which lanes are idle.
 //
 // A lane is known while it has items, and a slow one for some time beyond that. There may be a lane
 // for each object, and objects go.

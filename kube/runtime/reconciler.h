@@ -26,7 +26,7 @@ class Reason {
   absl::string_view name() const { return name_; }
 
   friend bool operator==(Reason a, Reason b) { return a.name_ == b.name_; }
-  // By name, so that no reason comes before every other.
+  // Sorted by name, so that no reason precedes all others.
   friend std::strong_ordering operator<=>(Reason a, Reason b) {
     return a.name_.compare(b.name_) <=> 0;
   }

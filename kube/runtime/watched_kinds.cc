@@ -70,7 +70,7 @@ struct WatchedKinds::Impl {
   internal::DiscoveredKinds discovered ABSL_GUARDED_BY(pass_mu);
   std::map<Gvk, Watched> watched ABSL_GUARDED_BY(pass_mu);
   // Resources whose informers were started before the loops, which use them. An informer that was
-  // started later comes from a look-up of one of the watched kinds, and is removed with the kind.
+  // started later is due to a look-up of one of the watched kinds, and is removed with the kind.
   absl::flat_hash_set<Gvr> others ABSL_GUARDED_BY(pass_mu);
   std::string last_failure ABSL_GUARDED_BY(pass_mu);
 

@@ -3,7 +3,7 @@
 // Several loops follow kinds that users choose: templates, their dependencies, targets of scaling.
 // Each is a subscriber that names the kinds it needs and a reason for each; it gets the events of
 // those kinds as soon as the server serves them. All share one informer per kind, which ends when
-// the last reason has been gone for a while or the kind is not served any more, unless the informer
+// the last reason was removed a while ago or the kind is not served any more, unless the informer
 // was started before the loops began to work.
 #ifndef KUBE_RUNTIME_WATCHED_KINDS_H_
 #define KUBE_RUNTIME_WATCHED_KINDS_H_
@@ -32,8 +32,8 @@ namespace kube {
 class KindSubscriber {
  public:
   virtual ~KindSubscriber() = default;
-  // Returns the handler of the kind's events. A kind that returns after it was not served, or not
-  // needed, is watched anew: all its objects come as initial adds.
+  // Returns the handler of the kind's events. A kind that is served or needed again is watched from
+  // the beginning: all its objects are delivered as initial adds.
   virtual EventHandler HandlerFor(const Resource& resource) = 0;
   // The subscriber gets no further events of the kind, and no deletion events for its objects: what
   // it remembers of them can be forgotten. Called when the kind is not served any more, or was not
@@ -57,8 +57,8 @@ class KindSubscriber {
 // learns from each round. Thread-safe.
 class WatchedKinds {
  public:
-  // A kind is watched for this time after its last reason has gone, so that it is not listed anew
-  // when a policy is replaced.
+  // A kind is watched for this time after its last reason was removed, so that it is not listed
+  // again when a policy is replaced.
   static constexpr absl::Duration kLinger = absl::Seconds(30);
 
   // REQUIRES: `cluster` and `clock` outlive this object.

@@ -50,11 +50,11 @@ void ReadParameter(absl::string_view text, Clause& clause) {
   if (name == "v") clause.version = value;
   if (name == "stream") clause.stream = value;
   if (name == "pretty") clause.pretty = value;
-  // As in goautoneg, a q that is no number is 0.
+  // As in goautoneg, a q that is not a number is 0.
   if (name == "q" && !absl::SimpleAtod(value, &clause.q)) clause.q = 0;
 }
 
-// Returns false for text that is no media type, which is passed over.
+// Returns false for text that is not a media type, which is passed over.
 bool ReadClause(absl::string_view text, Clause& clause) {
   bool first = true;
   for (const absl::string_view part : absl::StrSplit(text, ';')) {

@@ -47,7 +47,7 @@ struct PatchRequest {
   std::string field_manager;
   bool force = false;
 };
-// Fills all but subresource and dry_run. 415 for a content type that is no patch.
+// Fills all but subresource and dry_run. 415 for a content type that is not one of patches.
 absl::StatusOr<PatchRequest> ReadPatch(const base::HttpRequest& request);
 // Returns the patched object. `strategic` is false for kinds that have no Go type, which answer 415
 // to a strategic merge patch. REQUIRES: the patch is not an apply patch.

@@ -1,7 +1,7 @@
 // A record is kept for each write: for each set of fields that a loop changes in an object, and for
 // each creation and deletion. It is *due* until Judge() (shadow_judge.cc) or a round withdraws it.
 // A record that is withdrawn stays for an hour, so that the same write is not logged a second time
-// when it comes back, unless its place is needed.
+// when it is made again, unless its place is needed.
 //
 // When the object cannot be read, nobody knows which fields a loop's attempt would change. It has a
 // record of its own then, by the fields that its request names, beside what was due before it. It
@@ -10,8 +10,9 @@
 // Records are limited in number and in the bytes that they hold together. What finds no place is
 // counted, and an older attempt of the same write stays as it was.
 //
-// mu_ guards the records; it is not held while a server is asked. A record that was written anew
-// during that has another number of attempts, and is not withdrawn by what the earlier one came to.
+// mu_ guards the records; it is not held while a server is asked. A record that was written again
+// during that has another number of attempts, and is not withdrawn by the result of the earlier
+// one.
 #include "kube/shadow/shadow.h"
 
 #include <tuple>
@@ -176,7 +177,7 @@ void Shadow::Withdraw(const Key& key, Record& record) {
   record.due = record.shown = record.unanswered = false;
   record.withdrawn_at = clock_.SteadyNow();
   record.confirmed_at = base::SteadyTime::InfinitePast();
-  // What comes back is known by its fingerprint; the rest may be large.
+  // A write that is made again is recognised by its fingerprint; the rest may be large.
   Replace(record.request, {});
   Replace(record.write.patch, {});
   Replace(record.write.changes, {});

@@ -126,7 +126,7 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   // and the write is unanswered unless that is a 404.
   //
   // Merge, JSON and strategic merge patches are computed exactly; a server-side apply is computed
-  // as a strategic merge. A renewal of a Lease that exists is no write that is recorded.
+  // as a strategic merge. A renewal of a Lease that exists is not recorded.
   //
   // `cluster` names the server in reports. The transport shares ownership of the shadow.
   std::shared_ptr<Transport> Over(std::string cluster, std::shared_ptr<Transport> server);
@@ -197,7 +197,7 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   class Decorator;
   struct Record;
   struct Listed;
-  // Cluster, verb by the method, path: known also when no answer comes.
+  // Cluster, verb by the method, path: known also when there is no answer.
   using Target = std::tuple<std::string, std::string, std::string>;
   // A target, and the identity of the changes of a write; or, of an attempt whose object could not
   // be read, a mark and the fields that its request is about.
@@ -246,7 +246,7 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   bool JudgeOne(const Key& key, const Record& record, const base::StopToken& stop);
   void ShowGauge();
   void LeaveUnjudged(const Key& key);
-  // Puts the result for a record into effect, unless the write has been made anew meanwhile.
+  // Puts the result for a record into effect, unless the write has been made again meanwhile.
   void Settle(const Key& key, const Record& judged, std::optional<internal::ShadowedWrite> now);
   void Adopt(const Key& key, std::optional<internal::ShadowedWrite> now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -1,7 +1,7 @@
 // How a shadow finds out whether its writes are still due: Judge() repeats what a write was
-// answered with. It reads the object and computes the write anew, without the precondition. A write
-// is withdrawn when the server would refuse it or nothing would change, and also when a field that
-// it changes has another value than it had: whoever has written that has woken the loop, which
+// answered with. It reads the object and computes the write again, without the precondition. A
+// write is withdrawn when the server would refuse it or nothing would change, and also when a field
+// that it changes has another value than it had: whoever has written that has woken the loop, which
 // makes the write again if it still wants it. Other fields of the object, and other items of a list
 // whose items have names, may change: they are not the write's, though its request may contain
 // them.

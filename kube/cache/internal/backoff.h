@@ -10,8 +10,8 @@
 namespace kube::internal {
 
 // The delay doubles from `first` to `longest`. A random part of up to the same length is added, but
-// never beyond `longest`, so that the clients of a server that comes back do not all come at once.
-// Not thread-safe.
+// never beyond `longest`, so that the clients of a server that is up again do not all connect at
+// once. Not thread-safe.
 class Backoff {
  public:
   Backoff(absl::Duration first, absl::Duration longest) : first_(first), longest_(longest) {}

@@ -6,7 +6,7 @@
 //
 // A list is applied object by object. EndList deletes what the list did not contain, except what is
 // newer than the list, which has come in the meantime. When the server went back to an earlier
-// state, versions say nothing, and everything that was not listed goes.
+// state, versions say nothing, and everything that was not listed is removed.
 //
 // A list may run beside the watch, or fail half-way. Until the watch has reached the version of the
 // list, or the list has ended, the store is a mixture of two states, and no progress is reported
@@ -202,7 +202,7 @@ size_t CacheWriter::EndList(const Listing& listing, base::SteadyTime now) {
       changes_.push_back({.before = held});
     }
     store_.EndList(listing.mark, version);
-    // Progress goes back only with the server.
+    // Progress decreases only with the server's.
     if (!ordered) progress_.version = -1;
     mixed_until_ = listed_ = version;
     NoteProgress({version, now});

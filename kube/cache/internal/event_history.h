@@ -26,7 +26,8 @@ class EventHistory {
   void Add(WatchCache::Event event, base::SteadyTime now);
   // Drops events that are too old or too many.
   void Trim(base::SteadyTime now);
-  // Forgets everything; who was following cannot continue. The history begins anew after `version`.
+  // Forgets everything; who was following cannot continue. The history begins again after
+  // `version`.
   void Reset(int64_t version);
 
   // Takes note that objects were dropped at this version (WatchCache::KeepOnly). From then on

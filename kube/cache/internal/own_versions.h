@@ -30,7 +30,7 @@ class OwnVersions {
     versions_.erase(versions_.begin(), after);
     return ours;
   }
-  // Call it when the server's state is listed anew, since its versions may have gone back.
+  // Call it when the server's state is listed again, since its versions may be lower than before.
   void Reset() {
     versions_.clear();
     passed_ = -1;

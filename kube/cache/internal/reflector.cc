@@ -12,7 +12,7 @@
 // too many failures in a row lead to a list. Failed lists are repeated with the same back-off, for
 // ever. What happens when the server has more objects than memory is in reflector_memory.cc.
 //
-// An object that this process has written is put into the store when the answer comes
+// An object that this process has written is put into the store when the answer arrives
 // (Informer::Written); the watch reports that version again, and OnKnownState skips it.
 #include "kube/cache/internal/reflector.h"
 
@@ -188,7 +188,7 @@ void Reflector::StartWatch(bool lasting) {
   absl::MutexLock lock(&watch_mu_);
   if (stopped()) return;
   ended.swap(watch_);
-  ended.reset();  // This way no call of the old watch comes after the first of the new one.
+  ended.reset();  // This way no call of the old watch follows the first one of the new watch.
   watch_ = env_.client.StartWatch(resource_, AskedNamespace(), options, *this);
 }
 
@@ -275,7 +275,7 @@ void Reflector::OnEnd(absl::Status status) {
     absl::MutexLock lock(&mu_);
     if (std::exchange(watch_is_over_, true)) return;
     watch_is_open_ = false;
-    // It is as short as it was asked to be, which is no failure.
+    // It is as short as it was asked to be, which is not a failure.
     const bool in_time = status.ok() && watch_is_short_;
     if (in_time) sends_bookmarks_ = false;
     const bool healthy = in_time || WatchWasHealthy();

@@ -214,7 +214,8 @@ class Reflector final : public Informer,
   bool has_listed_ ABSL_GUARDED_BY(mu_) = false;  // True once a list has been stored.
   // True once a first list had no room: the next one is measured before it is stored.
   bool has_not_fitted_ ABSL_GUARDED_BY(mu_) = false;
-  // Of the last request beside the watch, which goes on with credentials that count no more.
+  // Of the last request beside the watch, which continues with credentials that are not valid any
+  // more.
   absl::Status ask_error_ ABSL_GUARDED_BY(mu_);
   // True if that request has failed after the present watch began.
   bool ask_failed_since_start_ ABSL_GUARDED_BY(mu_) = false;

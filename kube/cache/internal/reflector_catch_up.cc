@@ -2,7 +2,7 @@
 // few objects runs beside the watch: what the store learns from both it puts in order by the
 // versions, and the watch goes on. With many objects the watch is replaced by one of three seconds,
 // because API servers send a bookmark about two seconds before a watch has to end; when it has
-// ended, a long one follows as after any other clean end. Where no bookmark comes (API servers do
+// ended, a long one follows as after any other clean end. Where no bookmark is sent (API servers do
 // not cache Events, and send none for them) the next CatchUp lists, however many objects there are.
 // A store that leaves objects out is listed again anyway (FillUp), and not for each reader.
 //

@@ -6,10 +6,10 @@
 // last_error() and LeavesOut() say so, because then a missing object need not be gone, and the kind
 // is listed again and again (FillUp), seldom, until a list has left nothing out.
 //
-// A kind whose first list does not fit is of use to nobody: nothing says that it is whole. So it
-// gives back what it has taken, at once, and before the next try its objects are only counted, lest
-// it take the room of other kinds again and again. The first list of another kind that has met
-// such a moment comes soon after.
+// A kind whose first list does not fit is of no use: nothing says that it is whole. So it gives
+// back what it has taken, at once, and before the next try its objects are only counted, lest it
+// take the room of other kinds again and again. The first list of another kind that has met such a
+// moment follows soon.
 //
 // The last part of the budget is for objects that are held already and grow, and for events that
 // have begun; without it, new states would have no room as soon as the budget is filled. Where even
@@ -121,7 +121,7 @@ void Reflector::FillUp() {
     absl::MutexLock lock(&mu_);
     fill_up_is_due_ = false;
     if (left_out_.ok()) return;
-    // A list that is under way, or comes before the next watch, may be the one that fills up.
+    // A list that is under way, or that precedes the next watch, may be the one that fills up.
     if (is_listing_ || watch_is_over_) {
       fill_up_is_due_ = true;
       delay = room_backoff_.Next();

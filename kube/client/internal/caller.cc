@@ -1,8 +1,8 @@
 // A call is a loop of attempts within one deadline. An attempt waits for a token of the fixed rate,
-// if there is one, then for a place under the concurrency limit, and sends; its outcome goes back
-// to the limiter and into the metric. Judge then determines whether there is another attempt, and
-// after which pause. A Retry-After is obeyed for as long as the deadline allows; other failures are
-// repeated five times at most, with a pause that doubles. A call that would wait beyond its
+// if there is one, then for a place under the concurrency limit, and sends; its outcome is reported
+// back to the limiter and into the metric. Judge then determines whether there is another attempt,
+// and after which pause. A Retry-After is obeyed for as long as the deadline allows; other failures
+// are repeated five times at most, with a pause that doubles. A call that would wait beyond its
 // deadline ends with the last answer instead. Neither a place nor a lock is held during a pause.
 //
 // Raw questions to an API group, such as those for metrics, may be answered by another server, to

@@ -17,7 +17,7 @@
 namespace kube {
 namespace {
 
-// An error's Status object is small and comes at once; a longer body is cut off here.
+// An error's Status object is small and arrives at once; a longer body is cut off here.
 constexpr size_t kMaxErrorBody = 64 << 10;
 constexpr absl::Duration kLongestErrorAnswer = absl::Seconds(32);
 // Servers write each event at once. Without this limit a server could have the beginnings of events

@@ -157,7 +157,7 @@ IoResult TlsLayer::Read(char* buffer, size_t size) {
 // A connection that waits needs no buffer of 16 kB. With SSL_MODE_RELEASE_BUFFERS alone it keeps
 // two. The one in which the session tickets after the handshake came stays until data follows, and
 // on most watches none ever does. The one for writing, which OpenSSL makes when it takes a ticket,
-// stays until something is written, which a watch never does again; and the ticket often comes
+// stays until something is written, which a watch never does again; and the ticket often arrives
 // together with data, after which nobody reads until there is more. Older versions of OpenSSL also
 // free a buffer with the beginning of a record (CVE-2024-4741), so this is done only between two
 // records.

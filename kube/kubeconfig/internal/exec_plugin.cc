@@ -1,7 +1,7 @@
 // A run takes these steps: the program gets what it may need to know in $KUBERNETES_EXEC_INFO, the
 // cluster only if the configuration says so; it runs to its end, within the timeout; and its
 // standard output is read as an ExecCredential. The kind and the apiVersion must be those that were
-// asked for, a certificate comes only with its key, and there must be a token or a certificate.
+// asked for, a certificate is valid only with its key, and there must be a token or a certificate.
 // Every failure names the program and the configuration's hint for installing it, but nothing of
 // the output, which may hold secrets. Nothing is kept here: CredentialSource decides when the
 // program runs again, and runs it once at a time.

@@ -1,6 +1,6 @@
 // The program is started in a process group of its own, with an empty standard input, default
 // signals and no descriptors but the three standard ones. Collect then waits in poll() for three
-// things: its output, its end (a pidfd) and the stop (an eventfd). Output comes first, so that
+// things: its output, its end (a pidfd) and the stop (an eventfd). Output is read first, so that
 // everything that was written before the end is read. If the wait ends early, by the deadline, the
 // stop or too much output, Child is destroyed, which kills the whole group and reaps the program.
 // Output that the program's own children write after its end is not read.

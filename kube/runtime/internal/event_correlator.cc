@@ -13,8 +13,8 @@
 // a create. Each of the four tables keeps the entries that were used last, as long as they have an
 // effect: repetitions and similar messages for ten minutes, a bucket until it is full again. For as
 // long it is known what was written; an API server deletes an Event an hour after its last write.
-// An event whose entry was dropped, or that comes after a restart, counts as new. The tables hold
-// digests of keys and messages: with thousands of objects the texts would take several MB.
+// An event whose entry was dropped, or that is recorded after a restart, counts as new. The tables
+// hold digests of keys and messages: with thousands of objects the texts would take several MB.
 #include "kube/runtime/internal/event_correlator.h"
 
 #include <algorithm>

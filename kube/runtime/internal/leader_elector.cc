@@ -153,8 +153,9 @@ base::SteadyTime LeaderElector::Impl::EndOfLease() const {
   return observed_at + absl::Seconds(observed.spec()["leaseDurationSeconds"].AsInt());
 }
 
-// Returns the time until the next attempt. If another holder's lease ends before, the attempt comes
-// then; after an attempt that failed although the lease has ended, the pause is the ordinary one.
+// Returns the time until the next attempt. If another holder's lease ends before, the attempt is
+// made then; after an attempt that failed although the lease has ended, the pause is the ordinary
+// one.
 absl::Duration LeaderElector::Impl::Pause() const {
   const absl::Duration pause = base::Jitter(options.retry_period, kJitterFactor);
   if (!HeldByOther()) return pause;
