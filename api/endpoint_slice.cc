@@ -1,3 +1,8 @@
+// Names and labels of EndpointSlices on their way between clusters. Two controllers can collect the
+// same slice (for a ServiceExport and for a MultiClusterService), and share one Work: it has one
+// label with both their names, and each keeps its own labels and finalizer on it. A Work without
+// that label is recognised by the labels of the collectors.
+
 #include "api/endpoint_slice.h"
 
 #include "absl/strings/str_cat.h"
@@ -70,6 +75,7 @@ std::string JoinedCollectors(const std::set<std::string>& collectors) {
 }
 
 bool IsCollectedSlice(const kube::Object& work) {
+  // A collected slice is only reported: its Work is never applied to the cluster that it is from.
   return WorkView(work).IsDispatchingSuspended() &&
          work.Annotation(kProvisionClusterAnnotation).empty() && !CollectorsOf(work).empty() &&
          !SliceOf(work).name.empty();

@@ -1,3 +1,8 @@
+// Reads both forms of messages that Karmada sends, ResourceInterpreterContext and the older
+// ExploreReview, and answers in the form of the question. They differ in the names of operations
+// and in how an error is told: a context has a response that says "successful: false", a review has
+// none, so its error is the HTTP code.
+
 #include "examples/webhook/messages.h"
 
 #include <string>
@@ -49,6 +54,7 @@ absl::StatusOr<json::Value> Answer(const json::Value& request, bool review) {
 }
 
 base::HttpResponse Send(const json::Value& message, json::Value response) {
+  // Karmada refuses an answer with another uid.
   response.Set("uid", message.Get({"request", "uid"}));
   return {.code = kOk,
           .body = json::Write(json::Value::Object({{"apiVersion", message["apiVersion"]},

@@ -1,3 +1,8 @@
+// Serves the webhook over HTTPS. A certificate is made at each start unless one is given; its
+// authority is then written into the manifests, so they have to be applied again after a restart
+// without --cert-file. Requests are answered on the server's threads: AnswerTo keeps nothing and
+// does not wait.
+
 #include "examples/webhook/server.h"
 
 #include <algorithm>
@@ -48,6 +53,7 @@ absl::StatusOr<Certificate> LoadCertificate(const ServerOptions& options) {
   Certificate loaded;
   ASSIGN_OR_RETURN(loaded.pair.cert_pem, base::ReadContent(options.certificate_file));
   ASSIGN_OR_RETURN(loaded.pair.key_pem, base::ReadContent(options.key_file));
+  // A certificate that signs itself vouches for itself.
   loaded.ca_pem = loaded.pair.cert_pem;
   if (!options.ca_file.empty()) {
     ASSIGN_OR_RETURN(loaded.ca_pem, base::ReadContent(options.ca_file));
@@ -102,6 +108,7 @@ absl::StatusOr<std::string> FilledManifests(const std::string& directory,
         absl::StrCat(directory, " has no manifests (*.yaml); give --manifests the directory ",
                      "examples/webhook/manifests of the source tree"));
   }
+  // Their names begin with numbers where the order of applying matters.
   std::sort(files.begin(), files.end());
   std::string out;
   for (const std::string& file : files) {
