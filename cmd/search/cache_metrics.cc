@@ -1,3 +1,7 @@
+// Sets the gauges when metrics are asked for, not when something changes: the caches know their
+// state at any time. mu_ guards what was shown last, which is needed to remove series: of a cache
+// that has ended, of a registry that was deleted, and of an error that is over.
+
 #include "cmd/search/cache_metrics.h"
 
 #include "absl/status/status.h"
@@ -29,6 +33,7 @@ void CacheMetrics::ReportError(const metrics::Labels& labels, const Key& key,
                                const absl::Status& error) {
   std::string& shown = shown_[key];
   const std::string reason = ReasonOf(error);
+  // At most one reason is shown at a time; the gauge of the one before is removed.
   if (shown == reason) return;
   metrics::Labels with_reason = labels;
   with_reason["reason"] = shown;

@@ -178,6 +178,8 @@ Server::Server(Beginning b)
   ShowBuild(*registry_);
   endpoints_.UpdateMetricsBy([this] { cache_metrics_.Update(); });
   AddChecks();
+  // Watches of a resource that has become registered are ended, so that the cache answers the next
+  // one.
   scope_.Subscribe([this](const search::ScopePtr&, const search::ScopePtr&) {
     proxy_.OnRegistrationsChanged();
   });
@@ -264,6 +266,7 @@ void Server::AddChecks() {
                : absl::UnavailableError("Clusters and their Secrets have not been read yet");
   });
   health_.Add("search-storage-cache-readiness", readiness, [this]() -> absl::Status {
+    // A member that never answers must not keep this server from being ready for ever.
     if (clock_.SteadyNow() > started_ + options_.storage_initialization_timeout) return {};
     return caches_.AllSynced();
   });
@@ -297,6 +300,7 @@ void Server::StartThreads() {
 }
 
 void Server::EndThreads() {
+  // Reviews end first, so that no request waits for an answer while the threads are joined.
   delegation_->Stop();
   end_.request_stop();
   for (std::thread& thread : threads_) thread.join();
@@ -313,6 +317,7 @@ absl::Status Server::Listen() {
 }
 
 bool Server::Run(const base::StopToken& stop) {
+  // The threads do the work; this one only waits for the stop.
   while (clock_.SleepFor(absl::Hours(1), stop)) {
   }
   const bool finished =
@@ -335,6 +340,8 @@ absl::StatusOr<std::unique_ptr<SearchServer>> SearchServer::Start(const SearchOp
   Beginning b{.options = options, .connections = connections};
   const absl::Status checked =
       CheckControlPlane(*connections.loops, connections.control_plane.server, stop);
+  // It is not fatal: caches can be filled, and requests answered, once the control plane can be
+  // reached.
   if (!checked.ok()) base::LogError("the control plane cannot be used yet", {{"error", checked}});
   b.control_plane = std::make_unique<ControlPlane>(options, connections, clock, b.registry.get());
   ASSIGN_OR_RETURN(b.audit, OpenAudit(options.audit, b.registry.get()));
