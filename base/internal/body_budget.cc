@@ -1,6 +1,6 @@
-// A place is in one of three states: its body is being received, has come, or has lost the place to
-// somebody else, who needed it while the body came too slowly. In the last one it counts nothing;
-// its connection learns of it by Claim::cut.
+// A place is in one of three states: its body is being received, was received, or was too slow and
+// has lost the place to another one that needed it. In the last one it counts nothing; its
+// connection learns of it by Claim::cut.
 #include "base/internal/body_budget.h"
 
 #include <utility>
@@ -35,6 +35,7 @@ class BodyBudget::State : public std::enable_shared_from_this<BodyBudget::State>
         held_.emplace(last_, Held{std::move(claim), clock_.SteadyNow(), place.get()});
       }
     }
+    // Without the lock: a cut ends a connection, whose place is returned here.
     for (const auto& cut : cuts) {
       if (cut) cut();
     }
@@ -62,7 +63,7 @@ class BodyBudget::State : public std::enable_shared_from_this<BodyBudget::State>
   struct Held {
     Claim claim;
     SteadyTime since;
-    const Place* receiving;  // Null once the body has come.
+    const Place* receiving;  // Null once the body was received.
   };
   using HeldMap = absl::btree_map<uint64_t, Held>;
 
@@ -70,17 +71,20 @@ class BodyBudget::State : public std::enable_shared_from_this<BodyBudget::State>
     const auto limit = static_cast<double>(options_.bytes),
                used = static_cast<double>(shares_.used());
     const auto bytes = static_cast<double>(claim.bytes);
+    // Administrators get in even if others fill the budget.
     if (claim.privileged) return used + bytes <= 2 * limit;
     if (used + bytes > limit || options_.bytes == SIZE_MAX) return used + bytes <= limit;
     return claim.owner.empty() || shares_.Allows(claim.owner, static_cast<int64_t>(claim.bytes),
                                                  static_cast<int64_t>(options_.bytes));
   }
-  // Returns the oldest body that will not have come in time.
+  // Returns the oldest body that is too slow to be complete in time.
   HeldMap::iterator FindSlow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     const SteadyTime now = clock_.SteadyNow();
     for (auto held = held_.begin(); held != held_.end(); ++held) {
       const auto& [claim, since, receiving] = held->second;
       if (receiving == nullptr || now - since < options_.least) continue;
+      // A body of n bytes has to arrive evenly within options_.time; what it is behind is judged
+      // after options_.least.
       const double due =
           static_cast<double>(claim.bytes) * absl::FDivDuration(now - since, options_.time);
       if (static_cast<double>(receiving->received()) < due) return held;
@@ -98,7 +102,7 @@ class BodyBudget::State : public std::enable_shared_from_this<BodyBudget::State>
   absl::Mutex mu_;
   uint64_t last_ ABSL_GUARDED_BY(mu_) = 0;
   Shares shares_ ABSL_GUARDED_BY(mu_);
-  HeldMap held_ ABSL_GUARDED_BY(mu_);  // In the order of their coming.
+  HeldMap held_ ABSL_GUARDED_BY(mu_);  // In the order in which they were taken.
 };
 
 BodyBudget::BodyBudget(const Options& options, const Clock& clock)

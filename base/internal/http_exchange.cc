@@ -88,6 +88,7 @@ void Exchange::Upgrade(const HttpResponse& head) {
 bool Exchange::MayWrite(size_t count) {
   const bool open = state_ == State::kStreaming || (state_ == State::kTunnel && !output_ended_);
   if (!open || listener_ == nullptr) return false;
+  // Backlogs are bounded: a peer that does not read must not fill the memory.
   const bool too_slow = outbox_.size() + in_flight_ + count > options_.max_backlog_bytes;
   if (too_slow || (length_left_ && count > *length_left_)) {
     Cut();
@@ -217,6 +218,7 @@ void Exchange::StartTunnel(HttpTunnel::Callbacks callbacks) {
 void Exchange::Read() {
   absl::MutexLock lock(&mu_);
   wants_bytes_ = true;
+  // The reader has dealt with what it was given.
   took_input_ |= given_ > 0;
   given_ = 0;
   if (!delivering_) NotifyAtOnce();
@@ -276,6 +278,7 @@ void Exchange::AbortUnlessStarted() {
 Exchange::Output Exchange::Take() {
   absl::MutexLock lock(&mu_);
   awake_ = false;
+  // The last block was written, so the peer reads.
   const bool progress = in_flight_ > 0;
   OutgoingBytes::Block block = outbox_.Take();
   in_flight_ = block.bytes().size();
@@ -326,6 +329,7 @@ void Exchange::SetState(State state) {
   // The connection must learn of these states even while it waits for a peer that does not read.
   const bool urgent = state == State::kAborted || state_ == State::kStreaming;
   state_ = state;
+  // The connection is woken even if it has been already.
   if (urgent) awake_ = false;
   Notify();
 }

@@ -1,3 +1,7 @@
+// Formats heads of answers and takes targets of requests apart. What comes from a client is never
+// refused here: malformed escapes stay as they are. What handlers put into headers is made
+// harmless: a line break, by which one header could become two, is written as a space.
+
 #include "base/internal/http_message.h"
 
 #include <boost/beast/http/status.hpp>
@@ -88,12 +92,14 @@ std::string FormatHead(const HttpResponse& response, const ResponseRules& rules,
     AppendField(head, "Content-Type", response.content_type);
   }
   for (const auto& [name, value] : response.headers) AppendField(head, name, value);
+  // A 304 and a 204 have no body, and 1xx are not final answers.
   const bool may_have_length = final_answer && response.code != 204 && response.code != 304;
   if (framing == Framing::kChunked && may_have_length) head += "Transfer-Encoding: chunked\r\n";
   if (framing == Framing::kLength && may_have_length) {
     const uint64_t length = response.stream_length.value_or(BodyLength(response));
     absl::StrAppend(&head, "Content-Length: ", length, "\r\n");
   }
+  // 101 is the only such answer that is sent.
   if (!final_answer) {
     head += "Connection: Upgrade\r\n";
   } else if (!rules.keep_alive) {

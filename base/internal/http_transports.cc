@@ -83,6 +83,7 @@ class TlsConnection : public StreamConnection<TlsSocket> {
 
   void Start() override {
     Post([this, self = Self()] {
+      // A client that does not finish the handshake must not keep the connection.
       LimitRequestTime();
       stream_.Handshake([this, self](const ErrorCode& error, size_t) {
         if (error) return Close();
