@@ -51,6 +51,7 @@ std::string AddressOf(absl::string_view remote) {
 json::Value SourcesOf(const AuditEvent& event) {
   std::vector<std::string> sources;
   for (absl::string_view part : absl::StrSplit(event.forwarded_for, ',', absl::SkipWhitespace())) {
+    // The header is the client's and may be as long as a head.
     if (sources.size() == kMaxForwardedFor) break;
     sources.emplace_back(base::CutText(absl::StripAsciiWhitespace(part), 64));
   }
@@ -111,6 +112,8 @@ class Writer : public AuditLog {
     bool taken = false;
     {
       absl::MutexLock lock(&mu_);
+      // A disk that is slow must not make requests wait: what finds no place is dropped and
+      // counted.
       taken = lines_.size() < options_.max_waiting;
       if (taken) lines_.push_back(std::move(line));
     }
@@ -135,6 +138,7 @@ class Writer : public AuditLog {
       {
         absl::MutexLock lock(&mu_);
         mu_.Await(absl::Condition(&has_news));
+        // It stops only when everything has been written.
         if (lines_.empty()) return;
         lines.swap(lines_);
       }
@@ -155,6 +159,7 @@ class Writer : public AuditLog {
     while (!text.empty()) {
       const ssize_t count = write(fd_, text.data(), text.size());
       if (count < 0 && errno == EINTR) continue;
+      // A part of the text may have been written; its lines count as lost all the same.
       if (count < 0) return false;
       text.remove_prefix(static_cast<size_t>(count));
     }
@@ -165,6 +170,7 @@ class Writer : public AuditLog {
     struct stat open_file = {}, named = {};
     const bool is_open = fd_ >= 0 && fstat(fd_, &open_file) == 0;
     const bool is_there = is_open && stat(options_.path.c_str(), &named) == 0;
+    // logrotate renames the file and expects that a new one is opened under the old name.
     const bool same =
         is_there && open_file.st_ino == named.st_ino && open_file.st_dev == named.st_dev;
     if (!same) {

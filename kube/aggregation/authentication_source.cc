@@ -97,6 +97,8 @@ class Follower : public AuthenticationSource, private WatchHandler {
   absl::Status ReadFiles() {
     if (!ClientsFromCluster()) {
       ASSIGN_OR_RETURN(auto authority, ReadAuthority("client-ca-file", options_.client_ca_file));
+      // now_ is changed only after a file was read as a whole: a half-written one leaves what was
+      // in use.
       now_.clients = std::move(authority);
     }
     if (!ProxiesFromCluster()) {
@@ -124,6 +126,7 @@ class Follower : public AuthenticationSource, private WatchHandler {
     if (ProxiesFromCluster()) {
       auto proxies = ParseFrontProxies(data);
       status.Update(proxies.status());
+      // A part that is unusable leaves the earlier one in force.
       if (proxies.ok()) now_.front_proxies = *std::move(proxies);
     }
     if (ClientsFromCluster()) {
@@ -209,6 +212,7 @@ class Follower : public AuthenticationSource, private WatchHandler {
     ASSIGN_OR_RETURN(const std::string version, Lookup(stop));
     {
       absl::MutexLock lock(&mu_);
+      // What an earlier watch has left does not count.
       news_ = {};
     }
     WatchOptions options;
@@ -239,6 +243,7 @@ class Follower : public AuthenticationSource, private WatchHandler {
       return stopped.IsSet() || news_.data || news_.ended;
     };
     clock_.AwaitUntil(mu_, absl::Condition(&woken), deadline);
+    // Of several events only the newest is applied.
     return std::exchange(news_, {});
   }
 

@@ -66,6 +66,7 @@ class GuardedResponder::Ending {
     until_stream.swap(held_until_stream_);
   }
   void Finish(int code) {
+    // Several ends may be reported for one request; the first one counts.
     if (!finished_.exchange(true)) hooks_.finished(code);
   }
   void SetCode(int code) { code_ = code; }
@@ -91,7 +92,7 @@ class GuardedResponder::Ending {
   Held held_until_stream_ ABSL_GUARDED_BY(mu_);
   std::weak_ptr<base::HttpStream> stream_ ABSL_GUARDED_BY(mu_);
   std::weak_ptr<base::HttpTunnel> tunnel_ ABSL_GUARDED_BY(mu_);
-  // Cut has come: what has not begun yet may not go on.
+  // Cut was called: what has not begun yet must not begin.
   bool cut_ ABSL_GUARDED_BY(mu_) = false;
 };
 
@@ -217,6 +218,7 @@ GuardedResponder::GuardedResponder(std::shared_ptr<base::HttpResponder> inner, H
 }
 
 GuardedResponder::~GuardedResponder() {
+  // A handler that begins a stream may drop the responder and keep the stream.
   if (!ending_->GoesOn()) ending_->Done();
 }
 
@@ -238,8 +240,8 @@ void GuardedResponder::Send(base::HttpResponse response) {
     ending_->SetCode(response.code);
     return ending_->Deliver(std::move(response),
                             [ending = ending_, inner](base::HttpResponse whole) {
-                              // First: whoever has read the answer finds it in the audit log and
-                              // not in flight.
+                              // It precedes the sending, so that a client that has read the answer
+                              // finds it in the audit log, and its place free.
                               ending->Done();
                               inner->Send(std::move(whole));
                             });
@@ -249,6 +251,7 @@ void GuardedResponder::Send(base::HttpResponse response) {
 
 std::shared_ptr<base::HttpStream> GuardedResponder::StartStream(base::HttpResponse head) {
   const std::shared_ptr<base::HttpResponder> inner = Take();
+  // The deadline has answered already.
   if (inner == nullptr) return std::make_shared<EndedStream>(ending_);
   ending_->Complete(head);
   ending_->Started(head.code);
@@ -293,6 +296,7 @@ std::function<void(base::HttpResponse)> GuardedResponder::Expirer() {
   return [weak = weak_from_this(),
           ending = std::weak_ptr<Ending>(ending_)](base::HttpResponse response) {
     if (const auto responder = weak.lock()) return responder->Expire(std::move(response));
+    // The responder is dropped, but its stream or tunnel lives.
     if (const auto going_on = ending.lock()) going_on->Cut();
   };
 }

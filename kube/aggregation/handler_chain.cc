@@ -139,6 +139,7 @@ class HandlerChain::Impl {
     passage->length = LengthOfRequest(passage->api.info, request);
     passage->api.http = std::move(request);
     Register(passage, raw);
+    // From here on each step is guarded by itself, since a continuation runs on another thread.
     Guard(passage, [this, passage] { Begin(passage); });
   }
 
@@ -176,6 +177,7 @@ class HandlerChain::Impl {
     passage->record = record;
     passage->api.stop = record->stop().get_token();
     const bool gzip = options_.gzip_min_bytes > 0 && server::AcceptsGzip(passage->api.http);
+    // The hook needs the responder that it is a part of, without keeping it alive.
     const auto answerer = std::make_shared<std::weak_ptr<GuardedResponder>>();
     passage->responder = std::make_shared<GuardedResponder>(
         raw, GuardedResponder::Hooks{
@@ -198,6 +200,7 @@ class HandlerChain::Impl {
                      },
                  .closed = [record] { record->RequestStop(); }});
     *answerer = passage->responder;
+    // It is held until the answer has ended, so that AwaitIdle waits for streams as well.
     passage->responder->Hold(active_.Enter(/*owner=*/""));
     if (long_running) passage->responder->Hold(sessions_->Add(record->stop()));
   }
@@ -278,11 +281,14 @@ class HandlerChain::Impl {
     passage->api.user = *std::move(user);
     passage->record->SetUser(passage->api.user);
     base::HttpRequest& http = passage->api.http;
+    // The handler may pass the request on to another server, which must see neither token nor
+    // claimed user.
     RemoveCredentials(http, HeaderNames());
     const auto bytes = static_cast<int64_t>(BytesOfHead(http));
     absl::StatusOr<std::optional<Impersonation>> wanted = ImpersonationOf(http, passage->api.user);
     if (!wanted.ok()) return passage->Refuse(wanted.status());
     RemoveImpersonation(http);
+    // Most requests impersonate nobody and skip the reviews of rights.
     if (!*wanted) return Admit(passage);
     const auto held = impersonating_.Take(ShareOwner(passage->api.user), bytes);
     if (held == nullptr) return passage->Refuse(refused_impersonations_.Refuse());
@@ -329,6 +335,7 @@ class HandlerChain::Impl {
     InFlight::Place place = long_running
                                 ? long_running_.Enter(*passage.owner, WeightOf(passage.api.http))
                                 : others.Enter(*passage.owner);
+    // Others of the same user are being executed: the share, not the server, may be full.
     if (place == nullptr) {
       const Refusals& refused_others = mutating ? refused_writes_ : refused_reads_;
       passage.Refuse((long_running ? refused_watches_ : refused_others).Refuse());
@@ -358,6 +365,7 @@ class HandlerChain::Impl {
     if (!decision.ok()) return passage->Refuse(AuthorizationError(decision.status()));
     passage->record->SetDecision(*decision);
     if (!decision->allowed) return passage->Refuse(ForbiddenError(attributes, decision->reason));
+    // Handlers that never wait run at once, on the thread of the last review or of the server.
     if (!parts_.handler.MayBlock(passage->api)) return Handle(passage);
     const bool taken =
         pool_->Run(*passage->owner, [passage, this] { Guard(passage, [&] { Handle(passage); }); });
@@ -365,6 +373,7 @@ class HandlerChain::Impl {
   }
 
   void Handle(const PassagePtr& passage) {
+    // It may have waited for a thread longer than its deadline allows.
     if (passage->api.deadline <= parts_.clock.SteadyNow()) {
       return passage->responder->Expire(server::ErrorAnswer(TimedOut()));
     }
