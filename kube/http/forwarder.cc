@@ -1,3 +1,8 @@
+// Sends a caller's request to another server. Headers that belong to one connection are removed,
+// with all that the header Connection names (RFC 9110, 7.6.1); each side writes its own. A
+// forwarder whose configuration impersonates removes such headers of the caller, since they would
+// be added to the configured ones. Nothing is kept of a request here: ForwardCall owns it.
+
 #include "kube/http/forwarder.h"
 
 #include <algorithm>

@@ -112,6 +112,7 @@ absl::StatusOr<Connection::Step> Connection::Dial() {
   top_ = std::move(layer);
   SetOptions(fd);
   phase_ = Phase::kConnecting;
+  // The last address may use all of the time that is left.
   const bool last = next_address_ == addresses_.size();
   look_again_ = last ? base::SteadyTime::InfiniteFuture() : SteadyNow() + kAddressPatience;
   if (connect(fd, where, address.size) != 0 && errno != EINPROGRESS) {
@@ -123,6 +124,7 @@ absl::StatusOr<Connection::Step> Connection::Dial() {
 
 absl::StatusOr<Connection::Step> Connection::AwaitDial() {
   pollfd ready = {fd(), POLLOUT, 0};
+  // Not ready: either the timer has woken this call, or another event.
   if (poll(&ready, 1, 0) == 0) {
     if (SteadyNow() < look_again_) return Step::kWait;
     return NextAddress("no answer");
@@ -168,6 +170,8 @@ Connection::Phase Connection::PhaseAfter(Phase phase) {
 
 void Connection::StartTls(TlsClient& tls) {
   std::unique_ptr<TlsLayer> layer = tls.Connect(std::move(top_));
+  // top_ owns the layer, and it owns the one below: TLS with the server can lie upon TLS with the
+  // proxy.
   handshaking_ = layer.get();
   top_ = std::move(layer);
 }
@@ -213,6 +217,7 @@ absl::StatusOr<Connection::Step> Connection::TalkToProxy() {
     if (got.state != IoState::kDone) return Wait(got);
     auto open = proxy_handshake_->Take(absl::string_view(block, got.bytes), to_proxy_);
     if (!open.ok()) return ProxyFailed(open.status().message());
+    // The proxy's answer is not complete yet.
     if (!*open && to_proxy_.empty()) continue;
     if (!*open) return TalkToProxy();
     proxy_handshake_ = nullptr;
@@ -244,7 +249,7 @@ IoResult Connection::Write(absl::string_view bytes) {
 
 bool Connection::IsQuiet() {
   if (!has_pending() && socket_->IsEmpty()) return true;
-  // Bytes have come. They may be a session ticket, which is not data.
+  // Bytes have arrived. They may be a session ticket, which is not data.
   char byte = 0;
   return Read(&byte, 1).state == IoState::kWantRead;
 }

@@ -9,8 +9,8 @@
 // again, and the next Read() or Write() brings it back.
 //
 // A kept connection may have been closed by the server at the same moment. As long as nothing of an
-// answer has come, the request is sent again on another connection, unless it was a write that has
-// been sent completely, because the server may have carried it out.
+// answer has arrived, the request is sent again on another connection, unless it was a write that
+// has been sent completely, because the server may have carried it out.
 #include "kube/http/internal/forward_call.h"
 
 #include <poll.h>
@@ -61,6 +61,7 @@ void ForwardCall::Start() {
     });
   };
   if (CredentialsPtr fresh = server_->credentials().GetIfFresh(); fresh != nullptr) {
+    // No thread has to be asked.
     return begin(std::move(fresh));
   }
   CredentialErrands().Run(server_->subject(), [server = server_, begin, deadline = deadline_,
@@ -76,6 +77,7 @@ void ForwardCall::Begin(Reactor& reactor, const absl::StatusOr<CredentialsPtr>& 
   const absl::Status prepared = Prepare(*credentials_);
   if (!prepared.ok()) return End(reactor, prepared);
   reactor.SetTimer(shared_from_this(), deadline_);
+  // An upgrade takes a connection of its own, which never becomes idle again.
   Attempt(reactor, /*with_kept=*/request_.upgrade.empty());
 }
 
@@ -127,6 +129,7 @@ void ForwardCall::Resolve() {
 }
 
 void ForwardCall::Connect(Reactor& reactor, absl::StatusOr<Addresses> addresses) {
+  // The call was cancelled, or its time was over, while the name was looked up.
   if (phase_ != Phase::kResolving) return;
   if (!addresses.ok()) return End(reactor, NotProcessed(addresses.status()));
   connection_ = std::make_unique<Connection>(peer_.route, *std::move(addresses));
@@ -205,6 +208,7 @@ absl::Status ForwardCall::WriteRequest() {
     written_ += result.bytes;
   }
   sent_ = written_ == text_.size();
+  // It cannot be sent again, so its memory is free for others.
   if (sent_ && !MayBeStale()) DropText();
   read_wants_ = POLLIN;
   phase_ = Phase::kHead;
@@ -226,6 +230,7 @@ short ForwardCall::Events() const {
     default:
       return 0;
   }
+  // A body is read only when its reader asks: so a slow reader slows the server down.
   const bool reads = wants_ && pending_.empty();
   const bool writes = phase_ == Phase::kTunnel && tunnel_written_ < writing_.size();
   return static_cast<short>((reads ? read_wants_ : 0) | (writes ? write_wants_ : 0));
@@ -306,6 +311,7 @@ ForwardCallbacks ForwardCall::Release(Reactor& reactor) {
     std::string().swap(outbox_);
     room = std::exchange(on_room_, nullptr);
   }
+  // It is called without the lock: a callback may call this object.
   if (room) room();
   return std::exchange(callbacks_, {});
 }

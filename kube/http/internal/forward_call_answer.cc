@@ -85,6 +85,7 @@ absl::Status ForwardCall::Take(absl::string_view bytes) {
 
 absl::Status ForwardCall::TakeEnd(const IoResult& result) {
   const bool properly = result.state == IoState::kEnd;
+  // A body without a length ends with the connection.
   if (phase_ == Phase::kTunnel ? properly : parser_->End(properly).ok()) {
     complete_ = true;
     return absl::OkStatus();
@@ -98,6 +99,7 @@ absl::Status ForwardCall::TakeEnd(const IoResult& result) {
 }
 
 void ForwardCall::TakeHead(const HttpResponse& head) {
+  // The next request loads them again; this answer is the caller's.
   if (head.code == 401) server_->credentials().Reject(credentials_);
   phase_ = head.code == 101 ? Phase::kTunnel : Phase::kBody;
   DropText();
@@ -108,6 +110,7 @@ void ForwardCall::TakeHead(const HttpResponse& head) {
 
 bool ForwardCall::Deliver() {
   if (pending_.empty()) return true;
+  // Bytes of the body wait until the reader asks for them.
   if (phase_ == Phase::kHead || !wants_.exchange(false)) return false;
   calling_ = true;
   callbacks_.on_data(shared_from_this(), std::exchange(pending_, {}));
@@ -123,6 +126,7 @@ bool ForwardCall::NextBlock() {
   std::string().swap(writing_);
   writing_.swap(outbox_);
   tunnel_written_ = 0;
+  // As long as it is set, Write need not wake the loop.
   flushing_ = !writing_.empty();
   return flushing_;
 }
@@ -169,6 +173,7 @@ void ForwardCall::Cancel() { Post(&ForwardCall::Drop); }
 bool ForwardCall::Write(std::string bytes) {
   absl::MutexLock lock(&mu_);
   if (over_ || ending_) return false;
+  // The writer does not heed HasRoom, or the server does not read.
   if (backlog_ + bytes.size() > kMaxBacklog) {
     Post(&ForwardCall::EndForBacklog);
     return false;

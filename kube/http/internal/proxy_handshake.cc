@@ -62,6 +62,8 @@ class Socks5 : public ProxyHandshake {
       : username_(proxy.username), password_(proxy.password), server_(server) {}
 
   std::string Begin() override {
+    // Version 5, then the number of ways to authenticate and the ways: none (0), by name and
+    // password (2).
     return has_credentials() ? std::string("\x05\x02\x00\x02", 4) : std::string("\x05\x01\x00", 3);
   }
 
@@ -75,6 +77,7 @@ class Socks5 : public ProxyHandshake {
       in_.erase(0, 2);
       AskForTarget(reply);
     }
+    // Five bytes tell how long the answer is.
     if (state_ != State::kTarget || in_.size() < 5) return false;
     return TakeAnswer();
   }
@@ -103,6 +106,7 @@ class Socks5 : public ProxyHandshake {
     if (username_.size() > kMaxText || password_.size() > kMaxText) {
       return absl::UnavailableError("SOCKS allows 255 bytes for a user name or password");
     }
+    // The version of this sub-negotiation is 1.
     absl::StrAppend(&reply, "\x01", Text(username_), Text(password_));
     state_ = State::kCredentials;
     return absl::OkStatus();
@@ -110,6 +114,8 @@ class Socks5 : public ProxyHandshake {
 
   void AskForTarget(std::string& reply) {
     state_ = State::kTarget;
+    // Version 5, the command CONNECT, a reserved byte; then the kind of address: 1 is IPv4, 3 a
+    // name, 4 IPv6.
     reply.append("\x05\x01\x00", 3);
     const auto address = NumericAddress(server_.host, server_.port);
     if (!address) {
@@ -168,6 +174,7 @@ std::unique_ptr<ProxyHandshake> NewProxyHandshake(const ProxySettings& proxy,
     case ProxySettings::Kind::kSocks5:
       return std::make_unique<Socks5>(proxy, server);
     default:
+      // Requests to http:// servers are sent to the proxy itself, with the whole URL.
       if (server.scheme != "https") return nullptr;
       return std::make_unique<HttpConnect>(proxy, server);
   }

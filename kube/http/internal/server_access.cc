@@ -1,3 +1,8 @@
+// Prepares once what all requests to a server have in common: its endpoint, its proxy, headers and
+// credentials. Credentials can change while connections are open: the pool of connections belongs
+// to one client certificate, and is replaced with it (mu_ guards the present pool and its
+// certificate). Connections of the older pool are closed when the requests on them have ended.
+
 #include "kube/http/internal/server_access.h"
 
 #include "absl/strings/str_cat.h"
@@ -36,6 +41,8 @@ absl::StatusOr<std::shared_ptr<ServerAccess>> ServerAccess::Create(
     ASSIGN_OR_RETURN(server->proxy_tls_, TlsClient::Create(system_roots, server->proxy_.host));
   }
   ASSIGN_OR_RETURN(server->credentials_, CredentialSource::Create(config, base::RealClock()));
+  // An HTTP proxy gets plain requests itself, with the whole URL instead of the path, and its
+  // credentials in each.
   const bool forwarded = endpoint.scheme == "http" &&
                          server->proxy_.kind != ProxySettings::Kind::kNone &&
                          server->proxy_.kind != ProxySettings::Kind::kSocks5;
