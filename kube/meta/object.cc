@@ -82,6 +82,7 @@ bool Object::AddFinalizer(absl::string_view finalizer) {
   return true;
 }
 
+// The last finalizer takes the list with it, since API servers store no empty list.
 bool Object::RemoveFinalizer(absl::string_view finalizer) {
   if (!HasFinalizer(finalizer)) return false;
   json::Value kept = json::Value::Array();
@@ -108,6 +109,7 @@ OwnerRef Object::ControllerOwner() const {
   return {};
 }
 
+// A version that is not a number (of another storage than etcd) is -1, which is older than any.
 int64_t ResourceVersionOf(const Object& o) {
   const absl::string_view text = o.resource_version();
   const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);

@@ -3,8 +3,8 @@
 // use: then informers and the loops' requests are in a back-off, which a new connection ends.
 // Members are made without holding the lock, since that reads configurations and certificates: when
 // two calls make the same member, the second discards its own (Insert), and so does a call that
-// read the configuration of a cluster that has left meanwhile (`removals`). Refresh stops the old
-// member's informers before it announces the new one, so that a subscriber never sees events of
+// read the configuration of a cluster that was removed meanwhile (`removals`). Refresh stops the
+// old member's informers before it announces the new one, so that a subscriber never sees events of
 // both.
 #include "kube/runtime/cluster_set.h"
 
@@ -184,6 +184,7 @@ absl::StatusOr<std::shared_ptr<MemberCluster>> ClusterSet::Get(const std::string
     const int removals = impl_->Removals();
     ASSIGN_OR_RETURN(ConnectionConfig config, impl_->source.ConfigFor(cluster));
     ASSIGN_OR_RETURN(Impl::MemberPtr made, impl_->Connect(cluster, std::move(config)));
+    // A cluster was removed meanwhile: the configuration may be of it, so it is read again.
     if (Impl::MemberPtr held = impl_->Insert(std::move(made), removals)) return held;
   }
 }
@@ -198,6 +199,7 @@ absl::Status ClusterSet::Refresh(const std::string& cluster) {
   ASSIGN_OR_RETURN(ConnectionConfig config, impl_->source.ConfigFor(cluster));
   if (held->Follow(config)) return absl::OkStatus();
   ASSIGN_OR_RETURN(Impl::MemberPtr made, impl_->Connect(cluster, std::move(config)));
+  // Another call has replaced or removed it; the connection made here is dropped.
   if (!impl_->Replace(held, std::move(made))) return absl::OkStatus();
   base::LogInfo("connection to the cluster changed", {{"cluster", cluster}});
   held->Stop();
@@ -215,6 +217,7 @@ void ClusterSet::Remove(const std::string& cluster) {
     member = std::move(it->second);
     impl_->members.erase(it);
   }
+  // Without the lock: informers call handlers, which may call this set.
   member->Stop();
 }
 

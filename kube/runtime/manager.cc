@@ -139,6 +139,7 @@ absl::Status Manager::Impl::StartServers() {
                               {"metrics", *metrics == nullptr ? 0 : (*metrics)->port()}});
   }
   absl::MutexLock lock(&mu);
+  // Both are bound before either is published: a port that is taken is an error of the start.
   health_server = *std::move(health);
   metrics_server = *std::move(metrics);
   return absl::OkStatus();
@@ -213,6 +214,8 @@ absl::Status Manager::Impl::StopAll() {
   const base::SteadyTime abort_at = clock.SteadyNow() + options.graceful_stop * 2 / 3;
   std::vector<std::string> running;
   for (internal::TaskGroup* group : {&leaders, &election, &always}) {
+    // The order is that of the loop: no loop runs any more when the lease is given up, and the
+    // servers answer until the end.
     group->RequestStop();
     bool ended = group->AwaitEnd(clock, abort_at);
     if (!ended) {
@@ -267,6 +270,8 @@ absl::Status Manager::Run(const base::StopToken& stop) {
   base::LogInfo("stopping");
   const absl::Status stopped = impl_->StopAll();
   absl::MutexLock lock(&impl_->mu);
+  // If both have failed, the process must not destroy what its threads use: the code has to be that
+  // of StopAll.
   if (impl_->failure.ok() || stopped.ok()) return impl_->failure.ok() ? stopped : impl_->failure;
   return absl::DeadlineExceededError(
       absl::StrCat(impl_->failure.message(), "; ", stopped.message()));

@@ -1,3 +1,9 @@
+// Looks at the memory of the cgroup every period. The first threshold (80 %) only gives freed
+// memory back to the kernel, at most once a minute; the second one (90 %) warns, at most every ten
+// minutes, until the use falls below the first. Independently of any limit, memory that the
+// allocator holds and nobody uses is given back from time to time, because it would count as used
+// for ever after a burst. Everything here is used by one thread.
+
 #include "kube/runtime/memory_watch.h"
 
 #include <malloc.h>
@@ -50,10 +56,12 @@ absl::Status MemoryWatch::Run(const base::StopToken& stop) {
 
 void MemoryWatch::TrimIfUnused() {
   const base::SteadyTime now = clock_.SteadyNow();
+  // mallinfo2 walks all arenas, so it is not called every half second.
   if (now - looked_at_ < kLookPause) return;
   looked_at_ = now;
   if (now - forgot_at_ >= kForgetPause) {
     forgot_at_ = now;
+    // The table of shared values keeps those that nobody refers to any more until it is swept.
     json::ForgetUnused();
   }
   // What was given back still counts as unused, so only what has been added since is looked at.

@@ -104,6 +104,7 @@ struct WatchedKinds::Impl {
 void WatchedKinds::Impl::Need(int id, const Gvk& gvk, const std::string& reason) {
   absl::MutexLock lock(&mu);
   Reasons& reasons = subscribers.at(id).kinds[gvk];
+  // Only a kind that nobody needed so far can change what has to be watched.
   news = news || reasons.empty();
   ++reasons[reason];
 }
@@ -114,6 +115,7 @@ void WatchedKinds::Impl::Release(int id, const Gvk& gvk, const std::string& reas
   const auto found = kinds.find(gvk);
   if (found == kinds.end()) return;
   const auto given = found->second.find(reason);
+  // Reasons are counted, because two objects can give the same one.
   if (given == found->second.end() || --given->second > 0) return;
   found->second.erase(given);
   if (found->second.empty()) kinds.erase(found);
@@ -238,6 +240,7 @@ void WatchedKinds::Impl::DropUnneeded(const std::map<Gvk, std::set<int>>& needed
       until = is_needed(kind->first, handler->first) ? base::SteadyTime::InfiniteFuture()
                                                      : std::min(until, now);
       const int id = handler->first;
+      // A policy that is replaced releases its kinds and needs them again a moment later.
       const bool is_over = now >= until + kLinger;
       ++handler;
       if (is_over) Detach(kind->second, id);
@@ -273,6 +276,7 @@ bool WatchedKinds::Impl::AwaitUnserved(base::SteadyTime deadline, const base::St
         held_back ? clock.SteadyNow() + kAskAgain : base::SteadyTime::InfiniteFuture();
     const bool news = AwaitNews(std::min(deadline, look), stop);
     const Pass pass = WatchNeeded();
+    // A further kind is needed that is not served: discovery begins at once.
     if (!pass.complete && news) return true;
     held_back = pass.held_back;
   }
@@ -290,6 +294,7 @@ bool WatchedKinds::Impl::AwaitNews(base::SteadyTime deadline, const base::StopTo
 void WatchedKinds::Impl::Report(const absl::Status& discovered) {
   absl::MutexLock lock(&pass_mu);
   const std::string failure = discovered.ok() ? "" : discovered.ToString();
+  // Each different failure is logged once.
   if (failure != last_failure && !failure.empty() && !absl::IsCancelled(discovered)) {
     base::LogError("cannot find out which kinds the API server serves", {{"error", discovered}});
   }
@@ -364,6 +369,7 @@ WatchedKinds::Subscription& WatchedKinds::Subscription::operator=(Subscription&&
 
 WatchedKinds::Subscription::~Subscription() {
   if (impl_ == nullptr) return;
+  // It waits for a pass that runs, which may be calling this subscriber.
   absl::MutexLock pass(&impl_->pass_mu);
   for (auto& [gvk, kind] : impl_->watched) kind.handlers.erase(id_);
   absl::MutexLock lock(&impl_->mu);
@@ -388,6 +394,7 @@ EventHandler NeedKindsOf(WatchedKinds::Subscription& subscription, const std::st
                                                         const ObjectPtr& after) {
     const std::set<Gvk> was = kinds_of(*before), is = kinds_of(*after);
     if (was == is) return;
+    // New needs come before releases, so that a kind in both is never without a reason.
     for (const Gvk& gvk : is) subscription.Need(gvk, reason);
     for (const Gvk& gvk : was) subscription.Release(gvk, reason);
   };

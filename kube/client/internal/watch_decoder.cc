@@ -1,3 +1,8 @@
+// Splits a watch into lines, each of which is one event. Bytes are passed on without a copy as long
+// as an event lies within one piece; only an event that is split is collected in partial_, which is
+// charged to a budget of memory and limited in length. After a refusal or an error of a line
+// nothing more is decoded (failed_).
+
 #include "kube/client/internal/watch_decoder.h"
 
 #include <optional>
@@ -80,6 +85,8 @@ absl::StatusOr<WatchEvent> ParseWatchEvent(absl::string_view line, const json::F
     return absl::InvalidArgumentError(
         absl::StrCat("unknown watch event type \"", event["type"].AsString(), "\""));
   }
+  // The fields that are wanted of objects are not those of a Status, so it is parsed again with
+  // all.
   if (*type == WatchEvent::Type::kError && wanted != nullptr) return ParseWatchEvent(line);
   json::Value& object = event.Mutable("object");
   if (!object.is_object()) {

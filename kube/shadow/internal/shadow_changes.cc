@@ -23,6 +23,8 @@ using Items = std::map<std::string, const json::Value*>;
 constexpr size_t kIdentityBytes = 16;
 
 uint64_t DigestOf(absl::string_view text) {
+  // Digests are kept instead of paths and values, so that a record has few bytes whatever an object
+  // has.
   uint64_t digest = 0;
   std::memcpy(&digest, base::Sha256(text).data(), sizeof(digest));
   return digest;
@@ -78,6 +80,8 @@ class Walk {
 
   void CompareItems(const json::Value& before, const json::Value& after, const std::string& path) {
     if (absl::EndsWith(path, PathTo("", "finalizers"))) return CompareBy("", before, after, path);
+    // These members name the items of the lists that loops write: conditions, taints, environment,
+    // clusters.
     for (const char* name : {"type", "key", "name", "clusterName", "fromCluster"}) {
       const size_t found = fields.size();
       CompareBy(name, before, after, path);
@@ -139,6 +143,7 @@ std::string FieldsOfRequest(const HttpRequest& request) {
     for (const json::Value& change : body->items()) paths.insert(change["path"].ToString());
   } else if (body.ok()) {
     json::Value content = *body;
+    // A precondition is not a field that the request wants to change.
     content.Erase({"metadata", "resourceVersion"});
     if (content["metadata"].empty()) content.Erase("metadata");
     AddPaths(content, "", paths);
