@@ -45,6 +45,7 @@ std::vector<TargetCluster> TargetClustersFromJson(const json::Value& list) {
 }
 
 json::Value TargetClustersToJson(absl::Span<const TargetCluster> clusters) {
+  // In a merge patch null removes the field, where an empty list would be written.
   if (clusters.empty()) return nullptr;
   json::Value out = json::Value::Array();
   for (const TargetCluster& cluster : clusters) out.Append(cluster.ToJson());
@@ -91,6 +92,7 @@ json::Value AggregatedStatusItem::ToJson() const {
   return out;
 }
 
+// Upstream has one label for each of the two kinds.
 absl::string_view BindingView::PermanentId() const {
   return object_.Label(object_.ns().empty() ? kClusterResourceBindingIdLabel
                                             : kResourceBindingIdLabel);
@@ -101,6 +103,7 @@ bool BindingView::IsDivided() const {
 }
 
 bool BindingView::IsWorkload() const {
+  // A workload that is scaled to zero is recognised by its requirements.
   return Replicas() > 0 || !ReplicaRequirements().is_null() || !Components().empty();
 }
 
@@ -140,6 +143,7 @@ std::vector<EvictionTask> BindingView::EvictionTasks() const {
 
 std::vector<TargetCluster> BindingView::DispatchTargets() const {
   std::vector<TargetCluster> targets = Clusters();
+  // Most bindings are required by none: no set is built for them.
   if (spec()["requiredBy"].empty()) return targets;
   // Users write the list, and may write any number of names.
   absl::flat_hash_set<std::string> names;

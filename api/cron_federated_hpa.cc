@@ -45,6 +45,7 @@ CronRule CronRule::FromJson(const json::Value& rule) {
   CronRule out;
   out.name = rule["name"].ToString();
   out.schedule = rule["schedule"].ToString();
+  // An empty text is a zone, too (UTC); only an absent field means that of this process.
   if (rule["timeZone"].is_string()) out.time_zone = rule["timeZone"].ToString();
   out.suspend = rule["suspend"].AsBool();
   out.replicas = IntOf(rule, "targetReplicas");

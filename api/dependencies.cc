@@ -127,6 +127,8 @@ std::vector<DependentReference> RecordedDependencies(const kube::Object& binding
   const json::Value* text = binding.annotations().Find(kDependenciesAnnotation);
   if (text == nullptr) return {};
   const absl::StatusOr<json::Value> list = json::Parse(text->AsString());
+  // A broken text counts as no dependencies: the distributor then writes it again from the
+  // template.
   return list.ok() ? DependenciesFromJson(*list) : std::vector<DependentReference>();
 }
 
@@ -140,6 +142,7 @@ std::string DependenciesText(const json::Value& list) {
 
 bool NamesSameDependencies(absl::string_view text, const json::Value& list) {
   const absl::StatusOr<json::Value> recorded = json::Parse(text);
+  // A text that somebody else has broken is written again.
   if (!recorded.ok() || !(recorded->is_array() || recorded->is_null())) return false;
   return SortedTexts(*recorded) == SortedTexts(list);
 }

@@ -146,6 +146,7 @@ std::optional<ScalingBehavior> FederatedHpaView::Behavior() const {
 
 void SetScalingStatus(kube::Object& hpa, const ScalingStatus& status) {
   hpa.Set({"status", "currentReplicas"}, status.current_replicas);
+  // A pass that failed early knows less: what it does not know stays as an earlier pass wrote it.
   if (status.desired_replicas.has_value()) {
     hpa.Set({"status", "desiredReplicas"}, *status.desired_replicas);
   }

@@ -289,6 +289,7 @@ const Value& Value::Get(Path path) const {
 }
 
 Sequence<Value>& Value::OwnArray(size_t room) {
+  // What is not an array becomes one: writers need not care what was there.
   if (tag_ != kTagArray) *this = Builder::Array({});
   return *(u_.word.array = Owned(u_.word.array, room));
 }
@@ -298,6 +299,7 @@ Sequence<Member>& Value::OwnObject(size_t room) {
   return *(u_.word.object = Owned(u_.word.object, room));
 }
 
+// The place is determined before the node is owned, since a copy has other addresses.
 Value& Value::Mutable(absl::string_view name) {
   if (const Member* found = FindMember(members(), name)) {
     const auto at = static_cast<size_t>(found - members().data());

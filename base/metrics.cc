@@ -143,6 +143,7 @@ prometheus::MetricFamily Single(const char* name, MetricType type, double value,
 }
 
 void AppendProcess(std::vector<prometheus::MetricFamily>& families) {
+  // They are read at each scrape and never kept.
   const auto stats = base::internal::ReadProcessStats();
   if (!stats) return;
   const auto gauge = [&](const char* name, double value, const char* help) {

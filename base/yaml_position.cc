@@ -159,6 +159,7 @@ class RepetitionFinder : public PathFollower {
   std::vector<RepeatedName> repeated_;
 };
 
+// Only the first document is read.
 void Follow(absl::string_view text, PathFollower& follower) {
   try {
     std::istringstream stream{std::string(text)};
@@ -210,6 +211,7 @@ std::optional<Place> PlaceIndex::Find(json::Path path) const {
   size_t at = 0;
   for (const absl::string_view name : path) {
     const size_t end = nodes_[at].end;
+    // The children of a node follow it; each step passes over one child with all that is in it.
     for (++at; at < end && nodes_[at].name != name;) at = nodes_[at].end;
     if (at >= end) return std::nullopt;
   }

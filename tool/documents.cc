@@ -148,6 +148,7 @@ std::vector<DocumentText> SplitDocuments(absl::string_view text) {
 
 ReadText ReadDocuments(const std::string& file, absl::string_view text) {
   std::vector<DocumentText> parts = SplitDocuments(text);
+  // "---" inside a JSON string begins no document.
   if (LooksLikeJson(text)) parts = {{1, text}};
   ReadText read;
   int number = 0;

@@ -99,6 +99,7 @@ absl::StatusOr<kube::ConnectionConfig> ConfigOf(const LiveOptions& options) {
 // for its whole deadline. Any other failure is that of discovery, too, which tries again.
 absl::Status AwaitFirstAnswer(kube::Client& client, const LiveOptions& options) {
   const auto answer = client.GetRaw("/version", options.first_answer, base::StopToken());
+  // x
   if (!absl::IsDeadlineExceeded(answer.status())) return absl::OkStatus();
   return absl::DeadlineExceededError(absl::StrCat(
       "the API server ", client.name(), ", by ", NameOf(options), ", has not answered within ",
