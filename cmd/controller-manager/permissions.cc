@@ -166,6 +166,7 @@ std::vector<PermissionRule> Merger::Rules() const {
 
 // ---- The manifest -----------------------------------------------------------------------------
 
+// The text is written into YAML without quotes only if no reader can take it for something else.
 bool IsPlain(absl::string_view text) {
   constexpr absl::string_view kWords[] = {"true", "false", "yes", "no", "on",
                                           "off",  "null",  "y",   "n"};

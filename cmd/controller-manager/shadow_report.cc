@@ -55,6 +55,7 @@ std::vector<std::string> Open(const kube::Shadow::Numbers& numbers,
   return open;
 }
 
+// A finding here decides the verdict "different".
 std::vector<std::string> Differences(const kube::Shadow::Numbers& numbers,
                                      const kube::Shadow::Failing& failing) {
   std::vector<std::string> differences;
@@ -74,6 +75,7 @@ std::vector<std::string> Differences(const kube::Shadow::Numbers& numbers,
   return differences;
 }
 
+// What is listed here changes no verdict.
 std::vector<std::string> Remarks(const kube::Shadow::Numbers& numbers,
                                  const kube::Shadow::Failing& failing,
                                  const std::function<bool(const std::string&)>& is_down) {
@@ -202,6 +204,7 @@ std::string FirstReport() {
 absl::Status BeginReport(const std::string& file) {
   if (file.empty() || file == "-") return absl::OkStatus();
   const absl::Status written = WriteReport(file, FirstReport());
+  // The file is tried at the start, so that a shadow that runs for hours does not fail at its end.
   if (written.ok()) return written;
   return absl::InvalidArgumentError(absl::StrCat("--shadow-report: ", written.message()));
 }

@@ -58,6 +58,7 @@ void ShadowSide::End(ShadowResult result, kube::Shadow::Failing failing) {
       WriteReport(deps_.end.flags.report, ReportText(result, Page(std::move(failing))));
   if (!written.ok()) {
     base::LogError("shadow: the report is lost", {{"error", written}});
+    // A verdict that could not be reported must not look like one that was.
     code = 1;
   }
   deps_.end.end(code);
@@ -156,6 +157,7 @@ bool ShadowSide::HaveRead() const {
 }
 
 json::Value ShadowSide::Page(kube::Shadow::Failing failing) const {
+  // Those that only this program has are shown first, since the list is cut.
   std::stable_partition(failing.some.begin(), failing.some.end(),
                         [](const auto& failure) { return failure.upstream.empty(); });
   if (failing.some.size() > ShadowWatch::kMostFailures) {

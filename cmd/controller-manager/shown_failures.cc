@@ -5,9 +5,9 @@
 // A component that has succeeded with something has ended what it said of the same before, also in
 // the same second: upstream's detector often fails once at a new template and succeeds at once.
 //
-// What may be lost: an event lives an hour, and one that the leader has not repeated for
-// kEventAge does not count. A failure that it shows by an event alone is then taken for one that
-// only this program has; nothing is ever taken for a failure of the leader without a text of its.
+// What may be lost: an event lives an hour, and one that the leader has not repeated for kEventAge
+// does not count. A failure that it shows by an event alone is then taken for one that only this
+// program has; nothing is ever taken for a failure of the leader without a text that shows it.
 #include "cmd/controller-manager/shown_failures.h"
 
 #include <algorithm>
@@ -163,6 +163,7 @@ void ShownFailures::AddEvent(const kube::Object& event, const Successes& success
   const std::string& component = about.component;
   if (std::count(std::begin(kSchedulers), std::end(kSchedulers), component) > 0) return;
   const auto success = successes.find({about.kind, about.key, component, AttemptOf(event)});
+  // The failure is over.
   if (success != successes.end() && success->second >= time) return;
   const absl::string_view reason = event.root()["reason"].AsString();
   const std::string text =
@@ -230,6 +231,7 @@ std::string ShownFailures::OfKey(absl::string_view controller, absl::string_view
 }
 
 std::string ShownFailures::OfWrite(const kube::Shadow::Subject& subject) const {
+  // A deletion that the leader does not make has to be looked at by people.
   if (absl::StartsWith(subject.verb, "delete")) return "";
   const auto text_of = [](const auto& texts, const auto& key) {
     const auto found = texts.find(key);

@@ -71,6 +71,7 @@ absl::StatusOr<std::vector<Operation>> OperationsOf(const BenchOptions& options)
   return operations;
 }
 
+// Without --status an aggregation gets what two members with this very object would report.
 json::Value ItemsFrom(const kube::Object& object) {
   json::Value items = json::Value::Array();
   for (const char* cluster : {"member1", "member2"}) {
@@ -157,6 +158,7 @@ absl::StatusOr<std::vector<Invocation>> InvocationsOf(const BenchOptions& option
     for (const tool::Document& document : documents) {
       const kube::Object object(document.value);
       for (const Operation op : operations) {
+        // No layer has a rule: there is nothing to measure.
         if (!layers.chain().HookEnabled(object.gvk(), op)) continue;
         invocations.push_back({op, object, object, options.replicas,
                                options.status.empty() ? ItemsFrom(object) : items});

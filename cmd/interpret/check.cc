@@ -229,6 +229,7 @@ void Checker::Check(const tool::BadDocument& document) {
 }
 
 void Checker::Report(std::vector<Diagnostic> diagnostics) {
+  // Findings are made by check, not by line; people read a file from the top.
   std::stable_sort(diagnostics.begin(), diagnostics.end(), [](const auto& a, const auto& b) {
     return std::tie(a.line, a.script_line, a.column, a.script_column) <
            std::tie(b.line, b.script_line, b.column, b.script_column);
@@ -251,6 +252,7 @@ void Checker::AddRivals(const tool::Document& document, const Customization& cus
                       target == customization.target};
     for (const ScriptField& field : interpreter::customized::ScriptFields()) {
       const Operation op = field.operation;
+      // Dependencies of all customizations add up, so no one is a rival there.
       if (op == Operation::kInterpretDependency || customization.scripts.count(op) == 0) continue;
       // The first one stays in the map, so that each later one is compared with it.
       const auto [first, is_new] = answering_.try_emplace({target, op}, rival);
@@ -327,6 +329,7 @@ absl::StatusOr<tool::ExitCode> Check(const CheckOptions& options, tool::Console&
     }
   }
   if (!found) return unusable;
+  // An --against that is about no customization would look like success.
   unusable.Update(checker.CheckTried());
   const tool::ExitCode code = checker.Finish();
   if (!unusable.ok()) return unusable;

@@ -61,6 +61,7 @@ absl::string_view LineAt(const std::vector<absl::string_view>& lines, int line) 
 // Returns the place of the longest prefix of the path that exists.
 std::optional<yaml::Place> FindNearest(const tool::Document& document, const std::string& field) {
   std::vector<absl::string_view> path(document.path.begin(), document.path.end());
+  // The document's own path (an item of a list) is not shortened: another item would be named.
   const size_t least = path.size();
   for (const absl::string_view name :
        absl::StrSplit(field, absl::ByAnyChar(".[]"), absl::SkipEmpty())) {
@@ -214,6 +215,7 @@ Excerpt ExcerptOf(const std::string& line, int column) {
   const auto is_inside = [&](size_t i) {  // Inside a multi-byte character.
     return i < line.size() && (static_cast<unsigned char>(line[i]) & 0xC0) == 0x80;
   };
+  // The column stands in the middle, if there is enough on both sides.
   size_t begin = at > kLongestLine / 2 ? at - kLongestLine / 2 : 0;
   size_t end = std::min(begin + kLongestLine, line.size());
   while (is_inside(begin)) ++begin;

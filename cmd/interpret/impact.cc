@@ -67,6 +67,7 @@ struct ImpactOptions {
 
 using Customizations = std::map<std::string, std::shared_ptr<const Customization>>;
 
+// They are merged as the controller manager merges them, so that the same one answers.
 std::shared_ptr<const CustomizationSet> Merged(const Customizations& customizations,
                                                const MergeOptions& merge) {
   std::vector<std::shared_ptr<const Customization>> all;

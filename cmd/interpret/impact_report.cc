@@ -100,6 +100,7 @@ void ImpactReport::Add(const ImpactQuestion& question, const SideAnswer& old_ans
   } else {
     change.short_text = absl::StrCat(SideText(before, asked.op), " → ", SideText(after, asked.op));
   }
+  // Computing a diff is expensive, so only changes that are kept have one.
   if (options_.diff) {
     change.diff = BoundedDiff(DiffValue(before), DiffValue(after), options_.diff_lines);
   }
@@ -110,6 +111,7 @@ void ImpactReport::AddNotCompared(const kube::Gvk& gvk, interpreter::Operation o
                                   const std::string& reason) {
   ++not_compared_;
   Gap gap{gvk.kind, interpreter::OperationName(op), base::CutText(reason, kMostReasonBytes)};
+  // The count stays exact, only the reason is lost.
   if (gaps_.size() >= kMostGaps && gaps_.count(gap) == 0) std::get<2>(gap) = "other reasons";
   ++gaps_[gap];
 }

@@ -73,6 +73,7 @@ void ImpactWalk::NoteProgress(tool::Console& console, absl::string_view what) {
 
 absl::Status ImpactWalk::Run(const std::string& ns, tool::Console& console) {
   std::vector<const kube::Resource*> kinds = {&api::ResourceBindings()};
+  // Templates without a namespace are in none.
   if (ns.empty()) kinds.push_back(&api::ClusterResourceBindings());
   for (const kube::Resource* bindings : kinds) {
     RETURN_IF_ERROR(VisitAll(live_.client, *bindings, ns, [&](const kube::Object& binding) {

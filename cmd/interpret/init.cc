@@ -134,6 +134,7 @@ absl::StatusOr<kube::Gvk> KindNamed(const std::string& kind, const std::string& 
   known.erase(std::remove_if(known.begin(), known.end(),
                              [&](const kube::Gvk& gvk) { return gvk.kind != name; }),
               known.end());
+  // A kind that is known in one version only needs no --api-version.
   if (known.size() == 1) return known[0];
   const std::string choice = absl::StrJoin(
       known, " or ", [](std::string* out, const kube::Gvk& gvk) { out->append(gvk.ApiVersion()); });

@@ -71,6 +71,7 @@ absl::string_view PassingOn(const std::optional<HookCall>& call) {
 absl::StatusOr<Customization> Layers::ParseOne(const tool::Document& document) {
   Customization customization =
       interpreter::customized::ParseCustomization(kube::Object(document.value));
+  // Other problems are warned of, because the rest of the customization works.
   for (const auto& problem : customization.problems) {
     // A problem without a field means that the object is not a customization.
     if (problem.field.empty()) {

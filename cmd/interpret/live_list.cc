@@ -221,6 +221,7 @@ void Reading::AddHook(const Hook& hook) {
       if (IsWanted(op)) operations.insert(op);
     }
   }
+  // A hook without rules is shown as long as nothing is asked for in particular.
   const bool filtered = !question_.kind.empty() || question_.operation.has_value();
   if (row.targets.empty() && filtered) return;
   for (const Operation op : operations) {

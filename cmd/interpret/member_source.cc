@@ -1,3 +1,9 @@
+// Reads objects of members. The first read of a member decides how it is reached: with the
+// credentials of its Cluster, else through the proxy of the control plane. Clusters in another
+// network can only be reached by the proxy; users who may not read Secrets have only the proxy,
+// too. A member that cannot be read by either way is remembered, so that its deadline is waited for
+// once. Requests end after ten seconds.
+
 #include "cmd/interpret/member_source.h"
 
 #include <utility>
@@ -34,7 +40,7 @@ absl::StatusOr<std::optional<kube::Object>> Read(kube::Client& client,
                                                  const kube::ObjectKey& key) {
   absl::StatusOr<kube::Object> object = client.Get(resource, key, base::StopToken());
   if (object.ok()) return std::make_optional(*std::move(object));
-  // The answer of a server that serves the kind, or does not.
+  // Either answer is certain: the object does not exist, or the member does not serve its kind.
   if (kube::IsGone(object.status()) || kube::IsNoSuchKind(object.status())) {
     return std::optional<kube::Object>();
   }

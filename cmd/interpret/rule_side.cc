@@ -1,3 +1,8 @@
+// Builds the chain of layers from the rules of a control plane, before or after a change, and asks
+// it. A webhook that can be reached from here is called; one behind a Service, and one that fails,
+// gives an answer that is unknown, not one that differs. Shipped rules are loaded once for the
+// process, since both sides have the same.
+
 #include "cmd/interpret/rule_side.h"
 
 #include <utility>

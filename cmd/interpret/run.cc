@@ -201,6 +201,7 @@ absl::StatusOr<tool::ExitCode> Run(const RunOptions& options, tool::Console& con
     console.out << ObjectDiff(invocation, measured.answer->result, console.out_colours);
     return tool::ExitCode::kFine;
   }
+  // The diff belongs to the trace, and so to standard error.
   if (options.trace && ReturnsObject(invocation.op)) {
     console.err << ObjectDiff(invocation, measured.answer->result, console.err_colours);
   }

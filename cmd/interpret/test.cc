@@ -95,6 +95,7 @@ class Session {
 absl::Status Session::RunFile(const std::string& path, tool::DocumentReader& reader,
                               bool optional) {
   ASSIGN_OR_RETURN(const std::string text, reader.Text(path));
+  // A file that is named must have cases; in directories the customizations lie beside them.
   if (optional && HoldsOnlyManifests(text)) return absl::OkStatus();
   const CaseFile file = interpreter::customized::ParseCaseFile(text);
   const std::string name = tool::DisplayName(path);

@@ -95,6 +95,7 @@ absl::Status Reading::Add(const tool::Document& document) {
 
 absl::Status Reading::AddConfiguration(const tool::Document& document, const kube::Object& object) {
   const std::string what = absl::StrCat(object.kind(), " \"", object.name(), "\"");
+  // An API server has one object of a kind and name; the second one would replace the first.
   const auto [known, added] = files_.emplace(what, document.Where());
   if (!added) {
     return absl::InvalidArgumentError(

@@ -75,6 +75,7 @@ absl::StatusOr<graph::Graph> Part(const graph::Graph& whole, const GraphOptions&
   const std::string& ns = options.live.ns;
   const std::string what = absl::StrCat(options.reference.empty() ? "template" : options.reference,
                                         ns.empty() ? "" : absl::StrCat(" in namespace ", ns));
+  // What could not be read may hold the object.
   if (whole.unread.empty()) return absl::NotFoundError(absl::StrCat("there is no ", what));
   return absl::PermissionDeniedError(absl::StrCat("no ", what, " was found, but not everything ",
                                                   "could be read: ", whole.unread[0]));

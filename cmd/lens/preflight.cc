@@ -122,6 +122,7 @@ absl::StatusOr<preflight::Report> MakeReport(const PreflightOptions& options,
   return report;
 }
 
+// A fact that is unknown must not look like success.
 tool::ExitCode CodeFor(preflight::Grade verdict) {
   if (verdict == preflight::Grade::kLost) return tool::ExitCode::kFailed;
   return verdict == preflight::Grade::kUnknown ? tool::ExitCode::kUnusable : tool::ExitCode::kFine;

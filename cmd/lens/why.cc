@@ -1,3 +1,8 @@
+// Reads the chain from a template to its objects in the members (lens/why), diagnoses where it
+// ends, and prints one sentence, an advice and the chain. The exit code says whether the template
+// has arrived. What could not be read is warned of, since the diagnosis may be wrong without it.
+// Nothing is written.
+
 #include "cmd/lens/why.h"
 
 #include <memory>
@@ -76,6 +81,7 @@ absl::StatusOr<::lens::why::Chain> Read(const WhyOptions& options,
 absl::StatusOr<tool::ExitCode> Why(const WhyOptions& options, tool::Console& console) {
   ASSIGN_OR_RETURN(const tool::LiveReference reference,
                    tool::ParseLiveReference(absl::StrJoin(options.reference, "/")));
+  // Mistakes in flags are reported before the server is asked.
   RETURN_IF_ERROR(detector::TemplateFilter::Create(options.question.skipped_apis,
                                                    options.question.skipped_namespaces)
                       .status());

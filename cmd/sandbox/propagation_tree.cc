@@ -1,3 +1,7 @@
+// Reads what the control plane and the members have of one Deployment, and draws it as a tree:
+// template, policy, binding, a Work for each cluster and the object in it. The objects are read one
+// after the other, so the tree may show two moments.
+
 #include "cmd/sandbox/propagation_tree.h"
 
 #include <utility>

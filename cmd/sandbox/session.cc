@@ -41,6 +41,7 @@ constexpr char kControlPlane[] = "karmada";  // The name of its kubeconfig.
 // Returns $XDG_RUNTIME_DIR if it can be written, else $TMPDIR, else /tmp.
 fs::path PlaceForTemporary() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  // It is private to the user and is emptied at logout, as credentials should be.
   if (runtime != nullptr && access(runtime, W_OK) == 0) return runtime;
   const char* temporary = std::getenv("TMPDIR");
   return temporary != nullptr && *temporary != '\0' ? temporary : "/tmp";

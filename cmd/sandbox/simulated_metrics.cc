@@ -64,6 +64,7 @@ Use UseOf(const kube::Object& pod, const json::Value& container) {
         request.is_null() ? kube::Quantity::Parse(otherwise) : kube::Quantity::FromJson(request);
     return quantity.value_or(kube::Quantity());
   };
+  // 60 to 90 percent of what is requested.
   const int64_t percent =
       60 + static_cast<int64_t>(std::hash<std::string>()(absl::StrCat(
                                     pod.key().ToString(), container["name"].AsString())) %

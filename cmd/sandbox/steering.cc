@@ -108,6 +108,7 @@ std::string Leads(sandbox::Fleet& fleet, absl::Time ended) {
   const auto lease = fleet.control_plane().backend().Get(
       {"coordination.k8s.io", "v1", "leases"}, {api::kSystemNamespace, api::kControllerManager});
   const std::string holder = lease.ok() ? (*lease)->spec()["holderIdentity"].ToString() : "";
+  // The lease was released, or never taken.
   if (holder.empty()) return "It leads at once.";
   const auto renewed = kube::ParseTime((*lease)->spec()["renewTime"].AsString());
   const int64_t seconds = (*lease)->spec()["leaseDurationSeconds"].AsInt();

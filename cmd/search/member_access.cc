@@ -57,6 +57,7 @@ void MemberAccess::NoteCluster(const kube::ObjectPtr& before, const kube::Object
 
 void MemberAccess::SetOtherSecrets(std::set<kube::ObjectKey> keys) {
   absl::MutexLock lock(&mu_);
+  // The scope changes often, the Secrets that it names seldom.
   if (others_ == keys) return;
   others_ = std::move(keys);
   work_.references = true;
@@ -136,6 +137,7 @@ void MemberAccess::Report(const Work& work, const Callbacks& callbacks) const {
     }
   }
   for (const std::string& name : changed) {
+    // The present state counts: a Cluster that was removed and added again meanwhile has changed.
     (ClusterOf(name) == nullptr ? callbacks.left : callbacks.changed)(name);
   }
   std::set<kube::ObjectKey> others;

@@ -117,12 +117,14 @@ MemberCaches::MemberCaches(const Parts& parts)
 }
 
 MemberCaches::~MemberCaches() {
+  // From here on mirrors find no cache; those that have found one keep it until they are done.
   if (mirrors_ != nullptr) mirrors_->SetCache({});
   cache_.reset();
   for (const std::string& name : members_.Names()) members_.Remove(name);
 }
 
 void MemberCaches::OnScope(const search::ScopePtr& before, const search::ScopePtr& after) {
+  // The Secrets are asked for first: a mirror that begins needs them.
   access_.SetOtherSecrets(SecretsOf(*after));
   cache_->SetScope(CachedResourcesOf(*after));
   if (mirrors_ != nullptr) mirrors_->OnScope(*before, *after);
@@ -139,6 +141,7 @@ absl::Status MemberCaches::AllSynced() const {
     if (!part->ready) continue;
     for (const auto& [gvr, wanted] : part->resources) {
       const auto cache = cache_->Find(cluster, gvr);
+      // A member that refuses a kind must not keep this server from being ready.
       if (cache != nullptr && (cache->HasSynced() || !cache->last_error().ok())) continue;
       return absl::UnavailableError(
           absl::StrCat(gvr.ToString(), " of cluster ", cluster, " has not been listed yet"));
@@ -156,6 +159,7 @@ void MemberCaches::Run(const std::function<void(const std::string& cluster)>& le
                        base::LogWarning("a member cannot be connected as its Cluster says",
                                         {{"cluster", cluster}, {"error", refreshed}});
                      }
+                     // The new connection may succeed where the old one was in a back-off.
                      cache_->Retry(cluster);
                    },
                .left =

@@ -85,6 +85,7 @@ std::vector<search::MirrorSet::Target> TargetsOf(const search::Scope& scope) {
     search::MirrorSet::Target target{.where = where};
     for (const auto& [cluster, part] : scope.clusters) {
       for (const auto& [gvr, wanted] : part->resources) {
+        // A slice is mirrored for those registries only that select it.
         if (!wanted.registries.contains(registry)) continue;
         target.slices.push_back({cluster, wanted.resource.gvk});
         const auto some = wanted.narrowed.find(registry);

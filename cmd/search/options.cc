@@ -371,6 +371,7 @@ ParsedSearchFlags ParseSearchFlags(int argc, const char* const* argv) {
       config::ParseWords(app, config::NormalizedWords(argc, argv));
   if (!answer.ok()) return Refusal(answer.status().message());
   if (!answer->empty()) return Exit(0, *answer);
+  // It precedes the validation, which compares them.
   LowerNames(options.delegation.authentication.requestheader_names);
   const absl::Status valid = Validate(options, app);
   if (!valid.ok()) return Refusal(valid.message());

@@ -24,6 +24,7 @@ ReferencedSecrets::Watched ReferencedSecrets::Start(const std::string& ns,
   watched.set = std::make_unique<kube::InformerSet>(client_, clock_, threads_);
   kube::InformerOptions options;
   options.namespaces = {ns};
+  // Only the Secrets that are named keep their data in memory.
   options.transform = [names](kube::Object& secret) {
     if (names->contains(secret.name())) return;
     secret.Erase({"data"});
@@ -96,6 +97,7 @@ bool ReferencedSecrets::HasSynced() const {
   absl::MutexLock lock(&mu_);
   return std::all_of(namespaces_.begin(), namespaces_.end(), [](const auto& entry) {
     const kube::Informer& informer = *entry.second.informer;
+    // A right that is missing does not appear by waiting.
     return informer.HasSynced() || absl::IsPermissionDenied(informer.last_error());
   });
 }
