@@ -133,10 +133,12 @@ std::vector<std::string> NormalizedWords(int argc, const char* const* argv) {
   for (int i = argc - 1; i > 0; --i) {
     std::string argument = argv[i];
     if (absl::StartsWith(argument, "--")) {
+      // Only the name is changed: a value may have underscores.
       const auto name_end = argument.begin() + static_cast<std::ptrdiff_t>(
                                                    std::min(argument.find('='), argument.size()));
       std::replace(argument.begin(), name_end, '_', '-');
     }
+    // CLI11 takes "=" after long names only.
     if (absl::StartsWith(argument, "-v=")) argument.insert(0, "-");
     // The words are in reverse order, so the value is pushed before its flag.
     const bool is_empty = absl::StartsWith(argument, "--") && absl::EndsWith(argument, "=");

@@ -51,6 +51,8 @@ absl::Status CheckAddress(absl::string_view flag, const std::string& address) {
 
 absl::Status ValidateElection(const LeaderElection& l) {
   if (!l.enabled) return absl::OkStatus();
+  // The rules are client-go's: a leader has to notice that it cannot renew before others take its
+  // lease.
   if (l.lease_duration <= l.renew_deadline || l.renew_deadline <= l.retry_period * 1.2) {
     return absl::InvalidArgumentError(
         "--leader-elect-lease-duration must be greater than --leader-elect-renew-deadline, which "
@@ -306,6 +308,7 @@ void WarnOfShadow(Options& o) {
 // Returns the flags that have an effect.
 std::map<std::string, std::string> SettingsOf(const CLI::App& app) {
   std::map<std::string, std::string> settings = EffectiveFlags(app);
+  // These are not settings.
   settings.erase("help");
   settings.erase("version");
   for (const Support& flag : internal::UnusedFlagSupport()) {

@@ -119,6 +119,7 @@ std::vector<Warning> WarningsOfControllers(const std::vector<std::string>& token
   std::vector<Warning> warnings;
   for (const std::string& token : tokens) {
     const std::string name(absl::StripPrefix(token, "-"));
+    // An empty token is what a trailing comma leaves.
     if (token.empty() || token == "*" || FindController(name) != nullptr) continue;
     warnings.push_back(
         {{"--controllers"},

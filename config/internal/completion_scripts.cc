@@ -165,6 +165,7 @@ Register-ArgumentCompleter -Native -CommandName '@PROG@' -ScriptBlock {
 }.GetNewClosure()
 )sh";
 
+// Names of shell functions have no hyphens.
 std::string FunctionName(absl::string_view program) {
   return absl::StrReplaceAll(program, {{"-", "_"}});
 }
@@ -208,6 +209,7 @@ std::vector<std::string> PathFlags(const CompletedCommand& command) {
 std::string ShellQuoted(absl::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", R"('\'')"}}), "'");
 }
+// fish knows the backslash inside single quotes; the other shells do not.
 std::string FishQuoted(absl::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}}), "'");
 }
@@ -230,6 +232,7 @@ std::vector<Row> RowsByCommand(const CompletedCommand& root, Words words) {
   return rows;
 }
 
+// A key is "<path of the command> <flag>".
 std::vector<Row> RowsByFlag(const CompletedCommand& root) {
   std::vector<Row> rows;
   for (const CompletedCommand* command : AllCommands(root)) {
@@ -310,6 +313,7 @@ std::string FishFlag(const CompletedFlag& flag) {
   std::string text;
   if (!flag.name.empty()) absl::StrAppend(&text, " -l ", flag.name);
   if (!flag.letter.empty()) absl::StrAppend(&text, " -s ", flag.letter);
+  // -r: a value follows; -F: it is a file; -x: it is none.
   if (flag.takes_value) absl::StrAppend(&text, flag.takes_path ? " -r -F" : " -x");
   if (!flag.values.empty()) {
     absl::StrAppend(&text, " -a ", FishQuoted(absl::StrJoin(flag.values, " ")));
