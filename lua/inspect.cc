@@ -156,6 +156,7 @@ bool ScriptFacts::MayDefine(absl::string_view global) const {
 }
 
 absl::StatusOr<ScriptFacts> Inspect(const Script& script) {
+  // It is a plain state with all libraries: nothing of the script is called in it.
   const std::unique_ptr<lua_State, decltype(&lua_close)> state(luaL_newstate(), &lua_close);
   if (state == nullptr) return absl::ResourceExhaustedError("no memory for a Lua state");
   Inspection inspection{script, {}};

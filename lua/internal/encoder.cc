@@ -166,6 +166,7 @@ Encoder::Piece Encoder::EncodeNumber(lua_State* state, double number, const json
   // that it became.
   if (std::fabs(number) >= static_cast<double>(kMaxExact)) {
     const bool in_member = !path_.empty() && path_.back().is_member;
+    // The name of the member may tell two such integers apart.
     const int64_t* exact =
         host_.sources().ExactInteger(number, in_member ? path_.back().name : absl::string_view());
     if (exact != nullptr) return Made(*exact);
@@ -277,6 +278,7 @@ Encoder::Piece Encoder::EncodeObject(lua_State* state, int index, const Sources:
   const size_t seen = seen_.size();
   lua_pushnil(state);
   while (lua_next(state, index) != 0) {
+    // The hidden key is not a member.
     if (!IsSourceKey(state, -2)) EncodeMember(state, before);
     lua_pop(state, 1);
   }

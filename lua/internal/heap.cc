@@ -106,6 +106,7 @@ void Heap::Give(void* block, size_t size) {
 void* Heap::ResizeLarge(void* block, size_t old_size, size_t new_size) {
   Large* large = static_cast<Large*>(block) - 1;
   Unlink(large);
+  // realloc may move the block, so it is taken out of the ring first.
   auto* resized = static_cast<Large*>(std::realloc(large, sizeof(Large) + new_size));
   if (resized == nullptr) {
     Link(large);

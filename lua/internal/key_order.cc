@@ -1,3 +1,8 @@
+// Sorts keys of tables: whole numbers from 1 on, other numbers, texts by their bytes, booleans, and
+// at last everything else by its address, which is not the same in every run. Keys are collected
+// twice, once as values of Lua (in a list) and once as C++ structs that sort without calling Lua.
+// Few keys are sorted on the C stack, many in memory of Lua.
+
 #include "lua/internal/key_order.h"
 
 #include <algorithm>
@@ -76,6 +81,7 @@ void PushSortedKeys(lua_State* state) {
   if (count > kFewKeys) keys = static_cast<Key*>(lua_newuserdata(state, count * sizeof(Key)));
   lua_createtable(state, static_cast<int>(count), 0);
   CollectKeys(state, keys);
+  // Lists, and tables that were built in order, need no second list.
   if (std::is_sorted(keys, keys + count)) return;
   std::sort(keys, keys + count);
   const int list = lua_gettop(state);

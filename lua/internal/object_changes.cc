@@ -1,3 +1,8 @@
+// Makes the changed form of an object from its source and what has changed. Few changes are made in
+// place, in a copy that shares everything else; many are merged in one pass, since both lists are
+// sorted by name. Nulls of the source stay: scripts cannot see them, so a script cannot have meant
+// to remove them.
+
 #include "lua/internal/object_changes.h"
 
 #include <algorithm>

@@ -281,6 +281,7 @@ const char* PatternMatcher::Frontier(const char* s, const char*& p) {
   pending_ += 2 * WorkOfSet(p, rest);
   const auto before = static_cast<unsigned char>(s == subject_ ? '\0' : s[-1]);
   const auto after = static_cast<unsigned char>(s < subject_end_ ? *s : '\0');
+  // The ends of the subject count as zero bytes.
   const bool here = !InSet(before, p, rest - 1) && InSet(after, p, rest - 1);
   p = rest;
   return here ? s : nullptr;

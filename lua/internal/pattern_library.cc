@@ -1,4 +1,6 @@
-// The functions find, match, gmatch and gsub.
+// The functions find, match, gmatch and gsub. They follow Lua 5.1's lstrlib.c, with the bounded
+// matcher of pattern.h in place of its own; everything that goes through a text charges the meter.
+// What must outlive a call into Lua lies on Lua's stack, since an error may leave any function.
 #include <cstring>
 
 #include "lua/internal/libraries.h"
@@ -116,6 +118,7 @@ int NextMatch(lua_State* state) {
   Search search(state, subject, pattern);
   const PatternMatcher& matcher = search.matcher;
   if (!Found(state, matcher, search.matcher.Search(start))) return 0;
+  // An empty match must not be found again at the same place.
   const size_t next = matcher.end() == matcher.begin() ? matcher.end() + 1 : matcher.end();
   lua_pushinteger(state, static_cast<lua_Integer>(next));
   lua_replace(state, lua_upvalueindex(3));
@@ -139,6 +142,7 @@ void AppendTemplate(lua_State* state, TextBuilder& result, const PatternMatcher&
   State::Of(state).meter().Charge(state, replacement.size / 8);
   for (size_t i = 0; i < replacement.size; ++i) {
     const char c = replacement.data[i];
+    // A '%' at the end gives a zero byte, as in Lua 5.1, which reads the text's terminator.
     if (c != '%' || ++i == replacement.size) {
       result.Append(c == '%' ? '\0' : c);
       continue;

@@ -148,6 +148,7 @@ void Sources::PushArray(lua_State* state, const json::Value& value) {
   PushSourced(state, value);
   int index = 0;
   for (const json::Value& item : value.items()) {
+    // Lua's lists have no holes: later items move up.
     if (item.is_null()) continue;
     Push(state, item);
     lua_rawseti(state, -2, ++index);

@@ -69,6 +69,7 @@ absl::StatusOr<std::unique_ptr<State>> State::New(const Setting& setting) {
   std::unique_ptr<State> host(new State(setting));
   lua_State* state = lua_newstate(&State::Allocate, host.get());
   if (state == nullptr) return absl::ResourceExhaustedError("no memory for a Lua state");
+  // Compiled traces do not call the count hook, by which the meter bounds the time.
   luaJIT_setmode(state, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
   lua_gc(state, LUA_GCSTOP, 0);
   host->state_ = state;
@@ -100,6 +101,7 @@ absl::StatusOr<Outcome> State::Run(const Script& script, const Call& call, const
   script_ = &script;
   call_ = &call;
   failure_ = absl::StatusCode::kInvalidArgument;
+  // Each run has the same random numbers, so that equal arguments give equal results.
   extras_ = {.random = kRandomSeed};
   meter_.Begin(budget);
   lua_pushvalue(state_, kInRun);
@@ -209,6 +211,7 @@ absl::Status State::ErrorOf(int status) {
   }
   const Blame blame = BlameOf(status);
   const Position& at = meter_.position();
+  // An error outside of any function is blamed on the one that was called.
   const absl::string_view function =
       at.line > 0 && at.function[0] != 0 ? absl::string_view(at.function) : call_->function;
   std::string where = script_->name();
@@ -266,6 +269,7 @@ void State::Settle() {
   sources_.Clear();
   if (scratch_.capacity() > kMaxIdleText) std::string().swap(scratch_);
   lua_settop(state_, kCleanUp);
+  // A bound may have ended it anywhere, even inside a library: the state is not trusted any more.
   if (meter_.ended() != End::kNone) {
     reusable_ = false;
     return;
@@ -274,6 +278,7 @@ void State::Settle() {
   const bool clean = lua_pcall(state_, 0, 0, 0) == 0;
   reusable_ = clean && IsPristine() && meter_.heap().reserved() <= kMaxIdleMemory;
   if (!reusable_) return;
+  // Collecting after every run would cost more than most runs.
   if (meter_.heap().held() > settled_ + kIdleGarbage) {
     lua_gc(state_, LUA_GCCOLLECT, 0);
     settled_ = meter_.heap().held();

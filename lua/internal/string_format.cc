@@ -1,4 +1,6 @@
-// string.format as in Lua 5.1.
+// string.format as in Lua 5.1: each conversion is rebuilt as a format for printf, after its flags,
+// width and precision have been checked as Lua checks them, so that a script never determines a
+// format of its own.
 #include <cstdio>
 #include <cstring>
 
@@ -86,6 +88,7 @@ void AppendString(lua_State* state, TextBuilder& result, Conversion& conversion,
     return;
   }
   conversion.Finish("", 's');
+  // printf stops at a zero byte, as Lua's does here.
   const int size = std::snprintf(nullptr, 0, conversion.text, text.data);
   if (size < 0) luaL_error(state, "invalid format");
   const auto room = static_cast<size_t>(size) + 1;

@@ -98,6 +98,7 @@ int Repeat(lua_State* state) {
     lua_pushliteral(state, "");
     return 1;
   }
+  // It is a division, because the product may overflow.
   if (static_cast<size_t>(count) > meter.budget().largest_block / text.size) {
     meter.Stop(state, End::kBlock);
   }
@@ -114,6 +115,7 @@ int Repeat(lua_State* state) {
 }  // namespace
 
 Text CheckText(lua_State* state, int argument) {
+  // Numbers become texts as this runner writes them, which is not LuaJIT's way.
   if (lua_type(state, argument) == LUA_TNUMBER) {
     PushText(state, argument);
     lua_replace(state, argument);

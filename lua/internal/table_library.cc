@@ -33,6 +33,7 @@ int Insert(lua_State* state) {
   }
   const auto place = static_cast<int>(luaL_checkinteger(state, 2));
   Meter& meter = State::Of(state).meter();
+  // A place behind the end moves nothing, and one before 1 moves the whole list.
   for (int i = size; i >= place; --i) {
     meter.Charge(state, 1);
     lua_rawgeti(state, 1, i);
@@ -82,12 +83,15 @@ class Sorting {
     lua_createtable(state_, size_, 0);
     int from = 1;
     int to = 3;
+    // Runs of this width are sorted; each round merges two neighbours from one table into the
+    // other.
     for (int width = 1; width < size_; width = width <= size_ / 2 ? width * 2 : size_) {
       for (int begin = 1; begin <= size_; begin = NextRun(begin, width)) {
         Merge(from, to, begin, width);
       }
       std::swap(from, to);
     }
+    // The last round may have written into the second table.
     for (int i = 1; from != 1 && i <= size_; ++i) Move(from, i, 1, i);
   }
 

@@ -1,5 +1,5 @@
 // The functions os.time and os.date. They use the clock of the runner; local time is that of the
-// machine.
+// machine, which in containers is usually UTC.
 #include <cstring>
 
 #include "absl/strings/match.h"
@@ -26,6 +26,7 @@ int FieldOf(lua_State* state, const char* name, int otherwise) {
 }
 
 int Time(lua_State* state) {
+  // Whole seconds, as upstream.
   if (lua_isnoneornil(state, 1)) {
     const absl::Time now = State::Of(state).setting().clock.Now();
     lua_pushnumber(state, static_cast<double>(absl::ToUnixSeconds(now)));
@@ -121,6 +122,7 @@ void PushDateTable(lua_State* state, const Moment& moment) {
     lua_pushinteger(state, static_cast<lua_Integer>(field.value));
     lua_setfield(state, -2, field.name);
   }
+  // Upstream does not know summer time either.
   lua_pushboolean(state, 0);
   lua_setfield(state, -2, "isdst");
 }
