@@ -138,6 +138,7 @@ std::string OnlyNameOf(const kube::FieldSelector& fields) {
 
 void ReadSelectors(const server::RequestInfo& info, const base::HttpRequest& request,
                    Attributes& attributes) {
+  // Upstream passes selectors on for these verbs only.
   if (!TakesSelectors(info)) return;
   if (auto fields = kube::FieldSelector::Parse(request.Query("fieldSelector")); fields.ok()) {
     attributes.fields = *std::move(fields);

@@ -46,6 +46,7 @@ std::optional<std::string> PathUnescape(absl::string_view text) {
   return out;
 }
 
+// An empty field counts as absent, and the next name is tried.
 std::string FirstValue(const base::HttpRequest& request, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const std::vector<absl::string_view> values = ValuesOf(request, name);

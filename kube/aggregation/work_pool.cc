@@ -91,6 +91,7 @@ void WorkPool::Stop() {
 
 std::string WorkPool::NextOwner() {
   auto turn = turns_.begin();
+  // Owners that have their share of threads keep their place in the list.
   while (!MayRun(*turn, owned_.at(*turn))) ++turn;
   std::string owner = std::move(*turn);
   turns_.erase(turn);

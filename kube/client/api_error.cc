@@ -108,8 +108,10 @@ absl::StatusCode CodeOf(const ApiFailure& failure) {
       return absl::StatusCode::kUnimplemented;
     case 409:
       return CodeOfConflict(failure);
+    // A version that the server has forgotten: list again.
     case 410:
       return absl::StatusCode::kOutOfRange;
+    // The object is too large; the same write can never succeed.
     case 413:
       return absl::StatusCode::kResourceExhausted;
     case 429:

@@ -74,6 +74,7 @@ absl::StatusOr<ConnectionConfig> LoadList(const std::string& list, const std::st
   bool found = false;
   for (const absl::string_view part : absl::StrSplit(list, ':', absl::SkipEmpty())) {
     const absl::Status merged = MergeFile(std::string(part), entries);
+    // A list may name a file that does not exist yet.
     if (absl::IsNotFound(merged) || absl::IsOutOfRange(merged)) continue;
     RETURN_IF_ERROR(merged);
     found = true;
@@ -160,6 +161,7 @@ ConnectionConfig& ConnectionConfig::operator=(const ConnectionConfig& other) {
 }
 
 bool DifferOnlyInToken(const ConnectionConfig& a, const ConnectionConfig& b) {
+  // A token file takes precedence, so a token beside one is not what authenticates.
   const auto by_token = [](const ConnectionConfig& c) {
     return !c.token.empty() && c.token_file.empty();
   };

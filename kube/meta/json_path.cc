@@ -195,6 +195,7 @@ class JsonPath::Evaluation {
   }
 
   absl::Status SpendForComparing(const json::Value& a, const json::Value& b) const {
+    // Such values are compared without looking into them.
     if (a.type() != b.type() || a.size() != b.size() || a.SharesWith(b)) return absl::OkStatus();
     return Spend(StepsFor(a, budget_.left()));
   }

@@ -1,5 +1,7 @@
 // Parses JSONPath templates: pieces, which are texts and expressions; an expression is a list of
-// steps.
+// steps. The grammar is that of client-go's jsonpath package, without range and end; its oddities
+// are kept, such as blanks, @ and $ that mean nothing between steps. Parsing is recursive only into
+// filters and subscripts, and a template is limited to kMaxLength, so the depth is bounded.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -178,6 +180,7 @@ class JsonPath::Parser {
   }
 
   absl::Status Single(absl::string_view inside, Nodes& nodes) const {
+    // All items are the slice from the beginning to the end.
     if (inside == "*") inside = ":";
     if (inside.size() >= 2 && inside[0] == '\'' && inside.back() == '\'') {
       ASSIGN_OR_RETURN(Nodes named, Part(absl::StrCat(".", inside.substr(1, inside.size() - 2))));
@@ -203,6 +206,7 @@ class JsonPath::Parser {
   absl::Status Filter(Nodes& nodes) {
     ASSIGN_OR_RETURN(const absl::string_view inside, FilterText());
     Node filter = Step(Node::Kind::kFilter);
+    // The first such character begins the operator, even inside of quotes, as in client-go.
     const size_t op = inside.find_first_of("!<>=");
     const size_t end = std::min(inside.find_first_not_of("!<>=", op), inside.size());
     ASSIGN_OR_RETURN(Nodes left, Part(inside.substr(0, op)));

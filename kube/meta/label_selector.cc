@@ -141,6 +141,7 @@ absl::StatusOr<LabelSelector> LabelSelector::FromJson(const json::Value& selecto
 }
 
 bool LabelSelector::Matches(const json::Value& labels) const {
+  // It is asked before the requirements, of which there are none.
   if (nothing_) return false;
   return std::all_of(requirements_.begin(), requirements_.end(),
                      [&](const Requirement& r) { return MatchesRequirement(r, labels); });

@@ -87,6 +87,7 @@ std::optional<json::Value> HandOverFields(const json::Value& managed_fields,
       others.Append(entry);
     }
   }
+  // Nothing is to be handed over, and nothing is written.
   if (updated.empty()) return std::nullopt;
   if (applied.is_null()) {
     applied = **std::max_element(updated.begin(), updated.end(), WasBefore);
@@ -98,6 +99,7 @@ std::optional<json::Value> HandOverFields(const json::Value& managed_fields,
     if ((*entry)["apiVersion"] != applied["apiVersion"]) continue;
     AddFields((*entry)["fieldsV1"], applied.Mutable("fieldsV1"));
   }
+  // Others add items to these lists: an apply that lacks them must not remove them.
   for (const char* field : {"f:finalizers", "f:ownerReferences"}) {
     applied.Erase({"fieldsV1", "f:metadata", field});
   }

@@ -48,10 +48,12 @@ std::optional<json::Value> DiffObjects(const json::Value& before, const json::Va
 
 // Returns the member of the patch for a member that is present (not null) in `after`.
 std::optional<json::Value> DiffMember(const json::Value& before, const json::Value& after) {
+  // Most parts of two states are shared, so this ends most comparisons.
   if (before.SharesWith(after)) return std::nullopt;
   if (before.is_object() && after.is_object()) return DiffObjects(before, after);
   if (before == after) return std::nullopt;
   json::Value wanted = WithoutNulls(after);
+  // They differ in nulls alone, which a patch could not write.
   if (wanted == WithoutNulls(before)) return std::nullopt;
   return wanted;
 }
@@ -118,6 +120,7 @@ bool PatchTouchesList(const json::Value& before, const json::Value& patch) {
   if (patch.is_array()) return true;
   // Lists inside a value that is removed or replaced go with it.
   if (!patch.is_object()) return HasList(before);
+  // The patch replaces the list by an object.
   if (!before.is_object() && HasList(before)) return true;
   const auto members = patch.members();
   return std::any_of(members.begin(), members.end(), [&](const json::Member& m) {

@@ -95,6 +95,7 @@ Messages CheckLabelKey(absl::string_view key) {
 }
 
 absl::Status ToStatus(const Messages& messages) {
+  // All broken rules are reported at once, as apimachinery does.
   if (messages.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrJoin(messages, "; "));
 }

@@ -222,6 +222,7 @@ std::string Quantity::ToString() const {
   magnitude.negative = false;
   const bool whole = internal::Compare(units, amount) == 0;
   const bool small = internal::Compare(magnitude, Decimal::Of(kSmallestShown, 0)) < 0;
+  // So large a number is not written out.
   if (units.exponent > internal::kMostDigits) return in_decimal(Format::kDecimalExponent);
   return whole && !small ? LongBinaryText(units) : in_decimal(Format::kDecimalSI);
 }
@@ -254,6 +255,7 @@ Quantity Quantity::WithFormat(Format format) const {
 }
 
 void Quantity::AddSigned(const Quantity& other, int sign) {
+  // A sum that begins at zero gets the format of the first addend.
   if (IsZero()) format_ = other.format_;
   if (other.IsZero()) return;
   if (large_ == nullptr && other.large_ == nullptr) {

@@ -89,6 +89,7 @@ Value ValueOf(const json::Value& value) {
 
 int CompareOne(const Value& a, const Value& b, bool descending) {
   const bool absent_a = a.rank == Value::kAbsent, absent_b = b.rank == Value::kAbsent;
+  // The direction does not apply to them: they are last in both.
   if (absent_a || absent_b) return static_cast<int>(absent_a) - static_cast<int>(absent_b);
   const auto x = std::tie(a.rank, a.number, a.text), y = std::tie(b.rank, b.number, b.text);
   const int order = x < y ? -1 : (y < x ? 1 : 0);

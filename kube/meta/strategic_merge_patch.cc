@@ -1,8 +1,8 @@
 // Strategic merge patch (declared in patch.h). Directives in a patch object:
 //   $patch: replace | delete           this object, or (in a list item) the item or the whole list
-//   $retainKeys: [names]               every other member of the target goes
+//   $retainKeys: [names]               every other member of the target is removed
 //   $setElementOrder/<list>: [items]   the order the merged list must have
-//   $deleteFromPrimitiveList/<list>    scalars that go from the list
+//   $deleteFromPrimitiveList/<list>    scalars that are removed from the list
 #include <utility>
 
 #include "absl/status/status.h"

@@ -59,6 +59,7 @@ const Value& Find(const std::map<std::string, const Value*>& items, const std::s
 
 Value MergeLists(const Value& last, const Value& file, const Value& live, const FieldRule& rule) {
   const absl::string_view key = rule.merge_key;
+  // A list that does not fit the rule is replaced as a whole.
   if (!MayMerge(file, key) || !MayMerge(live, key)) return file;
   const auto was = ByName(last, key), is = ByName(live, key), wanted = ByName(file, key);
   Value merged = Value::Array();
@@ -71,6 +72,8 @@ Value MergeLists(const Value& last, const Value& file, const Value& live, const 
   Names live_names(key);
   for (const Value& item : live.items()) {
     const std::string name = live_names.Of(item);
+    // What was applied before and is not in the file any more is removed; what others have added
+    // stays.
     if (!wanted.contains(name) && !was.contains(name)) merged.Append(item);
   }
   auto arranged = internal::Rearrange(merged, file, live, key);

@@ -304,6 +304,7 @@ absl::Status FieldErrors::ToStatus(const GroupName& kind, absl::string_view name
               std::move(details));
 }
 
+// The text is from definitions and objects: quotes and control characters must not end the header.
 std::string WarningHeader(absl::string_view text) {
   std::string out = "299 - \"";
   for (const char c : text) {

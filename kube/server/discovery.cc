@@ -253,6 +253,7 @@ std::optional<base::HttpResponse> DiscoveryAnswer(const base::HttpRequest& reque
   const std::vector<std::string> parts = absl::StrSplit(request.path, '/', absl::SkipEmpty());
   if (parts.empty() || (parts[0] != "api" && parts[0] != "apis")) return std::nullopt;
   const bool core = parts[0] == "api";
+  // An aggregated server has no core group; then /api does not exist.
   if (core && !ServesCore(served)) return std::nullopt;
   if (parts.size() == 1) return RootAnswer(request, served, core);
   if (core && parts.size() == 2) {

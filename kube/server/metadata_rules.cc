@@ -162,6 +162,7 @@ void ValidateAnnotations(const kube::Object& object, FieldErrors& errors) {
       errors.Invalid("metadata.annotations", key, s.message());
     }
   }
+  // Their sum is limited, not each of them.
   if (kube::AnnotationBytes(object) > kube::kMaxAnnotationBytes) {
     errors.TooLong("metadata.annotations", kube::kMaxAnnotationBytes);
   }

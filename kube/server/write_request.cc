@@ -98,6 +98,7 @@ absl::Status ReportUnknownFields(const kube::Gvk& gvk, const std::vector<std::st
 
 absl::StatusOr<PatchRequest> ReadPatch(const base::HttpRequest& request) {
   const std::string header(request.Header("content-type"));
+  // Parameters such as a charset do not matter.
   const std::string type = header.substr(0, header.find(';'));
   const auto* format =
       std::find_if(std::begin(kPatchFormats), std::end(kPatchFormats),

@@ -125,6 +125,7 @@ absl::StatusOr<Endpoint> ParseEndpoint(absl::string_view url, absl::string_view 
   url.remove_prefix(scheme_end + 3);
   absl::string_view authority = url.substr(0, url.find_first_of("/?#"));
   url.remove_prefix(authority.size());
+  // A password may contain an unescaped "@"; a host cannot.
   const size_t at = authority.rfind('@');
   if (at != absl::string_view::npos) {
     out.user_info = std::string(authority.substr(0, at));

@@ -165,6 +165,7 @@ absl::StatusOr<ProxySettings> ProxySettingsOf(
     return WithHeaders(std::move(out), config);
   }
   if (config.ignore_proxy_environment) return ProxySettings();
+  // Go looks at the upper-case name first.
   auto either = [&](const char* upper, const char* lower) {
     const std::string value = variable(upper);
     return value.empty() ? variable(lower) : value;

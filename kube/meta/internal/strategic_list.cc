@@ -178,6 +178,7 @@ absl::StatusOr<Value> MergeLists(const Value& original, const Value& patch,
   RETURN_IF_ERROR(CheckItems(original, merge.merge_key));
   RETURN_IF_ERROR(CheckItems(patch, merge.merge_key));
   ASSIGN_OR_RETURN(const PatchItems items, SortOut(patch));
+  // Deletions beside it would have nothing to delete from.
   if (items.replaces) {
     Value replaced = Value::Array();
     for (const Value& item : items.changes.items()) replaced.Append(merge.as_new(item));

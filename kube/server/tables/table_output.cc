@@ -131,6 +131,7 @@ class AnnotationPrinter : public TablePrinter {
       : printer_(std::move(printer)),
         annotation_(std::move(annotation)),
         columns_(printer_->columns()) {
+    // The column stands behind the name, or at the front where there is none.
     const bool name_first = !columns_.empty() && columns_[0].name == "Name";
     at_ = name_first ? 1 : 0;
     columns_.insert(columns_.begin() + at_, std::move(column));

@@ -101,6 +101,7 @@ absl::StatusOr<Small> ReadSmall(absl::string_view bytes) {
   Small out;
   for (Reader reader(bytes); !reader.done();) {
     ASSIGN_OR_RETURN(const Piece piece, reader.Next());
+    // A newer field of these messages is ignored.
     if (piece.number < 1 || piece.number > 3) continue;
     out.number[piece.number] = static_cast<int64_t>(piece.varint);
     out.text[piece.number] = std::string(piece.bytes);

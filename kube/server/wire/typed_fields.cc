@@ -42,6 +42,7 @@ class Decoder {
     json::Value out = json::Value::Object();
     for (const json::Member& member : v.members()) {
       const std::string member_path = FieldPath(path, member.name());
+      // They are checked elsewhere and pass unchanged.
       if (path.empty() && IsIdentity(member.name())) {
         out.Set(member.name(), member.value);
         continue;
