@@ -40,6 +40,7 @@ absl::string_view FieldOf(absl::string_view type) {
   return "";
 }
 
+// What upstream's webhook adds to an object without metrics.
 MetricSpec DefaultMetric() {
   MetricSpec metric;
   metric.type = kResourceMetric;

@@ -28,6 +28,7 @@ kube::ObjectKey KeyOf(absl::string_view ns, absl::string_view name) {
   return {std::string(ns), std::string(name)};
 }
 
+// The id label tells this MultiClusterService from an earlier one of the same name.
 void Annotate(const kube::Object& service, kube::Object& target) {
   target.SetAnnotation(kMultiClusterServiceNameLabel, service.name());
   target.SetAnnotation(kMultiClusterServiceNamespaceLabel, service.ns());
@@ -137,6 +138,7 @@ std::optional<Unfitness> UnfitnessOf(const kube::Object* cluster) {
   return std::nullopt;
 }
 
+// Upstream has one reason for "not ready" and for "not looked at yet".
 absl::string_view reason::ClusterIsUnfit(Unfitness unfitness) {
   if (unfitness == Unfitness::kAbsent) return kClusterNotFound;
   return unfitness == Unfitness::kNoEndpointSlices ? kApiIncompatible : kSyncServiceFailed;

@@ -32,6 +32,7 @@ constexpr char kTakeOverNamespace[] =
 // Upstream prints the slash even when there is no namespace.
 std::string Slashed(const kube::ObjectKey& key) { return absl::StrCat(key.ns, "/", key.name); }
 
+// Upstream's form of an object in events, "object(Kind/ns/name)".
 std::string ObjectWord(absl::string_view kind, const kube::ObjectKey& object) {
   return absl::StrCat("object(", kind, "/", Slashed(object), ")");
 }
@@ -47,6 +48,7 @@ std::string Capitalized(std::string words) {
   return words;
 }
 
+// A taint without a value lacks that part, as upstream's printing of the struct does.
 std::string TaintWord(const Taint& taint) {
   const std::string value = taint.value.empty() ? "" : absl::StrCat("Value:", taint.value, ",");
   return absl::StrCat("{Key:", taint.key, ",", value, "Effect:", taint.effect, "}");
@@ -195,6 +197,7 @@ std::string ObjectExistsUnmanaged(absl::string_view kind, const kube::ObjectKey&
                       " strategy value is empty, Karmada will not manage this resource");
 }
 
+// A Namespace has no policy of its own, and takes its content along when it is deleted.
 std::string TakeOverAdvice(absl::string_view kind) {
   return kind == "Namespace" ? kTakeOverNamespace : kTakeOverObject;
 }

@@ -84,6 +84,7 @@ struct Extension {
   const char* value;
 };
 
+// The value is in OpenSSL's configuration syntax, such as "critical,CA:TRUE".
 absl::Status AddExtension(X509* certificate, X509* issuer, const Extension& extension) {
   X509V3_CTX context;
   X509V3_set_ctx_nodb(&context);
@@ -134,6 +135,7 @@ absl::Status Sign(X509* certificate, EVP_PKEY* key) {
   return X509_sign(certificate, key, EVP_sha256()) > 0 ? absl::OkStatus() : LastError("signature");
 }
 
+// It is valid for ten years, longer than any process that has made it runs.
 absl::StatusOr<CertPtr> NewRoot(absl::string_view common_name, EVP_PKEY* key) {
   CertPtr root(X509_new());
   X509_set_version(root.get(), X509_VERSION_3);

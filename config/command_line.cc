@@ -50,6 +50,7 @@ void AddCompletion(CLI::App& app) {
   }
 }
 
+// All programs print their version in the same forms.
 std::string VersionAnswer(CLI::App& app) {
   const CLI::Option* output = app.get_subcommand(kVersion)->get_option(kOutput);
   const std::string format = output->empty() ? "" : output->as<std::string>();

@@ -236,6 +236,7 @@ void WarnOfGates(Options& o) {
   }
 }
 
+// Each of these combinations leaves the taint manager without any eviction.
 void WarnOfEviction(Options& o) {
   static constexpr char kFlag[] = "--enable-no-execute-taint-eviction";
   constexpr char kMode[] = "--no-execute-taint-eviction-purge-mode";
@@ -317,6 +318,7 @@ std::map<std::string, std::string> SettingsOf(const CLI::App& app) {
   return settings;
 }
 
+// The program prints the text and ends with this code, without running.
 Parsed Exit(int code, std::string output) {
   Parsed parsed;
   parsed.outcome = Parsed::Outcome::kExit;

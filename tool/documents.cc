@@ -31,6 +31,7 @@ bool IsSeparator(absl::string_view line) {
   return absl::StartsWith(line, "---") && (line.size() == 3 || absl::ascii_isspace(line[3]));
 }
 
+// Whether there is nothing to parse: blanks, comments and markers only.
 bool IsBlank(absl::string_view text) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -77,6 +78,7 @@ std::string WithoutPlace(const absl::Status& status) {
   return absl::StrCat(message.substr(0, at), message.substr(end));
 }
 
+// Such as the output of `kubectl get -o yaml`.
 bool IsList(const json::Value& value) {
   return absl::EndsWith(value["kind"].AsString(), "List") && value["items"].is_array();
 }

@@ -23,6 +23,7 @@
 namespace tool {
 namespace {
 
+// Singular names are kinds in lower case, so the comparison without case finds them, too.
 bool IsCalled(const kube::ApiResource& found, absl::string_view type) {
   if (absl::EqualsIgnoreCase(found.resource.plural, type)) return true;
   if (absl::EqualsIgnoreCase(found.resource.gvk.kind, type)) return true;

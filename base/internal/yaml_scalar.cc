@@ -89,6 +89,7 @@ std::optional<json::Value> AsInteger(absl::string_view digits) {
   return json::Value(negative ? -approximate : approximate);
 }
 
+// Returns how many digits were taken.
 size_t TakeDigits(absl::string_view& text) {
   size_t count = 0;
   while (count < text.size() && absl::ascii_isdigit(text[count])) ++count;
@@ -170,6 +171,8 @@ bool HasOnlyPlainCharacters(absl::string_view text) {
   return !absl::StrContains(text, ": ") && !absl::StrContains(text, " #");
 }
 
+// A character that begins something else in YAML (a flow, an anchor, a tag, a comment) needs
+// quotes.
 bool StartsPlain(absl::string_view text) {
   if (absl::StartsWith(text, "---") || absl::StartsWith(text, "...")) return false;
   if (text[0] == '-') return text.size() > 1 && text[1] != ' ';

@@ -62,6 +62,7 @@ void AddServerFlags(CLI::App& app, Options& o) {
       ->type_name("HOST:PORT");
 }
 
+// Rates are per second, sizes in MiB.
 void AddLimitFlags(CLI::App& app, Options& o) {
   AddValue(app, "--kube-api-qps", o.kube_api_qps,
            "requests per second to the control plane; 0: as fast as it answers");

@@ -78,6 +78,7 @@ std::vector<std::string> ChoicesOf(const CLI::Option& option) {
   return absl::StrSplit(absl::string_view(type).substr(begin + 2, type.size() - begin - 3), ',');
 }
 
+// The name of a flag's type says whether its value is a file.
 Files FilesOf(const CLI::Option& option) {
   std::string type = option.get_type_name();
   if (option.get_positional() && type == "TEXT") type = option.get_name(/*positional=*/true);
