@@ -49,11 +49,13 @@ struct BenchOptions {
   LayerOptions layers;
 };
 
+// The result for one operation on one object: an error, or what its calls cost together.
 struct Figures {
   std::string object, operation, layer, by, error;
   int64_t calls = 0;
   Cost total;
   double PerSecond() const { return calls / absl::ToDoubleSeconds(total.time); }
+  // REQUIRES: calls > 0.
   uint64_t GarbageOfOne() const { return total.garbage / static_cast<uint64_t>(calls); }
 };
 

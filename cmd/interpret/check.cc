@@ -63,6 +63,7 @@ struct CheckOptions {
   bool quiet = false;
 };
 
+// It is asked only which rules it has; none of its scripts runs.
 std::unique_ptr<interpreter::Backend> ShippedLayer() {
   auto layer = std::make_unique<interpreter::customized::LuaBackend>(
       interpreter::customized::LuaBackendOptions{.layer = interpreter::kShippedLayer});
@@ -244,6 +245,8 @@ void Checker::Report(std::vector<Diagnostic> diagnostics) {
   }
 }
 
+// REQUIRES: documents are checked in the order of the arguments, since the first one is not
+// reported.
 void Checker::AddRivals(const tool::Document& document, const Customization& customization,
                         std::vector<Finding>& findings) {
   for (const kube::Gvk& target :

@@ -44,6 +44,7 @@ int ColumnOfWord(absl::string_view line, absl::string_view word) {
   return 0;
 }
 
+// Returns where the text of a line begins, from 1.
 int FirstColumn(absl::string_view line) {
   const size_t at = line.find_first_not_of(" \t");
   return at == absl::string_view::npos ? 1 : static_cast<int>(at) + 1;
@@ -53,6 +54,7 @@ std::vector<absl::string_view> LinesOf(const tool::Document& document) {
   return absl::StrSplit(document.Text(), '\n');
 }
 
+// Returns "" for a line that does not exist. Lines count from 1.
 absl::string_view LineAt(const std::vector<absl::string_view>& lines, int line) {
   return line >= 1 && static_cast<size_t>(line) <= lines.size() ? lines[line - 1]
                                                                 : absl::string_view();
@@ -186,6 +188,7 @@ void PlaceInScript(const std::vector<absl::string_view>& lines, const yaml::Posi
   if (out.column <= 0) out.column = FirstColumn(out.source);
 }
 
+// Returns the script as it is run: unfolded, and without the indentation of its block.
 std::string ScriptText(const tool::Document& document, const std::string& field) {
   const std::vector<absl::string_view> path = absl::StrSplit(field, '.', absl::SkipEmpty());
   return document.value.Get(path).ToString();

@@ -114,6 +114,7 @@ struct Sides {
   std::shared_ptr<const CustomizationSet> before, after;
 };
 
+// Before are all live ones; after, the given ones take the place of those of the same name.
 Sides SidesOf(const LiveRules& live, const Customizations& given, const MergeOptions& merge) {
   Customizations all;
   for (const kube::Object& object : live.customizations) {
@@ -177,6 +178,7 @@ std::string NothingIsOf(const std::vector<interpreter::customized::KindOperation
                       " has an object of a kind whose rules change: ", absl::StrJoin(kinds, "; "));
 }
 
+// A change counts more than what could not be compared.
 tool::ExitCode CodeOf(const ImpactReport& report, const LiveRules& live) {
   if (report.changed() > 0) return tool::ExitCode::kFailed;
   return report.not_compared() == 0 && live.unread.empty() ? tool::ExitCode::kFine

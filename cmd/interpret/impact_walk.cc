@@ -39,6 +39,8 @@ constexpr Operation kOfTemplates[] = {Operation::kInterpretReplica, Operation::k
 
 constexpr size_t kProgressEvery = 50;
 
+// Returns what the Work has recorded of the manifest; nullopt if the member has reported nothing
+// yet.
 std::optional<api::ManifestStatus> RecordedOf(const api::WorkView& work,
                                               const kube::Object& manifest, int64_t ordinal) {
   const auto wanted = api::ManifestIdentifier::Of(manifest, ordinal);

@@ -45,6 +45,7 @@ struct InitOptions {
   bool force = false;
 };
 
+// Returns the kinds that have a built-in or a shipped rule, each once.
 std::vector<kube::Gvk> KnownKinds() {
   std::vector<kube::Gvk> kinds = interpreter::NativeKinds();
   const auto shipped =

@@ -180,6 +180,7 @@ std::string Layers::WhyNot(const Slot& slot, const kube::Gvk& gvk, Operation op)
   return absl::StrCat("no built-in ", interpreter::OperationName(op), " for ", KindText(gvk));
 }
 
+// A hook that answers is the layer's rule, and needs no remark.
 std::vector<std::string> Layers::HookDetails(const kube::Gvk& gvk, Operation op) const {
   std::vector<std::string> details;
   for (const auto& verdict : interpreter::webhook::Explain(*webhooks_.hooks, gvk, op)) {

@@ -69,6 +69,7 @@ struct Entry {
   bool answers = false;
 };
 
+// Returns every kind for which some layer has a rule of its own.
 std::set<kube::Gvk> KindsOf(const Layers& layers) {
   std::set<kube::Gvk> kinds;
   for (const absl::string_view layer :

@@ -75,6 +75,7 @@ void AddCalls(const std::vector<Sample>& samples, const std::string& histogram,
   }
 }
 
+// Returns what the daemon's own metrics say: which generation it has loaded of each configuration.
 Loads LoadsFrom(const std::vector<Sample>& samples) {
   Loads loads;
   for (const Sample& sample : samples) {
@@ -299,6 +300,7 @@ std::string LoadedText(const LiveRule& rule) {
   return *rule.loaded == 0 ? "no" : absl::StrCat("no, generation ", *rule.loaded, by);
 }
 
+// Calls that have not been made have no mean.
 std::string MeanText(const RuleCalls& calls) {
   if (calls.calls == 0) return "-";
   return ShortTime(absl::Seconds(calls.seconds / static_cast<double>(calls.calls)));

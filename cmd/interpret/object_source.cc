@@ -29,6 +29,7 @@ bool IsDirectory(const std::string& argument) {
   return std::filesystem::is_directory(argument, ignored);
 }
 
+// Then -R may be what the user has forgotten.
 bool HasDirectories(const std::string& directory) {
   std::error_code ignored;  // As above.
   for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {

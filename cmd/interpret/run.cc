@@ -93,6 +93,7 @@ absl::Status CheckInputs(Operation op, const RunOptions& options) {
   return absl::OkStatus();
 }
 
+// Without an operation the user probably wants to know which there are.
 absl::Status CheckOperation(const RunOptions& options) {
   if (!options.operation.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(

@@ -27,6 +27,7 @@ using Severity = Finding::Severity;
 constexpr int64_t kReplicas = 2;
 constexpr size_t kMostOfResult = 100;  // In bytes.
 
+// The object plays both parts, the template and the member's object.
 Invocation InvocationOf(Operation op, const kube::Object& object) {
   json::Value item =
       json::Value::Object({{"clusterName", "member1"}, {"applied", true}, {"health", "Healthy"}});
@@ -34,6 +35,7 @@ Invocation InvocationOf(Operation op, const kube::Object& object) {
   return {op, object, object, kReplicas, json::Value::Array({std::move(item)})};
 }
 
+// Results are shown in one line each.
 std::string Shortened(const json::Value& value) {
   std::string text = json::Write(value);
   if (text.size() <= kMostOfResult) return text;

@@ -81,6 +81,7 @@ absl::StatusOr<graph::Graph> Part(const graph::Graph& whole, const GraphOptions&
                                                   "could be read: ", whole.unread[0]));
 }
 
+// Without KIND/NAME that is the whole graph.
 absl::StatusOr<graph::Graph> PartOfFiles(const graph::Graph& whole, const GraphOptions& options,
                                          const kube::Discovery& kinds) {
   if (options.reference.empty()) return whole;

@@ -81,6 +81,7 @@ absl::StatusOr<DaemonArguments> ReadDeployment(const PreflightOptions& options) 
   return daemon;
 }
 
+// Without a host cluster and a file the flags are unknown, and only the control plane is judged.
 absl::StatusOr<DaemonArguments> ReadArguments(const PreflightOptions& options,
                                               tool::Console& console) {
   DaemonArguments daemon;

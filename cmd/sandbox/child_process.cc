@@ -51,6 +51,7 @@ constexpr int kCouldNotExec = 127;
   _exit(written < 0 ? kCouldNotExec + 1 : kCouldNotExec);
 }
 
+// REQUIRES: the process has ended; waitpid was not asked about stops.
 std::string Describe(int status) {
   if (WIFSIGNALED(status)) return absl::StrCat("was ended by signal ", WTERMSIG(status));
   return absl::StrCat("exited with code ", WEXITSTATUS(status));

@@ -156,6 +156,8 @@ std::string Session::KubeconfigPath(const std::string& cluster) const {
   return absl::StrCat(directory_.path(), "/", cluster, ".kubeconfig");
 }
 
+// Both servers are off by default: their ports may be taken by another controller manager. Flags of
+// the user follow, and take precedence.
 std::vector<std::string> Session::ManagerArguments() const {
   std::vector<std::string> arguments = {"--kubeconfig", KubeconfigPath(kControlPlane),
                                         "--metrics-bind-address=0",

@@ -51,6 +51,7 @@ json::Value MemberStatus(Session& session, const std::string& name) {
   return status;
 }
 
+// "ended" means that the program ended by itself, "down" that it was stopped.
 const char* StateOf(Daemon& daemon) {
   if (!daemon.exists()) return "none";
   if (daemon.pid() != 0) return "running";

@@ -37,6 +37,7 @@ std::string MissingIn(const search::MirrorStatus& mirror) {
   return "";
 }
 
+// Returns the state without what concerns single addresses of the target.
 search::MirrorState StateOf(const search::MirrorSet::TargetStatus& status) {
   const search::MirrorStatus& mirror = status.mirror;
   if (!status.error.empty()) return {false, "UnusableAddress", status.error};

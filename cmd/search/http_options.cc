@@ -49,6 +49,7 @@ absl::StatusOr<tls::KeyPair> SelfSigned() {
        .ip_addresses = {"127.0.0.1", "::1"}});
 }
 
+// Whether they are valid is not known yet.
 bool ShowsCredentials(const base::HttpRequest& head) {
   return head.peer_certificates != nullptr || !head.Header("authorization").empty();
 }
@@ -68,6 +69,7 @@ absl::Status RefusalOf(const absl::Status& status) {
                                           absl::Seconds(1));
 }
 
+// The owner is whose share of the budget the body takes.
 base::HttpHeadVerdict VerdictOn(const absl::StatusOr<kube::aggregation::UserInfo>& user) {
   base::HttpHeadVerdict verdict;
   if (!user.ok()) {

@@ -35,6 +35,7 @@ using kube::server::FieldLabel;
 using kube::server::FieldLabels;
 
 // Returns the API error for an error of the search.
+// What is not the caller's mistake is a 503: the same request may succeed later.
 absl::Status ApiErrorOf(const absl::Status& status) {
   if (kube::server::IsApiError(status)) return status;
   if (absl::IsInvalidArgument(status)) return kube::server::BadRequest(status.message());
