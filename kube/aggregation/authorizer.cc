@@ -72,6 +72,7 @@ void AddSelectors(const Attributes& attributes, json::Value& what) {
   }
 }
 
+// The spec of a SubjectAccessReview, whose digest is the key of the decision.
 json::Value SpecOf(const Attributes& attributes) {
   json::Value spec = UserJson(attributes.user, "user");
   json::Value what = json::Value::Object();

@@ -44,6 +44,7 @@ Place PlaceOf(absl::string_view path) {
   return {};
 }
 
+// Each name once, sorted.
 std::vector<std::string> ExcludedBy(const base::HttpRequest& request) {
   std::vector<std::string> excluded;
   for (const auto& [name, value] : request.query) {

@@ -36,6 +36,7 @@ std::string MetricVerb(absl::string_view verb) {
   return "other";
 }
 
+// Without a function that knows the program's resources, only the verb is known not to be invented.
 metrics::Labels LabelsOf(const ApiRequest& request, const SubjectFn* subject) {
   const RequestSubject about = subject != nullptr && *subject
                                    ? (*subject)(request)

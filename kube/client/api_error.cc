@@ -86,6 +86,7 @@ bool HasFieldConflict(const json::Value& status) {
   });
 }
 
+// The message is the server's alone; who has asked for what is added by ErrorOfResponse.
 absl::Status MakeError(const ApiFailure& failure) {
   absl::Status status(CodeOf(failure), failure.message);
   Attach(failure, status);

@@ -111,6 +111,8 @@ bool SameButForToken(const ConnectionConfig& a, const ConnectionConfig& b) {
   return PartsButForToken(a) == PartsButForToken(b) && SamePlugin(a.exec, b.exec);
 }
 
+// The files of a service account are mounted by the kubelet, which renews the token; that is why it
+// is named and not read.
 absl::StatusOr<ConnectionConfig> InCluster(const ConfigEnvironment& environment) {
   const std::string host = environment.variable("KUBERNETES_SERVICE_HOST");
   const std::string port = environment.variable("KUBERNETES_SERVICE_PORT");

@@ -92,6 +92,7 @@ std::string FieldText(const json::Value& object, absl::string_view field) {
   return value->ToString();
 }
 
+// Returns the text that Parse reads as this term.
 std::string TermText(const FieldSelector::Term& term) {
   return absl::StrCat(
       term.field, term.equal ? "=" : "!=",

@@ -149,6 +149,7 @@ bool RescaleOverflows(int64_t value, int64_t exponent, int64_t& out) {
   return exponent > kMostPower || __builtin_mul_overflow(value, kPowersOfTen[exponent], &out);
 }
 
+// Returns how many times 10^unit the number is, rounded away from zero and limited to int64.
 int64_t Scaled(const Decimal& number, int64_t unit) {
   const Decimal rounded = internal::RoundedAwayFromZero(number, unit);
   const auto held = internal::Shortened(rounded);

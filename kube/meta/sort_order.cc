@@ -96,6 +96,7 @@ int CompareOne(const Value& a, const Value& b, bool descending) {
   return descending ? -order : order;
 }
 
+// Returns nullopt for what ToJson does not write.
 std::optional<Value> ValueFromJson(const json::Value& json) {
   if (json.is_null()) return Value{};
   if (json.is_number()) return Value{Value::kNumber, json.AsDouble(), ""};

@@ -49,6 +49,7 @@ absl::StatusCode CodeOf(const ApiError& e) {
   }
 }
 
+// The field `kind` holds the name of the resource, as in apimachinery's errors.
 json::Value Details(const GroupName& what, absl::string_view name) {
   json::Value details = json::Value::Object();
   if (!name.empty()) details.Set("name", name);

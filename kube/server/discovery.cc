@@ -54,6 +54,7 @@ json::Value GroupEntry(const Group& group) {
       {{"name", group.name}, {"versions", std::move(versions)}, {"preferredVersion", preferred}});
 }
 
+// An entry of an APIResourceList.
 json::Value LegacyEntry(const ServedResource& info) {
   json::Value entry = json::Value::Object({{"name", info.resource.plural},
                                            {"singularName", info.singular},
@@ -87,6 +88,7 @@ json::Value KindJson(const kube::Gvk& gvk) {
   return json::Value::Object({{"group", gvk.group}, {"version", gvk.version}, {"kind", gvk.kind}});
 }
 
+// An entry of the aggregated form, with its subresources inside.
 json::Value AggregatedEntry(const ServedResource& info) {
   json::Value entry =
       json::Value::Object({{"resource", info.resource.plural},

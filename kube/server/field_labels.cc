@@ -69,6 +69,7 @@ constexpr KindLabels kBuiltin[] = {
     {"resource.k8s.io", "ResourceSlice", "metadata.name spec.nodeName spec.driver"},
 };
 
+// Reads one field of the table's notation.
 FieldLabel ReadLabel(absl::string_view text) {
   FieldLabel out;
   const std::pair<absl::string_view, absl::string_view> value =

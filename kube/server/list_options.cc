@@ -47,6 +47,7 @@ absl::Status ReadInt(const base::HttpRequest& request, absl::string_view name,
                                  "\": ", digits ? "value out of range" : "invalid syntax"));
 }
 
+// Whether the kind has these fields is checked by FieldLabels.
 absl::Status ReadSelectors(const base::HttpRequest& request, ListOptions& options) {
   auto labels = kube::LabelSelector::Parse(request.Query("labelSelector"));
   if (!labels.ok()) {

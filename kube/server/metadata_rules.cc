@@ -61,6 +61,7 @@ bool IsEmptyPart(const json::Value& v) {
   return (v.is_object() || v.is_array()) && v.empty();
 }
 
+// The message is that of Go's decoder, with the type that the field has there.
 absl::Status WrongType(const ObjectRules& rules, absl::string_view what, absl::string_view field,
                        absl::string_view go_type) {
   const kube::Gvk& gvk = rules.resource.gvk;

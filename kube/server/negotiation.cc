@@ -72,6 +72,7 @@ bool ReadClause(absl::string_view text, Clause& clause) {
   return true;
 }
 
+// A higher q first, and of equal ones the clause with fewer wildcards.
 bool IsBefore(const Clause& a, const Clause& b) {
   if (a.q != b.q) return a.q > b.q;
   const auto wildcards = [](const Clause& c) { return (c.type == "*") + (c.subtype == "*"); };

@@ -159,6 +159,7 @@ absl::string_view ReferenceOf(const json::Value& schema) {
   return absl::ConsumePrefix(&reference, kV3Reference) ? reference : "";
 }
 
+// Members that version 2 does not know are left out; the rest is converted at every depth.
 json::Value SchemaInV2(const json::Value& schema) {
   if (!schema.is_object()) return schema;
   json::Value out = json::Value::Object();

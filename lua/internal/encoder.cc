@@ -46,6 +46,7 @@ absl::string_view ViewOf(lua_State* state, int index) {
   return {text, size};
 }
 
+// Paths are JSON pointers, so a name with a slash is not two names.
 void AddStep(std::string& path, absl::string_view name) {
   absl::StrAppend(&path, "/", absl::StrReplaceAll(name, {{"~", "~0"}, {"/", "~1"}}));
 }

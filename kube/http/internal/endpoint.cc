@@ -22,6 +22,7 @@ namespace {
 constexpr int kMaxPort = 65535;
 constexpr size_t kMaxHostName = 253;  // The limit of DNS; SOCKS has one byte for the length.
 
+// Returns 0 for a scheme that is not known.
 int DefaultPortOf(absl::string_view scheme) {
   if (scheme == "http") return 80;
   if (scheme == "https") return 443;

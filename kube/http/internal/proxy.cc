@@ -81,6 +81,7 @@ struct Network {
   AddressBytes base;
   int bits;
 };
+// Returns nullopt for what is not "address/bits".
 std::optional<Network> NetworkOf(absl::string_view text) {
   const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits('/', 1));
   const auto base = AddressOf(parts.first);

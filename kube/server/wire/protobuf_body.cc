@@ -184,6 +184,7 @@ absl::StatusOr<json::Value> ReadOne(const Piece& piece, const WireField& field, 
   }
 }
 
+// Whether Go's encoder would leave the value out of JSON (omitempty).
 bool IsZero(const json::Value& v) {
   if (v.is_string()) return v.AsString().empty();
   if (v.is_bool()) return !v.AsBool();
