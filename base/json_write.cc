@@ -1,4 +1,6 @@
-// Writes JSON text as Go's encoder does.
+// Writes JSON text byte for byte as Go's encoder does, because texts are compared and hashed:
+// numbers in Go's shortest form, line separators escaped where HTML is, bytes that are not UTF-8 as
+// \ufffd. Members are written in the order in which they are kept, sorted by name.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -142,6 +144,7 @@ class Writer {
     std::string digits(text.substr(0, e));
     digits.erase(std::remove(digits.begin(), digits.end(), '.'), digits.end());
     int exponent = 0;
+    // The exponent has a sign, "e+16", which from_chars does not take.
     std::from_chars(text.data() + e + 2, text.data() + text.size(), exponent);
     digits.resize(static_cast<size_t>(exponent) + 1, '0');
     absl::StrAppend(&out_, d < 0 ? "-" : "", digits);

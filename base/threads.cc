@@ -33,6 +33,7 @@ std::string FirstLineOf(const std::string& path) {
 
 // Inside a container the cgroup of the process is the root of what it sees.
 std::string PidsOfCgroup() {
+  // With cgroup v2 there is one line, "0::/path".
   const std::vector<std::string> parts = absl::StrSplit(FirstLineOf("/proc/self/cgroup"), "::");
   const std::string own = parts.size() == 2 ? parts[1] : "";
   for (const std::string& folder :
@@ -106,6 +107,7 @@ bool DetachedThreads::Start(bool others, std::function<void()> run) {
     thread->detach();
     return true;
   }
+  // Without other threads for it, the work would never be done.
   if (!others) EndForLackOf(what_, thread.status());
   {
     absl::MutexLock lock(&mu_);

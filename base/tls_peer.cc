@@ -1,4 +1,7 @@
-// Who the peer of a connection is, by its certificate.
+// Who the peer of a connection is, by its certificate. There are two ways to know it: PeerOf trusts
+// the verification of the handshake, and returns nothing if there was none; ClientAuthority
+// verifies what the client has shown at any later time, against the authorities of that time. The
+// shown certificates are kept by reference, so they outlive the connection.
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
@@ -41,6 +44,7 @@ PeerIdentity IdentityIn(const X509* certificate) {
   PeerIdentity identity;
   const X509_NAME* subject = X509_get_subject_name(certificate);
   const std::vector<std::string> names = NameParts(subject, NID_commonName);
+  // Go takes the last one, too.
   if (!names.empty()) identity.common_name = names.back();
   identity.organizations = NameParts(subject, NID_organizationName);
   return identity;

@@ -1,4 +1,7 @@
-// Writes YAML as kubectl prints it: block style, lists not indented under their name.
+// Writes YAML as kubectl prints it: block style, lists not indented under their name. There are two
+// forms. The one for people and files prefers readable text (blocks under "|", few quotes); the
+// other one (as_go) is what go-yaml writes, byte for byte (internal/yaml_go.h). A text longer than
+// its limit is given up.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -202,6 +205,7 @@ class Writer {
     out_ += !ended ? "|-\n" : absl::EndsWith(text, "\n") ? "|+\n" : "|\n";
     for (absl::string_view line : absl::StrSplit(text, '\n')) {
       if (IsFull()) return;
+      // Blanks on an empty line would become a part of the text.
       if (!line.empty()) Indent(indent);
       absl::StrAppend(&out_, line, "\n");
     }
