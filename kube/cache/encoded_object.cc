@@ -98,6 +98,7 @@ class TextWriter {
     if (annotations.empty()) return;
     Name(member);
     places_.has_annotations = true;
+    // Behind the opening brace of the map.
     places_.annotations_at = Here() + 1;
     absl::StrAppend(&text_, json::Write(annotations));
   }
@@ -128,6 +129,7 @@ EncodedObject::EncodedObject(Object kept, absl::string_view packed, const Places
       places_(places),
       dictionary_(std::move(dictionary)) {
   std::memcpy(packed_.get(), packed.data(), packed.size());
+  // Objects that no budget counts are those of tests and of single reads.
   if (dictionary_ == nullptr || dictionary_->budget() == nullptr) return;
   memory_ =
       static_cast<uint32_t>(sizeof(EncodedObject) + packed.size() + json::MemoryOf(this->root()));

@@ -60,6 +60,7 @@ std::string TextDictionary::Pack(absl::string_view text) {
   std::vector<absl::string_view> unknown;
   absl::MutexLock lock(&mu_);
   std::string packed = PackKnown(text, unknown);
+  // What is known already need not be learnt again.
   const bool knows_much = packed.size() < text.size() / 2;
   if (knows_much || text.size() > kLongestLearnt || used_ == kCapacity) return packed;
   for (const absl::string_view piece : unknown) Learn(piece);
@@ -109,6 +110,7 @@ TextDictionary::Match TextDictionary::Find(absl::string_view text, size_t first,
   while (match.size < most && content_[match.at + match.size] == text[here + match.size]) {
     ++match.size;
   }
+  // The match is extended to the left, into what was passed over as unknown.
   while (match.begin > first && match.at > 0 && content_[match.at - 1] == text[match.begin - 1]) {
     --match.begin;
     --match.at;
@@ -124,6 +126,8 @@ void TextDictionary::Learn(absl::string_view piece) {
   std::memcpy(&content_[before], piece.data(), piece.size());
   used_ += piece.size();
   size_t slots = std::max(places_.size(), kFirstSlots);
+  // Each indexed place has about one slot; a place whose slot another one takes is not found any
+  // more.
   while (slots * kEvery < used_) slots *= 2;
   if (slots == places_.size()) return Index(before);
   places_.assign(slots, 0);

@@ -116,6 +116,7 @@ void WatchCache::Impl::OnProgress(int64_t version) {
     const bool went_back = version < progress.version;
     synced = std::exchange(replacing, false);
     if (synced) {
+      // try_emplace leaves what the list has delivered: only the rest counts as deleted.
       for (const ObjectPtr& object : objects.All()) {
         pending.try_emplace(object->key(), internal::PendingChange{object, true});
       }
@@ -188,6 +189,7 @@ void WatchCache::Impl::CallObservers() {
 WatchCache::Snapshot WatchCache::Impl::ReadAll() const {
   std::shared_ptr<const Objects> shared = all.lock();
   if (shared == nullptr) shared = std::make_shared<const Objects>(objects.All());
+  // It is kept weakly: once no reader holds the list, its memory is free.
   all = shared;
   return {std::move(shared), progress.version, 0, history.end()};
 }

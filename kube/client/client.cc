@@ -179,12 +179,14 @@ absl::StatusOr<ListPage> Client::ListAll(const Resource& r, absl::string_view ns
       budget = ListBudget(clock());
       continue;
     }
+    // The same page is asked for again: the token stays as it is.
     if (absl::IsResourceExhausted(page.status()) && options.limit != 1) {
       options.limit = std::max<int64_t>(1, (options.limit > 0 ? options.limit : kPageSize) / 2);
       continue;
     }
     RETURN_IF_ERROR(page.status());
     RETURN_IF_ERROR(base::Annotate(budget.Spend(*page), Describe("list", r, ns), " of ", name()));
+    // Most lists have one page, which is taken over as a whole.
     if (all.items.empty()) {
       all.items = std::move(page->items);
     } else {
@@ -230,6 +232,8 @@ absl::StatusOr<Object> Client::Patch(const Resource& r, const ObjectKey& key, Pa
   return impl_->Call(std::move(request), r, what, stop);
 }
 
+// A PUT carries the object's resourceVersion, so it meets a conflict rather than undo another
+// write.
 absl::StatusOr<Object> Client::Replace(const Resource& r, const Object& object,
                                        const WriteOptions& options, const base::StopToken& stop) {
   const std::string what = Describe("replace", r, object.key(), options.subresource);
@@ -259,6 +263,7 @@ absl::StatusOr<Object> Client::Delete(const Resource& r, const ObjectKey& key,
 
 std::unique_ptr<Watch> Client::StartWatch(const Resource& r, absl::string_view ns,
                                           const WatchOptions& options, WatchHandler& handler) {
+  // Watches that began at the same time must not all end at the same time.
   const absl::Duration longest = base::Jitter(options.server_timeout, options.jitter);
   Query query;
   query.Add("watch", "true")

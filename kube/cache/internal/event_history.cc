@@ -1,3 +1,9 @@
+// The events of a kind in one cluster, bounded by time and by bytes. Each has a position, which
+// only grows; versions may repeat, and may go back with the server. A reader that follows the
+// history remembers a position; one that arrives with a version gets the position of the first
+// event that it may not have seen. Trimming moves complete_after_ up: below that version nothing
+// can be continued. The history has no lock of its own: WatchCache guards it.
+
 #include "kube/cache/internal/event_history.h"
 
 #include <algorithm>
@@ -33,6 +39,7 @@ void EventHistory::Add(WatchCache::Event event, base::SteadyTime now) {
 void EventHistory::Trim(base::SteadyTime now) {
   while (!events_.empty()) {
     const Entry& oldest = events_.front();
+    // A few events stay whatever their age, so that watches of quiet kinds can be continued.
     const bool old = now - oldest.at > longest_ && events_.size() > kAlwaysKept;
     if (!old && bytes_ <= max_bytes_) return;
     complete_after_ = std::max(complete_after_, oldest.owed_below);
@@ -54,6 +61,7 @@ void EventHistory::Narrow(int64_t version) {
   narrowings_ = NarrowingsAt(version) + 1;
   narrowed_at_ = version;
   narrowed_position_ = end();
+  // What was narrowed at this version cannot be told from what the version has shown before.
   complete_after_ = std::max(complete_after_, version + 1);
 }
 

@@ -1,3 +1,8 @@
+// Objects in the order of their keys as etcd has it, "namespace/name" compared byte by byte, in
+// which lists of API servers are. The order is that of the joined text, although the parts are
+// compared separately: a namespace that another one begins with is not simply the smaller one.
+// Sizes are kept for each namespace, for counts and for remainingItemCount.
+
 #include "kube/cache/internal/ordered_objects.h"
 
 #include <algorithm>
@@ -69,7 +74,7 @@ OrderedObjects::Page OrderedObjects::Read(const Selection& selection) const {
 }
 
 // Both are in the order of their keys, so they are merged up to the limit. What follows is not
-// looked at: it is as many as there are now, but for those that came or went since.
+// looked at: it is as many as there are now, but for those that were added or removed since.
 OrderedObjects::Page OrderedObjects::ReadFormer(const Selection& selection,
                                                 const Former& former) const {
   Page page;
@@ -83,6 +88,8 @@ OrderedObjects::Page OrderedObjects::ReadFormer(const Selection& selection,
   while (!ends_now() || !ends_then()) {
     if (selection.limit > 0 && page.objects.size() == selection.limit) break;
     const int order = ends_now() ? -1 : ends_then() ? 1 : CompareKeys(then->first, KeyView(*now));
+    // A former state takes the place of the present one; nullptr says that the object did not
+    // exist.
     const ObjectPtr& object = order > 0 ? *now : then->second;
     if (object != nullptr) page.objects.push_back(object);
     if (order >= 0) ++now;

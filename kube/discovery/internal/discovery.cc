@@ -202,6 +202,7 @@ void Pass::AddLegacyGroup(const json::Value& group) {
 }
 
 void Pass::AddLegacyVersion(const std::string& group, const std::string& version) {
+  // The first one too many is reported, the others are skipped.
   if (++legacy_versions_ > kMaxLegacyVersions) {
     if (legacy_versions_ > kMaxLegacyVersions + 1) return;
     errors_.Add(absl::ResourceExhaustedError(
@@ -231,6 +232,8 @@ void Pass::AddLegacyVersion(const std::string& group, const std::string& version
 void Pass::Add(ApiResource resource) {
   const Gvk& gvk = resource.resource.gvk;
   if (gvk.kind.empty() || absl::StrContains(resource.resource.plural, '/')) return;
+  // Versions are visited from the preferred one down, so the first one that has the kind is its
+  // preferred one.
   resource.preferred = seen_kinds_.emplace(gvk.group, gvk.kind).second;
   result_.resources.push_back(std::move(resource));
 }

@@ -1,7 +1,7 @@
 // Equal questions (of the same host and urgency) that are open at the same time are asked once: the
 // first one runs an errand, which calls getaddrinfo on another thread, and further ones only add
 // themselves to the waiting ones. The answer closes the question under the lock and is then given
-// to all of them, in the order in which they came and without the lock. Answers are not kept: the
+// to all of them, in the order in which they asked and without the lock. Answers are not kept: the
 // system does that. A caller that gives up is not removed, so its callback may be called later.
 #include "kube/http/internal/resolver.h"
 
@@ -36,6 +36,7 @@ void SetPort(SocketAddress& address, int port) {
 absl::StatusOr<Addresses> Ask(const std::string& host) {
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
+  // No IPv6 addresses on a machine that has none.
   hints.ai_flags = AI_ADDRCONFIG;
   addrinfo* list = nullptr;
   const int error = getaddrinfo(host.c_str(), nullptr, &hints, &list);

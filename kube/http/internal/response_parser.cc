@@ -59,6 +59,7 @@ class Message : public http::basic_parser<false> {
     }
     if (head_complete) return;  // It belongs to the trailer.
     std::string& slot = head.headers[absl::AsciiStrToLower(View(name))];
+    // Repeated fields are joined (RFC 9110, 5.2).
     absl::StrAppend(&slot, slot.empty() ? "" : ", ", View(value));
     if (callbacks_.on_field) callbacks_.on_field(View(name), View(value));
   }
@@ -111,9 +112,9 @@ class ResponseParser::Impl {
     std::string joined = std::move(kept_);
     std::string().swap(kept_);
     joined.append(bytes.data(), bytes.size());
-    // Beast asserts that the last chunk comes with at least five bytes, which is one more than it
-    // has seen when the body is empty and arrives in small pieces. Every chunk has at least that
-    // many.
+    // Beast asserts that the last chunk is given to it with at least five bytes, which is one more
+    // than it has seen when the body is empty and arrives in small pieces. Every chunk has at least
+    // that many.
     if (message_->is_header_done() && joined.size() < kShortestChunk) return Keep(joined);
     return Parse(joined);
   }
@@ -151,6 +152,7 @@ class ResponseParser::Impl {
       message_.emplace(options_, callbacks_);
       if (callbacks_.on_interim) callbacks_.on_interim();
     }
+    // Bytes that nobody has asked for: the connection is not used again.
     surplus_ = !bytes.empty();
     if (message_->is_upgrade()) rest_.assign(bytes.data(), bytes.size());
     return absl::OkStatus();

@@ -1,4 +1,8 @@
-// Reads the fields of a kubeconfig's clusters and users.
+// Reads the fields of a kubeconfig's clusters and users. A field of a wrong type, and two that
+// contradict each other, are errors that name the field; fields that are unknown are ignored, as by
+// clientcmd. Files that a field names are read here, once, except those that are followed
+// (tokenFile, and a certificate with its key in two files). No error quotes a value that may be
+// secret.
 #include <cctype>
 #include <string>
 #include <utility>
