@@ -130,10 +130,12 @@ absl::StatusOr<Field> ParseItem(absl::string_view item, const Bounds& bounds) {
   if (parts.size() > 2) return Invalid("too many slashes: ", item);
   if (parts.size() == 2) {
     ASSIGN_OR_RETURN(step, ParseNumber(parts.back()));
+    // "5/15" is short for "5-59/15".
     if (range.is_single) range.last = bounds.max;
   }
   RETURN_IF_ERROR(Check(range, bounds, step, item));
   Field field;
+  // "*/2" restricts the field, although it has a star.
   field.is_open = range.is_star && step == 1;
   for (int64_t value = range.first; value <= range.last; value += step) {
     field.bits |= uint64_t{1} << value;
@@ -211,7 +213,8 @@ class CronParser {
       return Invalid("there is no schedule after the time zone: ", text);
     }
     const absl::string_view name = text.substr(begin, end - begin);
-    // The library reads "Local" as the zone of the times that it is asked about.
+    // The library reads "Local" as the zone of the times that it is asked about: the zone that the
+    // caller gave stays.
     if (name != "Local") {
       const absl::StatusOr<absl::TimeZone> zone = FindTimeZone(name);
       if (!zone.ok()) {
@@ -232,6 +235,7 @@ class CronParser {
     if (!distance.ok()) {
       return Invalid("failed to parse duration ", text, ": ", distance.status().message());
     }
+    // As in the library: whole seconds, and at least one.
     schedule_.interval_ = std::max(absl::Seconds(1), absl::Trunc(*distance, absl::Seconds(1)));
     return absl::OkStatus();
   }
@@ -254,6 +258,8 @@ class CronParser {
                          .days = days.bits,
                          .months = months.bits,
                          .weekdays = weekdays.bits,
+                         // Cron's old rule: if both are restricted, a day fits by either of them,
+                         // otherwise by both.
                          .one_day_suffices = !days.is_open && !weekdays.is_open};
     return absl::OkStatus();
   }

@@ -43,6 +43,7 @@ Exchange::~Exchange() {
 
 void Exchange::Send(HttpResponse response) {
   absl::MutexLock lock(&mu_);
+  // A second answer, or one to a peer that has gone, has no effect and is not an error.
   if (state_ != State::kWaiting || listener_ == nullptr) return;
   if (response.close_connection) options_.rules.keep_alive = false;
   response.stream_length = std::nullopt;
@@ -60,6 +61,7 @@ void Exchange::StartStream(HttpResponse head) {
   if (state_ != State::kWaiting || listener_ == nullptr) return;
   const bool unknown = !head.stream_length.has_value();
   framing_ = unknown ? Framing::kChunked : Framing::kLength;
+  // HTTP/1.0 has no chunks: there the end of the connection is the end of the body.
   if (unknown && options_.rules.http10) framing_ = Framing::kUntilClose;
   if (framing_ == Framing::kUntilClose || head.close_connection) options_.rules.keep_alive = false;
   has_body_ = HasBody(head.code, options_.rules);
@@ -189,6 +191,8 @@ void Exchange::OnClosed(std::function<void()> callback) {
   {
     Callback replaced;
     absl::MutexLock lock(&mu_);
+    // A callback that is set too late is called all the same, on a server thread while there are
+    // any: the caller may hold locks that it takes.
     const bool given_up = peer_ended_ && state_ == State::kWaiting;
     if (listener_ != nullptr && !given_up) {
       replaced = std::exchange(on_closed_, std::move(callback));
@@ -237,6 +241,8 @@ void Exchange::CountInput(size_t ahead) {
 std::shared_ptr<HttpTunnel::Callbacks> Exchange::BeginDelivery(size_t bytes, bool end) {
   absl::MutexLock lock(&mu_);
   given_ = bytes;
+  // It is cleared before the callback, which may ask for more bytes at once. Then Read does not
+  // wake the connection, which looks at wants_bytes after the delivery.
   wants_bytes_ = false;
   delivering_ = true;
   input_ended_ = end;

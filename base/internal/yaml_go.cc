@@ -30,6 +30,7 @@ namespace {
 constexpr size_t kWidth = 80;
 constexpr size_t kLongestSimpleName = 128;
 
+// Returns the first character; a byte that is not UTF-8 counts as one, so that every loop moves on.
 absl::string_view FirstOf(absl::string_view text) {
   return text.substr(0, std::max<size_t>(base::Utf8Length(text), 1));
 }
@@ -75,6 +76,8 @@ Allowed StylesOf(absl::string_view text) {
     const absl::string_view character = FirstOf(rest);
     rest.remove_prefix(character.size());
     const uint32_t code = CodeOf(character);
+    // What forbids a style depends on the neighbours: ": " and " #" end a plain text, a blank at
+    // the end is lost in a block, and one beside a line break is lost wherever lines are folded.
     const bool at_begin = rest.size() + character.size() == text.size();
     const bool followed = rest.empty() || IsBlank(rest);
     const bool preceded = before == ' ' || before == '\t' || IsBreak(before);
@@ -134,6 +137,8 @@ bool ReadsAsString(absl::string_view text) {
 class Line {
  public:
   Line(size_t indent, std::string& out) : indent_(indent), out_(out) {
+    // The text begins in the middle of a line. Without a line break, npos + 1 is 0: the whole of
+    // `out`.
     const size_t end = out.rfind('\n');
     for (absl::string_view rest = absl::string_view(out).substr(end + 1); !rest.empty();) {
       rest.remove_prefix(FirstOf(rest).size());
@@ -176,6 +181,7 @@ void AppendUnescaped(absl::string_view text, bool quotes, bool folds, Line& line
     const bool at_edge = rest.size() == text.size() || rest.size() == 1;
     rest.remove_prefix(character.size());
     if (character == " ") {
+      // A break stands for exactly one blank, so only a single one can be folded.
       const bool fold = folds && !after_space && line.IsFull() && !absl::StartsWith(rest, " ") &&
                         !(quotes && at_edge);
       if (fold) {
@@ -231,6 +237,8 @@ void AppendDoubleQuoted(absl::string_view text, bool folds, Line& line) {
       after_space = false;
     } else if (code == ' ' && folds && !after_space && line.IsFull() && !at_edge) {
       line.Fold();
+      // A reader drops the blanks at the beginning of a line; the backslash keeps the one that
+      // follows.
       if (absl::StartsWith(rest, " ")) line.Put("\\");
       after_space = true;
     } else {
@@ -241,6 +249,8 @@ void AppendDoubleQuoted(absl::string_view text, bool folds, Line& line) {
   line.Put("\"");
 }
 
+// The marks behind "|" say what a reader cannot see: how deep the text is indented if it begins
+// with a blank or a break, and how many of its last breaks belong to it.
 void AppendBlock(absl::string_view text, Line& line) {
   line.Put("|");
   if (text[0] == ' ' || IsBreak(CodeOf(FirstOf(text)))) line.Put("2");
@@ -299,6 +309,8 @@ std::string GoFloat(double number) {
                                      std::chars_format::scientific);
   const std::string scientific(buffer.data(), written.ptr);
   const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
+  // As strconv.FormatFloat with 'g' and the shortest precision, which writes an exponent only for
+  // numbers outside these bounds.
   constexpr int kLeast = -4, kTooMuch = 6;
   if (exponent < kLeast || exponent >= kTooMuch) return scientific;
   const auto fixed =
@@ -330,6 +342,9 @@ bool EndsInNumber(absl::string_view same) {
 
 }  // namespace
 
+// The order of keyList in go-yaml: letters come after other characters, and numbers are compared by
+// their value ("a9" is before "a10"). Zeros at the beginning of the rest are places of a number
+// only if digits stand before them; a 1 then stands for those digits: the carry.
 bool IsBeforeInGo(absl::string_view a, absl::string_view b) {
   size_t same = 0;
   while (same < a.size() && same < b.size()) {

@@ -139,6 +139,7 @@ base::HttpResponse Server::AnswerAtOnce(const base::HttpRequest& request) {
   if (path == absl::StrCat(kRoot, "cmdline")) return Text(200, CommandLine());
   if (path == absl::StrCat(kRoot, "symbol")) {
     const size_t mark = request.target.find('?');
+    // go tool pprof posts the addresses; a GET has them behind the question mark.
     const bool in_query = request.method == "GET" && mark != std::string::npos;
     return Text(200, NamesOf(in_query ? absl::string_view(request.target).substr(mark + 1)
                                       : absl::string_view(request.body)));
@@ -154,6 +155,7 @@ void Server::TakeProfile(int seconds, std::shared_ptr<base::HttpResponder> respo
     return responder->Send(
         Text(400, absl::StrCat("seconds: must be a number from 1 to ", kMaxSeconds, "\n")));
   }
+  // busy_ is asked and set in one step: of two requests at once only one takes the profile.
   if (busy_.exchange(true)) {
     return responder->Send(Text(503, "another CPU profile is being taken\n"));
   }
