@@ -152,6 +152,7 @@ absl::string_view FeatureGates::NameOf(Gate gate) {
 }
 
 bool FeatureGates::Enabled(Gate gate) const {
+  // A gate that is named keeps its value whatever is said of its stage, before or behind it.
   const auto named = named_.find(gate);
   return named != named_.end() ? named->second : values_.at(gate);
 }

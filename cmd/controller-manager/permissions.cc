@@ -46,6 +46,7 @@ std::vector<Kind> KindsOf(const PermissionScope& scope) {
   if (scope.template_kinds.empty()) return {{kAll, kAll}};
   std::vector<Kind> kinds;
   for (const std::string& text : scope.template_kinds) {
+    // "deployments.apps": the plural has no dot, the group may have some.
     const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits('.', 1));
     kinds.emplace_back(parts.second, parts.first);
   }
@@ -118,10 +119,12 @@ void Merger::AddTemplates(const Grant& grant, const std::string& subresource,
 bool Merger::IsContained(const Right& right, const std::string& verb) const {
   if (!right.url.empty()) return false;
   const size_t slash = right.resource.find('/');
+  // In RBAC "*" contains subresources as well, and "*/status" those of this name.
   const std::string same =
       slash == std::string::npos ? kAll : absl::StrCat(kAll, right.resource.substr(slash));
   for (const std::string& group : {right.group, std::string(kAll)}) {
     for (const std::string& resource : {right.resource, same, std::string(kAll)}) {
+      // A right without a name is one on all objects.
       const Right wider{"", group, resource, ""};
       if (wider != right && Has(wider, verb)) return true;
     }
@@ -150,6 +153,7 @@ std::vector<PermissionRule> Merger::Rules() const {
     std::stable_sort(kept.begin(), kept.end(),
                      [](const auto& a, const auto& b) { return RankOf(a) < RankOf(b); });
     const bool is_url = !right.url.empty();
+    // Rules of all groups are the first, because false is before true.
     groups[{right.group != kAll, right.group, right.name, kept, loops, is_url}].push_back(
         is_url ? right.url : right.resource);
   }

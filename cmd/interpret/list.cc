@@ -72,6 +72,7 @@ struct Entry {
 // Returns every kind for which some layer has a rule of its own.
 std::set<kube::Gvk> KindsOf(const Layers& layers) {
   std::set<kube::Gvk> kinds;
+  // Of the native layer only its own kinds are listed: it has a rule for the status of every kind.
   for (const absl::string_view layer :
        {interpreter::kCustomizationLayer, interpreter::kShippedLayer}) {
     for (const auto& pair : layers.Covered(layer)) kinds.insert(pair.gvk);

@@ -182,6 +182,7 @@ absl::StatusOr<tool::ExitCode> Run(const RunOptions& options, tool::Console& con
   ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, source));
   layers->WarnOfProblems(console);
   ASSIGN_OR_RETURN(const Invocation invocation, ReadInputs(options, source, member_source));
+  // The operation runs once, also for the trace: a webhook is not asked a second time.
   const Measured measured = Measure(*layers, invocation);
   if (options.trace) {
     console.err << TraceText(*layers, invocation, measured, console.err_colours);

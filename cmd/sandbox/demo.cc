@@ -3,11 +3,10 @@
 // cluster, status collected on the binding, sum on the template. Then a second Deployment, whose
 // policy propagates dependencies, goes to two members before the ConfigMap that it mounts exists;
 // the ConfigMap is created and has to follow; and the policy is changed to name another member, to
-// which both have to move. At each station a check is
-// repeated every 20 ms until it passes; what it returns until then says what is still missing. One
-// deadline holds for all stations. When it is over, the error says what is missing; when the
-// controller manager ends by itself, how it ended. Either shows the end of the manager's log, and
-// the directory is kept.
+// which both have to move. At each station a check is repeated every 20 ms until it passes; what it
+// returns until then says what is still missing. One deadline holds for all stations. When it is
+// over, the error says what is missing; when the controller manager ends by itself, how it ended.
+// Either shows the end of the manager's log, and the directory is kept.
 #include "cmd/sandbox/demo.h"
 
 #include <functional>
@@ -70,6 +69,7 @@ class Demo {
 
  private:
   // Returns OK, or kUnavailable naming what is still missing.
+  // Other errors count as missing, too: objects may not exist yet.
   using Check = std::function<absl::Status()>;
 
   absl::Status WaitFor(const std::string& what, const Check& check);
@@ -226,6 +226,7 @@ absl::Status Demo::StatusComplete() {
   const api::BindingView view(*binding);
   const std::vector<api::AggregatedStatusItem> items = view.AggregatedItems();
   for (const api::TargetCluster& target : view.Clusters()) {
+    // One status of the cluster must have all of it; an earlier one may still be there.
     bool healthy = false;
     for (const api::AggregatedStatusItem& item : items) {
       const bool right = item.cluster_name == target.name && item.applied &&

@@ -208,6 +208,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   ParsedCommandLine parsed;
   SandboxOptions& o = parsed.options;
   int own = 1;
+  // CLI11 would take what stands behind "--" as positional arguments.
   while (own < argc && absl::string_view(argv[own]) != "--") ++own;
   for (int i = own + 1; i < argc; ++i) o.manager_flags.emplace_back(argv[i]);
   CLI::App app("A Karmada control plane and member clusters in one process, for trying things out.",
@@ -244,6 +245,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
               : manager->parsed() ? Command::kManager
               : status->parsed()  ? Command::kStatus
                                   : Command::kUp;
+  // There is no "--".
   if (own == argc) return parsed;
   if (o.command != Command::kUp && o.command != Command::kDemo) {
     return Refused("flags of the controller manager, behind \"--\", belong to up and demo");

@@ -70,6 +70,7 @@ Use UseOf(const kube::Object& pod, const json::Value& container) {
                                     pod.key().ToString(), container["name"].AsString())) %
                                 31);
   return {std::max<int64_t>(1, amount("cpu", "10m").MilliValue() * percent / 100),
+          // The division comes first, so that no amount of bytes overflows.
           amount("memory", "32Mi").Value() / 100 * percent};
 }
 

@@ -112,16 +112,20 @@ class Server : public SearchServer {
   const base::SteadyTime started_ = clock_.SteadyNow();
   const std::unique_ptr<metrics::Registry> registry_;
   const std::unique_ptr<ControlPlane> control_plane_;
+  // Where the parts report to: the API server of the control plane, and the audit log.
   const std::unique_ptr<kube::EventSink> events_;
   const std::unique_ptr<kube::aggregation::AuditLog> audit_;
   const std::unique_ptr<Delegation> delegation_;
   const std::unique_ptr<RegistryService> registries_;
+  // What is registered. Each request takes the state of the moment and keeps it to its end.
   search::CacheScope& scope_;
   KindDefinitions definitions_;
   MemberCaches caches_;
+  // Asks for the memory in use, and lets the caches act on it before the limit is reached.
   kube::MemoryWatch memory_;
   CacheStatesView states_;
   StatusLeader status_;
+  // How requests are answered: by the caches, or forwarded to a member or to the control plane.
   const std::unique_ptr<search::ClusterForwarders> routes_;
   const std::shared_ptr<search::Forwarder> to_control_plane_;
   search::CacheReads reads_;
@@ -136,6 +140,7 @@ class Server : public SearchServer {
   CacheMetrics cache_metrics_;
   kube::aggregation::Endpoints endpoints_;
   HandlerChain chain_;
+  // Behind everything that its handler uses: it is destroyed first, and then no request runs.
   std::unique_ptr<base::HttpServer> http_;
 
   base::StopSource end_;
