@@ -100,6 +100,7 @@ PatternMatcher::PatternMatcher(absl::string_view subject, absl::string_view patt
     : subject_(subject.data()),
       subject_end_(subject.data() + subject.size()),
       pattern_(pattern.data()),
+      // A pattern ends at its first NUL, as in C; the subject may contain NULs.
       pattern_end_(pattern.data() + std::min(pattern.size(), pattern.find('\0'))),
       steps_(steps) {}
 
@@ -141,6 +142,7 @@ bool PatternMatcher::Step() {
   return false;
 }
 
+// The depth bounds the C stack: a script cannot make it overflow with a long pattern.
 const char* PatternMatcher::Match(const char* s, const char* p) {
   if (++depth_ > kMaxDepth) return Fail("pattern too complex");
   const char* end = MatchItems(s, p);
@@ -239,6 +241,7 @@ const char* PatternMatcher::EndOfClass(const char* p) {
     if (p == pattern_end_) return Fail("malformed pattern (missing ']')");
     if (*p++ == '%' && p < pattern_end_) ++p;
   } while (At(p) != ']');
+  // A set is read byte by byte each time, so a long one costs more than a step.
   pending_ += WorkOfSet(begin, p);
   return p + 1;
 }
@@ -305,6 +308,7 @@ const char* PatternMatcher::StartCapture(const char* s, const char* p, ptrdiff_t
   captures_[static_cast<size_t>(level_)] = {s, what};
   ++level_;
   const char* end = Match(s, p);
+  // The rest did not match: another attempt has to find the captures as they were.
   if (end == nullptr) --level_;
   return end;
 }

@@ -33,6 +33,7 @@ int Time(lua_State* state) {
     return 1;
   }
   luaL_checktype(state, 1, LUA_TTABLE);
+  // CivilSecond carries what is out of range: month 13 is January of the next year.
   const absl::CivilSecond local(FieldOf(state, "year", -1), FieldOf(state, "month", -1),
                                 FieldOf(state, "day", -1), FieldOf(state, "hour", 12),
                                 FieldOf(state, "min", 0), FieldOf(state, "sec", 0));
@@ -97,6 +98,7 @@ struct Moment {
 };
 
 // Writes one flag to `out` and returns the number of bytes. Does not raise.
+// An error of Lua must not be raised here: it would skip the destructor of the text.
 size_t FormatFlag(const Moment& moment, const char* format, char (&out)[128]) {
   const std::string text = absl::FormatTime(format, moment.time, moment.zone);
   const size_t size = std::min(text.size(), sizeof out);
