@@ -56,6 +56,7 @@ json::Value SourcesOf(const AuditEvent& event) {
     sources.emplace_back(base::CutText(absl::StripAsciiWhitespace(part), 64));
   }
   const std::string remote = AddressOf(event.remote_address);
+  // The address of the connection is the last: it is the only one that a client cannot invent.
   if (!remote.empty() && (sources.empty() || sources.back() != remote)) sources.push_back(remote);
   return json::Value::Strings(sources);
 }
@@ -149,6 +150,8 @@ class Writer : public AuditLog {
   void WriteLines(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines) text += line;
+    // If the file cannot be opened, writing fails, the lines are counted as lost, and the next
+    // batch tries to open it again.
     if (!to_stdout()) PrepareFile(static_cast<int64_t>(text.size()));
     if (WriteText(text)) return;
     Drop(lines.size());
@@ -157,6 +160,7 @@ class Writer : public AuditLog {
 
   bool WriteText(absl::string_view text) {
     while (!text.empty()) {
+      // Standard output may be a pipe, which may take only a part of the text.
       const ssize_t count = write(fd_, text.data(), text.size());
       if (count < 0 && errno == EINTR) continue;
       // A part of the text may have been written; its lines count as lost all the same.
@@ -177,6 +181,7 @@ class Writer : public AuditLog {
       Reopen();
       return;
     }
+    // An empty file takes a batch of any size: a renamed one would be as large.
     if (options_.max_bytes <= 0 || open_file.st_size == 0) return;
     if (open_file.st_size + bytes > options_.max_bytes) Rotate();
   }

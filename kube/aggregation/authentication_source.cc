@@ -38,6 +38,7 @@ const Resource& ConfigMaps() {
   return *resource;
 }
 
+// The role grants the one name only: a list without it would be refused.
 const std::string& FieldSelector() {
   static const std::string* const selector = new std::string(absl::StrCat("metadata.name=", kName));
   return *selector;
@@ -63,6 +64,8 @@ class Follower : public AuthenticationSource, private WatchHandler {
   }
 
   absl::Status Start(const base::StopToken& stop) {
+    // Files that the operator has named must be usable at the start; later they may be bad for a
+    // while.
     RETURN_IF_ERROR(ReadFiles());
     Publish();
     if (LooksUp()) {
@@ -182,6 +185,7 @@ class Follower : public AuthenticationSource, private WatchHandler {
         LooksUp() ? clock_.SteadyNow() : base::SteadyTime::InfiniteFuture();
     absl::Duration pause = kFirstPause;
     while (!stop.stop_requested()) {
+      // While a watch runs, nothing is looked up: it delivers each change.
       if (watch_ == nullptr && clock_.SteadyNow() >= next_lookup) {
         const absl::Status status = LookupAndWatch(stop);
         if (!status.ok() && !stop.stop_requested()) LogUnusable(status);
@@ -197,6 +201,8 @@ class Follower : public AuthenticationSource, private WatchHandler {
       }
       if (news.ended) {
         watch_.reset();
+        // A watch that ends without an error has reached its time, so only a failed one makes the
+        // pause longer.
         if (!news.ended->ok()) pause = std::min(2 * pause, kLongestPause);
         next_lookup = clock_.SteadyNow() + base::Jitter(pause, 0.5);
       }
@@ -248,6 +254,7 @@ class Follower : public AuthenticationSource, private WatchHandler {
   }
 
   void OnEvent(EventType type, Object object) override {
+    // A ConfigMap that was deleted leaves what was in use: nobody could sign in otherwise.
     const bool changed = type == EventType::kAdded || type == EventType::kModified;
     if (!changed || object.name() != kName) return;
     absl::MutexLock lock(&mu_);

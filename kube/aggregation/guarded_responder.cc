@@ -90,6 +90,7 @@ class GuardedResponder::Ending {
   mutable absl::Mutex mu_;
   Held held_ ABSL_GUARDED_BY(mu_);
   Held held_until_stream_ ABSL_GUARDED_BY(mu_);
+  // Weak, because both own this object.
   std::weak_ptr<base::HttpStream> stream_ ABSL_GUARDED_BY(mu_);
   std::weak_ptr<base::HttpTunnel> tunnel_ ABSL_GUARDED_BY(mu_);
   // Cut was called: what has not begun yet must not begin.
@@ -286,6 +287,8 @@ void GuardedResponder::OnClosed(std::function<void()> callback) {
 void GuardedResponder::Expire(base::HttpResponse response) {
   if (const std::shared_ptr<base::HttpResponder> inner = Take()) {
     ending_->Complete(response);
+    // The handler may go on: what the request holds is freed only when it has dropped the
+    // responder.
     ending_->Finish(response.code);
     return inner->Send(std::move(response));
   }
@@ -293,6 +296,7 @@ void GuardedResponder::Expire(base::HttpResponse response) {
 }
 
 std::function<void(base::HttpResponse)> GuardedResponder::Expirer() {
+  // The timer that calls it must not keep a request alive that has been answered.
   return [weak = weak_from_this(),
           ending = std::weak_ptr<Ending>(ending_)](base::HttpResponse response) {
     if (const auto responder = weak.lock()) return responder->Expire(std::move(response));

@@ -88,6 +88,7 @@ class JsonPath::Parser {
 
   absl::Status Next(Nodes& nodes) {
     const char c = rest_[0];
+    // "$" and "@" name what a path begins at anyway.
     if (c == ' ' || c == '@' || c == '$') {
       Take(1);
       return absl::OkStatus();
@@ -121,6 +122,7 @@ class JsonPath::Parser {
     }
     Take(2);
     nodes.push_back(Step(Node::Kind::kRecursive));
+    // "..name" is a descent and a member; "..[0]" and "..*" have their own step behind the descent.
     const bool named = !rest_.empty() && (absl::ascii_isalnum(rest_[0]) || rest_[0] == '_');
     return named ? Member(nodes) : absl::OkStatus();
   }
@@ -182,6 +184,7 @@ class JsonPath::Parser {
   absl::Status Single(absl::string_view inside, Nodes& nodes) const {
     // All items are the slice from the beginning to the end.
     if (inside == "*") inside = ":";
+    // ['a.b'] is read as .a.b, as in client-go; a dot of the name is written with a backslash.
     if (inside.size() >= 2 && inside[0] == '\'' && inside.back() == '\'') {
       ASSIGN_OR_RETURN(Nodes named, Part(absl::StrCat(".", inside.substr(1, inside.size() - 2))));
       for (Node& node : named) nodes.push_back(std::move(node));
@@ -189,6 +192,7 @@ class JsonPath::Parser {
     }
     const std::vector<absl::string_view> bounds = absl::StrSplit(inside, ':');
     Node slice = Step(Node::Kind::kSlice);
+    // "[3]" is one item and an error if it is missing; "[3:4]" may be empty.
     slice.is_index = bounds.size() == 1 && !inside.empty();
     if (bounds.size() > 3) return Bad(absl::StrCat("invalid array index ", inside));
     for (size_t i = 0; i < bounds.size(); ++i) {

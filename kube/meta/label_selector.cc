@@ -40,6 +40,7 @@ bool MatchesRequirement(const Requirement& r, const json::Value& labels) {
     case Operator::kIn:
       return label != nullptr && HasValue(r, label->AsString());
     case Operator::kNotIn:
+      // A label that is missing is in no set.
       return label == nullptr || !HasValue(r, label->AsString());
     case Operator::kExists:
       return label != nullptr;
@@ -122,6 +123,7 @@ absl::StatusOr<LabelSelector> LabelSelector::Parse(absl::string_view text) {
 }
 
 absl::StatusOr<LabelSelector> LabelSelector::FromJson(const json::Value& selector) {
+  // A selector that is missing selects nothing; an empty one selects everything.
   if (selector.is_null()) return Nothing();
   RETURN_IF_ERROR(json::FindObject(selector, {"matchLabels"}).status());
   RETURN_IF_ERROR(json::FindArray(selector, {"matchExpressions"}).status());
@@ -148,6 +150,7 @@ bool LabelSelector::Matches(const json::Value& labels) const {
 }
 
 std::string LabelSelector::ToString() const {
+  // Every server can parse this text, and no labels fulfil it.
   if (nothing_) return "nothing,!nothing";
   return absl::StrJoin(requirements_, ",", [](std::string* out, const Requirement& r) {
     absl::StrAppend(out, RequirementText(r));

@@ -76,12 +76,14 @@ class ObjectMerge {
   absl::string_view type_;
 };
 
+// Objects and lists contain one another, so the two functions call each other.
 absl::StatusOr<Value> MergeObjects(const Value& target, const Value& patch,
                                    absl::string_view type) {
   return ObjectMerge(target, patch, type).Run();
 }
 
 absl::StatusOr<Value> MergeLists(const Value& original, const Value& patch, const FieldRule& rule) {
+  // A list without a merge key is one value: the patch replaces all of it.
   if (rule.strategy != FieldStrategy::kMerge) return AsNew(patch);
   internal::ListMerge merge;
   merge.merge_key = rule.merge_key;

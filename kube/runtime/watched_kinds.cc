@@ -46,6 +46,7 @@ struct WatchedKinds::Impl {
     // Since when it is not needed; InfiniteFuture while it is.
     base::SteadyTime needed_until = base::SteadyTime::InfiniteFuture();
   };
+  // A kind that several subscribers need has one informer, and a handler for each of them.
   struct Watched {
     Resource resource;
     std::shared_ptr<Informer> informer;
@@ -190,6 +191,8 @@ void WatchedKinds::Impl::DetachUnserved(Watched& kind) {
 
 WatchedKinds::Impl::Pass WatchedKinds::Impl::WatchNeeded() {
   absl::MutexLock lock(&pass_mu);
+  // A copy: handlers that are attached below deliver objects, because of which more may be needed.
+  // That is noted as news, and the next pass deals with it.
   const std::map<Gvk, std::set<int>> needed = Needed();
   const std::map<int, KindSubscriber*> all = Subscribers();
   DropUnneeded(needed);
@@ -237,6 +240,7 @@ void WatchedKinds::Impl::DropUnneeded(const std::map<Gvk, std::set<int>>& needed
     auto& handlers = kind->second.handlers;
     for (auto handler = handlers.begin(); handler != handlers.end();) {
       base::SteadyTime& until = handler->second.needed_until;
+      // The first pass that does not find the need sets the time; later passes keep it.
       until = is_needed(kind->first, handler->first) ? base::SteadyTime::InfiniteFuture()
                                                      : std::min(until, now);
       const int id = handler->first;
@@ -259,6 +263,7 @@ void WatchedKinds::Impl::Unwatch(Watched& gone) {
     base::LogInfo("a kind is not watched any more", {{"resource", gone.resource.gvr().ToString()}});
   }
   while (!gone.handlers.empty()) Detach(gone, gone.handlers.begin()->first);
+  // An informer that others use as well stays.
   if (gone.ours) cluster.informers().Remove(gone.resource);
 }
 
@@ -318,6 +323,7 @@ std::map<std::string, std::string> WatchedKinds::Unread() const {
   std::map<std::string, std::string> unread;
   if (!impl_->last_failure.empty()) unread["discovery"] = impl_->last_failure;
   for (const auto& [gvk, ids] : impl_->Needed()) {
+    // A kind that is watched already is read, whatever has happened to its group's discovery.
     const bool may_be = IsUnread(impl_->discovered.shown().failed_groups, gvk.ApiVersion());
     if (may_be && !impl_->watched.contains(gvk)) unread[gvk.ToString()] = "its group is unread";
   }

@@ -49,6 +49,8 @@ json::Value GroupEntry(const Group& group) {
     versions.Append(json::Value::Object(
         {{"groupVersion", absl::StrCat(group.name, "/", version)}, {"version", version}}));
   }
+  // The first version that is served is the preferred one. It is copied, because `versions` is
+  // moved.
   const json::Value preferred = versions.At(0);
   return json::Value::Object(
       {{"name", group.name}, {"versions", std::move(versions)}, {"preferredVersion", preferred}});
@@ -132,6 +134,7 @@ std::string EtagOf(absl::string_view document) {
 void AddEtag(const base::HttpRequest& request, base::HttpResponse& answer) {
   const std::string etag = EtagOf(answer.body);
   answer.headers.emplace_back("Etag", etag);
+  // The client has this document: only its hash is sent.
   if (request.Header("if-none-match") != etag) return;
   answer.code = 304;
   answer.content_type.clear();

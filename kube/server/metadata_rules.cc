@@ -26,6 +26,7 @@ namespace {
 constexpr char kOrphanFinalizer[] = "orphan";
 constexpr char kForegroundFinalizer[] = "foregroundDeletion";
 constexpr int kNameSuffixLength = 5;
+// A generated name has at most 63 bytes, as apiserver's, whatever longer names the kind allows.
 constexpr size_t kMaxGeneratedBase = 63 - kNameSuffixLength;
 
 // ObjectMeta's members that are kept, besides managedFields where the kind keeps them. selfLink is
@@ -159,6 +160,7 @@ void ValidateLabels(const kube::Object& object, FieldErrors& errors) {
 void ValidateAnnotations(const kube::Object& object, FieldErrors& errors) {
   for (const json::Member& annotation : object.annotations().members()) {
     const std::string key(annotation.name());
+    // Keys of annotations may have capitals in their prefix, as apimachinery allows.
     if (const auto s = kube::ValidateQualifiedName(absl::AsciiStrToLower(key)); !s.ok()) {
       errors.Invalid("metadata.annotations", key, s.message());
     }
@@ -198,6 +200,7 @@ void ValidateFinalizers(const kube::Object& object, FieldErrors& errors) {
 // Returns the object without metadata (and without status, where that has its own subresource).
 json::Value GenerationSubject(const ObjectRules& rules, const kube::Object& object) {
   if (rules.generation == ObjectRules::Generation::kSpec) return object.spec();
+  // Labels and annotations say nothing about what is wanted, so they do not raise the generation.
   json::Value rest = object.root();
   rest.Erase("metadata");
   if (rules.status_subresource) rest.Erase("status");
@@ -286,6 +289,7 @@ void MarkDeleted(kube::Object& object, absl::Time now) {
   if (object.IsDeleting()) return;
   object.Set({"metadata", "deletionTimestamp"}, kube::FormatTime(now));
   object.Set({"metadata", "deletionGracePeriodSeconds"}, 0);
+  // A deletion is a change of what is wanted, which observers tell by the generation.
   if (object.generation() > 0) object.Set({"metadata", "generation"}, object.generation() + 1);
 }
 

@@ -19,6 +19,7 @@
 namespace kube::server {
 namespace {
 
+// The same text for whatever a JSON patch fails at, as in apiserver.
 constexpr char kUnprocessable[] = "the server rejected our request due to an error in our request";
 
 struct PatchFormat {

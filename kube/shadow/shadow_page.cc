@@ -50,6 +50,7 @@ void Shadow::ShowGauge() {
   if (registry_ == nullptr) return;
   const auto outstanding = std::count_if(records_.begin(), records_.end(),
                                          [](const auto& entry) { return entry.second.shown; });
+  // ShowIn has given the gauge its help.
   registry_->GetGauge("karmada_shadow_writes_outstanding", "")
       .Set(static_cast<double>(outstanding));
 }
@@ -93,6 +94,7 @@ Shadow::Numbers Shadow::Count(std::vector<Listed>* listed) const {
   numbers.rounds = rounds_;
   for (const auto& [key, record] : records_) {
     const std::string& cluster = std::get<0>(key);
+    // A write that is due is held until it is certain that nobody else makes it.
     if (record.due && !record.shown) {
       ++numbers.held;
       if (now - record.due_since > kHeldLong) ++numbers.held_long;
@@ -114,6 +116,8 @@ absl::string_view Shadow::WhyOf(const internal::ShadowedWrite& write) const {
   for (const Mend& mend : mends_) {
     if (mend.gvk != write.gvk || mend.subresource != write.subresource) continue;
     const std::vector<absl::string_view> fields = absl::StrSplit(write.fields, ", ");
+    // A write that also changes something else is reported as a difference, not as an expected
+    // repair.
     const bool all = std::all_of(fields.begin(), fields.end(), [&](absl::string_view field) {
       return absl::StartsWith(field, mend.field);
     });
@@ -124,6 +128,7 @@ absl::string_view Shadow::WhyOf(const internal::ShadowedWrite& write) const {
 
 std::string Shadow::UpstreamOf(const std::string& cluster,
                                const internal::ShadowedWrite& write) const {
+  // The reason of a repair is known already.
   if (refusal_ == nullptr || !WhyOf(write).empty()) return "";
   return refusal_({cluster, write.gvk, write.key, write.subresource, write.verb});
 }

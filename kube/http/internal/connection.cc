@@ -73,6 +73,7 @@ Connection::~Connection() = default;
 int Connection::fd() const { return socket_ == nullptr ? -1 : socket_->fd(); }
 
 Reactor::Interest Connection::interest() const {
+  // The next socket may have the number of the last one: the count of addresses tells them apart.
   return {fd(), static_cast<int>(next_address_), wants_};
 }
 
@@ -131,6 +132,7 @@ absl::StatusOr<Connection::Step> Connection::AwaitDial() {
   }
   int error = 0;
   socklen_t size = sizeof error;
+  // A connection that was refused is ready for writing, too; only this tells which it is.
   getsockopt(fd(), SOL_SOCKET, SO_ERROR, &error, &size);
   if (error != 0) return NextAddress(ReasonOf(error));
   look_again_ = base::SteadyTime::InfiniteFuture();
@@ -215,6 +217,8 @@ absl::StatusOr<Connection::Step> Connection::TalkToProxy() {
     if (got.state == IoState::kBroken) return ProxyFailed(got.error);
     if (got.state == IoState::kEnd) return ProxyFailed("it closed the connection");
     if (got.state != IoState::kDone) return Wait(got);
+    // No byte of the server is among these: it sends nothing before it has got a ClientHello or a
+    // request.
     auto open = proxy_handshake_->Take(absl::string_view(block, got.bytes), to_proxy_);
     if (!open.ok()) return ProxyFailed(open.status().message());
     // The proxy's answer is not complete yet.
@@ -251,6 +255,7 @@ bool Connection::IsQuiet() {
   if (!has_pending() && socket_->IsEmpty()) return true;
   // Bytes have arrived. They may be a session ticket, which is not data.
   char byte = 0;
+  // The TLS layer takes what is not data for itself, and then has nothing to give.
   return Read(&byte, 1).state == IoState::kWantRead;
 }
 

@@ -53,6 +53,7 @@ class EpollReactor : public Reactor {
       : rests_(rests),
         epoll_(epoll_create1(EPOLL_CLOEXEC)),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    // The eventfd is the one descriptor without a source: its pointer is null.
     epoll_event event = {.events = EPOLLIN, .data = {.ptr = nullptr}};
     const bool made = epoll_ >= 0 && wake_ >= 0;
     if (made && epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) == 0) return;
@@ -170,6 +171,8 @@ class EpollReactor : public Reactor {
     };
     if (busy_) {
       if (const int more = await(0); more != 0) return more;
+      // Sockets that become ready during the rest are handled in one round; a posted function ends
+      // it.
       Rest(woken_ + kRest - SteadyNow());
       const int count = await(0);
       woken_ = SteadyNow();

@@ -16,6 +16,7 @@ namespace {
 constexpr size_t kBlock = 64 << 10;
 // How many blocks are handed over before other calls have their turn.
 constexpr int kBlocksPerTurn = 16;
+// What may wait to be written to an upgraded connection; then the call ends.
 constexpr size_t kMaxBacklog = 64 << 20;
 
 absl::string_view Find(const HeaderFields& fields, absl::string_view name) {
@@ -76,6 +77,7 @@ absl::Status ForwardCall::Take(absl::string_view bytes) {
   RETURN_IF_ERROR(parser_->Feed(bytes));
   if (!parser_->done()) return absl::OkStatus();
   if (phase_ == Phase::kTunnel) {
+    // The server may have sent bytes of the tunnel right behind the head.
     pending_ = std::move(parser_->rest());
   } else {
     complete_ = true;
@@ -141,6 +143,7 @@ absl::Status ForwardCall::WriteTunnel() {
     }
     tunnel_written_ += result.bytes;
     absl::MutexLock lock(&mu_);
+    // It counts both what is being written and what waits in outbox_.
     backlog_ -= result.bytes;
   }
   ReportRoom();
@@ -164,6 +167,8 @@ void ForwardCall::ReportRoom() {
 
 void ForwardCall::Read() {
   if (wants_.exchange(true)) return;
+  // A reader that asks inside of its callback is served when that returns: ReadOn looks at wants_
+  // again.
   const bool inside = server_->loop()->OnThread() && calling_;
   if (!inside) Post(&ForwardCall::Advance);
 }

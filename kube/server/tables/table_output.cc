@@ -41,6 +41,7 @@ class BuiltinPrinter : public TablePrinter {
  public:
   explicit BuiltinPrinter(const BuiltinColumns& builtin)
       : row_(builtin.row), name_first_(!HasName(builtin)) {
+    // Most kinds leave the name to the printer; some have a column of this title at another place.
     if (name_first_) columns_.push_back(NameColumn());
     for (const BuiltinColumns::Spec& spec : builtin.columns) {
       columns_.push_back({spec.name, spec.type, spec.wide ? 1 : 0, "", ""});
@@ -73,6 +74,7 @@ class CustomPrinter : public TablePrinter {
     for (const PrinterColumn& c : columns) {
       auto path = kube::JsonPath::Parse(absl::StrCat("{", c.json_path, "}"));
       // A definition with such a path was accepted by the server that stores it.
+      // Paths and columns grow together, so columns_[i + 1] is always the column of paths_[i].
       if (!path.ok()) continue;
       columns_.push_back({c.name, c.type, c.priority, c.format, DescriptionOf(c)});
       paths_.push_back(*std::move(path));
@@ -116,6 +118,7 @@ class CustomPrinter : public TablePrinter {
 
   static json::Value DateCell(const json::Value& v, absl::Time now) {
     if (!v.is_string()) return nullptr;
+    // A text that is not a time is invalid; an empty one is an age that is unknown.
     if (!v.AsString().empty() && !kube::ParseTime(v.AsString()).ok()) return "<invalid>";
     return AgeOf(v, now);
   }
@@ -174,6 +177,7 @@ std::vector<PrinterColumn> ColumnsOfVersion(const json::Value& version) {
                        c["description"].ToString(), static_cast<int>(c["priority"].AsInt()),
                        c["jsonPath"].ToString()});
   }
+  // As apiextensions does for a definition that names no columns.
   if (columns.empty()) {
     columns.push_back({"Age", "date", "",
                        "CreationTimestamp is a timestamp representing the server time when this "
@@ -206,6 +210,7 @@ json::Value TableOf(const TablePrinter& printer, const std::vector<kube::ObjectP
                     json::Value list_metadata, const TableOptions& options) {
   const absl::Time now = base::RealClock().Now();
   json::Value definitions;
+  // The events of a watch have the columns only in their first table.
   if (options.with_columns) {
     definitions = json::Value::Array();
     for (const TablePrinter::Column& c : printer.columns()) {
@@ -242,6 +247,7 @@ std::string HumanDuration(absl::Duration d) {
   // Clocks may differ by a second.
   if (seconds < -1) return "<invalid>";
   if (seconds < 0) return "0s";
+  // The limits are those of apimachinery's HumanDuration: two units while the larger is small.
   if (seconds < 60 * 2) return absl::StrCat(seconds, "s");
   const auto pair = [](int64_t big, const char* b, int64_t small, const char* s) {
     return small == 0 ? absl::StrCat(big, b) : absl::StrCat(big, b, small, s);

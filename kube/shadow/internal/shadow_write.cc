@@ -23,6 +23,7 @@
 namespace kube::internal {
 namespace {
 
+// What a record of a write keeps of its content: many records are held at once.
 constexpr size_t kMostFields = 20;
 constexpr size_t kMostFieldBytes = 1000;
 constexpr size_t kMostPatchBytes = 8000;
@@ -59,6 +60,8 @@ Address AddressOf(absl::string_view path) {
   return out;
 }
 
+// A body that is not JSON counts as an empty object: a shadow reports writes, it does not judge
+// them.
 json::Value Parsed(const std::string& body) {
   absl::StatusOr<json::Value> value = json::Parse(body);
   return value.ok() ? *std::move(value) : json::Value::Object();
@@ -84,6 +87,7 @@ HttpResponse Refusal(int code, const char* reason, const Address& at, absl::stri
 
 // Returns the answer with an object that the server does not have.
 HttpResponse WouldBe(int code, json::Value object) {
+  // A version that the server has not given must not reach a cache, which would compare by it.
   for (const char* field : {"resourceVersion", "generation"}) object.Erase({"metadata", field});
   return {.code = code, .body = json::Write(object)};
 }
@@ -119,6 +123,7 @@ json::Value Normal(const json::Value& value) {
   return out;
 }
 
+// A controller repeats a write that was not made, and each time with a new time: that is one write.
 std::string FingerprintOf(json::Value content) {
   if (content.is_object()) content.Erase({"metadata", "resourceVersion"});
   return base::Sha256(json::Write(Normal(content)));
@@ -161,6 +166,7 @@ json::Value Shown(const json::Value& value, bool secret) {
     return out;
   }
   if (value.is_object()) {
+    // A Secret may lie inside another object, as a manifest of a Work: each depth may begin one.
     const bool is_secret = secret || value["kind"].AsString() == "Secret";
     json::Value out = json::Value::Object();
     for (const json::Member& member : value.members()) {
@@ -172,6 +178,7 @@ json::Value Shown(const json::Value& value, bool secret) {
     return out;
   }
   if (value.is_null()) return value;  // A field that would be removed.
+  // Text that is JSON may be a whole Secret, as in the annotation of kubectl's last apply.
   return secret || IsJson(value.AsString()) ? json::Value(kHidden) : value;
 }
 
@@ -232,6 +239,8 @@ class Answerer {
     return write;
   }
 
+  // An answer without a write (nullopt) is a refusal, as the server's would be, or nothing would
+  // change.
   ShadowedAnswer Create() {
     if (at_.subresource.empty() && !before_.empty()) {
       return {Refusal(409, "AlreadyExists", at_, "already exists"), std::nullopt};
@@ -265,6 +274,7 @@ class Answerer {
     if (!Holds(wanted["uid"], before_.uid()) || !HoldsVersion(wanted)) return Conflict();
     absl::StatusOr<json::Value> after = After();
     if (!after.ok()) return {Refusal(422, "Invalid", at_, after.status().message()), std::nullopt};
+    // Both sides get the same version, so that it is not shown as a change.
     after->Set({"metadata", "resourceVersion"}, before_.resource_version());
     ShadowedWrite write = Write(request_.method == "PUT" ? "update" : "patch");
     const json::Value patch = DiffMergePatch(before_.root(), *after);
@@ -278,6 +288,8 @@ class Answerer {
     return {std::move(response), std::move(write)};
   }
 
+  // An apply of an object that exists is merged by the rules of a strategic patch: who owns which
+  // fields is only known to the server.
   absl::StatusOr<json::Value> After() const {
     const absl::string_view type = request_.content_type;
     if (request_.method == "PUT") return Replaced();
