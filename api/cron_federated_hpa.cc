@@ -60,6 +60,7 @@ CronRule CronRule::FromJson(const json::Value& rule) {
 json::Value CronExecution::ToJson() const {
   json::Value out = json::Value::Object({{kScheduleTime, kube::FormatTime(scheduled)},
                                          {"executionTime", kube::FormatTime(executed)}});
+  // An execution that failed has changed nothing, so it has a reason in the place of numbers.
   if (failure.has_value()) {
     out.Set("message", *failure);
     return out;
@@ -153,6 +154,7 @@ void SetExecutionHistories(kube::Object& object, json::Value histories) {
 }
 
 void SetReplicaBounds(kube::Object& federated_hpa, const CronRule& rule) {
+  // A rule may set one of the bounds; the other one stays as it is.
   if (rule.max_replicas.has_value()) federated_hpa.Set({"spec", "maxReplicas"}, *rule.max_replicas);
   if (rule.min_replicas.has_value()) federated_hpa.Set({"spec", "minReplicas"}, *rule.min_replicas);
 }
