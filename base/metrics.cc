@@ -79,6 +79,7 @@ class HistogramSeries : public Series, public Histogram {
 
   void Observe(double value) override {
     const auto bucket = std::lower_bound(bounds_.begin(), bounds_.end(), value);
+    // Each value is counted in its own bucket; Collect adds them up, as the format wants it.
     counts_[bucket - bounds_.begin()].fetch_add(1, std::memory_order_relaxed);
     sum_.fetch_add(value, std::memory_order_relaxed);
   }
@@ -174,6 +175,8 @@ struct Registry::Impl {
   template <class S, class Make>
   S& Get(const std::string& name, Family prototype, const Labels& labels, Make make) {
     absl::MutexLock lock(&mu);
+    // The first caller determines the family's help and buckets; those of later ones are not looked
+    // at.
     Family& family = families.try_emplace(name, std::move(prototype)).first->second;
     // This is a mistake of the programmer; to go on would cast the series to a wrong type below.
     if (family.type != S::kType) DieOfTypeClash(name);

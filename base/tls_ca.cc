@@ -173,6 +173,7 @@ class EcdsaAuthority : public CertificateAuthority {
     X509_set_pubkey(leaf.get(), key.get());
     RETURN_IF_ERROR(AddLeafExtensions(leaf.get()));
     RETURN_IF_ERROR(AddAlternativeNames(leaf.get(), options));
+    // The signature is over everything above.
     RETURN_IF_ERROR(Sign(leaf.get(), key_.get()));
     return KeyPair{CertPem(leaf.get()), KeyPem(key.get())};
   }
@@ -188,6 +189,7 @@ class EcdsaAuthority : public CertificateAuthority {
   }
 
   absl::Status AddLeafExtensions(X509* leaf) const {
+    // A key of ECDSA only signs, so keyEncipherment, which keys of RSA need, is absent.
     for (const Extension& extension : {Extension{NID_basic_constraints, "critical,CA:FALSE"},
                                        Extension{NID_key_usage, "critical,digitalSignature"},
                                        Extension{NID_ext_key_usage, "serverAuth,clientAuth"},
