@@ -84,7 +84,7 @@ end
 Walk(chunk, true)
 )lua";
 
-// Limits how many functions and uses are listed; a script of a megabyte could have more.
+// Limits how many uses of globals are listed; a script of a megabyte could have more.
 constexpr size_t kMaxFacts = 100000;
 
 void Add(lua_State* state, ScriptFacts& facts) {
@@ -104,6 +104,7 @@ void Add(lua_State* state, ScriptFacts& facts) {
 }
 
 int Found(lua_State* state) {
+  // The checks raise an error of Lua, which skips destructors: they precede every object of C++.
   luaL_checkstring(state, 1);
   luaL_checkstring(state, 2);
   Add(state, *static_cast<ScriptFacts*>(lua_touserdata(state, lua_upvalueindex(1))));
@@ -111,6 +112,7 @@ int Found(lua_State* state) {
 }
 
 int Load(lua_State* state) {
+  // For kWalk's own small functions only; the script itself is loaded as text, never as bytecode.
   if (luaL_loadstring(state, luaL_checkstring(state, 1)) != 0) lua_error(state);
   return 1;
 }

@@ -156,6 +156,7 @@ void Reading::SetLoad(LiveRule& rule, const ConfigurationKey& key) const {
   if (found != loads_.generations.end()) {
     rule.loaded = found->second;
   } else if (loads_.known) {
+    // The source knows all that is loaded: 0 says that this is not.
     rule.loaded = 0;
   }
   const auto problems = loads_.problems.find(key);

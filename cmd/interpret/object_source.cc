@@ -179,6 +179,7 @@ absl::StatusOr<kube::Object> ObjectSource::One(const std::string& argument) {
 absl::StatusOr<json::Value> ObjectSource::RawItems(const std::string& argument) {
   ASSIGN_OR_RETURN(const std::vector<tool::Document> documents, Documents(argument, false));
   if (documents.empty()) return json::Value();
+  // One document may be the whole list, a binding that contains it, or a single item.
   if (documents.size() == 1) {
     const json::Value& only = documents[0].value;
     if (only.is_array()) return only;

@@ -150,6 +150,7 @@ std::string Session::WhyNoRule(const Case& c) const {
 }
 
 void Session::PrintWarnings() {
+  // They are taken in any case: those of this case must not be shown with the next one.
   for (const std::string& warning : layers_.TakeWarnings()) {
     if (options_.quiet) continue;
     console_.out << "     " << console_.out_colours.Yellow("warning:") << " "

@@ -62,6 +62,7 @@ absl::StatusOr<DaemonArguments> ReadDeployment(const PreflightOptions& options) 
   DaemonArguments daemon;
   const kube::ObjectKey key{options.host.ns, options.deployment};
   const auto deployment = host->client.Get(api::Deployments(), key, base::StopToken());
+  // A name without a Deployment is the user's mistake; one that may not be read is a finding.
   if (kube::IsGone(deployment.status())) {
     return base::Annotate(
         absl::NotFoundError(absl::StrCat(deployment.status().message(),

@@ -111,6 +111,7 @@ MemberCaches::MemberCaches(const Parts& parts)
       return cache->Find(cluster, gvr);
     });
   }
+  // The last step: from here on other threads may call OnScope, which needs all of the above.
   parts.scope.Subscribe([this](const search::ScopePtr& before, const search::ScopePtr& after) {
     OnScope(before, after);
   });
