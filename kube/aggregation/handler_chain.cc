@@ -245,6 +245,7 @@ class HandlerChain::Impl {
 
   void Begin(const PassagePtr& passage) {
     const base::HttpRequest& http = passage->api.http;
+    // While the server ends, others still have to see that it does.
     if (draining() && !HealthEndpoints::Serves(http.path) && http.path != "/metrics") {
       base::HttpResponse answer =
           server::ErrorAnswer(UnavailableForNow("apiserver is shutting down"));
@@ -287,9 +288,11 @@ class HandlerChain::Impl {
     const auto bytes = static_cast<int64_t>(BytesOfHead(http));
     absl::StatusOr<std::optional<Impersonation>> wanted = ImpersonationOf(http, passage->api.user);
     if (!wanted.ok()) return passage->Refuse(wanted.status());
+    // What is wanted has been read: a server behind this one must not impersonate once more.
     RemoveImpersonation(http);
     // Most requests impersonate nobody and skip the reviews of rights.
     if (!*wanted) return Admit(passage);
+    // The request is not counted yet, since it is not known for whom it counts; its bytes are.
     const auto held = impersonating_.Take(ShareOwner(passage->api.user), bytes);
     if (held == nullptr) return passage->Refuse(refused_impersonations_.Refuse());
     CheckRights(
@@ -328,6 +331,7 @@ class HandlerChain::Impl {
 
   // Upstream's WithMaxInFlightLimit, with a share for each user.
   bool Count(Passage& passage) {
+    // By now the user is the impersonated one.
     *passage.owner = ShareOwner(passage.api.user);
     const bool long_running = passage.length == RequestLength::kLongRunning;
     const bool mutating = IsMutating(passage.api.info);

@@ -173,6 +173,7 @@ std::map<std::string, std::vector<std::string>> ExtraOf(const base::HttpRequest&
   for (const auto& [field, value] : request.fields) {
     if (!absl::StartsWithIgnoreCase(field, prefix)) continue;
     const std::string key = absl::AsciiStrToLower(field.substr(prefix.size()));
+    // Keys may contain characters that names of headers must not have: clients escape them.
     extra[PathUnescape(key).value_or(key)].push_back(value);
   }
   return extra;
@@ -213,6 +214,7 @@ std::optional<UserInfo> UserOfFields(const base::HttpRequest& request,
 
 absl::StatusOr<std::string> BearerTokenOf(const base::HttpRequest& request) {
   const std::vector<absl::string_view> values = ValuesOf(request, kAuthorization);
+  // Which of them a server behind this one would read is not known.
   if (values.size() > 1) {
     return absl::UnauthenticatedError("the request has several Authorization headers");
   }
@@ -229,6 +231,7 @@ absl::StatusOr<std::string> BearerTokenOf(const base::HttpRequest& request) {
 
 void RemoveCredentials(base::HttpRequest& request, const RequestHeaderNames& names) {
   RemoveFields(request, [&](absl::string_view name) {
+    // The usual names as well if others are configured: a server behind this one may trust them.
     return name == kAuthorization || absl::StartsWith(name, kRemotePrefix) ||
            IsOneOf(name, names.user) || IsOneOf(name, names.uid) || IsOneOf(name, names.group) ||
            StartsWithOneOf(name, names.extra_prefix);

@@ -75,6 +75,7 @@ class Member : public MemberCluster {
   const std::shared_ptr<internal::RefusalTransport> transport_;
   absl::Mutex mu_;
   ConnectionConfig config_ ABSL_GUARDED_BY(mu_);
+  // Each of these uses those before it, so the last one is destroyed first.
   Client raw_;
   RestMapper mapper_;
   InformerSet informers_;
@@ -137,6 +138,8 @@ struct ClusterSet::Impl {
       client.memory = std::make_shared<base::ByteBudget>(options.member_bytes);
     }
     const std::shared_ptr<base::ByteBudget> budget = client.memory;
+    // It notes that the member refuses the token: then a new token needs a new connection (see
+    // Follow).
     auto noting = std::make_shared<internal::RefusalTransport>(std::move(transport));
     auto member = std::make_shared<Member>(Member::Parts{std::move(noting), std::move(config),
                                                          std::move(client), clock, registry,
@@ -164,6 +167,7 @@ struct ClusterSet::Impl {
   bool Replace(const MemberPtr& old, MemberPtr member) {
     absl::MutexLock lock(&mu);
     const auto it = members.find(old->name());
+    // Otherwise another Refresh was faster, or the cluster was removed.
     if (it == members.end() || it->second != old) return false;
     it->second = std::move(member);
     return true;

@@ -55,6 +55,7 @@ void ForwardCall::Post(void (ForwardCall::*function)(Reactor&)) {
 }
 
 void ForwardCall::Start() {
+  // Each function that is posted owns the call: it lives until the last of them has run.
   const auto begin = [self = shared_from_this()](absl::StatusOr<CredentialsPtr> credentials) {
     self->server_->loop()->Post([self, credentials = std::move(credentials)](Reactor& reactor) {
       self->Begin(reactor, credentials);
@@ -87,6 +88,7 @@ absl::Status ForwardCall::Prepare(const Credentials& credentials) {
                    .target = request_.path,
                    .headers = EndToEndHeaders(request_.headers),
                    .body = request_.body};
+  // The server must see one identity: this program's, not one that the client has sent along.
   if (!credentials.authorization.empty()) RemoveHeader(text.headers, "Authorization");
   if (!request_.upgrade.empty()) {
     text.headers.emplace_back("Connection", "Upgrade");
@@ -151,6 +153,7 @@ void ForwardCall::NewParser() {
               },
           .on_field = [this](absl::string_view name,
                              absl::string_view value) { fields_.emplace_back(name, value); },
+          // An answer 1xx has fields of its own, which do not belong to the final one.
           .on_interim = [this] { fields_.clear(); }});
 }
 
@@ -287,6 +290,7 @@ void ForwardCall::Fail(Reactor& reactor, absl::Status status) {
   reactor.Remove(this);  // Before its socket is closed.
   deadline_ = SteadyNow() + request_.connect_timeout;
   reactor.SetTimer(self, deadline_);
+  // The last attempt takes a new connection, which cannot be stale.
   Attempt(reactor, /*with_kept=*/++resends_ < kMaxResends);
 }
 

@@ -48,6 +48,7 @@ void LeanStream::Start(Reactor& reactor, absl::StatusOr<StreamRequest> request) 
 
 void LeanStream::Resolve() {
   const Route& route = *request_.route;
+  // Weak pointers: a look-up takes as long as it takes, and must not keep a stream that was closed.
   ResolveInBackground({route.dialled_host(), route.dialled_port(), route.urgent},
                       [loop = loop_, weak = weak_from_this()](absl::StatusOr<Addresses> addresses) {
                         const std::shared_ptr<EventLoop> alive = loop.lock();
@@ -94,6 +95,7 @@ absl::StatusOr<bool> LeanStream::Write() {
       return false;
     }
   }
+  // There are thousands of streams: the text is freed as soon as it was sent.
   std::string().swap(request_.text);
   last_data_ = SteadyNow();
   return true;
@@ -160,6 +162,7 @@ void LeanStream::Advance(Reactor& reactor) {
     if (phase_ == Phase::kReading) phase_deadline_ = last_data_ + longest_silence_;
     reactor.SetTimer(shared_from_this(), NextTimer());
   }
+  // A callback of this very turn may have closed the stream.
   if (delivery_->closed()) return Cancel(reactor);
   const absl::Status watched = reactor.Watch(shared_from_this(), connection_->interest());
   if (!watched.ok()) return End(reactor, watched);

@@ -110,6 +110,7 @@ absl::StatusOr<Small> ReadSmall(absl::string_view bytes) {
 }
 
 absl::StatusOr<json::Value> ReadTime(absl::string_view bytes, bool micro) {
+  // An empty message is Go's zero time, which is null in JSON.
   if (bytes.empty()) return json::Value();
   ASSIGN_OR_RETURN(const Small time, ReadSmall(bytes));
   const absl::Time t = absl::FromUnixSeconds(time.number[1]) + absl::Nanoseconds(time.number[2]);
@@ -193,6 +194,7 @@ bool IsZero(const json::Value& v) {
 
 absl::Status ReadEntry(const Piece& piece, const WireField& field, int depth, json::Value& out) {
   std::string key;
+  // A key or text that is not sent is empty.
   json::Value value = field.type == 's' ? json::Value("") : json::Value();
   for (Reader reader(piece.bytes); !reader.done();) {
     ASSIGN_OR_RETURN(const Piece part, reader.Next());
@@ -209,11 +211,13 @@ absl::Status ReadField(const Piece& piece, const WireField& field, int depth, js
   const bool varint = field.type == 'i' || field.type == 'b' || field.type == 'd';
   if (field.shape == WireField::Shape::kMap) return ReadEntry(piece, field, depth, out);
   // A scalar that is sent as bytes, or the reverse, would be read as zero or "".
+  // Kubernetes uses proto2, so lists of numbers are not packed either.
   if (piece.delimited == varint) return Malformed();
   ASSIGN_OR_RETURN(json::Value value, ReadOne(piece, field, depth));
   if (field.shape == WireField::Shape::kList) {
     out.Mutable(field.name).Append(std::move(value));
   } else if (field.name.empty()) {
+    // A message without a name is embedded: in JSON its fields are those of its owner.
     for (const json::Member& member : value.members()) out.Set(member.name(), member.value);
   } else if (field.keeps_zero || !IsZero(value)) {
     out.Set(field.name, std::move(value));

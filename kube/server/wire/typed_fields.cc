@@ -66,6 +66,7 @@ class Decoder {
     return name == "apiVersion" || name == "kind" || name == "metadata";
   }
 
+  // As omitempty of Go: structs are written even if they are empty, lists and maps are not.
   static bool LeftOut(const json::Value& v, const WireField& field) {
     if (field.shape != WireField::Shape::kOne) return v.empty();
     const bool scalar = field.type == 's' || field.type == 'i' || field.type == 'b' ||
@@ -127,6 +128,7 @@ class Decoder {
 
   absl::StatusOr<json::Value> One(const json::Value& v, const WireField& field,
                                   const std::string& path) {
+    // The letters are explained in wire_schema.h.
     switch (field.type) {
       case 'O':
         return Message(v, *field.message, path);
