@@ -1,4 +1,7 @@
-// The base functions.
+// The base functions of scripts. Those of LuaJIT are taken over where they are harmless and do what
+// upstream's do; pairs, pcall, print, tostring and their like are written here, because of the
+// order of keys, of the limits of a run, or of the text. Functions that upstream's sandbox does not
+// have raise its error when they are called.
 #include <algorithm>
 #include <string>
 
