@@ -68,6 +68,8 @@ TlsSocket::TlsSocket(Socket socket, std::shared_ptr<net::ssl::context> context)
 
 void TlsSocket::Handshake(Done done) {
   socket_.async_wait(Socket::wait_read, [this, done = std::move(done)](const ErrorCode& error) {
+    // OpenSSL's state is made when the first bytes have arrived: a connection that says nothing
+    // costs only its socket.
     if (error || !socket_.is_open()) return done(net::error::operation_aborted, 0);
     ssl_.reset(SSL_new(context_->native_handle()));
     BIO* bio = BIO_new(SocketMethod());
@@ -109,6 +111,8 @@ void TlsSocket::SendEnd(Done done) {
 void TlsSocket::Run(const Call& call, const Done& done, bool at_once) {
   if (!socket_.is_open()) return Finish(net::error::operation_aborted, 0, done, at_once);
   ERR_clear_error();
+  // The queue of errors belongs to the thread: what another connection has left would count as this
+  // call's.
   const int result = call();
   if (result > 0) return Finish({}, static_cast<size_t>(result), done, at_once);
   const int verdict = SSL_get_error(ssl_.get(), result);
@@ -126,6 +130,7 @@ void TlsSocket::Run(const Call& call, const Done& done, bool at_once) {
 
 void TlsSocket::Finish(const ErrorCode& error, size_t count, const Done& done, bool at_once) {
   if (!at_once) return done(error, count);
+  // A callback never runs inside of the call that it belongs to.
   net::post(socket_.get_executor(), [error, count, done] { done(error, count); });
 }
 
