@@ -119,6 +119,8 @@ DelegatedAuthenticator::DelegatedAuthenticator(Options options, ConfigFn config,
 void DelegatedAuthenticator::Authenticate(const base::HttpRequest& request, Done done) {
   const std::shared_ptr<const AuthenticationConfig> config = config_();
   absl::Status refusal;
+  // In upstream's order. A front proxy's certificate may be signed by the authority of clients as
+  // well.
   for (const auto attempt : {TryFrontProxy, TryClientCertificate}) {
     Outcome outcome = attempt(request, *config, peers_);
     if (outcome.user) return done(WithAuthenticatedGroup(*std::move(outcome.user)));
@@ -143,9 +145,12 @@ void DelegatedAuthenticator::ReviewToken(const base::HttpRequest& request, const
     if (!*user) return done(absl::UnauthenticatedError("invalid bearer token"));
     done(WithAuthenticatedGroup(**user));
   };
+  // Tokens themselves are not kept in memory.
   const std::string key = base::Sha256(token);
   if (const auto known = tokens_.Known(key)) return answered(*known);
   const auto former = tokens_.Former(key);
+  // A token that was good before counts for its user, any other for the network that it is sent
+  // from.
   const bool is_stranger = former == nullptr;
   const std::string owner = is_stranger ? NetworkOf(request.remote_address) : ShareOwner(**former);
   base::FairShare::Taken held =

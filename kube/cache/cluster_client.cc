@@ -139,6 +139,7 @@ absl::StatusOr<ObjectPtr> ClusterClient::HandOverFields(const Resource& r, const
   RETURN_IF_ERROR(owners.status());
   std::optional<json::Value> after = kube::HandOverFields(*owners, from, to);
   if (!after.has_value()) return before;
+  // The owners are from the server and `before` may be older: the version makes that a conflict.
   json::Value patch = json::Value::Object();
   patch.Set({"metadata", "managedFields"}, *std::move(after));
   patch.Set({"metadata", "resourceVersion"}, before->resource_version());

@@ -150,6 +150,7 @@ std::vector<ObjectPtr> Store::List(absl::string_view ns, const LabelSelector& se
     return found;
   }
   if (!impl_->namespaces.has_value()) {
+    // In between others may change the objects, but the index, once it is built, stays.
     impl_->mu.ReaderUnlock();
     impl_->IndexNamespaces();
     impl_->mu.ReaderLock();
@@ -192,6 +193,7 @@ bool Store::Put(ObjectPtr object, ObjectPtr* previous) {
   absl::MutexLock lock(&impl_->mu);
   held = impl_->Held(KeyView(object));
   if (held != nullptr && !IsNewer(*object, *held)) return false;
+  // A late event of an object whose deletion is known must not bring it back.
   if (impl_->IsDeletedSince(*object, 0)) return false;
   if (previous != nullptr) *previous = held;
   impl_->Set(object, held);
@@ -205,6 +207,7 @@ Store::ListMark Store::BeginList() const {
 
 bool Store::PutListed(const ObjectPtr& object, const ListMark& mark, int64_t list_version,
                       ObjectPtr* previous) {
+  // Whether versions of this list can be compared with those of what is held.
   const bool came_later = list_version >= 0 && !WentBack(mark, list_version);
   ObjectPtr held;
   absl::MutexLock lock(&impl_->mu);

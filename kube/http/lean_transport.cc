@@ -28,6 +28,8 @@ class StreamHandle : public HttpStream {
         stream_(std::move(stream)),
         stop_(std::move(stop)) {}
   ~StreamHandle() override {
+    // In this order: no further step begins, no callback runs any more, and then the loop drops the
+    // stream.
     stop_.request_stop();
     delivery_->Close();
     loop_->Post([stream = std::move(stream_)](Reactor& reactor) { stream->Cancel(reactor); });
@@ -84,6 +86,7 @@ absl::StatusOr<HttpResponse> LeanTransport::Send(const HttpRequest& request,
   ASSIGN_OR_RETURN(const CredentialsPtr first, GetCredentials(deadline, stop));
   auto answer = SendOnce(request, *first, deadline, stop);
   if (!answer.ok() || answer->code != 401) return answer;
+  // A 401 may mean only that the token has expired or was replaced: it is asked for again, once.
   server_->credentials().Reject(first);
   ASSIGN_OR_RETURN(const CredentialsPtr second, GetCredentials(deadline, stop));
   if (second == first) return answer;

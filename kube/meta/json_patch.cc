@@ -1,4 +1,6 @@
-// Applies JSON patches, RFC 6902 (declared in patch.h).
+// Applies JSON patches, RFC 6902 (declared in patch.h), with the tolerance of evanphx/json-patch,
+// which kube-apiserver uses. The target stays as it is when an operation fails. Patches are from
+// clients, so the depth of the result, the bytes of copies and the work (PatchBudget) are bounded.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -93,6 +95,7 @@ const Value* Find(const Value& root, const Pointer& pointer) {
 
 // As FindParent, for changing the value.
 Value* MutableParent(Value& root, const Pointer& pointer) {
+  // It is looked for first, because Mutable() adds members that are missing.
   if (FindParent(root, pointer) == nullptr) return nullptr;
   Value* at = &root;
   for (const std::string& name : pointer.parents) {

@@ -1,4 +1,6 @@
-// Writes and parses times of the API (declared in object.h).
+// Writes and parses times of the API (declared in object.h): RFC 3339 as Go reads it, with any
+// number of digits behind the second and with any zone; written in UTC. What would have to be
+// corrected (a February 30, a leap second) is refused.
 #include <algorithm>
 
 #include "absl/status/status.h"
@@ -115,6 +117,7 @@ absl::StatusOr<absl::Time> ParseTime(absl::string_view text) {
   }
   const absl::Time time = absl::FromCivil(civil, absl::UTCTimeZone()) + fraction - offset;
   const absl::civil_year_t year = absl::ToCivilYear(time, absl::UTCTimeZone()).year();
+  // FormatTime could not write another year with four digits, and nobody could read it back.
   if (year >= 0 && year <= 9999) return time;
   return absl::InvalidArgumentError(
       absl::StrCat("\"", text, "\" is outside of the years 0 to 9999 in UTC"));

@@ -49,6 +49,7 @@ struct FanOut::Call {
   }
 
   absl::Status Result() const {
+    // It is thrown in the caller's thread, as if the caller had run all parts itself.
     for (const std::exception_ptr& exception : exceptions) {
       if (exception != nullptr) std::rethrow_exception(exception);
     }
@@ -122,6 +123,7 @@ void FanOut::Loop() {
     --idle_;
     Call* const call = Joinable();
     if (call == nullptr) break;
+    // The call stays open for others, and cannot end while `working` counts this thread.
     --call->places;
     ++call->working;
     mu_.Unlock();

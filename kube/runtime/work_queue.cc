@@ -118,6 +118,7 @@ void WorkQueue::Impl::Add(const Request& request, base::SteadyTime due, int prio
   Entry& entry = item.second;
   if (entry.state != State::kNothing) {
     if (priority > entry.priority) Raise(item, priority);
+    // Of two times the earlier one counts.
     if (entry.state != State::kDelayed || due >= entry.due) return;
     delayed.erase(&item);
   } else {
@@ -215,6 +216,7 @@ void WorkQueue::Impl::GiveBack(const Request& request) {
   for (Item* item : lanes.Leave(*found, now)) BecomeReady(*item);
   entry.held = false;
   --held;
+  // It was added again while it was held: it may be handed out from now on.
   if (entry.state == State::kBlocked) BecomeReady(*found);
   if (entry.state == State::kNothing) entries.erase(found);
 }
@@ -276,6 +278,7 @@ void WorkQueue::ShutDown() {
   impl_->CollectDue();
   impl_->shut_down = true;
   impl_->failing.Close();
+  // What is due is still worked off; what waits for a time is dropped.
   for (Item* item : std::exchange(impl_->delayed, {})) {
     --impl_->waiting;
     item->second.state = State::kNothing;

@@ -78,12 +78,14 @@ bool TaskPool::MayRun(const LaneState& lane) const {
   if (static_cast<int>(runs_.size()) - hanging_ >= max_threads_) return false;
   if (hanging_ >= max_threads_ * kHanging) return false;
   if (!lane.IsSlow()) return lane.running < kRunningPerLane;
+  // Slow lanes run one task at a time, and leave a quarter of the threads to the quick ones.
   if (lane.running > 0 || slow_running_ >= std::max(1, max_threads_ * 3 / 4)) return false;
   return lane.pace != Pace::kSlow || hanging_ < max_threads_ * kHangingOfSlow;
 }
 
 void TaskPool::NoteHanging(base::SteadyTime now) {
   for (Run& run : runs_) {
+    // They are in the order in which they began.
     if (now - run.began < kSlow) break;
     if (std::exchange(run.hangs, true)) continue;
     ++hanging_;
@@ -99,6 +101,7 @@ TaskPool::Tasks::iterator TaskPool::NextRunnable(base::SteadyTime now) {
   for (auto it = tasks_.begin(); it != end; ++it) {
     const LaneState& lane = *it->second.lane;
     if (!MayRun(lane)) continue;
+    // Quick lanes go first; slow ones take turns, and the one that has waited longest is the next.
     if (!lane.IsSlow()) return it;
     if (next == tasks_.end() || lane.turn < next->second.lane->turn) next = it;
   }
@@ -173,6 +176,7 @@ bool TaskPool::Wait(base::SteadyTime now, base::SteadyTime idle_until) {
   const bool keeps_time = next < timer_;
   if (keeps_time) {
     timer_ = next;
+    // The address tells this thread from one that becomes the timekeeper later.
     timekeeper_ = &next;
   }
   const auto asked = [this]()

@@ -82,6 +82,7 @@ bool AddInits(const kube::Object& pod, Summary& summary, Restarts& sidecars) {
     summary.restarts.Add(status);
     if (restartable) sidecars.Add(status);
     const auto reason = InitReason(status, restartable, absl::StrCat(i, "/", all));
+    // The first one that has not done its work is what the pod waits for.
     if (reason.has_value()) {
       summary.reason = *reason;
       return true;
@@ -138,6 +139,7 @@ Summary Summarize(const kube::Object& pod) {
   Restarts sidecars;
   const bool initializing = AddInits(pod, summary, sidecars);
   if (!initializing || kube::IsConditionTrue(pod.status()["conditions"], "Initialized")) {
+    // Init containers that have ended do not count any more once the pod is initialized.
     summary.restarts = sidecars;
     AddContainers(pod, summary);
   }

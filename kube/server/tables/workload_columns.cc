@@ -1,4 +1,5 @@
-// Columns of the kinds that run: Deployments, Pods, Jobs and similar ones.
+// Columns of the kinds that run: Deployments, Pods, Jobs and similar ones, after kube-apiserver's
+// printers. A row has a cell for each column of its kind at the end of the file, in that order.
 #include <algorithm>
 #include <utility>
 
@@ -97,6 +98,7 @@ Cells CronJobRow(const kube::Object& o, absl::Time now) {
           ContainerImages(pod)};
 }
 
+// Returns the target alone: the value of the moment is shown as unknown, whatever the status says.
 std::string MetricText(const json::Value& metric) {
   const json::Value& target = metric["resource"]["target"];
   if (target["averageUtilization"].is_int()) {
