@@ -119,8 +119,8 @@ DelegatedAuthenticator::DelegatedAuthenticator(Options options, ConfigFn config,
 void DelegatedAuthenticator::Authenticate(const base::HttpRequest& request, Done done) {
   const std::shared_ptr<const AuthenticationConfig> config = config_();
   absl::Status refusal;
-  // In upstream's order. A front proxy's certificate may be signed by the authority of clients as
-  // well.
+  // In upstream's order: a front proxy whose certificate the authority of clients has signed, too,
+  // is still a front proxy.
   for (const auto attempt : {TryFrontProxy, TryClientCertificate}) {
     Outcome outcome = attempt(request, *config, peers_);
     if (outcome.user) return done(WithAuthenticatedGroup(*std::move(outcome.user)));
