@@ -7,7 +7,6 @@
 #include <iostream>
 #include <string>
 
-#include "absl/strings/match.h"
 #include "absl/synchronization/mutex.h"
 #include "api/programs.h"
 #include "base/descriptors.h"
@@ -92,11 +91,6 @@ int Run(const config::Options& options, const config::AdmissionFlags& admission,
     return code;
   }
   base::LogError("karmada-controller-manager ends", {{"error", result}});
-  if (absl::StrContains(result.message(), "is forbidden")) {
-    base::LogError(
-        "the user of --kubeconfig lacks rights: karmada-controller-manager permissions, with the "
-        "same flags and --subject, prints the role that the user needs");
-  }
   // Threads that outlived the graceful period must not delay the end of the process.
   if (absl::IsDeadlineExceeded(result)) _exit(kFailed);
   return kFailed;
