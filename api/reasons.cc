@@ -23,7 +23,8 @@ constexpr absl::string_view kUnhealthyAs = " as unhealthy.";
 constexpr char kTakeOverObject[] =
     "To let Karmada take it over, annotate its template with "
     "work.karmada.io/conflict-resolution: overwrite, or set conflictResolution: Overwrite in the "
-    "policy; from then on it is deleted there when the template is";
+    "policy; its content there is then replaced by the template's and lost (keep a copy of it "
+    "first), and from then on it is deleted there when the template is";
 constexpr char kTakeOverNamespace[] =
     "To let Karmada take it over, annotate the Namespace of the control plane with "
     "work.karmada.io/conflict-resolution: overwrite; from then on the namespace is deleted there, "

@@ -45,7 +45,8 @@ absl::StatusOr<LiveReference> ParseLiveReference(absl::string_view text) {
   const size_t slash = text.find('/');
   const bool has_both = slash != absl::string_view::npos && slash > 0 && slash + 1 < text.size();
   if (!has_both || absl::StrContains(text.substr(slash + 1), "/") || text[0] == '.') {
-    return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is not TYPE/NAME"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", text, "\" is not TYPE/NAME, such as deployment/web"));
   }
   return LiveReference{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
 }

@@ -12,8 +12,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status.h"
@@ -43,21 +41,29 @@ struct WhyOptions {
   tool::LiveOptions live{.program = "karmada-lens"};
 };
 
-// Returns "No policy selects ..." for "no policy selects ...", with a full stop. Names of programs
-// keep their first letter.
-std::string Sentence(std::string text) {
-  const bool is_name = absl::StartsWith(text, "karmada") || absl::StartsWith(text, "kubectl");
-  if (!text.empty() && !is_name) text[0] = absl::ascii_toupper(text[0]);
-  if (!absl::EndsWith(text, ".")) absl::StrAppend(&text, ".");
-  return text;
+constexpr size_t kNotesShown = 3;
+
+// Prints what stops nothing and can be mended, after the first line that says that nothing is
+// wrong.
+void PrintNotes(const ::lens::why::Diagnosis& diagnosis, tool::Console& console) {
+  if (!diagnosis.arrived || diagnosis.cause != nullptr) return;
+  size_t shown = 0;
+  for (const ::lens::why::Finding& finding : diagnosis.findings) {
+    if (finding.advice.empty() || ++shown > kNotesShown) continue;
+    console.out << "Note: " << ::lens::why::AsSentence(tool::OneLine(finding.cause)) << "\n";
+  }
 }
 
 void Print(const ::lens::why::Chain& chain, const ::lens::why::Diagnosis& diagnosis,
            tool::Console& console) {
-  console.out << console.out_colours.Bold(Sentence(tool::OneLine(diagnosis.headline))) << "\n";
+  console.out << console.out_colours.Bold(
+                     ::lens::why::AsSentence(tool::OneLine(diagnosis.headline)))
+              << "\n";
   if (!diagnosis.advice.empty()) {
-    console.out << "What to do: " << Sentence(tool::OneLine(diagnosis.advice)) << "\n";
+    console.out << "What to do: " << ::lens::why::AsSentence(tool::OneLine(diagnosis.advice))
+                << "\n";
   }
+  PrintNotes(diagnosis, console);
   console.out << "\n" << TreeText(::lens::why::WayOf(chain, diagnosis), console.out_colours);
   for (const std::string& unread : chain.UnreadWithMembers()) {
     console.err << console.err_colours.Yellow("warning:") << " not read: " << tool::OneLine(unread)
@@ -73,6 +79,12 @@ absl::StatusOr<::lens::why::Chain> Read(const WhyOptions& options,
                    tool::FindResource(live->discovery, reference.type));
   ::lens::why::Question question = options.question;
   question.gvk = resource.gvk;
+  if (!options.live.kubeconfig.empty()) {
+    absl::StrAppend(&question.flags, " --kubeconfig ", options.live.kubeconfig);
+  }
+  if (!options.live.context.empty()) {
+    absl::StrAppend(&question.flags, " --context ", options.live.context);
+  }
   question.key = {resource.namespaced ? live->ns : "", reference.name};
   return ::lens::why::ReadChain({live->client, live->discovery, live->config}, std::move(question),
                                 base::StopToken());

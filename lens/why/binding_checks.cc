@@ -108,7 +108,7 @@ Findings PolicyCouldNotBeApplied(const Chain& chain) {
   if (message.empty()) return {};
   return {{Step::kPolicy, Grade::kStuck,
            absl::StrCat("the policy cannot be applied to ", chain.Name(), ": ", message),
-           AdviceForRefusal(message)}};
+           AdviceForInterpreter(chain, message, AdviceForRefusal(message))}};
 }
 
 Findings BindingBelongsToAnother(const Chain& chain) {

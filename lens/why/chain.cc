@@ -9,6 +9,7 @@
 #include "api/binding_address.h"
 #include "api/binding_owner.h"
 #include "api/cluster.h"
+#include "api/endpoint_slice.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/programs.h"
@@ -72,6 +73,8 @@ class Filing {
     if (gvk == api::Events().gvk) chain_.events.push_back(object);
     if (gvk == api::Leases().gvk) chain_.leases[std::string(object->name())] = object;
     if (gvk == api::Namespaces().gvk) chain_.namespaces.insert(std::string(object->name()));
+    const bool is_space = gvk == api::Namespaces().gvk && object->name() == chain_.asked.key.ns;
+    if (is_space) chain_.space = object;
   }
 
   // Asks the interpreter and the binding what the template needs, and looks for it among `all`.
@@ -112,7 +115,13 @@ class Filing {
     const kube::Gvk gvk = object->gvk();
     const bool is_of_cluster = chain_.asked.gvk == api::Clusters().gvk &&
                                object->ns() == api::ExecutionNamespace(chain_.asked.key.name);
-    if (gvk == api::Works().gvk && is_of_cluster) chain_.own_works.push_back(object);
+    const bool is_of_service =
+        chain_.asked.gvk == api::MultiClusterServices().gvk &&
+        api::CollectedServiceOf(*object, api::SliceCollector::kMultiClusterService) ==
+            chain_.asked.key;
+    if (gvk == api::Works().gvk && (is_of_cluster || is_of_service)) {
+      chain_.own_works.push_back(object);
+    }
     if (IsBinding(gvk)) chain_.own_bindings.push_back(object);
     const bool is_autoscaler = gvk == api::FederatedHpas().gvk ||
                                gvk == api::CronFederatedHpas().gvk ||
@@ -180,6 +189,11 @@ std::string Question::Kubectl(absl::string_view verb) const {
   return absl::StrCat("kubectl", key.ns.empty() ? "" : " -n ", key.ns, " ", verb, " ",
                       absl::AsciiStrToLower(gvk.kind),
                       is_own ? "" : absl::StrCat(".", gvk.version, ".", gvk.group), " ", key.name);
+}
+
+std::string Question::AskAbout(const kube::Gvk& other, const kube::ObjectKey& at) const {
+  return absl::StrCat("ask about it: karmada-lens why ", other.kind, "/", at.name,
+                      at.ns.empty() ? "" : " -n ", at.ns, flags);
 }
 
 std::vector<api::TargetCluster> Chain::Targets() const {

@@ -36,6 +36,7 @@ struct Question {
   kube::ObjectKey key;
   std::string cluster;  // "" stands for all clusters.
   std::string through;  // The binding or Work by which it was asked about; "" for none.
+  std::string flags;    // " --kubeconfig FILE": how the control plane was named; "" for by default.
   // The daemon's flags of these names, which no object of the control plane records.
   std::string skipped_apis;
   std::vector<std::string> skipped_namespaces = config::Options().skipped_propagating_namespaces;
@@ -46,6 +47,9 @@ struct Question {
   std::string Describe() const;
   // Returns "kubectl -n shop annotate deployment web" for the verb "annotate".
   std::string Kubectl(absl::string_view verb) const;
+  // Returns the advice to ask about another object of the control plane, with the flags that this
+  // question was asked with: "ask about it: karmada-lens why Deployment/web -n shop".
+  std::string AskAbout(const kube::Gvk& other, const kube::ObjectKey& at) const;
 };
 
 // What a member said when it was asked for the object.
@@ -97,6 +101,10 @@ struct Chain {
   Objects events;
   std::map<std::string, kube::ObjectPtr> leases;  // Those of Karmada's programs, by name.
   std::set<std::string> namespaces;
+  kube::ObjectPtr space;     // The Namespace of the template in the control plane, if it was read.
+  bool lacks_space = false;  // There is none, and no template either.
+  // The same in members that refuse the template, by cluster.
+  std::map<std::string, MemberAnswer> spaces;
   std::map<std::string, MemberAnswer> members;   // Those that were asked, by cluster.
   std::vector<api::DependentReference> needed;   // What the template needs, by name.
   std::vector<api::DependentReference> missing;  // Those of `needed` that do not exist.

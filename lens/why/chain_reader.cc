@@ -25,6 +25,7 @@
 #include "lens/why/matching.h"
 #include "lens/why/member_reader.h"
 #include "lens/why/questions.h"
+#include "lens/why/seen_now.h"
 
 namespace lens::why {
 namespace {
@@ -53,6 +54,7 @@ class Reader {
     ReadWorks(chain);
     ASSIGN_OR_RETURN(chain, Make());  // Whose Works have events depends on what they say.
     ReadDependencies(chain);
+    ReadSpace(chain);
     ReadEvents(chain);
     ASSIGN_OR_RETURN(chain, Make());
     const MemberQuestion members{*resource, question_.key, ClustersToAsk(chain)};
@@ -61,10 +63,13 @@ class Reader {
     NoteSecrets(chain);
     AskOthers(chain, {*resource, question_.key, {}}, secret);
     AskForNeeds(chain, secret);
+    chain.spaces =
+        AskMembers({api::Namespaces(), {"", question_.key.ns}, ClustersWithoutNamespace(chain)},
+                   plane_.config, secret, stop_);
     chain.unread = unread_;
     chain.unreadable = unreadable_;
-    if (chain.object == nullptr) chain.elsewhere = Elsewhere(*resource, question_.key.name);
-    LookElsewhere(chain);
+    if (chain.object == nullptr) LookElsewhere(*resource, chain);
+    LookForMissing(chain);
     return chain;
   }
 
@@ -132,11 +137,11 @@ class Reader {
     }
     std::string lost_target;
     if (object != nullptr) lost_target = ReadForAutoscaler(*object);
+    if (question_.gvk == api::FederatedResourceQuotas().gvk) {
+      List(api::ResourceBindings(), question_.key.ns);
+    }
     if (question_.gvk == api::MultiClusterServices().gvk && object != nullptr) {
-      const absl::Status service = TryGet(api::Services(), question_.key);
-      if (kube::IsGone(service)) {
-        lost_target = absl::StrCat(api::Services().gvk.kind, " ", question_.key.ToString());
-      }
+      lost_target = ReadForMultiClusterService();
     }
     ASSIGN_OR_RETURN(Chain chain, Make());
     chain.unread = unread_;
@@ -145,23 +150,48 @@ class Reader {
     chain.lost_target = std::move(lost_target);
     chain.target_is_unbound = target_is_unbound_;
     const kube::Resource* kind = ServedAs(plane_.discovery, question_.gvk);
-    if (object == nullptr && kind != nullptr) {
-      chain.elsewhere = Elsewhere(*kind, question_.key.name);
-    }
+    if (object == nullptr && kind != nullptr) LookElsewhere(*kind, chain);
     return chain;
   }
 
-  std::vector<std::string> Elsewhere(const kube::Resource& resource, const std::string& name) {
-    return NamespacesWith(plane_.client, resource, name, stop_);
+  // Reads the Works that bring the service's endpoints. Returns its Service if that does not exist;
+  // "" otherwise.
+  std::string ReadForMultiClusterService() {
+    kube::ListOptions options;
+    options.label_selector =
+        absl::StrCat(api::kMultiClusterServiceNameLabel, "=", question_.key.name, ",",
+                     api::kMultiClusterServiceNamespaceLabel, "=", question_.key.ns);
+    List(api::Works(), "", options);
+    const bool is_gone = kube::IsGone(TryGet(api::Services(), question_.key));
+    return is_gone ? absl::StrCat(api::Services().gvk.kind, " ", question_.key.ToString()) : "";
   }
 
-  // Looks for what the template needs and does not exist in other namespaces.
-  void LookElsewhere(Chain& chain) {
+  // Finds out where else there is such an object as the one that is asked about, and whether there
+  // is such a namespace at all.
+  void LookElsewhere(const kube::Resource& resource, Chain& chain) {
+    chain.elsewhere = NamespacesWith(plane_.client, resource, question_.key.name, stop_);
+    if (!resource.namespaced) return;
+    const absl::Status got =
+        plane_.client.Get(api::Namespaces(), {"", question_.key.ns}, stop_).status();
+    chain.lacks_space = kube::IsGone(got);
+  }
+
+  // Looks in other namespaces for what the template needs and does not exist.
+  void LookForMissing(Chain& chain) {
     for (const api::DependentReference& missing : chain.missing) {
       const kube::Resource* resource = ServedAs(plane_.discovery, missing.gvk());
       if (resource == nullptr || chain.missing_elsewhere.size() == kMostMissing) continue;
-      chain.missing_elsewhere[missing.Describe()] = Elsewhere(*resource, missing.name);
+      chain.missing_elsewhere[missing.Describe()] =
+          NamespacesWith(plane_.client, *resource, missing.name, stop_);
     }
+  }
+
+  // Reads what says why members do not have the namespace. Who may not read it does without.
+  void ReadSpace(const Chain& chain) {
+    if (question_.key.ns.empty() || ClustersWithoutNamespace(chain).empty()) return;
+    TryGet(api::Namespaces(), {"", question_.key.ns}).IgnoreError();
+    const api::BindingAddress at = api::BindingOf("Namespace", {"", question_.key.ns});
+    TryGet(at.resource, at.key).IgnoreError();
   }
 
   // Returns the object that is asked about; nullptr when there is none.

@@ -50,6 +50,8 @@ struct Finding {
   std::string check = {};              // The name of the check, set by Diagnose.
   // What is true until the cause that another finding names has been mended; "" for nothing.
   std::string meanwhile = {};
+  // Somebody wants it so, as with a suspension: what fails is the cause before it.
+  bool is_wanted = false;
 };
 using Findings = std::vector<Finding>;
 
@@ -67,8 +69,13 @@ absl::Span<const Check> SchedulingChecks();
 absl::Span<const Check> DependencyChecks();
 absl::Span<const Check> WorkChecks();
 absl::Span<const Check> MemberChecks();
+// What has arrived, and yet is not what one would expect.
+absl::Span<const Check> ArrivalChecks();
 // All of them, in the order of the way.
 std::vector<Check> AllChecks();
+
+// Returns "a, b and 3 more".
+std::string Some(std::vector<std::string> names, size_t shown = 5);
 
 // Returns what to do about a request that the control plane's API server refused with this message.
 std::string AdviceForRefusal(absl::string_view message);

@@ -13,11 +13,12 @@
 #include "api/keys.h"
 #include "api/reasons.h"
 #include "api/work.h"
+#include "interpreter/interpreter.h"
 #include "lens/why/checks.h"
 #include "lens/why/diagnosis.h"
 #include "lens/why/interpretation.h"
 #include "lens/why/matching.h"
-#include "lens/why/own_kinds.h"
+#include "lens/why/refusals.h"
 
 namespace lens::why {
 namespace {
@@ -108,6 +109,16 @@ Findings DependenciesAreMissing(const Chain& chain) {
              "its own"}};
 }
 
+// Returns the binding of what the template needs; nullptr when there is none, or it is another's.
+const kube::Object* BindingOf(const Chain& chain, const api::DependentReference& reference) {
+  const api::BindingAddress at = api::BindingOf(reference.kind, {reference.ns, reference.name});
+  const auto found = chain.bindings.find(at.key);
+  if (found == chain.bindings.end() || found->second->gvk() != at.resource.gvk) return nullptr;
+  const api::ObjectReference resource = api::BindingView(*found->second).Resource();
+  const bool is_its = resource.kind == reference.kind && resource.name == reference.name;
+  return is_its ? found->second.get() : nullptr;
+}
+
 // Where an object that the template needs goes by a policy of its own.
 struct OwnWay {
   std::string policy;    // "" for none.
@@ -115,14 +126,11 @@ struct OwnWay {
 };
 
 OwnWay OwnWayOf(const Chain& chain, const api::DependentReference& reference) {
-  const api::BindingAddress at = api::BindingOf(reference.kind, {reference.ns, reference.name});
-  const auto found = chain.bindings.find(at.key);
-  if (found == chain.bindings.end()) return {};
-  const api::BindingView own(*found->second);
-  if (own.Resource().kind != reference.kind || own.Resource().name != reference.name) return {};
+  const kube::Object* own = BindingOf(chain, reference);
+  if (own == nullptr) return {};
   OwnWay way;
-  ClaimingPolicy(chain, *found->second, &way.policy);
-  way.clusters = ClusterList(own.Clusters());
+  ClaimingPolicy(chain, *own, &way.policy);
+  way.clusters = ClusterList(api::BindingView(*own).Clusters());
   return way;
 }
 
@@ -177,26 +185,67 @@ Findings MemberLacksWhatItNeeds(const Chain& chain) {
   return findings;
 }
 
-// What is to be taken along and does not get there is a part of the template.
-Findings DependencyDoesNotArrive(const Chain& chain) {
+// What a template takes along has Works of its own, of which its own conditions say nothing. The
+// member may even have come up, with another object of that name.
+Findings DependencyIsRefused(const Chain& chain) {
   Findings findings;
-  if (chain.binding == nullptr || !api::BindingView(*chain.binding).PropagateDeps()) return {};
+  if (chain.binding == nullptr || chain.object == nullptr) return findings;
   for (const api::DependentReference& reference : chain.needed) {
-    const kube::ObjectKey key{reference.ns, reference.name};
-    const auto found = chain.bindings.find(api::BindingOf(reference.kind, key).key);
-    if (found == chain.bindings.end()) continue;
-    const api::BindingView own(*found->second);
-    if (own.Resource().kind != reference.kind || own.Resource().name != reference.name) continue;
-    for (const api::AggregatedStatusItem& item : own.AggregatedItems()) {
+    const kube::Object* own = BindingOf(chain, reference);
+    if (own == nullptr) continue;
+    for (const api::AggregatedStatusItem& item : api::BindingView(*own).AggregatedItems()) {
       const bool is_target = IsTarget(chain, item.cluster_name);
-      if (item.applied || !is_target || item.applied_message.empty()) continue;
-      findings.push_back({Step::kMember, Grade::kStuck,
-                          absl::StrCat(reference.Describe(), ", which ", chain.Name(),
-                                       " needs, does not arrive in ", item.cluster_name),
-                          AskAbout(reference.gvk(), key), item.cluster_name});
+      if (!is_target || item.applied || item.applied_message.empty()) continue;
+      findings.push_back({Step::kMember,
+                          IsOptional(chain, reference) ? Grade::kNote : Grade::kStuck,
+                          absl::StrCat(chain.Name(), " needs ", reference.Describe(),
+                                       ", which does not arrive in ", item.cluster_name, ": ",
+                                       CauseOfRefusal(item.cluster_name, item.applied_message)),
+                          chain.asked.AskAbout(reference.gvk(), {reference.ns, reference.name}),
+                          item.cluster_name});
     }
   }
   return findings;
+}
+
+// Returns what a workload's pod template refers to and a customization does not name.
+std::vector<api::DependentReference> Omitted(const Chain& chain) {
+  constexpr interpreter::Operation kOp = interpreter::Operation::kInterpretDependency;
+  const interpreter::RuleName rule = chain.rules->RuleFor(chain.asked.gvk, kOp);
+  if (rule.layer != interpreter::kCustomizationLayer) return {};
+  const auto native = interpreter::NewNativeBackend();
+  if (!native->Has(chain.asked.gvk, kOp)) return {};
+  const auto named = chain.rules->WithoutWebhooks().GetDependencies(*chain.object);
+  const auto all = native->GetDependencies(*chain.object);
+  if (!named.ok() || !all.ok()) return {};
+  const std::vector<api::DependentReference> known = api::DependenciesFromJson(*named);
+  std::vector<api::DependentReference> omitted = api::DependenciesFromJson(*all);
+  omitted.erase(std::remove_if(omitted.begin(), omitted.end(),
+                               [&](const api::DependentReference& reference) {
+                                 return std::find(known.begin(), known.end(), reference) !=
+                                        known.end();
+                               }),
+                omitted.end());
+  return omitted;
+}
+
+Findings CustomizationOmitsDependencies(const Chain& chain) {
+  if (chain.binding == nullptr || chain.object == nullptr) return {};
+  if (!api::BindingView(*chain.binding).PropagateDeps()) return {};
+  std::vector<std::string> names;
+  for (const api::DependentReference& reference : Omitted(chain)) {
+    names.push_back(reference.Describe());
+  }
+  if (names.empty()) return {};
+  const std::string customization =
+      chain.rules->RuleFor(chain.asked.gvk, interpreter::Operation::kInterpretDependency).name;
+  return {{kStep, Grade::kNote,
+           absl::StrCat(chain.Name(), " refers to ", absl::StrJoin(names, ", "),
+                        ", which the customization ", customization,
+                        " does not name among what it needs, so ",
+                        names.size() == 1 ? "it does" : "they do", " not go along"),
+           absl::StrCat("have GetDependencies of ResourceInterpreterCustomization ", customization,
+                        " return it, or select it in a policy")}};
 }
 
 Findings DependenciesCannotBeRead(const Chain& chain) {
@@ -236,11 +285,9 @@ Findings DistributorIsOff(const Chain& chain) {
 bool GoesByItself(const Chain& chain, const api::DependentReference& reference) {
   const api::BindingAddress at = api::BindingOf(reference.kind, {reference.ns, reference.name});
   if (!chain.CouldRead(at.resource.gvk, at.key)) return true;
-  const auto found = chain.bindings.find(at.key);
-  if (found == chain.bindings.end()) return false;
-  const api::BindingView own(*found->second);
-  if (own.Resource().kind != reference.kind || own.Resource().name != reference.name) return false;
-  const std::set<std::string> clusters = own.ExpectedClusters();
+  const kube::Object* own = BindingOf(chain, reference);
+  if (own == nullptr) return false;
+  const std::set<std::string> clusters = api::BindingView(*own).ExpectedClusters();
   const std::vector<api::TargetCluster> targets = chain.Targets();
   return std::all_of(targets.begin(), targets.end(), [&](const api::TargetCluster& target) {
     return clusters.count(target.name) > 0;
@@ -322,7 +369,9 @@ Findings FollowsItsDependents(const Chain& chain) {
 constexpr Check kChecks[] = {
     {"dependencies-unread", "Does the interpreter say what it needs?", DependenciesCannotBeRead},
     {"dependency-missing", "Does everything exist that it needs?", DependenciesAreMissing},
-    {"dependency-not-applied", "Does what it takes along arrive?", DependencyDoesNotArrive},
+    {"dependency-refused", "Do members accept what it needs?", DependencyIsRefused},
+    {"dependencies-omitted", "Does a customization name all that it refers to?",
+     CustomizationOmitsDependencies},
     {"member-lacks", "Do members have what it needs?", MemberLacksWhatItNeeds},
     {"distributor-off", "Does the dependencies distributor run?", DistributorIsOff},
     {"dependency-elsewhere", "Is what it needs in its namespace?", DependencyIsElsewhere},

@@ -1,8 +1,8 @@
 // The checks run in the order of the template's way. The cause is the first finding that stops the
-// template, unless a program does not run that a finding before it waits for: then that is the
-// cause. Who would wait a moment for what cannot come is not told so. If nothing stops the
-// template, the cause is the first thing that is waited for. What stops nothing is the cause only
-// of a template that goes nowhere: it says why.
+// template, what somebody wants so, such as a suspension, after what fails, unless a program does
+// not run that a finding before it waits for: then that is the cause. Who would wait a moment for
+// what cannot come is not told so. If nothing stops the template, the cause is the first thing that
+// is waited for. What stops nothing is the cause only of a template that goes nowhere: it says why.
 #include "lens/why/diagnosis.h"
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -20,12 +22,28 @@
 namespace lens::why {
 namespace {
 
-constexpr size_t kClustersShown = 5;
-
 const Finding* FirstOf(const Findings& findings, Grade grade) {
   const auto found = std::find_if(findings.begin(), findings.end(),
                                   [&](const Finding& finding) { return finding.grade == grade; });
   return found == findings.end() ? nullptr : &*found;
+}
+
+// Returns what stops the template: what fails before what somebody wants so, such as a suspension.
+// That a cluster is not chosen says little as long as the choice has to be made anew.
+const Finding* CauseAmong(const Findings& findings) {
+  const Finding* wanted = nullptr;
+  const Finding* awaited = FirstOf(findings, Grade::kWaiting);
+  for (const Finding& finding : findings) {
+    if (finding.grade != Grade::kStuck) continue;
+    if (finding.is_wanted) {
+      if (wanted == nullptr) wanted = &finding;
+      continue;
+    }
+    const bool is_preliminary = finding.check == "cluster-not-chosen" && awaited != nullptr &&
+                                awaited->step <= Step::kScheduling && awaited->cluster.empty();
+    return is_preliminary ? awaited : &finding;
+  }
+  return wanted != nullptr ? wanted : awaited;
 }
 
 Findings RunChecks(const Chain& chain) {
@@ -141,7 +159,7 @@ std::vector<Check> AllChecks() {
   std::vector<Check> all;
   for (const absl::Span<const Check> step :
        {TemplateChecks(), PolicyChecks(), BindingChecks(), SchedulingChecks(), WorkChecks(),
-        DependencyChecks(), MemberChecks()}) {
+        DependencyChecks(), MemberChecks(), ArrivalChecks()}) {
     all.insert(all.end(), step.begin(), step.end());
   }
   return all;
@@ -179,14 +197,26 @@ absl::string_view GradeName(Grade grade) {
   return "note";
 }
 
+std::string Some(std::vector<std::string> names, size_t shown) {
+  const size_t more = names.size() > shown ? names.size() - shown : 0;
+  names.resize(names.size() - more);
+  return absl::StrCat(absl::StrJoin(names, ", "),
+                      more > 0 ? absl::StrCat(" and ", more, " more") : "");
+}
+
 std::string ClusterList(const std::vector<api::TargetCluster>& clusters) {
   if (clusters.empty()) return "no cluster";
   std::vector<std::string> names;
   for (const api::TargetCluster& cluster : clusters) names.push_back(cluster.name);
-  const size_t more = names.size() > kClustersShown ? names.size() - kClustersShown : 0;
-  names.resize(names.size() - more);
-  return absl::StrCat(absl::StrJoin(names, ", "),
-                      more > 0 ? absl::StrCat(" and ", more, " more") : "");
+  return Some(std::move(names));
+}
+
+std::string AsSentence(std::string text) {
+  const bool is_name = absl::StartsWith(text, "karmada") || absl::StartsWith(text, "kubectl");
+  if (text.empty()) return text;
+  if (!is_name) text[0] = absl::ascii_toupper(static_cast<unsigned char>(text[0]));
+  if (!absl::EndsWith(text, ".")) absl::StrAppend(&text, ".");
+  return text;
 }
 
 Diagnosis Diagnose(const Chain& chain) {
@@ -194,9 +224,7 @@ Diagnosis Diagnose(const Chain& chain) {
   diagnosis.findings = RunChecks(chain);
   AddStoppedProgram(chain, diagnosis.findings);
   DropVainWaits(diagnosis.findings);
-  for (const Grade grade : {Grade::kStuck, Grade::kWaiting}) {
-    if (diagnosis.cause == nullptr) diagnosis.cause = FirstOf(diagnosis.findings, grade);
-  }
+  diagnosis.cause = CauseAmong(diagnosis.findings);
   const bool stopped = diagnosis.cause != nullptr;
   diagnosis.arrived = !stopped && CouldFollow(chain);
   if (diagnosis.arrived && chain.Targets().empty() && !IsAboutOwnObject(chain)) {

@@ -28,6 +28,10 @@ struct Diagnosis {
 // Runs all checks. What concerns only other clusters than the one that was asked about is left out.
 Diagnosis Diagnose(const Chain& chain);
 
+// Returns "No policy selects ..." for "no policy selects ...", with a full stop. Names of programs
+// keep their first letter.
+std::string AsSentence(std::string text);
+
 // "member1, member2 and 3 more"; "no cluster" for none.
 std::string ClusterList(const std::vector<api::TargetCluster>& clusters);
 

@@ -96,7 +96,7 @@ std::string LookAtIt(const Chain& chain, const std::string& cluster) {
 
 std::string AdviceForBadHealth(const Chain& chain, const std::string& cluster,
                                const std::vector<std::string>& why) {
-  const std::string known = why.empty() ? "" : AdviceForPods(why[0]);
+  const std::string known = why.empty() ? "" : AdviceForPods(chain, cluster, why[0]);
   if (!known.empty()) return absl::StrCat(known, "; ", LookAtIt(chain, cluster));
   const bool is_balanced = chain.asked.gvk == api::Services().gvk &&
                            chain.object->spec()["type"].AsString() == "LoadBalancer";

@@ -59,7 +59,8 @@ std::string AdviceForWebhook(const Chain& chain, Operation op, absl::string_view
   }
   return absl::StrCat(
       "see whether the webhook's server runs at ", at, " and what it logs",
-      HasAny(message, {" (the webhook has "}) ? ", or give it more time (timeoutSeconds)" : "");
+      HasAny(message, {" (the webhook has "}) ? ", or give it more time (timeoutSeconds)" : "",
+      "; or correct or delete ", in, ", after which the next rule answers");
 }
 
 std::string AdviceForInterpreter(const Chain& chain, absl::string_view message,

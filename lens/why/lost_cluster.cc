@@ -1,28 +1,11 @@
 #include "lens/why/lost_cluster.h"
 
-#include <vector>
-
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/cluster.h"
 #include "api/toleration.h"
-#include "base/spelling.h"
 
 namespace lens::why {
-
-std::string NearestCluster(const Chain& chain, const std::string& name) {
-  const auto without_digits = [](std::string text) {
-    std::erase_if(text, [](unsigned char c) { return absl::ascii_isdigit(c); });
-    return text;
-  };
-  std::vector<std::string> known;
-  for (const auto& [cluster, object] : chain.clusters) {
-    if (without_digits(cluster) != without_digits(name)) known.push_back(cluster);
-  }
-  const auto nearest = base::NearestName(name, known);
-  return nearest ? known[*nearest] : "";
-}
 
 std::string Since(const json::Value& condition) {
   const absl::string_view time = condition["lastTransitionTime"].AsString();
@@ -48,7 +31,8 @@ std::string WhyItStays(const kube::Object& cluster) {
     }
   }
   return "nothing moves it to another cluster: the cluster has no taint with the effect NoExecute, "
-         "which a ClusterTaintPolicy sets";
+         "which a ClusterTaintPolicy sets; with one, karmada-controller-manager evicts only with "
+         "--feature-gates=Failover=true and --enable-no-execute-taint-eviction=true";
 }
 
 }  // namespace lens::why

@@ -10,10 +10,6 @@
 
 namespace lens::why {
 
-// Returns the cluster whose name is misspelt by `name`, as it seems; "" for none. Names that differ
-// in digits alone are those of two clusters, of which one may have left.
-std::string NearestCluster(const Chain& chain, const std::string& name);
-
 // Returns " since 2026-01-01T11:00:00Z"; "" of a condition that does not record it.
 std::string Since(const json::Value& condition);
 

@@ -12,7 +12,6 @@
 #include "api/keys.h"
 #include "api/programs.h"
 #include "api/reasons.h"
-#include "api/repeated_drift.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "kube/meta/patch_paths.h"
@@ -22,6 +21,7 @@
 #include "lens/why/interpretation.h"
 #include "lens/why/lost_cluster.h"
 #include "lens/why/refusals.h"
+#include "lens/why/seen_now.h"
 
 namespace lens::why {
 namespace {
@@ -134,7 +134,7 @@ Findings MemberRefusesIt(const Chain& chain) {
     if (applied == nullptr || (*applied)["status"].AsString() != "False") return {};
     const std::string message = (*applied)["message"].ToString();
     const std::string shown = ShortMessage(message);
-    const Refusal refusal = ExplainRefusal(chain, place.cluster, place.work, message);
+    const Refusal refusal = ExplainRefusalNow(chain, place.cluster, message);
     if (refusal.says_all && chain.IsNamespace()) return NamespaceWasThere(chain, place);
     Finding finding{
         kStep, Grade::kStuck,
@@ -144,6 +144,15 @@ Findings MemberRefusesIt(const Chain& chain) {
       finding.cause = absl::StrCat(chain.Name(), " does not arrive: ", refusal.cause);
       if (!refusal.says_all) absl::StrAppend(&finding.cause, " (", shown, ")");
       finding.advice = refusal.advice;
+    }
+    if (refusal.is_over) {
+      finding.grade = Grade::kWaiting;
+      finding.waits_for = Program::kControllerManager;
+    }
+    const absl::StatusOr<json::Value> difference = DifferenceIn(chain, place.cluster);
+    if (refusal.says_all && difference.ok() && !difference->empty()) {
+      finding.evidence.push_back(absl::StrCat("what is there differs from the manifest in ",
+                                              kube::PathsOf(*difference, kPathsInEvidence)));
     }
     if (refusal.says_all || shown.size() < message.size()) finding.evidence.push_back(message);
     return finding;
@@ -281,17 +290,6 @@ Findings MemberObjectDiffers(const Chain& chain) {
   });
 }
 
-// How long an event about a fight over fields is worth showing.
-constexpr absl::Duration kDriftIsNews = absl::Minutes(20);
-
-Findings MemberObjectIsFoughtOver(const Chain& chain) {
-  if (chain.binding == nullptr) return {};
-  const kube::ObjectPtr event = LastEvent(chain, *chain.binding, {api::reason::kRepeatedDrift});
-  if (event == nullptr || chain.now - EventTime(*event) > kDriftIsNews) return {};
-  return {{kStep, Grade::kNote, event->root()["message"].ToString(),
-           "find out what changes it; the interpreter's documentation shows how a field is kept"}};
-}
-
 // It has arrived, and it is what its health calls healthy; but nobody runs it again.
 Findings MemberJobHasFailed(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
@@ -366,8 +364,6 @@ constexpr Check kChecks[] = {
     {"member-leaving", "Has every other member lost the object?", MemberObjectIsLeaving},
     {"member-foreign", "Is the member's object Karmada's?", MemberObjectIsForeign},
     {"member-differs", "Is the member's object what the Work says?", MemberObjectDiffers},
-    {"member-fought-over", "Does somebody in a member change it again and again?",
-     MemberObjectIsFoughtOver},
     {"member-failed", "Has the Job in the member failed?", MemberJobHasFailed},
     {"member-unhealthy", "Is the member's object healthy?", MemberObjectIsUnhealthy},
     {"status-not-interpreted", "Is its status understood?", StatusIsNotInterpreted},

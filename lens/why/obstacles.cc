@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "api/binding.h"
 #include "api/cluster.h"
 #include "api/cluster_affinity.h"
@@ -26,17 +28,13 @@ Obstacle TaintOn(const api::ClusterView& cluster, const json::Value& placement) 
     if (taint.effect != api::kNoSchedule && taint.effect != api::kNoExecute) continue;
     if (api::Tolerate(tolerations, taint)) continue;
     if (taint.key == api::kNotReadyTaint || taint.key == api::kUnreachableTaint) {
-      return {ObstacleKind::kNotReady,
-              absl::StrCat("is not ready (taint ", taint.key, ":", taint.effect, ")")};
+      return {ObstacleKind::kNotReady, absl::StrCat("is not ready (taint ", TaintText(taint), ")")};
     }
     if (taint.key == api::kUnschedulableTaint) {
-      return {ObstacleKind::kCordoned,
-              absl::StrCat("is cordoned (taint ", taint.key, ":", taint.effect, ")")};
+      return {ObstacleKind::kCordoned, absl::StrCat("is cordoned (taint ", TaintText(taint), ")")};
     }
-    const std::string value = taint.value.empty() ? "" : absl::StrCat("=", taint.value);
-    return {ObstacleKind::kTaint,
-            absl::StrCat("has the taint ", taint.key, value, ":", taint.effect,
-                         ", which the placement does not tolerate")};
+    return {ObstacleKind::kTaint, absl::StrCat("has the taint ", TaintText(taint),
+                                               ", which the placement does not tolerate")};
   }
   return {};
 }
@@ -64,7 +62,27 @@ Obstacle EvictionFrom(const api::BindingView& binding, absl::string_view cluster
   return {};
 }
 
+// Returns the versions in which the cluster serves the kind: "example.io/v1alpha1".
+std::vector<std::string> VersionsOf(const kube::Object& cluster, const kube::Gvk& gvk) {
+  std::vector<std::string> versions;
+  for (const json::Value& served : cluster.status()["apiEnablements"].items()) {
+    const std::string version = served["groupVersion"].ToString();
+    const auto& kinds = served["resources"].items();
+    const bool has_kind = std::any_of(kinds.begin(), kinds.end(), [&](const json::Value& resource) {
+      return resource["kind"].AsString() == gvk.kind;
+    });
+    if (has_kind && absl::StartsWith(version, absl::StrCat(gvk.group, "/"))) {
+      versions.push_back(version);
+    }
+  }
+  return versions;
+}
+
 }  // namespace
+
+std::string TaintText(const api::Taint& taint) {
+  return absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":", taint.effect);
+}
 
 Obstacle ObstacleIn(const kube::Object& binding, const kube::Object& cluster) {
   const api::BindingView view(binding);
@@ -84,8 +102,12 @@ Obstacle ObstacleIn(const kube::Object& binding, const kube::Object& cluster) {
   if (taint.kind != ObstacleKind::kNone) return taint;
   const api::ObjectReference resource = view.Resource();
   if (!member.HasApi(resource.gvk())) {
-    return {ObstacleKind::kApi,
-            absl::StrCat("does not serve ", resource.api_version, " ", resource.kind)};
+    const std::vector<std::string> others = VersionsOf(cluster, resource.gvk());
+    const std::string lack =
+        absl::StrCat("does not serve ", resource.api_version, " ", resource.kind);
+    if (others.empty()) return {ObstacleKind::kApi, lack};
+    return {ObstacleKind::kApiVersion,
+            absl::StrCat(lack, ", but serves that kind as ", absl::StrJoin(others, ", "))};
   }
   return MissingTopology(member, placement);
 }

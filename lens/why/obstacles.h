@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "api/cluster.h"
 #include "kube/meta/object.h"
 
 namespace lens::why {
@@ -13,6 +14,7 @@ enum class ObstacleKind {
   kNone,
   kAffinity,
   kApi,
+  kApiVersion,  // It serves the kind, in other versions.
   kTaint,
   kCordoned,
   kNotReady,
@@ -20,6 +22,9 @@ enum class ObstacleKind {
   kEviction,
   kDeleting
 };
+
+// Returns "maintenance=yes:NoExecute".
+std::string TaintText(const api::Taint& taint);
 
 struct Obstacle {
   ObstacleKind kind = ObstacleKind::kNone;

@@ -20,6 +20,7 @@
 #include "kube/meta/quantity.h"
 #include "lens/why/lost_cluster.h"
 #include "lens/why/matching.h"
+#include "lens/why/named_clusters.h"
 #include "lens/why/own_objects.h"
 #include "lens/why/preemption.h"
 #include "lens/why/refusals.h"
@@ -28,7 +29,6 @@ namespace lens::why {
 namespace {
 
 constexpr Step kStep = Step::kTemplate;
-constexpr size_t kNamesShown = 5;
 
 bool IsPolicy(const Chain& chain) {
   return chain.object != nullptr && (chain.asked.gvk == api::PropagationPolicies().gvk ||
@@ -39,32 +39,8 @@ bool IsCluster(const Chain& chain) {
   return chain.object != nullptr && chain.asked.gvk == api::Clusters().gvk;
 }
 
-// Returns "a, b and 3 more".
-std::string Some(std::vector<std::string> names) {
-  const size_t more = names.size() > kNamesShown ? names.size() - kNamesShown : 0;
-  names.resize(names.size() - more);
-  return absl::StrCat(absl::StrJoin(names, ", "),
-                      more > 0 ? absl::StrCat(" and ", more, " more") : "");
-}
-
 std::string Count(size_t count, const std::string& what) {
   return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
-}
-
-// The fields in which Karmada's kinds name clusters.
-void AddClusters(const json::Value& json, std::vector<std::string>& names) {
-  for (const json::Value& item : json.items()) AddClusters(item, names);
-  for (const json::Member& m : json.members()) {
-    if (m.name() == "clusterNames") {
-      for (const json::Value& name : m.value.items()) names.push_back(name.ToString());
-    } else if (m.name() == "consumerClusters" || m.name() == "providerClusters") {
-      for (const json::Value& item : m.value.items()) names.push_back(item["name"].ToString());
-    } else if (m.name() == "clusterName") {
-      names.push_back(m.value.ToString());
-    } else if (m.name() != "resourceSelectors" && m.name() != "exclude") {
-      AddClusters(m.value, names);
-    }
-  }
 }
 
 // The bindings that have the policy's claim.
@@ -151,26 +127,15 @@ std::string FirstFailure(const Chain& chain) {
 
 }  // namespace
 
-std::string AskAbout(const kube::Gvk& gvk, const kube::ObjectKey& key) {
-  return absl::StrCat("ask about it: karmada-lens why ", gvk.kind, "/", key.name,
-                      key.ns.empty() ? "" : " -n ", key.ns);
-}
-
 Findings OwnObjectNamesNoCluster(const Chain& chain) {
   if (chain.object == nullptr || !IsAboutOwnObject(chain) || IsCluster(chain)) return {};
   if (chain.clusters.empty() || !chain.CouldRead(api::Clusters().gvk)) return {};
-  std::vector<std::string> named;
-  AddClusters(chain.object->spec(), named);
-  for (const std::string& name : named) {
-    if (name.empty() || chain.clusters.count(name) > 0) continue;
-    const std::string nearest = NearestCluster(chain, name);
-    return {{kStep, Grade::kStuck,
-             absl::StrCat(chain.Name(), " names the cluster ", name, ", which does not exist",
-                          nearest.empty() ? "" : absl::StrCat(" (did you mean ", nearest, "?)")),
-             nearest.empty() ? "write the name of a cluster that there is, or join the cluster"
-                             : absl::StrCat("write ", nearest, " there, or join the cluster")}};
-  }
-  return {};
+  const UnknownCluster unknown = FindUnknownCluster(chain, chain.object->spec());
+  if (unknown.text.empty()) return {};
+  return {{kStep, Grade::kStuck, absl::StrCat(chain.Name(), " names ", unknown.text),
+           unknown.meant.empty()
+               ? "write the name of a cluster that there is, take it out there, or join the cluster"
+               : absl::StrCat("write ", unknown.meant, " there, or join the cluster")}};
 }
 
 Findings PolicySelectsNoKind(const Chain& chain) {
@@ -210,7 +175,7 @@ Findings PolicyGovernsNothing(const Chain& chain) {
     if (selects) {
       absl::StrAppend(&finding.cause, object->Describe(), ", which it selects, ",
                       claim.empty() ? "has not been claimed yet" : "follows ", claim);
-      finding.advice = AskAbout(object->gvk(), object->key());
+      finding.advice = chain.asked.AskAbout(object->gvk(), object->key());
       ExplainByClaim(chain, *object, finding);
       return {finding};
     }
@@ -245,7 +210,7 @@ Findings PolicyDoesNotBringAll(const Chain& chain) {
       {kStep, Grade::kStuck,
        absl::StrCat(chain.Name(), " governs ", Count(governed.size(), "template"), ", of which ",
                     lacks.size(), lacks.size() == 1 ? " has" : " have", " not arrived: ", some),
-       AskAbout(first.gvk(), first.key())}};
+       chain.asked.AskAbout(first.gvk(), first.key())}};
 }
 
 // Returns what to do about a cluster that waits for these bindings, or else for its Works.
@@ -262,7 +227,7 @@ std::string AdviceForLeaving(const Chain& chain, const Objects& bindings) {
   for (const kube::ObjectPtr& work : chain.own_works) {
     const kube::Object object = ObjectIn(*work);
     if (!object.kind().empty() && !IsNamespace(object)) {
-      return AskAbout(object.gvk(), object.key());
+      return chain.asked.AskAbout(object.gvk(), object.key());
     }
   }
   return "wait a moment: a Work has gone when its object has been removed there";
@@ -330,7 +295,8 @@ Findings RebalancingFailed(const Chain& chain) {
     return {{kStep, Grade::kStuck,
              absl::StrCat(chain.Name(), " has not had ", name,
                           " scheduled anew: ", observed["reason"].AsString("no reason given")),
-             gvk.ok() ? absl::StrCat("mend its name in spec.workloads, or ", AskAbout(*gvk, key))
+             gvk.ok() ? absl::StrCat("mend its name in spec.workloads, or ",
+                                     chain.asked.AskAbout(*gvk, key))
                       : "mend its name in spec.workloads"}};
   }
   return {};

@@ -21,9 +21,8 @@ Findings ClusterLacksWorks(const Chain& chain);
 Findings MultiClusterServiceHasNoService(const Chain& chain);
 Findings RebalancingFailed(const Chain& chain);
 Findings QuotaIsExceeded(const Chain& chain);
-
-// Returns the advice that asks about the object: "ask about it: karmada-lens why ...".
-std::string AskAbout(const kube::Gvk& gvk, const kube::ObjectKey& key);
+Findings QuotaRefusesTemplates(const Chain& chain);
+Findings ServiceHasNoEndpoints(const Chain& chain);
 
 // Returns what the object does when nothing is wrong with it: "PropagationPolicy shop/web governs 2
 // templates, and all of them have arrived". REQUIRES: chain.object exists.

@@ -103,6 +103,24 @@ std::string WhyRefused(const Chain& chain) {
                          api::reason::kSyncWorkSucceed);
 }
 
+// Returns what to do about a condition with this message.
+std::string AdviceForCondition(absl::string_view message, bool has_warnings) {
+  for (const absl::string_view group :
+       {"custom.metrics.k8s.io", "external.metrics.k8s.io", "metrics.k8s.io"}) {
+    const bool is_missing = absl::StrContains(message, "could not find the requested resource") ||
+                            absl::StrContains(message, "no custom metrics API");
+    if (!is_missing || !absl::StrContains(message, group)) continue;
+    return absl::StrCat("see whether karmada-metrics-adapter runs, since nothing serves ", group,
+                        " in the control plane: kubectl get apiservices");
+  }
+  if (absl::StrContains(message, "missing request for ")) {
+    return "give each container of what it scales a request for that resource "
+           "(resources.requests), or set a target of the type AverageValue";
+  }
+  return has_warnings ? "mend what the condition and the Warning events say"
+                      : "mend what the condition says";
+}
+
 Findings OwnObjectFails(const Chain& chain) {
   if (chain.object == nullptr || !IsAboutOwnObject(chain)) return {};
   Findings findings;
@@ -117,8 +135,7 @@ Findings OwnObjectFails(const Chain& chain) {
         {Step::kTemplate, Grade::kStuck,
          absl::StrCat(chain.Name(), " reports ", ConditionText(condition, /*with_message=*/true),
                       Since(condition)),
-         OwnWarnings(chain).empty() ? "mend what the condition says"
-                                    : "mend what the condition and the Warning events say"});
+         AdviceForCondition(condition["message"].AsString(), !OwnWarnings(chain).empty())});
   }
   return findings;
 }

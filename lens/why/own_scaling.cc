@@ -68,7 +68,7 @@ Findings AutoscalerTargetIsNowhere(const Chain& chain) {
   const Target target = TargetOf(*chain.object);
   return {{kStep, Grade::kStuck,
            absl::StrCat(chain.Name(), " scales ", target.Describe(), ", which is in no cluster"),
-           AskAbout(target.gvk, target.key)}};
+           chain.asked.AskAbout(target.gvk, target.key)}};
 }
 
 Findings AutoscalersDisagree(const Chain& chain) {

@@ -17,7 +17,7 @@
 #include "api/resources.h"
 #include "kube/meta/quantity.h"
 #include "lens/why/evictions.h"
-#include "lens/why/lost_cluster.h"
+#include "lens/why/named_clusters.h"
 
 namespace lens::why {
 namespace {
@@ -54,12 +54,6 @@ std::string Listed(const std::vector<std::string>& names) {
   return names.empty() ? "none" : absl::StrJoin(names, ", ");
 }
 
-// Returns "change the template, for example: kubectl ...; or name it in a WorkloadRebalancer".
-std::string LookAgain(const Chain& chain) {
-  return absl::StrCat("change the template, for example: ", chain.asked.Kubectl("annotate"),
-                      " retry=1 --overwrite; or name it in a WorkloadRebalancer");
-}
-
 // Explains a refusal by the eviction from the one cluster that comes near.
 void ExplainByEviction(const Chain& chain, const kube::Object& binding,
                        const std::vector<Ruled>& all, Finding& finding) {
@@ -81,20 +75,6 @@ void ExplainByEviction(const Chain& chain, const kube::Object& binding,
   finding.advice = absl::StrCat(others_excluded ? "allow another cluster in the policy"
                                                 : "see what keeps it from the other clusters",
                                 HowToStay(chain, view, from));
-}
-
-// Says which cluster a placement names that does not exist; "" when all that it names do.
-std::string MisspeltCluster(const Chain& chain, const json::Value& affinity, std::string& advice) {
-  for (const json::Value& item : affinity["clusterNames"].items()) {
-    if (chain.clusters.count(item.ToString()) > 0) continue;
-    const std::string nearest = NearestCluster(chain, item.ToString());
-    advice = nearest.empty() ? "join that cluster, or allow another one in the policy"
-                             : absl::StrCat("write ", nearest, " there");
-    return absl::StrCat("the placement names the cluster ", item.ToString(),
-                        ", which does not exist",
-                        nearest.empty() ? "" : absl::StrCat(" (did you mean ", nearest, "?)"));
-  }
-  return "";
 }
 
 // Returns "region=nowhere" for a label selector that consists of such labels; its JSON otherwise.
@@ -123,8 +103,12 @@ std::string FieldsText(const json::Value& selector) {
 // Returns why one affinity matches no cluster, and puts into `advice` what to do; "" when no single
 // part of it is the reason.
 std::string WhyNoMatch(const Chain& chain, const json::Value& affinity, std::string& advice) {
-  const std::string misspelt = MisspeltCluster(chain, affinity, advice);
-  if (!misspelt.empty()) return misspelt;
+  const UnknownCluster unknown = FindUnknownCluster(chain, affinity);
+  if (!unknown.text.empty()) {
+    advice = unknown.meant.empty() ? "join that cluster, or allow another one in the policy"
+                                   : absl::StrCat("write ", unknown.meant, " there");
+    return absl::StrCat("the placement names ", unknown.text);
+  }
   const auto& names = affinity["clusterNames"].items();
   const auto is_excluded = [&](const json::Value& name) {
     const auto& excluded = affinity["exclude"].items();
@@ -175,6 +159,14 @@ Finding NoClusterFits(const Chain& chain, const kube::Object& binding, const std
     if (ruled.obstacle.kind == ObstacleKind::kNone) continue;
     finding.evidence.push_back(absl::StrCat(ruled.cluster, " ", ruled.obstacle.text));
   }
+  std::vector<std::string> kept;
+  for (const api::TargetCluster& target : api::BindingView(binding).Clusters()) {
+    kept.push_back(target.name);
+  }
+  finding.evidence.push_back(
+      kept.empty()
+          ? absl::StrCat(chain.Name(), " is meant for no cluster now; those that had it lose it")
+          : absl::StrCat("until then it stays in ", absl::StrJoin(kept, ", ")));
   const std::vector<std::string> fitting = Fitting(all);
   if (all.empty()) {
     finding.cause = absl::StrCat("no cluster fits ", chain.Name(), ": no cluster has joined");
@@ -230,10 +222,21 @@ std::string TooFewGroups(const Chain& chain, const kube::Object& binding, Findin
         groups.empty()
             ? "allow more clusters, or see below what keeps each of them out"
             : absl::StrCat("write minGroups: ", groups.size(), " there, or allow more clusters");
-    return absl::StrCat("the placement of ", chain.Name(), " wants at least ", wanted, " ", field,
-                        "s (spreadConstraints), and ", groups.size(),
-                        groups.size() == 1 ? " fits" : " fit",
-                        groups.empty() ? "" : absl::StrCat(": ", absl::StrJoin(groups, ", ")));
+    // What keeps a cluster out that the affinity means may have been forgotten there.
+    const auto kept_out = std::find_if(all.begin(), all.end(), [](const Ruled& ruled) {
+      return ruled.obstacle.kind > ObstacleKind::kAffinity;
+    });
+    if (kept_out != all.end()) {
+      const std::string mend = AdviceFor(chain, kept_out->obstacle.kind);
+      if (!mend.empty()) finding.advice = absl::StrCat(mend, "; otherwise ", finding.advice);
+    }
+    return absl::StrCat(
+        "the placement of ", chain.Name(), " wants at least ", wanted, " ", field,
+        "s (spreadConstraints), and ", groups.size(), groups.size() == 1 ? " fits" : " fit",
+        groups.empty() ? "" : absl::StrCat(": ", absl::StrJoin(groups, ", ")),
+        kept_out == all.end()
+            ? ""
+            : absl::StrCat(" (", kept_out->cluster, " ", kept_out->obstacle.text, ")"));
   }
   return "";
 }
@@ -309,9 +312,12 @@ Finding ExplainSchedulerRefusal(const Chain& chain, const kube::Object& binding,
   Finding finding{kStep, Grade::kStuck};
   finding.evidence.push_back(absl::StrCat("karmada-scheduler: ", message));
   if (reason == "QuotaExceeded") {
+    const std::string quota = QuotaIn(message);
     finding.cause = absl::StrCat("a FederatedResourceQuota of the namespace ", chain.asked.key.ns,
                                  " leaves no room for ", chain.Name(), ": ", message);
-    finding.advice = "raise the quota, or ask for less";
+    finding.advice = absl::StrCat(
+        "raise ", quota.empty() ? "the quota" : absl::StrCat("spec.overall of ", quota),
+        ", or ask for less");
     return finding;
   }
   if (absl::StrContains(message, "MinGroups") && chain.CouldRead(api::Clusters().gvk)) {
@@ -331,6 +337,11 @@ Finding ExplainSchedulerRefusal(const Chain& chain, const kube::Object& binding,
   return finding;
 }
 
+std::string LookAgain(const Chain& chain) {
+  return absl::StrCat("change the template, for example: ", chain.asked.Kubectl("annotate"),
+                      " retry=1 --overwrite; or name it in a WorkloadRebalancer");
+}
+
 std::string AdviceFor(const Chain& chain, ObstacleKind kind) {
   switch (kind) {
     case ObstacleKind::kAffinity:
@@ -338,8 +349,14 @@ std::string AdviceFor(const Chain& chain, ObstacleKind kind) {
     case ObstacleKind::kApi:
       return absl::StrCat(
           "propagate the CustomResourceDefinition with a ClusterPropagationPolicy, or install it "
-          "in "
-          "the cluster; the scheduler does not see that it is there, so ",
+          "in the cluster; the scheduler does not see that it is there, so ",
+          LookAgain(chain));
+    case ObstacleKind::kApiVersion:
+      return absl::StrCat(
+          "add that version to the CustomResourceDefinition in the cluster, beside those that it "
+          "serves (to replace the definition by another one would take them away, and the objects "
+          "stored in them would be lost to everybody who reads them); the scheduler does not see "
+          "that it is there, so ",
           LookAgain(chain));
     case ObstacleKind::kTaint:
       return "remove the taint, or tolerate it (clusterTolerations)";
@@ -354,6 +371,15 @@ std::string AdviceFor(const Chain& chain, ObstacleKind kind) {
     default:
       return "";
   }
+}
+
+std::string QuotaIn(absl::string_view message) {
+  constexpr absl::string_view kBegin = "FederatedResourceQuota(";
+  const size_t at = message.find(kBegin);
+  const size_t end = at == absl::string_view::npos ? at : message.find(')', at);
+  if (end == absl::string_view::npos) return "";
+  const size_t begin = at + kBegin.size();
+  return absl::StrCat("FederatedResourceQuota ", message.substr(begin, end - begin));
 }
 
 }  // namespace lens::why

@@ -19,6 +19,14 @@ Finding ExplainSchedulerRefusal(const Chain& chain, const kube::Object& binding,
 // Returns what to do about an obstacle; "" for one that nobody can remove.
 std::string AdviceFor(const Chain& chain, ObstacleKind kind);
 
+// Returns how karmada-scheduler is made to look again: "change the template, for example: kubectl
+// ...; or name it in a WorkloadRebalancer".
+std::string LookAgain(const Chain& chain);
+
+// Returns "FederatedResourceQuota shop/team" for the quota that the message of a refusal names; ""
+// when it names none.
+std::string QuotaIn(absl::string_view message);
+
 }  // namespace lens::why
 
 #endif  // LENS_WHY_PLACEMENT_H_

@@ -25,6 +25,11 @@ const char* LeaseOf(Program program) {
 }  // namespace
 
 std::string AdviceForRefusal(absl::string_view message) {
+  if (absl::StrContains(message, "whose binding has the same name")) {
+    return "rename one of the two, and have its policy select it under the new name; or have "
+           "policies select only one, and delete the binding of the other, by which it is lost in "
+           "the members";
+  }
   if (absl::StrContains(message, "failed calling webhook")) {
     return "see whether karmada-webhook runs and can be reached; it is tried again by itself";
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -24,10 +25,12 @@ namespace lens::why {
 namespace {
 
 struct Row {
-  const char* words;  // In the message of the condition.
-  const char* cause;  // $C is the cluster.
-  const char* advice = "";
-  std::string (*advise)(const Chain& chain, const kube::Object& work) = nullptr;  // Or this.
+  const char* words;        // In the message of the condition.
+  const char* cause;        // $C is the cluster.
+  const char* advice = "";  // Likewise; $NS is the template's namespace.
+  // Or this, of the Work that is refused with this message.
+  std::string (*advise)(const Chain& chain, const kube::Object& work,
+                        absl::string_view message) = nullptr;
   bool says_all = false;  // The message adds nothing to the cause.
 };
 
@@ -40,19 +43,42 @@ std::string WhereItIsMade(const Chain& chain, const kube::Object& work) {
       overrides.size() == 1 ? ", which changes it there" : ", which change it there");
 }
 
-std::string AdviceForInvalid(const Chain& chain, const kube::Object& work) {
+std::string AdviceForInvalid(const Chain& chain, const kube::Object& work,
+                             absl::string_view /*message*/) {
   const bool is_overridden = !OverridesOf(work, chain.asked.key.ns).empty();
   return absl::StrCat("change ", WhereItIsMade(chain, work),
                       is_overridden ? "" : ", or add an override for this cluster");
 }
 
-std::string AdviceForImmutable(const Chain& chain, const kube::Object& work) {
-  const std::string undo = absl::StrCat("undo the change in ", WhereItIsMade(chain, work),
-                                        "; or delete the object in the member, so that it is made "
-                                        "again: ");
+std::string AdviceForImmutable(const Chain& chain, const kube::Object& work,
+                               absl::string_view /*message*/) {
+  const std::vector<std::string> overrides = OverridesOf(work, chain.asked.key.ns);
+  const std::string undo = absl::StrCat(
+      "undo the change in the template",
+      overrides.empty()
+          ? ""
+          : absl::StrCat(
+                ", or keep it out of the resourceSelectors of ", absl::StrJoin(overrides, ", "),
+                overrides.size() == 1 ? ", which changes it there" : ", which change it there"),
+      "; or delete the object in $C, so that it is made again: ");
   const bool is_job = chain.asked.gvk.kind == "Job" && chain.asked.gvk.group == "batch";
   return absl::StrCat(
       undo, is_job ? "then the Job runs again there, also if it has finished" : kWhatIsLost);
+}
+
+std::string AdviceForQuota(const Chain& chain, const kube::Object& /*work*/,
+                           absl::string_view message) {
+  constexpr absl::string_view kBefore = "exceeded quota: ";
+  const size_t at = message.find(kBefore);
+  if (at == absl::string_view::npos) return "raise the quota in $C, or ask for less";
+  const absl::string_view name = message.substr(at + kBefore.size());
+  return absl::StrCat("raise ResourceQuota ", chain.asked.key.ns, "/",
+                      name.substr(0, name.find(',')), " in $C, or ask for less");
+}
+
+std::string AdviceToTakeOver(const Chain& chain, const kube::Object& work,
+                             absl::string_view /*message*/) {
+  return AdviceForForeign(chain, work);
 }
 
 // The first row that fits counts. Messages are those of API servers and of this program.
@@ -61,28 +87,27 @@ constexpr Row kRows[] = {
      "the interpreter's webhook fails, which is asked about it for $C"},
     {"by the customization interpreter", "a customization of the interpreter fails for $C"},
     {"failed calling webhook", "an admission webhook of $C does not answer",
-     "see whether the webhook's server runs in the member"},
+     "see whether the webhook's server runs in $C"},
     {"could not find the requested resource",
      "$C does not serve the kind: its CustomResourceDefinition is missing",
-     "install the CustomResourceDefinition in the member; the Work is tried again by itself"},
+     "install the CustomResourceDefinition in $C; the Work is tried again by itself"},
     {"no matches for kind", "$C does not serve the kind: its CustomResourceDefinition is missing",
-     "install the CustomResourceDefinition in the member; the Work is tried again by itself"},
-    {"Karmada will not manage this resource",
-     "$C already has such an object that Karmada does not manage", "", AdviceForForeign, true},
+     "install the CustomResourceDefinition in $C; the Work is tried again by itself"},
+    {kIsForeign, "$C already has such an object that Karmada does not manage", "", AdviceToTakeOver,
+     true},
     {"denied the request", "an admission webhook of $C refuses it",
-     "change the template, add an override for this cluster, or change the member's webhook"},
+     "change the template, add an override for this cluster, or change the webhook in $C"},
     {"violates PodSecurity", "the pod security admission of $C refuses it",
-     "change the template, or the labels of the namespace in the member"},
+     "change the template, or the labels of the namespace $NS in $C"},
     {"ValidatingAdmissionPolicy", "an admission policy of $C refuses it",
      "change the template, or add an override for this cluster"},
-    {"exceeded quota", "a ResourceQuota of $C refuses it",
-     "raise the quota in the member, or ask for less"},
-    {"is being terminated", "its namespace is being deleted in $C",
-     "see which finalizers hold up the namespace in the member"},
-    {"namespaces \"", "its namespace does not exist in $C",
-     "propagate the namespace, or create it in the member"},
+    {"exceeded quota", "a ResourceQuota of $C refuses it", "", AdviceForQuota},
+    {kNamespaceEnds, "its namespace is being deleted in $C",
+     "see which finalizers hold up the namespace $NS in $C"},
+    {kNoNamespace, "its namespace does not exist in $C",
+     "propagate the namespace $NS, or create it in $C"},
     {"is forbidden", "Karmada's account in $C may not write it",
-     "give the account of the Cluster's Secret the right in the member"},
+     "give the account of the Cluster's Secret the right in $C"},
     {"Unauthorized", "$C refuses Karmada's credentials", "join the cluster again"},
     {"is immutable", "it changes a field that cannot be changed in $C", "", AdviceForImmutable},
     {"updates to statefulset spec", "it changes a field that cannot be changed in $C", "",
@@ -90,15 +115,30 @@ constexpr Row kRows[] = {
     {"is invalid", "$C refuses it as invalid", "", AdviceForInvalid},
     {"Too long", "$C refuses it as invalid", "shorten what the message names"},
     {"database space exceeded", "the database of $C is full",
-     "make room in the etcd of the member (compact, defragment, then disarm its alarm); it is "
+     "make room in the etcd of $C (compact, defragment, then disarm its alarm); it is "
      "tried again by itself"},
-    {"connection refused", "$C cannot be reached", "see whether the member's API server answers"},
-    {"timed out", "$C does not answer in time", "see whether the member's API server answers"},
+    {"connection refused", "$C cannot be reached", "see whether the API server of $C answers"},
+    {"timed out", "$C does not answer in time", "see whether the API server of $C answers"},
 };
 
-std::string WithCluster(absl::string_view text, const std::string& cluster) {
-  const size_t at = text.find("$C");
-  return absl::StrCat(text.substr(0, at), cluster, text.substr(at + 2));
+const Row* RowFor(absl::string_view message) {
+  const auto* found = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& row) {
+    return absl::StrContains(message, row.words);
+  });
+  return found == std::end(kRows) ? nullptr : found;
+}
+
+// Returns the advice of the row with the names in it.
+std::string AdviceOf(const Row& row, const Chain& chain, const std::string& cluster,
+                     absl::string_view message) {
+  const auto work = chain.works.find(cluster);
+  const kube::Object none;
+  std::string advice = row.advice;
+  if (row.advise != nullptr) {
+    advice = row.advise(chain, work == chain.works.end() ? none : *work->second, message);
+  }
+  if (advice.empty()) advice = AdviceForInterpreter(chain, message);
+  return absl::StrReplaceAll(advice, {{"$C", cluster}, {"$NS", chain.asked.key.ns}});
 }
 
 // Returns "Deployment shop/web" for what has no policy of its own and follows that; "" otherwise.
@@ -162,24 +202,28 @@ std::string ShortMessage(absl::string_view message) {
   return absl::StrCat(text, message);
 }
 
-Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, const kube::Object& work,
-                       absl::string_view message) {
-  for (const Row& row : kRows) {
-    if (!absl::StrContains(message, row.words)) continue;
-    std::string advice = row.advise != nullptr ? row.advise(chain, work) : row.advice;
-    if (advice.empty()) advice = AdviceForInterpreter(chain, message);
-    return {WithCluster(row.cause, cluster), std::move(advice), row.says_all};
-  }
-  return {};
+Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, absl::string_view message) {
+  const Row* row = RowFor(message);
+  if (row == nullptr) return {};
+  return {absl::StrReplaceAll(row->cause, {{"$C", cluster}}),
+          AdviceOf(*row, chain, cluster, message), row->says_all};
 }
 
-std::string AdviceForPods(absl::string_view message) {
+std::string CauseOfRefusal(const std::string& cluster, absl::string_view message) {
+  const Row* row = RowFor(message);
+  if (row == nullptr) return ShortMessage(message);
+  const std::string cause = absl::StrReplaceAll(row->cause, {{"$C", cluster}});
+  return row->says_all ? cause : absl::StrCat(cause, " (", ShortMessage(message), ")");
+}
+
+std::string AdviceForPods(const Chain& chain, const std::string& cluster,
+                          absl::string_view message) {
   for (const absl::string_view words :
        {"exceeded quota", "violates PodSecurity", "failed calling webhook", "denied the request"}) {
     if (!absl::StrContains(message, words)) continue;
     const Row* row = std::find_if(std::begin(kRows), std::end(kRows),
                                   [&](const Row& each) { return words == each.words; });
-    return row->advice;
+    return AdviceOf(*row, chain, cluster, message);
   }
   return "";
 }
@@ -195,9 +239,15 @@ std::string AdviceForForeign(const Chain& chain, const kube::Object& work) {
   }
   if (api::WorkView(work).PreservesResourcesOnDeletion()) {
     // Then it is not deleted.
-    text = absl::StrCat(text.substr(0, text.find(';')),
-                        "; it stays there when the template is deleted, as "
+    text = absl::StrCat(text.substr(0, text.find(", and from then on")),
+                        ", and it stays there when the template is deleted, as "
                         "preserveResourcesOnDeletion says");
+  }
+  if (chain.asked.gvk.kind == "CustomResourceDefinition") {
+    return absl::StrCat(text,
+                        ". Versions that only the definition there has are served no longer then, "
+                        "and objects stored in them are lost to everybody who reads them: add the "
+                        "version that is missing to the definition there instead");
   }
   return absl::StrCat(text,
                       ". Deleting it there instead loses what belongs to it, such as its "

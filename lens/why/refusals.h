@@ -10,15 +10,25 @@
 
 namespace lens::why {
 
+// What messages contain by which it is known what they are about: a namespace that is being
+// deleted, one that does not exist, and an object that Karmada does not manage.
+inline constexpr char kNamespaceEnds[] = "is being terminated";
+inline constexpr char kNoNamespace[] = "namespaces \"";
+inline constexpr char kIsForeign[] = "Karmada will not manage this resource";
+
 struct Refusal {
   std::string cause;      // A clause that names the cluster; "" when the message is not known.
   std::string advice;     // A sentence without its full stop.
   bool says_all = false;  // The message adds nothing to the cause.
+  bool is_over = false;   // The member shows that what the message says is so no longer.
 };
 
 // Explains the message with which the Work's manifest was refused in the cluster.
-Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, const kube::Object& work,
-                       absl::string_view message);
+Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, absl::string_view message);
+
+// Returns what keeps the member from taking it, in a few words: "member1 already has such an object
+// that Karmada does not manage"; the short message when it is not known.
+std::string CauseOfRefusal(const std::string& cluster, absl::string_view message);
 
 // Returns the message without what says nothing to a reader: that one of one manifests failed, and
 // long values, such as the pod template whose change is refused.
@@ -28,9 +38,10 @@ std::string ShortMessage(absl::string_view message);
 // what is lost when the object is deleted instead. `work` is its Work.
 std::string AdviceForForeign(const Chain& chain, const kube::Object& work);
 
-// Returns what to do about Pods that the member refuses to a workload with this message; "" for
+// Returns what to do about Pods that the cluster refuses to a workload with this message; "" for
 // other messages.
-std::string AdviceForPods(absl::string_view message);
+std::string AdviceForPods(const Chain& chain, const std::string& cluster,
+                          absl::string_view message);
 
 }  // namespace lens::why
 

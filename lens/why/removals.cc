@@ -65,7 +65,7 @@ Removal WhyNotRemoved(const Chain& chain, const std::string& cluster) {
   const bool failed = applied != nullptr && (*applied)["status"].AsString() == "False";
   if (!failed) return unknown;
   const std::string message = (*applied)["message"].ToString();
-  const std::string known = ExplainRefusal(chain, cluster, *work->second, message).advice;
+  const std::string known = ExplainRefusal(chain, cluster, message).advice;
   return {absl::StrCat(": ", message),
           known.empty() ? kMend : absl::StrCat(known, "; it is tried again by itself")};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/binding.h"
@@ -312,7 +313,14 @@ class Way {
                            chain_.missing.end();
       const bool known = chain_.CouldRead(reference.gvk(), {reference.ns, reference.name});
       const char* state = !missing ? "" : known ? "  (does not exist)" : "  (could not be read)";
-      node.children.push_back({Mark::kNone, absl::StrCat(reference.Describe(), state)});
+      const bool is_refused = std::any_of(
+          diagnosis_.findings.begin(), diagnosis_.findings.end(), [&](const Finding& finding) {
+            return finding.check == "dependency-refused" &&
+                   absl::StrContains(finding.cause, absl::StrCat(reference.Describe(), ","));
+          });
+      if (is_refused) node.mark = Mark::kStuck;
+      node.children.push_back({Mark::kNone, absl::StrCat(reference.Describe(), state,
+                                                         is_refused ? "  (is refused)" : "")});
     }
     return node;
   }
@@ -366,9 +374,9 @@ json::Value ReportAsJson(const Chain& chain, const Diagnosis& diagnosis) {
   json::Value findings = json::Value::Array();
   for (const Finding& finding : diagnosis.findings) findings.Append(ToJson(finding));
   return json::Value::Object(
-      {{"headline", diagnosis.headline},
+      {{"headline", AsSentence(diagnosis.headline)},
        {"arrived", diagnosis.arrived},
-       {"advice", diagnosis.advice},
+       {"advice", AsSentence(diagnosis.advice)},
        {"cause", diagnosis.cause == nullptr ? json::Value() : ToJson(*diagnosis.cause)},
        {"findings", std::move(findings)},
        {"way", ToJson(WayOf(chain, diagnosis))},

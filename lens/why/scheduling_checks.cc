@@ -9,12 +9,14 @@
 #include "absl/strings/str_join.h"
 #include "api/binding.h"
 #include "api/cluster.h"
+#include "api/cluster_affinity.h"
 #include "api/keys.h"
 #include "api/programs.h"
 #include "api/resources.h"
 #include "api/toleration.h"
 #include "lens/why/checks.h"
 #include "lens/why/evictions.h"
+#include "lens/why/named_clusters.h"
 #include "lens/why/obstacles.h"
 #include "lens/why/placement.h"
 
@@ -139,7 +141,7 @@ Findings NotScheduledYet(const Chain& chain) {
   const api::BindingView view(*binding);
   if (view.IsSchedulingSuspended() || !view.RequiredBy().empty()) return {};
   if (view.SchedulerObservedGeneration() == binding->generation()) return {};
-  if (Refusal(*binding) != nullptr) return {};
+  if (Refusal(*binding) != nullptr || !SchedulerIsUnknown(chain).empty()) return {};
   return {{kStep,
            Grade::kWaiting,
            IsPlaced(*binding)
@@ -189,6 +191,38 @@ Findings ClusterIsEvicted(const Chain& chain) {
   return findings;
 }
 
+// Returns the taints of the cluster that evict. Those that say that it is not ready are left to the
+// check of that.
+std::vector<api::Taint> EvictingTaints(const kube::Object& cluster) {
+  std::vector<api::Taint> taints = api::NoExecuteTaints(api::ClusterView(cluster));
+  std::erase_if(taints, [](const api::Taint& taint) {
+    return taint.key == api::kNotReadyTaint || taint.key == api::kUnreachableTaint;
+  });
+  return taints;
+}
+
+// Says of the taint what it will do to the template, or has not done.
+Finding StaysWithTaint(const Chain& chain, const std::string& cluster, const api::Taint& taint,
+                       absl::Duration left) {
+  constexpr char kNeeds[] =
+      "--feature-gates=Failover=true and --enable-no-execute-taint-eviction=true";
+  Finding finding{kStep, Grade::kNote,
+                  absl::StrCat("the cluster ", cluster, " has the taint ", TaintText(taint),
+                               ", which the placement "),
+                  "take the taint off the cluster, or tolerate it (clusterTolerations)", cluster};
+  if (left > absl::ZeroDuration()) {
+    absl::StrAppend(&finding.cause, "tolerates until ", kube::FormatTime(chain.now + left), ": ",
+                    chain.Name(), " is evicted then, if karmada-controller-manager runs with ",
+                    kNeeds);
+  } else {
+    absl::StrAppend(&finding.cause, "does not tolerate: ", chain.Name(),
+                    " stays there, unless karmada-controller-manager runs with ", kNeeds);
+    absl::StrAppend(&finding.advice,
+                    "; if the template shall leave, start karmada-controller-manager with both");
+  }
+  return finding;
+}
+
 // A taint that evicts, and by which nothing has been evicted: at its time, or never.
 Findings TaintWithoutEviction(const Chain& chain) {
   if (chain.binding == nullptr || chain.object == nullptr) return {};
@@ -198,23 +232,14 @@ Findings TaintWithoutEviction(const Chain& chain) {
   for (const api::TargetCluster& target : binding.Clusters()) {
     const auto cluster = chain.clusters.find(target.name);
     if (cluster == chain.clusters.end()) continue;
-    const auto taints = api::NoExecuteTaints(api::ClusterView(*cluster->second));
+    const std::vector<api::Taint> taints = EvictingTaints(*cluster->second);
     const absl::Duration left = api::RemainingToleration(taints, tolerations, chain.now);
     if (taints.empty() || left == absl::InfiniteDuration()) continue;
-    const std::string needs =
-        "--feature-gates=Failover=true and --enable-no-execute-taint-eviction=true";
-    const std::string of_taint =
-        absl::StrCat("the cluster ", target.name, " has the taint ", taints[0].key, ":",
-                     taints[0].effect, ", which the placement ");
+    const auto evicts = std::find_if(taints.begin(), taints.end(), [&](const api::Taint& taint) {
+      return !api::Tolerate(tolerations, taint);
+    });
     findings.push_back(
-        {kStep, Grade::kNote,
-         left > absl::ZeroDuration()
-             ? absl::StrCat(of_taint, "tolerates until ", kube::FormatTime(chain.now + left), ": ",
-                            chain.Name(), " is evicted then, if karmada-controller-manager runs ",
-                            "with ", needs)
-             : absl::StrCat(of_taint, "does not tolerate: ", chain.Name(),
-                            " stays there, unless karmada-controller-manager runs with ", needs),
-         "take the taint off the cluster, or tolerate it (clusterTolerations)", target.name});
+        StaysWithTaint(chain, target.name, evicts == taints.end() ? taints[0] : *evicts, left));
   }
   return findings;
 }
@@ -229,6 +254,21 @@ Findings FollowersDoNotGoThere(const Chain& chain) {
            "look at the bindings that need it: it follows them", chain.asked.cluster}};
 }
 
+const json::Value& StaticWeights(const kube::Object& binding) {
+  return api::BindingView(binding)
+      .Placement()["replicaScheduling"]["weightPreference"]["staticWeightList"];
+}
+
+// Returns whether the placement's static weights, if it has any, give the cluster something.
+bool HasWeight(const kube::Object& binding, const kube::Object& cluster) {
+  const json::Value& weights = StaticWeights(binding);
+  const auto& items = weights.items();
+  return weights.empty() || std::any_of(items.begin(), items.end(), [&](const json::Value& item) {
+           return api::ClusterAffinity::FromJson(item["targetCluster"])
+               .Matches(api::ClusterView(cluster));
+         });
+}
+
 Findings ClusterIsNotChosen(const Chain& chain) {
   const std::string& asked = chain.asked.cluster;
   const kube::Object* binding = ToSchedule(chain);
@@ -238,12 +278,26 @@ Findings ClusterIsNotChosen(const Chain& chain) {
   if (!IsPlaced(*binding)) return {};
   Finding finding{kStep, Grade::kStuck, "", "", asked};
   const Obstacle obstacle = ObstacleIn(*binding, *cluster->second);
-  finding.cause = absl::StrCat(
-      "the cluster ", asked, " is not chosen for ", chain.Name(), ": it ",
-      obstacle.kind == ObstacleKind::kNone
-          ? "fits, but the placement needs no further cluster (spread constraints, replicas)"
-          : obstacle.text);
-  finding.advice = AdviceFor(chain, obstacle.kind);
+  finding.cause = absl::StrCat("the cluster ", asked, " is not chosen for ", chain.Name(), ": it ");
+  if (obstacle.kind != ObstacleKind::kNone) {
+    finding.cause += obstacle.text;
+    finding.advice = AdviceFor(chain, obstacle.kind);
+  } else if (!HasWeight(*binding, *cluster->second)) {
+    const UnknownCluster unknown = FindUnknownCluster(chain, StaticWeights(*binding));
+    absl::StrAppend(&finding.cause,
+                    "fits, but the staticWeightList of the placement does not name it",
+                    unknown.text.empty() ? "" : absl::StrCat("; it names ", unknown.text));
+    finding.advice = unknown.meant.empty()
+                         ? absl::StrCat("add ", asked, " to the staticWeightList of the policy")
+                         : absl::StrCat("write ", unknown.meant, " there");
+  } else {
+    finding.cause +=
+        "fits, but the placement needs no further cluster (spread constraints, replicas)";
+    const bool spreads = !api::BindingView(*binding).Placement()["spreadConstraints"].empty();
+    finding.advice =
+        spreads ? "raise maxGroups of the spread constraints, or name the cluster in the affinity"
+                : "give it more replicas";
+  }
   return {finding};
 }
 

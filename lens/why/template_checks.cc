@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/keys.h"
+#include "api/multi_cluster_service.h"
 #include "api/names.h"
 #include "api/namespace_sync.h"
 #include "api/resources.h"
@@ -41,15 +42,6 @@ std::vector<std::string> ClustersThatHoldIt(const Chain& chain) {
     if (answer.object != nullptr) names.push_back(cluster);
   }
   return names;
-}
-
-// Returns "a, b, c and 4 more".
-std::string Some(std::vector<std::string> names) {
-  constexpr size_t kShown = 3;
-  const size_t more = names.size() > kShown ? names.size() - kShown : 0;
-  names.resize(names.size() - more);
-  return absl::StrCat(absl::StrJoin(names, ", "),
-                      more > 0 ? absl::StrCat(" and ", more, " more") : "");
 }
 
 // Returns "member1 still has it: it is being deleted there and waits for its finalizers a"; "" when
@@ -116,16 +108,28 @@ Findings TemplateIsGone(const Chain& chain) {
                           " keeps the object on its own (deleted with "
                           "preserveResourcesOnDeletion, or never Karmada's)"),
              absl::StrCat("create the template again, with conflictResolution: Overwrite in its "
-                          "policy, so that it takes the object over; or delete the object in ",
+                          "policy, so that it takes the object over, whose content there is then "
+                          "replaced and lost; or delete the object in ",
                           holders[0], " itself, by which ", kWhatIsLost)}};
   }
   Finding finding{kStep, Grade::kStuck,
                   absl::StrCat("there is no ", chain.Name(), " in the control plane"),
                   "create it there (not in a member)"};
+  if (chain.asked.gvk == api::Clusters().gvk) {
+    finding.advice = "join it (karmadactl join)";
+    return {finding};
+  }
   const std::vector<std::string>& others = chain.elsewhere;
+  if (chain.asked.gvk.kind == "Pod" || chain.asked.gvk.kind == "ReplicaSet") {
+    finding.advice = absl::StrCat("ask about the workload that makes it: a ", chain.asked.gvk.kind,
+                                  " of a workload is only in members, where kubectl shows it");
+  }
+  if (chain.lacks_space) {
+    absl::StrAppend(&finding.cause, "; there is no namespace ", chain.asked.key.ns, " either");
+  }
   if (!others.empty()) {
     absl::StrAppend(&finding.cause, "; ", others.size() == 1 ? "the namespace " : "the namespaces ",
-                    Some(others), others.size() == 1 ? " has one" : " have one");
+                    Some(others, 3), others.size() == 1 ? " has one" : " have one");
     absl::StrAppend(&finding.advice, ", or ask again with -n ", others[0]);
   } else if (!chain.asked.key.ns.empty()) {
     absl::StrAppend(&finding.advice, ", or look for it in another namespace (-n)");
@@ -216,6 +220,12 @@ Findings TemplateIsBeingDeleted(const Chain& chain) {
                               : "see why the controllers of these finalizers do not finish"}};
 }
 
+std::string LookAtOwner(const Chain& chain, absl::string_view owner) {
+  const kube::ObjectKey service = api::ClaimingService(*chain.object);
+  if (service.name.empty()) return absl::StrCat("look at the ", owner, " that refers to it");
+  return chain.asked.AskAbout(api::MultiClusterServices().gvk, service);
+}
+
 Findings TemplateHasAnotherOwner(const Chain& chain) {
   if (chain.object == nullptr) return {};
   const absl::string_view owner = chain.object->Label(api::kClaimedByLabel);
@@ -223,7 +233,7 @@ Findings TemplateHasAnotherOwner(const Chain& chain) {
   return {{kStep, chain.binding == nullptr ? Grade::kStuck : Grade::kNote,
            absl::StrCat(chain.Name(), " belongs to ", owner, " (label ", api::kClaimedByLabel,
                         "), which propagates it itself; policies do not count for it"),
-           absl::StrCat("look at the ", owner, " that refers to it")}};
+           LookAtOwner(chain, owner)}};
 }
 
 Findings TemplateIsProtected(const Chain& chain) {
@@ -257,6 +267,8 @@ constexpr Check kChecks[] = {
     {"own-object-cluster", "Does it name a cluster that does not exist?", OwnObjectNamesNoCluster},
     {"policy-kind", "Does the control plane serve what a policy selects?", PolicySelectsNoKind},
     {"policy-governs-nothing", "Does the policy govern a template?", PolicyGovernsNothing},
+    {"quota-refuses", "Does a quota refuse a template?", QuotaRefusesTemplates},
+    {"service-without-endpoints", "Does a provider have endpoints?", ServiceHasNoEndpoints},
     {"policy-lacks", "Have the templates of the policy arrived?", PolicyDoesNotBringAll},
     {"cluster-lacks", "Does the cluster have its Works?", ClusterLacksWorks},
     {"own-object-warned", "Do events say that an object of Karmada's own fails?",

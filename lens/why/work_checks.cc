@@ -131,12 +131,15 @@ Findings DispatchingIsSuspended(const Chain& chain) {
     const kube::ObjectPtr work = WorkIn(chain, target.name);
     const bool by_work = work != nullptr && api::WorkView(*work).IsDispatchingSuspended();
     if (!by_binding && !by_work) return {};
-    return {kStep, Grade::kStuck,
-            absl::StrCat("dispatching of ", chain.Name(), " to ", target.name, " is suspended (",
-                         by_binding ? "spec.suspension of its policy"
-                                    : "spec.suspendDispatching of its Work",
-                         "): the cluster gets no change, and drift there is not put back"),
-            by_binding ? "change spec.suspension of the policy" : "change the Work"};
+    Finding finding{
+        kStep, Grade::kStuck,
+        absl::StrCat(
+            "dispatching of ", chain.Name(), " to ", target.name, " is suspended (",
+            by_binding ? "spec.suspension of its policy" : "spec.suspendDispatching of its Work",
+            "): the cluster gets no change, and drift there is not put back"),
+        by_binding ? "change spec.suspension of the policy" : "change the Work"};
+    finding.is_wanted = true;
+    return finding;
   });
 }
 
@@ -319,6 +322,7 @@ Findings WorkIsLeftOver(const Chain& chain) {
       text.pop_back();  // The full stop.
       findings.push_back({kStep, Grade::kStuck, absl::StrCat(chain.Name(), ": ", text),
                           "change spec.suspension of the policy", cluster});
+      findings.back().is_wanted = true;
       continue;
     }
     const Removal removal = WhyNotRemoved(chain, cluster);

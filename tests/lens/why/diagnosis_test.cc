@@ -149,6 +149,10 @@ TEST_CASE("Lens: nobody is told to wait a moment beside what stops the template 
   CHECK(stopped > 0);
 }
 
+TEST_CASE("Lens: a scheduler of another name is not looked for under the usual one") {
+  CHECK(ChecksIn("a scheduler that nobody runs") == std::vector<std::string>{"scheduler-unknown"});
+}
+
 TEST_CASE("Lens: an override is shown at the Works that were made with it") {
   std::map<std::string, std::string> ways;
   for (const auto& [situation, chain, diagnosis] : Cases()) {
@@ -176,7 +180,7 @@ TEST_CASE("Lens: the report shows every finding, and is the same as JSON") {
       CHECK(text.find(finding.cause) != std::string::npos);
     }
     const json::Value report = lens::why::ReportAsJson(chain, diagnosis);
-    CHECK(report["headline"].AsString() == diagnosis.headline);
+    CHECK(report["headline"].AsString() == lens::why::AsSentence(diagnosis.headline));
     CHECK(report["findings"].size() == diagnosis.findings.size());
     CHECK(report["way"]["text"].AsString().find(chain.asked.key.name) != std::string::npos);
   }

@@ -106,7 +106,12 @@ void AddMembers(const json::Value& said, lens::why::Chain& chain) {
     for (const json::Value& need : m.value["lacks"].items()) {
       chain.lacking[std::string(m.name())].push_back(api::DependentReference::FromJson(need));
     }
-    if (m.value.Has("lacks")) continue;
+    if (m.value.Has("space")) {
+      const json::Value& space = m.value["space"];
+      chain.spaces[std::string(m.name())].object =
+          space.is_null() ? nullptr : kube::Share(kube::Object(space));
+    }
+    if (m.value.Has("lacks") || m.value.Has("space")) continue;
     lens::why::MemberAnswer& answer = chain.members[std::string(m.name())];
     if (m.value.Has("error")) {
       answer = {absl::FailedPreconditionError(m.value["error"].AsString()), nullptr};

@@ -20,7 +20,8 @@ namespace tests {
 //   objects    further objects
 //   members    by cluster: {error: why there are no credentials}, {unreachable: message},
 //              {unauthorized: message} or {object: merge patch of the manifest, null for none};
-//              {lacks: references to what the object needs and the member does not have}
+//              {lacks: references to what the object needs and the member does not have};
+//              {space: the Namespace that the member has, null for none}
 //   unread     what could not be read: apiVersion, kind; namespace and name unless all of them
 //   unserved   what a policy selects and the control plane does not serve: texts
 //   elsewhere  namespaces that have an object of that kind and name
