@@ -113,7 +113,7 @@ void AddPermissions(CLI::App& app, PermissionFlags& flags) {
   CLI::App* command = app.add_subcommand(
       "permissions",
       "Print the ClusterRole, with a binding, that the program needs with the given "
-      "--controllers, --feature-gates and other flags");
+      "--controllers, --feature-gates, --shadow and other flags");
   command->fallthrough();
   command->callback([&flags] { flags.asked = true; });
   AddSwitch(*command, "--member", flags.member,

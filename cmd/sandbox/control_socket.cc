@@ -148,6 +148,11 @@ absl::StatusOr<std::string> ControlSocket::Send(const std::string& directory,
   const sockaddr_un address = AddressIn(place);
   if (place.fd < 0 ||
       connect(connection.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (errno == EACCES) {
+      return absl::PermissionDeniedError(absl::StrCat(
+          "permission denied in the directory ", directory,
+          ": only the user who has started a sandbox can ask it, or take parts of it down"));
+    }
     return absl::NotFoundError(absl::StrCat("no sandbox runs in the directory ", directory));
   }
   LimitWaits(connection.fd);

@@ -33,7 +33,8 @@ class ControlSocket {
   ControlSocket& operator=(const ControlSocket&) = delete;
 
   // Sends the line to the sandbox that runs in the directory and returns its handler's answer.
-  // kNotFound when no sandbox runs there, the handler's error when it failed.
+  // kNotFound when no sandbox runs there, kPermissionDenied when the directory or the sandbox is
+  // another user's, the handler's error when it failed.
   static absl::StatusOr<std::string> Send(const std::string& directory, const std::string& request);
 
  private:

@@ -197,6 +197,12 @@ absl::Status ReadManagerFlags(SandboxOptions& o) {
     if (o.controller_manager != "auto") return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat("behind \"--\": ", why));
   }
+  if (!parsed.options.kubeconfig.empty()) {
+    return absl::InvalidArgumentError(
+        "behind \"--\": --kubeconfig is not for the controller manager of a sandbox, which works "
+        "on "
+        "the sandbox's control plane");
+  }
   // karmada-webhook has this gate as well, and does the booking.
   o.fleet.enforce_quotas = parsed.options.gates.Enabled(config::Gate::kFederatedQuotaEnforcement);
   return absl::OkStatus();
@@ -245,6 +251,9 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
               : manager->parsed() ? Command::kManager
               : status->parsed()  ? Command::kStatus
                                   : Command::kUp;
+  if (o.command == Command::kDemo && o.controller_manager == "off") {
+    return Refused("the demo needs a controller manager: --with-controller-manager=off is for up");
+  }
   // There is no "--".
   if (own == argc) return parsed;
   if (o.command != Command::kUp && o.command != Command::kDemo) {

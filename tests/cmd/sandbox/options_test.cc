@@ -100,6 +100,9 @@ TEST_CASE("wrong flags of the controller manager are refused before anything sta
       gate.output,
       "behind \"--\": --feature-gates: unrecognized feature gate: Failovr; did you mean "
       "Failover?\n"));
+  const ParsedCommandLine elsewhere = Parse({"up", "--", "--kubeconfig=/x"});
+  CHECK(elsewhere.exit_code == 2);
+  CHECK(absl::StrContains(elsewhere.output, "works on the sandbox's control plane"));
   CHECK(Parse({"manager", "up", "--", "--v=4"}).exit_code == 2);
   for (const char* word : {"--help", "--version", "version", "permissions"}) {
     INFO(word);
@@ -110,6 +113,7 @@ TEST_CASE("wrong flags of the controller manager are refused before anything sta
                             "prints something and ends"));
   }
   CHECK(Parse({"up", "--with-controller-manager", "off", "--", "--v=4"}).exit_code == 2);
+  CHECK(Parse({"demo", "--with-controller-manager", "off"}).exit_code == 2);
   // Nobody knows the flags of another program.
   CHECK_FALSE(
       Parse({"up", "--with-controller-manager", "/x", "--", "--new"}).exit_code.has_value());

@@ -1,8 +1,10 @@
 // Two sandboxes do not disturb each other, and a running one can be steered.
 #include "cmd/sandbox/session.h"
 
+#include <sys/fsuid.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -277,6 +279,18 @@ TEST_CASE_METHOD(Fixture, "the controller manager outlives the thread that has s
   const auto before = ticks();
   CHECK(tests::Eventually([&] { return ticks() >= before + 3; }));
   CHECK_FALSE(daemon.EndedByItself().has_value());
+}
+
+TEST_CASE_METHOD(Fixture, "who may not ask a sandbox is told so") {
+  constexpr uid_t kNobody = 65534;
+  const auto control = ControlSocket::Listen(root, [](const std::string& line) { return line; });
+  REQUIRE(control.ok());
+  REQUIRE(chmod((root + "/control.sock").c_str(), 0) == 0);
+  const bool is_root = geteuid() == 0;
+  if (is_root) setfsuid(kNobody);  // Of this thread alone: root may open everything.
+  const absl::Status asked = ControlSocket::Send(root, "hello").status();
+  if (is_root) setfsuid(0);
+  CHECK(absl::IsPermissionDenied(asked));
 }
 
 TEST_CASE_METHOD(Fixture, "the control socket goes on after a lack of descriptors") {
