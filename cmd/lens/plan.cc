@@ -34,9 +34,10 @@ constexpr char kExamples[] = R"(Examples:
   %prog% plan -f deploy/ --base main/deploy/  # what a branch changes
   %prog% plan -f deploy/ --live               # what kubectl apply -f deploy/ would change
   %prog% plan -f deploy/ -o json | jq .summary
+  %prog% plan -f deploy/ --fail-on no-policy,not-scheduled  # what a pull request must not have
 
-The exit code is 0 when every cluster keeps what it has, 2 when one gets something else, 1 for an
-error.)";
+The exit code is 0 when every cluster keeps what it has, 2 when one gets something else, 3 when the
+plan warns of something that --fail-on names, 1 for an error.)";
 
 struct PlanOptions {
   FileOptions files;

@@ -116,8 +116,10 @@ absl::StatusOr<tool::ExitCode> Why(const WhyOptions& options, tool::Console& con
 void AddWhy(tool::CommandLine& line) {
   CLI::App& app = line.Add("why", "Say what became of a template, and what stops it", kExamples);
   auto options = std::make_shared<WhyOptions>();
-  app.add_option("TYPE/NAME", options->reference,
-                 "the template, as for kubectl get; TYPE NAME is the same")
+  app.add_option(
+         "TYPE/NAME", options->reference,
+         "the template, or an object of Karmada's own kinds, such as a policy or a Cluster, "
+         "as for kubectl get; TYPE NAME is the same")
       ->required()
       ->expected(1, 2);
   app.add_option("--cluster", options->question.cluster, "only what concerns this cluster")
