@@ -316,4 +316,15 @@ std::string Permissions(const config::Options& options, const config::Permission
                       flags.subject, options.shadow ? "-shadow" : "");
 }
 
+std::string CommandForRights(absl::string_view message, bool is_shadow) {
+  constexpr absl::string_view kBefore = " is forbidden: User \"";
+  const size_t at = message.find(kBefore);
+  if (at == absl::string_view::npos) return "";
+  const absl::string_view user = message.substr(at + kBefore.size());
+  const size_t end = user.find('"');
+  if (end == absl::string_view::npos) return "";
+  return absl::StrCat(api::kControllerManager, " permissions", is_shadow ? " --shadow" : "",
+                      " --subject=", user.substr(0, end));
+}
+
 }  // namespace cmd

@@ -83,6 +83,10 @@ std::string RoleManifest(const std::vector<PermissionRule>& rules, Server server
 // Returns what `karmada-controller-manager permissions` prints.
 std::string Permissions(const config::Options& options, const config::PermissionFlags& flags);
 
+// Returns the command that prints the role which a user lacks whom the control plane has refused
+// with this message; "" for messages that do not say that. A shadow needs another role.
+std::string CommandForRights(absl::string_view message, bool is_shadow);
+
 }  // namespace cmd
 
 #endif  // CMD_CONTROLLER_MANAGER_PERMISSIONS_H_

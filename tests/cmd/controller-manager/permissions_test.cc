@@ -26,6 +26,18 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
+TEST_CASE("who lacks rights is told which command prints them") {
+  const std::string refused =
+      "starting cluster-controller: Cluster could not be listed in time: "
+      "clusters.cluster.karmada.io is forbidden: User \"blue\" cannot list resource \"clusters\"";
+  CHECK(CommandForRights(refused, /*is_shadow=*/false) ==
+        "karmada-controller-manager permissions --subject=blue");
+  CHECK(CommandForRights(refused, /*is_shadow=*/true) ==
+        "karmada-controller-manager permissions --shadow --subject=blue");
+  CHECK(CommandForRights("pods \"a\" is forbidden: exceeded quota: few", false).empty());
+  CHECK(CommandForRights("a is forbidden: User \"blue", false).empty());
+}
+
 std::string Read(const std::string& path) {
   std::ifstream file(path);
   std::stringstream text;
