@@ -34,10 +34,11 @@ const ClusterShare* ShareOf(const TemplateOutcome* outcome, const std::string& c
 // without a manifest.
 bool HasManifest(const ClusterShare* share) { return share != nullptr && !share->manifest.empty(); }
 
-Action ActionFor(const ClusterShare* before, const ClusterShare* after) {
+// Says what becomes of the cluster's object. `is_held` says that the template does not get through.
+Action ActionFor(const ClusterShare* before, const ClusterShare* after, bool is_held) {
   const bool had = HasManifest(before), has = HasManifest(after);
+  if (!has && after != nullptr) return is_held ? Action::kNone : Action::kFail;
   if (!had) return has ? Action::kCreate : Action::kNone;
-  if (!has && after != nullptr) return Action::kNone;
   if (!has) return before->preserved ? Action::kRelease : Action::kDelete;
   const bool same = before->manifest == after->manifest && before->suspended == after->suspended;
   return same ? Action::kNone : Action::kChange;
@@ -47,7 +48,8 @@ ClusterChange Change(const std::string& cluster, const TemplateOutcome* was,
                      const TemplateOutcome* becomes) {
   const ClusterShare* before = ShareOf(was, cluster);
   const ClusterShare* after = ShareOf(becomes, cluster);
-  ClusterChange change{.cluster = cluster, .action = ActionFor(before, after)};
+  const bool is_held = becomes != nullptr && !becomes->held_back.empty();
+  ClusterChange change{.cluster = cluster, .action = ActionFor(before, after, is_held)};
   if (before != nullptr) change.replicas_before = before->replicas;
   if (after != nullptr) {
     change.replicas_after = after->replicas;
@@ -90,9 +92,11 @@ absl::string_view NameOf(Action action) {
     case Action::kDelete:
       return "delete";
     case Action::kRelease:
+      return "release";
+    case Action::kFail:
       break;
   }
-  return "release";
+  return "fail";
 }
 
 Counts Plan::Count() const {
@@ -112,8 +116,11 @@ Counts Plan::Count() const {
         case Action::kRelease:
           ++counts.release;
           break;
+        case Action::kFail:
+          ++counts.fail;
+          break;
         case Action::kNone:
-          // A cluster whose manifest could not be made has nothing that stays.
+          // What is held back may never have been there.
           if (!cluster.manifest.empty()) ++counts.unchanged;
       }
     }

@@ -14,9 +14,10 @@
 
 namespace lens::plan {
 
-// kRelease: the object stays in the cluster, but Karmada does not manage it any more.
-enum class Action { kNone, kCreate, kChange, kDelete, kRelease };
-// Returns "none", "create", "change", "delete" or "release".
+// kRelease: the object stays in the cluster, but Karmada does not manage it any more. kFail: the
+// cluster shall get something, and it cannot be made; it keeps what it has.
+enum class Action { kNone, kCreate, kChange, kDelete, kRelease, kFail };
+// Returns "none", "create", "change", "delete", "release" or "fail".
 absl::string_view NameOf(Action action);
 
 struct ClusterChange {
@@ -43,7 +44,8 @@ struct TemplateChange {
 };
 
 struct Counts {
-  size_t create = 0, change = 0, remove = 0, release = 0, unchanged = 0;
+  size_t create = 0, change = 0, remove = 0, release = 0, unchanged = 0, fail = 0;
+  // Returns whether some cluster does not keep what it has.
   bool any() const { return create + change + remove + release > 0; }
 };
 

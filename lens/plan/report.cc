@@ -70,6 +70,7 @@ std::string ActionText(const ClusterChange& change, const tool::Colours& colours
     case Action::kRelease:
       return colours.Yellow(absl::StrCat("~ ", cluster, ": released, stays there"));
     case Action::kNone:
+    case Action::kFail:
       break;
   }
   if (!change.manifest.empty()) return absl::StrCat("  ", cluster, ": no change");
@@ -186,7 +187,7 @@ std::string TextOf(const Plan& plan, const ReportOptions& options) {
   const std::string numbers = absl::StrCat(
       counts.create, " to create, ", counts.change, " to change, ", counts.remove, " to delete, ",
       counts.release > 0 ? absl::StrCat(counts.release, " to release, ") : "", counts.unchanged,
-      " unchanged");
+      " unchanged", counts.fail > 0 ? absl::StrCat(", ", counts.fail, " that cannot be made") : "");
   return absl::StrCat(text, options.colours.Bold("Plan: "),
                       tool::Count(plan.templates.size(), "template"), ", ",
                       tool::Count(plan.clusters, "cluster"), ": ", numbers, ".\n");
@@ -221,7 +222,8 @@ json::Value JsonOf(const Plan& plan) {
                                         {"change", number(counts.change)},
                                         {"delete", number(counts.remove)},
                                         {"release", number(counts.release)},
-                                        {"unchanged", number(counts.unchanged)}})}});
+                                        {"unchanged", number(counts.unchanged)},
+                                        {"fail", number(counts.fail)}})}});
 }
 
 }  // namespace lens::plan
