@@ -74,7 +74,8 @@ std::string WhatDeletionLoses(const kube::Object& binding) {
 // namespaces one alone is worth a hint: several are simply what other teams have.
 Finding NothingSelectsIt(const Chain& chain) {
   Finding finding{kStep, Grade::kStuck, absl::StrCat("no policy selects ", chain.Name()),
-                  "write a PropagationPolicy whose resourceSelectors match it"};
+                  absl::StrCat("write a ", chain.asked.key.ns.empty() ? "Cluster" : "",
+                               "PropagationPolicy whose resourceSelectors match it")};
   const std::vector<NearMiss> misses = NearMisses(chain);
   if (misses.empty()) return finding;
   const auto is_foreign = [](const NearMiss& miss) {
