@@ -93,8 +93,10 @@ int Run(const config::Options& options, const config::AdmissionFlags& admission,
   base::LogError("karmada-controller-manager ends", {{"error", result}});
   const std::string rights = cmd::CommandForRights(result.message(), options.shadow);
   if (!rights.empty()) {
-    base::LogWarning("its user lacks rights; this command prints the role that it needs",
-                     {{"command", rights}});
+    base::LogWarning(
+        "its user lacks rights; this command, with the other flags of this process, prints the "
+        "role that it needs",
+        {{"command", rights}});
   }
   // Threads that outlived the graceful period must not delay the end of the process.
   if (absl::IsDeadlineExceeded(result)) _exit(kFailed);
