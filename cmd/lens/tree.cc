@@ -1,6 +1,7 @@
 #include "cmd/lens/tree.h"
 
 #include "absl/strings/str_cat.h"
+#include "tool/tree.h"
 
 namespace cmd::lens {
 namespace {
@@ -25,23 +26,18 @@ std::string MarkText(Mark mark, const tool::Colours& colours) {
   return "";
 }
 
-void AppendChildren(const Node& node, const std::string& indent, const tool::Colours& colours,
-                    std::string& text) {
-  for (const Node& child : node.children) {
-    const bool last = &child == &node.children.back();
-    absl::StrAppend(&text, indent, last ? "└─ " : "├─ ", MarkText(child.mark, colours),
-                    tool::OneLine(child.text), "\n");
-    AppendChildren(child, absl::StrCat(indent, last ? "   " : "│  "), colours, text);
-  }
+tool::TreeNode Drawn(const Node& node, const tool::Colours& colours) {
+  tool::TreeNode drawn{absl::StrCat(MarkText(node.mark, colours), tool::OneLine(node.text)), {}};
+  for (const Node& child : node.children) drawn.children.push_back(Drawn(child, colours));
+  return drawn;
 }
 
 }  // namespace
 
 std::string TreeText(const Node& root, const tool::Colours& colours) {
-  std::string text =
-      absl::StrCat(MarkText(root.mark, colours), colours.Bold(tool::OneLine(root.text)), "\n");
-  AppendChildren(root, "", colours, text);
-  return text;
+  tool::TreeNode tree = Drawn(root, colours);
+  tree.line = absl::StrCat(MarkText(root.mark, colours), colours.Bold(tool::OneLine(root.text)));
+  return tool::TreeText(tree);
 }
 
 }  // namespace cmd::lens

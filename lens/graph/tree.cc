@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lens/graph/render.h"
+#include "tool/tree.h"
 
 namespace lens::graph {
 namespace {
@@ -33,11 +34,12 @@ class Tree {
   }
 
   void WriteRoot(size_t node) {
-    absl::StrAppend(&text_, colours_.Bold(tool::OneLine(graph_.nodes[node].name)), Remark(node),
-                    "\n");
+    tool::TreeNode drawn{
+        absl::StrCat(colours_.Bold(tool::OneLine(graph_.nodes[node].name)), Remark(node)), {}};
     shown_.insert(node);
     path_ = {node};
-    WriteChildren(node, "");
+    AddChildren(node, drawn);
+    text_ += tool::TreeText(drawn);
   }
 
   std::string Remark(size_t node) const {
@@ -69,29 +71,29 @@ class Tree {
                              : absl::StrCat(cluster.name, " (", absl::StrJoin(remarks, ", "), ")"));
   }
 
-  void WriteChildren(size_t node, const std::string& indent) {
-    std::vector<const Edge*> edges = graph_.From(node);
-    std::erase_if(edges, [](const Edge* edge) { return edge->type == EdgeType::kPlaced; });
-    for (const Edge* edge : edges) WriteChild(*edge, indent, edge == edges.back());
+  void AddChildren(size_t node, tool::TreeNode& drawn) {
+    for (const Edge* edge : graph_.From(node)) {
+      if (edge->type != EdgeType::kPlaced) drawn.children.push_back(Child(*edge));
+    }
   }
 
-  void WriteChild(const Edge& edge, const std::string& indent, bool last) {
+  tool::TreeNode Child(const Edge& edge) {
     const std::string verb = edge.type == EdgeType::kNeeds ? "needs " : "";
-    absl::StrAppend(&text_, indent, last ? "└─ " : "├─ ", verb,
-                    tool::OneLine(graph_.nodes[edge.to].name));
+    tool::TreeNode drawn{absl::StrCat(verb, tool::OneLine(graph_.nodes[edge.to].name)), {}};
     if (std::find(path_.begin(), path_.end(), edge.to) != path_.end()) {
-      absl::StrAppend(&text_, "  ", colours_.Yellow("cycle"), "\n");
-      return;
+      absl::StrAppend(&drawn.line, "  ", colours_.Yellow("cycle"));
+      return drawn;
     }
     const bool above = !shown_.insert(edge.to).second;
     const bool stays = edge.type == EdgeType::kNeeds && !edge.follows &&
                        graph_.nodes[edge.to].standing.presence == Presence::kThere;
-    absl::StrAppend(&text_, Remark(edge.to), stays ? ", does not follow" : "",
-                    above && !graph_.From(edge.to).empty() ? ", see above" : "", "\n");
-    if (above) return;
+    absl::StrAppend(&drawn.line, Remark(edge.to), stays ? ", does not follow" : "",
+                    above && !graph_.From(edge.to).empty() ? ", see above" : "");
+    if (above) return drawn;
     path_.push_back(edge.to);
-    WriteChildren(edge.to, absl::StrCat(indent, last ? "   " : "│  "));
+    AddChildren(edge.to, drawn);
     path_.pop_back();
+    return drawn;
   }
 
   const Graph& graph_;
