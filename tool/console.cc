@@ -97,7 +97,8 @@ Console StandardConsole() {
           std::cerr,
           Colours(out_terminal && allowed),
           Colours(err_terminal && allowed),
-          err_terminal && allowed};
+          err_terminal && allowed,
+          out_terminal};
 }
 
 void ShowProgress(Console& console, absl::string_view text) {
@@ -106,6 +107,10 @@ void ShowProgress(Console& console, absl::string_view text) {
 
 std::string Count(size_t n, absl::string_view noun) {
   return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
+}
+
+std::string Seconds(absl::Duration d) {
+  return absl::StrFormat("%.1f s", absl::ToDoubleSeconds(d));
 }
 
 }  // namespace tool

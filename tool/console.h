@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 
 namespace tool {
 
@@ -38,11 +39,12 @@ struct Console {
   std::ostream& err;
   Colours out_colours{false};
   Colours err_colours{false};
-  bool shows_progress = false;  // True if a person watches `err`.
+  bool shows_progress = false;   // True if a person watches `err`.
+  bool out_is_terminal = false;  // True if a person reads `out`.
 };
 
-// Returns the process's streams, with colours only on terminals, and without when NO_COLOR is set
-// to something.
+// Returns the process's streams, with colours only on terminals that have some (TERM is neither
+// empty nor "dumb"), and without when NO_COLOR is set to something.
 Console StandardConsole();
 
 // Prints one line on `err` that the next call overwrites; does nothing when nobody watches. ""
@@ -58,6 +60,8 @@ std::string Printable(absl::string_view text);
 
 // Returns "1 case", "2 cases".
 std::string Count(size_t n, absl::string_view noun);
+// Returns a text such as "0.4 s".
+std::string Seconds(absl::Duration d);
 
 }  // namespace tool
 

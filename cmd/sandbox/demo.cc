@@ -28,9 +28,10 @@
 #include "base/status.h"
 #include "cmd/sandbox/propagation_tree.h"
 #include "cmd/sandbox/session.h"
-#include "cmd/sandbox/terminal.h"
 #include "cmd/sandbox/up.h"
 #include "sandbox/manifests.h"
+#include "tool/console.h"
+#include "tool/tree.h"
 
 namespace cmd {
 namespace {
@@ -49,13 +50,14 @@ class Demo {
   Demo(Session& session, absl::Time start, absl::Duration deadline, const base::StopToken& stop)
       : session_(session), stop_(stop), start_(start), deadline_(start + deadline) {}
 
-  const Terminal& terminal() const { return terminal_; }
+  tool::Console& console() { return console_; }
   const kube::ObjectKey& deployment() const { return deployment_; }
   Session& session() { return session_; }
 
   void Done(const std::string& what) {
-    terminal_.Print(absl::StrCat(terminal_.Green("✓"), " ", what, "  ",
-                                 terminal_.Dim(Seconds(absl::Now() - start_))));
+    const tool::Colours& colours = console_.out_colours;
+    console_.out << colours.Green("✓") << " " << what << "  "
+                 << colours.Dim(tool::Seconds(absl::Now() - start_)) << std::endl;
   }
   // Before every member is ready, the scheduler would not divide among all of them.
   absl::Status AwaitMembers() {
@@ -98,7 +100,7 @@ class Demo {
   const base::StopToken stop_;
   const absl::Time start_;
   const absl::Time deadline_;
-  const Terminal terminal_;
+  tool::Console console_ = tool::StandardConsole();
   kube::ObjectKey deployment_;
 };
 
@@ -111,8 +113,9 @@ absl::Status Demo::WaitFor(const std::string& what, const Check& check) {
       return absl::InternalError(absl::StrCat("karmada-controller-manager ", *ended));
     }
     if (absl::Now() >= deadline_) {
-      return absl::DeadlineExceededError(absl::StrCat(
-          "gave up after ", Seconds(absl::Now() - start_), "; still missing: ", missing.message()));
+      return absl::DeadlineExceededError(absl::StrCat("gave up after ",
+                                                      tool::Seconds(absl::Now() - start_),
+                                                      "; still missing: ", missing.message()));
     }
     if (!base::RealClock().SleepFor(kCheck, stop_)) return absl::CancelledError("stopped");
     missing = check();
@@ -341,9 +344,10 @@ absl::Status Walk(Demo& demo, const Samples& samples) {
   RETURN_IF_ERROR(demo.AwaitMembers());
   RETURN_IF_ERROR(demo.Apply(samples.first));
   RETURN_IF_ERROR(demo.Follow());
-  ASSIGN_OR_RETURN(const TreeNode tree,
-                   PropagationTree(demo.session().fleet(), demo.deployment(), demo.terminal()));
-  demo.terminal().Print(absl::StrCat("\n", Draw(tree), "\n"));
+  tool::Console& console = demo.console();
+  ASSIGN_OR_RETURN(const tool::TreeNode tree,
+                   PropagationTree(demo.session().fleet(), demo.deployment(), console.out_colours));
+  console.out << "\n" << tool::TreeText(tree) << std::endl;
   return samples.dependencies.empty() ? absl::OkStatus()
                                       : demo.ShowDependencies(samples.dependencies);
 }
@@ -364,7 +368,8 @@ absl::Status RunDemo(const SandboxOptions& options, const base::StopToken& stop)
   const absl::Time start = absl::Now();
   ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(options));
   Demo demo(*session, start, options.deadline, stop);
-  if (!session->earlier_run().empty()) demo.terminal().Print(session->earlier_run());
+  tool::Console& console = demo.console();
+  if (!session->earlier_run().empty()) console.out << session->earlier_run() << std::endl;
   demo.Done(absl::StrCat("a control plane and ", options.fleet.members, " members are up"));
   RETURN_IF_ERROR(session->daemon().Start(program));
   const absl::Status walked = Walk(demo, samples);
@@ -378,13 +383,16 @@ absl::Status RunDemo(const SandboxOptions& options, const base::StopToken& stop)
         "demo");
   }
   RETURN_IF_ERROR(walked);
-  if (!demo.terminal().interactive()) return absl::OkStatus();
+  if (!console.out_is_terminal) return absl::OkStatus();
   const kube::ObjectKey& key = demo.deployment();
-  demo.terminal().Print(Instructions(
-      *session, demo.terminal(),
-      {absl::StrCat("kubectl -n ", key.ns, " get deployments,propagationpolicies,resourcebindings"),
-       absl::StrCat("kubectl -n ", key.ns, " scale deployment ", key.name, " --replicas 12")}));
-  ServeUntil(stop, *session, demo.terminal());
+  console.out << Instructions(
+                     *session, console.out_colours,
+                     {absl::StrCat("kubectl -n ", key.ns,
+                                   " get deployments,propagationpolicies,resourcebindings"),
+                      absl::StrCat("kubectl -n ", key.ns, " scale deployment ", key.name,
+                                   " --replicas 12")})
+              << std::endl;
+  ServeUntil(stop, *session, console.out, console.out_colours);
   return absl::OkStatus();
 }
 

@@ -24,57 +24,45 @@ const kube::Gvr& Deployments() {
   return gvr;
 }
 
-void DrawChildren(const TreeNode& node, const std::string& indent, std::string& out) {
-  for (size_t i = 0; i < node.children.size(); ++i) {
-    const bool last = i + 1 == node.children.size();
-    absl::StrAppend(&out, "\n", indent, last ? "└─ " : "├─ ", node.children[i].text);
-    DrawChildren(node.children[i], indent + (last ? "   " : "│  "), out);
-  }
-}
-
 // Returns the conditions of these types that are true, and those that are not.
 std::string Conditions(const kube::Object& object, std::initializer_list<const char*> types,
-                       const Terminal& terminal) {
+                       const tool::Colours& colours) {
   std::string out;
   for (const char* type : types) {
     const bool good = kube::IsConditionTrue(object.status()["conditions"], type);
     absl::StrAppend(&out, out.empty() ? "" : ", ",
-                    good ? terminal.Green(type) : terminal.Yellow(absl::StrCat("not ", type)));
+                    good ? colours.Green(type) : colours.Yellow(absl::StrCat("not ", type)));
   }
   return out;
 }
 
-std::string Health(const kube::Object& work, const Terminal& terminal) {
+std::string Health(const kube::Object& work, const tool::Colours& colours) {
   const std::string health = work.status()["manifestStatuses"].At(0)["health"].ToString();
   if (health.empty()) return "";
   return absl::StrCat(", ",
-                      health == api::kHealthy ? terminal.Green(health) : terminal.Yellow(health));
+                      health == api::kHealthy ? colours.Green(health) : colours.Yellow(health));
 }
 
-absl::StatusOr<TreeNode> WorkNode(sandbox::Fleet& fleet, const kube::Object& work,
-                                  const kube::ObjectKey& deployment, const Terminal& terminal) {
-  TreeNode node{absl::StrCat(work.Describe(), "  ", Conditions(work, {api::kWorkApplied}, terminal),
-                             Health(work, terminal)),
-                {}};
+absl::StatusOr<tool::TreeNode> WorkNode(sandbox::Fleet& fleet, const kube::Object& work,
+                                        const kube::ObjectKey& deployment,
+                                        const tool::Colours& colours) {
+  tool::TreeNode node{
+      absl::StrCat(work.Describe(), "  ", Conditions(work, {api::kWorkApplied}, colours),
+                   Health(work, colours)),
+      {}};
   ASSIGN_OR_RETURN(const std::string cluster, api::ClusterOfExecutionNamespace(work.ns()));
   sandbox::ApiServer* member = fleet.member(cluster);
   if (member == nullptr) return absl::NotFoundError(absl::StrCat("no member ", cluster));
   const auto object = member->backend().Get(Deployments(), deployment);
-  const std::string name = terminal.Bold(cluster);
+  const std::string name = colours.Bold(cluster);
   node.children.push_back({object.ok() ? absl::StrCat(name, ": ", (*object)->Describe(), "  ",
-                                                      terminal.Green(ReadyCount(**object)))
-                                       : absl::StrCat(name, ": ", terminal.Yellow("not there")),
+                                                      colours.Green(ReadyCount(**object)))
+                                       : absl::StrCat(name, ": ", colours.Yellow("not there")),
                            {}});
   return node;
 }
 
 }  // namespace
-
-std::string Draw(const TreeNode& root) {
-  std::string out = root.text;
-  DrawChildren(root, "", out);
-  return out;
-}
 
 std::string ReadyCount(const kube::Object& deployment) {
   return absl::StrCat(deployment.status()["readyReplicas"].AsInt(), "/",
@@ -88,28 +76,28 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> WorksOf(sandbox::Fleet& fleet,
       api::Works().gvr(), "", kube::LabelSelector::Equal(api::kResourceBindingIdLabel, id));
 }
 
-absl::StatusOr<TreeNode> PropagationTree(sandbox::Fleet& fleet, const kube::ObjectKey& deployment,
-                                         const Terminal& terminal) {
+absl::StatusOr<tool::TreeNode> PropagationTree(sandbox::Fleet& fleet,
+                                               const kube::ObjectKey& deployment,
+                                               const tool::Colours& colours) {
   sandbox::Backend& karmada = fleet.control_plane().backend();
   ASSIGN_OR_RETURN(const kube::ObjectPtr object, karmada.Get(Deployments(), deployment));
   const api::BindingAddress at = api::BindingOf("Deployment", deployment);
   ASSIGN_OR_RETURN(const kube::ObjectPtr binding, karmada.Get(at.resource.gvr(), at.key));
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> works, WorksOf(fleet, *binding));
-  TreeNode binding_node{
+  tool::TreeNode binding_node{
       absl::StrCat(
           binding->Describe(), "  ",
-          Conditions(*binding, {api::kBindingScheduled, api::kBindingFullyApplied}, terminal)),
+          Conditions(*binding, {api::kBindingScheduled, api::kBindingFullyApplied}, colours)),
       {}};
   for (const kube::ObjectPtr& work : works) {
-    ASSIGN_OR_RETURN(TreeNode node, WorkNode(fleet, *work, deployment, terminal));
+    ASSIGN_OR_RETURN(tool::TreeNode node, WorkNode(fleet, *work, deployment, colours));
     binding_node.children.push_back(std::move(node));
   }
   const kube::ObjectKey policy = api::policy_scope::Namespaced::ClaimOn(*object);
-  TreeNode policy_node{absl::StrCat("PropagationPolicy ", policy.ToString()), {}};
+  tool::TreeNode policy_node{absl::StrCat("PropagationPolicy ", policy.ToString()), {}};
   policy_node.children.push_back(std::move(binding_node));
-  TreeNode root{
-      absl::StrCat(terminal.Bold(object->Describe()), "  ", terminal.Green(ReadyCount(*object))),
-      {}};
+  tool::TreeNode root{
+      absl::StrCat(colours.Bold(object->Describe()), "  ", colours.Green(ReadyCount(*object))), {}};
   root.children.push_back(std::move(policy_node));
   return root;
 }

@@ -7,26 +7,20 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cmd/sandbox/terminal.h"
 #include "kube/meta/object.h"
 #include "sandbox/fleet.h"
+#include "tool/console.h"
+#include "tool/tree.h"
 
 namespace cmd {
-
-// One line and the lines below it.
-struct TreeNode {
-  std::string text;
-  std::vector<TreeNode> children;
-};
-// Draws a tree with box-drawing characters, one line per node, without a newline at the end.
-std::string Draw(const TreeNode& root);
 
 // Returns the replicas of a Deployment as "3/3 ready".
 std::string ReadyCount(const kube::Object& deployment);
 
 // Returns the tree of the Deployment with this key; kNotFound names what is missing.
-absl::StatusOr<TreeNode> PropagationTree(sandbox::Fleet& fleet, const kube::ObjectKey& deployment,
-                                         const Terminal& terminal);
+absl::StatusOr<tool::TreeNode> PropagationTree(sandbox::Fleet& fleet,
+                                               const kube::ObjectKey& deployment,
+                                               const tool::Colours& colours);
 
 // Returns the Works of a binding, sorted by namespace and name.
 absl::StatusOr<std::vector<kube::ObjectPtr>> WorksOf(sandbox::Fleet& fleet,

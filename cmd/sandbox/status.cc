@@ -71,30 +71,30 @@ std::string Leader(sandbox::Fleet& fleet) {
   return lease.ok() ? (*lease)->spec()["holderIdentity"].ToString() : "";
 }
 
-std::string AnswersText(const json::Value& server, const Terminal& terminal) {
-  return server["answers"].AsBool() ? "answers" : terminal.Red("down");
+std::string AnswersText(const json::Value& server, const tool::Colours& colours) {
+  return server["answers"].AsBool() ? "answers" : colours.Red("down");
 }
 
-std::string MemberLine(const json::Value& member, const Terminal& terminal) {
+std::string MemberLine(const json::Value& member, const tool::Colours& colours) {
   const absl::string_view ready = member["ready"].AsString();
-  const std::string karmada = !member["joined"].AsBool() ? terminal.Yellow("not joined")
+  const std::string karmada = !member["joined"].AsBool() ? colours.Yellow("not joined")
                               : ready == "True"          ? "ready"
-                              : ready.empty() ? terminal.Yellow("joined, not looked at yet")
-                                              : terminal.Yellow("joined, not ready");
+                              : ready.empty() ? colours.Yellow("joined, not looked at yet")
+                                              : colours.Yellow("joined, not ready");
   return absl::StrFormat("  %-16s %s  %s, %s, %d nodes, %d pods\n", member["name"].AsString(),
-                         member["url"].AsString(), AnswersText(member, terminal), karmada,
+                         member["url"].AsString(), AnswersText(member, colours), karmada,
                          member["nodes"].AsInt(), member["pods"].AsInt());
 }
 
 std::string ProgramLine(absl::string_view name, const json::Value& program,
-                        const Terminal& terminal) {
+                        const tool::Colours& colours) {
   const absl::string_view state = program["state"].AsString();
   if (state == "none") return absl::StrFormat("  %-26s was not started\n", name);
   std::string text = absl::StrFormat("  %-26s ", name);
   if (state == "running") {
     absl::StrAppend(&text, "runs, pid ", program["pid"].AsInt());
   } else {
-    absl::StrAppend(&text, terminal.Red(state == "down" ? "is down" : "has ended by itself"));
+    absl::StrAppend(&text, colours.Red(state == "down" ? "is down" : "has ended by itself"));
   }
   return absl::StrCat(text, "; it logs to ", program["log"].AsString(), "\n");
 }
@@ -135,20 +135,20 @@ json::Value StatusOf(Session& session) {
   return status;
 }
 
-std::string StatusText(const json::Value& status, const Terminal& terminal) {
+std::string StatusText(const json::Value& status, const tool::Colours& colours) {
   std::string out = absl::StrCat("The sandbox in ", status["directory"].AsString(), ":\n");
   const json::Value& control_plane = status["controlPlane"];
   absl::StrAppendFormat(&out, "  %-16s %s  %s\n", kControlPlane, control_plane["url"].AsString(),
-                        AnswersText(control_plane, terminal));
-  for (const json::Value& member : status["members"].items()) out += MemberLine(member, terminal);
+                        AnswersText(control_plane, colours));
+  for (const json::Value& member : status["members"].items()) out += MemberLine(member, colours);
   const json::Value& manager = status["controllerManager"];
-  out += ProgramLine(api::kControllerManager, manager, terminal);
+  out += ProgramLine(api::kControllerManager, manager, colours);
   const absl::string_view leader = manager["leader"].AsString();
   absl::StrAppend(&out, "    ", leader.empty() ? "nobody leads" : "leader: ", leader, "\n");
   if (manager["state"].AsString() != "none") {
     absl::StrAppend(&out, "    flags: ", manager["flags"].AsString(), "\n");
   }
-  if (!status["search"].is_null()) out += ProgramLine("karmada-search", status["search"], terminal);
+  if (!status["search"].is_null()) out += ProgramLine("karmada-search", status["search"], colours);
   out.pop_back();
   return out;
 }
@@ -156,13 +156,13 @@ std::string StatusText(const json::Value& status, const Terminal& terminal) {
 absl::Status RunStatus(const SandboxOptions& options) {
   ASSIGN_OR_RETURN(const std::string directory, DirectoryOf(options));
   ASSIGN_OR_RETURN(const std::string answer, ControlSocket::Send(directory, "status"));
-  const Terminal terminal;
+  tool::Console console = tool::StandardConsole();
   if (options.json) {
-    terminal.Print(answer);
+    console.out << answer << std::endl;
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const json::Value status, json::Parse(answer));
-  terminal.Print(StatusText(status, terminal));
+  console.out << StatusText(status, console.out_colours) << std::endl;
   return absl::OkStatus();
 }
 

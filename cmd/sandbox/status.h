@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "cmd/sandbox/options.h"
 #include "cmd/sandbox/session.h"
-#include "cmd/sandbox/terminal.h"
+#include "tool/console.h"
 
 namespace cmd {
 
@@ -22,7 +22,7 @@ json::Value StatusOf(Session& session);
 bool Answers(int port);
 
 // Returns the same for people, a line for each part.
-std::string StatusText(const json::Value& status, const Terminal& terminal);
+std::string StatusText(const json::Value& status, const tool::Colours& colours);
 
 // Asks the sandbox that runs in --dir, or else in the directory of KUBECONFIG, and prints its
 // status. kNotFound when none runs there.

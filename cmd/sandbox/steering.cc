@@ -24,9 +24,9 @@
 #include "base/status.h"
 #include "cmd/sandbox/control_socket.h"
 #include "cmd/sandbox/status.h"
-#include "cmd/sandbox/terminal.h"
 #include "config/command_line.h"
 #include "kube/meta/object.h"
+#include "tool/console.h"
 
 namespace cmd {
 namespace {
@@ -173,7 +173,7 @@ absl::Status RunSteering(const SandboxOptions& options) {
   const std::string request = absl::StrCat(member ? "member " : "manager ", options.action,
                                            member ? " " : "", options.member);
   ASSIGN_OR_RETURN(const std::string answer, ControlSocket::Send(directory, request));
-  Terminal().Print(answer);
+  tool::StandardConsole().out << answer << std::endl;
   return absl::OkStatus();
 }
 

@@ -51,34 +51,34 @@ std::string AsJson(Session& session) {
   return json::Write(out);
 }
 
-std::string ManagerLine(Session& session, const Terminal& terminal) {
+std::string ManagerLine(Session& session, const tool::Colours& colours) {
   if (session.daemon().exists()) {
     return absl::StrCat("karmada-controller-manager runs beside it; it logs to ",
                         session.daemon().log_file());
   }
-  return absl::StrCat(terminal.Yellow("No controller manager runs: nothing propagates until you "
-                                      "start one with"),
+  return absl::StrCat(colours.Yellow("No controller manager runs: nothing propagates until you "
+                                     "start one with"),
                       "\n  ", CommandFor(api::kControllerManager), " ",
                       absl::StrJoin(session.ManagerArguments(), " "));
 }
 
 }  // namespace
 
-std::string Instructions(Session& session, const Terminal& terminal,
+std::string Instructions(Session& session, const tool::Colours& colours,
                          const std::vector<std::string>& examples) {
   sandbox::Fleet& fleet = session.fleet();
   const std::vector<std::string> members = fleet.member_names();
   std::string out;
   const auto address = [&](const std::string& name, const std::string& url) {
     absl::StrAppendFormat(&out, "  %-16s %s  %s\n", name, url,
-                          terminal.Dim(session.KubeconfigPath(name)));
+                          colours.Dim(session.KubeconfigPath(name)));
   };
   const auto command = [&](const std::string& text) {
-    absl::StrAppend(&out, "  ", terminal.Bold(text), "\n");
+    absl::StrAppend(&out, "  ", colours.Bold(text), "\n");
   };
   address(kControlPlane, fleet.control_plane().url());
   for (const std::string& name : members) address(name, fleet.member(name)->url());
-  absl::StrAppend(&out, "\n", ManagerLine(session, terminal), "\n");
+  absl::StrAppend(&out, "\n", ManagerLine(session, colours), "\n");
   if (session.search() != nullptr) {
     absl::StrAppend(&out, "karmada-search runs beside it; it logs to ",
                     session.search()->daemon().log_file(), "\n");
@@ -106,22 +106,24 @@ std::string Instructions(Session& session, const Terminal& terminal,
   return out;
 }
 
-void ServeUntil(const base::StopToken& stop, Session& session, const Terminal& terminal) {
+void ServeUntil(const base::StopToken& stop, Session& session, std::ostream& out,
+                const tool::Colours& colours) {
   Daemon& daemon = session.daemon();
   bool reported = false, reported_search = false;
   while (base::RealClock().SleepFor(kCheck, stop)) {
     SearchBeside* const search = session.search();
     if (search != nullptr && !reported_search && search->daemon().EndedByItself().has_value()) {
-      terminal.Print(terminal.Red(absl::StrCat("karmada-search ", *search->daemon().EndedByItself(),
-                                               "; see ", search->daemon().log_file())));
+      out << colours.Red(absl::StrCat("karmada-search ", *search->daemon().EndedByItself(),
+                                      "; see ", search->daemon().log_file()))
+          << std::endl;
       reported_search = true;
     }
     const std::optional<std::string> ended = daemon.EndedByItself();
     if (ended.has_value() && !reported) {
-      terminal.Print(terminal.Red(
-          absl::StrCat("karmada-controller-manager ", *ended, "; see ", daemon.log_file())));
-      terminal.Print(absl::StrCat("To start it again:\n  ", CommandFor("karmada-sandbox"),
-                                  " manager up --dir ", session.directory().path()));
+      out << colours.Red(
+                 absl::StrCat("karmada-controller-manager ", *ended, "; see ", daemon.log_file()))
+          << "\nTo start it again:\n  " << CommandFor("karmada-sandbox") << " manager up --dir "
+          << session.directory().path() << std::endl;
     }
     // `manager up` resets it, so that the next end is reported again.
     reported = ended.has_value();
@@ -129,25 +131,25 @@ void ServeUntil(const base::StopToken& stop, Session& session, const Terminal& t
 }
 
 absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop) {
-  const Terminal terminal;
+  tool::Console console = tool::StandardConsole();
   // With --output json, standard output gets the one object and nothing else.
-  const Terminal notices(options.json ? Terminal::Stream::kError : Terminal::Stream::kOutput);
+  std::ostream& notices = options.json ? console.err : console.out;
+  const tool::Colours& colours = options.json ? console.err_colours : console.out_colours;
   ASSIGN_OR_RETURN(const std::string program, FindControllerManager(options.controller_manager));
   const absl::Time start = absl::Now();
   ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(options));
   if (!program.empty()) RETURN_IF_ERROR(session->daemon().Start(program));
   if (options.search) RETURN_IF_ERROR(session->StartSearch());
-  if (!session->earlier_run().empty()) notices.Print(session->earlier_run());
+  if (!session->earlier_run().empty()) notices << session->earlier_run() << std::endl;
   if (options.json) {
-    terminal.Print(AsJson(*session));
+    console.out << AsJson(*session) << std::endl;
   } else {
-    terminal.Print(absl::StrCat(
-        "A Karmada control plane and ", options.fleet.members,
-        options.fleet.members == 1 ? " member cluster are up (" : " member clusters are up (",
-        Seconds(absl::Now() - start), ").\n"));
-    terminal.Print(Instructions(*session, terminal));
+    console.out << "A Karmada control plane and "
+                << tool::Count(options.fleet.members, "member cluster") << " are up ("
+                << tool::Seconds(absl::Now() - start) << ").\n\n"
+                << Instructions(*session, colours) << std::endl;
   }
-  ServeUntil(stop, *session, notices);
+  ServeUntil(stop, *session, notices, colours);
   return absl::OkStatus();
 }
 

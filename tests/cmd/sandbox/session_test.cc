@@ -20,7 +20,6 @@
 #include "absl/time/time.h"
 #include "api/resources.h"
 #include "cmd/sandbox/steering.h"
-#include "cmd/sandbox/terminal.h"
 #include "cmd/sandbox/up.h"
 #include "config/command_line.h"
 #include "tests/support/eventually.h"
@@ -364,7 +363,7 @@ TEST_CASE_METHOD(Fixture,
   const auto session = Session::Open(options);
   REQUIRE(session.ok());
   REQUIRE(setenv("PATH", "/usr/bin:/bin", 1) == 0);
-  const std::string elsewhere = Instructions(**session, Terminal());
+  const std::string elsewhere = Instructions(**session, tool::Colours(false));
   REQUIRE(setenv("PATH", absl::StrCat(ProgramDirectory(), ":/usr/bin").c_str(), 1) == 0);
   const std::string beside = CommandFor("cmd_sandbox_test");
   setenv("PATH", before.c_str(), 1);

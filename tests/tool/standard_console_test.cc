@@ -1,6 +1,4 @@
 // Colours on terminals, and where there are none.
-#include "cmd/sandbox/terminal.h"
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,7 +6,9 @@
 #include <cstdlib>
 #include <string>
 
-namespace cmd {
+#include "tool/console.h"
+
+namespace tool {
 namespace {
 
 // Makes standard output a terminal.
@@ -36,28 +36,30 @@ class OnTerminal {
 
 // Returns what a bold word looks like with these settings.
 std::string Bold(const char* term, const char* no_color) {
-  setenv("TERM", term, 1);
+  term == nullptr ? unsetenv("TERM") : setenv("TERM", term, 1);
   no_color == nullptr ? unsetenv("NO_COLOR") : setenv("NO_COLOR", no_color, 1);
-  return Terminal().Bold("x");
+  return StandardConsole().out_colours.Bold("x");
 }
 
 TEST_CASE("colours are for terminals that have some, unless NO_COLOR is set") {
-  std::string coloured, empty, dumb, unwanted;
-  bool interactive = false;
+  std::string coloured, empty, dumb, unnamed, unwanted;
+  bool is_terminal = false;
   {
     const OnTerminal on;
     coloured = Bold("xterm", nullptr);
     empty = Bold("xterm", "");
     dumb = Bold("dumb", nullptr);
+    unnamed = Bold(nullptr, nullptr);
     unwanted = Bold("xterm", "1");
-    interactive = Terminal().interactive();
+    is_terminal = StandardConsole().out_is_terminal;
   }
   CHECK(coloured == "\033[1mx\033[0m");
   CHECK(empty == coloured);
   CHECK(dumb == "x");
+  CHECK(unnamed == "x");
   CHECK(unwanted == "x");
-  CHECK(interactive);
+  CHECK(is_terminal);
 }
 
 }  // namespace
-}  // namespace cmd
+}  // namespace tool
