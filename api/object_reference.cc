@@ -39,9 +39,4 @@ kube::Gvk ObjectReference::gvk() const {
 
 std::string ObjectReference::Describe() const { return absl::StrCat(kind, " ", key().ToString()); }
 
-bool ObjectReference::Names(const kube::Object& object) const {
-  return object.kind() == kind && object.name() == name && object.ns() == ns &&
-         object.api_version() == api_version;
-}
-
 }  // namespace api

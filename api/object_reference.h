@@ -24,8 +24,6 @@ struct ObjectReference {
   kube::ObjectKey key() const { return {ns, name}; }
   // Returns "Deployment default/web".
   std::string Describe() const;
-  // Returns whether `object` has this apiVersion, kind, namespace and name; uids are not compared.
-  bool Names(const kube::Object& object) const;
   friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
 };
 

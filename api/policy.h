@@ -3,7 +3,6 @@
 #define API_POLICY_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +20,6 @@ class PolicyView {
   explicit PolicyView(kube::Object&&) = delete;
 
   const kube::Object& object() const { return object_; }
-  // Returns the label that the admission webhook sets and that claimed templates and bindings also
-  // have.
-  absl::string_view PermanentId() const;
-
   // Each call parses the selectors: keep the result while matching many objects.
   std::vector<ResourceSelector> ResourceSelectors() const {
     return ResourceSelector::ListFromJson(spec()["resourceSelectors"]);
@@ -41,11 +36,9 @@ class PolicyView {
 
   // The following fields are copied to bindings. Null or absent members stay absent there.
   const json::Value& Placement() const { return spec()["placement"]; }
-  const json::Value& Failover() const { return spec()["failover"]; }
   bool PropagateDeps() const { return spec()["propagateDeps"].AsBool(); }
   absl::string_view SchedulerName() const { return spec()["schedulerName"].AsString(); }
   absl::string_view ConflictResolution() const { return spec()["conflictResolution"].AsString(); }
-  std::optional<bool> PreserveResourcesOnDeletion() const;
 
  private:
   const json::Value& spec() const { return object_.spec(); }

@@ -45,8 +45,6 @@ json::Value ManifestStatus::ToJson() const {
   return out;
 }
 
-absl::string_view WorkView::PermanentId() const { return object_.Label(kWorkIdLabel); }
-
 absl::Span<const json::Value> WorkView::Manifests() const {
   return object_.Get({"spec", "workload", "manifests"}).items();
 }

@@ -46,7 +46,6 @@ class WorkView {
   explicit WorkView(kube::Object&&) = delete;
 
   const kube::Object& object() const { return object_; }
-  absl::string_view PermanentId() const;
 
   // Returns the raw manifests; usually there is one.
   absl::Span<const json::Value> Manifests() const;

@@ -234,7 +234,6 @@ std::string Write(const Value& value, const WriteOptions& options = {});
 // null counts as present); a wrong type is kInvalidArgument with Kubernetes' wording:
 // ".spec.replicas accessor error: x is of the type string, expected int64".
 absl::StatusOr<std::optional<int64_t>> FindInt(const Value& v, Path path);
-absl::StatusOr<std::optional<bool>> FindBool(const Value& v, Path path);
 absl::StatusOr<std::optional<std::string>> FindString(const Value& v, Path path);
 absl::StatusOr<const Value*> FindObject(const Value& v, Path path);  // nullptr when absent.
 absl::StatusOr<const Value*> FindArray(const Value& v, Path path);   // nullptr when absent.

@@ -61,13 +61,6 @@ absl::StatusOr<std::optional<int64_t>> FindInt(const Value& v, Path path) {
   return std::optional<int64_t>(found->AsInt());
 }
 
-absl::StatusOr<std::optional<bool>> FindBool(const Value& v, Path path) {
-  ASSIGN_OR_RETURN(const Value* found, Walk(v, path));
-  if (found == nullptr) return std::optional<bool>();
-  if (!found->is_bool()) return WrongType(path, *found, "bool");
-  return std::optional<bool>(found->AsBool());
-}
-
 absl::StatusOr<std::optional<std::string>> FindString(const Value& v, Path path) {
   ASSIGN_OR_RETURN(const Value* found, Walk(v, path));
   if (found == nullptr) return std::optional<std::string>();

@@ -53,17 +53,6 @@ std::vector<kube::Request> WaitingSet::Matching(const kube::Gvk& gvk, absl::stri
   return requests;
 }
 
-std::vector<kube::Request> WaitingSet::All() const {
-  std::vector<kube::Request> requests;
-  absl::MutexLock lock(&mu_);
-  for (const auto& [gvk, namespaces] : kinds_) {
-    for (const auto& [ns, names] : namespaces) {
-      for (const std::string& name : names) requests.push_back(RequestOf(gvk, ns, name));
-    }
-  }
-  return requests;
-}
-
 std::vector<kube::Gvk> WaitingSet::Kinds() const {
   std::vector<kube::Gvk> kinds;
   absl::MutexLock lock(&mu_);

@@ -29,7 +29,6 @@ class WaitingSet {
   // Returns the waiting templates of a kind; an empty `ns` or `name` means any.
   std::vector<kube::Request> Matching(const kube::Gvk& gvk, absl::string_view ns,
                                       absl::string_view name) const;
-  std::vector<kube::Request> All() const;
   // Returns the kinds that have a waiting template.
   std::vector<kube::Gvk> Kinds() const;
 

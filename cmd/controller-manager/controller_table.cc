@@ -173,14 +173,6 @@ int WorkersOf(const ControllerEntry& entry, const config::Options& options) {
   return options.concurrency.*std::get<int Concurrency::*>(entry.workers);
 }
 
-std::vector<std::string> ControllerNames() {
-  std::set<std::string> names;
-  for (const ControllerEntry& entry : kTable) {
-    if (entry.switched == kByFlag) names.insert(entry.name);
-  }
-  return {names.begin(), names.end()};
-}
-
 RunningControllers ControllersThatRun(const config::Options& options) {
   RunningControllers controllers;
   for (const ControllerEntry& entry : kTable) {

@@ -43,9 +43,6 @@ absl::Span<const ControllerEntry> ControllerTable();
 // Returns the number of workers that these settings give the controller of this line.
 int WorkersOf(const ControllerEntry& entry, const config::Options& options);
 
-// Returns the names that --controllers knows, sorted, each once.
-std::vector<std::string> ControllerNames();
-
 // Returns why these settings do not have the controller of this line run; "" when it runs.
 std::string WhyOff(const ControllerEntry& entry, const config::Options& options);
 

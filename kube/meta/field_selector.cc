@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "kube/meta/selector.h"
 
@@ -83,15 +82,6 @@ absl::StatusOr<FieldSelector::Term> ParseTerm(absl::string_view selector, absl::
   return term;
 }
 
-// Returns the text to compare with the selector's: booleans and numbers as JSON writes them.
-std::string FieldText(const json::Value& object, absl::string_view field) {
-  const json::Value* value = &object;
-  // An absent member is null, whose members are null again: the text is "".
-  for (const absl::string_view name : absl::StrSplit(field, '.')) value = &(*value)[name];
-  if (value->is_bool() || value->is_number()) return json::Write(*value);
-  return value->ToString();
-}
-
 // Returns the text that Parse reads as this term.
 std::string TermText(const FieldSelector::Term& term) {
   return absl::StrCat(
@@ -113,12 +103,6 @@ absl::StatusOr<FieldSelector> FieldSelector::Parse(absl::string_view text) {
     selector.terms_.push_back(std::move(term));
   }
   return selector;
-}
-
-bool FieldSelector::Matches(const json::Value& object) const {
-  return std::all_of(terms_.begin(), terms_.end(), [&](const Term& term) {
-    return (FieldText(object, term.field) == term.value) == term.equal;
-  });
 }
 
 std::string FieldSelector::ToString() const {

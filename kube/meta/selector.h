@@ -60,8 +60,7 @@ class FieldSelector {
   };
   // kInvalidArgument with apimachinery's wording.
   static absl::StatusOr<FieldSelector> Parse(absl::string_view text);
-  // Fields are dotted paths of string values; an absent field counts as "".
-  bool Matches(const json::Value& object) const;
+  // Fields are dotted paths of string values.
   const std::vector<Term>& terms() const { return terms_; }
   std::string ToString() const;
 

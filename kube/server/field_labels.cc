@@ -125,13 +125,6 @@ bool FieldMatcher::Matches(const json::Value& object) const {
   });
 }
 
-std::optional<absl::string_view> FieldMatcher::RequiredValue(absl::string_view label) const {
-  for (const Term& term : terms_) {
-    if (term.equal && term.field.label == label) return term.value;
-  }
-  return std::nullopt;
-}
-
 std::vector<std::string> FieldMatcher::Labels() const {
   std::vector<std::string> out;
   for (const Term& term : terms_) {

@@ -8,7 +8,6 @@
 #ifndef KUBE_SERVER_FIELD_LABELS_H_
 #define KUBE_SERVER_FIELD_LABELS_H_
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,9 +40,6 @@ class FieldMatcher {
 
   bool MatchesEverything() const { return terms_.empty(); }
   bool Matches(const json::Value& object) const;
-  // Returns the value that a field must have, if the selector requires one: for looking up by
-  // "metadata.name" or in an index instead of comparing every object.
-  std::optional<absl::string_view> RequiredValue(absl::string_view label) const;
   // Returns the labels that are compared, each once.
   std::vector<std::string> Labels() const;
 

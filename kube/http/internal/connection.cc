@@ -59,12 +59,6 @@ std::string Route::DialledName() const {
   return absl::StrCat("the proxy ", proxy.Name());
 }
 
-bool Route::forwards_requests() const {
-  const bool http =
-      proxy.kind == ProxySettings::Kind::kHttp || proxy.kind == ProxySettings::Kind::kHttps;
-  return http && tls == nullptr;
-}
-
 Connection::Connection(std::shared_ptr<const Route> route, Addresses addresses)
     : route_(std::move(route)), addresses_(std::move(addresses)) {}
 

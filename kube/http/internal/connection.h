@@ -35,8 +35,6 @@ struct Route {
   int dialled_port() const;
   // Returns "the proxy http://p:3128" or "h:6443", for messages.
   std::string DialledName() const;
-  // Returns whether the proxy gets whole requests with absolute URLs.
-  bool forwards_requests() const;
 };
 
 // Not thread-safe.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
+#include <set>
 #include <string>
-#include <vector>
 
 #include "config/support.h"
 
@@ -12,11 +12,14 @@ namespace cmd {
 namespace {
 
 TEST_CASE("The controllers that can be switched are those that the support table calls here") {
-  std::vector<std::string> here;
+  std::set<std::string> here, switched;
   for (const config::ControllerSupport& controller : config::Controllers()) {
-    if (controller.state == config::State::kHere) here.emplace_back(controller.name);
+    if (controller.state == config::State::kHere) here.emplace(controller.name);
   }
-  CHECK(ControllerNames() == here);
+  for (const ControllerEntry& entry : ControllerTable()) {
+    if (entry.switched == Switch::kByFlag) switched.insert(entry.name);
+  }
+  CHECK(switched == here);
 }
 
 TEST_CASE("The support table has every loop without a switch") {

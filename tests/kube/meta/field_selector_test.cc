@@ -6,9 +6,8 @@
 namespace {
 
 using kube::FieldSelector;
-using kube_test::Json;
 
-TEST_CASE("field selectors parse, print, match and fail as apimachinery's do") {
+TEST_CASE("field selectors parse, print and fail as apimachinery's do") {
   const json::Value table = kube_test::LoadTable("selectors.json");
   REQUIRE(table["fields"].size() > 20);
   for (const json::Value& row : table["fields"].items()) {
@@ -21,20 +20,7 @@ TEST_CASE("field selectors parse, print, match and fail as apimachinery's do") {
     }
     REQUIRE(selector.ok());
     CHECK(selector->ToString() == row["text"].ToString());
-    json::Value matches = json::Value::Array();
-    for (size_t i = 0; i < table["objects"].size(); ++i) {
-      if (selector->Matches(table["objects"].At(i))) matches.Append(static_cast<int64_t>(i));
-    }
-    CHECK(json::Write(matches) == json::Write(row["matches"]));
   }
-}
-
-TEST_CASE("fields that are not strings compare by their JSON text") {
-  const json::Value object = Json(R"({"spec":{"unschedulable":true,"replicas":3,"list":["a"]}})");
-  CHECK(FieldSelector::Parse("spec.unschedulable=true")->Matches(object));
-  CHECK(FieldSelector::Parse("spec.replicas=3")->Matches(object));
-  CHECK(FieldSelector::Parse("spec.replicas!=4")->Matches(object));
-  CHECK(FieldSelector::Parse("spec.list=")->Matches(object));
 }
 
 }  // namespace
