@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/keys.h"
+#include "api/members/connection.h"
 #include "api/programs.h"
 #include "api/resources.h"
 #include "base/clock.h"
@@ -25,7 +26,6 @@
 #include "base/profiling/profile_server.h"
 #include "base/status.h"
 #include "base/stop_limit.h"
-#include "cmd/controller-manager/cluster_config_source.h"
 #include "cmd/controller-manager/cluster_log.h"
 #include "cmd/controller-manager/controller_table.h"
 #include "cmd/controller-manager/listen_errors.h"
@@ -56,6 +56,27 @@ namespace cmd {
 namespace {
 
 constexpr int64_t kMemberBytesWithoutLimit = int64_t{1} << 30;
+
+// Finds out how to reach a member: from its Cluster object and the Secret that it names.
+class ClusterConfigSource : public kube::ClusterConfigSource {
+ public:
+  // REQUIRES: `control_plane` outlives the source.
+  explicit ClusterConfigSource(kube::ClusterClient& control_plane) : client_(control_plane) {}
+
+  // Errors name the cluster and the field or secret at fault, never a secret's value.
+  absl::StatusOr<kube::ConnectionConfig> ConfigFor(const std::string& cluster) override {
+    const kube::ObjectPtr object = client_.Find(api::Clusters(), {"", cluster});
+    if (object == nullptr) {
+      return absl::NotFoundError(absl::StrCat("cluster ", cluster, " not found"));
+    }
+    return members::ConnectionOf(*object, [this](const kube::ObjectKey& secret) {
+      return client_.Find(api::Secrets(), secret);
+    });
+  }
+
+ private:
+  kube::ClusterClient& client_;
+};
 
 kube::ManagerOptions ManagerOptionsOf(const config::Options& o) {
   kube::ManagerOptions m;

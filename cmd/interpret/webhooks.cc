@@ -9,13 +9,15 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "api/resources.h"
 #include "base/status.h"
-#include "cmd/interpret/served_kinds.h"
 #include "interpreter/webhook/configuration.h"
 #include "interpreter/webhook/explanation.h"
+#include "sandbox/kinds/custom_definitions.h"
+#include "sandbox/kinds/resource_info.h"
 
 namespace cmd::interpret {
 namespace {
@@ -26,6 +28,37 @@ using interpreter::webhook::Hook;
 using interpreter::webhook::HookSet;
 using interpreter::webhook::KindPattern;
 using interpreter::webhook::Rule;
+
+// How kinds are served when no server can be asked, for rules that name resources and scopes: the
+// kinds of Kubernetes itself, and those of added definitions.
+class ServedKinds {
+ public:
+  ServedKinds() {
+    for (const sandbox::ResourceInfo& info : sandbox::BuiltinResources()) Add(info);
+  }
+
+  // Returns whether the object is a CustomResourceDefinition.
+  static bool IsDefinition(const kube::Object& object) {
+    return object.gvk() == kube::Gvk{"apiextensions.k8s.io", "v1", "CustomResourceDefinition"};
+  }
+  // Adds every served version that it defines. REQUIRES: IsDefinition(definition).
+  void Add(const kube::Object& definition) {
+    for (const sandbox::ResourceInfo& info : sandbox::ServedBy(definition)) Add(info);
+  }
+
+  // Returns nullopt for an unknown kind.
+  std::optional<kube::Resource> Find(const kube::Gvk& gvk) const {
+    const auto found = all_.find(gvk);
+    if (found == all_.end()) return std::nullopt;
+    return found->second;
+  }
+  const std::map<kube::Gvk, kube::Resource>& all() const { return all_; }
+
+ private:
+  void Add(const sandbox::ResourceInfo& info) { all_[info.resource.gvk] = info.resource; }
+
+  std::map<kube::Gvk, kube::Resource> all_;
+};
 
 bool IsConfiguration(const kube::Object& object) {
   return object.gvk() == api::InterpreterWebhookConfigurations().gvk ||

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -20,13 +21,17 @@
 #include "absl/strings/str_split.h"
 #include "api/resources.h"
 #include "base/status.h"
-#include "cmd/lens/file_kinds.h"
 #include "cmd/lens/files.h"
 #include "cmd/lens/flags.h"
+#include "config/support.h"
+#include "kube/discovery/rest_mapper.h"
 #include "lens/graph/disk.h"
 #include "lens/graph/live.h"
 #include "lens/graph/render.h"
 #include "lens/graph/svg.h"
+#include "sandbox/kinds/custom_definitions.h"
+#include "sandbox/kinds/resource_info.h"
+#include "sandbox/sim/kinds.h"
 #include "tool/flags.h"
 #include "tool/live_objects.h"
 
@@ -50,6 +55,44 @@ struct GraphOptions {
   interpreter::customized::MergeOptions merge;  // Of a live control plane.
   std::string format = "text";
 };
+
+void Add(kube::Resource resource, std::vector<std::string> short_names, kube::Discovery& kinds) {
+  kinds.resources.push_back({std::move(resource), {"get"}, std::move(short_names), true});
+}
+
+void AddAll(const std::vector<sandbox::ResourceInfo>& infos, kube::Discovery& kinds) {
+  for (const sandbox::ResourceInfo& info : infos) Add(info.resource, info.short_names, kinds);
+}
+
+// The short names of the kinds that a graph shows beside templates.
+std::vector<std::string> ShortNamesOf(absl::string_view resource) {
+  if (resource == "propagationpolicies") return {"pp"};
+  if (resource == "clusterpropagationpolicies") return {"cpp"};
+  return {};
+}
+
+// Returns what a server would serve that has the objects, with the names by which kubectl's users
+// call it: Kubernetes' own kinds, Karmada's, those that definitions among the objects define, and
+// those of the objects themselves.
+kube::Discovery KindsFor(const std::vector<::lens::plan::InputObject>& objects) {
+  kube::Discovery kinds;
+  AddAll(sandbox::BuiltinResources(), kinds);
+  for (const config::KindSupport& kind : config::Kinds()) {
+    const kube::Gvk gvk{std::string(kind.group), std::string(kind.version), std::string(kind.kind)};
+    Add({gvk, std::string(kind.resource), true}, ShortNamesOf(kind.resource), kinds);
+  }
+  for (const ::lens::plan::InputObject& read : objects) {
+    if (read.object.gvk() == sandbox::kinds::Definitions().gvk) {
+      AddAll(sandbox::ServedBy(read.object), kinds);
+    }
+  }
+  // A custom resource without its definition has the plural that most have.
+  for (const ::lens::plan::InputObject& read : objects) {
+    const std::string plural = absl::StrCat(absl::AsciiStrToLower(read.object.kind()), "s");
+    Add({read.object.gvk(), plural, true}, {}, kinds);
+  }
+  return kinds;
+}
 
 // Returns whether a node is what KIND/NAME means: "Deployment shop/web" is an object web of the
 // kind Deployment in any namespace, unless one is given.

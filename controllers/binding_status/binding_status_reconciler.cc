@@ -14,6 +14,8 @@
 // outcomes may be lost; that moves the next write a little.
 #include "controllers/binding_status/binding_status_reconciler.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <utility>
@@ -30,7 +32,6 @@
 #include "base/status.h"
 #include "controllers/binding_status/aggregation.h"
 #include "controllers/binding_status/register.h"
-#include "controllers/binding_status/write_pause.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
@@ -43,6 +44,20 @@
 
 namespace controllers {
 namespace {
+
+// The pause after a write for each item that it carried; a hundred clusters mean 1 s.
+constexpr absl::Duration kPausePerCluster = absl::Milliseconds(10);
+constexpr absl::Duration kLongestPause = absl::Seconds(30);
+
+// Returns how long a binding's status rests after it was written with so many clusters.
+//
+// A patch carries the whole list status.aggregatedStatus, and so do its answer and the event that
+// every watcher gets. Without a pause, each change in one of M clusters would cost M items. With a
+// pause in proportion to the items, a binding costs a bounded number of items a second, however
+// many clusters it has and however often they change.
+absl::Duration PauseAfter(size_t clusters) {
+  return std::min(kLongestPause, static_cast<int64_t>(clusters) * kPausePerCluster);
+}
 
 // The outcomes of a binding and of its template are remembered under names with this prefix.
 std::string FailurePrefix(const kube::ObjectKey& binding) {

@@ -23,12 +23,12 @@
 #include "base/status.h"
 #include "base/stop_flag.h"
 #include "interpreter/customized/lua_backend.h"
+#include "interpreter/customized/shipped.h"
 #include "interpreter/live/breaker_events.h"
 #include "interpreter/live/configuration_problems.h"
 #include "interpreter/live/configurations.h"
 #include "interpreter/live/hook_services.h"
 #include "interpreter/live/loaded_configurations.h"
-#include "interpreter/live/shipped_layer.h"
 #include "interpreter/live/unknown_kinds.h"
 #include "interpreter/live/unserved_targets.h"
 #include "interpreter/rule_changes.h"
@@ -63,6 +63,21 @@ struct Difference {
     return scripts.empty() && hooks.empty() && waiting.empty() && learnt.empty();
   }
 };
+
+// Returns the layer with all shipped customizations loaded; their problems are logged.
+std::unique_ptr<LuaBackend> NewShippedLayer(customized::LuaBackendOptions options) {
+  options.layer = kShippedLayer;
+  auto shipped = std::make_unique<LuaBackend>(options);
+  auto set = customized::LoadShipped(customized::ShippedFiles());
+  for (const auto& [name, problems] : set->problems()) {
+    for (const customized::Problem& problem : problems) {
+      base::LogError("a shipped customization has a problem",
+                     {{"customization", name}, {"problem", problem.ToString()}});
+    }
+  }
+  shipped->Replace(std::move(set));
+  return shipped;
+}
 
 }  // namespace
 

@@ -27,7 +27,6 @@
 #include "kube/runtime/failing_keys.h"
 #include "kube/runtime/internal/http_endpoints.h"
 #include "kube/runtime/internal/leader_elector.h"
-#include "kube/runtime/internal/readiness.h"
 #include "kube/runtime/internal/task_group.h"
 #include "kube/runtime/serving_names.h"
 
@@ -55,6 +54,33 @@ class Candidate : public Runnable {
   const std::unique_ptr<LeaderElector> elector_;
   const Calls calls_;
 };
+
+// Returns the checks of /readyz, which say whether this process has the data with which it could
+// lead: "api-server" (fails while none of the informers can list or watch) and "informer-sync"
+// (fails until one has synced; names those that have not). One kind that cannot be watched does not
+// make the process unready, because everything else works.
+std::vector<internal::HealthCheck> CheckInformers(const InformerSet& informers) {
+  const std::vector<std::shared_ptr<Informer>> all = informers.All();
+  size_t failing = 0;
+  absl::Status why;
+  std::vector<std::string> not_synced;
+  for (const std::shared_ptr<Informer>& informer : all) {
+    const absl::Status error = informer->last_error();
+    failing += error.ok() ? 0 : 1;
+    why.Update(error);
+    if (!informer->HasSynced()) not_synced.push_back(informer->resource().gvr().ToString());
+  }
+  internal::HealthCheck server{.name = "api-server", .ok = all.empty() || failing < all.size()};
+  if (failing > 0) {
+    server.remark = absl::StrCat(failing, " of ", all.size(), " watches fail: ", why.message());
+  }
+  internal::HealthCheck sync{.name = "informer-sync",
+                             .ok = all.empty() || not_synced.size() < all.size()};
+  if (!not_synced.empty()) {
+    sync.remark = absl::StrCat("waiting for ", absl::StrJoin(not_synced, ", "));
+  }
+  return {std::move(server), std::move(sync)};
+}
 
 }  // namespace
 
@@ -118,7 +144,7 @@ std::string Manager::Impl::Metrics() {
 
 // A stand-by is ready too: the check of leadership is informative and never fails.
 std::vector<internal::HealthCheck> Manager::Impl::Readiness() {
-  std::vector<internal::HealthCheck> checks = internal::CheckInformers(cluster.informers());
+  std::vector<internal::HealthCheck> checks = CheckInformers(cluster.informers());
   absl::MutexLock lock(&mu);
   checks.push_back({.name = "leader-election", .remark = leader ? "leader" : "stand-by"});
   return checks;
