@@ -1,13 +1,12 @@
 #include "base/memory_limit.h"
 
-#include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/files.h"
 
 namespace base {
 namespace {
@@ -15,14 +14,12 @@ namespace {
 // Version 1 has no word for "no limit", but the largest multiple of a page.
 constexpr int64_t kNoLimit = int64_t{1} << 60;
 
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+// Returns "" for what this system does not have.
+std::string TextOf(const std::string& path) { return ReadFile(path).value_or(""); }
 
 std::optional<int64_t> ReadNumber(const std::string& path) {
   int64_t number = 0;
-  if (!absl::SimpleAtoi(ReadFile(path), &number)) return std::nullopt;
+  if (!absl::SimpleAtoi(TextOf(path), &number)) return std::nullopt;
   return number;
 }
 
@@ -51,7 +48,7 @@ std::optional<MemoryUse> ReadGroup(const std::string& folder, const Layout& layo
   const auto used = ReadNumber(absl::StrCat(folder, "/", layout.used));
   if (!limit.has_value() || !used.has_value() || *limit >= kNoLimit) return std::nullopt;
   const int64_t reclaimable =
-      FieldOf(ReadFile(absl::StrCat(folder, "/memory.stat")), layout.reclaimable);
+      FieldOf(TextOf(absl::StrCat(folder, "/memory.stat")), layout.reclaimable);
   return MemoryUse{.working_set = *used - reclaimable, .limit = *limit};
 }
 
@@ -59,7 +56,7 @@ std::optional<MemoryUse> ReadGroup(const std::string& folder, const Layout& layo
 
 std::optional<MemoryUse> ReadMemoryUse(const std::string& root) {
   for (const absl::string_view line :
-       absl::StrSplit(ReadFile(absl::StrCat(root, "/proc/self/cgroup")), '\n')) {
+       absl::StrSplit(TextOf(absl::StrCat(root, "/proc/self/cgroup")), '\n')) {
     const std::vector<absl::string_view> fields = absl::StrSplit(line, absl::MaxSplits(':', 2));
     for (const Layout& layout : kLayouts) {
       if (fields.size() != 3 || fields[1] != layout.controllers) continue;

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <fstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/log.h"
 
 namespace base {
@@ -25,10 +25,8 @@ namespace {
 constexpr absl::Duration kWarningPause = absl::Minutes(1);
 
 std::string FirstLineOf(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+  const std::string text = ReadFile(path).value_or("");
+  return text.substr(0, text.find('\n'));
 }
 
 // Inside a container the cgroup of the process is the root of what it sees.

@@ -4,9 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -14,16 +12,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "base/files.h"
 
 namespace base::internal {
 namespace {
-
-std::string ReadAll(const char* path) {
-  std::ifstream file(path);
-  std::ostringstream content;
-  content << file.rdbuf();
-  return content.str();
-}
 
 double ToNumber(absl::string_view text) {
   double number = 0;
@@ -33,7 +25,7 @@ double ToNumber(absl::string_view text) {
 // Returns the machine's boot time in seconds since the epoch.
 double BootTime() {
   static const double kBootTime = [] {
-    const std::string stat = ReadAll("/proc/stat");
+    const std::string stat = ReadFile("/proc/stat").value_or("");
     for (absl::string_view line : absl::StrSplit(stat, '\n')) {
       if (absl::StartsWith(line, "btime ")) return ToNumber(line.substr(6));
     }
@@ -63,7 +55,7 @@ double MaxFds() {
 }  // namespace
 
 std::optional<ProcessStats> ReadProcessStats() {
-  const std::string stat = ReadAll("/proc/self/stat");
+  const std::string stat = ReadFile("/proc/self/stat").value_or("");
   // The second field is the program's name in parentheses, which may contain anything.
   const size_t name_end = stat.rfind(") ");
   if (name_end == std::string::npos) return std::nullopt;

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -18,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
+#include "base/files.h"
 #include "base/http_server.h"
 #include "base/profiling/cpu_profile.h"
 #include "base/profiling/heap_profile.h"
@@ -56,8 +55,7 @@ base::HttpResponse Profile(const char* name, absl::StatusOr<std::string> profile
 
 // The arguments with NULs between them, as Go's server sends them.
 std::string CommandLine() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text = base::ReadFile("/proc/self/cmdline").value_or("");
   while (!text.empty() && text.back() == '\0') text.pop_back();
   return text;
 }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 
@@ -13,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/files.h"
 #include "base/yaml.h"
 #include "kube/meta/patch.h"
 
@@ -22,11 +21,6 @@ namespace {
 constexpr char kDirectory[] = "tests/data/advice";
 constexpr size_t kLong = 200;  // Characters of $LONG.
 constexpr char kBase[] = "tests/data/advice/base.yaml";
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 // The definition of the kind Widget, in a group that only the row has.
 constexpr char kWidgets[] =
@@ -108,7 +102,7 @@ std::vector<Row> ReadRows() {
   std::vector<Row> rows;
   std::set<std::string> names;
   for (const std::string& file : files) {
-    const std::string all = ReadFile(file);
+    const std::string all = base::ReadFile(file).value();
     for (const absl::string_view text : absl::StrSplit(all, "\n---\n")) {
       const std::vector<json::Value> documents = Parse(std::string(text), file);
       REQUIRE(documents.size() == 1);
@@ -136,7 +130,7 @@ std::vector<kube::Object> InNamespace(const json::Value& list, const std::string
 
 std::vector<kube::Object> ObjectsOf(const json::Value& document, const Place& place) {
   std::vector<kube::Object> objects;
-  for (const json::Value& base : Parse(PutIn(ReadFile(kBase), place), kBase)) {
+  for (const json::Value& base : Parse(PutIn(base::ReadFile(kBase).value(), place), kBase)) {
     kube::Object object(base);
     const json::Value* patch =
         document["base"].Find(absl::StrCat(object.kind(), " ", object.name()));

@@ -2,8 +2,6 @@
 // its server cannot be reached. No other process is needed.
 #include <sys/wait.h>
 
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -11,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/files.h"
 #include "sandbox/fleet.h"
 #include "tests/support/child_process.h"
 #include "tests/support/eventually.h"
@@ -41,8 +40,7 @@ Ended Run(const std::string& kubeconfig, const TempDirectory& directory) {
   REQUIRE(Eventually([&] { return program.HasEnded(); }));
   const int status = program.Stop();
   REQUIRE(WIFEXITED(status));
-  std::ifstream file(log);
-  return {WEXITSTATUS(status), {std::istreambuf_iterator<char>(file), {}}};
+  return {WEXITSTATUS(status), base::ReadFile(log).value()};
 }
 
 }  // namespace

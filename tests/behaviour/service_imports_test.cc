@@ -1,12 +1,11 @@
 // ServiceImports: the derived Service, and how both follow a policy to members.
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
 
@@ -38,11 +37,9 @@ endpoints: [{addresses: [10.0.0.9]}]
 )";
 
 std::string DefinitionOfImports() {
-  const std::ifstream file(
-      absl::StrCat(KM_SOURCE, "/config/crds/multicluster.x-k8s.io_serviceimports.yaml"));
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return base::ReadFile(
+             absl::StrCat(KM_SOURCE, "/config/crds/multicluster.x-k8s.io_serviceimports.yaml"))
+      .value();
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // The log at the start and about clusters, for operators who take over a control plane.
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <regex>
 #include <string>
@@ -14,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "api/keys.h"
 #include "api/names.h"
+#include "base/files.h"
 #include "kube/http/http_transport.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
@@ -50,9 +50,7 @@ std::string LineWith(const std::string& text, const std::string& prefix) {
 }
 
 std::string ReadSource(const std::string& path) {
-  std::ifstream file(absl::StrCat(KM_SOURCE, "/", path));
-  REQUIRE(file);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return base::ReadFile(absl::StrCat(KM_SOURCE, "/", path)).value();
 }
 
 }  // namespace

@@ -3,8 +3,6 @@
 #include <sys/wait.h>
 
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -19,6 +17,7 @@
 #include "absl/time/time.h"
 #include "api/resources.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "kube/client/client.h"
 #include "kube/http/http_transport.h"
 #include "kube/kubeconfig/kubeconfig.h"
@@ -77,10 +76,7 @@ class Startup {
     REQUIRE(Eventually([&] { return program_->HasEnded(); }));
     return CodeAfterStop();
   }
-  std::string Log() const {
-    std::ifstream file(LogPath());
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string Log() const { return base::ReadFile(LogPath()).value_or(""); }
 
  private:
   std::string LogPath() const { return directory_.path() + "/log"; }

@@ -1,8 +1,6 @@
 // A kind that only an interpreter webhook knows. The example's server runs in a process of its own
 // and is asked over TLS in both dialects.
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "base/tls.h"
 #include "base/yaml.h"
@@ -47,13 +46,6 @@ spec:
   template: {spec: {containers: [{name: c, resources: {requests: {cpu: 100m}}}]}}
 )";
 
-std::string ReadFile(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 // The server of the example. Each start makes a new certificate, unless KeepIdentity() was called.
 class ExampleHook {
  public:
@@ -76,7 +68,8 @@ class ExampleHook {
                                       "--output=" + directory_.path() + "/filled.yaml"};
     words.insert(words.end(), identity_.begin(), identity_.end());
     process_ = std::make_unique<ChildProcess>(std::move(words), log);
-    REQUIRE(Eventually([&] { return absl::StrContains(ReadFile(log), "Listening on"); }));
+    REQUIRE(Eventually(
+        [&] { return absl::StrContains(base::ReadFile(log).value_or(""), "Listening on"); }));
     const std::string url(Configuration(kInterpreterConfiguration)["webhooks"]
                               .At(0)
                               .Get({"clientConfig", "url"})
@@ -91,7 +84,8 @@ class ExampleHook {
 
   // Returns the manifest that the server printed for this kind, with URL and certificate filled in.
   json::Value Configuration(const kube::Gvk& gvk) const {
-    const auto documents = yaml::ParseAll(ReadFile(directory_.path() + "/filled.yaml"));
+    const auto documents =
+        yaml::ParseAll(base::ReadFile(directory_.path() + "/filled.yaml").value());
     REQUIRE(documents.ok());
     for (const json::Value& document : *documents) {
       if (document["kind"].AsString() == gvk.kind) return document;
@@ -128,12 +122,13 @@ struct Workloads {
   explicit Workloads(kube::Gvk of) : dialect(std::move(of)) {
     plane.Apply("host", In(ns, kNamespaceYaml));
     const std::string definition =
-        ReadFile(KM_SOURCE "/examples/webhook/manifests/1-workload-crd.yaml");
+        base::ReadFile(KM_SOURCE "/examples/webhook/manifests/1-workload-crd.yaml").value();
     for (const char* cluster : {"host", "member1", "member2"}) plane.Apply(cluster, definition);
     // Upstream's control planes do not have the kind; the daemon must notice it.
     if (dialect == kExploringConfiguration && plane.fleet() == nullptr) {
-      plane.Apply("host", ReadFile(KM_SOURCE "/config/crds/config.karmada.io_"
-                                             "resourceexploringwebhookconfigurations.yaml"));
+      plane.Apply("host", base::ReadFile(KM_SOURCE "/config/crds/config.karmada.io_"
+                                                   "resourceexploringwebhookconfigurations.yaml")
+                              .value());
     }
   }
   ~Workloads() {

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/files.h"
 #include "config/command_line.h"
 #include "config/feature_gates.h"
 #include "config/options.h"
@@ -42,13 +43,7 @@ std::string Refusal(const std::vector<std::string>& arguments) {
   return parsed.output;
 }
 
-std::string Read(const std::string& path) {
-  std::ifstream file(path);
-  REQUIRE(file);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+std::string Read(const std::string& path) { return base::ReadFile(path).value(); }
 
 TEST_CASE("a flag without effect is accepted with one warning that says what it would do") {
   CHECK(Warnings({"--log-dir=/x"}).size() == 1);

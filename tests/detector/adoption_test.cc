@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,6 +15,7 @@
 #include "api/policy.h"
 #include "api/policy_scope.h"
 #include "api/priority_class.h"
+#include "base/files.h"
 #include "detector/binding_builder.h"
 #include "tests/support/members_fixture.h"
 
@@ -58,13 +57,7 @@ std::vector<std::string> Scenarios() {
   return paths;
 }
 
-json::Value Recorded(const std::string& path) {
-  const std::ifstream file(path);
-  REQUIRE(file.good());
-  std::stringstream text;
-  text << file.rdbuf();
-  return tests::Json(text.str());
-}
+json::Value Recorded(const std::string& path) { return tests::Json(base::ReadFile(path).value()); }
 
 struct Fixture : tests::MembersFixture {
   // Upstream's gates were on if the binding has what they are for.

@@ -6,21 +6,16 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "interpreter/customized/case_file.h"
 
 namespace tests {
 
 inline std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  REQUIRE(file.good());
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return base::ReadFile(path).value();
 }
 
 // Returns the YAML files below `root`, sorted.

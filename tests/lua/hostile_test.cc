@@ -8,14 +8,13 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <sstream>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
+#include "base/files.h"
 #include "tests/lua/lua_fixture.h"
 
 namespace lua {
@@ -29,10 +28,7 @@ struct Hostile {
 };
 
 Hostile Read(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  Hostile hostile{path.stem(), text.str(), "", ""};
+  Hostile hostile{path.stem(), base::ReadFile(path).value(), "", ""};
   for (absl::string_view line : absl::StrSplit(hostile.text, '\n')) {
     if (absl::ConsumePrefix(&line, "-- ends: ")) hostile.ends = std::string(line);
     if (absl::ConsumePrefix(&line, "-- error: ")) hostile.error = std::string(line);

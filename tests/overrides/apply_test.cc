@@ -2,12 +2,11 @@
 #include "overrides/apply.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 
 #include "absl/strings/match.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "base/yaml.h"
 #include "overrides/internal/applied_record.h"
@@ -17,11 +16,7 @@ namespace {
 using json::Value;
 
 Value ReadYaml(const std::string& path) {
-  const std::ifstream file(path);
-  REQUIRE(file.good());
-  std::stringstream text;
-  text << file.rdbuf();
-  absl::StatusOr<Value> value = yaml::Parse(text.str());
+  absl::StatusOr<Value> value = yaml::Parse(base::ReadFile(path).value());
   INFO(value.status());
   REQUIRE(value.ok());
   return *std::move(value);

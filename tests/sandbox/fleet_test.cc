@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <thread>
 
@@ -13,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "api/keys.h"
 #include "api/resources.h"
+#include "base/files.h"
 #include "base/yaml.h"
 #include "sandbox/sim/kinds.h"
 #include "tests/support/eventually.h"
@@ -134,8 +134,7 @@ TEST_CASE("kubeconfigs are complete and private") {
     struct stat info = {};
     REQUIRE(stat(path.c_str(), &info) == 0);
     CHECK((info.st_mode & 0777) == 0600);
-    std::ifstream in(path);
-    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    const std::string text = base::ReadFile(path).value();
     CHECK(text == *fleet->Kubeconfig(name));
     const json::Value config = Parsed(text);
     const json::Value& server = config["clusters"].At(0)["cluster"]["server"];

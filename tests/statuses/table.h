@@ -2,24 +2,19 @@
 #ifndef TESTS_STATUSES_TABLE_H_
 #define TESTS_STATUSES_TABLE_H_
 
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include <catch2/catch.hpp>
 
 #include "absl/strings/string_view.h"
+#include "base/files.h"
 #include "base/yaml.h"
 #include "kube/meta/object.h"
 
 namespace tests {
 
 inline json::Value StatusTable() {
-  std::ifstream in("tests/data/statuses/table.yaml");
-  REQUIRE(in.good());
-  std::stringstream text;
-  text << in.rdbuf();
-  const auto table = yaml::Parse(text.str());
+  const auto table = yaml::Parse(base::ReadFile("tests/data/statuses/table.yaml").value());
   INFO(table.status().ToString());
   REQUIRE(table.ok());
   return *table;

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <sstream>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/files.h"
 #include "base/status.h"
 #include "base/yaml.h"
 
@@ -127,13 +126,6 @@ absl::StatusOr<Story> Parse(const std::string& file, const std::string& text) {
   return story;
 }
 
-std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 }  // namespace
 
 bool Story::MayBe(const std::string& health) const {
@@ -160,8 +152,9 @@ absl::StatusOr<std::vector<Story>> LoadStories(const std::string& directory,
   std::sort(files.begin(), files.end());
   std::vector<Story> stories;
   for (const std::string& file : files) {
-    ASSIGN_OR_RETURN(Story story,
-                     ParseStory(file, ReadFile(std::filesystem::path(directory) / file)));
+    ASSIGN_OR_RETURN(const std::string text,
+                     base::ReadFile(std::filesystem::path(directory) / file));
+    ASSIGN_OR_RETURN(Story story, ParseStory(file, text));
     stories.push_back(std::move(story));
   }
   return stories;

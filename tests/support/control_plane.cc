@@ -8,8 +8,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include <catch2/catch.hpp>
@@ -19,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/substitute.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "base/yaml.h"
 #include "kube/http/http_transport.h"
@@ -28,12 +27,8 @@
 namespace tests {
 namespace {
 
-std::string ReadFile(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
+// A program that has just been started may have no log yet.
+std::string LogIn(const std::string& path) { return base::ReadFile(path).value_or(""); }
 
 std::string TemporaryDirectory() {
   std::string pattern = (std::filesystem::temp_directory_path() / "behaviour-XXXXXX").string();
@@ -58,7 +53,7 @@ ControlPlane::ControlPlane(Options options)
     : options_(std::move(options)), directory_(TemporaryDirectory()) {
   if (const char* real = std::getenv("TEST_PLANE")) {
     const absl::StatusOr<json::Value> plane =
-        json::Parse(ReadFile(absl::StrCat(real, "/plane.json")));
+        json::Parse(base::ReadFile(absl::StrCat(real, "/plane.json")).value());
     REQUIRE(plane.ok());
     for (const json::Member& m : (*plane)["kubeconfigs"].members()) {
       kubeconfigs_[std::string(m.name())] = m.value.ToString();
@@ -151,7 +146,7 @@ ControlPlane::StandBy ControlPlane::StartStandBy() {
   return {DaemonCommand({}), absl::StrCat(directory_, "/stand-by.log")};
 }
 
-std::string ControlPlane::StandBy::Log() const { return ReadFile(log_); }
+std::string ControlPlane::StandBy::Log() const { return LogIn(log_); }
 
 void ControlPlane::StopDaemon() {
   if (daemon_ == nullptr) return;
@@ -161,7 +156,7 @@ void ControlPlane::StopDaemon() {
   daemon_.reset();
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     FAIL_CHECK("controller manager ended with status " << status << "\n"
-                                                       << ReadFile(directory_ + "/daemon.log"));
+                                                       << LogIn(directory_ + "/daemon.log"));
   }
   // A loop that reads a resource it has not declared only works while another loop watches that
   // resource.
@@ -172,7 +167,7 @@ void ControlPlane::StopDaemon() {
 
 std::string ControlPlane::DaemonLog() const {
   const char* log = std::getenv("BEHAVIOUR_LOG");
-  return ReadFile(log != nullptr ? log : directory_ + "/daemon.log");
+  return LogIn(log != nullptr ? log : directory_ + "/daemon.log");
 }
 
 size_t ControlPlane::Starts() const {

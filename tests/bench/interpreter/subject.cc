@@ -1,16 +1,14 @@
 #include "tests/bench/interpreter/subject.h"
 
-#include <fstream>
-#include <iterator>
 #include <utility>
 
+#include "base/files.h"
 #include "base/status.h"
 
 namespace bench {
 
 absl::StatusOr<json::Value> ReadJson(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
   absl::StatusOr<json::Value> value = json::Parse(text);
   if (value.ok()) return value;
   return base::Annotate(value.status(), path);

@@ -1,16 +1,15 @@
 #include "tests/bench/search_load/requests.h"
 
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "base/files.h"
 #include "tests/bench/search_load/connection.h"
 #include "tests/bench/search_load/poller.h"
 
@@ -21,11 +20,9 @@ constexpr int kPatienceMs = 300'000;
 
 std::string ContentOf(const std::string& file) {
   if (file.empty()) return "";
-  std::ifstream in(file);
-  std::stringstream text;
-  text << in.rdbuf();
-  if (!in) throw std::runtime_error(absl::StrCat(file, " cannot be read"));
-  return text.str();
+  const absl::StatusOr<std::string> text = base::ReadFile(file);
+  if (!text.ok()) throw std::runtime_error(std::string(text.status().message()));
+  return *text;
 }
 
 class Requests {

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "base/files.h"
 #include "base/yaml.h"
 #include "cmd/controller-manager/controller_table.h"
 #include "config/command_line.h"
@@ -38,12 +38,7 @@ TEST_CASE("who lacks rights is told which command prints them") {
   CHECK(CommandForRights("a is forbidden: User \"blue", false).empty());
 }
 
-std::string Read(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+std::string Read(const std::string& path) { return base::ReadFile(path).value_or(""); }
 
 // Compares a file with what it should be, or writes it.
 void CheckFile(const std::string& path, const std::string& wanted) {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/files.h"
 #include "tests/cmd/interpret/tool.h"
 #include "tests/support/temp_directory.h"
 #include "tests/support/upstream_answers.h"
@@ -173,9 +174,7 @@ TEST_CASE("Conditions that are made get the time of --now") {
 }
 
 TEST_CASE("Recorded requests get upstream's answers") {
-  std::ifstream requests("tests/data/upstream/native-requests.jsonl");
-  const std::string text((std::istreambuf_iterator<char>(requests)),
-                         std::istreambuf_iterator<char>());
+  const std::string text = base::ReadFile("tests/data/upstream/native-requests.jsonl").value();
   const std::vector<std::string> asked = absl::StrSplit(text, '\n');
   const auto got = AnswersTo(text, {"--no-shipped", "--now", "2026-11-20T16:10:52Z"});
   std::ifstream answers("tests/data/upstream/native-answers.jsonl");

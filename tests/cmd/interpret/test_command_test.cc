@@ -1,10 +1,9 @@
 // The sub-command `test`.
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
 #include "cmd/interpret/junit.h"
 #include "tests/cmd/interpret/tool.h"
 #include "tests/support/temp_directory.h"
@@ -74,8 +73,7 @@ TEST_CASE("The outcome is written as JUnit XML") {
   const std::string rules = dir.Write("rules.yaml", tests::kWidgetHealth);
   const std::string report = dir.path() + "/report.xml";
   CHECK(RunTool({"test", "-", "-f", rules, "--junit", report}, kCases).code == 1);
-  std::ifstream in(report);
-  const std::string xml(std::istreambuf_iterator<char>(in), {});
+  const std::string xml = base::ReadFile(report).value();
   CHECK_THAT(xml, Contains("<testsuite name=\"standard input\" tests=\"2\" failures=\"1\""));
   CHECK_THAT(xml, Contains("<testcase name=\"ready\" classname=\"InterpretHealth\"") &&
                       Contains("name=\"not &lt;ready&gt;\"") &&

@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "base/files.h"
 #include "tests/cmd/lens/tool.h"
 
 namespace tests {
@@ -19,12 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr char kCases[] = "tests/data/lens";
 
-std::string ReadAll(const fs::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
+std::string ReadAll(const fs::path& path) { return base::ReadFile(path).value_or(""); }
 
 // Returns the words of "$ plan -f files"; those that name something in the directory get its path.
 std::vector<std::string> WordsOf(const std::string& line, const fs::path& directory) {

@@ -1,7 +1,5 @@
 // What /metrics says of the cache, of registries and of requests.
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -10,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "api/resource_registry.h"
+#include "base/files.h"
 #include "cmd/search/request_subject.h"
 #include "tests/cmd/search/search_plane.h"
 #include "tests/support/eventually.h"
@@ -72,8 +71,7 @@ TEST_CASE("every metric that is served is described in docs/metrics.md") {
   SearchPlane plane;
   plane.CreateRegistry("all");
   REQUIRE(Eventually([&] { return Shows(plane, OfCache("lag_seconds", "member2")); }));
-  std::ifstream file("docs/metrics.md");
-  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const std::string page = base::ReadFile("docs/metrics.md").value();
   const std::string described = page.substr(page.find("## karmada-search"));
   int families = 0;
   for (const absl::string_view line : absl::StrSplit(plane.Get("/metrics").body, '\n')) {

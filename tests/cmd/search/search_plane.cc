@@ -1,13 +1,12 @@
 #include "tests/cmd/search/search_plane.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <sstream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "api/resource_registry.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/yaml.h"
 #include "cmd/search/connections.h"
 #include "cmd/search/options.h"
@@ -30,14 +29,7 @@ T Got(absl::StatusOr<T> value) {
   return *std::move(value);
 }
 
-std::string FileText(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  INFO(path);
-  REQUIRE(in);
-  return text.str();
-}
+std::string FileText(const std::string& path) { return Got(base::ReadFile(path)); }
 
 }  // namespace
 

@@ -2,11 +2,10 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "absl/strings/str_split.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "tests/kube/aggregation/aggregated_server.h"
 #include "tests/support/eventually.h"
@@ -15,11 +14,7 @@
 namespace kube::aggregation {
 namespace {
 
-std::string ReadAll(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
+std::string ReadAll(const std::string& path) { return base::ReadFile(path).value_or(""); }
 
 std::vector<json::Value> EventsIn(const std::string& path) {
   std::vector<json::Value> events;

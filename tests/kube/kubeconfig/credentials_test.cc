@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -11,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
 #include "kube/kubeconfig/internal/exec_plugin.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/temp_directory.h"
@@ -36,9 +35,8 @@ ConnectionConfig WithPlugin(const tests::TempDirectory& dir, const std::string& 
 }
 
 int RunsOf(const tests::TempDirectory& dir) {
-  std::ifstream in(dir.path() + "/runs");
-  return static_cast<int>(
-      std::count(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>(), '\n'));
+  const std::string runs = base::ReadFile(dir.path() + "/runs").value_or("");
+  return static_cast<int>(std::count(runs.begin(), runs.end(), '\n'));
 }
 
 struct Fixture {
@@ -235,10 +233,8 @@ TEST_CASE("A plugin gets its arguments, its environment, and the cluster when it
   INFO(credential.status());
   REQUIRE(credential.ok());
   CHECK(credential->token == "a b-e");
-  std::ifstream in(dir.path() + "/info");
-  const std::string info((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   CHECK(
-      info ==
+      base::ReadFile(dir.path() + "/info").value() ==
       R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"cluster":)"
       R"({"certificate-authority-data":"Q0E=","config":{"x":1},"server":"https://example"},)"
       R"("interactive":false}})");

@@ -1,18 +1,15 @@
 #include "tests/kube/meta/truth_table.h"
 
-#include <fstream>
-#include <iterator>
-
 #include <catch2/catch.hpp>
+
+#include "base/files.h"
 
 namespace kube_test {
 
 json::Value LoadTable(const std::string& name) {
   const std::string path = "tests/data/kube/" + name;
   INFO("run the tests in the root of the source tree; reading " << path);
-  std::ifstream file(path);
-  REQUIRE(file.good());
-  return Json(std::string(std::istreambuf_iterator<char>(file), {}));
+  return Json(base::ReadFile(path).value());
 }
 
 json::Value Json(const std::string& text) {

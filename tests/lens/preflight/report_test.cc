@@ -4,13 +4,13 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/files.h"
 #include "config/support.h"
 #include "lens/preflight/arguments_check.h"
 #include "lens/preflight/documented.h"
@@ -24,12 +24,7 @@ using lens::preflight::Report;
 
 constexpr char kGolden[] = "tests/data/preflight/report.json";
 
-std::string ReadAll(const std::string& file) {
-  std::ifstream in(file);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
+std::string ReadAll(const std::string& file) { return base::ReadFile(file).value_or(""); }
 
 Report ReportOf(std::vector<Grade> grades) {
   Report report;

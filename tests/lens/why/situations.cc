@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/policy_scope.h"
+#include "base/files.h"
 #include "base/yaml.h"
 #include "kube/meta/patch.h"
 
@@ -20,9 +19,7 @@ constexpr char kDirectory[] = "tests/data/lens";
 constexpr char kNow[] = "2026-01-01T12:00:00Z";
 
 std::vector<json::Value> ReadYaml(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  auto documents = yaml::ParseAll(text);
+  auto documents = yaml::ParseAll(base::ReadFile(path).value());
   INFO(path << ": " << documents.status());
   REQUIRE(documents.ok());
   return *documents;

@@ -1,8 +1,6 @@
 // The requests of tests/data/fields/requests.yaml, sent to a server of the sandbox: the answers are
 // those of a kube-apiserver.
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -12,16 +10,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/files.h"
 #include "tests/sandbox/http/front_end_fixture.h"
 
 namespace sandbox {
 namespace {
 
 std::string Text(const std::string& name) {
-  std::ifstream file(absl::StrCat("tests/data/fields/", name));
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return base::ReadFile(absl::StrCat("tests/data/fields/", name)).value();
 }
 
 struct Form {

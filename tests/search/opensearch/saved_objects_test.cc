@@ -1,9 +1,7 @@
 // The saved objects for OpenSearch Dashboards: that they hang together and use fields that the
 // documents have, and, on a real OpenSearch, that each query finds what it should.
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include <catch2/catch.hpp>
 
@@ -11,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/files.h"
 #include "search/opensearch/index_template.h"
 #include "tests/search/opensearch/mirror_fixture.h"
 
@@ -18,11 +17,9 @@ namespace tests {
 namespace {
 
 std::vector<json::Value> SavedObjects() {
-  std::ifstream file("config/opensearch/saved-objects.ndjson");
-  std::stringstream text;
-  text << file.rdbuf();
+  const std::string text = base::ReadFile("config/opensearch/saved-objects.ndjson").value();
   std::vector<json::Value> objects;
-  for (const absl::string_view line : absl::StrSplit(text.str(), '\n', absl::SkipEmpty())) {
+  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
     objects.push_back(json::Parse(line).value());
   }
   REQUIRE(objects.size() > 5);

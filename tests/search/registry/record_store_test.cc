@@ -2,11 +2,10 @@
 #include "search/registry/record_store.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "absl/strings/match.h"
+#include "base/files.h"
 #include "base/yaml.h"
 #include "tests/search/registry/etcd_fixture.h"
 #include "tests/support/fake_transport.h"
@@ -74,9 +73,9 @@ TEST_CASE("lists of records are sorted and cut; what holds no registry is left o
 }
 
 TEST_CASE("the definition that is shipped is that of the records") {
-  std::ifstream file("config/search/storage.search.karmada.io_resourceregistryrecords.yaml");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto definition = yaml::Parse(text);
+  const auto definition = yaml::Parse(
+      base::ReadFile("config/search/storage.search.karmada.io_resourceregistryrecords.yaml")
+          .value());
   REQUIRE(definition.ok());
   const kube::Resource& records = RegistryRecordResource();
   const json::Value& spec = (*definition)["spec"];
