@@ -1,7 +1,5 @@
-// The way of a request: limits, deadlines, errors, the end of the service.
+// The way of a request: limits, deadlines, errors.
 #include "kube/aggregation/handler_chain.h"
-
-#include <atomic>
 
 #include <catch2/catch.hpp>
 #include <optional>
@@ -13,10 +11,8 @@
 
 #include "absl/synchronization/notification.h"
 #include "kube/aggregation/sent_answers.h"
-#include "kube/aggregation/service_end.h"
-#include "tests/kube/aggregation/aggregated_server.h"
+#include "tests/kube/aggregation/keeping_server.h"
 #include "tests/support/eventually.h"
-#include "tests/support/fake_clock.h"
 #include "tests/support/gunzip.h"
 
 namespace {
@@ -25,64 +21,9 @@ using kube::aggregation::ApiRequest;
 using kube::aggregation::RequestLength;
 using tests::AggregatedServer;
 using tests::Answer;
-
-// Keeps requests unanswered until the test takes them. Outlives the server.
-class Kept {
- public:
-  struct Item {
-    ApiRequest request;
-    std::shared_ptr<base::HttpResponder> responder;
-  };
-  tests::EchoingHandler::Handling Handling() {
-    return [this](ApiRequest request, std::shared_ptr<base::HttpResponder> responder) {
-      absl::MutexLock lock(&mu_);
-      items_.push_back({std::move(request), std::move(responder)});
-    };
-  }
-  // Waits for the next request.
-  Item Take() {
-    const auto has = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return !items_.empty(); };
-    absl::MutexLock lock(&mu_, absl::Condition(&has));
-    Item item = std::move(items_.front());
-    items_.erase(items_.begin());
-    return item;
-  }
-
- private:
-  absl::Mutex mu_;
-  std::vector<Item> items_ ABSL_GUARDED_BY(mu_);
-};
-
-struct Server {
-  Kept kept;
-  tests::FakeClock clock;
-  AggregatedServer server;
-  tls::KeyPair bob;
-
-  explicit Server(AggregatedServer::Options options = {}, bool keep = true) {
-    server.reviews->AllowAll();
-    if (keep) server.handler.handling = kept.Handling();
-    server.Start(std::move(options), clock);
-    bob = server.ClientPair("bob");
-  }
-  std::unique_ptr<tests::TlsRawClient> Connect() { return server.Connect(bob); }
-
-  static void Send(tests::RawClient& client, const std::string& target,
-                   const std::string& method = "GET") {
-    client.Send(absl::StrCat(method, " ", target, " HTTP/1.1\r\nHost: localhost\r\n\r\n"));
-  }
-  double InFlight(const char* kind) {
-    return server.registry
-        .GetGauge("apiserver_current_inflight_requests", "", {{"request_kind", kind}})
-        .Value();
-  }
-  double Refused(const char* cause) {
-    return server.registry.GetCounter("karmada_refused_requests_total", "", {{"cause", cause}})
-        .Value();
-  }
-};
-
-constexpr char kPods[] = "/api/v1/namespaces/a/pods";
+using tests::Kept;
+using tests::kPodsPath;
+using Server = tests::KeepingServer;
 
 TEST_CASE("each answer has its audit id and must not be cached") {
   Server s({}, /*keep=*/false);
@@ -100,7 +41,7 @@ TEST_CASE("each answer has its audit id and must not be cached") {
 TEST_CASE("a request that takes too long gets a timeout, and its handler is asked to stop") {
   Server s;
   const auto client = s.Connect();
-  s.Send(*client, kPods);
+  s.Send(*client, kPodsPath);
   Kept::Item item = s.kept.Take();
   CHECK(item.request.deadline == s.clock.SteadyNow() + absl::Seconds(60));
   CHECK(s.InFlight("readOnly") == 1);
@@ -116,7 +57,7 @@ TEST_CASE("a request that takes too long gets a timeout, and its handler is aske
   item.responder->Send({.body = "late"});
   CHECK(s.InFlight("readOnly") == 0);
   // The connection is still good.
-  s.Send(*client, kPods);
+  s.Send(*client, kPodsPath);
   s.kept.Take().responder->Send({.body = "{}"});
   CHECK(client->ReadResponse().body == "{}");
 }
@@ -125,7 +66,7 @@ TEST_CASE("a client may ask for less time, not for more") {
   Server s;
   const auto client = s.Connect();
   const auto deadline = [&](const std::string& timeout) {
-    s.Send(*client, absl::StrCat(kPods, "?timeout=", timeout));
+    s.Send(*client, absl::StrCat(kPodsPath, "?timeout=", timeout));
     Kept::Item item = s.kept.Take();
     item.responder->Send({});
     client->ReadResponse();
@@ -135,7 +76,7 @@ TEST_CASE("a client may ask for less time, not for more") {
   CHECK(deadline("1h") == absl::Seconds(60));
   CHECK(deadline("0s") == absl::Seconds(60));
   CHECK(deadline("-3s") == absl::Seconds(60));
-  s.Send(*client, absl::StrCat(kPods, "?timeout=soon"));
+  s.Send(*client, absl::StrCat(kPodsPath, "?timeout=soon"));
   const tests::RawResponse refused = client->ReadResponse();
   CHECK(refused.code == 400);
   CHECK(refused.body.find("invalid timeout specified in the request URL") != std::string::npos);
@@ -144,14 +85,14 @@ TEST_CASE("a client may ask for less time, not for more") {
 TEST_CASE("an answer in pieces is broken off at the deadline, a watch is not") {
   Server s;
   const auto client = s.Connect();
-  s.Send(*client, kPods);
+  s.Send(*client, kPodsPath);
   Kept::Item list = s.kept.Take();
   const auto stream = list.responder->StartStream({});
   CHECK(stream->Write("some"));
   client->ReadHead();
   CHECK(client->ReadChunk() == "some");
   const auto watcher = s.Connect();
-  s.Send(*watcher, absl::StrCat(kPods, "?watch=true"));
+  s.Send(*watcher, absl::StrCat(kPodsPath, "?watch=true"));
   Kept::Item watch = s.kept.Take();
   CHECK(watch.request.deadline == base::SteadyTime::InfiniteFuture());
   const auto events = watch.responder->StartStream({});
@@ -170,7 +111,7 @@ TEST_CASE(
     "an answer is broken off at the deadline when its handler has let go of the request, too") {
   Server s;
   const auto client = s.Connect();
-  s.Send(*client, kPods);
+  s.Send(*client, kPodsPath);
   Kept::Item list = s.kept.Take();
   const auto stream = list.responder->StartStream({});
   list = {};
@@ -191,7 +132,7 @@ TEST_CASE("an answer that is being sent takes nobody's place; of too many the ol
   std::vector<std::shared_ptr<base::HttpStream>> streams;
   const auto begin = [&] {
     clients.push_back(s.Connect());
-    s.Send(*clients.back(), kPods);
+    s.Send(*clients.back(), kPodsPath);
     streams.push_back(s.kept.Take().responder->StartStream({}));
     clients.back()->ReadHead();
     CHECK(s.InFlight("readOnly") == 0);
@@ -217,13 +158,13 @@ TEST_CASE("a patient request counts and has only the client's deadline") {
   };
   Server s(options);
   const auto client = s.Connect();
-  s.Send(*client, kPods);
+  s.Send(*client, kPodsPath);
   Kept::Item item = s.kept.Take();
   CHECK(item.request.deadline == base::SteadyTime::InfiniteFuture());
   CHECK(s.InFlight("readOnly") == 1);
   item.responder->Send({});
   client->ReadResponse();
-  s.Send(*client, absl::StrCat(kPods, "?timeout=2m"));
+  s.Send(*client, absl::StrCat(kPodsPath, "?timeout=2m"));
   Kept::Item other = s.kept.Take();
   CHECK(other.request.deadline == s.clock.SteadyNow() + absl::Minutes(2));
   other.responder->Send({});
@@ -232,14 +173,14 @@ TEST_CASE("a patient request counts and has only the client's deadline") {
 TEST_CASE("who goes away stops the handler") {
   Server s;
   auto client = s.Connect();
-  s.Send(*client, kPods);
+  s.Send(*client, kPodsPath);
   Kept::Item item = s.kept.Take();
   CHECK_FALSE(item.request.stop.stop_requested());
   client.reset();
   CHECK(tests::Eventually([&] { return item.request.stop.stop_requested(); }));
 
   auto watcher = s.Connect();
-  s.Send(*watcher, absl::StrCat(kPods, "?watch=1"));
+  s.Send(*watcher, absl::StrCat(kPodsPath, "?watch=1"));
   Kept::Item watch = s.kept.Take();
   const auto events = watch.responder->StartStream({});
   bool closed = false;
@@ -261,11 +202,11 @@ TEST_CASE("beyond their limits, reads and writes are put off; masters and watche
   options.max_mutating_in_flight = 1;
   Server s(options);
   const auto first = s.Connect();
-  s.Send(*first, kPods);
+  s.Send(*first, kPodsPath);
   Kept::Item read = s.kept.Take();
 
   const auto second = s.Connect();
-  s.Send(*second, kPods);
+  s.Send(*second, kPodsPath);
   const tests::RawResponse refused = second->ReadResponse();
   CHECK(refused.code == 429);
   CHECK(refused.headers.at("retry-after") == "1");
@@ -274,26 +215,26 @@ TEST_CASE("beyond their limits, reads and writes are put off; masters and watche
   CHECK(s.Refused("reads") == 1);
   CHECK(s.Refused("writes") == 0);
 
-  s.Send(*second, kPods, "DELETE");
+  s.Send(*second, kPodsPath, "DELETE");
   Kept::Item write = s.kept.Take();
   CHECK(s.InFlight("mutating") == 1);
   const auto third = s.Connect();
-  s.Send(*third, kPods, "DELETE");
+  s.Send(*third, kPodsPath, "DELETE");
   CHECK(third->ReadResponse().code == 429);
   CHECK(s.Refused("writes") == 1);
-  s.Send(*third, absl::StrCat(kPods, "?watch=true"));
+  s.Send(*third, absl::StrCat(kPodsPath, "?watch=true"));
   s.kept.Take().responder->Send({});
   CHECK(third->ReadResponse().code == 200);
 
   const auto master = s.server.Connect(AggregatedServer::Issue(
       *s.server.clients, {.common_name = "root", .organizations = {"system:masters"}}));
-  s.Send(*master, kPods);
+  s.Send(*master, kPodsPath);
   s.kept.Take().responder->Send({});
   CHECK(master->ReadResponse().code == 200);
 
   read.responder->Send({});
   first->ReadResponse();
-  s.Send(*first, kPods);
+  s.Send(*first, kPodsPath);
   s.kept.Take().responder->Send({});
   CHECK(first->ReadResponse().code == 200);
   write.responder->Send({});
@@ -327,99 +268,11 @@ TEST_CASE("handlers that may block do not run on the network's thread") {
     responder->Send({.body = "{}"});
   };
   const auto slow = s.Connect();
-  s.Send(*slow, absl::StrCat(kPods, "/slow"));
+  s.Send(*slow, absl::StrCat(kPodsPath, "/slow"));
   const auto quick = s.Connect();
   CHECK(AggregatedServer::Ask(*quick).code == 200);
   release.Notify();
   CHECK(slow->ReadResponse().code == 200);
-}
-
-TEST_CASE("the end of the service: streams end, answers are finished, others are sent away") {
-  Server s;
-  const auto watcher = s.Connect();
-  s.Send(*watcher, absl::StrCat(kPods, "?watch=true"));
-  Kept::Item watch = s.kept.Take();
-  const auto events = watch.responder->StartStream({});
-  const auto reader = s.Connect();
-  s.Send(*reader, kPods);
-  Kept::Item read = s.kept.Take();
-
-  s.server.chain().BeginDrain();
-  CHECK(watch.request.stop.stop_requested());
-  CHECK_FALSE(read.request.stop.stop_requested());
-  const auto late = s.Connect();
-  const Answer refused = AggregatedServer::Ask(*late);
-  CHECK(refused.code == 503);
-  CHECK(refused.message() == "apiserver is shutting down");
-  CHECK(refused.headers.at("retry-after") == "1");
-  const auto probe = s.Connect();
-  s.Send(*probe, "/readyz");
-  s.kept.Take().responder->Send({.body = "no"});
-  CHECK(probe->ReadResponse().body == "no");
-
-  CHECK_FALSE(s.server.chain().AwaitIdle(absl::ZeroDuration()));
-  events->Close();
-  read.responder->Send({.body = "{}"});
-  CHECK(reader->ReadResponse().code == 200);
-  CHECK(s.server.chain().AwaitIdle(absl::Hours(1)));
-}
-
-TEST_CASE("a service ends when its last answer has been sent") {
-  Server s;
-  kube::aggregation::HealthEndpoints health;
-  const auto watcher = s.Connect();
-  s.Send(*watcher, absl::StrCat(kPods, "?watch=true"));
-  Kept::Item watch = s.kept.Take();
-  const auto events = watch.responder->StartStream({});
-  const base::StopCallback close(watch.request.stop, [&] { events->Close(); });
-  const auto reader = s.Connect();
-  s.Send(*reader, kPods);
-  Kept::Item read = s.kept.Take();
-
-  base::StopSource hurry;
-  std::atomic<int> ended = -1;
-  std::thread ending([&] {
-    ended = kube::aggregation::EndService({.health = health,
-                                           .chain = s.server.chain(),
-                                           .server = s.server.http(),
-                                           .delay = absl::Seconds(10)},
-                                          s.clock, hurry.get_token());
-  });
-  // Waits out the delay: not ready, and still at work.
-  s.clock.AwaitWaiters(2);  // And the thread for deadlines.
-  base::HttpRequest readyz;
-  readyz.path = "/readyz";
-  CHECK(health.Answer(readyz).code == 500);
-  CHECK_FALSE(watch.request.stop.stop_requested());
-  s.clock.Advance(absl::Seconds(10));
-  watcher->ReadHead();
-  CHECK(watcher->ReadChunk().empty());
-  CHECK(ended == -1);
-  read.responder->Send({.body = "{}"});
-  CHECK(reader->ReadResponse().body == "{}");
-  reader->Disconnect();
-  watcher->Disconnect();
-  ending.join();
-  CHECK(ended == 1);
-}
-
-TEST_CASE("a service in a hurry breaks off what does not end") {
-  Server s;
-  kube::aggregation::HealthEndpoints health;
-  const auto reader = s.Connect();
-  s.Send(*reader, kPods);
-  Kept::Item read = s.kept.Take();
-  base::StopSource hurry;
-  std::atomic<int> ended = -1;
-  std::thread ending([&] {
-    ended = kube::aggregation::EndService(
-        {.health = health, .chain = s.server.chain(), .server = s.server.http()}, s.clock,
-        hurry.get_token());
-  });
-  hurry.request_stop();
-  CHECK(reader->ReadToEnd().empty());
-  ending.join();
-  CHECK(ended == 0);
 }
 
 TEST_CASE("a handler may let go of a request after the chain is gone") {
@@ -428,9 +281,9 @@ TEST_CASE("a handler may let go of a request after the chain is gone") {
   Server s;
   const auto reader = s.Connect(), watcher = s.Connect();
   reader->Send(
-      absl::StrCat("GET ", kPods, " HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n"));
+      absl::StrCat("GET ", kPodsPath, " HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n"));
   bounded = s.kept.Take();
-  s.Send(*watcher, absl::StrCat(kPods, "?watch=true"));
+  s.Send(*watcher, absl::StrCat(kPodsPath, "?watch=true"));
   watch = s.kept.Take();
   events = watch->responder->StartStream({});
   s.server.Stop();  // Destroys the chain, too.
@@ -507,7 +360,7 @@ TEST_CASE("long answers are compressed for those who take that") {
   const auto client = s.Connect();
   const auto ask = [&](const std::string& name, const std::string& accepted) {
     return AggregatedServer::Ask(*client, "Accept-Encoding: " + accepted + "\r\n",
-                                 absl::StrCat(kPods, "/", name));
+                                 absl::StrCat(kPodsPath, "/", name));
   };
   const Answer packed = ask("long", "deflate, gzip;q=0.5");
   CHECK(packed.headers.at("content-encoding") == "gzip");
@@ -530,7 +383,7 @@ TEST_CASE("the length of requests, and of those inside the path of a proxy") {
     return std::pair(kube::aggregation::LengthOf(info), kube::aggregation::LengthOfForwarded(info));
   };
   using Length = RequestLength;
-  const std::string pods = kPods;
+  const std::string pods = kPodsPath;
   CHECK(length(pods) == std::pair(Length::kBounded, Length::kPatient));
   CHECK(length(pods + "/web") == std::pair(Length::kBounded, Length::kBounded));
   CHECK(length(pods, "DELETE") == std::pair(Length::kBounded, Length::kBounded));
