@@ -32,7 +32,7 @@ absl::StatusOr<WriteContext> ContextOf(const ResourceCall& call,
   context.user = call.user.name;
   context.manager = std::string(call.request.Query("fieldManager"));
   if (context.manager.empty()) {
-    context.manager = ManagerOfUserAgent(call.request.Header("user-agent"));
+    context.manager = kube::server::ManagerOfUserAgent(call.request.Header("user-agent"));
   }
   context.warnings = &warnings;
   context.dry_run = given.dry_run;

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/fields/field_owners.h"
 #include "sandbox/kinds/registry.h"
 #include "sandbox/storage/backend.h"
 #include "sandbox/storage/store.h"
 #include "sandbox/write/definition_keeper.h"
+#include "sandbox/write/kind_fields.h"
 #include "sandbox/write/service_addresses.h"
 #include "sandbox/write/write_path.h"
 
@@ -73,7 +73,7 @@ class ServerBackend : public Backend {
   Store store_;
   Registry registry_;
   ServiceAddresses addresses_;
-  FieldOwners owners_;
+  KindFields owners_;
   WritePath writes_;
   DefinitionKeeper definitions_;
 };

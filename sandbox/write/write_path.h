@@ -10,10 +10,10 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "sandbox/fields/field_owners.h"
 #include "sandbox/kinds/registry.h"
 #include "sandbox/storage/backend.h"
 #include "sandbox/storage/store.h"
+#include "sandbox/write/kind_fields.h"
 #include "sandbox/write/service_addresses.h"
 
 namespace sandbox {
@@ -42,7 +42,7 @@ class WritePath {
   using CommitHook = std::function<void(const GroupName& table, const kube::ObjectKey& key)>;
 
   // REQUIRES: the arguments outlive this object.
-  WritePath(Store& store, ServiceAddresses& addresses, const FieldOwners& owners)
+  WritePath(Store& store, ServiceAddresses& addresses, const KindFields& owners)
       : store_(store), addresses_(addresses), owners_(owners) {}
   void SetCommitHook(CommitHook hook) { commit_hook_ = std::move(hook); }
   void AddAdmission(AdmissionHook hook);
@@ -89,7 +89,7 @@ class WritePath {
 
   Store& store_;
   ServiceAddresses& addresses_;
-  const FieldOwners& owners_;
+  const KindFields& owners_;
   CommitHook commit_hook_;
   absl::Mutex mu_;
   std::vector<AdmissionHook> admission_ ABSL_GUARDED_BY(mu_);

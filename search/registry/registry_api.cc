@@ -39,7 +39,8 @@ absl::StatusOr<RegistryWrites::Context> ContextOf(const base::HttpRequest& reque
   const std::string manager(request.Query("fieldManager"));
   return RegistryWrites::Context{
       given.dry_run, given.validation,
-      manager.empty() ? ManagerOf(request.Header("user-agent")) : manager, may_mirror, &warnings};
+      manager.empty() ? kube::server::ManagerOfUserAgent(request.Header("user-agent")) : manager,
+      may_mirror, &warnings};
 }
 
 base::HttpResponse Written(int code, const kube::ObjectPtr& object, const AnswerWish& wish,

@@ -41,9 +41,18 @@ Condition type:1:!s status:2:!s observedGeneration:3:i lastTransitionTime:4:T re
   message:6:!s
 )";
 
+// What Go writes even when nobody has set it, so that nobody owns it.
+constexpr absl::string_view kMarks = R"(
+search.ResourceRegistry spec+ status+
+search.ResourceRegistrySpec targetCluster+ resourceSelectors?
+)";
+
 const kube::server::WireMessage& RegistryMessage() {
-  static const auto* const types =
-      new kube::server::WireTypes(absl::Span<const absl::string_view>(&kTypes, 1));
+  static const auto* const types = [] {
+    auto* made = new kube::server::WireTypes(absl::Span<const absl::string_view>(&kTypes, 1));
+    made->Mark(kMarks);
+    return made;
+  }();
   return *types->Find("search.ResourceRegistry");
 }
 
@@ -161,6 +170,11 @@ const kube::server::ObjectRules& RegistryRules() {
     return made;
   }();
   return *rules;
+}
+
+kube::server::FieldKind RegistryFields() {
+  return {RegistryRules().resource.gvk, kube::server::FieldType::OfObjects(RegistryMessage()),
+          /*custom=*/false, RegistryRules().status_subresource};
 }
 
 absl::Status DecodeRegistry(kube::Object& object, kube::server::FieldValidation validation,

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "kube/meta/object.h"
 #include "kube/server/api_errors.h"
+#include "kube/server/fields/field_versions.h"
 #include "kube/server/object_rules.h"
 #include "kube/server/write_request.h"
 
@@ -20,6 +21,9 @@ const kube::server::GroupName& RegistryKindName();
 
 // Its metadata rules: there is no generation, as upstream has none, and managedFields are kept.
 const kube::server::ObjectRules& RegistryRules();
+
+// The kind as managedFields and server-side apply know it.
+kube::server::FieldKind RegistryFields();
 
 // Decodes a body: drops and reports unknown fields, refuses wrong types (400), normalizes metadata
 // and sets what upstream's encoder always writes (spec.targetCluster, spec.resourceSelectors,

@@ -20,6 +20,7 @@ namespace search {
 namespace {
 
 using kube::server::BadRequest;
+using kube::server::FieldWriter;
 using kube::server::PatchRequest;
 
 constexpr int kMaxAttempts = 20;     // The number of attempts for a write that loses races.

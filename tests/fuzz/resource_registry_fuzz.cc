@@ -29,10 +29,10 @@ void CheckBody(absl::string_view text) {
   if (!search::DecodeRegistry(again, FieldValidation::kStrict, nullptr).ok()) std::abort();
   if (!(again == object)) std::abort();
 
-  const search::FieldWriter writer{"fuzz", "", absl::UnixEpoch()};
+  const kube::server::FieldWriter writer{"fuzz", "", absl::UnixEpoch()};
   again.Erase({"metadata", "managedFields"});
   const auto once = search::Applied({}, again, writer, /*force=*/true);
-  if (!once.ok()) std::abort();
+  if (!once.ok()) return;  // What may be stored may not be applied: a set with an item twice.
   const auto twice = search::Applied(*once, again, writer, /*force=*/true);
   if (!twice.ok() || !(*twice == *once)) std::abort();
   kube::Object updated = object;

@@ -95,7 +95,7 @@ Names ConditionsOf(const Reply& reply) {
 
 TEST_CASE("after a change of the spec the conditions are unknown, so that nobody trusts the old") {
   Api api;
-  REQUIRE(api.Create("r").code == 201);
+  REQUIRE(api.Create("r", R"(,"labels":{"x":"y"})").code == 201);
   const std::string merge = "application/merge-patch+json";
   const Reply written =
       api.Do("PATCH", "/r/status",

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "api/resource_registry.h"
+#include "search/registry/managed_fields.h"
 #include "tests/search/registry/feed_fixture.h"
 
 namespace search {
@@ -216,7 +217,9 @@ TEST_CASE("small changes of the number of objects and of the lag are no change")
 TEST_CASE("conditions are written once, guarded, and only when something has changed") {
   tests::FakeEtcd etcd;
   const auto store = StoreOn({etcd.url()});
-  const kube::ObjectPtr r = *store->Create(Registry("r"), {});
+  kube::Object made = Registry("r");
+  RecordUpdate({}, {"kubectl", "", absl::UnixEpoch()}, made);
+  const kube::ObjectPtr r = *store->Create(made, {});
   CacheScope scope([](const kube::Gvk&, const base::StopToken&) { return kPods; },
                    base::RealClock());
   scope.SetRegistry(r);
@@ -234,7 +237,7 @@ TEST_CASE("conditions are written once, guarded, and only when something has cha
   const kube::ObjectPtr written = *store->Get("r", {});
   CHECK(written->spec() == r->spec());
   CHECK(kube::IsConditionTrue(written->status()["conditions"], api::kRegistrySynced));
-  CHECK(written->metadata()["managedFields"].At(0)["subresource"].AsString() == "status");
+  CHECK(written->metadata()["managedFields"].At(1)["subresource"].AsString() == "status");
   CHECK(writer.Pass({}) == 0);
   CHECK(etcd.revision() == kube::ResourceVersionOf(*written));
   states.states["m1"] = {false, 5, {}, "gone"};

@@ -1,6 +1,6 @@
 // The operations walk two trees at once. Node() makes the node of a result: none when it is neither
 // in the set nor has anything below it, so that a tree has no branches without fields.
-#include "sandbox/fields/field_set.h"
+#include "kube/server/fields/field_set.h"
 
 #include <optional>
 #include <utility>
@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 
-namespace sandbox {
+namespace kube::server {
 namespace {
 
 constexpr absl::string_view kField = "f:", kKey = "k:", kItem = "v:", kIndex = "i:";
@@ -228,4 +228,4 @@ void FieldSet::ForEach(absl::FunctionRef<void(const PathOfField&)> visit) const 
   Visit(root_, path, visit);
 }
 
-}  // namespace sandbox
+}  // namespace kube::server

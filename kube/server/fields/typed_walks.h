@@ -1,15 +1,15 @@
 // What server-side apply does with values, following their types: the functions of
 // structured-merge-diff, with its rules for lists whose items have keys, sets, and values that have
 // one owner.
-#ifndef SANDBOX_FIELDS_TYPED_WALKS_H_
-#define SANDBOX_FIELDS_TYPED_WALKS_H_
+#ifndef KUBE_SERVER_FIELDS_TYPED_WALKS_H_
+#define KUBE_SERVER_FIELDS_TYPED_WALKS_H_
 
 #include "absl/status/status.h"
 #include "base/json.h"
-#include "sandbox/fields/field_set.h"
-#include "sandbox/fields/field_type.h"
+#include "kube/server/fields/field_set.h"
+#include "kube/server/fields/field_type.h"
 
-namespace sandbox {
+namespace kube::server {
 
 // The fields in which two states differ; none is in two of the sets.
 struct FieldChanges {
@@ -40,6 +40,6 @@ json::Value WithoutFields(const json::Value& value, const FieldSet& fields, cons
 // Returns the set with the fields that the type names and that contain fields of the set.
 FieldSet WithNamedFields(const FieldSet& fields, const FieldType& type);
 
-}  // namespace sandbox
+}  // namespace kube::server
 
-#endif  // SANDBOX_FIELDS_TYPED_WALKS_H_
+#endif  // KUBE_SERVER_FIELDS_TYPED_WALKS_H_

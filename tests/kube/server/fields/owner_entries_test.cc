@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include "base/json.h"
-#include "sandbox/fields/owner_entries.h"
+#include "kube/server/fields/owner_entries.h"
 
-namespace sandbox {
+namespace kube::server {
 namespace {
 
 OwnerEntry Entry(const std::string& manager, const std::string& operation,
@@ -47,4 +47,4 @@ TEST_CASE("entries that are not valid make all of them unknown, as at a kube-api
   CHECK(ReadEntries(bad, false).empty());
 }
 
-}  // namespace sandbox
+}  // namespace kube::server

@@ -1,8 +1,8 @@
 // What server-side apply knows about the place of a value: which fields an object has, and what
 // tells the items of a list apart. Built-in kinds have the tables of kube/server/wire, custom ones
 // their schema.
-#ifndef SANDBOX_FIELDS_FIELD_TYPE_H_
-#define SANDBOX_FIELDS_FIELD_TYPE_H_
+#ifndef KUBE_SERVER_FIELDS_FIELD_TYPE_H_
+#define KUBE_SERVER_FIELDS_FIELD_TYPE_H_
 
 #include <string>
 
@@ -10,15 +10,20 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/json.h"
+#include "kube/meta/names.h"
 #include "kube/server/wire/wire_schema.h"
-#include "sandbox/kinds/resource_info.h"
 
-namespace sandbox {
+namespace kube::server {
 
-// Cheap to copy. REQUIRES: the ResourceInfo that it was made of outlives it.
+// Cheap to copy. REQUIRES: what it was made of outlives it.
 class FieldType {
  public:
-  static FieldType Of(const ResourceInfo& info);
+  // Return the type of the whole objects of a kind: a built-in one, and one that is described by a
+  // message, by a schema, or not at all.
+  static FieldType OfBuiltin(const Gvk& gvk);
+  static FieldType OfObjects(const WireMessage& message);
+  static FieldType OfObjects(const json::Value& schema);
+  static FieldType OfUntypedObjects();
 
   // Whether an object here has one owner, with all that is in it.
   bool IsAtomicMap() const;
@@ -54,16 +59,16 @@ class FieldType {
     kAtomic,   // Anything, with one owner.
   };
   explicit FieldType(Source source) : source_(source) {}
-  static FieldType OfField(const kube::server::WireField& field);
-  static FieldType OfElement(const kube::server::WireField& field);
-  static FieldType OfMessage(const kube::server::WireMessage* message);
+  static FieldType OfField(const WireField& field);
+  static FieldType OfElement(const WireField& field);
+  static FieldType OfMessage(const WireMessage* message);
   static FieldType OfSchema(const json::Value& schema, bool is_root);
   MemberType SchemaMember(absl::string_view name) const;
   absl::StatusOr<std::string> KeyedStepOf(const json::Value& item) const;
 
   Source source_;
-  const kube::server::WireMessage* message_ = nullptr;
-  const kube::server::WireField* field_ = nullptr;
+  const WireMessage* message_ = nullptr;
+  const WireField* field_ = nullptr;
   const json::Value* schema_ = nullptr;
   // The whole object, whose metadata is not as its schema says.
   bool is_root_ = false;
@@ -78,6 +83,6 @@ struct FieldType::MemberType {
   bool named = true;
 };
 
-}  // namespace sandbox
+}  // namespace kube::server
 
-#endif  // SANDBOX_FIELDS_FIELD_TYPE_H_
+#endif  // KUBE_SERVER_FIELDS_FIELD_TYPE_H_

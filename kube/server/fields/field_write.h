@@ -1,19 +1,17 @@
 // What one write does to the entries of managedFields.
-#ifndef SANDBOX_FIELDS_FIELD_WRITE_H_
-#define SANDBOX_FIELDS_FIELD_WRITE_H_
+#ifndef KUBE_SERVER_FIELDS_FIELD_WRITE_H_
+#define KUBE_SERVER_FIELDS_FIELD_WRITE_H_
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
-#include "sandbox/fields/field_owners.h"
-#include "sandbox/fields/field_type.h"
-#include "sandbox/fields/owner_entries.h"
-#include "sandbox/fields/typed_walks.h"
-#include "sandbox/kinds/registry.h"
+#include "kube/server/fields/field_owners.h"
+#include "kube/server/fields/field_versions.h"
+#include "kube/server/fields/owner_entries.h"
+#include "kube/server/fields/typed_walks.h"
 
-namespace sandbox {
+namespace kube::server {
 
 // The annotation in which client-side apply notes its configuration.
 inline constexpr char kLastApplied[] = "kubectl.kubernetes.io/last-applied-configuration";
@@ -24,28 +22,11 @@ struct FieldConflict {
   PathOfField path;
 };
 
-// A value in the versions in which managers have written.
-class ObjectVersions {
- public:
-  // REQUIRES: the arguments outlive this object.
-  ObjectVersions(const Registry& registry, const ResourceInfo& own)
-      : registry_(registry), own_(own) {}
-
-  // Returns nullptr when the version is not served any more.
-  const ResourceInfo* Find(const std::string& api_version);
-  static json::Value Convert(const ResourceInfo& from, const ResourceInfo& to, json::Value value);
-
- private:
-  const Registry& registry_;
-  const ResourceInfo& own_;
-  std::map<std::string, ResourceInfoPtr> known_;
-};
-
 // For one write to one object. Values are objects without managedFields.
 class FieldWrite {
  public:
   // REQUIRES: the arguments outlive this object.
-  FieldWrite(const Registry& registry, const ResourceInfo& info, const FieldWriter& writer);
+  FieldWrite(FieldVersions& versions, const FieldWriter& writer);
 
   // What the writer has changed becomes its own.
   void Update(const json::Value& before, const json::Value& after, OwnerEntries& entries);
@@ -62,23 +43,22 @@ class FieldWrite {
   FieldChanges TakeFromOthers(const json::Value& before, const json::Value& after,
                               OwnerEntries& entries, std::vector<FieldConflict>* conflicts);
   FieldChanges Changes(const json::Value& before, const json::Value& after,
-                       const ResourceInfo& version) const;
+                       const FieldKind& version) const;
   // Removes what the manager applied last time and nobody owns any more. `others` are the entries
   // of the others; self_ is what is applied now.
   json::Value Pruned(const json::Value& merged, const OwnerEntries& others, const OwnerEntry& last);
   // Adds back what was pruned and what somebody owns, version by version.
-  json::Value WithOwned(json::Value merged, json::Value pruned, const ResourceInfo& version,
+  json::Value WithOwned(json::Value merged, json::Value pruned, const FieldKind& version,
                         const OwnerEntries& others);
 
-  const ResourceInfo& info_;
+  FieldVersions& versions_;
+  const FieldKind& own_;
   const FieldWriter& writer_;
-  FieldType type_;
-  ObjectVersions versions_;
   // What this write leaves as it is, whatever it says.
   std::vector<PathOfField> reset_;
   OwnerEntry self_;
 };
 
-}  // namespace sandbox
+}  // namespace kube::server
 
-#endif  // SANDBOX_FIELDS_FIELD_WRITE_H_
+#endif  // KUBE_SERVER_FIELDS_FIELD_WRITE_H_

@@ -1,14 +1,14 @@
 // The entries of metadata.managedFields.
-#ifndef SANDBOX_FIELDS_OWNER_ENTRIES_H_
-#define SANDBOX_FIELDS_OWNER_ENTRIES_H_
+#ifndef KUBE_SERVER_FIELDS_OWNER_ENTRIES_H_
+#define KUBE_SERVER_FIELDS_OWNER_ENTRIES_H_
 
 #include <string>
 #include <vector>
 
 #include "base/json.h"
-#include "sandbox/fields/field_set.h"
+#include "kube/server/fields/field_set.h"
 
-namespace sandbox {
+namespace kube::server {
 
 inline constexpr char kApplyOperation[] = "Apply";
 inline constexpr char kUpdateOperation[] = "Update";
@@ -40,6 +40,6 @@ void CapUpdates(OwnerEntries& entries);
 // Names the owner as conflicts do.
 std::string DescribeOwner(const OwnerEntry& entry);
 
-}  // namespace sandbox
+}  // namespace kube::server
 
-#endif  // SANDBOX_FIELDS_OWNER_ENTRIES_H_
+#endif  // KUBE_SERVER_FIELDS_OWNER_ENTRIES_H_

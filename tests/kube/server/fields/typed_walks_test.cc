@@ -6,11 +6,9 @@
 
 #include "base/json.h"
 #include "base/yaml.h"
-#include "sandbox/fields/typed_walks.h"
-#include "sandbox/kinds/registry.h"
-#include "sandbox/kinds/schema.h"
+#include "kube/server/fields/typed_walks.h"
 
-namespace sandbox {
+namespace kube::server {
 namespace {
 
 json::Value Yaml(const std::string& text) { return *yaml::Parse(text); }
@@ -18,9 +16,7 @@ std::string Text(const json::Value& value) { return json::Write(value); }
 
 // A pod, whose lists of containers have the key "name".
 struct PodFixture {
-  Registry registry;
-  ResourceInfoPtr info = registry.Find(kube::Gvk{"", "v1", "Pod"});
-  FieldType type = FieldType::Of(*info);
+  FieldType type = FieldType::OfBuiltin({"", "v1", "Pod"});
 
   static json::Value Containers(const std::string& list) {
     return Yaml("{spec: {containers: " + list + "}}");
@@ -36,13 +32,11 @@ struct PodFixture {
 };
 
 struct CustomFixture {
-  ResourceInfo info;
-  explicit CustomFixture(const std::string& spec) {
-    info.custom = true;
-    info.schema = std::make_shared<Schema>(
-        Yaml("{type: object, properties: {spec: {type: object, properties: " + spec + "}}}"));
-  }
-  FieldType type() const { return FieldType::Of(info); }
+  json::Value schema;
+  explicit CustomFixture(const std::string& spec)
+      : schema(
+            Yaml("{type: object, properties: {spec: {type: object, properties: " + spec + "}}}")) {}
+  FieldType type() const { return FieldType::OfObjects(schema); }
 };
 
 }  // namespace
@@ -138,4 +132,4 @@ TEST_CASE("a schema says which lists and maps have one owner") {
   CHECK_FALSE(CheckApplicable(Yaml("{spec: {tags: [null]}}"), custom.type()).ok());
 }
 
-}  // namespace sandbox
+}  // namespace kube::server

@@ -8,14 +8,14 @@
 //
 // Managers may have written in other versions of the kind; their sets are compared with the
 // difference in that version.
-#include "sandbox/fields/field_write.h"
+#include "kube/server/fields/field_write.h"
 
-#include <memory>
+#include <map>
 #include <utility>
 
 #include "kube/meta/object.h"
 
-namespace sandbox {
+namespace kube::server {
 namespace {
 
 constexpr char kUnknownManager[] = "unknown";
@@ -35,19 +35,19 @@ const FieldSet& Unowned() {
 }
 
 // The fields that a write leaves as they are, whatever it says.
-std::vector<PathOfField> ResetFields(const ResourceInfo& info, absl::string_view subresource) {
+std::vector<PathOfField> ResetFields(const FieldKind& kind, absl::string_view subresource) {
   if (subresource == "status") {
     std::vector<PathOfField> out{{FieldStep("spec")}};
-    const std::string& kind = info.resource.gvk.kind;
-    if (info.custom) return out;
-    if (kind == "Deployment") out.push_back({FieldStep("metadata"), FieldStep("labels")});
-    if (kind == "Pod") {
+    const std::string& name = kind.gvk.kind;
+    if (kind.custom) return out;
+    if (name == "Deployment") out.push_back({FieldStep("metadata"), FieldStep("labels")});
+    if (name == "Pod") {
       out.push_back({FieldStep("metadata"), FieldStep("deletionTimestamp")});
       out.push_back({FieldStep("metadata"), FieldStep("ownerReferences")});
     }
     return out;
   }
-  if (info.status_subresource) return {{FieldStep("status")}};
+  if (kind.status_subresource) return {{FieldStep("status")}};
   return {};
 }
 
@@ -57,36 +57,14 @@ void Filter(const std::vector<PathOfField>& reset, FieldSet& fields) {
 
 }  // namespace
 
-const ResourceInfo* ObjectVersions::Find(const std::string& api_version) {
-  if (api_version == own_.resource.gvk.ApiVersion()) return &own_;
-  const auto [slot, is_new] = known_.try_emplace(api_version, nullptr);
-  if (!is_new) return slot->second.get();
-  const size_t slash = api_version.find('/');
-  const bool core = slash == std::string::npos;
-  slot->second = registry_.Find(kube::Gvr{core ? "" : api_version.substr(0, slash),
-                                          core ? api_version : api_version.substr(slash + 1),
-                                          own_.resource.plural});
-  if (slot->second != nullptr && slot->second->table() != own_.table()) slot->second = nullptr;
-  return slot->second.get();
-}
-
-json::Value ObjectVersions::Convert(const ResourceInfo& from, const ResourceInfo& to,
-                                    json::Value value) {
-  if (from.resource.gvk == to.resource.gvk) return value;
-  const auto stored = kube::Share(from.ToStored(kube::Object(std::move(value))));
-  return to.ToServed(stored)->root();
-}
-
-FieldWrite::FieldWrite(const Registry& registry, const ResourceInfo& info,
-                       const FieldWriter& writer)
-    : info_(info),
+FieldWrite::FieldWrite(FieldVersions& versions, const FieldWriter& writer)
+    : versions_(versions),
+      own_(versions.own()),
       writer_(writer),
-      type_(FieldType::Of(info)),
-      versions_(registry, info),
-      reset_(ResetFields(info, writer.subresource)) {
+      reset_(ResetFields(versions.own(), writer.subresource)) {
   self_.manager = writer.manager.empty() ? kUnknownManager : writer.manager;
   self_.subresource = writer.subresource;
-  self_.api_version = info.resource.gvk.ApiVersion();
+  self_.api_version = own_.gvk.ApiVersion();
 }
 
 void FieldWrite::Update(const json::Value& before, const json::Value& after,
@@ -112,14 +90,14 @@ void FieldWrite::Update(const json::Value& before, const json::Value& after,
 json::Value FieldWrite::Apply(const json::Value& live, const json::Value& config,
                               OwnerEntries& entries, std::vector<FieldConflict>& conflicts) {
   self_.operation = kApplyOperation;
-  json::Value merged = Merged(live, config, type_);
+  json::Value merged = Merged(live, config, own_.type);
   OwnerEntry last;
   if (OwnerEntry* previous = FindEntry(entries, self_)) {
     last = *previous;
     self_.time = last.time;
     entries.erase(entries.begin() + (previous - entries.data()));
   }
-  self_.fields = FieldsOf(config, type_);
+  self_.fields = FieldsOf(config, own_.type);
   Filter(reset_, self_.fields);
   if (!last.fields.empty()) merged = Pruned(merged, entries, last);
   TakeFromOthers(live, merged, entries, &conflicts);
@@ -133,9 +111,9 @@ FieldSet FieldWrite::AppliedByClient(const json::Value& live) const {
   const json::Value& text = live["metadata"]["annotations"][kLastApplied];
   const auto last = json::Parse(text.AsString());
   if (!last.ok() || (*last)["apiVersion"].AsString() != self_.api_version) return {};
-  if (!CheckApplicable(*last, type_).ok()) return {};
-  const FieldChanges changes = ChangesBetween(*last, live, type_);
-  return FieldsOf(*last, type_)
+  if (!CheckApplicable(*last, own_.type).ok()) return {};
+  const FieldChanges changes = ChangesBetween(*last, live, own_.type);
+  return FieldsOf(*last, own_.type)
       .Difference(changes.modified)
       .Difference(changes.added)
       .Difference(changes.removed);
@@ -144,20 +122,20 @@ FieldSet FieldWrite::AppliedByClient(const json::Value& live) const {
 FieldChanges FieldWrite::TakeFromOthers(const json::Value& before, const json::Value& after,
                                         OwnerEntries& entries,
                                         std::vector<FieldConflict>* conflicts) {
-  FieldChanges own = Changes(before, after, info_);
+  FieldChanges own = Changes(before, after, own_);
   std::map<std::string, FieldChanges> others;
   for (OwnerEntry& entry : entries) {
     const FieldChanges* changes = &own;
-    const ResourceInfo* version = versions_.Find(entry.api_version);
+    const FieldKind* version = versions_.Find(entry.api_version);
     if (version == nullptr) {
       entry.fields = FieldSet();
       continue;
     }
-    if (version != &info_) {
+    if (version != &own_) {
       const auto [slot, is_new] = others.try_emplace(entry.api_version);
       if (is_new) {
-        slot->second = Changes(ObjectVersions::Convert(info_, *version, before),
-                               ObjectVersions::Convert(info_, *version, after), *version);
+        slot->second = Changes(versions_.Convert(own_, *version, before),
+                               versions_.Convert(own_, *version, after), *version);
       }
       changes = &slot->second;
     }
@@ -172,8 +150,8 @@ FieldChanges FieldWrite::TakeFromOthers(const json::Value& before, const json::V
 }
 
 FieldChanges FieldWrite::Changes(const json::Value& before, const json::Value& after,
-                                 const ResourceInfo& version) const {
-  FieldChanges changes = ChangesBetween(before, after, FieldType::Of(version));
+                                 const FieldKind& version) const {
+  FieldChanges changes = ChangesBetween(before, after, version.type);
   for (FieldSet* set : {&changes.removed, &changes.modified, &changes.added}) {
     Filter(reset_, *set);
   }
@@ -182,10 +160,10 @@ FieldChanges FieldWrite::Changes(const json::Value& before, const json::Value& a
 
 json::Value FieldWrite::Pruned(const json::Value& merged, const OwnerEntries& others,
                                const OwnerEntry& last) {
-  const ResourceInfo* version = versions_.Find(last.api_version);
+  const FieldKind* version = versions_.Find(last.api_version);
   if (version == nullptr) return merged;
-  json::Value state = ObjectVersions::Convert(info_, *version, merged);
-  const FieldType type = FieldType::Of(*version);
+  json::Value state = versions_.Convert(own_, *version, merged);
+  const FieldType& type = version->type;
   const FieldSet last_set = WithNamedFields(last.fields, type);
   json::Value pruned = WithoutFields(state, last_set, type);
   pruned = WithOwned(state, pruned, *version, others);
@@ -193,38 +171,38 @@ json::Value FieldWrite::Pruned(const json::Value& merged, const OwnerEntries& ot
   const FieldSet all = WithNamedFields(FieldsOf(state, type), type);
   const FieldSet kept = WithNamedFields(FieldsOf(pruned, type), type);
   pruned = WithoutFields(state, all.Difference(kept).Intersection(last_set), type);
-  return ObjectVersions::Convert(*version, info_, std::move(pruned));
+  return versions_.Convert(*version, own_, std::move(pruned));
 }
 
-json::Value FieldWrite::WithOwned(json::Value merged, json::Value pruned,
-                                  const ResourceInfo& version, const OwnerEntries& others) {
+json::Value FieldWrite::WithOwned(json::Value merged, json::Value pruned, const FieldKind& version,
+                                  const OwnerEntries& others) {
   std::map<std::string, FieldSet> owned;
   owned[self_.api_version] = self_.fields;
   for (const OwnerEntry& entry : others) {
     FieldSet& set = owned[entry.api_version];
     set = set.Union(entry.fields);
   }
-  const ResourceInfo* at = &version;
-  const auto add = [&](const ResourceInfo& to, const FieldSet& fields) {
-    merged = ObjectVersions::Convert(*at, to, std::move(merged));
-    pruned = ObjectVersions::Convert(*at, to, std::move(pruned));
+  const FieldKind* at = &version;
+  const auto add = [&](const FieldKind& to, const FieldSet& fields) {
+    merged = versions_.Convert(*at, to, std::move(merged));
+    pruned = versions_.Convert(*at, to, std::move(pruned));
     at = &to;
-    const FieldType type = FieldType::Of(to);
+    const FieldType& type = to.type;
     const FieldSet all = WithNamedFields(FieldsOf(merged, type), type);
     const FieldSet kept =
         WithNamedFields(FieldsOf(pruned, type), type).Union(WithNamedFields(fields, type));
     pruned = WithoutFields(merged, all.Difference(kept), type);
   };
-  const std::string first = version.resource.gvk.ApiVersion();
+  const std::string first = version.gvk.ApiVersion();
   if (const auto found = owned.find(first); found != owned.end()) {
     add(version, found->second);
     owned.erase(found);
   }
   for (const auto& [api_version, fields] : owned) {
-    const ResourceInfo* to = versions_.Find(api_version);
+    const FieldKind* to = versions_.Find(api_version);
     if (to != nullptr) add(*to, fields);
   }
-  return ObjectVersions::Convert(*at, version, std::move(pruned));
+  return versions_.Convert(*at, version, std::move(pruned));
 }
 
-}  // namespace sandbox
+}  // namespace kube::server

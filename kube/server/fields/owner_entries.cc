@@ -1,4 +1,4 @@
-#include "sandbox/fields/owner_entries.h"
+#include "kube/server/fields/owner_entries.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "kube/meta/object.h"
 
-namespace sandbox {
+namespace kube::server {
 namespace {
 
 constexpr size_t kMaxUpdates = 10;
@@ -123,4 +123,4 @@ std::string DescribeOwner(const OwnerEntry& entry) {
   return out;
 }
 
-}  // namespace sandbox
+}  // namespace kube::server

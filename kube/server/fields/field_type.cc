@@ -1,18 +1,13 @@
-#include "sandbox/fields/field_type.h"
+#include "kube/server/fields/field_type.h"
 
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "sandbox/fields/field_set.h"
-#include "sandbox/kinds/schema.h"
+#include "kube/server/fields/field_set.h"
 
-namespace sandbox {
-
-using kube::server::MergeMark;
-using kube::server::WireField;
-using kube::server::WireMessage;
+namespace kube::server {
 
 namespace {
 
@@ -26,7 +21,7 @@ const MergeMark& MarkOf(const WireField& field) {
 bool IsTypeMeta(absl::string_view name) { return name == "apiVersion" || name == "kind"; }
 
 const WireMessage* ObjectMeta() {
-  static const WireMessage* const message = kube::server::FindBuiltinMessage("meta.ObjectMeta");
+  static const WireMessage* const message = FindBuiltinMessage("meta.ObjectMeta");
   return message;
 }
 
@@ -46,19 +41,28 @@ absl::Status NoKeys(const std::vector<MergeMark::Key>& keys) {
 
 }  // namespace
 
-FieldType FieldType::Of(const ResourceInfo& info) {
-  if (!info.custom) {
-    const WireMessage* message = kube::server::FindWireMessage(info.resource.gvk);
-    FieldType type = message == nullptr ? FieldType(Source::kOpen) : OfMessage(message);
-    type.is_root_ = true;
-    return type;
-  }
-  if (info.schema == nullptr || info.schema->root().is_null()) {
-    FieldType type(Source::kUntyped);
-    type.is_root_ = true;
-    return type;
-  }
-  return OfSchema(info.schema->root(), /*is_root=*/true);
+FieldType FieldType::OfBuiltin(const Gvk& gvk) {
+  const WireMessage* message = FindWireMessage(gvk);
+  if (message != nullptr) return OfObjects(*message);
+  FieldType type(Source::kOpen);
+  type.is_root_ = true;
+  return type;
+}
+
+FieldType FieldType::OfObjects(const WireMessage& message) {
+  FieldType type = OfMessage(&message);
+  type.is_root_ = true;
+  return type;
+}
+
+FieldType FieldType::OfObjects(const json::Value& schema) {
+  return OfSchema(schema, /*is_root=*/true);
+}
+
+FieldType FieldType::OfUntypedObjects() {
+  FieldType type(Source::kUntyped);
+  type.is_root_ = true;
+  return type;
 }
 
 FieldType FieldType::OfMessage(const WireMessage* message) {
@@ -242,4 +246,4 @@ void FieldType::ForEachImplied(
   }
 }
 
-}  // namespace sandbox
+}  // namespace kube::server

@@ -4,7 +4,7 @@
 // it has to the manager "before-first-apply". kubectl's server-side apply takes what client-side
 // apply had set without a conflict, and keeps the annotation of client-side apply true. Nothing is
 // lost when two write at once: the caller begins again with the new state.
-#include "sandbox/fields/field_owners.h"
+#include "kube/server/fields/field_owners.h"
 
 #include <algorithm>
 #include <map>
@@ -14,11 +14,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/cut_text.h"
-#include "sandbox/fields/field_write.h"
-#include "sandbox/fields/typed_walks.h"
-#include "sandbox/kinds/api_errors.h"
+#include "kube/server/api_errors.h"
+#include "kube/server/fields/field_write.h"
+#include "kube/server/fields/typed_walks.h"
 
-namespace sandbox {
+namespace kube::server {
 namespace {
 
 constexpr size_t kMaxManagerBytes = 128;
@@ -27,17 +27,16 @@ constexpr char kBeforeFirstApply[] = "before-first-apply";
 constexpr char kKubectl[] = "kubectl";
 
 // Returns the object without managedFields, which are no field of it.
-json::Value Owned(const kube::Object& object) {
+json::Value Owned(const Object& object) {
   json::Value root = object.root();
   root.Erase({"metadata", "managedFields"});
   return root;
 }
 
 // The state before an object is created.
-json::Value Nothing(const ResourceInfo& info) {
-  if (!info.custom) return json::Value::Object();
-  return json::Value::Object(
-      {{"apiVersion", info.resource.gvk.ApiVersion()}, {"kind", info.resource.gvk.kind}});
+json::Value Nothing(const FieldKind& kind) {
+  if (!kind.custom) return json::Value::Object();
+  return json::Value::Object({{"apiVersion", kind.gvk.ApiVersion()}, {"kind", kind.gvk.kind}});
 }
 
 bool IsEmptied(const json::Value& given) {
@@ -72,17 +71,17 @@ absl::Status ConflictsError(const std::vector<FieldConflict>& conflicts) {
 }
 
 // Returns the configuration as client-side apply notes it.
-std::string LastAppliedText(const kube::Object& config) {
-  kube::Object noted = config;
+std::string LastAppliedText(const Object& config) {
+  Object noted = config;
   noted.Erase({"metadata", "annotations", kLastApplied});
   return absl::StrCat(json::Write(noted.root(), {.html_escape = true}), "\n");
 }
 
-bool HasLastApplied(const kube::Object& object) {
+bool HasLastApplied(const Object& object) {
   return !object.annotations()[kLastApplied].AsString().empty();
 }
 
-void SetManagedFields(json::Value managed_fields, kube::Object& object) {
+void SetManagedFields(json::Value managed_fields, Object& object) {
   if (managed_fields.is_null()) {
     object.Erase({"metadata", "managedFields"});
   } else {
@@ -98,9 +97,8 @@ std::string ManagerOfUserAgent(absl::string_view user_agent) {
   return name.empty() ? "unknown" : name;
 }
 
-json::Value FieldOwners::AfterUpdate(const ResourceInfo& info, const kube::Object& current,
-                                     const kube::Object& wanted, const json::Value& given,
-                                     const FieldWriter& writer) const {
+json::Value FieldOwners::AfterUpdate(const Object& current, const Object& wanted,
+                                     const json::Value& given, const FieldWriter& writer) {
   const json::Value& present = current.metadata()["managedFields"];
   const bool is_creation = current.empty();
   // Entries that come through a subresource do not count.
@@ -112,18 +110,17 @@ json::Value FieldOwners::AfterUpdate(const ResourceInfo& info, const kube::Objec
   if (!replaced) entries = ReadEntries(present, /*trusted=*/true);
   // Who forgets them once has none until somebody applies.
   if (entries.empty() && !is_creation) return {};
-  const json::Value before = is_creation ? Nothing(info) : Owned(current), after = Owned(wanted);
+  const json::Value before = is_creation ? Nothing(versions_.own()) : Owned(current),
+                    after = Owned(wanted);
   if (!replaced && before == after) return present;
-  FieldWrite(registry_, info, writer).Update(before, after, entries);
+  FieldWrite(versions_, writer).Update(before, after, entries);
   return WriteEntries(std::move(entries));
 }
 
-absl::StatusOr<kube::Object> FieldOwners::AfterApply(const ResourceInfo& info,
-                                                     const kube::Object& current,
-                                                     const kube::Object& config,
-                                                     const FieldWriter& writer, bool force) const {
-  const FieldType type = FieldType::Of(info);
-  if (const absl::Status fits = CheckApplicable(config.root(), type); !fits.ok()) {
+absl::StatusOr<Object> FieldOwners::AfterApply(const Object& current, const Object& config,
+                                               const FieldWriter& writer, bool force) {
+  const FieldKind& kind = versions_.own();
+  if (const absl::Status fits = CheckApplicable(config.root(), kind.type); !fits.ok()) {
     return ToStatus(
         {500,
          "",
@@ -131,16 +128,16 @@ absl::StatusOr<kube::Object> FieldOwners::AfterApply(const ResourceInfo& info,
                       "; ", config.api_version(), ", Kind=", config.kind(), "): ", fits.message()),
          {}});
   }
-  const json::Value live = current.empty() ? Nothing(info) : Owned(current);
+  const json::Value live = current.empty() ? Nothing(versions_.own()) : Owned(current);
   OwnerEntries before = ReadEntries(current.metadata()["managedFields"], /*trusted=*/true);
   if (before.empty() && !current.empty()) {
     FieldWriter first = writer;
     first.manager = kBeforeFirstApply;
-    FieldWrite(registry_, info, first).Update(Nothing(info), live, before);
+    FieldWrite(versions_, first).Update(Nothing(kind), live, before);
   }
   OwnerEntries entries = before;
   std::vector<FieldConflict> conflicts;
-  FieldWrite write(registry_, info, writer);
+  FieldWrite write(versions_, writer);
   json::Value applied = write.Apply(live, config.root(), entries, conflicts);
   if (!conflicts.empty() && !force) {
     // What client-side apply has set is kubectl's own.
@@ -152,7 +149,7 @@ absl::StatusOr<kube::Object> FieldOwners::AfterApply(const ResourceInfo& info,
     }
     if (!conflicts.empty()) return ConflictsError(conflicts);
   }
-  kube::Object out(std::move(applied));
+  Object out(std::move(applied));
   if (writer.manager == kKubectl && HasLastApplied(out)) {
     out.Set({"metadata", "annotations", kLastApplied}, LastAppliedText(config));
   }
@@ -160,4 +157,4 @@ absl::StatusOr<kube::Object> FieldOwners::AfterApply(const ResourceInfo& info,
   return out;
 }
 
-}  // namespace sandbox
+}  // namespace kube::server

@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include "base/json.h"
-#include "sandbox/fields/field_set.h"
+#include "kube/server/fields/field_set.h"
 
-namespace sandbox {
+namespace kube::server {
 namespace {
 
 FieldSet Set(const std::string& text) { return FieldSet(*json::Parse(text)); }
@@ -72,4 +72,4 @@ TEST_CASE("what clients send is brought to its form") {
   CHECK(FieldSet::Read("no object").empty());
 }
 
-}  // namespace sandbox
+}  // namespace kube::server

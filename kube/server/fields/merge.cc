@@ -10,9 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "sandbox/fields/typed_walks.h"
+#include "kube/server/fields/typed_walks.h"
 
-namespace sandbox {
+namespace kube::server {
 namespace {
 
 using Result = std::optional<json::Value>;
@@ -281,4 +281,4 @@ absl::Status CheckApplicable(const json::Value& value, const FieldType& type) {
   return Check().Run(value, type);
 }
 
-}  // namespace sandbox
+}  // namespace kube::server

@@ -1,8 +1,8 @@
 // metadata.managedFields: who has set which field of an object, and server-side apply, which is
 // made of it. The rules are those of Kubernetes 1.35 (apimachinery's managedfields and
 // structured-merge-diff).
-#ifndef SANDBOX_FIELDS_FIELD_OWNERS_H_
-#define SANDBOX_FIELDS_FIELD_OWNERS_H_
+#ifndef KUBE_SERVER_FIELDS_FIELD_OWNERS_H_
+#define KUBE_SERVER_FIELDS_FIELD_OWNERS_H_
 
 #include <string>
 
@@ -10,9 +10,9 @@
 #include "absl/time/time.h"
 #include "base/json.h"
 #include "kube/meta/object.h"
-#include "sandbox/kinds/registry.h"
+#include "kube/server/fields/field_versions.h"
 
-namespace sandbox {
+namespace kube::server {
 
 // Who writes, and to what.
 struct FieldWriter {
@@ -25,32 +25,30 @@ struct FieldWriter {
 // first '/'.
 std::string ManagerOfUserAgent(absl::string_view user_agent);
 
-// Thread-safe. REQUIRES: the registry outlives it.
+// For one write to one object.
 class FieldOwners {
  public:
-  // `registry` has the versions in which managers may have written.
-  explicit FieldOwners(const Registry& registry) : registry_(registry) {}
+  // REQUIRES: `versions` outlives this object.
+  explicit FieldOwners(FieldVersions& versions) : versions_(versions) {}
 
   // Returns managedFields of `wanted`, which `writer` has made out of `current` (empty: it is
   // created) by a create, an update or a patch: it owns what it has changed. `given` is what the
   // client wants managedFields to be: null for what they are, an empty list to forget them. What
   // they are in `current` and `wanted` themselves does not count for the difference.
-  json::Value AfterUpdate(const ResourceInfo& info, const kube::Object& current,
-                          const kube::Object& wanted, const json::Value& given,
-                          const FieldWriter& writer) const;
+  json::Value AfterUpdate(const Object& current, const Object& wanted, const json::Value& given,
+                          const FieldWriter& writer);
 
   // Returns `current` (empty: it does not exist yet) as it is when `writer` has applied the
   // configuration, with its managedFields. 409 with one cause for each field that another manager
   // owns and that has another value, unless `force` is set; 500 for a configuration that does not
   // fit the kind.
-  absl::StatusOr<kube::Object> AfterApply(const ResourceInfo& info, const kube::Object& current,
-                                          const kube::Object& config, const FieldWriter& writer,
-                                          bool force) const;
+  absl::StatusOr<Object> AfterApply(const Object& current, const Object& config,
+                                    const FieldWriter& writer, bool force);
 
  private:
-  const Registry& registry_;
+  FieldVersions& versions_;
 };
 
-}  // namespace sandbox
+}  // namespace kube::server
 
-#endif  // SANDBOX_FIELDS_FIELD_OWNERS_H_
+#endif  // KUBE_SERVER_FIELDS_FIELD_OWNERS_H_

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/fields/typed_walks.h"
+#include "kube/server/fields/typed_walks.h"
 
-namespace sandbox {
+namespace kube::server {
 namespace {
 
 bool HasItems(const json::Value* v) { return v != nullptr && v->is_array() && !v->empty(); }
@@ -205,4 +205,4 @@ FieldSet FieldsOf(const json::Value& value, const FieldType& type) {
   return Collection().Run(value, type);
 }
 
-}  // namespace sandbox
+}  // namespace kube::server

@@ -4,8 +4,8 @@
 // of the set; one with members is in the set itself when it has the member ".".
 //
 // A set shares its parts with those that it was made from.
-#ifndef SANDBOX_FIELDS_FIELD_SET_H_
-#define SANDBOX_FIELDS_FIELD_SET_H_
+#ifndef KUBE_SERVER_FIELDS_FIELD_SET_H_
+#define KUBE_SERVER_FIELDS_FIELD_SET_H_
 
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "base/json.h"
 
-namespace sandbox {
+namespace kube::server {
 
 // The names of a field and of what it is in, outermost first, as in a set.
 using PathOfField = std::vector<std::string>;
@@ -66,6 +66,6 @@ bool HasFieldsBelow(const json::Value& node);
 // The member that says that a node with members is in the set.
 inline constexpr char kSelf[] = ".";
 
-}  // namespace sandbox
+}  // namespace kube::server
 
-#endif  // SANDBOX_FIELDS_FIELD_SET_H_
+#endif  // KUBE_SERVER_FIELDS_FIELD_SET_H_
