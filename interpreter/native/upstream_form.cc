@@ -6,25 +6,25 @@
 
 #include "base/status.h"
 #include "interpreter/interpreter.h"
-#include "interpreter/native/go_encoding.h"
 #include "interpreter/native/pod_retention.h"
-#include "interpreter/native/type_table.h"
+#include "kube/schema/typed_value.h"
 
 namespace interpreter {
 
 namespace {
 
-using native::EmptyLists;
-using native::EncodeAsGo;
-using native::Type;
-using native::TypeTable;
+using kube::schema::Struct;
+using kube::schema::TypedForm;
+using kube::schema::TypedValue;
 
-const Type* TypeOf(const kube::Object& object) {
-  return TypeTable::Kubernetes().OfKind(object.api_version(), object.kind());
-}
+constexpr TypedForm kWritten = {.fields = TypedForm::Fields::kFull};
+// Equal exactly when upstream takes the objects for equal.
+constexpr TypedForm kCompared = {.fields = TypedForm::Fields::kFull, .keeps_empty_lists = true};
 
-absl::StatusOr<kube::Object> Rewritten(const Type& type, const kube::Object& object) {
-  ASSIGN_OR_RETURN(json::Value root, EncodeAsGo(type, object.root()));
+const Struct* TypeOf(const kube::Object& object) { return kube::schema::FindKind(object.gvk()); }
+
+absl::StatusOr<kube::Object> Rewritten(const Struct& type, const kube::Object& object) {
+  ASSIGN_OR_RETURN(json::Value root, TypedValue(type, object.root(), kWritten));
   return kube::Object(std::move(root));
 }
 
@@ -42,17 +42,17 @@ void AddFieldsThatUpstreamAlwaysWrites(kube::Object& object) {
   }
 }
 
-absl::StatusOr<bool> HasOtherStatus(const Type& type, const kube::Object& before,
+absl::StatusOr<bool> HasOtherStatus(const Struct& type, const kube::Object& before,
                                     kube::Object after) {
   AddFieldsThatUpstreamAlwaysWrites(after);
-  ASSIGN_OR_RETURN(const json::Value old, EncodeAsGo(type, before.root(), EmptyLists::kKept));
-  ASSIGN_OR_RETURN(const json::Value made, EncodeAsGo(type, after.root(), EmptyLists::kKept));
+  ASSIGN_OR_RETURN(const json::Value old, TypedValue(type, before.root(), kCompared));
+  ASSIGN_OR_RETURN(const json::Value made, TypedValue(type, after.root(), kCompared));
   return old["status"] != made["status"];
 }
 
 // Returns whether upstream finds that an aggregation changed something. If not, upstream returns
 // the object as it came.
-absl::StatusOr<bool> IsChanged(const Type& type, const kube::Object& before,
+absl::StatusOr<bool> IsChanged(const Struct& type, const kube::Object& before,
                                const AggregatedItems& items, const kube::Object& after) {
   const absl::string_view kind = before.kind();
   const bool written = !after.root().SharesWith(before.root());
@@ -78,7 +78,7 @@ class UpstreamForm : public Backend {
     const bool is_pod = desired.gvk() == kube::Gvk{"", "v1", "Pod"};
     ASSIGN_OR_RETURN(kube::Object retained, is_pod ? native::RetainPodAsUpstream(desired, observed)
                                                    : native_->Retain(desired, observed));
-    const Type* type = TypeOf(desired);
+    const Struct* type = TypeOf(desired);
     if (type == nullptr) return retained;
     if (desired.kind() == "ServiceAccount") {
       for (const char* references : {"secrets", "imagePullSecrets"}) {
@@ -86,16 +86,17 @@ class UpstreamForm : public Backend {
       }
     }
     if (!is_pod) return retained;
-    RETURN_IF_ERROR(base::Annotate(EncodeAsGo(*type, observed.root()).status(), "observed"));
+    RETURN_IF_ERROR(
+        base::Annotate(TypedValue(*type, observed.root(), kWritten).status(), "observed"));
     return Rewritten(*type, retained);
   }
 
   absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                const AggregatedItems& items) const override {
     ASSIGN_OR_RETURN(kube::Object aggregated, native_->AggregateStatus(object, items));
-    const Type* type = TypeOf(object);
+    const Struct* type = TypeOf(object);
     if (type == nullptr) return aggregated;
-    RETURN_IF_ERROR(EncodeAsGo(*type, object.root()).status());
+    RETURN_IF_ERROR(TypedValue(*type, object.root(), kWritten).status());
     ASSIGN_OR_RETURN(const bool changed, IsChanged(*type, object, items, aggregated));
     if (!changed) return object;
     return Rewritten(*type, aggregated);

@@ -1,4 +1,4 @@
-#include "interpreter/native/quantity_text.h"
+#include "kube/schema/internal/quantity_text.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "kube/meta/quantity.h"
 
-namespace interpreter::native {
+namespace kube::schema::internal {
 
 namespace {
 
@@ -79,9 +79,9 @@ bool IsKept(absl::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<std::string> RewrittenQuantity(absl::string_view text) {
+absl::StatusOr<std::string> QuantityText(absl::string_view text) {
   ASSIGN_OR_RETURN(const kube::Quantity quantity, kube::Quantity::Parse(text));
   return IsKept(text) ? std::string(text) : quantity.ToString();
 }
 
-}  // namespace interpreter::native
+}  // namespace kube::schema::internal
