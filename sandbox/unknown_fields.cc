@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "kube/schema/types.h"
 #include "kube/server/wire/typed_fields.h"
-#include "kube/server/wire/wire_schema.h"
 #include "sandbox/kinds/custom_definitions.h"
 #include "sandbox/kinds/schema.h"
 #include "sandbox/sim/kinds.h"
@@ -16,11 +16,8 @@ namespace {
 
 // Fields of metadata are the same for all kinds.
 void AddOfMetadata(const kube::Object& object, std::vector<std::string>& unknown) {
-  const kube::server::WireField* metadata =
-      kube::server::FindWireMessage({"", "v1", "ConfigMap"})->ByName("metadata");
   for (const json::Member& member : object.metadata().members()) {
-    if (member.name() == "managedFields") continue;  // No table has it.
-    if (metadata->message->ByName(member.name()) == nullptr) {
+    if (kube::schema::ObjectMeta().Find(member.name()) == nullptr) {
       unknown.push_back(FieldPath("metadata", member.name()));
     }
   }

@@ -10,7 +10,6 @@
 #include "kube/server/discovery.h"
 #include "kube/server/openapi.h"
 #include "kube/server/wire/builtin_schemas.h"
-#include "kube/server/wire/wire_schema.h"
 #include "sandbox/kinds/approval.h"
 #include "sandbox/kinds/namespace_rules.h"
 #include "sandbox/kinds/scale.h"
@@ -46,12 +45,9 @@ kube::server::ServedResources Describe(const std::vector<ResourceInfoPtr>& serve
 
 void AddSchema(const ResourceInfo& info, const std::string& name, json::Value& schemas) {
   const kube::Gvk& gvk = info.resource.gvk;
-  const auto* builtin = info.custom ? nullptr : kube::server::FindWireMessage(gvk);
+  const auto* builtin = info.custom ? nullptr : kube::schema::FindKind(gvk);
   if (builtin != nullptr) {
     kube::server::AddBuiltinSchema(name, *builtin, schemas);
-    for (absl::string_view field : {"apiVersion", "kind"}) {
-      schemas.Set({name, "properties", field}, json::Value::Object({{"type", "string"}}));
-    }
   } else if (info.schema != nullptr && info.schema->root().is_object()) {
     schemas.Set(name, info.schema->root());
   } else {

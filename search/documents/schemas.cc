@@ -7,7 +7,6 @@
 #include "api/resource_registry.h"
 #include "kube/server/openapi.h"
 #include "kube/server/wire/builtin_schemas.h"
-#include "kube/server/wire/wire_schema.h"
 
 namespace search {
 namespace {
@@ -182,9 +181,7 @@ json::Value SearchSchemas() {
   for (const json::Member& member : parsed->members()) {
     schemas.Set(FullName(member.name()), Expand(member.value));
   }
-  const kube::server::WireField* metadata =
-      kube::server::FindWireMessage({"", "v1", "ConfigMap"})->ByName("metadata");
-  kube::server::AddBuiltinSchema(FullName("meta.ObjectMeta"), *metadata->message, schemas);
+  kube::server::AddBuiltinSchema(FullName("meta.ObjectMeta"), kube::schema::ObjectMeta(), schemas);
   kube::Gvk gvk = api::ResourceRegistryResource().gvk;
   for (const char* kind : {"ResourceRegistry", "ResourceRegistryList", "Search", "Proxying"}) {
     gvk.kind = kind;

@@ -13,48 +13,12 @@
 #include "kube/server/field_path.h"
 #include "kube/server/metadata_rules.h"
 #include "kube/server/wire/typed_fields.h"
-#include "kube/server/wire/wire_schema.h"
 
 namespace search {
 namespace {
 
 using kube::server::FieldErrors;
 using kube::server::FieldPath;
-
-// The fields of the Go types. The numbers are not used: the group has no protobuf form.
-constexpr absl::string_view kTypes = R"(package search
-ResourceRegistry spec:1:ResourceRegistrySpec status:2:ResourceRegistryStatus
-ResourceRegistrySpec targetCluster:1:ClusterAffinity resourceSelectors:2:*ResourceSelector
-  backendStore:3:BackendStoreConfig
-ClusterAffinity labelSelector:1:LabelSelector fieldSelector:2:FieldSelector clusterNames:3:*s
-  exclude:4:*s
-LabelSelector matchLabels:1:%s matchExpressions:2:*LabelSelectorRequirement
-LabelSelectorRequirement key:1:!s operator:2:!s values:3:*s
-FieldSelector matchExpressions:1:*NodeSelectorRequirement
-NodeSelectorRequirement key:1:!s operator:2:!s values:3:*s
-ResourceSelector apiVersion:1:!s kind:2:!s namespace:3:s
-BackendStoreConfig openSearch:1:OpenSearchConfig
-OpenSearchConfig addresses:1:*s secretRef:2:LocalSecretReference
-LocalSecretReference namespace:1:!s name:2:!s
-ResourceRegistryStatus conditions:1:*Condition
-Condition type:1:!s status:2:!s observedGeneration:3:i lastTransitionTime:4:T reason:5:!s
-  message:6:!s
-)";
-
-// What Go writes even when nobody has set it, so that nobody owns it.
-constexpr absl::string_view kMarks = R"(
-search.ResourceRegistry spec+ status+
-search.ResourceRegistrySpec targetCluster+ resourceSelectors?
-)";
-
-const kube::server::WireMessage& RegistryMessage() {
-  static const auto* const types = [] {
-    auto* made = new kube::server::WireTypes(absl::Span<const absl::string_view>(&kTypes, 1));
-    made->Mark(kMarks);
-    return made;
-  }();
-  return *types->Find("search.ResourceRegistry");
-}
 
 void SetIfAbsent(json::Value& object, absl::string_view name, json::Value value) {
   if (!object.Has(name)) object.Set(name, std::move(value));
@@ -173,8 +137,9 @@ const kube::server::ObjectRules& RegistryRules() {
 }
 
 kube::server::FieldKind RegistryFields() {
-  return {RegistryRules().resource.gvk, kube::server::FieldType::OfObjects(RegistryMessage()),
-          /*custom=*/false, RegistryRules().status_subresource};
+  const kube::Gvk& gvk = RegistryRules().resource.gvk;
+  return {gvk, kube::server::FieldType::OfBuiltin(gvk), /*custom=*/false,
+          RegistryRules().status_subresource};
 }
 
 absl::Status DecodeRegistry(kube::Object& object, kube::server::FieldValidation validation,
@@ -183,7 +148,7 @@ absl::Status DecodeRegistry(kube::Object& object, kube::server::FieldValidation 
   RETURN_IF_ERROR(kube::server::CheckTypeMeta(gvk, object));
   RETURN_IF_ERROR(kube::server::NormalizeMetadata(RegistryRules(), object));
   std::vector<std::string> unknown;
-  RETURN_IF_ERROR(kube::server::DecodeTypedFields(gvk, RegistryMessage(), object, unknown));
+  RETURN_IF_ERROR(kube::server::DecodeTypedFields(gvk, object, unknown));
   RETURN_IF_ERROR(kube::server::ReportUnknownFields(gvk, unknown, validation, warnings));
   SetDefaults(object);
   return absl::OkStatus();

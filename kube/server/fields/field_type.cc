@@ -9,48 +9,53 @@
 
 namespace kube::server {
 
+using schema::Field;
+using schema::ListKey;
+using schema::Struct;
+using schema::Type;
+
 namespace {
 
 constexpr char kListType[] = "x-kubernetes-list-type";
 
-const MergeMark& MarkOf(const WireField& field) {
-  static const auto* const none = new MergeMark;
-  return field.mark == nullptr ? *none : *field.mark;
+// What tells the items of a list apart.
+struct Key {
+  std::string name;
+  json::Value otherwise;  // What an item without the key has; null when it has nothing.
+};
+
+json::Value OtherwiseOf(const ListKey& key) {
+  switch (key.otherwise) {
+    case ListKey::Otherwise::kNothing:
+      break;
+    case ListKey::Otherwise::kText:
+      return key.text;
+    case ListKey::Otherwise::kZero:
+      return 0;
+  }
+  return json::Value();
 }
 
 bool IsTypeMeta(absl::string_view name) { return name == "apiVersion" || name == "kind"; }
-
-const WireMessage* ObjectMeta() {
-  static const WireMessage* const message = FindBuiltinMessage("meta.ObjectMeta");
-  return message;
-}
 
 bool KeepsUnknown(const json::Value& schema) {
   return schema["x-kubernetes-preserve-unknown-fields"].AsBool();
 }
 
-absl::Status NoKeys(const std::vector<MergeMark::Key>& keys) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("associative list with keys has an element that omits all key fields [",
-                   absl::StrJoin(keys, " ",
-                                 [](std::string* out, const MergeMark::Key& key) {
-                                   absl::StrAppend(out, "\"", key.name, "\"");
-                                 }),
-                   "] (and doesn't have default values for any key fields)"));
+absl::Status NoKeys(const std::vector<Key>& keys) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "associative list with keys has an element that omits all key fields [",
+      absl::StrJoin(
+          keys, " ",
+          [](std::string* out, const Key& key) { absl::StrAppend(out, "\"", key.name, "\""); }),
+      "] (and doesn't have default values for any key fields)"));
 }
 
 }  // namespace
 
 FieldType FieldType::OfBuiltin(const Gvk& gvk) {
-  const WireMessage* message = FindWireMessage(gvk);
-  if (message != nullptr) return OfObjects(*message);
-  FieldType type(Source::kOpen);
-  type.is_root_ = true;
-  return type;
-}
-
-FieldType FieldType::OfObjects(const WireMessage& message) {
-  FieldType type = OfMessage(&message);
+  const Struct* known = schema::FindKind(gvk);
+  FieldType type = known == nullptr ? FieldType(Source::kOpen) : OfStruct(known);
   type.is_root_ = true;
   return type;
 }
@@ -65,10 +70,10 @@ FieldType FieldType::OfUntypedObjects() {
   return type;
 }
 
-FieldType FieldType::OfMessage(const WireMessage* message) {
-  FieldType type(Source::kMessage);
-  type.message_ = message;
-  return type;
+FieldType FieldType::OfStruct(const Struct* type) {
+  FieldType out(Source::kStruct);
+  out.struct_ = type;
+  return out;
 }
 
 FieldType FieldType::OfSchema(const json::Value& schema, bool is_root) {
@@ -78,31 +83,29 @@ FieldType FieldType::OfSchema(const json::Value& schema, bool is_root) {
   return type;
 }
 
-FieldType FieldType::OfField(const WireField& field) {
-  if (field.shape == WireField::Shape::kOne) {
+FieldType FieldType::OfField(const Field& field) {
+  if (field.shape == schema::Shape::kOne) {
     FieldType type = OfElement(field);
     type.field_ = &field;
     return type;
   }
-  FieldType type(field.shape == WireField::Shape::kList ? Source::kList : Source::kMap);
+  FieldType type(field.shape == schema::Shape::kList ? Source::kList : Source::kMap);
   type.field_ = &field;
   return type;
 }
 
-FieldType FieldType::OfElement(const WireField& field) {
-  if (field.type == 'O') return OfMessage(field.message);
-  if (field.type == 'R' || field.type == 'F' || field.type == 'X') {
-    return FieldType(Source::kAtomic);
-  }
+FieldType FieldType::OfElement(const Field& field) {
+  if (field.of != nullptr) return OfStruct(field.of);
+  if (field.type == Type::kRaw || field.type == Type::kStrings) return FieldType(Source::kAtomic);
   return FieldType(Source::kScalar);
 }
 
 bool FieldType::IsAtomicMap() const {
   switch (source_) {
-    case Source::kMessage:
-      return message_->atomic || (field_ != nullptr && MarkOf(*field_).atomic);
+    case Source::kStruct:
+      return struct_->atomic || (field_ != nullptr && field_->merging().atomic);
     case Source::kMap:
-      return MarkOf(*field_).atomic;
+      return field_->merging().atomic;
     case Source::kSchema:
       return (*schema_)["x-kubernetes-map-type"].AsString() == "atomic";
     case Source::kAtomic:
@@ -113,7 +116,7 @@ bool FieldType::IsAtomicMap() const {
 }
 
 bool FieldType::IsAtomicList() const {
-  if (source_ == Source::kList) return !MarkOf(*field_).set && MarkOf(*field_).keys.empty();
+  if (source_ == Source::kList) return !field_->merging().set && field_->merging().keys.empty();
   if (source_ == Source::kOpen) return !of_conditions_;
   if (source_ != Source::kSchema) return true;
   const absl::string_view type = (*schema_)[kListType].AsString();
@@ -124,7 +127,7 @@ FieldType::Form FieldType::form() const {
   switch (source_) {
     case Source::kScalar:
       return Form::kScalar;
-    case Source::kMessage:
+    case Source::kStruct:
     case Source::kMap:
       return Form::kMap;
     case Source::kList:
@@ -151,7 +154,7 @@ FieldType FieldType::Item() const {
 }
 
 absl::StatusOr<std::string> FieldType::StepOf(const json::Value& item) const {
-  const bool is_map = source_ == Source::kList     ? !MarkOf(*field_).keys.empty()
+  const bool is_map = source_ == Source::kList     ? !field_->merging().keys.empty()
                       : source_ == Source::kSchema ? (*schema_)[kListType].AsString() == "map"
                                                    : of_conditions_;
   if (is_map) return KeyedStepOf(item);
@@ -176,9 +179,11 @@ absl::StatusOr<std::string> FieldType::KeyedStepOf(const json::Value& item) cons
   if (!item.is_object()) {
     return absl::InvalidArgumentError("associative list with keys may not have non-map elements");
   }
-  std::vector<MergeMark::Key> keys;
+  std::vector<Key> keys;
   if (source_ == Source::kList) {
-    keys = MarkOf(*field_).keys;
+    for (const ListKey& key : field_->merging().keys) {
+      keys.push_back({std::string(key.name), OtherwiseOf(key)});
+    }
   } else if (source_ == Source::kSchema) {
     for (const json::Value& key : (*schema_)["x-kubernetes-list-map-keys"].items()) {
       const std::string name = key.ToString();
@@ -188,7 +193,7 @@ absl::StatusOr<std::string> FieldType::KeyedStepOf(const json::Value& item) cons
     keys.push_back({"type", json::Value()});
   }
   json::Value found = json::Value::Object();
-  for (const MergeMark::Key& key : keys) {
+  for (const Key& key : keys) {
     const json::Value* value = item.Find(key.name);
     if (value == nullptr && !key.otherwise.is_null()) value = &key.otherwise;
     if (value != nullptr) found.Set(key.name, *value);
@@ -200,11 +205,11 @@ absl::StatusOr<std::string> FieldType::KeyedStepOf(const json::Value& item) cons
 FieldType::MemberType FieldType::Member(absl::string_view name) const {
   if (is_root_) {
     if (IsTypeMeta(name)) return {FieldType(Source::kScalar)};
-    if (name == "metadata") return {OfMessage(ObjectMeta())};
+    if (name == "metadata") return {OfStruct(&schema::ObjectMeta())};
   }
   switch (source_) {
-    case Source::kMessage: {
-      const WireField* field = message_->ByName(name);
+    case Source::kStruct: {
+      const Field* field = struct_->Find(name);
       if (field == nullptr) return {FieldType(Source::kAtomic), /*known=*/false};
       return {OfField(*field)};
     }
@@ -236,13 +241,12 @@ FieldType::MemberType FieldType::SchemaMember(absl::string_view name) const {
 
 void FieldType::ForEachImplied(
     absl::FunctionRef<void(absl::string_view name, const json::Value& value)> visit) const {
-  if (source_ != Source::kMessage) return;
+  if (source_ != Source::kStruct) return;
   static const auto* const object = new json::Value(json::Value::Object());
   static const auto* const null = new json::Value();
-  for (const WireField& field : message_->fields) {
-    const MergeMark& mark = MarkOf(field);
-    if (mark.implied_object) visit(field.name, *object);
-    if (mark.implied_null) visit(field.name, *null);
+  for (const Field& field : struct_->fields) {
+    if (field.merging().implied_object) visit(field.name, *object);
+    if (field.merging().implied_null) visit(field.name, *null);
   }
 }
 

@@ -1,5 +1,5 @@
 // What server-side apply knows about the place of a value: which fields an object has, and what
-// tells the items of a list apart. Built-in kinds have the tables of kube/server/wire, custom ones
+// tells the items of a list apart. Built-in kinds have the table of kube/schema, custom ones
 // their schema.
 #ifndef KUBE_SERVER_FIELDS_FIELD_TYPE_H_
 #define KUBE_SERVER_FIELDS_FIELD_TYPE_H_
@@ -11,17 +11,16 @@
 #include "absl/strings/string_view.h"
 #include "base/json.h"
 #include "kube/meta/names.h"
-#include "kube/server/wire/wire_schema.h"
+#include "kube/schema/types.h"
 
 namespace kube::server {
 
 // Cheap to copy. REQUIRES: what it was made of outlives it.
 class FieldType {
  public:
-  // Return the type of the whole objects of a kind: a built-in one, and one that is described by a
-  // message, by a schema, or not at all.
+  // Return the type of the whole objects of a kind: one that kube/schema has, and one that is
+  // described by a schema, or not at all.
   static FieldType OfBuiltin(const Gvk& gvk);
-  static FieldType OfObjects(const WireMessage& message);
   static FieldType OfObjects(const json::Value& schema);
   static FieldType OfUntypedObjects();
 
@@ -50,7 +49,7 @@ class FieldType {
  private:
   enum class Source {
     kScalar,
-    kMessage,  // An object that `message_` describes.
+    kStruct,   // An object that `struct_` describes.
     kList,     // The list `field_`.
     kMap,      // The map `field_`.
     kSchema,   // What `schema_` describes.
@@ -59,16 +58,16 @@ class FieldType {
     kAtomic,   // Anything, with one owner.
   };
   explicit FieldType(Source source) : source_(source) {}
-  static FieldType OfField(const WireField& field);
-  static FieldType OfElement(const WireField& field);
-  static FieldType OfMessage(const WireMessage* message);
+  static FieldType OfField(const schema::Field& field);
+  static FieldType OfElement(const schema::Field& field);
+  static FieldType OfStruct(const schema::Struct* type);
   static FieldType OfSchema(const json::Value& schema, bool is_root);
   MemberType SchemaMember(absl::string_view name) const;
   absl::StatusOr<std::string> KeyedStepOf(const json::Value& item) const;
 
   Source source_;
-  const WireMessage* message_ = nullptr;
-  const WireField* field_ = nullptr;
+  const schema::Struct* struct_ = nullptr;
+  const schema::Field* field_ = nullptr;
   const json::Value* schema_ = nullptr;
   // The whole object, whose metadata is not as its schema says.
   bool is_root_ = false;

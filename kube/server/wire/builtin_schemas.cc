@@ -7,29 +7,32 @@
 namespace kube::server {
 namespace {
 
-std::string ReferenceName(const WireMessage& message) {
-  return absl::StrCat("io.k8s.", message.package, ".", message.name);
+using schema::Field;
+using schema::Shape;
+using schema::Struct;
+using schema::Type;
+
+std::string ReferenceName(const Struct& type) {
+  return absl::StrCat("io.k8s.", type.group, ".", type.version, ".", type.name);
 }
 
-json::Value Scalar(char type) {
+json::Value Scalar(Type type) {
   switch (type) {
-    case 'i':
+    case Type::kInt32:
+    case Type::kInt64:
       return json::Value::Object({{"type", "integer"}});
-    case 'b':
+    case Type::kBool:
       return json::Value::Object({{"type", "boolean"}});
-    case 'd':
-      return json::Value::Object({{"type", "number"}});
-    case 'T':
-    case 'M':
+    case Type::kTime:
+    case Type::kMicroTime:
       return json::Value::Object({{"type", "string"}, {"format", "date-time"}});
-    case 'y':
+    case Type::kBytes:
       return json::Value::Object({{"type", "string"}, {"format", "byte"}});
-    case 'I':
+    case Type::kIntOrString:
       return json::Value::Object({{"type", "string"}, {"format", "int-or-string"}});
-    case 'R':
-    case 'F':
+    case Type::kRaw:
       return json::Value::Object({{"type", "object"}});
-    case 'X':
+    case Type::kStrings:
       return json::Value::Object(
           {{"type", "array"}, {"items", json::Value::Object({{"type", "string"}})}});
     default:
@@ -37,11 +40,11 @@ json::Value Scalar(char type) {
   }
 }
 
-json::Value FieldSchema(const WireField& field, json::Value& schemas) {
+json::Value FieldSchema(const Field& field, json::Value& schemas) {
   json::Value one;
-  if (field.message != nullptr) {
-    const std::string name = ReferenceName(*field.message);
-    if (!schemas.Has(name)) AddBuiltinSchema(name, *field.message, schemas);
+  if (field.of != nullptr) {
+    const std::string name = ReferenceName(*field.of);
+    if (!schemas.Has(name)) AddBuiltinSchema(name, *field.of, schemas);
     // A $ref must not have siblings, so a reference that may get a description is wrapped.
     one = json::Value::Object(
         {{"allOf", json::Value::Array({json::Value::Object(
@@ -49,31 +52,23 @@ json::Value FieldSchema(const WireField& field, json::Value& schemas) {
   } else {
     one = Scalar(field.type);
   }
-  if (field.shape == WireField::Shape::kList) {
+  if (field.shape == Shape::kList) {
     return json::Value::Object({{"type", "array"}, {"items", std::move(one)}});
   }
-  if (field.shape == WireField::Shape::kMap) {
+  if (field.shape == Shape::kMap) {
     return json::Value::Object({{"type", "object"}, {"additionalProperties", std::move(one)}});
   }
   return one;
 }
 
-void AddProperties(const WireMessage& message, json::Value& properties, json::Value& schemas) {
-  for (const WireField& field : message.fields) {
-    if (field.name.empty()) {
-      AddProperties(*field.message, properties, schemas);
-    } else {
-      properties.Set(field.name, FieldSchema(field, schemas));
-    }
-  }
-}
-
 }  // namespace
 
-void AddBuiltinSchema(const std::string& name, const WireMessage& message, json::Value& schemas) {
+void AddBuiltinSchema(const std::string& name, const Struct& type, json::Value& schemas) {
   schemas.Set(name, json::Value());  // This ends a recursion.
   json::Value properties = json::Value::Object();
-  AddProperties(message, properties, schemas);
+  for (const Field& field : type.fields) {
+    properties.Set(field.name, FieldSchema(field, schemas));
+  }
   schemas.Set(name,
               json::Value::Object({{"type", "object"}, {"properties", std::move(properties)}}));
 }

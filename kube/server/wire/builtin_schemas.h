@@ -1,4 +1,4 @@
-// Makes OpenAPI schemas of built-in types from their field tables: names and types, no
+// Makes OpenAPI schemas of built-in types from the table of kube/schema: names and types, no
 // descriptions.
 #ifndef KUBE_SERVER_WIRE_BUILTIN_SCHEMAS_H_
 #define KUBE_SERVER_WIRE_BUILTIN_SCHEMAS_H_
@@ -6,12 +6,12 @@
 #include <string>
 
 #include "base/json.h"
-#include "kube/server/wire/wire_schema.h"
+#include "kube/schema/types.h"
 
 namespace kube::server {
 
-// Adds the schema of `message` under `name`, and those that it refers to under their own names.
-void AddBuiltinSchema(const std::string& name, const WireMessage& message, json::Value& schemas);
+// Adds the schema of `type` under `name`, and those that it refers to under their own names.
+void AddBuiltinSchema(const std::string& name, const schema::Struct& type, json::Value& schemas);
 
 }  // namespace kube::server
 

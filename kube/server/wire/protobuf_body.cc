@@ -1,4 +1,4 @@
-// Decodes the protobuf of built-in kinds into JSON with the tables of wire_schema.h. Only the wire
+// Decodes the protobuf of built-in kinds into JSON with the table of kube/schema. Only the wire
 // format is known here: tags, varints, fixed and length-delimited values. Fields that the tables do
 // not have are skipped. Zero values are left out unless the table says that Go writes them. The
 // bytes are from clients: every length is compared with what is left, nesting is limited, and all
@@ -6,7 +6,6 @@
 
 #include "kube/server/wire/protobuf_body.h"
 
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -14,11 +13,16 @@
 #include "absl/strings/strip.h"
 #include "base/status.h"
 #include "kube/meta/object.h"
+#include "kube/schema/types.h"
 #include "kube/server/api_errors.h"
-#include "kube/server/wire/wire_schema.h"
 
 namespace kube::server {
 namespace {
+
+using schema::Field;
+using schema::Shape;
+using schema::Struct;
+using schema::Type;
 
 constexpr char kMagic[] = "k8s";  // Followed by a zero byte.
 constexpr int kMaxDepth = 64;
@@ -117,8 +121,7 @@ absl::StatusOr<json::Value> ReadTime(absl::string_view bytes, bool micro) {
   return json::Value(micro ? kube::FormatMicroTime(t) : kube::FormatTime(t));
 }
 
-absl::StatusOr<json::Value> ReadMessage(absl::string_view bytes, const WireMessage& message,
-                                        int depth);
+absl::StatusOr<json::Value> ReadMessage(absl::string_view bytes, const Struct& type, int depth);
 
 absl::StatusOr<json::Value> ReadStrings(absl::string_view bytes) {
   json::Value list = json::Value::Array();
@@ -142,47 +145,35 @@ absl::StatusOr<json::Value> ReadRaw(absl::string_view bytes) {
   return parsed;
 }
 
-json::Value ReadDouble(uint64_t bits) {
-  double d = 0;
-  static_assert(sizeof(d) == sizeof(bits));
-  std::memcpy(&d, &bits, sizeof(d));
-  return d;
-}
-
 // Returns one value; null stands for an absent one.
-absl::StatusOr<json::Value> ReadOne(const Piece& piece, const WireField& field, int depth) {
+absl::StatusOr<json::Value> ReadOne(const Piece& piece, const Field& field, int depth) {
   switch (field.type) {
-    case 's':
+    case Type::kString:
       return json::Value(piece.bytes);
-    case 'i':
+    case Type::kInt32:
+    case Type::kInt64:
       return json::Value(static_cast<int64_t>(piece.varint));
-    case 'b':
+    case Type::kBool:
       return json::Value(piece.varint != 0);
-    case 'd':
-      return ReadDouble(piece.varint);
-    case 'y':
+    case Type::kBytes:
       return json::Value(absl::Base64Escape(piece.bytes));
-    case 'Q': {
+    case Type::kQuantity: {
       ASSIGN_OR_RETURN(const Small quantity, ReadSmall(piece.bytes));
       return json::Value(quantity.text[1]);
     }
-    case 'T':
-    case 'M':
-      return ReadTime(piece.bytes, field.type == 'M');
-    case 'D': {
-      ASSIGN_OR_RETURN(const Small duration, ReadSmall(piece.bytes));
-      return json::Value(absl::FormatDuration(absl::Nanoseconds(duration.number[1])));
-    }
-    case 'I':
+    case Type::kTime:
+    case Type::kMicroTime:
+      return ReadTime(piece.bytes, field.type == Type::kMicroTime);
+    case Type::kIntOrString:
       return ReadIntOrString(piece.bytes);
-    case 'R':
-    case 'F':
+    case Type::kRaw:
       return ReadRaw(piece.bytes);
-    case 'X':
+    case Type::kStrings:
       return ReadStrings(piece.bytes);
-    default:
-      return ReadMessage(piece.bytes, *field.message, depth + 1);
+    case Type::kStruct:
+      break;
   }
+  return ReadMessage(piece.bytes, *field.of, depth + 1);
 }
 
 // Whether Go's encoder would leave the value out of JSON (omitempty).
@@ -192,10 +183,10 @@ bool IsZero(const json::Value& v) {
   return v.is_null() || (v.is_number() && v.AsDouble() == 0);
 }
 
-absl::Status ReadEntry(const Piece& piece, const WireField& field, int depth, json::Value& out) {
+absl::Status ReadEntry(const Piece& piece, const Field& field, int depth, json::Value& out) {
   std::string key;
   // A key or text that is not sent is empty.
-  json::Value value = field.type == 's' ? json::Value("") : json::Value();
+  json::Value value = field.type == Type::kString ? json::Value("") : json::Value();
   for (Reader reader(piece.bytes); !reader.done();) {
     ASSIGN_OR_RETURN(const Piece part, reader.Next());
     if (part.number == 1) key = std::string(part.bytes);
@@ -207,33 +198,34 @@ absl::Status ReadEntry(const Piece& piece, const WireField& field, int depth, js
   return absl::OkStatus();
 }
 
-absl::Status ReadField(const Piece& piece, const WireField& field, int depth, json::Value& out) {
-  const bool varint = field.type == 'i' || field.type == 'b' || field.type == 'd';
-  if (field.shape == WireField::Shape::kMap) return ReadEntry(piece, field, depth, out);
+absl::Status ReadField(const Piece& piece, const Field& field, int depth, json::Value& out) {
+  const bool varint =
+      field.type == Type::kInt32 || field.type == Type::kInt64 || field.type == Type::kBool;
+  if (field.shape == Shape::kMap) return ReadEntry(piece, field, depth, out);
   // A scalar that is sent as bytes, or the reverse, would be read as zero or "".
   // Kubernetes uses proto2, so lists of numbers are not packed either.
   if (piece.delimited == varint) return Malformed();
   ASSIGN_OR_RETURN(json::Value value, ReadOne(piece, field, depth));
-  if (field.shape == WireField::Shape::kList) {
+  if (field.shape == Shape::kList) {
     out.Mutable(field.name).Append(std::move(value));
-  } else if (field.name.empty()) {
-    // A message without a name is embedded: in JSON its fields are those of its owner.
-    for (const json::Member& member : value.members()) out.Set(member.name(), member.value);
-  } else if (field.keeps_zero || !IsZero(value)) {
+  } else if (field.pointer() || !field.omits_empty() || !IsZero(value)) {
     out.Set(field.name, std::move(value));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<json::Value> ReadMessage(absl::string_view bytes, const WireMessage& message,
-                                        int depth) {
+absl::StatusOr<json::Value> ReadMessage(absl::string_view bytes, const Struct& type, int depth) {
   if (depth > kMaxDepth) return Malformed();
   json::Value out = json::Value::Object();
   for (Reader reader(bytes); !reader.done();) {
     ASSIGN_OR_RETURN(const Piece piece, reader.Next());
     // Fields that are newer than the tables are skipped, as protobuf requires.
-    const WireField* field = message.ByNumber(piece.number);
-    if (field != nullptr) RETURN_IF_ERROR(ReadField(piece, *field, depth, out));
+    if (const Field* field = type.FindNumber(piece.number)) {
+      RETURN_IF_ERROR(ReadField(piece, *field, depth, out));
+    } else if (const Struct* inlined = type.FindInlined(piece.number)) {
+      ASSIGN_OR_RETURN(const json::Value part, ReadMessage(piece.bytes, *inlined, depth + 1));
+      for (const json::Member& member : part.members()) out.Set(member.name(), member.value);
+    }
   }
   return out;
 }
@@ -248,8 +240,8 @@ absl::StatusOr<json::Value> DecodeProtobufBody(absl::string_view body) {
   ASSIGN_OR_RETURN(const Small envelope, ReadSmall(body));
   ASSIGN_OR_RETURN(const Small type, ReadSmall(envelope.text[1]));
   const auto gvk = kube::ParseGvk(type.text[1], type.text[2]);
-  const WireMessage* message = gvk.ok() ? FindWireMessage(*gvk) : nullptr;
-  if (message == nullptr) {
+  const Struct* message = gvk.ok() ? schema::FindKind(*gvk) : nullptr;
+  if (message == nullptr || !message->InProtobuf()) {
     return BadRequest(absl::StrCat("no kind \"", type.text[2], "\" is registered for version \"",
                                    type.text[1], "\" in protobuf"));
   }
