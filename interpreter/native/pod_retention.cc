@@ -34,7 +34,7 @@
 #include "api/keys.h"
 #include "base/status.h"
 #include "interpreter/native/typed_fields.h"
-#include "kube/meta/three_way_merge.h"
+#include "kube/schema/three_way_merge.h"
 
 namespace interpreter::native {
 

@@ -1,4 +1,4 @@
-// The three patch formats of the Kubernetes API, as pure functions on JSON.
+// The patch formats of the Kubernetes API that need no types, as pure functions on JSON.
 #ifndef KUBE_META_PATCH_H_
 #define KUBE_META_PATCH_H_
 
@@ -55,14 +55,6 @@ class PatchBudget {
 absl::StatusOr<json::Value> ApplyJsonPatch(json::Value target, const json::Value& patch,
                                            PatchBudget& budget);
 absl::StatusOr<json::Value> ApplyJsonPatch(const json::Value& target, const json::Value& patch);
-
-// Applies a strategic merge patch for the kind in `target`. The merge keys of lists are known for
-// the built-in kinds (core, apps, batch, autoscaling, policy, storage, networking,
-// admissionregistration), and for metadata of other kinds. $patch, $setElementOrder,
-// $deleteFromPrimitiveList and $retainKeys directives are honoured. Everything else merges as RFC
-// 7386 does. kInvalidArgument for a malformed directive or an item without its merge key.
-absl::StatusOr<json::Value> ApplyStrategicMergePatch(const json::Value& target,
-                                                     const json::Value& patch);
 
 }  // namespace kube
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "kube/meta/patch.h"
+#include "kube/schema/strategic_merge_patch.h"
 #include "kube/server/negotiation.h"
 #include "kube/server/request_info.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "kube/meta/three_way_merge.h"
+#include "kube/schema/three_way_merge.h"
 #include "lens/plan/passages.h"
 
 namespace lens::plan {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "kube/meta/patch.h"
+#include "kube/schema/strategic_merge_patch.h"
 
 namespace {
 

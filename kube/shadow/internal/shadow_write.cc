@@ -19,6 +19,7 @@
 #include "kube/meta/object.h"
 #include "kube/meta/patch.h"
 #include "kube/meta/patch_paths.h"
+#include "kube/schema/strategic_merge_patch.h"
 
 namespace kube::internal {
 namespace {

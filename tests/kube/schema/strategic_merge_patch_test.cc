@@ -1,6 +1,7 @@
+#include "kube/schema/strategic_merge_patch.h"
+
 #include <catch2/catch.hpp>
 
-#include "kube/meta/patch.h"
 #include "tests/kube/meta/truth_table.h"
 
 namespace {

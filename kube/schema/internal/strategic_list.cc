@@ -5,7 +5,7 @@
 // is upstream's: items of the patch as the patch has them, the others where they were among each
 // other.
 
-#include "kube/meta/internal/strategic_list.h"
+#include "kube/schema/internal/strategic_list.h"
 
 #include <algorithm>
 #include <string>
@@ -16,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 
-namespace kube::internal {
+namespace kube::schema::internal {
 namespace {
 
 using json::Value;
@@ -214,4 +214,4 @@ Value WithoutScalars(const Value& list, const Value& unwanted) {
   return WithoutKeys(list, unwanted, "");
 }
 
-}  // namespace kube::internal
+}  // namespace kube::schema::internal

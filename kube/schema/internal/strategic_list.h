@@ -1,6 +1,6 @@
 // Merges two lists as strategic merge patch does.
-#ifndef KUBE_META_INTERNAL_STRATEGIC_LIST_H_
-#define KUBE_META_INTERNAL_STRATEGIC_LIST_H_
+#ifndef KUBE_SCHEMA_INTERNAL_STRATEGIC_LIST_H_
+#define KUBE_SCHEMA_INTERNAL_STRATEGIC_LIST_H_
 
 #include <functional>
 
@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "base/json.h"
 
-namespace kube::internal {
+namespace kube::schema::internal {
 
 struct ListMerge {
   absl::string_view merge_key;  // "" for lists of scalars.
@@ -38,6 +38,6 @@ absl::Status CheckOrder(const json::Value& patch, const json::Value& wanted,
 // Returns the scalars of `list` that are not in `unwanted`.
 json::Value WithoutScalars(const json::Value& list, const json::Value& unwanted);
 
-}  // namespace kube::internal
+}  // namespace kube::schema::internal
 
-#endif  // KUBE_META_INTERNAL_STRATEGIC_LIST_H_
+#endif  // KUBE_SCHEMA_INTERNAL_STRATEGIC_LIST_H_

@@ -1,7 +1,9 @@
-// Strategic merge patch (declared in patch.h). Directives in a patch object:
+// Directives in a patch object:
 //   $patch: replace | delete           this object, or (in a list item) the item or the whole list
 //   $retainKeys: [names]               every other member of the target is removed
 //   $setElementOrder/<list>: [items]   the order the merged list must have
+#include "kube/schema/strategic_merge_patch.h"
+
 //   $deleteFromPrimitiveList/<list>    scalars that are removed from the list
 #include <utility>
 
@@ -10,17 +12,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/status.h"
-#include "kube/meta/internal/strategic_list.h"
-#include "kube/meta/internal/strategic_schema.h"
 #include "kube/meta/object.h"
-#include "kube/meta/patch.h"
+#include "kube/schema/internal/merge_rules.h"
+#include "kube/schema/internal/strategic_list.h"
 
 namespace kube {
 namespace {
 
-using internal::FieldRule;
-using internal::FieldStrategy;
+namespace internal = schema::internal;
 using json::Value;
+using schema::Field;
+using schema::Struct;
 
 constexpr absl::string_view kPatch = "$patch";
 constexpr absl::string_view kRetainKeys = "$retainKeys";
@@ -54,7 +56,7 @@ Value AsNew(const Value& patch) {
 // Merges a patch into one object of the target.
 class ObjectMerge {
  public:
-  ObjectMerge(const Value& target, const Value& patch, absl::string_view type)
+  ObjectMerge(const Value& target, const Value& patch, const Struct* type)
       : result_(target.is_object() ? target : Value::Object()), patch_(patch), type_(type) {}
 
   absl::StatusOr<Value> Run();
@@ -73,23 +75,22 @@ class ObjectMerge {
 
   Value result_;
   const Value& patch_;
-  absl::string_view type_;
+  const Struct* type_;  // May be null.
 };
 
 // Objects and lists contain one another, so the two functions call each other.
-absl::StatusOr<Value> MergeObjects(const Value& target, const Value& patch,
-                                   absl::string_view type) {
+absl::StatusOr<Value> MergeObjects(const Value& target, const Value& patch, const Struct* type) {
   return ObjectMerge(target, patch, type).Run();
 }
 
-absl::StatusOr<Value> MergeLists(const Value& original, const Value& patch, const FieldRule& rule) {
+absl::StatusOr<Value> MergeLists(const Value& original, const Value& patch, const Field& field) {
   // A list without a merge key is one value: the patch replaces all of it.
-  if (rule.strategy != FieldStrategy::kMerge) return AsNew(patch);
+  if (!field.merging().patch_merges) return AsNew(patch);
   internal::ListMerge merge;
-  merge.merge_key = rule.merge_key;
+  merge.merge_key = field.merging().patch_key;
   merge.as_new = AsNew;
-  merge.merge_objects = [&rule](const Value& target, const Value& item_patch) {
-    return MergeObjects(target, item_patch, rule.type);
+  merge.merge_objects = [&field](const Value& target, const Value& item_patch) {
+    return MergeObjects(target, item_patch, internal::Inside(field));
   };
   return internal::MergeLists(original, patch, merge);
 }
@@ -130,12 +131,13 @@ absl::Status ObjectMerge::MergeOrderedList(absl::string_view field, const Value&
     return absl::InvalidArgumentError(
         absl::StrCat("$setElementOrder of ", field, ": not a list: ", json::Write(*list)));
   }
-  const FieldRule rule = internal::FindFieldRule(type_, field);
-  if (rule.strategy != FieldStrategy::kMerge) {
+  const Field& rule = internal::FieldOf(type_, field);
+  if (!rule.merging().patch_merges) {
     if (patch != nullptr) SetNew(field, *patch);
     return absl::OkStatus();
   }
-  if (patch != nullptr) RETURN_IF_ERROR(internal::CheckOrder(*patch, order, rule.merge_key));
+  if (patch != nullptr)
+    RETURN_IF_ERROR(internal::CheckOrder(*patch, order, rule.merging().patch_key));
   if (original == nullptr && patch == nullptr) return absl::OkStatus();
   const Value before = original == nullptr ? Value::Array() : *original;
   Value merged = before;
@@ -146,7 +148,7 @@ absl::Status ObjectMerge::MergeOrderedList(absl::string_view field, const Value&
       ASSIGN_OR_RETURN(merged, MergeLists(before, *patch, rule));
     }
   }
-  ASSIGN_OR_RETURN(merged, internal::Rearrange(merged, order, before, rule.merge_key));
+  ASSIGN_OR_RETURN(merged, internal::Rearrange(merged, order, before, rule.merging().patch_key));
   result_.Set(field, std::move(merged));
   return absl::OkStatus();
 }
@@ -185,9 +187,9 @@ absl::Status ObjectMerge::MergeMember(absl::string_view field, const Value& patc
     return absl::OkStatus();
   }
   const Value& target = result_[field];
-  const FieldRule rule = internal::FindFieldRule(type_, field);
-  if (target.is_object() && patch.is_object() && rule.strategy != FieldStrategy::kReplace) {
-    ASSIGN_OR_RETURN(Value merged, MergeObjects(target, patch, rule.type));
+  const Field& rule = internal::FieldOf(type_, field);
+  if (target.is_object() && patch.is_object() && !rule.merging().patch_replaces) {
+    ASSIGN_OR_RETURN(Value merged, MergeObjects(target, patch, internal::Inside(rule)));
     result_.Set(field, std::move(merged));
   } else if (target.is_array() && patch.is_array()) {
     ASSIGN_OR_RETURN(Value merged, MergeLists(target, patch, rule));
@@ -221,8 +223,7 @@ absl::StatusOr<Value> ObjectMerge::Run() {
 
 absl::StatusOr<Value> ApplyStrategicMergePatch(const Value& target, const Value& patch) {
   if (!patch.is_object()) return absl::InvalidArgumentError("a patch must be an object");
-  const Gvk gvk = Object(target).gvk();
-  return MergeObjects(target, patch, internal::RootType(gvk.group, gvk.kind));
+  return MergeObjects(target, patch, &internal::RootOf(Object(target).gvk()));
 }
 
 }  // namespace kube

@@ -1,6 +1,6 @@
 // Every value of the file is merged with what lies at the same place in the live object and in the
 // file that was applied last: members of objects by name, items of lists by their merge key.
-#include "kube/meta/three_way_merge.h"
+#include "kube/schema/three_way_merge.h"
 
 #include <algorithm>
 #include <map>
@@ -9,18 +9,20 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "kube/meta/internal/strategic_list.h"
-#include "kube/meta/internal/strategic_schema.h"
 #include "kube/meta/object.h"
+#include "kube/schema/internal/merge_rules.h"
+#include "kube/schema/internal/strategic_list.h"
 
 namespace kube {
 namespace {
 
-using internal::FieldRule;
-using internal::FieldStrategy;
+namespace internal = schema::internal;
 using json::Value;
+using schema::Field;
+using schema::Struct;
 
-Value MergeObjects(const Value& last, const Value& file, const Value& live, absl::string_view type);
+// Merges the object in a field, or an item of its list.
+Value MergeInside(const Value& last, const Value& file, const Value& live, const Field& field);
 
 // Names each item of a list by its merge key, or by itself, and by how many of that name came
 // before it.
@@ -57,8 +59,8 @@ const Value& Find(const std::map<std::string, const Value*>& items, const std::s
   return found == items.end() ? none : *found->second;
 }
 
-Value MergeLists(const Value& last, const Value& file, const Value& live, const FieldRule& rule) {
-  const absl::string_view key = rule.merge_key;
+Value MergeLists(const Value& last, const Value& file, const Value& live, const Field& field) {
+  const absl::string_view key = field.merging().patch_key;
   // A list that does not fit the rule is replaced as a whole.
   if (!MayMerge(file, key) || !MayMerge(live, key)) return file;
   const auto was = ByName(last, key), is = ByName(live, key), wanted = ByName(file, key);
@@ -67,7 +69,7 @@ Value MergeLists(const Value& last, const Value& file, const Value& live, const 
   for (const Value& item : file.items()) {
     const std::string name = file_names.Of(item);
     const Value& there = Find(is, name);
-    merged.Append(there.is_object() ? MergeObjects(Find(was, name), item, there, rule.type) : item);
+    merged.Append(there.is_object() ? MergeInside(Find(was, name), item, there, field) : item);
   }
   Names live_names(key);
   for (const Value& item : live.items()) {
@@ -80,18 +82,19 @@ Value MergeLists(const Value& last, const Value& file, const Value& live, const 
   return arranged.ok() ? *std::move(arranged) : merged;
 }
 
-Value MergeValues(const Value& last, const Value& file, const Value& live, const FieldRule& rule) {
-  if (file.is_object() && rule.strategy != FieldStrategy::kReplace) {
-    return MergeObjects(last, file, live.is_object() ? live : Value::Object(), rule.type);
+Value MergeValues(const Value& last, const Value& file, const Value& live, const Field& field) {
+  if (file.is_object() && !field.merging().patch_replaces) {
+    return MergeInside(last, file, live.is_object() ? live : Value::Object(), field);
   }
-  if (file.is_array() && live.is_array() && rule.strategy == FieldStrategy::kMerge) {
-    return MergeLists(last, file, live, rule);
+  if (file.is_array() && live.is_array() && field.merging().patch_merges) {
+    return MergeLists(last, file, live, field);
   }
   return file;
 }
 
-Value MergeObjects(const Value& last, const Value& file, const Value& live,
-                   absl::string_view type) {
+// With `retains_keys`, a change of the object removes all that the file does not name.
+Value MergeObjects(const Value& last, const Value& file, const Value& live, const Struct* type,
+                   bool retains_keys) {
   Value result = live;
   bool changes = false;
   for (const json::Member& m : file.members()) {
@@ -99,19 +102,24 @@ Value MergeObjects(const Value& last, const Value& file, const Value& live,
       result.Erase(m.name());
       continue;
     }
-    Value merged = MergeValues(last[m.name()], m.value, live[m.name()],
-                               internal::FindFieldRule(type, m.name()));
+    Value merged =
+        MergeValues(last[m.name()], m.value, live[m.name()], internal::FieldOf(type, m.name()));
     changes = changes || merged != live[m.name()];
     result.Set(m.name(), std::move(merged));
   }
   for (const json::Member& m : last.members()) {
     if (!file.Has(m.name())) result.Erase(m.name());
   }
-  if (!changes || !internal::RetainsOnlyNamed(type)) return result;
+  if (!changes || !retains_keys) return result;
   for (const json::Member& m : live.members()) {
     if (!file.Has(m.name())) result.Erase(m.name());
   }
   return result;
+}
+
+Value MergeInside(const Value& last, const Value& file, const Value& live, const Field& field) {
+  return MergeObjects(last, file, live, internal::Inside(field),
+                      field.merging().patch_retains_keys);
 }
 
 }  // namespace
@@ -123,8 +131,8 @@ Value ThreeWayMerge(const Value& last, const Value& file, const Value& live) {
     const bool gone = last["metadata"].Has(field) && !file["metadata"].Has(field);
     if (gone) wanted.Set({"metadata", field}, Value::Object());
   }
-  const Gvk gvk = Object(live).gvk();
-  Value merged = MergeObjects(last, wanted, live, internal::RootType(gvk.group, gvk.kind));
+  Value merged = MergeObjects(last, wanted, live, &internal::RootOf(Object(live).gvk()),
+                              /*retains_keys=*/false);
   for (const absl::string_view field : {"labels", "annotations"}) {
     const json::Value* left = merged["metadata"].Find(field);
     if (left != nullptr && left->empty()) merged.Mutable("metadata").Erase(field);

@@ -1,6 +1,6 @@
 // What `kubectl apply` makes of an object on a server.
-#ifndef KUBE_META_THREE_WAY_MERGE_H_
-#define KUBE_META_THREE_WAY_MERGE_H_
+#ifndef KUBE_SCHEMA_THREE_WAY_MERGE_H_
+#define KUBE_SCHEMA_THREE_WAY_MERGE_H_
 
 #include "base/json.h"
 
@@ -21,4 +21,4 @@ json::Value ThreeWayMerge(const json::Value& last, const json::Value& file,
 
 }  // namespace kube
 
-#endif  // KUBE_META_THREE_WAY_MERGE_H_
+#endif  // KUBE_SCHEMA_THREE_WAY_MERGE_H_

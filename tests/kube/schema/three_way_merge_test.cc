@@ -1,4 +1,4 @@
-#include "kube/meta/three_way_merge.h"
+#include "kube/schema/three_way_merge.h"
 
 #include <catch2/catch.hpp>
 
