@@ -12,82 +12,19 @@
 #include "absl/types/span.h"
 #include "base/status.h"
 #include "kube/meta/quantity.h"
+#include "kube/schema/types.h"
 
 namespace interpreter {
 
 namespace {
 
-// Types of members. A struct is described by the list of its members.
-enum class Shape {
-  kString,
-  kBool,
-  kInt32,
-  kInt64,
-  kStrings,
-  kStringMap,
-  kQuantityMap,
-  kStruct,
-  kStructs,
-  kAnything
-};
+using kube::schema::Field;
+using kube::schema::Shape;
+using kube::schema::Struct;
+using kube::schema::Type;
 
-// What happens to a member whose value is the zero value.
-enum class Zero {
-  kOmitted,  // The field has omitempty: it is left out.
-  kWritten,  // The field has no omitempty: it is written even if absent.
-  kKept,     // The field is a pointer: it is written if present.
-};
-
-struct Field {
-  absl::string_view name;
-  Shape shape;
-  absl::Span<const Field> members = {};  // For kStruct and kStructs.
-  Zero zero = Zero::kOmitted;
-};
-
-constexpr Field kNodeSelectorRequirement[] = {{"key", Shape::kString, {}, Zero::kWritten},
-                                              {"operator", Shape::kString, {}, Zero::kWritten},
-                                              {"values", Shape::kStrings}};
-constexpr Field kNodeSelectorTerm[] = {
-    {"matchExpressions", Shape::kStructs, kNodeSelectorRequirement},
-    {"matchFields", Shape::kStructs, kNodeSelectorRequirement}};
-constexpr Field kNodeSelector[] = {
-    {"nodeSelectorTerms", Shape::kStructs, kNodeSelectorTerm, Zero::kWritten}};
-constexpr Field kToleration[] = {{"key", Shape::kString},
-                                 {"operator", Shape::kString},
-                                 {"value", Shape::kString},
-                                 {"effect", Shape::kString},
-                                 {"tolerationSeconds", Shape::kInt64, {}, Zero::kKept}};
-constexpr Field kNodeClaim[] = {{"hardNodeAffinity", Shape::kStruct, kNodeSelector, Zero::kKept},
-                                {"nodeSelector", Shape::kStringMap},
-                                {"tolerations", Shape::kStructs, kToleration}};
-constexpr Field kReplicaRequirements[] = {{"nodeClaim", Shape::kStruct, kNodeClaim, Zero::kKept},
-                                          {"resourceRequest", Shape::kQuantityMap},
-                                          {"namespace", Shape::kString},
-                                          {"priorityClassName", Shape::kString}};
-constexpr Field kComponentRequirements[] = {{"nodeClaim", Shape::kStruct, kNodeClaim, Zero::kKept},
-                                            {"resourceRequest", Shape::kQuantityMap},
-                                            {"priorityClassName", Shape::kString}};
-constexpr Field kComponent[] = {
-    {"name", Shape::kString, {}, Zero::kWritten},
-    {"replicas", Shape::kInt32, {}, Zero::kWritten},
-    {"replicaRequirements", Shape::kStruct, kComponentRequirements, Zero::kKept}};
-constexpr Field kLabelSelectorRequirement[] = {{"key", Shape::kString, {}, Zero::kWritten},
-                                               {"operator", Shape::kString, {}, Zero::kWritten},
-                                               {"values", Shape::kStrings}};
-constexpr Field kLabelSelector[] = {
-    {"matchLabels", Shape::kStringMap},
-    {"matchExpressions", Shape::kStructs, kLabelSelectorRequirement}};
-constexpr Field kDependency[] = {{"apiVersion", Shape::kString, {}, Zero::kWritten},
-                                 {"kind", Shape::kString, {}, Zero::kWritten},
-                                 {"namespace", Shape::kString},
-                                 {"name", Shape::kString},
-                                 {"labelSelector", Shape::kStruct, kLabelSelector, Zero::kKept}};
-constexpr Field kAggregatedItem[] = {{"clusterName", Shape::kString, {}, Zero::kWritten},
-                                     {"status", Shape::kAnything, {}, Zero::kKept},
-                                     {"applied", Shape::kBool},
-                                     {"appliedMessage", Shape::kString},
-                                     {"health", Shape::kString}};
+// Whether a zero value is left out, as with omitempty. A pointer to one is written.
+bool OmitsZero(const Field& field) { return field.omits_empty() && !field.pointer(); }
 
 absl::string_view TypeOf(const json::Value& v) {
   switch (v.type()) {
@@ -158,34 +95,46 @@ absl::StatusOr<json::Value> ReadMembers(const json::Value& v, const json::Value&
   return out;
 }
 
-absl::StatusOr<json::Value> ReadStruct(const json::Value& v, absl::Span<const Field> members);
+absl::StatusOr<json::Value> ReadStruct(const json::Value& v, const Struct& type);
 
-absl::StatusOr<json::Value> ReadField(const json::Value& v, const Field& field) {
-  const auto read_struct = [&](const json::Value& one) { return ReadStruct(one, field.members); };
-  switch (field.shape) {
-    case Shape::kString:
+// Returns what Go writes for one value of the type that is null.
+json::Value ZeroOfType(Type type) {
+  if (type == Type::kStruct) return json::Value::Object();
+  if (type == Type::kString) return "";
+  return 0;
+}
+
+absl::StatusOr<json::Value> ReadOne(const json::Value& v, const Field& field) {
+  switch (field.type) {
+    case Type::kString:
       return ReadString(v);
-    case Shape::kBool:
+    case Type::kBool:
       if (v.type() != json::Value::Type::kBool) return Mismatch("a boolean", v);
       return v;
-    case Shape::kInt32:
+    case Type::kInt32:
       return ReadInt(v, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max());
-    case Shape::kInt64:
+    case Type::kInt64:
       return ReadInt(v, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max());
-    case Shape::kStrings:
-      return ReadItems(v, "", ReadString);
-    case Shape::kStringMap:
-      return ReadMembers(v, "", ReadString);
-    case Shape::kQuantityMap:
-      return ReadMembers(v, 0, ReadQuantity);
-    case Shape::kStruct:
-      return read_struct(v);
-    case Shape::kStructs:
-      return ReadItems(v, json::Value::Object(), read_struct);
-    case Shape::kAnything:
+    case Type::kQuantity:
+      return ReadQuantity(v);
+    case Type::kStruct:
+      return ReadStruct(v, *field.of);
+    default:
       return v;
   }
-  return v;
+}
+
+absl::StatusOr<json::Value> ReadField(const json::Value& v, const Field& field) {
+  const auto read_one = [&](const json::Value& one) { return ReadOne(one, field); };
+  switch (field.shape) {
+    case Shape::kOne:
+      return read_one(v);
+    case Shape::kList:
+      return ReadItems(v, ZeroOfType(field.type), read_one);
+    case Shape::kMap:
+      break;
+  }
+  return ReadMembers(v, ZeroOfType(field.type), read_one);
 }
 
 // Returns the member of that name, else a member whose name differs only in case, else nullptr.
@@ -197,33 +146,33 @@ const json::Value* FindAnyCase(const json::Value& object, absl::string_view name
   return nullptr;
 }
 
-bool IsZero(const json::Value& v, Shape shape) {
-  switch (shape) {
-    case Shape::kString:
+bool IsZero(const json::Value& v, const Field& field) {
+  if (field.shape != Shape::kOne) return v.empty();
+  switch (field.type) {
+    case Type::kString:
       return v.AsString().empty();
-    case Shape::kBool:
+    case Type::kBool:
       return !v.AsBool();
-    case Shape::kInt32:
-    case Shape::kInt64:
+    case Type::kInt32:
+    case Type::kInt64:
       return v.AsInt() == 0;
     default:
       return v.empty();
   }
 }
 
-json::Value ZeroOf(Shape shape) {
-  if (shape == Shape::kString) return "";
-  if (shape == Shape::kInt32 || shape == Shape::kInt64) return 0;
-  return nullptr;  // A nil list.
+json::Value ZeroOf(const Field& field) {
+  if (field.shape != Shape::kOne) return nullptr;  // A nil list.
+  return ZeroOfType(field.type);
 }
 
 bool ReadsAsItIs(const json::Value& v, const Field& field);
 
-bool StructReadsAsItIs(const json::Value& v, absl::Span<const Field> members) {
+bool StructReadsAsItIs(const json::Value& v, const Struct& type) {
   size_t met = 0;
-  for (const Field& field : members) {
+  for (const Field& field : type.fields) {
     const json::Value* held = v.Find(field.name);
-    if (held == nullptr && field.zero != Zero::kWritten) continue;
+    if (held == nullptr && field.omits_empty()) continue;
     if (held == nullptr || !ReadsAsItIs(*held, field)) return false;
     ++met;
   }
@@ -234,51 +183,47 @@ bool StructReadsAsItIs(const json::Value& v, absl::Span<const Field> members) {
 // is the answer, which is much cheaper. May return false for a value that reading does not change.
 bool ReadsAsItIs(const json::Value& v, const Field& field) {
   const auto is_string = [](const json::Value& one) { return one.is_string(); };
-  const auto is_struct = [&](const json::Value& one) {
-    return StructReadsAsItIs(one, field.members);
-  };
-  if (field.zero == Zero::kOmitted && IsZero(v, field.shape)) return false;
+  const auto is_struct = [&](const json::Value& one) { return StructReadsAsItIs(one, *field.of); };
+  if (OmitsZero(field) && IsZero(v, field)) return false;
+  const bool strings = field.type == Type::kString;
+  if (!strings && field.type != Type::kStruct) return false;
   switch (field.shape) {
-    case Shape::kString:
-      return v.is_string();
-    case Shape::kStrings:
-      return v.is_array() && absl::c_all_of(v.items(), is_string);
-    case Shape::kStringMap:
-      return v.is_object() && absl::c_all_of(v.members(), [](const json::Member& member) {
-               return member.value.is_string();
-             });
-    case Shape::kStruct:
-      return is_struct(v);
-    case Shape::kStructs:
-      return v.is_array() && absl::c_all_of(v.items(), is_struct);
-    default:
-      return false;
+    case Shape::kOne:
+      return strings ? v.is_string() : is_struct(v);
+    case Shape::kList:
+      return v.is_array() && (strings ? absl::c_all_of(v.items(), is_string)
+                                      : absl::c_all_of(v.items(), is_struct));
+    case Shape::kMap:
+      break;
   }
+  return strings && v.is_object() && absl::c_all_of(v.members(), [](const json::Member& member) {
+           return member.value.is_string();
+         });
 }
 
-absl::StatusOr<json::Value> ReadStruct(const json::Value& v, absl::Span<const Field> members) {
+absl::StatusOr<json::Value> ReadStruct(const json::Value& v, const Struct& type) {
   if (!v.is_object()) return Mismatch("an object", v);
-  if (StructReadsAsItIs(v, members)) return v;
+  if (StructReadsAsItIs(v, type)) return v;
   json::Value out = json::Value::Object();
-  for (const Field& field : members) {
+  for (const Field& field : type.fields) {
     const json::Value* held = FindAnyCase(v, field.name);
     if (held == nullptr || held->is_null()) {
-      if (field.zero == Zero::kWritten) out.Set(field.name, ZeroOf(field.shape));
+      if (!field.omits_empty()) out.Set(field.name, ZeroOf(field));
       continue;
     }
     absl::StatusOr<json::Value> value = ReadField(*held, field);
     if (!value.ok()) return base::Annotate(value.status(), field.name);
-    if (field.zero == Zero::kOmitted && IsZero(*value, field.shape)) continue;
+    if (OmitsZero(field) && IsZero(*value, field)) continue;
     out.Set(field.name, *std::move(value));
   }
   return out;
 }
 
-absl::StatusOr<json::Value> ReadStructs(const json::Value& v, absl::Span<const Field> members) {
-  const auto is_read = [&](const json::Value& one) { return StructReadsAsItIs(one, members); };
+absl::StatusOr<json::Value> ReadStructs(const json::Value& v, const Struct& type) {
+  const auto is_read = [&](const json::Value& one) { return StructReadsAsItIs(one, type); };
   if (v.is_array() && absl::c_all_of(v.items(), is_read)) return v;
   return ReadItems(v, json::Value::Object(),
-                   [&](const json::Value& one) { return ReadStruct(one, members); });
+                   [&](const json::Value& one) { return ReadStruct(one, type); });
 }
 
 bool HasNull(const json::Value& v) {
@@ -292,40 +237,43 @@ bool HasNull(const json::Value& v) {
 // error.
 class UnknownMembers {
  public:
-  std::vector<UnknownMember> InStruct(const json::Value& v, absl::Span<const Field> members) {
-    Look(v, {"", Shape::kStruct, members}, "");
+  std::vector<UnknownMember> InStruct(const json::Value& v, const Struct& type) {
+    LookAtMembers(v, type, "");
     return std::move(found_);
   }
-  std::vector<UnknownMember> InStructs(const json::Value& v, absl::Span<const Field> members) {
-    Look(v, {"", Shape::kStructs, members}, "");
+  std::vector<UnknownMember> InStructs(const json::Value& v, const Struct& type) {
+    LookAtItems(v, type, "");
     return std::move(found_);
   }
 
  private:
   void Look(const json::Value& v, const Field& field, const std::string& path) {
-    if (field.shape == Shape::kStruct) LookAtMembers(v, field.members, path);
-    if (field.shape != Shape::kStructs) return;
+    if (field.of == nullptr) return;
+    if (field.shape == Shape::kOne) LookAtMembers(v, *field.of, path);
+    if (field.shape == Shape::kList) LookAtItems(v, *field.of, path);
+  }
+
+  void LookAtItems(const json::Value& v, const Struct& type, const std::string& path) {
     size_t i = 0;
     for (const json::Value& item : v.items()) {
-      LookAtMembers(item, field.members, absl::StrCat(path, "[", i++, "]"));
+      LookAtMembers(item, type, absl::StrCat(path, "[", i++, "]"));
     }
   }
 
-  void LookAtMembers(const json::Value& v, absl::Span<const Field> fields,
-                     const std::string& path) {
+  void LookAtMembers(const json::Value& v, const Struct& type, const std::string& path) {
     for (const json::Member& member : v.members()) {
-      const auto* field = absl::c_find_if(fields, [&](const Field& known) {
+      const auto* field = absl::c_find_if(type.fields, [&](const Field& known) {
         return absl::EqualsIgnoreCase(known.name, member.name());
       });
       const std::string below = absl::StrCat(path, path.empty() ? "" : ".", member.name());
-      if (field != fields.end()) {
+      if (field != type.fields.end()) {
         Look(member.value, *field, below);
         continue;
       }
       UnknownMember& unknown = found_.emplace_back();
       unknown.path = below;
       unknown.name = std::string(member.name());
-      for (const Field& known : fields) unknown.known.push_back(known.name);
+      for (const Field& known : type.fields) unknown.known.push_back(known.name);
     }
   }
 
@@ -335,20 +283,20 @@ class UnknownMembers {
 }  // namespace
 
 absl::StatusOr<json::Value> ReadRequirements(const json::Value& value) {
-  return ReadStruct(value, kReplicaRequirements);
+  return ReadStruct(value, kube::schema::ReplicaRequirements());
 }
 
 absl::StatusOr<json::Value> ReadComponents(const json::Value& value) {
-  return ReadStructs(value, kComponent);
+  return ReadStructs(value, kube::schema::Component());
 }
 
 absl::StatusOr<json::Value> ReadDependencies(const json::Value& value) {
-  return ReadStructs(value, kDependency);
+  return ReadStructs(value, kube::schema::DependentObjectReference());
 }
 
 absl::StatusOr<json::Value> ReadAggregatedItems(const json::Value& value) {
   if (value.is_null()) return json::Value();
-  return ReadStructs(value, kAggregatedItem);
+  return ReadStructs(value, kube::schema::AggregatedStatusItem());
 }
 
 json::Value WithoutNulls(const json::Value& value) {
@@ -364,15 +312,15 @@ json::Value WithoutNulls(const json::Value& value) {
 }
 
 std::vector<UnknownMember> UnknownInRequirements(const json::Value& value) {
-  return UnknownMembers().InStruct(value, kReplicaRequirements);
+  return UnknownMembers().InStruct(value, kube::schema::ReplicaRequirements());
 }
 
 std::vector<UnknownMember> UnknownInComponents(const json::Value& value) {
-  return UnknownMembers().InStructs(value, kComponent);
+  return UnknownMembers().InStructs(value, kube::schema::Component());
 }
 
 std::vector<UnknownMember> UnknownInDependencies(const json::Value& value) {
-  return UnknownMembers().InStructs(value, kDependency);
+  return UnknownMembers().InStructs(value, kube::schema::DependentObjectReference());
 }
 
 }  // namespace interpreter

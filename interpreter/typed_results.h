@@ -34,7 +34,7 @@ json::Value WithoutNulls(const json::Value& value);
 struct UnknownMember {
   std::string path;                      // "[0].replicaRequirements.resourceRequst"
   std::string name;                      // "resourceRequst"
-  std::vector<absl::string_view> known;  // All members of that struct.
+  std::vector<absl::string_view> known;  // All members of that struct, by name.
 };
 std::vector<UnknownMember> UnknownInRequirements(const json::Value& value);
 std::vector<UnknownMember> UnknownInComponents(const json::Value& value);

@@ -151,7 +151,7 @@ TEST_CASE("members that no struct has are found, with where they are and what th
   CHECK(unknown[1].path == "[1].replicaRequirements.resourceRequst");
   CHECK(unknown[1].name == "resourceRequst");
   CHECK(unknown[1].known ==
-        std::vector<absl::string_view>{"nodeClaim", "resourceRequest", "priorityClassName"});
+        std::vector<absl::string_view>{"nodeClaim", "priorityClassName", "resourceRequest"});
   CHECK(interpreter::UnknownInRequirements(json::Value::Object({{"namespace", "a"}})).empty());
   CHECK(interpreter::UnknownInDependencies(json::Parse(R"([{"nam":"a"}])").value()).size() == 1);
 }
