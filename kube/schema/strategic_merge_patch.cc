@@ -2,9 +2,9 @@
 //   $patch: replace | delete           this object, or (in a list item) the item or the whole list
 //   $retainKeys: [names]               every other member of the target is removed
 //   $setElementOrder/<list>: [items]   the order the merged list must have
+//   $deleteFromPrimitiveList/<list>    scalars that are removed from the list
 #include "kube/schema/strategic_merge_patch.h"
 
-//   $deleteFromPrimitiveList/<list>    scalars that are removed from the list
 #include <utility>
 
 #include "absl/status/status.h"
