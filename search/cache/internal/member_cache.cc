@@ -1,3 +1,15 @@
+// The WatchCache lives as long as the scope asks for the resource of the cluster; informers change
+// with the cluster's connection. Connect takes the present connection, removes the earlier
+// informer, and attaches the cache to a new one. Refuse and BreakOff end the informer without
+// another one: the objects stay readable, and error() says why they may be old. Only KeepOnly and
+// Close take objects away.
+//
+// Two groups of state. The one thread that changes the scope uses member_ and the pause after a
+// first list that had no room, without a lock. Readers ask why there is no connection
+// (not_connected_, was_tried_) and until when nobody waits for a late cluster (stale_until_); these
+// are under mu_, which is never held while an informer or the cache is called. All of it is memory
+// of the process: after a restart each first list is read again, and pauses begin with ten seconds.
+
 #include "search/cache/internal/member_cache.h"
 
 #include <algorithm>
@@ -21,10 +33,13 @@ void MemberCache::Connect(kube::ClusterSet& clusters, const kube::InformerOption
     not_connected_ = member.status();
     if (!member.ok()) was_tried_ = true;
   }
+  // The earlier informer, if there is one, is kept: its connection may still work.
   if (!member.ok()) return;
   RemoveInformer();
   member_ = *std::move(member);
   kube::InformerOptions informer = options;
+  // The first list takes over what the cache holds with an equal text, so that a reconnection does
+  // not hold it twice. The pointer is weak because the cache refers to the informer.
   informer.held = [cache = std::weak_ptr(cache_)](const kube::ObjectKey& key) -> kube::ObjectPtr {
     const auto held = cache.lock();
     return held == nullptr ? nullptr : held->Find(key);
@@ -44,10 +59,13 @@ void MemberCache::RemoveInformer() {
 void MemberCache::KeepOnly(const std::set<std::string>& namespaces) {
   RemoveInformer();
   member_ = nullptr;
+  // Before the first list there is nothing to drop.
   if (cache_->HasSynced()) cache_->KeepOnly(namespaces);
 }
 
 void MemberCache::Refuse(kube::ClusterSet& clusters, const absl::Status& why) {
+  // The first reason that applies is kept: the connection of the cluster, then what the informer
+  // said last, then the caller's.
   absl::Status error = clusters.Get(cluster_).status();
   if (member_ != nullptr) error.Update(cache_->last_error());
   error.Update(why);
@@ -82,6 +100,7 @@ bool MemberCache::IsConnected(const kube::ClusterSet& clusters) const {
     absl::MutexLock lock(&mu_);
     if (!not_connected_.ok()) return false;
   }
+  // A reconnected cluster is another MemberCluster, so that this cache has to be connected again.
   return clusters.Find(cluster_) == member_;
 }
 
