@@ -1,3 +1,10 @@
+// The schemas are one JSON text with short names, in the form of OpenAPI version 3. SearchSchemas
+// parses it at each call (search_documents.h calls once), gives every schema and reference its full
+// name as upstream's generated definitions have it, takes ObjectMeta from the tables of built-in
+// kinds, and marks the four kinds that the group serves with their group, version and kind. What
+// clients check against them (kubectl's validation) depends on types and required fields;
+// descriptions are for `kubectl explain`.
+
 #include "search/documents/schemas.h"
 
 #include <utility>
