@@ -1,3 +1,13 @@
+// A mirror first asks each address who it is (LookAtClusters: version and cluster_uuid of GET /),
+// then claims the cluster that it has found. Claim notes all that was found, chooses the cluster of
+// the first known address in the mirror's order, refuses it when another mirror of this process has
+// it, and grants the addresses that lead there. Every call that learns something wakes AwaitChange,
+// by which the set of mirrors groups its targets again.
+//
+// All claims are memory of this process. After a restart each mirror looks and claims again before
+// it writes; that another process (a replica) mirrors into the same OpenSearch does no harm,
+// because the documents' versions decide (document_version.h).
+
 #include "search/opensearch/cluster_claims.h"
 
 #include <algorithm>
@@ -16,6 +26,7 @@
 namespace search {
 namespace {
 
+// One address that does not answer must not hold up the look at the others for long.
 constexpr absl::Duration kAnswer = absl::Seconds(5);
 constexpr size_t kMaxVersion = 40;
 // What a node says that has not joined its cluster yet.
@@ -107,10 +118,13 @@ absl::StatusOr<ClusterGrant> ClusterClaims::Claim(int64_t mirror,
     return absl::UnavailableError(absl::StrCat(
         "another mirror still works on the same OpenSearch: ", kube::WithoutUserInfo(id)));
   }
+  // A mirror whose addresses lead to another cluster than before gives its earlier claim up by
+  // this.
   std::string& claim = by_mirror_[mirror];
   changed_ = changed_ || claim != id;
   claim = id;
   for (const auto& [address, where] : found) {
+    // Where a gateway hides the uuid there is nothing to compare, and the address is believed.
     if (where.empty() || where == grant.cluster_uuid) grant.addresses.insert(address);
   }
   return grant;
@@ -135,6 +149,7 @@ bool ClusterClaims::AwaitChange(const base::Clock& clock, base::SteadyTime deadl
                                 const base::StopToken& stop) {
   const base::StopFlag stopped(mu_, stop);
   absl::MutexLock lock(&mu_);
+  // Both flags stay set until a call takes them, so that nothing is missed between two calls.
   const auto due = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return stopped.IsSet() || changed_ || woken_;
   };

@@ -1,3 +1,13 @@
+// A query is read page by page in one total order (cluster, namespace, name), each page after the
+// last place of the one before (search_after). So nothing is kept in OpenSearch between pages, and
+// a reader may go on at a place at any later time, also with another replica; documents that are
+// written meanwhile may or may not be seen. MergedHits takes the least place of all streams and
+// skips that place in every stream, so that a document which several OpenSearches have is one hit.
+//
+// A page that would be too long for one answer is asked for again with half as many hits, and the
+// stream stays at that size. A search that did not reach all shards is an error rather than a
+// shorter answer, because nothing would show that hits are missing.
+
 #include "search/opensearch/document_hits.h"
 
 #include <algorithm>
@@ -91,6 +101,7 @@ absl::Status HitStream::Fetch(int64_t size, const base::StopToken& stop) {
   for (;;) {
     const int64_t asked = std::min(size, max_size_);
     auto answer = Ask(client_, query_, PageBody(query_.query, asked, after_), stop);
+    // The client refuses answers of more than its limit with kOutOfRange.
     if (absl::IsOutOfRange(answer.status()) && asked > 1) {
       max_size_ = asked / 2;
       continue;
@@ -101,6 +112,7 @@ absl::Status HitStream::Fetch(int64_t size, const base::StopToken& stop) {
     bytes_ = answer->bytes;
     next_ = 0;
     total_ = found.Get({"total", "value"}).AsInt();
+    // Fewer hits than asked for: there are no further ones.
     finished_ = static_cast<int64_t>(hits_.size()) < asked;
     return absl::OkStatus();
   }
@@ -137,6 +149,7 @@ absl::StatusOr<Hit> MergedHits::Take(int64_t size, const base::StopToken& stop) 
   if (first.value.is_null()) return first;
   for (HitStream& stream : streams_) {
     ASSIGN_OR_RETURN(const bool more, stream.HasNext(size, stop));
+    // No stream is before the first place, so whoever is not behind it is at it.
     if (more && !IsPlaceBefore(PlaceOf(first.value), PlaceOf(stream.Next()))) stream.Pop();
   }
   return first;

@@ -1,3 +1,10 @@
+// EnsureTemplate reads the index template, refuses one of another control plane, and puts its own
+// if the fingerprint in `_meta` differs; existing indices, which a template does not change, then
+// get the same fields by PUT _mapping. A crash between the two leaves those indices with the old
+// mapping, and the next call sees an up-to-date template and does not repeat it: new fields are
+// then searchable in new indices only. Nothing else is kept here; the mirror calls it at its start
+// and each time that it prepares.
+
 #include "search/opensearch/index_template.h"
 
 #include <string>
@@ -21,6 +28,8 @@ json::Value Keyword() {
   return json::Value::Object({{"type", "keyword"}, {"ignore_above", kMaxKeyword}});
 }
 json::Value Of(absl::string_view type) { return json::Value::Object({{"type", type}}); }
+// A value that does not fit the type is left out of the index, and the document is accepted all the
+// same: members' objects are not ours to correct.
 json::Value Lenient(absl::string_view type) {
   return json::Value::Object({{"type", type}, {"ignore_malformed", true}});
 }
@@ -46,6 +55,8 @@ json::Value Mapping() {
                                        "uid", "resourceVersion", "labelKeys"}) {
     fields.Set(name, Keyword());
   }
+  // flat_object indexes everything inside as keywords under one field, so that objects with any
+  // number of names do not reach OpenSearch's limit for fields.
   for (const absl::string_view name : {"labels", "annotations", "spec", "status"}) {
     fields.Set(name, Of("flat_object"));
   }
@@ -56,6 +67,7 @@ json::Value Mapping() {
   fields.Set("owners", Properties(json::Value::Object(
                            {{"kind", Keyword()}, {"name", Keyword()}, {"uid", Keyword()}})));
   fields.Set("summary", SummaryMapping());
+  // What searches never look at is stored but not parsed.
   fields.Set("rest", json::Value::Object({{"type", "object"}, {"enabled", false}}));
   return Properties(std::move(fields));
 }
@@ -87,6 +99,8 @@ json::Value IndexTemplate(absl::string_view prefix, absl::string_view owner) {
   body.Set("index_patterns", json::Value::Array({absl::StrCat(prefix, "-*")}));
   body.Set("priority", kPriority);
   body.Set({"template", "settings"},
+           // A single node gets no replica, which it could never place and would report as a yellow
+           // cluster.
            json::Value::Object({{"number_of_shards", 1}, {"auto_expand_replicas", "0-1"}}));
   body.Set({"template", "mappings"}, Mapping());
   body.Set({"_meta", "schema"}, kDocumentSchema);
@@ -127,6 +141,7 @@ absl::StatusOr<bool> EnsureTemplate(OpenSearchClient& client, absl::string_view 
   ASSIGN_OR_RETURN(
       const OpenSearchAnswer put,
       client.Send({.method = "PUT", .path = mapping, .body = json::Write(fields)}, stop));
+  // 404: there is no index yet, and the template will do.
   if (put.code != 404) RETURN_IF_ERROR(base::Annotate(StatusOf(put), "PUT ", mapping));
   return true;
 }

@@ -1,3 +1,16 @@
+// The jobs of the mirror's thread, apart from writing (mirror_writes.cc); mirror.cc chooses which
+// is next and says what that guarantees. Prepare: read the credentials, look where the addresses
+// lead and claim that OpenSearch, find out whose control plane this is, ensure the index template.
+// FindLeftovers: add the slices that have documents but that nobody expects. Compare: take the
+// slice that is due, and put into the queue what its documents lack; or delete all documents of a
+// slice that has left.
+//
+// Requests are made without mu_. A job copies what it needs under mu_, sends, and under mu_ again
+// looks whether the slice is still there with the same source before it uses the answer: the
+// cache's handlers may have changed everything meanwhile. What is marked as done before a request
+// (dirty, scope_due_) is marked again by whatever happens during it. All state is memory; after a
+// restart every slice is compared once, which writes nothing where nothing is missing.
+
 #include "search/opensearch/mirror_jobs.h"
 
 #include <algorithm>
@@ -67,6 +80,7 @@ absl::Status Mirror::Prepare() {
     owner_ = *std::move(owner);
   }
   ASSIGN_OR_RETURN(const bool put, EnsureTemplate(*client_, options_.index_prefix, owner_, stop()));
+  // The server may be another one than before, or its indices may have been deleted.
   ensured_.clear();
   absl::MutexLock lock(&mu_);
   prepare_at_ = clock_.SteadyNow() + base::Jitter(options_.reconcile_period, kJitter);
@@ -163,7 +177,7 @@ absl::Status Mirror::Compare() {
   const absl::Status status = slice.source == nullptr ? Purge(slice) : CompareLive(slice);
   if (status.ok()) return status;
   Postpone(slice.number, std::string(status.message()));
-  // What is about this index alone keeps nobody else from going on.
+  // An error of this index alone must not hold up the other slices.
   return IsOfServer(status) ? status : absl::OkStatus();
 }
 
@@ -196,7 +210,7 @@ absl::Status Mirror::CompareLive(const SliceState& slice) {
   state->epoch = difference.epoch;
   state->error.clear();
   state->postponed = 0;
-  // Unless it was listed anew meanwhile.
+  // Unless the cache has listed it again meanwhile.
   state->reconciled = !state->dirty;
   ForgetDeadLetters(slice.number, *snapshot);
   for (const MirroredObject* object : difference.to_write) {
@@ -214,7 +228,7 @@ absl::Status Mirror::CompareLive(const SliceState& slice) {
   return absl::OkStatus();
 }
 
-// Of objects that are gone; those of the others are tried again.
+// Forgets those of objects that are gone; the others are tried again.
 void Mirror::ForgetDeadLetters(int64_t slice, const SliceSnapshot& snapshot) {
   if (dead_.empty()) return;
   absl::flat_hash_set<absl::string_view> there;
@@ -229,6 +243,9 @@ absl::StatusOr<SliceDifference> Mirror::Difference(const SliceState& slice,
                                                    const std::vector<StoredDocument>& stored) {
   SliceDifference difference = CompareSlice(snapshot, stored, slice.epoch);
   if (difference.ahead == 0) return difference;
+  // A document is newer than the cache. Either the cache is behind (another replica has written
+  // it), or the member was restored from a backup; only the member's own server tells which. When
+  // it does not answer, nothing is decided, and the next comparison asks again.
   const auto version = slice.source->ServerVersion(stop());
   if (!version.ok() || *version >= difference.ahead) return difference;
   base::LogWarning("the versions of a member went back: its documents are written anew",
@@ -269,6 +286,7 @@ absl::Status Mirror::Purge(const SliceState& slice) {
   std::string reason;
   absl::Status overload;
   const absl::Span<const BulkWrite> all(writes);
+  // In parts, until OpenSearch says that it has too much to do.
   for (size_t begin = 0; begin < all.size() && overload.ok(); begin += options_.bulk_writes) {
     ASSIGN_OR_RETURN(const std::vector<WriteResult> results,
                      Send(all.subspan(begin, options_.bulk_writes)));
@@ -278,13 +296,13 @@ absl::Status Mirror::Purge(const SliceState& slice) {
       if (result.overloaded) overload = absl::ResourceExhaustedError(result.reason);
     }
   }
-  // Another replica may still write them. Of an overload Compare hears, and postpones, too.
+  // Another replica may still write them. An overload is returned to Compare, which postpones, too.
   if (kept > 0 && overload.ok()) Postpone(slice.number, reason);
   absl::MutexLock lock(&mu_);
   counts_.deleted += deleted;
   if (kept > 0) return overload;
   SliceState* const state = slices_.Find(slice.number);
-  // It may have come back meanwhile.
+  // It may have joined again meanwhile.
   if (state != nullptr && state->source == nullptr) slices_.Erase(slice.number);
   return absl::OkStatus();
 }

@@ -1,3 +1,15 @@
+// Four parts: reading credentials from a Secret; making a transport for an address; choosing the
+// address for a request; turning an answer into JSON and a status. Send tries the addresses in
+// turn, beginning with another one each time, those that failed within the last minute last, until
+// one answers with something else than 502, 503 or 504. SendTo asks one address and records whether
+// it answered.
+//
+// mu_ guards the credentials and what is known of each address; it is not held during a request,
+// which keeps its transport alive by its own reference while SetCredentials replaces them all. A
+// request may therefore record its failure for the transports that came after it: an address is
+// then left out for a minute, or an admission ended, without need. All of that is memory, and is
+// learnt again by requests.
+
 #include "search/opensearch/opensearch_client.h"
 
 #include <algorithm>
@@ -141,6 +153,7 @@ absl::StatusOr<OpenSearchAnswer> Read(const kube::HttpResponse& response) {
   int seconds = 0;
   const auto header = response.headers.find("retry-after");
   if (header != response.headers.end() && absl::SimpleAtoi(header->second, &seconds)) {
+    // A server's wish is followed up to five minutes.
     answer.retry_after = absl::Seconds(std::clamp(seconds, 0, 300));
   }
   if (response.body.empty()) return answer;
@@ -151,6 +164,7 @@ absl::StatusOr<OpenSearchAnswer> Read(const kube::HttpResponse& response) {
     return absl::UnavailableError(
         absl::StrCat("the answer is not JSON: ", body.status().message()));
   } else {
+    // An error that is not JSON comes from something in front of OpenSearch; its code says enough.
     answer.body = json::Value(base::CutText(response.body, kMaxReason));
   }
   return answer;
@@ -233,6 +247,7 @@ std::vector<size_t> OpenSearchClient::Order() {
   std::vector<size_t> order(addresses_.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(next_), order.end());
+  // Each request begins with the next address, so that the load is shared.
   next_ = (next_ + 1) % addresses_.size();
   if (requires_admission_) {
     std::erase_if(order,
@@ -310,6 +325,7 @@ absl::StatusOr<OpenSearchAnswer> OpenSearchClient::SendTo(size_t position,
                                                .max_answer_bytes = kMaxAnswer},
                                               stop);
   if (absl::IsResourceExhausted(response.status())) {
+    // The answer was longer than the limit: the address works.
     Record(position, absl::OkStatus());
     return absl::OutOfRangeError(response.status().message());
   }

@@ -1,3 +1,13 @@
+// A slice is found by its number (which jobs keep while they do without the lock), by its place
+// (cluster and index), and, while it has a source, by cluster and kind. A slice that leaves keeps
+// its entry without a source until its documents are deleted (Erase); if it joins again before
+// that, it gets the same entry and number back. Places that have documents but that neither the
+// scope nor an entry knows become entries without a kind.
+//
+// `dirty` says that a comparison is needed, `due` when; `reconciled` that one has succeeded since
+// the last event that could have been missed. The table is memory: after a restart every slice
+// joins as dirty, and leftovers are found by a search.
+
 #include "search/opensearch/slice_table.h"
 
 #include <algorithm>
@@ -24,6 +34,7 @@ SliceState& SliceTable::Join(const Slice& slice, std::shared_ptr<SliceSource> so
   const SlicePlace place = PlaceOf(slice);
   const auto found = by_place_.find(place);
   SliceState& state = found == by_place_.end() ? Create(slice, place) : states_[found->second];
+  // A leftover of an earlier process has no kind until now.
   state.slice = slice;
   state.source = std::move(source);
   state.reconciled = false;
@@ -60,6 +71,8 @@ void SliceTable::RemoveFromScope(const Slice& slice) {
 
 void SliceTable::AddLeftovers(const std::vector<SlicePlace>& found) {
   for (const SlicePlace& place : found) {
+    // Without a scope nothing is known to be wrong: what the caches list later must not be deleted
+    // first.
     if (!scope_.has_value() || scope_->contains(place) || by_place_.contains(place)) continue;
     Create({.cluster = place.first}, place);
   }
