@@ -1,3 +1,21 @@
+// A read takes these steps. Its user's rights are asked for, if they are to be (WithReadRights);
+// its parameters are read; it is given to a thread, one of waiting_ if the caches may not be new
+// enough, or one of reading_; there it waits up to `patience` for the caches (Await), reads them,
+// and sends the answer with a warning for each cluster that is missing or stale. A sorted list
+// changes to a thread of sorting_ after the wait. A watch is handed to a WatchPump, which lives on
+// the threads of pool_.
+//
+// The order of the questions matters. Which clusters have not begun (unread_) is asked before the
+// caches are read: a cluster that is read in between is then warned of without need, while in the
+// other order its objects could be missing without a warning. Whether the resource is still
+// registered (StillServed) is asked after the caches were read, since caches that leave the scope
+// are emptied at any moment. References of lists and watches to objects are counted (sent_) and
+// given back when the last byte was sent, because they keep objects in memory that the caches may
+// have dropped.
+//
+// No state survives a request except these counts and the texts of events that several watches
+// share. A client whose connection breaks continues at the version that it has seen.
+
 #include "search/proxy/cache_reads.h"
 
 #include <algorithm>
@@ -20,6 +38,7 @@ namespace {
 
 using kube::server::AnswerForm;
 
+// A watch waits here only while it has something to write.
 constexpr size_t kMaxWaitingWatches = 100'000;
 // Reads that need not wait are bound by the processor only.
 constexpr int kReadingThreads = 16;
@@ -138,7 +157,7 @@ void CacheReads::Answer(kube::aggregation::ApiRequest request, const ReadTerms& 
 absl::Status CacheReads::Begin(const kube::aggregation::ApiRequest& request, const ReadTerms& terms,
                                const ResponderPtr& responder) {
   const std::optional<kube::Resource> resource = options_.resource(request.info.gvr);
-  // The registry went after the request had been routed.
+  // The registry was deleted after the request had been routed.
   if (!resource) return kube::server::NoSuchResource();
   auto reading = std::make_shared<Reading>();
   ASSIGN_OR_RETURN(reading->read,
@@ -163,6 +182,7 @@ bool CacheReads::MayWait(const Reading& reading) const {
   const CompositeVersion wanted = CompositeVersion::Parse(reading.version);
   for (const std::string& cluster : options_.clusters(gvr)) {
     const auto cache = options_.cache.Find(cluster, gvr);
+    // A cache that has no version has not been listed yet; that is worth a wait for any read.
     const int64_t least = reading.need == Freshness::kAny ? 0 : wanted.Number(cluster);
     if (cache == nullptr || cache->progress().version < std::max<int64_t>(least, 0)) return true;
   }
@@ -200,8 +220,10 @@ absl::StatusOr<std::vector<MissingCluster>> CacheReads::Await(const Reading& rea
                                  .cluster = read.cluster,
                                  .object = reading.verb == "get" ? read.key : kube::ObjectKey()},
                                 wanted ? now + options_.patience : now);
+  // A client that named a version must not get an older state, not even with a warning: it would
+  // take what it has seen already for deleted.
   if (reading.need != Freshness::kNotOlderThan) return missing;
-  // Clients that are told so ask again without a version.
+  // Clients that are told so (504, "Too large resource version") ask again without a version.
   const CompositeVersion least = CompositeVersion::Parse(reading.version);
   for (const MissingCluster& m : missing) {
     const auto cache = options_.cache.Find(m.cluster, gvr);
@@ -227,6 +249,7 @@ absl::Status CacheReads::Get(const Reading& reading) {
   base::HttpResponder& responder = *reading.responder;
   ASSIGN_OR_RETURN(std::vector<MissingCluster> missing, Await(reading));
   const GetRequest get{.gvr = read.resource.gvr(), .key = read.key, .cluster = read.cluster};
+  // Asked before the get, for the reason given above.
   if (reading.complete) missing = Joined(unread_.NotBegun(get.gvr, get.cluster), missing);
   absl::StatusOr<CachedObject> found = options_.cache.Get(get);
   if (absl::IsNotFound(found.status())) {
@@ -337,6 +360,9 @@ std::function<std::shared_ptr<const void>(size_t objects)> CacheReads::ShareOfWa
     int64_t bytes = 0;
     std::vector<base::FairShare::Taken> shares;
   };
+  // The counts of one list or watch are kept by what it holds: the first call makes `held`, later
+  // calls add to it as long as something still refers to it, and the last reference gives all back.
+  // Beyond `most` a list or watch takes nothing more, so that any fleet can be listed.
   const int64_t most = options_.max_sent_bytes / kListsOfAnySize;
   return [sent = sent_, owner = reading.owner, most,
           last = std::weak_ptr<Held>()](size_t objects) mutable -> std::shared_ptr<const void> {
@@ -363,6 +389,8 @@ absl::Status CacheReads::Watch(const Reading& reading) {
   missing = Joined(std::move(missing), unread_.All(read.resource.gvr(), read.cluster));
   if (!MayLack(missing, reading)) return absl::OkStatus();
   const absl::Duration timeout =
+      // Between one and two times the minimum, so that watches which began together do not end
+      // together.
       options.timeout.value_or(base::Jitter(options_.min_watch_timeout, 1));
   if (!initial && IsOfAnotherServer(options.resource_version)) {
     const auto gone =

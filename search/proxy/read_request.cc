@@ -1,3 +1,11 @@
+// Read takes what a get, list or watch asks for, in this order, so that the first mistake is the
+// one that is reported: the form of the answer, the parameters, the selectors, the sort order.
+// Selectors on the cluster are taken out and become the choice of clusters; what is left compares
+// the objects. Field selectors on a built-in kind compare values that the caches keep beside each
+// object's text, others decode each object (FilterOf). Below it are the texts about clusters that
+// an answer lacks: for people as headers Warning, at most ten, and for programs as lists of names.
+// Nothing is kept between requests.
+
 #include "search/proxy/read_request.h"
 
 #include <algorithm>
@@ -118,6 +126,7 @@ void AddNames(const std::vector<MissingCluster>& clusters, base::HttpResponse& r
   std::vector<absl::string_view> missing, stale;
   for (const MissingCluster& m : clusters) {
     std::vector<absl::string_view>& names = m.stale ? stale : missing;
+    // The 201st place is taken by "*".
     if (names.size() > kMostNames) continue;
     names.push_back(names.size() < kMostNames ? absl::string_view(m.cluster) : "*");
   }
@@ -148,6 +157,7 @@ absl::StatusOr<ReadRequest> ReadRequest::Read(const kube::aggregation::ApiReques
     out.printer = PrinterWithCluster(kinds, resource);
     out.columns = kinds.DefinedPrinterOf(resource);
   }
+  // A get has neither selectors nor pages.
   if (request.info.verb == "get") {
     out.options.resource_version = std::string(request.http.Query("resourceVersion"));
     return out;
@@ -161,6 +171,7 @@ absl::StatusOr<ReadRequest> ReadRequest::Read(const kube::aggregation::ApiReques
   RETURN_IF_ERROR(TakeClusterSelectors(labels, out.options, out.cluster));
   ASSIGN_OR_RETURN(FieldMatcher fields, labels.Compile(out.options.fields));
   out.filter =
+      // The name of a list or watch of one object is a selector like the others.
       FilterOf(out.options.labels, std::move(fields), std::exchange(out.key.name, ""), resource);
   return out;
 }

@@ -1,3 +1,11 @@
+// InnerRequestOf takes the request apart in an order that lets nothing pass unchecked: the escaped
+// path is split from the query and its prefix compared byte for byte; query and path are checked;
+// only then is the path decoded, once, and the request read from it. The choice of a cluster (path,
+// parameter or header) and the demand for completeness are removed from the target, the parsed
+// query and the headers alike, so that no member sees them. For the subresource "proxy" of a
+// Service or Pod the parameters belong to the application behind it and are left alone; only
+// headers count. It keeps no state.
+
 #include "search/proxy/internal/inner_request.h"
 
 #include <algorithm>

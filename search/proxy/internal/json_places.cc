@@ -1,3 +1,8 @@
+// One pass over the text, by position, that decodes nothing but names with escapes. Values off the
+// path are skipped by counting brackets, so that depth costs no stack; only the members of the path
+// are visited recursively. The text was accepted by json::Parse before, which is why nothing is
+// checked here.
+
 #include "search/proxy/internal/json_places.h"
 
 #include <algorithm>
@@ -43,6 +48,8 @@ class Walk {
   // Returns the string with its quotes.
   absl::string_view TakeString() {
     const size_t begin = at_++;
+    // A backslash takes the next character along, whatever it is; the digits of \uXXXX contain no
+    // quote.
     while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
     ++at_;
     return text_.substr(begin, at_ - begin);
@@ -103,6 +110,7 @@ class Walk {
       if (wanted) {
         Value(path.subspan(1));
       } else {
+        // Value notes every value at the end of its path; this one is only skipped.
         Value({});
         found_.resize(found_before);
       }
