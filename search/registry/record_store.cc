@@ -1,3 +1,13 @@
+// Each call is one request to the control plane, and an object is translated on the way: RecordOf
+// puts a registry into a record, RegistryOf takes it out and gives it the version of the record.
+// Updates and deletions carry the version, so that the API server refuses one that is based on an
+// older state. Revisions are those of the control plane's etcd for all kinds together, so they grow
+// between changes of registries, too.
+//
+// Lists are read whole and cut into pages here, since registries are few; each page shows the state
+// of its own moment, whatever revision was asked for. When a watch ends, its caller starts another
+// one. Nothing is kept in memory.
+
 #include "search/registry/record_store.h"
 
 #include <algorithm>
@@ -45,6 +55,7 @@ kube::Object RecordOf(const kube::Object& registry) {
 class RecordWatch : public RegistryWatch, public kube::WatchHandler {
  public:
   explicit RecordWatch(RegistryWatchHandler& handler) : handler_(handler) {}
+  // Ends the watch first: until then it calls this object.
   ~RecordWatch() override { watch_.reset(); }
 
   void Start(kube::Client& client, int64_t revision) {
@@ -60,6 +71,8 @@ class RecordWatch : public RegistryWatch, public kube::WatchHandler {
       return;
     }
     auto registry = RegistryOf(record);
+    // A record that somebody edited into something else is a deletion for those who watch, as it is
+    // missing from lists.
     const bool gone = type == EventType::kDeleted || !registry.ok();
     if (!registry.ok()) {
       kube::Object last =

@@ -1,3 +1,9 @@
+// Decoding goes before validation, as in an API server: type and metadata first, then the fields by
+// the table below (unknown ones dropped and reported, wrong types refused with 400), then defaults.
+// Only a decoded object is validated; mistakes are collected, not returned one by one, with
+// upstream's order and texts (pkg/apis/search/validation) because clients show them. The functions
+// have no state.
+
 #include "search/registry/registry_rules.h"
 
 #include <algorithm>
@@ -97,6 +103,7 @@ std::string MistakeInUrl(absl::string_view address) {
   if (absl::StrContains(host, ' ')) {
     return parse_error("invalid character \" \" in host name");
   }
+  // A colon inside the brackets of an IPv6 address does not begin a port.
   const size_t port = host.rfind(':');
   const bool is_v6 = absl::StartsWith(host, "[");
   if (port != absl::string_view::npos && !(is_v6 && host.rfind(']') > port)) {
