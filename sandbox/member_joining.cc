@@ -1,3 +1,11 @@
+// Joining takes the steps of `karmadactl join`, each of which may have been done by a call that
+// failed: namespace and service accounts in the member; a token for each account and the two
+// Secrets that hold them in the control plane; the Cluster; owner references that delete the
+// Secrets with the Cluster. Nothing is undone after an error. The next call finds accounts and
+// namespace and goes on; Secrets of the failed call hold tokens that are valid all the same, and
+// PrepareToJoinAgain removes them. An error after the Cluster was created leaves a member that has
+// joined, with a Secret that outlives it.
+
 #include "sandbox/member_joining.h"
 
 #include <utility>
@@ -36,7 +44,7 @@ absl::Status CreateSecret(Backend& control_plane, const std::string& name, json:
   return EnsureObject(control_plane, kinds::Secrets().gvr(), std::move(secret));
 }
 
-// Makes the Secret go with the Cluster.
+// Has the Secret deleted with the Cluster.
 absl::Status HandOver(Backend& control_plane, const std::string& secret,
                       const kube::Object& cluster) {
   PatchRequest owner;
@@ -86,8 +94,8 @@ absl::Status PrepareToJoinAgain(Backend& control_plane, const std::string& name)
                            "has removed what it propagated")
             : absl::StrCat(name, " has not left; kubectl delete cluster ", name, " lets it leave"));
   }
-  // The garbage collector may not have come to the old credentials yet, and would delete new ones
-  // that took their place.
+  // The garbage collector may not have deleted the old credentials yet, and would later delete new
+  // ones of the same names.
   for (const std::string& secret : {name, ImpersonatorSecret(name)}) {
     RETURN_IF_ERROR(UnlessGone(
         control_plane.Delete(kinds::Secrets().gvr(), {api::kClusterNamespace, secret}, {})

@@ -1,3 +1,9 @@
+// Every answer is made from the kinds that are served at the moment of the request, so a definition
+// that was added or removed shows at once; nothing is cached. /openapi/v3 has one document for each
+// group and version, whose address contains a hash of its text; /openapi/v2 is empty but valid,
+// since no client of ours reads definitions there, and comes as JSON or, if asked for, as gnostic's
+// protobuf.
+
 #include "sandbox/http/documents.h"
 
 #include <algorithm>

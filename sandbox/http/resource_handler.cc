@@ -1,3 +1,12 @@
+// One function for each verb. Each reads the parameters first, then the body, and only then asks
+// the backend, so that a request that is refused has changed nothing; admission, validation and the
+// order of writes are the backend's (sandbox/write/write_path.cc). Every write takes its manager
+// from fieldManager, or else from the user agent, as an API server does. The handler itself keeps
+// only encoded_, the bytes of the last change, which all watches share.
+//
+// deletecollection is not atomic, here as in Kubernetes: when a deletion fails, the objects before
+// it are deleted, and the answer is the error.
+
 #include "sandbox/http/resource_handler.h"
 
 #include <algorithm>
@@ -68,6 +77,8 @@ absl::StatusOr<Store::WatchStart> WatchStartOf(const ResourceCall& call, const L
     return BadRequest(absl::StrCat("invalid resource version \"", text, "\""));
   }
   start.initial = options.send_initial_events.value_or(false);
+  // Without a version (or with 0) the watch begins at the present state. Existing objects are sent
+  // only for sendInitialEvents.
   start.since = version == 0 ? current : version;
   return start;
 }
@@ -96,6 +107,7 @@ absl::Status ResourceHandler::CheckSimulated(const ResourceCall& call) {
   const absl::Status refused =
       RefuseUnsimulated(call.info.gvr, call.info.subresource, call.info.key.name);
   if (refused.ok()) return absl::OkStatus();
+  // Whoever asks about a pod that does not exist is to learn that, and not what is not simulated.
   RETURN_IF_ERROR(backend_.GetOf(*call.resource, call.info.key, "").status());
   return refused;
 }
@@ -172,6 +184,7 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::Delete(const ResourceCall& c
   ASSIGN_OR_RETURN(const kube::ObjectPtr before, backend_.GetOf(*call.resource, call.info.key, ""));
   ASSIGN_OR_RETURN(const kube::ObjectPtr left,
                    backend_.DeleteOf(*call.resource, call.info.key, request, context));
+  // The object is gone at once; otherwise its finalizers hold it, and the answer shows it.
   if (left == nullptr) return DeletedAnswer(call, *before);
   return ObjectAnswer(call, request.propagation == "Foreground" ? 202 : 200, left);
 }
@@ -188,6 +201,7 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::DeleteCollection(const Resou
   context.dry_run = request.dry_run;
   for (const kube::ObjectPtr& object : page.objects) {
     const auto deleted = backend_.DeleteOf(*call.resource, object->key(), request, context);
+    // Another client may have deleted it since the list.
     if (!deleted.ok() && !absl::IsNotFound(deleted.status())) return deleted.status();
   }
   return ListAnswer(call, page);

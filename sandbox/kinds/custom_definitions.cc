@@ -1,3 +1,10 @@
+// What kube-apiserver and its CRD controllers do over several passes happens here in one write: a
+// new or changed spec gets its defaults, and its status says at once that the names are accepted
+// and that the kinds are served (definition_keeper.cc serves them after the commit). There is no
+// conflict of names, since the simulated servers have few kinds. ServedBy makes a ResourceInfo of
+// each served version, sorted as discovery shows them; all share one table, in which objects lie in
+// the storage version. The functions have no state.
+
 #include "sandbox/kinds/custom_definitions.h"
 
 #include <algorithm>
@@ -48,6 +55,7 @@ VersionRank RankOf(const std::string& name) {
   size_t at = 1;
   const auto number = [&]() {
     int64_t n = 0;
+    // The bound keeps the number from overflowing; what follows it makes the name an unusual one.
     while (at < name.size() && absl::ascii_isdigit(name[at]) && n < 1000000) {
       n = n * 10 + (name[at++] - '0');
     }
@@ -138,6 +146,7 @@ void PrepareDefinition(const ResourceInfo& info, const kube::Object& old_object,
                        kube::Object& object) {
   if (!IsDefinitionKind(info)) return;
   DefaultNames(object.mutable_root().Mutable("spec"));
+  // A write of metadata or status alone must not move the times of the conditions.
   if (!old_object.empty() && old_object.spec() == object.spec()) return;
   json::Value& status = object.mutable_root().Mutable("status");
   if (!status.is_object()) status = json::Value::Object();

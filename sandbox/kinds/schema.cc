@@ -1,3 +1,8 @@
+// A Schema is made once from the definition, with its patterns compiled, and then used by any
+// number of threads. The write path prunes first, then sets defaults, then validates
+// (schema_validation.cc), in the order of kube-apiserver. All three go down object and schema
+// together; parts of an object that are shared with others are copied only where something changes.
+
 #include "sandbox/kinds/schema.h"
 
 #include <algorithm>
@@ -13,7 +18,7 @@ bool IsTrue(const json::Value& schema, absl::string_view extension) {
   return schema[extension].AsBool();
 }
 
-// Returns whether the schema ignores the member of an object.
+// Returns whether this member of an object is not described by its schema.
 bool IsObjectMeta(absl::string_view name) {
   return name == "apiVersion" || name == "kind" || name == "metadata";
 }
@@ -27,6 +32,7 @@ class Pruner {
     const json::Value& additional = schema["additionalProperties"];
     std::vector<std::string> unknown;
     for (const std::string& name : MemberNames(value)) {
+      // Metadata is decoded by other rules, whatever the schema says of it.
       if (resource && IsObjectMeta(name)) continue;
       const std::string member_path = FieldPath(path, name);
       if (const json::Value* property = properties.Find(name)) {

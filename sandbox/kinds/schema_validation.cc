@@ -1,3 +1,9 @@
+// Visit checks one value: its type first, and nothing else when that is wrong; then enum, the rules
+// of its type, and the combinations. All mistakes are collected, with the texts of kube-apiserver
+// (those of go-openapi/validate), because users and tests read them. An object of this class serves
+// for one validation: is_root_ is true until the outermost object has been seen. Accepts, for anyOf
+// and the like, validates with a list of mistakes of its own.
+
 #include "sandbox/kinds/schema_validation.h"
 
 #include <cmath>
@@ -33,6 +39,7 @@ absl::string_view TypeName(const json::Value& v) {
   return "object";
 }
 
+// JSON does not tell 1 from 1.0, and Kubernetes takes both for an integer.
 bool IsWhole(const json::Value& v) {
   return v.is_int() || (v.is_number() && std::trunc(v.AsDouble()) == v.AsDouble());
 }
@@ -43,6 +50,7 @@ bool HasType(const json::Value& v, absl::string_view type) {
   return TypeName(v) == type;
 }
 
+// Lengths count characters, not bytes: every byte but the further ones of a UTF-8 sequence.
 size_t CodePoints(absl::string_view s) {
   size_t n = 0;
   for (const char c : s) n += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -202,6 +210,7 @@ void SchemaValidation::CheckUnique(const json::Value& value, const json::Value& 
 
 void SchemaValidation::CheckObject(const json::Value& value, const json::Value& schema,
                                    const std::string& path) {
+  // Only the outermost object has metadata that other rules validate.
   const bool root = std::exchange(is_root_, false);
   const auto size = static_cast<int64_t>(value.size());
   const json::Value& max = schema["maxProperties"];

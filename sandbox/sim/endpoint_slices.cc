@@ -1,3 +1,11 @@
+// Two sets of keys. A change of a pod queues the namespace of the pod, which queues every Service
+// in it: which Services select a pod, before and after the change, is found out by looking at all
+// of them. A Service is reconciled from the pods that exist then: one slice, written only if
+// endpoints or ports differ. The slice's name follows from the uid of the Service, so that a
+// restart of the simulator finds its own slice; there is no other state. A Service that loses its
+// selector keeps the slice that it had, as in Kubernetes; with the Service the slice is
+// garbage-collected.
+
 #include "sandbox/sim/endpoint_slices.h"
 
 #include <string>
@@ -96,7 +104,7 @@ absl::Status EndpointSlices::ReconcilePodsOf(const kube::ObjectKey& ns) {
 
 absl::Status EndpointSlices::Reconcile(const kube::ObjectKey& key) {
   ASSIGN_OR_RETURN(const kube::ObjectPtr service, FindObject(backend_, kServices, key));
-  // The slice goes with its owner.
+  // The garbage collector deletes the slice of a Service that is gone.
   if (service == nullptr || service->IsDeleting() || !HasPodsBehind(*service)) {
     return absl::OkStatus();
   }

@@ -1,3 +1,9 @@
+// Each function makes the status that a kubelet would have written at this point from the pod and
+// its present status: pending without a node, waiting for a ConfigMap or Secret, running, or ended.
+// Nothing runs: the exit code is read from the command, as tests and demonstrations write it
+// (`false`, `sh -c "...; exit 3"`). Times have whole seconds, as in the API; pods.cc keeps the
+// fractions and decides when a status is written.
+
 #include "sandbox/sim/pod_status.h"
 
 #include <utility>
@@ -24,6 +30,8 @@ void SetPodCondition(json::Value& status, const kube::Condition& condition, absl
   status.Set("conditions", std::move(conditions));
 }
 
+// 64 hexadecimal digits as of a real runtime, the same ones each time: a status that is made again
+// must not differ.
 std::string ContainerId(const kube::Object& pod, absl::string_view name) {
   std::string id = "sandbox://";
   for (int i = 0; i < 8; ++i) {

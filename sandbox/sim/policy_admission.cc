@@ -1,3 +1,10 @@
+// What karmada-webhook does with policies, in its order: defaults, then the permanent id and the
+// finalizer (of a new policy), then validation, whose mistakes are collected and returned as one
+// refusal. Names and texts are those of upstream's pkg/webhook/propagationpolicy,
+// .../clusterpropagationpolicy and pkg/util/validation. It runs for each write of a policy and
+// keeps no state; an id that a client sends with a new policy is replaced, since upstream makes its
+// own, too.
+
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +31,7 @@ void DefaultSelectors(kube::Object& policy, bool namespaced) {
     }
     if (selector["apiVersion"].AsString() == "multicluster.x-k8s.io/v1alpha1" &&
         selector["kind"].AsString() == "ServiceImport") {
+      // The EndpointSlices of a ServiceImport are its dependencies.
       spec.Set("propagateDeps", true);
     }
   }

@@ -1,3 +1,10 @@
+// A list is read from the store at one version: the present one, an exact earlier one that the
+// client names, or, for a further page, that of the first page, which the continue token carries
+// with the last key. So all pages show the same state as long as history reaches back to it; then
+// the answer is 410, and the client begins again. Selection happens after reading, so that `limit`
+// counts selected objects, and how many remain is known only without selectors. Nothing is kept
+// between pages.
+
 #include "sandbox/storage/list_query.h"
 
 #include <algorithm>
@@ -62,6 +69,7 @@ absl::StatusOr<Store::Listing> FirstListing(const Store& store, const ResourceIn
   if (wanted > 0 && options.resource_version_match == ListOptions::Match::kExact) {
     return store.ListAt(info.table(), ns, wanted);
   }
+  // Any other version means "at least this one", which the present state is.
   return store.List(info.table(), ns);
 }
 
@@ -115,6 +123,8 @@ absl::StatusOr<ListPage> ListPageOf(const Store& store, const ResourceInfo& info
     if (selection.Matches(**at)) page.objects.push_back(info.ToServed(*at));
   }
   if (at == all.end()) return page;
+  // There may be nothing behind this page that is selected; the last page is empty then, as in
+  // Kubernetes.
   page.next = Encode({listing.version, page.objects.back()->key()});
   if (selection.MatchesEverything()) page.remaining = std::distance(at, all.end());
   return page;

@@ -1,3 +1,9 @@
+// Defaults run on every write of the main resource, before admission and validation, and so must
+// change nothing when they run again on their own result. Only defaults that users or controllers
+// can notice are here; pods have their own file (pod_defaults.cc). What only a creation sets
+// (status, finalizer, generated selector) is apart, because it needs the object's uid. The table
+// says which function a kind has; a kind without one keeps its spec as written.
+
 #include "sandbox/write/builtin_defaults.h"
 
 #include <string>

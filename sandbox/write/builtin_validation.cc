@@ -1,3 +1,10 @@
+// One function for each kind, found by a table, and a second table of fields that must not change.
+// They look at an object after defaults and admission, collect all mistakes in the order of the
+// fields, and word them as kube-apiserver does (pkg/apis/<group>/validation of Kubernetes), because
+// kubectl shows the words and tests compare them. It is a selection: what users get wrong most, and
+// what the simulated controllers could not work with. Statuses have rules of their own
+// (status_validation.cc).
+
 #include "sandbox/write/builtin_validation.h"
 
 #include <set>
@@ -305,6 +312,7 @@ void ValidateStatefulSetUpdate(const kube::Object& old_object, const kube::Objec
       before.Erase(field);
     }
   }
+  // `before` has now the new values of everything that may change: what still differs may not.
   if (before == object.spec()) return;
   errors.Forbidden("spec",
                    "updates to statefulset spec for fields other than 'replicas', 'ordinals', "

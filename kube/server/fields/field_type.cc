@@ -1,3 +1,11 @@
+// A FieldType points into one of three sources, and every question is answered by it (`source_`):
+// the tables of built-in kinds (a message, or one field of it with its mark: atomic, set, or keyed
+// list), the schema of a custom kind, or nothing, where a kind has no table or a schema keeps
+// unknown fields. What has no description has one owner as a whole, as in Kubernetes; the exception
+// are conditions, whose items are told apart by their type also where a kind has no table.
+//
+// Texts of errors are those of structured-merge-diff, because clients of server-side apply show
+// them.
 #include "kube/server/fields/field_type.h"
 
 #include <utility>
@@ -79,6 +87,8 @@ FieldType FieldType::OfStruct(const Struct* type) {
 FieldType FieldType::OfSchema(const json::Value& schema, bool is_root) {
   FieldType type(Source::kSchema);
   type.schema_ = &schema;
+  // An embedded resource has apiVersion, kind and metadata like an object, whatever its schema
+  // says.
   type.is_root_ = is_root || schema["x-kubernetes-embedded-resource"].AsBool();
   return type;
 }
@@ -136,6 +146,8 @@ FieldType::Form FieldType::form() const {
       const absl::string_view type = (*schema_)["type"].AsString();
       if (type == "object") return Form::kMap;
       if (type == "array") return Form::kList;
+      // A schema without a type accepts everything, except for int-or-string, which never has a
+      // type.
       const bool any = type.empty() && !(*schema_)["x-kubernetes-int-or-string"].AsBool();
       return any ? Form::kAny : Form::kScalar;
     }
@@ -195,6 +207,7 @@ absl::StatusOr<std::string> FieldType::KeyedStepOf(const json::Value& item) cons
   json::Value found = json::Value::Object();
   for (const Key& key : keys) {
     const json::Value* value = item.Find(key.name);
+    // A key that is absent counts as its default: a port without protocol is the TCP port.
     if (value == nullptr && !key.otherwise.is_null()) value = &key.otherwise;
     if (value != nullptr) found.Set(key.name, *value);
   }
@@ -235,6 +248,7 @@ FieldType::MemberType FieldType::SchemaMember(absl::string_view name) const {
   }
   const json::Value& additional = (*schema_)["additionalProperties"];
   if (additional.is_object()) return {OfSchema(additional, false), true, /*named=*/false};
+  // `additionalProperties: true`, as the other way to keep unknown fields.
   const bool known = additional.AsBool() || KeepsUnknown(*schema_);
   return {FieldType(Source::kUntyped), known, /*named=*/false};
 }

@@ -1,3 +1,9 @@
+// managedFields as values: ReadEntries and WriteEntries are the way in and out, in between entries
+// are a plain list. An entry is identified by manager, operation and subresource, and for updates
+// also by the version; FindEntry returns the first. CapUpdates keeps the list from growing with the
+// number of managers: beyond ten entries of updates, the oldest ones of a version are united into
+// one of the manager "ancient-changes", as apimachinery's capManagersManager does. Who owned what
+// among these is then lost; that the fields are owned is not.
 #include "kube/server/fields/owner_entries.h"
 
 #include <algorithm>
@@ -46,6 +52,8 @@ bool OwnerEntry::IsSameOwner(const OwnerEntry& other) const {
 OwnerEntries ReadEntries(const json::Value& managed_fields, bool trusted) {
   OwnerEntries out;
   for (const json::Value& item : managed_fields.items()) {
+    // One entry that cannot be read makes the whole list worthless: an apiserver begins with an
+    // empty one.
     if (!IsValid(item)) return {};
     const json::Value& fields = item["fieldsV1"];
     out.push_back({item["manager"].ToString(), item["operation"].ToString(),
@@ -97,6 +105,7 @@ void CapUpdates(OwnerEntries& entries) {
   for (const OwnerEntry& update : updates) {
     if (left <= kMaxUpdates) return;
     const auto [first, is_first] = first_of.emplace(update.api_version, update);
+    // A version's first entry waits for a second one to be united with.
     if (is_first) continue;
     const OwnerEntry bucket{kOldUpdates, kUpdateOperation, "", update.api_version, update.time, {}};
     FieldSet fields = update.fields;
@@ -107,6 +116,7 @@ void CapUpdates(OwnerEntries& entries) {
       fields = fields.Union(first->second.fields);
       erase(first->second);
     }
+    // The united entry has the time of the latest that went into it.
     erase(update);
     entries.push_back(bucket);
     entries.back().fields = std::move(fields);
