@@ -1,3 +1,10 @@
+// Tables of the structs' fields, one walk that reads a value by them, and one that finds members
+// they lack. ReadStruct goes over the fields of the struct, not over the members of the value, so
+// that unknown members drop out and the order is Go's. Most results are already in the form in
+// which they would be written; StructReadsAsItIs recognises these first, and they are returned
+// without a copy. Errors name the path. The functions have no state and may be called on any
+// thread.
+
 #include "interpreter/typed_results.h"
 
 #include <cstdint>

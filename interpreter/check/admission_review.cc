@@ -1,3 +1,10 @@
+// A review is judged in this order: it must be an AdmissionReview with a uid; what is not a
+// creation or an update of rules is allowed without a look; the object is checked
+// (CheckCustomization with a time limit for its scripts, or ReadConfiguration); certain errors
+// become the refusal, everything else warnings, cut to what clients show. Nothing is kept between
+// reviews; the other customizations are those that this process happens to know, which is why a
+// conflict with them is never a refusal.
+
 #include "interpreter/check/admission_review.h"
 
 #include <utility>
@@ -32,6 +39,7 @@ using customized::MergeOptions;
 // combined.
 kube::Object WithoutShared(const kube::Object& customization, const MergeOptions& merge) {
   kube::Object rest = customization;
+  // Of retention scripts all run, so that none takes another one's place.
   if (merge.combined) rest.Erase({"spec", "customizations", "retention"});
   return rest;
 }
@@ -41,6 +49,7 @@ Verdict JudgeCustomization(const kube::Object& object,
                            const MergeOptions& merge) {
   Verdict verdict;
   for (const Finding& finding : CheckCustomization(object, merge, kPatience)) {
+    // An error that is not certain (time or memory ran out) may be one of this machine only.
     const bool refused = finding.severity == Finding::Severity::kError && finding.certain;
     (refused ? verdict.errors : verdict.warnings).push_back(finding.ToString());
   }

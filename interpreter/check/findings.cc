@@ -1,3 +1,11 @@
+// CheckCustomization puts together what several readers find, in the order of the document:
+// problems that ParseCustomization reports (those of scripts that do not compile get line and
+// column here), the name, the target and the additional targets, compared with the kinds that
+// Karmada knows, and for each script that compiles what running its top level shows (CheckScript,
+// in script_check.cc). The column of a syntax error is not in the compiler's message, so ColumnOf
+// looks for the place at which a shorter script fails with the same message. Only KnownKinds is
+// kept, for the life of the process.
+
 #include "interpreter/check/findings.h"
 
 #include <algorithm>
@@ -45,6 +53,7 @@ CompilerMessage Parse(absl::string_view message) {
     if (end == absl::string_view::npos || message[end] != ':') continue;
     if (!absl::SimpleAtoi(message.substr(at + 1, end - at - 1), &parsed.line)) continue;
     parsed.what = std::string(absl::StripAsciiWhitespace(message.substr(end + 1)));
+    // The last "near": the token itself may contain the word.
     const size_t near = parsed.what.rfind("near '");
     if (near != std::string::npos && absl::EndsWith(parsed.what, "'")) {
       parsed.token = parsed.what.substr(near + 6, parsed.what.size() - near - 7);
@@ -78,6 +87,7 @@ constexpr size_t kMostTried = size_t{1} << 20;
 int ColumnOf(const CompilerMessage& error, absl::string_view text) {
   const absl::string_view line = LineOf(text, error.line);
   if (error.token.empty() || line.empty()) return 0;
+  // LineOf returns a view into `text`.
   const size_t before = line.data() - text.data();
   size_t tried = 0;
   for (size_t at = line.find(error.token); at != absl::string_view::npos;

@@ -1,3 +1,8 @@
+// A file is split into documents by lines, so that a mistake in one document costs only this
+// document, and every case knows its line. Each document is parsed as YAML and read into a case;
+// whatever is wrong with it becomes a problem with its line, and the rest of the file is read all
+// the same. Running a case is in case_run.cc. Nothing is kept.
+
 #include "interpreter/customized/case_file.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// Reader goes through one object from the outside to the inside and collects problems instead of
+// stopping at the first: a field that cannot be used is left out, and the others count. Scripts are
+// compiled here, once; a script that does not compile, or cannot define the function of its
+// operation, is kept with its error (see the header for why). Whether it can is decided by its text
+// where that is plain, and otherwise by its bytecode. Running scripts is not part of this file;
+// nothing is kept.
+
 #include "interpreter/customized/customization.h"
 
 #include <algorithm>
@@ -161,6 +168,7 @@ class Reader {
     ReportUnknown(holder, where, {kScriptMember});
     const json::Value& text = holder[kScriptMember];
     if (text.is_string()) {
+      // An empty script does not customize the operation, as upstream has it.
       if (!text.AsString().empty()) Keep(Compile(text.AsString(), field), where, field);
     } else if (holder.is_object() && text.is_null()) {
       Report(Join(where, kScriptMember), "is required");

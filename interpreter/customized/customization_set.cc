@@ -1,3 +1,14 @@
+// Merge sorts customizations by name and lets their scripts compete, one after the other, for each
+// kind and operation. Without wildcards an entry of rules_ is a kind that some target names. With
+// them, entries are made beforehand for every target and for every kind at which two targets with
+// wildcards meet (AddMeetings), and each script competes in all entries that its targets cover. So
+// the entry that is most exact for a kind has already everything that concerns it, and RulesFor
+// needs at most four look-ups: the kind, any version of it, any kind of its version, any kind of
+// its group.
+//
+// A set never changes; a new one replaces it, and ChangedRules says for what this makes a
+// difference.
+
 #include "interpreter/customized/customization_set.h"
 
 #include <algorithm>
@@ -13,6 +24,7 @@ namespace {
 
 bool SameScript(const ScriptRule& a, const ScriptRule& b) {
   if (a.script.ok() != b.script.ok()) return false;
+  // The same pointer first: most scripts of two sets are the same object.
   return a.script.ok() ? *a.script == *b.script || (*a.script)->text() == (*b.script)->text()
                        : a.script.status() == b.script.status();
 }
@@ -152,8 +164,8 @@ void CustomizationSet::Compete(std::vector<ScriptRule>& rules, const ScriptRule&
   const bool late_wins = AnswersBetter(late, first);
   const ScriptRule& winner = late_wins ? late : first;
   const ScriptRule& loser = late_wins ? first : late;
-  // That a more exact target wins is no problem, and is not reported at the other places of a
-  // target with wildcards.
+  // A more exact target that wins is not a problem. A loss is reported once, at the target itself,
+  // not at the other places that it covers by wildcards.
   if (loser.generality == (options_.combined ? Generality(what.gvk) : 0)) {
     problems_[loser.customization].push_back(
         {absl::StrCat("spec.customizations.", ScriptFieldOf(what.operation)->name),
@@ -187,6 +199,7 @@ absl::Span<const ScriptRule> CustomizationSet::RulesFor(const kube::Gvk& gvk, Op
 const CustomizationSet::KindRules* CustomizationSet::Find(const kube::Gvk& gvk) const {
   const auto own = rules_.find(gvk);
   if (own != rules_.end()) return &own->second;
+  // Most kinds are of groups without wildcards, and need one look-up only.
   if (wildcard_groups_.empty() || !wildcard_groups_.contains(gvk.group)) return nullptr;
   for (const kube::Gvk& pattern : PatternsOf(gvk)) {
     const auto found = rules_.find(pattern);

@@ -1,3 +1,9 @@
+// One function for each type of result, called after the script has ended with as many results as
+// its operation has (absent ones are nil). First the Lua type is checked, in Lua's words, then the
+// members by typed_results.h in Go's. Lua has one empty table for lists and objects, so every
+// reader says which of them it means. Dependencies are validated here as well, so that the error
+// names the script. No state.
+
 #include "interpreter/customized/script_results.h"
 
 #include <algorithm>

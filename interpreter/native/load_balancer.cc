@@ -1,3 +1,9 @@
+// All three functions walk status.loadBalancer.ingress as Go decodes it (Fields), and stop at the
+// first value of a wrong type, with the cluster in the message. The aggregation collects the
+// entries of all members in a map, which makes equal entries one and gives them upstream's order,
+// whatever the order of clusters; the ports of equal entries are united in the same way. An object
+// whose status says this already is returned as it is, so that no write follows. No state.
+
 #include "interpreter/native/load_balancer.h"
 
 #include <arpa/inet.h>
@@ -128,7 +134,7 @@ std::string StrictAddress(const std::string& ip) {
 
 absl::StatusOr<kube::Object> AggregateLoadBalancer(const kube::Object& object,
                                                    const AggregatedItems& items) {
-  // What the status has already, no server refuses.
+  // No server refuses an address that the status has already, in whatever form.
   std::set<std::string> present;
   RETURN_IF_ERROR(EachEntry(
       object.status(),

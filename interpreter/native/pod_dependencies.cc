@@ -1,3 +1,10 @@
+// References are collected as views into the pod spec, in the order of the fields, then sorted and
+// made unique: a large template costs no copies until the answer is written. What counts is what
+// upstream's GetDependenciesFromPodTemplate finds: image pull secrets, env and envFrom of all
+// containers, volumes, and the service account unless it is "default". This runs for each change of
+// a template, so constant parts of the answer are made once (Parts), and volume types are looked up
+// by their first letter.
+
 #include "interpreter/native/pod_dependencies.h"
 
 #include <algorithm>
@@ -75,6 +82,7 @@ void AddSecret(Fields& volume, const SecretSource& source, Names& names) {
 }
 
 void AddVolume(Fields& volume, PodReferences& found) {
+  // One pass over the members; a valid volume has one source, but upstream reads others, too.
   const SecretSource* secret = std::end(kSecretSources);
   bool has_config_map = false;
   bool is_projected = false;

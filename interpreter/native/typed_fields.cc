@@ -1,3 +1,9 @@
+// Every reader returns the zero value for what is absent, null or of a wrong type, and reports the
+// last of these to the outermost object, which keeps the first report. So a handler reads
+// everything it needs without a look at errors and asks once at its end; results before that must
+// not be used. Paths are built only for a report, by going up the parents, which live on the stack
+// of the handler.
+
 #include "interpreter/native/typed_fields.h"
 
 #include "absl/strings/str_cat.h"
@@ -95,6 +101,7 @@ const json::Value& Fields::StringMap(absl::string_view name) {
   const json::Value& map = Object(name);
   for (const json::Member& member : map.members()) {
     if (member.value.is_string() || member.value.is_null()) continue;
+    // Made only for its path.
     Fields(map, *this, name, kNoIndex).Fail(member.name(), member.value, "a string");
     return Null();
   }

@@ -1,3 +1,10 @@
+// Two directions. ReflectCounters writes a member's status as the Work carries it: the counters,
+// and two generations that say how current they are. AggregateCounters adds up those of all members
+// and moves the template's observedGeneration only when every member has passed the gate; until
+// then it stays at its old value, so that a rollout is never reported as done too early. A template
+// whose status says all this already is returned unchanged, and nothing is written. Wrong types are
+// errors that name the cluster; no state.
+
 #include "interpreter/native/workload_status.h"
 
 #include <algorithm>
@@ -31,6 +38,7 @@ absl::StatusOr<int64_t> ParseGeneration(absl::string_view text) {
   const bool is_number =
       !digits.empty() && std::all_of(digits.begin(), digits.end(), absl::ascii_isdigit);
   int64_t generation = 0;
+  // SimpleAtoi alone would accept white space around the number, which Go refuses.
   if (is_number && absl::SimpleAtoi(text, &generation)) return generation;
   return absl::InvalidArgumentError(
       absl::StrCat("strconv.ParseInt: parsing \"", text,

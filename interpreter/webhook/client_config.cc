@@ -1,3 +1,8 @@
+// Checks and reads in one pass, in the words of the apiserver's own validation of webhooks, since
+// upstream's admission uses that. Mistakes are collected; after one in the URL nothing is read from
+// it. The CA bundle is tried as TLS would use it, so that an unusable one shows here and not with
+// the first call. How a Service is reached is decided in hook_address.h.
+
 #include "interpreter/webhook/client_config.h"
 
 #include <utility>
@@ -44,6 +49,7 @@ bool IsPort(absl::string_view text) {
 bool IsHostAndPort(absl::string_view text) {
   absl::string_view host = text.substr(0, text.rfind(':'));
   absl::string_view port = host.size() < text.size() ? text.substr(host.size() + 1) : "443";
+  // Without a port the last colon is one of the address.
   if (absl::StartsWith(text, "[") && absl::EndsWith(text, "]")) {
     host = text;
     port = "443";

@@ -1,3 +1,9 @@
+// Reads the webhooks of one object in their order. Every mistake is a problem of the object, in
+// upstream's words; what a mistake means for the hook is decided separately: without a usable name
+// it is dropped (its breaker and metrics go by the name), without a usable address or version it is
+// kept as unusable, so that its questions fail with the reason instead of passing to another layer;
+// a wrong timeout is corrected. No state.
+
 #include "interpreter/webhook/configuration.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// ResponseOf takes the response out of a message: JSON, of the right kind and version, with the uid
+// of the request. The readers below take one member each, as Go's decoder would, and ReadAnswer
+// chooses them by operation. Every error has a reason (failure.h), because it decides what happens
+// next: what is not a review at all (kUnreadable) may come from a proxy and shows nothing about the
+// webhook, while a review with wrong contents is its answer. No state.
+
 #include "interpreter/webhook/response.h"
 
 #include <limits>
@@ -27,6 +33,7 @@ absl::Status CheckMessage(const json::Value& message, absl::string_view kind) {
       return Unreadable(absl::StrCat(member, " is not a string"));
     }
   }
+  // Both may be missing, as upstream's decoder allows.
   const absl::string_view version = message["apiVersion"].AsString(api::kConfigApiVersion);
   const absl::string_view given = message["kind"].AsString(kind);
   if (version == api::kConfigApiVersion && given == kind) return absl::OkStatus();
