@@ -1,3 +1,11 @@
+// The builder adds the placements of all templates with their policies and clusters first, then
+// follows what each template needs, then what bindings record as required. Nodes are found by type
+// and name, so the standing that the first mention gives a node stays. Asking what an object needs
+// runs the interpreter once for each object, which also ends cycles. PartAround keeps what leads to
+// the wanted nodes and what they lead to, plus the clusters of all of these, but not the other
+// templates of those clusters. Sizes are those of one control plane, so that plain searches over
+// all edges do.
+
 #include "lens/graph/graph.h"
 
 #include <algorithm>
@@ -89,6 +97,7 @@ class Builder {
       if (resolved.found.empty()) {
         const ObjectId other{reference.gvk().group, reference.kind, reference.ns, reference.name};
         Standing standing = StandingOf(NodeType::kTemplate, other);
+        // What could not be read may exist; only an answer of the server makes it missing.
         standing.presence = resolved.known ? Presence::kMissing : Presence::kUnknown;
         AddNeed(self, NodeOf(NodeType::kTemplate, reference.Describe(), std::move(standing)),
                 Follows(other, id));
@@ -117,6 +126,8 @@ class Builder {
 
   void AddNeed(size_t from, size_t to, bool follows) {
     if (!needs_.emplace(from, to).second) return;
+    // Where it is unknown which clusters the object goes to, it is not claimed that it stays
+    // behind.
     const bool is_known = graph_.nodes[to].standing.clusters_known;
     const bool is_missing = graph_.nodes[to].standing.presence == Presence::kMissing;
     graph_.edges.push_back({from, to, EdgeType::kNeeds, "", follows || (!is_known && !is_missing)});

@@ -1,3 +1,10 @@
+// Every question is asked once and its answer kept in answers_, an empty or failed one, too: a
+// graph asks for the same objects many times. A list that is forbidden for all namespaces is tried
+// for one; read_ has what was read. A failure never ends the reading: it becomes a sentence under
+// "what", with the first reason and a count, so that a hundred Secrets without rights are one line.
+// Values of Secrets are removed before an object is kept. The state that is read is of several
+// moments, since no transaction spans them.
+
 #include "lens/graph/reading.h"
 
 #include <algorithm>
@@ -39,6 +46,7 @@ std::vector<kube::ObjectPtr> Reading::List(const kube::Resource& resource,
                                            const std::vector<std::string>& fields) {
   std::vector<kube::ObjectPtr> objects;
   const absl::Status all = TryList(resource, "", {.fields = fields}, objects);
+  // A kind that is not served has no objects: that is known, not a failure.
   if (all.ok() || kube::IsNoSuchKind(all)) {
     read_[resource.gvr()] = "";
     return objects;
@@ -91,6 +99,7 @@ Reading::Answer Reading::Get(const kube::Gvk& gvk, const kube::ObjectKey& key) {
 Reading::Answer Reading::Get(const kube::Resource& resource, const kube::ObjectKey& key) {
   const auto [entry, fresh] = answers_.try_emplace({resource.gvr(), key});
   Answer& answer = entry->second;
+  // What a prefetched list did not contain does not exist.
   if (!fresh || prefetched_.contains(resource.gvr())) return answer;
   absl::StatusOr<kube::Object> object = client_.Get(resource, key, stop_);
   if (object.ok()) {

@@ -1,3 +1,9 @@
+// For each template that one outcome or the other has, and each cluster that either gives it, what
+// the cluster has is set against what it would get. A cluster without a Work has no manifest; that
+// decides between creation, deletion and change. A Work that could not be made (no manifest, but a
+// share) is neither, because the earlier one would stay. Values of Secrets are taken out of both
+// sides before a difference is written, in a way that still shows that they differ. No state.
+
 #include "lens/plan/comparison.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// Findings are read from the files and from the simulated control plane after it has come to rest.
+// Each function looks for one sort; they are sorted and made unique at the end. Warnings of the
+// loops are used only where no finding says the same with a place, and not when the state that they
+// are about has passed since. The place of a failed override is looked for in the message itself,
+// which names the policy and the field.
+
 #include "lens/plan/findings.h"
 
 #include <algorithm>

@@ -1,3 +1,8 @@
+// Documents become objects; everything that is wrong with any of them is collected, each with its
+// line, and then nothing is returned, because a plan without one of its files would be misleading.
+// The index of places is made once for each text and shared by its objects (the items of a List).
+// Lines are those of the file: a document knows the line at which it begins.
+
 #include "lens/plan/input.h"
 
 #include <algorithm>

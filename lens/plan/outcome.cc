@@ -1,3 +1,9 @@
+// Bindings give policy, clusters, replicas and dependencies; Works, found by the binding that they
+// name, give the manifests, suspensions and overrides that were applied; templates give the object
+// itself. A binding that is being deleted counts as absent, and so do its Works. Manifests and
+// templates are cleaned of what servers and Karmada add, so that a simulated and a live state can
+// be compared. No state.
+
 #include "lens/plan/outcome.h"
 
 #include <algorithm>
@@ -51,6 +57,7 @@ void AddOverrides(const kube::Object& work, absl::string_view annotation, const 
 
 void ReadWork(const kube::Object& work, const std::string& ns, ClusterShare& share) {
   const api::WorkView view(work);
+  // Karmada's Works of templates have exactly one manifest.
   if (view.Manifests().empty()) return;
   share.manifest = Cleaned(kube::Object(view.Manifests()[0]));
   share.suspended = view.IsDispatchingSuspended();

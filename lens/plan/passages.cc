@@ -1,3 +1,10 @@
+// Whether a state of a template may reach clusters follows from a record in its binding and from
+// the Works (works/passage.h). A plan takes bindings over onto a simulated server, where templates
+// have other versions; so PassedBindings asks on the live objects, and RecordPassage writes the
+// answer in terms of the simulated ones: the version that the template has there, or one that no
+// template has. After the loops have come to rest, AddHeldBack asks the same question there and
+// puts the answer in words. No state.
+
 #include "lens/plan/passages.h"
 
 #include <map>

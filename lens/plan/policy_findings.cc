@@ -1,3 +1,8 @@
+// For each policy in the files: whether each selector selects something that exists on the
+// simulated control plane, in the namespaces that the policy governs; whether preemption is
+// switched on; whether each named cluster exists, wherever in the spec it is named; whether each
+// target of an override matches a cluster. Findings have the place of the field. No state.
+
 #include "lens/plan/policy_findings.h"
 
 #include <algorithm>
@@ -89,7 +94,7 @@ std::string Meant(const Objects& clusters, const std::string& name) {
   std::vector<std::string> known;
   for (const kube::ObjectPtr& cluster : clusters) known.emplace_back(cluster->name());
   const auto nearest = base::NearestName(name, known);
-  // Another number is another cluster, and no slip.
+  // Another number is another cluster, not a misspelling.
   if (nearest && WithoutNumber(name) != WithoutNumber(known[*nearest])) {
     return absl::StrCat(" (did you mean ", known[*nearest], "?)");
   }

@@ -1,3 +1,9 @@
+// Three forms of one plan: text for people, warnings as compilers write them, JSON for programs.
+// Text shows templates with a change or a problem, all with `full`, and ends with the numbers.
+// Whatever comes from objects is made printable first (tool::OneLine, tool::Printable), because
+// names and diffs may contain control characters that a terminal would obey; JSON escapes them by
+// itself. No state.
+
 #include "lens/plan/report.h"
 
 #include <algorithm>

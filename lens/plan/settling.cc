@@ -1,3 +1,9 @@
+// The questions whose answers tell that the loops have nothing left to do, asked of the stored
+// objects and not of the loops: every selected template has a binding; every binding was judged by
+// the scheduler in its present generation; it has as many Works as clusters. Each call reads
+// everything again, since the plane is small and in this process. An answer may be false for ever,
+// so that the caller waits for a limited time (plan.cc).
+
 #include "lens/plan/settling.h"
 
 #include <map>
@@ -79,6 +85,8 @@ bool IsPlaced(const kube::Object& binding) {
   const bool of_policy = api::HasPolicyId(binding);
   const bool ours =
       view.SchedulerName().empty() || view.SchedulerName() == api::kDefaultSchedulerName;
+  // Such a binding waits for somebody else: an attached one follows its parent, another scheduler
+  // is not simulated.
   if (!of_policy || !ours || view.IsSchedulingSuspended()) return true;
   const json::Value* scheduled =
       kube::FindCondition(binding.status()["conditions"], api::kBindingScheduled);

@@ -1,3 +1,10 @@
+// From an object: find the container, take command and args, refuse a shell, fill in variables from
+// its environment, drop the program's name. From a text: words if it looks like a command line,
+// else YAML or JSON with an object or a list. Variables whose value only a running pod knows are
+// not guessed, except for addresses, of which only the form counts; an argument with such a
+// variable is set apart as unresolved, with its flag. Nothing is executed or read from the
+// environment of this process.
+
 #include "lens/preflight/arguments.h"
 
 #include <map>
@@ -84,6 +91,8 @@ Variables EnvironmentOf(const json::Value& container, const kube::Object& worklo
     const absl::string_view field = entry.Get({"valueFrom", "fieldRef", "fieldPath"}).AsString();
     if (!entry.Has("valueFrom")) {
       const std::string value = entry["value"].ToString();
+      // Kubernetes leaves a reference to an unknown variable as it stands, and knows only those
+      // above.
       variables[name] = Expand(value, variables).value_or(value);
     } else if (field == "status.podIP" || field == "status.hostIP") {
       variables[name] = kSomeAddress;

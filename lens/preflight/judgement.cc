@@ -1,3 +1,10 @@
+// One row for each thing that is in use, in the order kinds, bindings, customizations, webhooks,
+// members. The grade follows one rule: "lost" where this program would not do what the present one
+// does, "differs" where it does it visibly otherwise, "unknown" where the facts could not be read,
+// and "same" for the rest; facts that could not be read never become "same". A kind that nobody
+// uses differs in nothing. Customizations and webhooks are judged as admission would judge them
+// (interpreter/check). No state; only scripts of customizations are run.
+
 #include "lens/preflight/judgement.h"
 
 #include <algorithm>
@@ -63,6 +70,7 @@ Judged JudgeUnknownKind(const KindFacts& kind) {
 
 Judged JudgeMissingKind(const KindFacts& kind) {
   if (!kind.discovery.ok()) return {Grade::kUnknown, std::string(kind.discovery.message())};
+  // A kind that this program does not read need not be served.
   if (kind.support->state != config::State::kHere) return {Grade::kSame, "is not served"};
   return {Grade::kLost,
           "is not served; karmada-controller-manager ends when a kind that its controllers watch "

@@ -1,3 +1,10 @@
+// MakeChain files the objects of one reading: each where it belongs to the question, most nowhere.
+// After all of them it looks for what needs the whole: what the template needs (what its binding
+// records, and what the interpreter says unless a webhook would have to be asked), and the bindings
+// that it follows. Nothing is asked of a server here, so that tests make chains of files. Below are
+// the questions to a chain that several checks have: its targets, what could not be read, and
+// events, of which the last one counts, since Karmada repeats an event while a failure lasts.
+
 #include "lens/why/chain.h"
 
 #include <algorithm>

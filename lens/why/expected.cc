@@ -1,3 +1,9 @@
+// Calls the functions of the binding loop and of the works loop on the chain: replicas and
+// completions, revision, pruning, overrides for one cluster; then the comparison of a Work with
+// that, and of a member's object with the Work, without what Karmada adds or others may set. What
+// only a webhook or an unreadable object could tell is kUnavailable, so that no check concludes
+// anything from it. The order is that of the loops, and has to stay so. No state.
+
 #include "lens/why/expected.h"
 
 #include <algorithm>

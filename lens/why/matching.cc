@@ -1,3 +1,10 @@
+// Two halves. The first repeats the detector's choice by the detector's own functions: which
+// policies select the template, which goes first, whose claim it has, what a policy waits for. The
+// second is for people whose policy does not select the template: each selector is compared part by
+// part (kind, name, version, namespace, labels), and the one that lacks least gives the reason and
+// the advice. A selector that may well be right as it is gets an advice that leaves it alone. No
+// state.
+
 #include "lens/why/matching.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// Objects of Karmada's own groups have no way to members; they say themselves how they are. So the
+// checks read their conditions (of which a few are fine when they are False), a binding's refusal,
+// and, where nothing better is known, the last Warning event that no later event has followed. An
+// object of a kind behind a feature gate without any condition is taken for one that nobody looks
+// at. No state.
+
 #include "lens/why/own_objects.h"
 
 #include <algorithm>

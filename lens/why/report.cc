@@ -1,3 +1,9 @@
+// Way builds the tree in the order in which a template travels: policies, interpreter, binding,
+// scheduler, then for each cluster Work and member, then dependencies. Each step has the findings
+// of the checks about it and is marked by the worst of them; other lines only show what was read
+// and say nothing about whether it is right. JSON contains the same tree, so that both forms agree.
+// What a terminal must not see is removed where the tree is printed. No state.
+
 #include "lens/why/report.h"
 
 #include <algorithm>
