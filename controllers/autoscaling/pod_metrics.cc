@@ -1,3 +1,9 @@
+// Pure functions in the order in which a calculation uses them: samples are matched to pods, pods
+// are put into groups (ready, unready, missing), and what they request is added up. Measurements
+// and requests are in thousandths throughout, and sums saturate, because numbers of members are not
+// to be trusted. The rules are those of upstream's replica_calculator.go (groupPods,
+// calculatePodRequests); names that several clusters have are the only addition.
+
 #include "controllers/autoscaling/pod_metrics.h"
 
 #include <limits>
@@ -86,6 +92,7 @@ Measurements MatchSamples(absl::Span<const Pod> pods, const Samples& samples, ab
       anywhere[sample.pod].push_back(&sample);
       continue;
     }
+    // Names are unique in a cluster and namespace, so this is one pod at most.
     for (const size_t position : found->second) {
       if (pods[position].cluster == sample.cluster) out[position] = sample.value;
     }

@@ -1,3 +1,9 @@
+// EnsureMemberAccounts goes through its list in upstream's order (namespace, impersonator with its
+// token, account, role with its binding, the account's token) and creates only what is missing, so
+// that a call that was interrupted anywhere is completed by the next one, and what an administrator
+// has changed in the member stays. Tokens are made by the member's own controllers; they are asked
+// for every 200 ms, for five seconds. The member's objects are the only state.
+
 #include "controllers/cluster_api/member_accounts.h"
 
 #include <utility>
@@ -38,6 +44,7 @@ absl::StatusOr<kube::Object> Ensure(kube::Client& member, const kube::Resource& 
   absl::StatusOr<kube::Object> found = member.Get(resource, wanted.key(), stop);
   if (found.ok() || !kube::IsGone(found.status())) return found;
   absl::StatusOr<kube::Object> created = member.Create(resource, wanted, {}, stop);
+  // Another process has joined the same cluster at the same moment: its object will do.
   if (kube::AlreadyExists(created.status())) return member.Get(resource, wanted.key(), stop);
   return created;
 }

@@ -1,3 +1,10 @@
+// Write makes the Secrets before the Cluster, because a Cluster without credentials would be
+// reported as not ready, and hands them over to it last, when its uid is known. All of them bear
+// the mark of the join. A pass that is interrupted leaves either Secrets without an owner, which
+// the next pass takes over or RemoveLeftovers deletes, or a Cluster that IsComplete finds
+// incomplete. Each step compares with the cache and sends only differences; what others have set on
+// an existing Cluster stays. Nothing is remembered.
+
 #include "controllers/cluster_api/registration.h"
 
 #include <utility>
@@ -42,8 +49,8 @@ bool HasToken(const kube::Object& secret) {
   return !secret.Get({"data", api::kSecretToken}).AsString().empty();
 }
 
-// A Secret of an earlier Cluster of that name is still there when the garbage collector has not
-// come to it.
+// A Secret of an earlier Cluster of that name may still be there: the garbage collector has not
+// deleted it yet.
 bool MayTake(const kube::Object& secret, const std::string& name) {
   const kube::OwnerRef owner = secret.ControllerOwner();
   return owner.uid.empty() || (owner.kind == api::Clusters().gvk.kind && owner.name == name);
@@ -169,7 +176,7 @@ absl::StatusOr<kube::ObjectPtr> Registrations::WriteCluster(const Registration& 
   return written;
 }
 
-// The Secrets go with the Cluster.
+// Has the Secret deleted with its Cluster.
 absl::Status Registrations::SetOwner(const kube::ObjectPtr& secret, const kube::Object& cluster,
                                      const base::StopToken& stop) {
   if (BelongsTo(*secret, cluster)) return absl::OkStatus();
@@ -202,6 +209,7 @@ absl::Status Registrations::RemoveLeftovers(const std::string& name, const api::
     if (secret == nullptr || !secret->OwnerRefs().empty()) continue;
     if (api::JoinMark::Of(*secret, name) != mark) continue;
     kube::DeleteOptions options;
+    // Exactly this Secret in this state: a join that has begun again meanwhile needs its own.
     options.uid = std::string(secret->uid());
     options.resource_version = std::string(secret->resource_version());
     RETURN_IF_ERROR(client_.Delete(api::Secrets(), key, options, stop));

@@ -1,3 +1,10 @@
+// Everything follows from the schedule, the time, and the rule's item in the status. A time is due
+// when the status named it, or a later one, as the next execution, it has come, and it is neither
+// recorded as executed, nor older than kLatestExecution, nor from before the last edit. Of several
+// times that are due, the last one is executed. "@every" counts from the time in the status, since
+// nothing else says when it began. No clock is read here, and nothing is kept, so that a restart or
+// another leader plans the same.
+
 #include "controllers/cron_federated_hpa/rule_plan.h"
 
 #include <algorithm>
@@ -11,6 +18,7 @@
 namespace controllers {
 namespace {
 
+// CronSchedule::Next returns times after its argument.
 constexpr absl::Duration kInstant = absl::Nanoseconds(1);
 
 // Returns the first time of the schedule at or after `from`. Times of "@every" are counted from

@@ -1,3 +1,15 @@
+// Each function computes the next state of an attached binding from its present one and its
+// referrers; who writes it, and when, is in attachments.cc. Adding or removing a referrer takes the
+// same steps: its entry in spec.requiredBy, its label (which by a collision of hashes may be that
+// of another referrer, too), then everything that follows from all referrers together
+// (FollowReferrers): entries of other namespaces are removed, and the binding overwrites or
+// preserves if one of them does. The other half compares two states of a binding and finds the
+// referrers that have to look at it again.
+//
+// One binding may have thousands of referrers, each of which has a pass when it changes. So a
+// referrer that has everything it demands is recognised without a look at the others (Satisfies),
+// entries are compared as JSON, and only those that differ are decoded.
+
 #include "controllers/dependencies/attached_bindings.h"
 
 #include <algorithm>

@@ -1,3 +1,14 @@
+// Follow first looks whether each reference says what it is about; only if all do, attached
+// bindings that no reference names are let go of, and then the bindings of all named objects are
+// made or edited. One failure does not keep other objects from being attached; all errors are
+// joined. Which bindings are attached to a referrer is found by an index over labels and entries,
+// so that nothing has to be remembered about it.
+//
+// Two referrers may write one binding at the same time. A write carries the version that it was
+// computed from where it changes a list or removes a referrer; the one that is refused is repeated
+// by its next pass. Only reported conflicts are remembered (conflicts_, under mu_, which is not
+// held during a look-up or a write); after a restart an event about one may be repeated.
+
 #include "controllers/dependencies/attachments.h"
 
 #include <algorithm>
@@ -181,7 +192,7 @@ absl::StatusOr<bool> Attachments::IsNeeded(const kube::Object& attached,
   if (selecting.empty()) return false;
   ASSIGN_OR_RETURN(const kube::Resource kind, client_.mapper().ForKind(resource.gvk(), stop));
   const absl::StatusOr<kube::ObjectPtr> object = client_.Get(kind, resource.key(), stop);
-  if (kube::IsGone(object.status())) return true;  // The binding goes with its owner.
+  if (kube::IsGone(object.status())) return true;  // Its owner is gone, too.
   RETURN_IF_ERROR(object.status());
   return absl::c_any_of(selecting, [&](const api::DependentReference* reference) {
     return reference->Selects((*object)->labels());
@@ -226,6 +237,8 @@ void Attachments::ReportConflict(const kube::Object& attached,
                                  std::optional<std::string> conflict) {
   {
     absl::MutexLock lock(&mu_);
+    // The usual case, and a cheap one: nothing was computed, and no conflict is known that could
+    // have ended.
     if (!conflict.has_value() && !conflicts_.contains(attached.key())) return;
   }
   if (!conflict.has_value()) conflict = ConflictAbout(attached, lookups_.find);

@@ -1,3 +1,11 @@
+// A dependency has to stay where the workload that needs it still is. Whether the template is still
+// in a cluster that its binding has left is read from what shows it, in this order: an eviction
+// task that keeps the Work; a Work of the binding there, unless other bindings are the reason for
+// it (Leaving); in a member of mode Push, the object itself while finalizers hold it. A cluster
+// that is being removed counts as left, since nothing would ever end there. The last part maps
+// events to the bindings whose answer they may change. Nothing is remembered; a member that cannot
+// be read is taken to have nothing.
+
 #include "controllers/dependencies/left_clusters.h"
 
 #include <algorithm>
@@ -103,6 +111,7 @@ StillIn TerminatingIn(works::MemberObjects& objects) {
     const api::ObjectReference reference = api::BindingView(binding).Resource();
     const auto informer = objects.InformerFor(std::string(cluster), reference.gvk(), {});
     if (!informer.ok()) return false;
+    // While the first list is under way the object may be there; a list that fails says nothing.
     if (!(*informer)->HasSynced()) return (*informer)->last_error().ok();
     const bool leaves_out = (*informer)->LeavesOut();
     kube::ObjectPtr object = (*informer)->store().Find(reference.key());

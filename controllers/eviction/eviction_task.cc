@@ -1,3 +1,10 @@
+// Evict edits a binding in memory: the cluster is taken out of spec.clusters and a task is
+// appended, in one edit that the caller writes with the version it has read. So a crash leaves
+// either both or neither. The graceful eviction controller does the rest, and the scheduler sees
+// the task and avoids the cluster. PreservedLabelState is computed before that from the last status
+// that the cluster reported; what is not in a status yet cannot be preserved, and then the caller
+// does not evict. No state.
+
 #include "controllers/eviction/eviction_task.h"
 
 #include <algorithm>
@@ -61,6 +68,7 @@ std::optional<LabelState> EarlierState(const json::Value& rules, const api::Bind
                                        absl::string_view cluster, absl::string_view health) {
   if (health == api::kHealthy) return std::nullopt;
   const std::vector<api::EvictionTask> tasks = binding.EvictionTasks();
+  // Such a task may be of long ago: see above.
   if (!tasks.empty() && tasks.back().json["suppressDeletion"].is_bool()) return std::nullopt;
   const json::Value labels = api::PreservedStateFor(binding, cluster);
   LabelState state;

@@ -1,3 +1,11 @@
+// In upstream's order: bounds that contradict each other are refused; a target outside its bounds
+// is moved to the nearer one without a look at metrics; otherwise the selector is checked, the
+// metrics are evaluated (controllers/autoscaling), and the result is normalized by behaviour and
+// history. Each failure sets the condition and event that upstream has for it on the pass, and the
+// caller writes the status even then. The only state is ScalingMemory: selectors, by which
+// autoscalers of the same pods are found, and the history for stabilization; both are filled again
+// after a restart by the passes.
+
 #include "controllers/federated_hpa/scaling_decision.h"
 
 #include <algorithm>
@@ -69,6 +77,7 @@ autoscaling::TargetState ScalingDecider::StateOf(const ScalingPass& pass,
   state.replicas = pass.current();
   state.status_replicas = sum.status_replicas;
   if (state.replicas > 0) {
+    // A template that is duplicated has its replicas in each cluster.
     state.calibration = static_cast<double>(sum.replicas) / static_cast<double>(state.replicas);
   }
   state.pods = sum.pods;

@@ -1,3 +1,11 @@
+// Three parts. What a service means: the clusters that it names, or all. The warnings: requests of
+// kReportUnfit are queued when a spec or the fitness of a cluster changes while this process leads,
+// and the pass then looks at the present state, so that a cluster that has recovered meanwhile is
+// not warned of. The wake-up calls of the loops: services are queued when a cluster begins or ends
+// to take part, or gets its execution namespace. Events at the start are not reported (`initial`),
+// and nothing is remembered, so that a restart repeats no warning and misses those of the time
+// without a leader.
+
 #include "controllers/multi_cluster_service/unfit_clusters.h"
 
 #include <algorithm>
@@ -97,6 +105,7 @@ void QueueUnfitReports(const Context& context, kube::Controller& controller, Ser
     const std::optional<api::Unfitness> now = api::UnfitnessOf(after.get());
     if (now != api::UnfitnessOf(before.get()) && IsWorthAWarning(now)) report(*after);
   };
+  // A cluster that is gone is unfit in any case.
   handler.on_delete = [report](const kube::ObjectPtr& cluster) { report(*cluster); };
   controller.Keep(std::make_shared<kube::HandlerRegistration>(context.InformerOf(api::Clusters()),
                                                               std::move(handler)));

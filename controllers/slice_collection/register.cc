@@ -1,3 +1,10 @@
+// One collector is two loops. The loop over slices comes first, since everything else puts into its
+// queue: its requests name a slice, a Service, or a whole cluster. The loop over clusters, with one
+// worker, follows and leaves the informers of members (SliceSources) and feeds the first. A Work
+// therefore is watched three times: as what carries or asks for slices, as a demand that ends
+// (which is noted in SeenDeletions, because only an end that was seen counts), and as a reason to
+// follow its cluster. Handlers in members are removed before the queue that they use is destroyed.
+
 #include "controllers/slice_collection/register.h"
 
 #include <memory>
@@ -53,6 +60,8 @@ kube::Enqueue OnEndOfDemand(const std::shared_ptr<SeenDeletions>& seen) {
   kube::Enqueue enqueue{.when = {.add = kube::Never, .update = kube::NeverUpdate}};
   enqueue.map = [seen](const kube::Object& work) -> std::vector<kube::Request> {
     kube::Object last = work;
+    // A Work that is being deleted asks for nothing any more; here it counts what it asked for
+    // before.
     last.Erase({"metadata", "deletionTimestamp"});
     const std::string cluster = api::ClusterOfExecutionNamespace(work.ns()).value_or("");
     const kube::ObjectKey service = DemandedService(last, SliceCollector::kMultiClusterService);

@@ -1,3 +1,9 @@
+// Weights are counted by indexes, which is cheap, and compared with the limit; only beyond it the
+// objects are sorted, and the choice is kept for a second (limits_, under mu_; sorting happens
+// without the lock, so that two threads may sort the same). The choice is a position: by namespace,
+// the age of the last object that is within. Namespaces take turns in the order of what each has
+// before an object (LastWithin). A restart computes the same choice from the same objects.
+
 #include "controllers/slice_collection/slice_limits.h"
 
 #include <algorithm>

@@ -1,3 +1,14 @@
+// For each followed member an informer of EndpointSlices, with indexes by Service and by weight,
+// and for the collector of exports one of ServiceExports; their handlers put requests into the
+// queue of the loop over slices. What a first list brings causes no requests, since the loop over
+// clusters then asks for everything. members_, under mu_, says which members are followed;
+// informers are ended without mu_, because that waits for handlers, which may ask this object.
+//
+// A kind that the member stops serving keeps its objects in the store: nobody has seen them
+// deleted. IsListed and has_no_exports tell such a store from one that shows the present. After a
+// lost connection Follow replaces the informers; what happened in between is found by the next look
+// at everything.
+
 #include "controllers/slice_collection/slice_sources.h"
 
 #include <utility>
@@ -180,6 +191,8 @@ std::vector<kube::ObjectPtr> SliceSources::Listed::SlicesOf(const kube::ObjectKe
 size_t SliceSources::Listed::WeightOf(const kube::ObjectKey& service) const {
   const std::string name = service.ToString();
   size_t sum = slices->store().CountByIndex(kSlicesByService, name);
+  // A slice of weight w is in the indexes of 2 to w, so that the counts of all of them add up to
+  // the weights; the first empty one ends the sum.
   for (size_t i = 2, more = sum; more > 0; ++i, sum += more) {
     more = slices->store().CountByIndex(kSlicesByWeight, OfWeight(i, name));
   }
