@@ -1,3 +1,10 @@
+// A binding is built in two steps, so that the second can be compared with what is stored and
+// written only if it differs. BuildBinding makes the binding that policy and template ask for, as
+// upstream's BuildResourceBinding does, without empty fields, as Go would write it. MergeBinding
+// puts that over an existing binding: fields that the detector owns are replaced (also by nothing),
+// metadata is added to, and everything of others stays: spec.clusters of the scheduler, eviction
+// tasks, requiredBy. Both are pure, and lens calls them for the same answers.
+
 #include "detector/binding_builder.h"
 
 #include <string>
@@ -23,8 +30,8 @@ constexpr absl::string_view kOwnedFields[] = {
     "components", "schedulerName",       "placement",
     "failover",   "conflictResolution",  "preserveResourcesOnDeletion",
 };
-// Those that follow in ResourceBindings only. A ClusterResourceBinding gets propagateDeps when it
-// is made, and the others never, as upstream does.
+// These follow in ResourceBindings only. A ClusterResourceBinding gets propagateDeps when it is
+// made, and the others never, as upstream does.
 constexpr absl::string_view kOwnedIfNamespaced[] = {"propagateDeps", "schedulePriority",
                                                     "workloadAffinityGroups"};
 

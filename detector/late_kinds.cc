@@ -1,3 +1,10 @@
+// When a Cluster is updated: the kinds that it serves now and did not serve before are determined;
+// an index finds the bindings that the scheduler refused because of such a kind; of these, the
+// policies whose placement may choose this cluster get a warning each, however many objects they
+// have. The scheduler does not look at such bindings again by itself, and this program is not the
+// scheduler, so a warning that says what to do is all. It runs in the informer's handler and asks
+// no server; what happens while this process does not work is not reported later.
+
 #include "detector/late_kinds.h"
 
 #include <algorithm>
@@ -40,7 +47,7 @@ std::set<kube::Gvk> KindsOf(const kube::Object& cluster) {
   return kinds;
 }
 
-// Returns whether the cluster has one of the taints that go when it becomes ready.
+// Returns whether the cluster has one of the taints that are removed when it becomes ready.
 bool IsTaintedNotReady(const kube::Object& cluster) {
   const std::vector<api::Taint> taints = api::ClusterView(cluster).Taints();
   return std::any_of(taints.begin(), taints.end(), [](const api::Taint& taint) {
@@ -50,7 +57,7 @@ bool IsTaintedNotReady(const kube::Object& cluster) {
 
 // Returns the kinds that the cluster serves after the update and did not serve before. There are
 // none in a cluster that is about to become ready (one that joins, above all): the scheduler looks
-// at all bindings when the taint goes.
+// at all bindings when the taint is removed.
 std::set<kube::Gvk> KindsBegun(const kube::Object& before, const kube::Object& after) {
   if (before.status()["apiEnablements"] == after.status()["apiEnablements"]) return {};
   const std::set<kube::Gvk> known = KindsOf(before);

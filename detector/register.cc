@@ -1,3 +1,11 @@
+// Builds the loop over templates first, because all others put into its queue: the two loops over
+// policies, and TemplateSource, which watches the kinds that can be templates. Parts (the indexes
+// of policies, and the memory about templates) is shared by all of them and by the functions that
+// map events to templates; whoever uses it keeps it alive. Beside edits, a template is looked at
+// again when its binding is lost or set back, when its policy is removed by force, when what its
+// policy waits for is there, and when a rule that counts its pods changes. All of that memory may
+// be lost: after a restart each template is looked at once.
+
 #include "detector/register.h"
 
 #include <algorithm>
@@ -49,9 +57,9 @@ kube::MapFn PoliciesNaming(std::shared_ptr<kube::Informer> policies) {
   };
 }
 
-// Upstream reads a PriorityClass when it makes a binding. Here one that is created, or created anew
-// with another value, also brings the policies that name it, whose passes queue the templates that
-// are blocked without it.
+// Upstream reads a PriorityClass when it makes a binding. Here one that is created, or created
+// again with another value, also queues the policies that name it, whose passes queue the templates
+// that are blocked without it.
 void WatchPriorityClasses(const controllers::Context& context, kube::ControllerBuilder& builder,
                           kube::MapFn concerned) {
   if (!context.options.gates.Enabled(config::Gate::kPriorityBasedScheduling)) return;
@@ -77,6 +85,7 @@ kube::MapFn TemplatesWaitingForOverride(const std::shared_ptr<Parts>& parts) {
     const PolicyIndex& policies = namespaced ? parts->policies : parts->cluster_policies;
     std::vector<kube::Request> requests;
     for (const BlockedSet::Blocked& blocked : parts->memory.blocked.All()) {
+      // A policy waits for override policies of its own scope only.
       if (blocked.policy.ns != override_policy.ns()) continue;
       const kube::ObjectPtr policy = policies.Find(blocked.policy);
       if (policy == nullptr) continue;
@@ -158,8 +167,8 @@ kube::MapFn TemplateThatLostBinding(const TemplateFilter& filter,
   };
 }
 
-// A policy goes after its templates have been released, unless somebody has removed its finalizer
-// by force: then their bindings still name it, and their passes release them.
+// A policy vanishes after its templates have been released, unless somebody has removed its
+// finalizer by force: then their bindings still name it, and their passes release them.
 template <class PolicyScope>
 kube::Enqueue LostPolicy(const controllers::Context& context) {
   return {.when = {.add = kube::Never, .update = kube::NeverUpdate},
