@@ -1,3 +1,14 @@
+// Finding: the cache is asked by label, and while it follows Works the server is asked only for
+// those that it may lack, one GET for each cluster that spec or status names. If it does not follow
+// them, the binding has lost its id, or it names thousands of clusters, the server is asked for a
+// list, for which it reads all Works.
+//
+// Letting go, for several Works at once: one that is being deleted is left alone; one that somebody
+// else claims loses the binding's marks; one whose object was never the binding's to bring is first
+// told to preserve that object; then it is deleted, by its uid, so that a new Work of the same name
+// is not. A failure half-way leaves the rest, and the next pass finds it again, because the binding
+// keeps its finalizer until all are let go. Nothing is remembered.
+
 #include "binding/binding_works.h"
 
 #include <algorithm>
@@ -34,8 +45,8 @@ std::set<std::string> NamedClusters(const api::BindingView& binding) {
   return clusters;
 }
 
-// Makes the Work go with its Namespace: that of the namespace loop does, unless the binding has
-// made it.
+// Has the Work deleted with its Namespace: one that the namespace loop has made belongs to it, but
+// not one that the binding has made.
 void AddOwner(const kube::ObjectPtr& ns, kube::Object& work) {
   if (ns == nullptr) return;
   const std::vector<kube::OwnerRef> owners = work.OwnerRefs();

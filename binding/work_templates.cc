@@ -1,3 +1,10 @@
+// For one cluster, in upstream's order: the interpreter sets the cluster's share of the replicas,
+// prunes what must not be sent, then the share of a Job's completions is set. The result must still
+// be the template's object (Checked), because the names of Works and of members' objects follow
+// from it. WorkFor then adds the binding's marks to the Work and to its manifest;
+// works/work_writer.h does the rest. Override policies are applied between the two, by the caller.
+// No state.
+
 #include "binding/work_templates.h"
 
 #include <map>
