@@ -1,3 +1,10 @@
+// For one object and cluster: of the ClusterOverridePolicies, select those that select the object,
+// in order, with their rules for the cluster; check that all these rules can be recorded; apply
+// them one after the other to one draft. Then the same with the OverridePolicies of the namespace,
+// which see the result of the first group. The first failure ends it, and the result says which
+// rule failed; nothing of a failed application is used. No state: the draft, with its budgets,
+// belongs to the call.
+
 #include "overrides/apply.h"
 
 #include <algorithm>

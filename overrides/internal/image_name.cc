@@ -1,3 +1,10 @@
+// A name is checked against the grammar of github.com/distribution/reference, in its order and with
+// its messages, and then cut at the same characters as upstream does: the digest at "@", the tag at
+// the last ":" behind the last "/", the registry at the first "/". The expressions are compiled
+// once, at first use, and never freed. What the host of the grammar is and what upstream takes for
+// a registry differs ("foo/bar" has no registry, although "foo" is a host by the grammar); both are
+// kept.
+
 #include "overrides/internal/image_name.h"
 
 #include "absl/strings/ascii.h"
@@ -96,9 +103,11 @@ absl::StatusOr<ImageName> ImageName::Parse(absl::string_view name) {
   const size_t colon = name.rfind(':');
   if (colon != absl::string_view::npos && !absl::StrContains(name.substr(colon), "/")) {
     result.tag = std::string(name.substr(colon + 1));
+    // With a tag, upstream's parser forgets the digest.
     result.digest.clear();
     name = name.substr(0, colon);
   }
+  // The host does not count for this limit, as in the library.
   if (name.size() - HostLength(name) > kMaxRepository) {
     return absl::InvalidArgumentError("repository name must not be more than 255 characters");
   }
