@@ -1,3 +1,10 @@
+// ConfigurationOf makes what is applied to a member's object: the manifest after Retain, without
+// nulls and status, with only those labels and annotations that the manifest itself has, and with
+// the digest of the manifest as an annotation. IsApplied compares it with the object: every field
+// of the configuration must be there, others may be added. The digest covers what such a comparison
+// cannot see, a field that has left the manifest; it is stored in the member, so that a restart or
+// another leader needs no request to know. No state.
+
 #include "works/configuration.h"
 
 #include <algorithm>

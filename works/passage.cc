@@ -1,3 +1,10 @@
+// The decision goes from what is cheap and certain to what is neither. A binding that no policy
+// governs is decided by its labels; then the record that the detector keeps in it is compared with
+// the template; then, for bindings of upstream's, the recorded version; and last, only if all else
+// is silent, the manifests of its Works, for which the interpreter may have to be asked
+// (PresentState asks once). All of it is stored, so that any process decides the same; nothing is
+// remembered here.
+
 #include "works/passage.h"
 
 #include <algorithm>
@@ -31,7 +38,7 @@ json::Value ContentOf(kube::Object manifest) {
   return content;
 }
 
-// The template's present state, beside which Works are held. Users' scripts and webhooks may be
+// The template's present state, with which Works are compared. Users' scripts and webhooks may be
 // asked what it is, so it is determined once for all Works, and only if one needs it.
 class PresentState {
  public:

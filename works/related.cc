@@ -1,3 +1,8 @@
+// Small functions in the order of the header: whether a cluster takes Works, and why one that does
+// not makes a write fail; maps from events of Clusters to requests for their Works or objects; and
+// the ways back from a Work to its template and its binding. Maps hold the informer that they read,
+// look only into its store, and ask no server. No state.
+
 #include "works/related.h"
 
 #include <algorithm>
