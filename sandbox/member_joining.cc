@@ -90,8 +90,8 @@ absl::Status PrepareToJoinAgain(Backend& control_plane, const std::string& name)
     return absl::FailedPreconditionError(
         cluster->IsDeleting()
             ? absl::StrCat(name,
-                           " is still leaving: its Cluster goes when the controller manager "
-                           "has removed what it propagated")
+                           " is still leaving: its Cluster is removed when the controller "
+                           "manager has deleted what it propagated")
             : absl::StrCat(name, " has not left; kubectl delete cluster ", name, " lets it leave"));
   }
   // The garbage collector may not have deleted the old credentials yet, and would later delete new

@@ -31,7 +31,7 @@ class Faults {
   virtual void SetPartitioned(bool on) = 0;  // Connections are cut and refused.
   virtual void Backup() = 0;  // Keeps a copy of everything that is stored, like a backup of etcd.
   // Goes back to the last Backup(), if there was one: objects are as they were then, including
-  // their resourceVersions. Connections are cut, and watches have to list anew.
+  // their resourceVersions. Connections are cut, and watches have to list again.
   virtual void Restore() = 0;
   virtual void Clear() = 0;
 };

@@ -1,7 +1,7 @@
 // A pass over a binding first asks whether there is a reason to schedule it: its placement differs
 // from the one in its annotation, its replicas from the assigned ones, a rescheduling was asked
 // for, a target is being deleted, or its replicas are not divided, for which every pass decides
-// anew. Without a reason only the observed generation is written. With one, Place decides; the
+// again. Without a reason only the observed generation is written. With one, Place decides; the
 // clusters and the placement are written in one patch, then the conditions, then events. A binding
 // that no cluster fits keeps that result until something changes; one that cannot be scheduled for
 // other reasons is tried again by the controller.
@@ -46,7 +46,7 @@ bool IsOurs(const kube::Object& binding) {
 }
 
 // Returns whether a change of the binding is a reason to look at it: if a policy has claimed it.
-// One whose policy was deleted is placed anew only when a cluster changes (upstream's
+// One whose policy was deleted is placed again only when a cluster changes (upstream's
 // resourceBindingEventFilter and enqueueAffectedBindings).
 bool IsClaimed(const kube::Object& binding) {
   return api::HasPolicyId(binding) || !binding.Label(api::kBindingManagedByLabel).empty();

@@ -1,8 +1,8 @@
 // A pass deletes the pods that have finished or stand on nodes where the set has no place, creates
 // one on each node that lacks one, and, when all are there and ready, deletes one of an older
-// template, which the next pass creates anew; with OnDelete that last step is left to the user. The
-// status comes last. Pods bring the next pass, and a change of which nodes there are, or of their
-// labels, brings all sets. Nothing is remembered between passes.
+// template, which the next pass creates again; with OnDelete that last step is left to the user.
+// The status is written last. A change of a pod queues its set, and a change of which nodes there
+// are, or of their labels, queues all sets. Nothing is remembered between passes.
 #include "sandbox/sim/daemon_sets.h"
 
 #include <algorithm>

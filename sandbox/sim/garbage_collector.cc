@@ -2,9 +2,9 @@
 // the collector, and queues what an event may concern: the object, the dependents of one that is
 // gone, and the owners of one that has changed or gone. Reconcile, on the loop's thread, reads the
 // object again and does one of three things. One that is not deleted loses the references to owners
-// that are gone or go with their dependents, or is deleted when no other owner is left. A deleted
-// one with the finalizer "orphan" has the references to it removed, and then the finalizer. A
-// deleted one with "foregroundDeletion" has its dependents queued, and loses the finalizer when
+// that are gone or are deleted with their dependents, or is deleted when no other owner is left. A
+// deleted one with the finalizer "orphan" has the references to it removed, and then the finalizer.
+// A deleted one with "foregroundDeletion" has its dependents queued, and loses the finalizer when
 // none that blocks its deletion is left.
 //
 // An owner is gone when its deletion was seen, or no object of its name has its uid. Every write

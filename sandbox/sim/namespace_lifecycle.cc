@@ -2,8 +2,8 @@
 // queues it again. A pass deletes every object of every kind in it that is not being deleted yet.
 // While some are left, which wait for their finalizers, the pass reports them once in the
 // namespace's conditions; a refused deletion is an error, and the pass is repeated. When nothing is
-// left, the pass takes the finalizer "kubernetes" from spec.finalizers, and the server lets the
-// namespace go. terminating_ is under mu_, because events come on any thread.
+// left, the pass takes the finalizer "kubernetes" from spec.finalizers, and the server removes the
+// namespace. terminating_ is under mu_, because events are delivered on any thread.
 #include "sandbox/sim/namespace_lifecycle.h"
 
 #include <utility>

@@ -1,7 +1,7 @@
 // A pod is first bound to a node that has room; without one it is Unschedulable, and looked at
-// again when a node changes or another pod leaves. It becomes ready ready_delay after it was first
-// seen, unless a ConfigMap or Secret that it needs is missing: then it waits, and is looked at
-// again with every change of such objects. A pod that runs to completion finishes job_duration
+// again when a node changes or another pod is removed. It becomes ready ready_delay after it was
+// first seen, unless a ConfigMap or Secret that it needs is missing: then it waits, and is looked
+// at again with every change of such objects. A pod that runs to completion finishes job_duration
 // after it became ready. Timers bring a pod back at these times. A pod that has finished, or is
 // gone, gives its room back. lives_, the ledger and the two sets of pods that wait belong to the
 // loop's thread.

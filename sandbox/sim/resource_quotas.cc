@@ -1,8 +1,8 @@
 // A quota names resources; each belongs to one kind of objects, or is counted over all objects of a
 // kind ("count/..."). One with scopes is about the pods in all of them only. What is used is added
-// up anew from the stored objects each time, for a pass over a namespace as for each creation:
-// nothing has to be booked, and nothing can be lost. Any change of an object brings the quotas of
-// its namespace back; the status is written only when it differs, so that this ends.
+// up from the stored objects each time, for a pass over a namespace as for each creation: nothing
+// has to be booked, and nothing can be lost. Any change of an object queues the quotas of its
+// namespace; the status is written only when it differs, so that this ends.
 #include "sandbox/sim/resource_quotas.h"
 
 #include <set>

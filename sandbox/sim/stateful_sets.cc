@@ -1,7 +1,7 @@
 // A pass makes the first of these steps that has something to do: it deletes a pod that has
 // finished, creates missing pods in the order of their ordinals, deletes the pods that are too many
 // from the highest ordinal down, or deletes one pod of an older template, which is then created
-// anew. An ordered set creates or deletes one pod in a pass, and creates none while an earlier one
+// again. An ordered set creates or deletes one pod in a pass, and creates none while an earlier one
 // is not ready; a template is rolled out from the highest ordinal down to the partition, and only
 // while the pods above are ready. The events of the pods bring the next pass. The current revision
 // becomes that of the template when all pods have it and are ready; only the status remembers the

@@ -74,7 +74,7 @@ class Store {
   Tables Backup() const;
   // Goes back to a backup: objects have the contents and resourceVersions of then. As etcd's manual
   // recommends (--bump-revision, --mark-compacted), versions that were used since then are not used
-  // again, and history begins now, so that clients list anew. Running watches get the differences;
+  // again, and history begins now, so that clients list again. Running watches get the differences;
   // those of clients should be cut before.
   void Restore(const Tables& backup);
 

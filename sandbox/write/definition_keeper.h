@@ -1,5 +1,5 @@
 // Keeps the served kinds in line with the stored CustomResourceDefinitions, and empties the table
-// of a definition that is being deleted before it goes.
+// of a definition that is being deleted before it is removed.
 #ifndef SANDBOX_WRITE_DEFINITION_KEEPER_H_
 #define SANDBOX_WRITE_DEFINITION_KEEPER_H_
 

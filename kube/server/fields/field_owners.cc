@@ -26,7 +26,7 @@ constexpr char kBeforeFirstApply[] = "before-first-apply";
 // The manager whose applies know of client-side apply.
 constexpr char kKubectl[] = "kubectl";
 
-// Returns the object without managedFields, which are no field of it.
+// Returns the object without managedFields, which nobody owns.
 json::Value Owned(const Object& object) {
   json::Value root = object.root();
   root.Erase({"metadata", "managedFields"});

@@ -189,7 +189,7 @@ void FieldSet::EraseTree(const PathOfField& path) {
   if (path.empty()) return;
   std::vector<absl::string_view> names(path.begin(), path.end());
   if (!root_.Erase(json::Path(names))) return;
-  // What contained nothing else is no branch any more.
+  // What contained nothing else is not a branch any more.
   for (names.pop_back(); !names.empty(); names.pop_back()) {
     json::Value& left = root_.Mutable(json::Path(names));
     if (!left.empty()) {

@@ -29,7 +29,7 @@ class FieldType {
   // Whether a list here has one owner. If not, each of its items has owners of its own.
   bool IsAtomicList() const;
   // Returns the name of the item in sets of fields (field_set.h). kInvalidArgument: it lacks its
-  // keys, or is no possible item. REQUIRES: the list is not atomic.
+  // keys, or cannot be an item. REQUIRES: the list is not atomic.
   absl::StatusOr<std::string> StepOf(const json::Value& item) const;
   FieldType Item() const;
 
