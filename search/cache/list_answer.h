@@ -35,7 +35,7 @@ std::string ReasonForCallers(const absl::Status& error);
 std::string AmbiguousObjects(std::vector<std::string> clusters);
 
 // Returns the composite version of the state that a page shows, from the token that begins it; ""
-// when the text is no such token.
+// when the text is not such a token.
 std::string VersionOfPage(absl::string_view continue_token);
 
 // Returns the member of metadata.annotations that names the cluster of an object, as JSON.

@@ -4,11 +4,11 @@
 //
 // version_ is what a client that has seen everything so far may continue with. A cluster enters it
 // with its first event, and has reached what its cache is complete to when its source is drained;
-// bookmarks are sent only then. When the cache of a cluster is closed, its objects come as deleted,
-// and then the cluster leaves version_. A cluster that joins again before that is a successor: its
-// source begins when the old one is drained. A source that begins with objects refers to all of
-// them until they have been taken; as long as there is no room for that, it waits, and is tried
-// again every time the watch is looked at (OnTime).
+// bookmarks are sent only then. When the cache of a cluster is closed, its objects are delivered as
+// deleted, and then the cluster leaves version_. A cluster that joins again before that is a
+// successor: its source begins when the old one is drained. A source that begins with objects
+// refers to all of them until they have been taken; as long as there is no room for that, it waits,
+// and is tried again every time the watch is looked at (OnTime).
 #include "search/cache/merged_watch.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ absl::Status MergedWatch::Add(const std::string& cluster, const CachePtr& cache,
       version_.Set(cluster, source.continue_after, source.narrowings);
     }
     if (joins && sources_.count(cluster) > 0) {
-      // One that has not begun yet has reported nothing that would have to go.
+      // One that has not begun yet has reported nothing that would have to be deleted.
       successors_[cluster] = std::move(source);
     } else {
       if (cache->HasSynced()) {

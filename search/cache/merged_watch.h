@@ -7,7 +7,8 @@
 //
 // Each event carries a composite version at which a client may continue. Initial events come
 // cluster by cluster, those of a cluster in the order of their versions, so that the composite only
-// ever ascends, and is right after any of them: clusters that it does not name yet begin anew.
+// ever ascends, and is right after any of them: clusters that it does not name yet begin with their
+// objects.
 #ifndef SEARCH_CACHE_MERGED_WATCH_H_
 #define SEARCH_CACHE_MERGED_WATCH_H_
 
@@ -60,7 +61,7 @@ struct MergedEvent {
 };
 
 // Appends the object of an event as JSON, with its origin and the composite version. REQUIRES: the
-// event is no bookmark.
+// event is not a bookmark.
 void AppendObject(const MergedEvent& event, std::string& out);
 
 // Thread-safe; Take by one thread at a time.
@@ -141,7 +142,7 @@ class MergedWatch final : public kube::WatchCache::Observer,
   mutable absl::Mutex mu_;
   std::function<void()> on_ready_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, Source> sources_ ABSL_GUARDED_BY(mu_);
-  // Of clusters that have left and joined again before the reader has taken what went.
+  // Of clusters that have left and joined again before the reader has taken the deletions.
   std::map<std::string, Source> successors_ ABSL_GUARDED_BY(mu_);
   std::string last_cluster_ ABSL_GUARDED_BY(mu_);  // Of which events were taken last.
   CompositeVersion version_ ABSL_GUARDED_BY(mu_);

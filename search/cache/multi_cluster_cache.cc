@@ -3,10 +3,10 @@
 // thread of this object, which connects again) are made one at a time under change_mu_.
 //
 // The thread wakes each second: it tells open watches what time it is, for their bookmarks and
-// their end, connects caches whose cluster has been connected anew (ClusterSet::OnReconnected), and
-// tries again, every ten seconds, those that could not be connected. When something has not fitted
-// into the memory, what is not cached is read one after the other (GrowthPause): the end of each
-// first list wakes the thread for the next one.
+// their end, connects caches whose cluster has been connected again (ClusterSet::OnReconnected),
+// and tries again, every ten seconds, those that could not be connected. When something has not
+// fitted into the memory, what is not cached is read one after the other (GrowthPause): the end of
+// each first list wakes the thread for the next one.
 //
 // A watch is registered under the same lock under which it takes the caches of its beginning; so a
 // cache that joins is either among these or announced to the watch, and never both.
@@ -66,7 +66,7 @@ struct MultiClusterCache::Impl {
   mutable absl::Mutex mu;
   std::map<kube::Gvr, std::map<std::string, MemberCachePtr>> caches ABSL_GUARDED_BY(mu);
   std::map<kube::Gvr, Watches> watches ABSL_GUARDED_BY(mu);
-  // Clusters whose caches have to be connected anew.
+  // Clusters whose caches have to be connected again.
   std::set<std::string> reconnected ABSL_GUARDED_BY(mu);
   bool next_may_begin ABSL_GUARDED_BY(mu) = false;  // A first list has ended.
   bool stopped ABSL_GUARDED_BY(mu) = false;
@@ -186,7 +186,7 @@ std::vector<MemberCachePtr> MultiClusterCache::Impl::TakeUnwanted() {
   for (auto& [gvr, table] : caches) {
     for (auto it = table.begin(); it != table.end();) {
       const auto cluster = scope.find(it->first);
-      // A resource that was deleted and made anew with another scope or kind is another one.
+      // A resource that was deleted and created again with another scope or kind is another one.
       const bool stays = cluster != scope.end() && cluster->second.count(gvr) > 0 &&
                          cluster->second.at(gvr).resource == it->second->resource();
       if (!stays) unwanted.push_back(it->second);

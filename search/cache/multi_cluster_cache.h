@@ -101,7 +101,7 @@ class MultiClusterCache {
     // Fields of a resource that are kept as values, for selectors: {"spec.nodeName"}. Optional.
     std::function<std::vector<std::string>(const kube::Resource&)> fields;
     // Called for each change in a cache, in order per cluster and resource, and when its contents
-    // are complete; not for what goes because the scope has changed. Called on threads of
+    // are complete; not for what is removed because the scope has changed. Called on threads of
     // informers, and on that of SetScope. Must not block. Optional.
     std::function<void(const std::string& cluster, const kube::Resource& resource,
                        const kube::WatchCache::Event& event)>
@@ -113,11 +113,11 @@ class MultiClusterCache {
   ~MultiClusterCache();
   MultiClusterCache(const MultiClusterCache&) = delete;
 
-  // Starts, changes and ends caches, so that they hold this. Open watches report what leaves as
-  // deleted and what joins as added. What leaves, also a namespace, cannot be read any more when
-  // this returns, whether or not its cluster can be reached; no state of before can be read either
-  // (410) of a resource whose namespaces were narrowed. Calls are made one at a time; REQUIRES: not
-  // from a handler.
+  // Starts, changes and ends caches, so that they hold this. Open watches report what leaves the
+  // scope as deleted and what joins it as added. What leaves it, also a namespace, cannot be read
+  // any more when this returns, whether or not its cluster can be reached; no state of before can
+  // be read either (410) of a resource whose namespaces were narrowed. Calls are made one at a
+  // time; REQUIRES: not from a handler.
   void SetScope(const CachedResources& wanted);
   // To be called when the credentials of a cluster may have changed. Connects its caches that could
   // not be connected (this is also tried every ten seconds), and asks the cluster once for each of

@@ -117,7 +117,7 @@ absl::Status RestoreClusters(const std::string& version, ListAnswer& answer) {
   }
   if (parts.size() < first.versions().size()) {
     return absl::OutOfRangeError(
-        "a cluster of the first page has left, or is being read anew; list again");
+        "a cluster of the first page has left, or is being read again; list again");
   }
   answer.parts = std::move(parts);
   answer.version = version;

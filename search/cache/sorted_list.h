@@ -17,7 +17,7 @@ inline constexpr size_t kMaxSortBytes = 32 << 20;
 // in the order of their clusters, namespaces and names. Objects of one cluster that follow one
 // another are a part of the answer. `remaining` is always known.
 //
-// Every page shows the state of the first one, as without an order, and reads and sorts it anew;
+// Every page shows the state of the first one, as without an order, and reads and sorts it again;
 // the error is kOutOfRange (410) when that state has left the history, or one of its clusters has
 // left the scope. kInvalidArgument for a continue token of another list, and for a page (or a list
 // without limit) of so many objects that more than kMaxSortBytes would be kept of them.

@@ -30,7 +30,7 @@
 namespace search {
 
 // Raised when MakeDocument makes something else of an object: documents of an older schema are
-// written anew.
+// written again.
 inline constexpr int kDocumentSchema = 1;
 
 // Returns "<prefix>-<group or core>-<version>-<kind>" in lower case: an index for each group,

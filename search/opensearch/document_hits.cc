@@ -126,7 +126,7 @@ absl::StatusOr<bool> HitStream::HasNext(int64_t size, const base::StopToken& sto
   // Without progress there would be pages for ever.
   const json::Value& last = PlaceOf(hits_.At(hits_.size() - 1));
   if (!IsPlaceBefore(after_, last)) {
-    return absl::UnavailableError("OpenSearch's answer to a search has a page for the second time");
+    return absl::UnavailableError("OpenSearch returned the same page of a search twice");
   }
   after_ = last;
   return true;

@@ -112,13 +112,14 @@ struct MirrorOptions {
   // Failures are followed by a jittered wait, which doubles from the first to the second.
   absl::Duration min_backoff = absl::Milliseconds(500);
   absl::Duration max_backoff = absl::Seconds(30);
-  // Every slice is compared anew so often (with jitter), to find what nobody reported.
+  // Every slice is compared again so often (with jitter), to find what nobody reported.
   absl::Duration reconcile_period = absl::Minutes(10);
   // A slice is compared sooner, but at most so often, when documents turn out to be newer than its
   // events: another replica is ahead, or the member's versions went back.
   absl::Duration conflict_period = absl::Minutes(1);
   // When more deletions wait than this, those of a slice are forgotten and the slice is compared
-  // instead: objects that come and go while OpenSearch does not answer would fill the memory.
+  // instead: objects that are created and deleted while OpenSearch does not answer would fill the
+  // memory.
   size_t max_deletions = 10'000;
   // Documents that one page of a comparison reads.
   int64_t page_size = 5000;
@@ -172,13 +173,13 @@ class OpenSearchMirror {
   // Ends the request that is under way. What waits in the queue is found by the next mirror.
   virtual ~OpenSearchMirror() = default;
 
-  // The cache has listed the slice, for the first time or anew. Events of a slice have no effect
+  // The cache has listed the slice, for the first time or again. Events of a slice have no effect
   // before this, because the source has everything.
   virtual void Synced(const Slice& slice, std::shared_ptr<SliceSource> source) = 0;
   // Report an event. Of one object, in their order.
   virtual void Upsert(const Slice& slice, MirroredObject object) = 0;
   virtual void Delete(const Slice& slice, absl::string_view uid, int64_t resource_version) = 0;
-  // The slice is not mirrored any more: its documents go.
+  // The slice is not mirrored any more: its documents are deleted.
   virtual void KindLeft(const Slice& slice) = 0;
   // All slices that there should be; documents of others that are not named above are deleted, now
   // and every `reconcile_period`. Until the first call only slices that were named above are

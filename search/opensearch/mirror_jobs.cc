@@ -248,7 +248,7 @@ absl::StatusOr<SliceDifference> Mirror::Difference(const SliceState& slice,
   // it does not answer, nothing is decided, and the next comparison asks again.
   const auto version = slice.source->ServerVersion(stop());
   if (!version.ok() || *version >= difference.ahead) return difference;
-  base::LogWarning("the versions of a member went back: its documents are written anew",
+  base::LogWarning("the versions of a member went back: its documents are written again",
                    {{"cluster", slice.slice.cluster},
                     {"kind", slice.slice.kind.ToString()},
                     {"server", *version},

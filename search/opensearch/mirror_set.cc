@@ -3,13 +3,13 @@
 // gets another mirror, which finds by itself what it has to write and delete; the old one ends at
 // once, because they share an OpenSearch.
 //
-// A place whose OpenSearch no other one means leaves. Its OpenSearch may still be that of another
+// A place that the targets do not have any more leaves. Its OpenSearch may still be that of another
 // place, under an address that nobody knew before. So its mirror forgets everything but its
 // connection, and waits until the mirrors of all places have claimed what they found, or its time
 // is over. If one of them finds the same OpenSearch, its claim fails, and the thread of the set
-// groups the targets anew, now that it knows that the addresses are of one OpenSearch: what leaves
-// ends without deleting anything, or two places become one. Otherwise what leaves says goodbye: its
-// mirror deletes everything, and ends when it has, or when its time is over.
+// groups the targets again, now that it knows that the addresses are of one OpenSearch: the mirror
+// that leaves ends without deleting anything, or two places become one. Otherwise the mirror that
+// leaves deletes its documents, and ends when it has, or when its time is over.
 #include "search/opensearch/mirror_set.h"
 
 #include <algorithm>

@@ -86,7 +86,8 @@ class MirrorSet {
   void Upsert(const Slice& slice, const MirroredObject& object);
   void Delete(const Slice& slice, absl::string_view uid, int64_t resource_version,
               absl::string_view ns);
-  // The cache does not have the slice any more. Its documents go when no target asks for it.
+  // The cache does not have the slice any more. Its documents are deleted when no target asks for
+  // it.
   void Left(const Slice& slice);
   // This Secret has changed.
   void ReloadCredentials(const kube::ObjectKey& secret);

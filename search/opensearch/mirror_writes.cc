@@ -152,7 +152,7 @@ void Mirror::PutBack(WriteQueue::Item item, base::SteadyTime at) {
 void Mirror::Settle(WriteQueue::Item item, const WriteResult& result) {
   if (item.second.compared) --compared_in_flight_;
   SliceState* const slice = slices_.Find(item.first.slice);
-  // It has left meanwhile; if it came back, it is going to be compared.
+  // It has left meanwhile; if it has joined again, it is going to be compared.
   if (slice == nullptr || !slice->live) return;
   dead_.erase(item.first);
   switch (result.outcome) {

@@ -46,7 +46,8 @@ class SliceTable {
 
   // The slice is there, with this source, and has to be compared.
   SliceState& Join(const Slice& slice, std::shared_ptr<SliceSource> source);
-  // The slice has left: its documents have to go. Returns its number; nullopt if it was not there.
+  // The slice has left: its documents have to be deleted. Returns its number; nullopt if it was not
+  // there.
   std::optional<int64_t> Leave(const Slice& slice);
 
   // What should be there. `found` are places that have documents; those of slices that nobody

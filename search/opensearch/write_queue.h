@@ -2,7 +2,7 @@
 //
 // The queue has at most one entry for a document, so its size is limited by the number of objects
 // and of deletions, however long OpenSearch does not answer. Entries leave in the order in which
-// their documents came in; those that failed wait apart for their next try. An entry shares the
+// their documents were added; those that failed wait apart for their next try. An entry shares the
 // object with the cache until it is written.
 #ifndef SEARCH_OPENSEARCH_WRITE_QUEUE_H_
 #define SEARCH_OPENSEARCH_WRITE_QUEUE_H_
@@ -38,8 +38,8 @@ struct DocumentKey {
 struct PendingWrite {
   int64_t resource_version = 0;
   std::function<std::string()> json;  // Empty: a deletion.
-  // A deletion that is no event: with the version that the document has, so that the same object
-  // may come back later.
+  // A deletion that corrects the index rather than follows an event: with the version that the
+  // document has, so that the same object may be written again later.
   std::optional<int64_t> exact_version;
   bool also_equal = false;  // As BulkWrite.
   // A comparison has found that the document is not what it should be. Stays with the document
@@ -57,14 +57,14 @@ class WriteQueue {
   void Put(const DocumentKey& key, PendingWrite write, base::SteadyTime now);
   // Does nothing if a write of the document is waiting: that one is newer.
   void PutIfAbsent(const DocumentKey& key, PendingWrite write, base::SteadyTime now);
-  // Puts back what failed, to be taken at `at`; what came in meanwhile is newer and stays.
+  // Puts back what failed, to be taken at `at`; what was added meanwhile is newer and stays.
   void PutBack(Item item, base::SteadyTime at);
   // Forgets all entries of a slice.
   void EraseSlice(int64_t slice);
 
   // Takes the entries whose turn it is, at most `max`.
   std::vector<Item> Take(size_t max, base::SteadyTime now);
-  // When the entry that waits longest came in, and when the next failed one may be taken;
+  // When the entry that waits longest was added, and when the next failed one may be taken;
   // InfiniteFuture when there is none.
   base::SteadyTime oldest() const;
   base::SteadyTime next_retry() const;

@@ -17,7 +17,7 @@
 
 namespace search {
 
-// A forwarder is made when a cluster is first needed, and made anew when its address, authorities,
+// A forwarder is made when a cluster is first needed, and made again when its address, authorities,
 // proxy or so changes; a new token is taken over in place. Requests under way keep the forwarder
 // that they began with. Thread-safe.
 class ClusterForwarders : public MemberForwarders {

@@ -232,7 +232,7 @@ class EtcdWatch : public RegistryWatch {
     const int64_t revision = EtcdInt(kv["mod_revision"]);
     const bool removed = event["type"].AsString() == "DELETE";
     auto object = ObjectOf(removed ? event["prev_kv"] : kv, revision);
-    // A value that nobody can read is no registry; lists leave it out, too. Of a deleted one the
+    // A value that nobody can read is not a registry; lists leave it out, too. Of a deleted one the
     // last state may have been compacted: its name has to do.
     const bool gone = removed || !object.ok();
     if (!object.ok()) {

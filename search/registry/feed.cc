@@ -2,7 +2,7 @@
 // The periodic list does three things: its revision becomes a bookmark, it brings differences that
 // the watch should have delivered (a server that is cut off from its cluster keeps a watch open and
 // silent), and it finds out that the storage does not answer. Each event at or below the revision
-// of the last list is old news and dropped.
+// of the last list is known already and dropped.
 //
 // Changes are queued, under the lock, in the order in which subscribers get them, each for one
 // subscriber or for all. Whoever has queued something delivers the queue, unless another thread is

@@ -2,8 +2,8 @@
 // has read the CustomResourceDefinitions, and lists the group of an aggregated API without a single
 // resource until it has asked the server behind it. Whoever believed such an answer would drop
 // caches, report every object of the kind to watchers as deleted, and delete its documents from
-// OpenSearch. So a denial counts only when it has lasted; a failure of discovery is no denial, and
-// it leaves everything as it was.
+// OpenSearch. So a denial counts only when it has lasted; a failure of discovery is not a denial,
+// and it leaves everything as it was.
 #include "search/registry/kind_table.h"
 
 #include <algorithm>

@@ -169,7 +169,7 @@ absl::StatusOr<RegistryWrites::Patched> RegistryWrites::Apply(const Target& targ
   const auto change = [&](const kube::Object& current) {
     return Applied(current, config, writer, request.force);
   };
-  // Each round ends with an object, an error, or a registry that came or went in between.
+  // Each round ends with an object, an error, or a registry that was created or deleted in between.
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     auto updated = Update(target, change, Fields::kApplied, context, stop);
     if (updated.ok()) return Patched{*std::move(updated), false};
@@ -216,7 +216,7 @@ absl::StatusOr<kube::ObjectPtr> RegistryWrites::Update(const Target& target, con
     if (context.dry_run) return kube::Share(std::move(wanted));
     auto stored = Commit(std::move(wanted), stop);
     if (stored.ok()) return stored;
-    // It may also have been deleted and created anew meanwhile, which the next attempt sees.
+    // It may also have been deleted and created again meanwhile, which the next attempt sees.
     if (!absl::IsAborted(stored.status())) return ApiErrorOf(stored.status(), target.name);
   }
   return kube::server::StaleWrite(RegistryResourceName(), target.name);

@@ -11,7 +11,7 @@ constexpr absl::Duration kSyncRound = absl::Milliseconds(100);
 
 KindResolver ResolverOf(kube::RestMapper& mapper) {
   return [&mapper](const kube::Gvk& gvk, const base::StopToken& stop) {
-    // A definition may have been deleted and made anew under another plural.
+    // A definition may have been deleted and created again under another plural.
     return mapper.ForKindNow(gvk, stop);
   };
 }

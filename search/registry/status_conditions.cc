@@ -1,7 +1,7 @@
-// The conditions are computed anew in each pass and compared with what is stored; only a difference
-// is written, and the write is guarded by the resourceVersion that was read. A registry that
-// somebody else changes in the same moment is written in a later pass. How many objects there are
-// and how old they may be changes all the time, so small changes of these do not count.
+// The conditions are computed in each pass and compared with what is stored; only a difference is
+// written, and the write is guarded by the resourceVersion that was read. A registry that somebody
+// else changes in the same moment is written in a later pass. How many objects there are and how
+// old they may be changes all the time, so small changes of these do not count.
 #include "search/registry/status_conditions.h"
 
 #include <algorithm>

@@ -5,9 +5,9 @@
 //   ASSIGN_OR_RETURN(const RegistryStore::Listing all, store->List({}, stop));
 //   auto watch = store->Watch(all.revision, handler);
 //
-// Objects come and go with apiVersion and kind of search.karmada.io/v1alpha1, and with the store's
-// revision of their last change as metadata.resourceVersion. A store does not look into them
-// further: what may be written is decided in registry_writes.h.
+// Objects are given and returned with apiVersion and kind of search.karmada.io/v1alpha1, and with
+// the store's revision of their last change as metadata.resourceVersion. A store does not look into
+// them further: what may be written is decided in registry_writes.h.
 //
 // Errors: kNotFound (there is no such object), kAlreadyExists, kAborted (a guarded write found
 // another revision), kOutOfRange (history does not reach back to the wanted revision), kUnavailable

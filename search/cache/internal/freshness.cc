@@ -114,7 +114,7 @@ class Waiting {
   Waiting(const base::Clock& clock, base::SteadyTime deadline)
       : clock_(clock), deadline_(deadline), fair_(clock.SteadyNow() + kFairChance <= deadline) {}
 
-  // Waits for the first lists of clusters that have just come.
+  // Waits for the first lists of clusters that have just joined.
   void AwaitFirstLists(const std::vector<MemberCachePtr>& caches) const {
     for (const MemberCachePtr& member : caches) {
       if (IsBeingListed(*member)) member->cache()->AwaitSynced(deadline_);
@@ -134,7 +134,7 @@ class Waiting {
       } else if (error.ok()) {
         usable.push_back(member);
       } else {
-        // The error may be that of a connection which has been made anew and is quiet since.
+        // The error may be that of an earlier connection: the new one is quiet.
         member->cache()->CatchUp();
         Report(*member, ReasonForCallers(error));
       }
@@ -201,7 +201,7 @@ class Waiting {
 
     bool Await(base::SteadyTime until) const {
       if (question->member->cache()->AwaitVersion(target, until)) return true;
-      // The deletion that was on its way has come.
+      // The deletion that was on its way has arrived.
       return !question->about.name.empty() && question->enough < 0 && question->ShowsNothing();
     }
   };

@@ -67,7 +67,7 @@ CompositeVersion ListReader::VersionOfList(const std::vector<MemberCachePtr>& ca
   return version;
 }
 
-// A list that began anew instead would never end for a client that reads page after page.
+// A list that began again instead would never end for a client that reads page after page.
 absl::Status ListReader::CheckToken() const {
   const bool is_unknown = token_.empty() && !request_.continue_token.empty();
   const bool is_incomplete = !token_.of_member.empty() && !member_token_.has_value();

@@ -45,7 +45,7 @@ class MemberCache {
   bool IsBeingRead() const { return !cache_->HasSynced() && error().ok(); }
   // How often its first list was broken off.
   int broken_off() const { return broken_off_; }
-  // Ends the informer; watchers see the objects go.
+  // Ends the informer; watchers see the objects as deleted.
   void Close();
 
   const std::string& cluster() const { return cluster_; }

@@ -32,8 +32,8 @@ absl::Status CheckForwardable(const kube::aggregation::UserInfo& user);
 Headers ImpersonationHeaders(const kube::aggregation::UserInfo& user, Identity identity);
 
 // Removes the headers that say who the caller is, or that only this program understands:
-// Authorization, Cookie, X-Remote-*, Impersonate-*, and those that a proxy writes anew. (Those that
-// concern one connection only are the business of whoever sends the request.)
+// Authorization, Cookie, X-Remote-*, Impersonate-*, and those that a proxy writes itself. (Those
+// that concern one connection only are the business of whoever sends the request.)
 void RemoveIdentity(base::HttpRequest& request);
 
 }  // namespace search

@@ -29,7 +29,7 @@ bool RefusesWholeIdentity(absl::string_view body);
 // Thread-safe.
 class IdentityMemory {
  public:
-  // A server whose role has been mended gets the whole identity again after this time.
+  // A server whose role has been repaired gets the whole identity again after this time.
   static constexpr absl::Duration kTerm = absl::Minutes(5);
 
   // REQUIRES: `clock` outlives the object.

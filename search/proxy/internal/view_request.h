@@ -24,9 +24,9 @@ struct ViewRequest {
 bool IsViewPath(absl::string_view path);
 
 // The errors are API errors: 405 for methods other than GET and HEAD; 404 for another category;
-// 400, mostly with upstream's texts, for a path that is no resource's, and for a watch, which the
-// proxy has. Upstream answers 500 instead, or ignores the parameter `watch`.
-// REQUIRES: IsViewPath(outer.path).
+// 400, mostly with upstream's texts, for a path that is not a resource's, and for a watch, which
+// the proxy has. Upstream answers 500 instead, or ignores the parameter `watch`. REQUIRES:
+// IsViewPath(outer.path).
 absl::StatusOr<ViewRequest> ViewRequestOf(base::HttpRequest outer);
 
 }  // namespace search

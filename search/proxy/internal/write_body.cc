@@ -2,8 +2,8 @@
 // member. JSON (and YAML, which becomes JSON text under its own content type when something in it
 // has to change) is edited by the places of its bytes. A JSON patch is an array of operations;
 // their values are documents, or parts of one, by their paths; operations on the annotation alone
-// go, because the member does not have it. Protobuf needs no schema for this: metadata is field 1
-// of every object, and the numbers in metadata and in DeleteOptions are fixed.
+// are removed, because the member does not have it. Protobuf needs no schema for this: metadata is
+// field 1 of every object, and the numbers in metadata and in DeleteOptions are fixed.
 #include "search/proxy/internal/write_body.h"
 
 #include <optional>
