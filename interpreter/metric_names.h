@@ -6,7 +6,7 @@ namespace interpreter {
 
 // A histogram of seconds: layer, kind, operation, result.
 inline constexpr char kOperationDurationMetric[] = "karmada_interpreter_operation_duration_seconds";
-// A histogram of seconds: customization, operation, result. It begins anew with another text of a
+// A histogram of seconds: customization, operation, result. It begins again with another text of a
 // script.
 inline constexpr char kScriptDurationMetric[] = "karmada_interpreter_script_duration_seconds";
 // A histogram of seconds: hook, dialect, operation, result.

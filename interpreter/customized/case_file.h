@@ -46,7 +46,7 @@ CaseFile ParseCaseFile(absl::string_view text);
 struct CaseResult {
   bool passed = false;
   // Explains why the case did not pass: the error of the operation, that it should have failed, or,
-  // per result, what was expected and what came ("-want +got" lines). Ends with a newline.
+  // per result, what was expected and what was returned ("-want +got" lines). Ends with a newline.
   std::string report;
   // The names of results that `output` does not mention, but for the message of a health.
   std::vector<std::string> unchecked;
@@ -55,7 +55,7 @@ struct CaseResult {
 // Each result must equal the one in `output`. Quantities in requires, components and dependencies
 // are compared by value, components and dependencies in any order; of aggregatedStatus only the
 // status is compared. Members whose expected value is "{{EXCLUDE}}" are not compared. A case fails
-// when an expected result does not come, or when the error of the operation is not the expected
+// when an expected result is not returned, or when the error of the operation is not the expected
 // one.
 CaseResult RunCase(const Case& c, const Backend& backend);
 CaseResult RunCase(const Case& c, const Interpreter& interpreter);

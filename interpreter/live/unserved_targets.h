@@ -1,5 +1,5 @@
 // Finds kinds that users' customizations name and the control plane does not serve: misspelt ones,
-// and those whose definition comes later.
+// and those whose definition is added later.
 #ifndef INTERPRETER_LIVE_UNSERVED_TARGETS_H_
 #define INTERPRETER_LIVE_UNSERVED_TARGETS_H_
 
@@ -36,7 +36,7 @@ class UnservedTargets {
   // this kind; "" when the kind is served or may be.
   std::string ProblemOf(const kube::Gvk& target) const;
   std::string ProblemOf(const kube::Gvk& target, absl::string_view field) const;
-  // Returns when to look again because a kind was missing and is no problem yet;
+  // Returns when to look again because a kind was missing and is not a problem yet;
   // base::SteadyTime::InfiniteFuture() when there is no such kind.
   base::SteadyTime NextLook() const { return next_look_; }
 

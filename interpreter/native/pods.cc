@@ -79,7 +79,7 @@ struct ContainerNames {
 };
 
 // Returns an older aggregated status as it would be made now, without names and without what the
-// API server adds: they are no reason to write it again.
+// API server adds: they are not a reason to write it again.
 json::Value Comparable(json::Value status) {
   status.Erase("qosClass");
   status.Erase("observedGeneration");
