@@ -133,7 +133,7 @@ class Builder {
     graph_.edges.push_back({from, to, EdgeType::kNeeds, "", follows || (!is_known && !is_missing)});
   }
 
-  // Returns whether the needed object goes where the other one goes.
+  // Returns whether the needed object follows the other one into its clusters.
   bool Follows(const ObjectId& needed, const ObjectId& by) const {
     const auto found = source_.outcome.find(needed);
     if (found == source_.outcome.end()) return false;

@@ -32,7 +32,7 @@ enum class Presence {
 struct Standing {
   Presence presence = Presence::kThere;
   std::string remark = {};     // What is worth saying: "being deleted"; "" for nothing.
-  bool clusters_known = true;  // False if it could not be read where a template goes.
+  bool clusters_known = true;  // False if it could not be read which clusters get the template.
 };
 
 struct Node {

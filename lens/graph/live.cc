@@ -173,7 +173,7 @@ class LiveGraph {
     }
   }
 
-  // Records what bindings and Works say, also of clusters that are no targets any more.
+  // Records what bindings and Works say, also of clusters that are not targets any more.
   void AddOutcome() {
     plan::State state;
     std::map<kube::ObjectKey, ObjectId> by_binding;
@@ -215,7 +215,7 @@ class LiveGraph {
     if (!state.empty()) source_.arrivals[{id, cluster}] = state;
   }
 
-  // Of a cluster that is no target any more.
+  // Of a cluster that is not a target any more.
   std::string StateOfLeftOver(const kube::Object& work, const api::BindingView& binding,
                               const std::string& cluster) const {
     if (IsEvicting(binding, cluster)) return "being evicted";

@@ -51,7 +51,7 @@ class Reading {
   // As Get; an object of a kind that is not served does not exist.
   Answer Get(const kube::Gvk& gvk, const kube::ObjectKey& key);
   // Reads all objects of the resource at once, as List does, so that Get need not ask one by one. A
-  // failure is no loss.
+  // failure does no harm.
   void Prefetch(const kube::Resource& resource, const std::vector<std::string>& fields);
 
   // Returns whether List has read all objects of the resource in the namespace; "" stands for all

@@ -36,7 +36,7 @@ struct ClusterChange {
 
 struct TemplateChange {
   ObjectId id;
-  // What would be there; for a template that goes away, what is there now.
+  // What would be there; for a template that is removed, what is there now.
   TemplateOutcome outcome;
   Place place;                          // Of the template; empty when no file has it.
   Place policy_place;                   // Of the policy.

@@ -61,7 +61,8 @@ constexpr VisibleDifference kVisible[] = {
      "memory is read as Flink reads it: 100m is 100 MiB, and upstream a tenth of a byte, so that "
      "quotas and the scheduler count more",
      "FlinkDeployment memory |", "shipped-customizations"},
-    // What a take-over writes because it mends what upstream leaves: once for each object at most.
+    // What a take-over writes because it repairs what upstream leaves: once for each object at
+    // most.
     {"statefulsets.apps",
      "at the take-over status.observedGeneration is written, once, of those that are healthy in "
      "clusters: upstream leaves it behind, and rollouts never end",

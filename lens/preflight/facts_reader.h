@@ -16,8 +16,7 @@ inline constexpr absl::Duration kPatience = absl::Minutes(3);
 
 // Reads everything once, and never writes. Objects are counted by one request for each kind,
 // however many there are. What cannot be read, for want of rights for example, is an error in its
-// place. kFailedPrecondition for a server that is no control plane
-// (api::IsControlPlaneGroup).
+// place. kFailedPrecondition for a server that is not a control plane (api::IsControlPlaneGroup).
 absl::StatusOr<Facts> ReadFacts(kube::Client& client, const kube::Discovery& discovery,
                                 const base::StopToken& stop);
 
