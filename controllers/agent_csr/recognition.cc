@@ -32,7 +32,7 @@ bool HasAgentUsages(const std::set<std::string>& usages) {
 absl::Status CheckAgentRequest(const api::SigningRequestView& request,
                                const tls::CertificateRequest& content) {
   if (request.SignerName() != api::kApiServerClientSigner || !MentionsAgents(content)) {
-    return absl::NotFoundError("it is not about karmada-agents");
+    return absl::NotFoundError("not a request of a karmada-agent");
   }
   if (content.organizations != std::vector<std::string>{api::kAgentGroup}) {
     return absl::FailedPreconditionError(

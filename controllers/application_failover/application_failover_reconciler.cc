@@ -2,15 +2,15 @@
 // unhealthy. The moment since when they are is a condition of the binding (api/unhealthy_since.h),
 // which the binding status loop writes together with the health; where it is missing, because the
 // binding began to ask later or comes from upstream, this loop writes it. Only health ends it;
-// while the health is unknown the time goes on, but nothing is evicted. When the toleration is
-// over, the cluster is evicted, all due ones in one write; until then the pass comes back for the
-// next one. Everything else that matters changes the binding.
+// while the health is unknown the time runs on, but nothing is evicted. When the toleration is
+// over, the cluster is evicted, all due ones in one write; until then the pass is repeated when the
+// next one is due. Everything else that matters changes the binding.
 //
 // The condition outlives the process, so it may still be there although the workload has recovered
 // while no process ran. Therefore the member's object, as the cache has it, must be unhealthy too.
 // When it cannot be read, because the member does not answer or is a pull cluster, the status
 // counts once this process has seen it for as long as the toleration, as upstream does. That
-// memory, seen_ under mu_, may be lost: the eviction comes later then.
+// memory, seen_ under mu_, may be lost: the eviction is then later.
 #include "controllers/application_failover/application_failover_reconciler.h"
 
 #include <algorithm>
@@ -60,7 +60,8 @@ absl::StatusOr<kube::Action> ApplicationFailoverReconciler<Scope>::Reconcile(
   if (!Concerns(**binding)) return kube::Action::Done();
   const Due due = FindDue(**binding, stop);
   const absl::Status evicted = EvictFrom(*binding, due.clusters, stop);
-  // A terminal error must not end the wait for the other clusters. It comes again with their pass.
+  // A terminal error must not end the wait for the other clusters. It is reported again by their
+  // pass.
   if (!evicted.ok() && !(base::IsTerminal(evicted) && due.next.has_value())) return evicted;
   return due.next.has_value() ? kube::Action::After(*due.next) : kube::Action::Done();
 }
@@ -94,7 +95,7 @@ typename ApplicationFailoverReconciler<Scope>::Due ApplicationFailoverReconciler
   Due due;
   for (const std::string& cluster : UnhealthyClusters(binding)) {
     const std::optional<absl::Time> since = api::UnhealthySince(binding, cluster);
-    if (!since.has_value()) continue;  // It is no target any more.
+    if (!since.has_value()) continue;  // It is not a target any more.
     SeenFor(binding.key(), cluster);
     absl::Duration wait = *since + TolerationOf(binding) - deps_.manager.clock().Now();
     if (wait <= absl::ZeroDuration()) wait = WaitForProof(binding, cluster, stop);
@@ -157,7 +158,8 @@ absl::Status ApplicationFailoverReconciler<Scope>::EvictFrom(
       continue;
     }
     ReportEvictionFailed(recorder_, *binding, cluster, eviction.status());
-    // What it lacks comes with a change of the binding.
+    // No retry: the missing data can only come with a change of the binding, which starts a new
+    // pass.
     errors.Add(
         base::Terminal(base::Annotate(eviction.status(), "evicting from cluster ", cluster)));
   }

@@ -23,7 +23,7 @@ namespace autoscaling {
 
 // What has been asked for and done lately. It is memory of one process. When it is lost, Begin
 // makes the present number the first recommendation, so that nothing is scaled down before a window
-// has passed; and rates begin anew, as if nothing had been scaled in the running period.
+// has passed; and rates begin again, as if nothing had been scaled in the running period.
 class History {
  public:
   struct Recommendation {

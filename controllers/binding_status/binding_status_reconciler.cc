@@ -10,7 +10,7 @@
 // later so that several become one, from bindings that are there at the start, from a new version
 // of the template, from rules and from rechecks. A binding that is not fully applied any more,
 // because a cluster has been added whose Work is not there, is written without waiting for it.
-// held_, under mu_, has since when unwritten news has waited. It, the pauses and the reported
+// held_, under mu_, has since when an unwritten change has waited. It, the pauses and the reported
 // outcomes may be lost; that moves the next write a little.
 #include "controllers/binding_status/binding_status_reconciler.h"
 

@@ -42,8 +42,8 @@ class BindingStatusReconciler : public kube::Reconciler {
   // Work is suspended. `works` are those of the binding.
   std::vector<api::TargetCluster> AnsweringTargets(const api::BindingView& binding,
                                                    const std::vector<kube::ObjectPtr>& works);
-  // Returns how long to wait before news is written; zero to write now. News that is not `at_once`
-  // is intermediate.
+  // Returns how long to wait before a change is written; zero to write now. A change that is not
+  // `at_once` is intermediate.
   absl::Duration HoldFor(const kube::ObjectKey& key, bool at_once);
   // Writes the status of `after`, which has entries for `clusters` clusters.
   absl::Status WriteBinding(const kube::ObjectPtr& binding, const kube::Object& after,
@@ -70,7 +70,7 @@ class BindingStatusReconciler : public kube::Reconciler {
   // Remembers outcomes under names that begin with FailurePrefix of the binding.
   kube::EventRecorder recorder_;
   absl::Mutex mu_;
-  // When unwritten intermediate news of a binding was first seen.
+  // When an unwritten intermediate change of a binding was first seen.
   absl::flat_hash_map<kube::ObjectKey, base::SteadyTime> held_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -8,10 +8,10 @@
 // is gone, no binding may name the cluster any more, but for those that are refused; what still
 // does so a quarter of an hour after the removal began loses it here, because whoever may write
 // bindings in one namespace must not hold up the removal for ever. Then the finalizer is removed. A
-// pass ends where it has to wait; the end of the namespace brings the cluster back, and so does a
-// binding that leaves it, and a look every ten seconds. A wait of more than half a minute is an
-// event and a line in the log that name what it waits for. Nothing is remembered between passes but
-// when there was one.
+// pass ends where it has to wait; the cluster is queued when the namespace is gone and when a
+// binding ceases to name it, and looked at every ten seconds. A wait of more than half a minute is
+// an event and a line in the log that name what it waits for. Nothing is remembered between passes
+// but when there was one.
 #include "controllers/cluster/cluster_reconciler.h"
 
 #include <memory>
@@ -225,7 +225,8 @@ kube::Action ClusterReconciler::Wait(const kube::Object& cluster, WaitMessage me
       recorder_.Warning(kube::InvolvedObject::Of(cluster), api::reason::kDeletionBlocked, text);
     }
   }
-  // The end of the namespace, or of the last binding, comes sooner; this is only the safety net.
+  // Mostly the end of the namespace, or of the last binding, is sooner; this is only the safety
+  // net.
   return kube::Action::After(kUnjoinRecheck);
 }
 

@@ -13,7 +13,7 @@
 // The mark (api::JoinMark) is written with the Secrets, which come first, and with the Cluster, so
 // that whatever a restart interrupts is recognised and completed. It also names the management
 // cluster: with a kubeconfig of another one, in which no Cluster is found, nothing is un-joined. A
-// Cluster that was moved to another management cluster, or was made anew there, is recognised by
+// Cluster that was moved to another management cluster, or was made again there, is recognised by
 // the identity of the member itself, which a join reads from the member.
 //
 // Members are contacted for a join alone. Once a cluster has joined, a pass reads its kubeconfig
@@ -61,7 +61,7 @@ bool NeedsPerson(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status);
 }
 
-// A Cluster without mark matters only when it goes: its name is free then.
+// A Cluster without a mark matters only when it is removed: its name is free then.
 bool IsMarked(const kube::Object& cluster) {
   return api::JoinMark::Of(cluster, cluster.name()).exists();
 }
@@ -72,7 +72,8 @@ bool MarkedOneChanged(const kube::Object& before, const kube::Object& after) {
          (mark.exists() && kube::GenerationChanged(before, after));
 }
 
-// Secrets of the management cluster are not watched: one that was mended is found by the next try.
+// Secrets of the management cluster are not watched: one that was repaired is found by the next
+// try.
 kube::RateLimiterOptions LimiterOf(const Context& context) {
   kube::RateLimiterOptions limiter = context.RateLimiter();
   limiter.max_delay = std::min(limiter.max_delay, ClusterApiReconciler::kRecheck);
@@ -201,7 +202,8 @@ absl::Status ClusterApiReconciler::JoinMember(const Pair& pair,
                            absl::StrCat("Cluster ", wanted.cluster.ToString(),
                                         " of Cluster API was deleted and made anew"),
                            stop));
-    return absl::AbortedError("the earlier cluster of this name leaves first");  // No outcome yet.
+    return absl::AbortedError(
+        "the previous cluster of this name has to be removed first");  // No outcome yet.
   }
   RETURN_IF_ERROR(CheckIdentity(pair, name, id));
   ASSIGN_OR_RETURN(MemberCredentials credentials, EnsureMemberAccounts(member, name, stop));
@@ -256,7 +258,8 @@ absl::Status ClusterApiReconciler::Unjoin(const kube::ObjectPtr& cluster, const 
                      .changed = true},
                     deleted);
   if (deleted.ok()) {
-    base::LogInfo("a cluster of Cluster API leaves", {{"cluster", cluster->name()}, {"why", why}});
+    base::LogInfo("a cluster of Cluster API is un-joined",
+                  {{"cluster", cluster->name()}, {"why", why}});
   }
   return deleted;
 }

@@ -31,9 +31,10 @@ using NewTransport =
 class ClusterApiReconciler : public kube::Reconciler {
  public:
   // How often the kubeconfig of a cluster that has joined is compared with what was taken from it,
-  // and what only a person can mend is looked at again; and the longest back-off of anything else.
+  // and what only a person can repair is looked at again; and the longest back-off of anything
+  // else.
   static constexpr absl::Duration kRecheck = absl::Minutes(5);
-  // How soon a pass that came too early is repeated.
+  // How soon a pass that was too early is repeated.
   static constexpr absl::Duration kWait = absl::Seconds(2);
 
   // REQUIRES: `manager` and `management` outlive the reconciler.

@@ -1,9 +1,9 @@
 // WatchedKinds runs discovery on the management cluster, on a thread of its own, and starts the
 // informer of Clusters in the version that the server prefers among those that are needed; when
-// another version becomes the preferred one, it changes over, and all Clusters come as additions
-// again. watched_ names the version whose informer answers Find and Named. A kind that is not
-// served any more reports no deletions, so that nothing leaves because Cluster API was removed or
-// its API is broken for a while.
+// another version becomes the preferred one, it changes over, and all Clusters are delivered as
+// additions again. watched_ names the version whose informer answers Find and Named. A kind that is
+// not served any more reports no deletions, so that no cluster is un-joined because Cluster API was
+// removed or its API is broken for a while.
 #include "controllers/cluster_api/management_cluster.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ kube::ClientOptions ClientFor(const std::string& host) {
 
 std::vector<std::string> NameOf(const kube::Object& object) { return {std::string(object.name())}; }
 
-// Conditions and other parts of the status change often while machines come and go.
+// Conditions and other parts of the status change often while machines are added and removed.
 bool Matters(const kube::Object& before, const kube::Object& after) {
   return before.uid() != after.uid() || before.spec() != after.spec() ||
          api::IsProvisioned(before) != api::IsProvisioned(after);

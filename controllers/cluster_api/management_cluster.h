@@ -35,8 +35,8 @@ class ManagementCluster : public kube::KindSubscriber {
 
   // Returns the runnable that connects to the server. REQUIRES: this object outlives it.
   std::unique_ptr<kube::Runnable> NewRunnable() { return kinds_.NewRunnable(); }
-  // The name of each Cluster that comes, changes in what matters, or goes, is put into the queue as
-  // the key of a member cluster. Call it once. REQUIRES: the queue outlives this object.
+  // The name of each Cluster that is added, changes in what matters, or is removed, is put into the
+  // queue as the key of a member cluster. Call it once. REQUIRES: the queue outlives this object.
   void Feed(kube::WorkQueue& queue);
 
   // Returns whether all Clusters are in the cache.

@@ -46,7 +46,8 @@ class Registrations {
   absl::Status Write(const Registration& wanted, const kube::ObjectPtr& cluster,
                      const base::StopToken& stop);
 
-  // Deletes the Secrets of a join that did not come to its Cluster. `mark` of them decides.
+  // Deletes the Secrets of a join that ended before it had made its Cluster. `mark` of them
+  // decides.
   absl::Status RemoveLeftovers(const std::string& name, const api::JoinMark& mark,
                                const base::StopToken& stop);
   // Returns the mark of such Secrets; none when there are none.

@@ -1,9 +1,9 @@
 // Follow compares the member's present informers with those that the totals are attached to. When
-// they are the same, the totals are up to date. When the member has been connected anew, or is new,
-// the old handlers are taken off, and new totals are attached to the new informers, whose first
-// lists build them. entries_ holds weak references only: the handlers keep the totals alive, for as
-// long as the informers are. mu_ guards the table; it is not held while handlers are added or
-// removed, which waits for handlers that run. A member is followed by one worker at a time.
+// they are the same, the totals are up to date. When the member has been connected again, or is
+// new, the old handlers are taken off, and new totals are attached to the new informers, whose
+// first lists build them. entries_ holds weak references only: the handlers keep the totals alive,
+// for as long as the informers are. mu_ guards the table; it is not held while handlers are added
+// or removed, which waits for handlers that run. A member is followed by one worker at a time.
 #include "controllers/cluster_status/inventory_totals.h"
 
 #include <utility>

@@ -17,7 +17,7 @@
 namespace controllers {
 
 // Totals belong to the informers that update them: a member that reconnects has new informers,
-// whose lists build its totals anew. Thread-safe.
+// whose lists build its totals again. Thread-safe.
 class InventoryTotals {
  public:
   // REQUIRES: `inventory` outlives this object.

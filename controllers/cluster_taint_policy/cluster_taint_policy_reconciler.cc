@@ -1,11 +1,11 @@
 // A pass is about one cluster: it applies all policies to it and writes spec.taints if they differ
-// from what is there. A cluster is looked at when it comes, when its conditions change or what
-// policies select it by, and when a policy comes or its spec changes. A change of the taints
-// themselves brings no pass, as upstream: a taint that an administrator has taken off stays off
+// from what is there. A cluster is looked at when it is added, when its conditions change or what
+// policies select it by, and when a policy is added or its spec changes. A change of the taints
+// themselves starts no pass, as upstream: a taint that an administrator has taken off stays off
 // until a condition changes, and a policy that fights with another writer over a taint does not
-// write without end. The deletion of a policy removes nothing. A policy that comes, or whose spec
-// changes, also gets a pass of its own, which reports conditions that can never match, even if it
-// selects no cluster. Nothing is remembered between passes.
+// write without end. The deletion of a policy removes nothing. A policy that is added, or whose
+// spec changes, also gets a pass of its own, which reports conditions that can never match, even if
+// it selects no cluster. Nothing is remembered between passes.
 #include "controllers/cluster_taint_policy/cluster_taint_policy_reconciler.h"
 
 #include <memory>
@@ -26,7 +26,7 @@
 namespace controllers {
 namespace {
 
-// Returns whether a policy may have to be applied anew.
+// Returns whether a policy may have to be applied again.
 bool Concerns(const kube::Object& before, const kube::Object& after) {
   if (before.status()["conditions"] != after.status()["conditions"]) return true;
   if (before.labels() != after.labels()) return true;

@@ -1,4 +1,4 @@
-// Clusters whose execution namespace comes into being.
+// Clusters whose execution namespace is created.
 #ifndef CONTROLLERS_CONTEXT_EXECUTION_NAMESPACE_H_
 #define CONTROLLERS_CONTEXT_EXECUTION_NAMESPACE_H_
 

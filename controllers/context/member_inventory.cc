@@ -104,7 +104,7 @@ absl::Status MemberInventory::Await(const std::string& cluster, const kube::Info
     if (!IsInUse(cluster, informer)) {
       return absl::AbortedError("what is read of the objects has changed, or the connection");
     }
-    if (clock.SteadyNow() >= deadline) return absl::DeadlineExceededError("still listing");
+    if (clock.SteadyNow() >= deadline) return absl::DeadlineExceededError("not listed in time");
     if (!clock.SleepFor(kInventoryPoll, stop)) return absl::CancelledError("stopping");
   }
   // A sum without what is left out would be too small.

@@ -53,7 +53,7 @@ class MemberInventory {
   // As Reads, at any time: sets what `loop` reads of the kind from now on, in place of what it set
   // before; no fields stand for a loop that does not read the kind any more. When this changes what
   // all loops together read, the informers of the kind end, and the next call of InformerFor
-  // returns a new one, which lists the member anew. It must not be called for kinds that are
+  // returns a new one, which lists the member again. It must not be called for kinds that are
   // followed, nor in a handler of a member.
   void SetReads(const std::string& loop, const kube::Resource& resource,
                 const std::vector<std::string>& fields);

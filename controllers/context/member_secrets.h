@@ -7,8 +7,8 @@
 
 namespace controllers {
 
-// A Secret that comes, changes or goes queues every Cluster whose spec.secretRef names it. The
-// reconciler may read Clusters and Secrets.
+// A Secret that is added, changed or removed queues every Cluster whose spec.secretRef names it.
+// The reconciler may read Clusters and Secrets.
 kube::ControllerBuilder& WatchesMemberSecrets(kube::ControllerBuilder& builder,
                                               const Context& context);
 

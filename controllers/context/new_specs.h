@@ -1,5 +1,5 @@
 // Objects that somebody makes or edits while this process leads, for reports that must not be made
-// anew at each start.
+// again at each start.
 #ifndef CONTROLLERS_CONTEXT_NEW_SPECS_H_
 #define CONTROLLERS_CONTEXT_NEW_SPECS_H_
 

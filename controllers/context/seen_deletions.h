@@ -41,7 +41,7 @@ class SeenDeletions {
 
   enum class Absence {
     kOfCache,  // The server has the object; the cache is behind, and brings it.
-    kUnseen,   // It may come yet, or was deleted while nobody looked.
+    kUnseen,   // It may be created yet, or was deleted while nobody looked.
     kSeen,     // It was deleted.
   };
   // Asks the server about an object that the cache lacks.

@@ -1,5 +1,5 @@
 // A pass determines what is due from the status and the clock, executes it, writes the status, and
-// comes back at the next time. There are no timers that a restart, a lost lease or an edit would
+// is repeated at the next time. There are no timers that a restart, a lost lease or an edit would
 // have to follow.
 //
 // status.executionHistories[].nextExecutionTime is a promise: while it is there, that time has not
@@ -87,7 +87,7 @@ std::string OfRule(absl::string_view message, absl::string_view rule) {
 
 CronFederatedHpaReconciler::CronFederatedHpaReconciler(kube::Manager& manager)
     : manager_(manager), recorder_(manager.events(), api::kCronFederatedHpaController) {
-  // Rules are executed rarely. Without the zero before it, the first failure is no increase for
+  // Rules are executed rarely. Without the zero before it, the first failure is not an increase for
   // whoever watches the metric.
   for (const bool ok : {true, false}) MetricOf(manager.registry(), kRuleMetric, ok);
 }

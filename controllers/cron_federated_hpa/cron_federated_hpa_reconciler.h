@@ -51,11 +51,11 @@ class CronFederatedHpaReconciler : public kube::Reconciler {
   absl::StatusOr<kube::Action> Process(Pass& pass, const base::StopToken& stop);
   void Forget(const kube::ObjectKey& key) ABSL_LOCKS_EXCLUDED(mu_);
   void Plan(Pass& pass) const;
-  // Replaces the object by what the server has, and plans anew; runs that the server has are
+  // Replaces the object by what the server has, and plans again; runs that the server has are
   // dropped.
   absl::Status Reread(Pass& pass, const base::StopToken& stop) const;
-  // If a rule is executed late, asks when the rules were edited, and plans anew: a time before that
-  // does not count.
+  // If a rule is executed late, asks when the rules were edited, and plans again: a time before
+  // that does not count.
   absl::Status LearnOfEdit(Pass& pass, const base::StopToken& stop) const;
   void ExecuteDue(Pass& pass, const base::StopToken& stop);
   // Records the outcome of an execution.

@@ -16,7 +16,7 @@ namespace controllers {
 
 // An execution that is late by more than this, because nobody led at its time or clocks were wrong,
 // does not take place any more. Upstream executes nothing late; the time is for a lost lease (half
-// a minute) and for a program that is started anew, perhaps on another machine.
+// a minute) and for a program that is started again, perhaps on another machine.
 inline constexpr absl::Duration kLatestExecution = absl::Minutes(5);
 
 // So many rules of an object are executed, the first ones. Each execution is a request or two, and

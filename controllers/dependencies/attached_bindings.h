@@ -45,11 +45,11 @@ struct Lookups {
 
 // Returns whether the label of `referrer` is on the binding with the right value: its permanent id,
 // or that of another referrer in spec.requiredBy whose label has the same name by chance. Of those
-// the one that came first keeps it.
+// the first one keeps it.
 bool HasLabelOf(const kube::Object& attached, const kube::Object& referrer,
                 const FindBinding& find);
 
-// What came of an edit of an attached binding.
+// The result of an edit of an attached binding.
 struct Attached {
   kube::Object binding;
   // Which demands of its referrers differ, and who demands what, for an event; "" when all demand

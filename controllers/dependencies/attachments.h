@@ -1,4 +1,4 @@
-// Writes the bindings of dependencies: makes them, keeps them, lets them go.
+// Writes the bindings of dependencies: makes them, keeps them, and lets go of them.
 #ifndef CONTROLLERS_DEPENDENCIES_ATTACHMENTS_H_
 #define CONTROLLERS_DEPENDENCIES_ATTACHMENTS_H_
 
@@ -43,8 +43,8 @@ class Attachments {
   absl::StatusOr<bool> FollowClusters(const kube::Object& referrer, const base::StopToken& stop);
   // Lets go of the attached bindings whose objects are not needed, and attaches the bindings of all
   // objects that are. An object that does not exist is passed over: DependencySource queues the
-  // referrer when it comes. Goes on after an error; nothing is let go while a reference does not
-  // say what it is about. Returns whether it wrote anything.
+  // referrer when it is created. Goes on after an error; nothing is let go while a reference does
+  // not say what it is about. Returns whether it wrote anything.
   absl::StatusOr<bool> Follow(const kube::ObjectPtr& referrer, const Needs& needs,
                               const base::StopToken& stop);
   // Returns whether a binding attached to `referrer` stays in a cluster only because its template

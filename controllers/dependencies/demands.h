@@ -17,8 +17,8 @@ struct Demands {
 Demands DemandsOf(const kube::Object& binding);
 
 // Sets on `attached` how conflicts and deletion are handled, as the bindings that need it demand;
-// what overwrites or preserves may do so because of one that is yet to come. Returns the text about
-// different demands, "" for none.
+// what overwrites or preserves may do so because of one that may be restored yet. Returns the text
+// about different demands, "" for none.
 std::string FollowDemands(const FindBinding& find, kube::Object& attached);
 
 }  // namespace controllers

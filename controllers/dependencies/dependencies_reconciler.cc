@@ -1,11 +1,11 @@
 // A pass over a binding that propagates dependencies first brings the clusters of the bindings that
 // are attached to it up to date, which needs no interpreter. A cluster from which the template was
 // moved away stays among them until the template's Work there is gone, and its object in the
-// member, which may have finalizers: what the template needs comes at once, and goes last. The pass
-// then asks the interpreter what the template needs, records the answer and the finalizer on the
-// binding in one write, lets go of attached bindings whose objects are not in the answer, and
-// attaches those of all others. The finalizer comes first, so that whatever is attached is let go
-// when the binding goes.
+// member, which may have finalizers: what the template needs is added at once, and removed last.
+// The pass then asks the interpreter what the template needs, records the answer and the finalizer
+// on the binding in one write, lets go of attached bindings whose objects are not in the answer,
+// and attaches those of all others. The finalizer comes first, so that whatever is attached is let
+// go when the binding is deleted.
 //
 // An error of the interpreter about the template leaves the record and what is attached as they are
 // and is repeated with back-off. One about a dependency whose own dependencies are to follow (gate
@@ -20,16 +20,16 @@
 // A binding that stops propagating, or is being deleted, is released if it has the finalizer: its
 // entry is taken from each attached binding, and only when that has succeeded for all of them the
 // finalizer is removed. An attached binding that nobody needs has no clusters; it stays until its
-// object goes.
+// object is deleted.
 //
-// A binding is queued when it changes, when a rule does, when an object comes that it may need
+// A binding is queued when it changes, when a rule does, when an object is added that it may need
 // (DependencySource), when a Work of it is gone (its dependencies can leave the cluster, too, or
 // the next Work is made of another state), when a cluster with its dependencies is removed, and
 // when an attached binding is deleted, loses a referrer or gets other clusters than the referrer
 // needs: whoever did that has it made again. A referrer that was removed by force is released when
 // its deletion is seen. Otherwise one that is not there is not looked for: a backup may just have
-// brought what is attached to it, and the referrer comes next. Nothing but the reported outcomes is
-// remembered.
+// brought what is attached to it, and brings the referrer next. Nothing but the reported outcomes
+// is remembered.
 #include "controllers/dependencies/dependencies_reconciler.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ constexpr absl::Duration kMemberRecheck = absl::Seconds(5);
 
 // Selects the bindings that are looked at: those that were placed, as upstream does, and those that
 // carry the finalizer, to which something may be attached. Any other gets neither record nor
-// finalizer, however it came into the queue.
+// finalizer, however it got into the queue.
 bool IsForUs(const kube::Object& binding) {
   return binding.HasFinalizer(api::kDependenciesFinalizer) ||
          (PropagatesDependencies(binding) && !api::BindingView(binding).Clusters().empty());
@@ -239,7 +239,7 @@ void DependenciesReconciler::ReportAttached(const kube::Object& binding,
 
 absl::Status DependenciesReconciler::ReleaseAfter(const kube::ObjectKey& key,
                                                   const base::StopToken& stop) {
-  if (!seen_->Has(key)) return absl::OkStatus();  // It may be yet to come.
+  if (!seen_->Has(key)) return absl::OkStatus();  // It may be created yet.
   ASSIGN_OR_RETURN(const auto absence, seen_->Judge(client_, api::ResourceBindings(), key, stop));
   if (absence != SeenDeletions::Absence::kSeen) return absl::OkStatus();
   return attachments_.Release(key, stop);

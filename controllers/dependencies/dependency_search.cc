@@ -1,9 +1,9 @@
 // A transitive search goes through the list of references from its beginning while it appends to
 // the list. For each reference it looks for the objects and, at the first visit of an object whose
 // kind has a rule, appends what that needs and the list does not have. So each object is asked
-// about once, and cycles end. Objects that do not exist are asked about when they have come: the
-// list is recorded on the binding, and what is recorded is watched. So is an object whose rule
-// fails, and its referrers are queued when it changes or another rule comes for its kind.
+// about once, and cycles end. Objects that do not exist are asked about when they have been
+// created: the list is recorded on the binding, and what is recorded is watched. So is an object
+// whose rule fails, and its referrers are queued when it changes or its kind gets another rule.
 #include "controllers/dependencies/dependency_search.h"
 
 #include <memory>

@@ -2,13 +2,13 @@
 // needed: the handler of bindings passes each new kind, and the end of each, to the subscription. A
 // kind that begins to be watched brings all its objects as adds.
 //
-// An object that comes, or whose labels change, is a matter of its referrers, which are queued; the
-// index over what bindings record finds them. Every edit is a matter of the bindings that are
-// attached for the object: the loops that render templates are asked to look at them again, and
-// nothing is written; with the gate TransitiveDependencies the edit, and the end, of an object that
-// may have dependencies is a matter of its referrers, too. The same is done when the object comes,
-// because it may have been edited before its kind was watched. An object that goes takes its
-// attached bindings with it, as their owner.
+// When an object is added, or its labels change, its referrers are queued; the index over what
+// bindings record finds them. Every edit concerns the bindings that are attached for the object:
+// the loops that render templates are asked to look at them again, and nothing is written; with the
+// gate TransitiveDependencies the referrers of an object that may have dependencies are also queued
+// when it is edited or deleted. The same is done when the object is added, because it may have been
+// edited before its kind was watched. The attached bindings of a deleted object are deleted with
+// it, because it owns them.
 //
 // Nothing is remembered here but selectors in parsed form. After a restart the record on the
 // bindings names the kinds again, and the loops over bindings look at every binding.

@@ -1,6 +1,6 @@
 // All inputs are objects in the cache: the Deployment and its binding. Each change of one of them
 // that may make the conditions true queues the Deployment, and so does a start, so nothing is asked
-// again after a time. A binding that is new to the cache may have come with everything that the
+// again after a time. A binding that is new to the cache may already have everything that the
 // conditions need: it was made, scheduled and aggregated while its kind was being listed. The write
 // carries the resourceVersion of the Deployment that was judged: an edit of its spec that the cache
 // does not show yet makes it a conflict.

@@ -61,9 +61,9 @@ std::array<kube::InvolvedObject, 2> ConcernedBy(const kube::Object& binding) {
           {reference.api_version, reference.kind, reference.ns, reference.name, reference.uid, ""}};
 }
 
-// Returns the state with which the workload came to the cluster from which it is evicted now, if it
-// was not healthy there: it has all labels of the rules. A task that a user has to end may be older
-// than the last time at which the workload was healthy.
+// Returns the state with which the workload was moved to the cluster from which it is evicted now,
+// if it was not healthy there: it has all labels of the rules. A task that a user has to end may be
+// older than the last time at which the workload was healthy.
 std::optional<LabelState> EarlierState(const json::Value& rules, const api::BindingView& binding,
                                        absl::string_view cluster, absl::string_view health) {
   if (health == api::kHealthy) return std::nullopt;

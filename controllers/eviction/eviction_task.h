@@ -57,7 +57,7 @@ absl::StatusOr<LabelState> PreservedLabelState(const json::Value& state_preserva
                                                absl::string_view cluster);
 
 // Records on the binding and on its template that the cluster could not be evicted. Conflicts and
-// cancellations are no outcome and are not recorded. REQUIRES: the binding is not refused
+// cancellations are not outcomes and are not recorded. REQUIRES: the binding is not refused
 // (works/refused_bindings.h), so that no object hears of a binding that may not stand for it.
 void ReportEvictionFailed(kube::EventRecorder& recorder, const kube::Object& binding,
                           absl::string_view cluster, const absl::Status& why);

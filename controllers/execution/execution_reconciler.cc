@@ -2,18 +2,17 @@
 // gets the condition Dispatching=False; one whose cluster is not ready waits for the cluster's next
 // event. Otherwise every manifest is applied, and one that fails does not hold up the others. The
 // joint outcome becomes the condition Applied, through the WorkStatusWriter, and events. The status
-// of an object that could not be applied stays as long as the object is there. An object that comes
-// at the moment at which its status is withdrawn is no loss: the work-status loop looks at objects
-// whose status was withdrawn.
+// of an object that could not be applied stays as long as the object is there. Losing the status of
+// an object that is created meanwhile does no harm: the work-status loop looks at objects whose
+// status was withdrawn.
 //
 // When the Work is being deleted, its manifests are deleted in the member, or released when they
 // are to be preserved, and then the finalizer is removed; that the objects vanish is not awaited. A
 // Work that has waited for its cluster leaves them to the next one if the binding wants that
-// (handover.h).
-// While the cluster is not ready the finalizer stays, unless the Cluster is being removed as well:
-// then the Work goes and the member keeps its objects. A conflict, and what is not there yet, count
-// as no outcome for a few tries. conflicts_ and recorder_ determine only what is reported; when
-// they are lost, it is reported again.
+// (handover.h). While the cluster is not ready the finalizer stays, unless the Cluster is being
+// removed as well: then the Work is removed and the member keeps its objects. A conflict, and what
+// is not there yet, do not count as an outcome for a few tries. conflicts_ and recorder_ determine
+// only what is reported; when they are lost, it is reported again.
 #include "controllers/execution/execution_reconciler.h"
 
 #include <algorithm>
@@ -123,7 +122,7 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
     return kube::Action::Done();
   }
   target.object = manager_.cluster().Find(api::Clusters(), {"", target.cluster});
-  // A Cluster that comes queues the Work.
+  // The creation of the Cluster queues the Work.
   if (target.object == nullptr) return kube::Action::Done();
   const api::ClusterView view(*target.object);
   if (!view.IsPush()) return kube::Action::Done();

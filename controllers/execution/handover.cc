@@ -6,14 +6,14 @@
 // The order is this. The Work waits a moment for the scheduler (kReturnGrace), and as long as a
 // graceful eviction from the cluster goes on, which keeps the scheduler from choosing it. Once the
 // binding, as the server has it, has the cluster among its targets, a stand-in is created and
-// deleted; it is there as long as its finalizer. Then the Work's finalizer is removed, so that it
-// goes, and the binding loop makes the next one. The stand-in goes when that one is there. Whatever
-// happens in between, and whichever process goes on, something stored has the duty to delete the
-// objects: first the Work, then the stand-in, then the next Work. A binding that does not want the
-// cluster any more before it has made the next Work, or that is gone, lets the stand-in end like
-// any Work.
+// deleted; it is there as long as its finalizer. Then the Work's finalizer is removed, so that the
+// Work vanishes, and the binding loop makes the next one. The stand-in is removed when that one is
+// there. Whatever happens in between, and whichever process goes on, something stored has the duty
+// to delete the objects: first the Work, then the stand-in, then the next Work. A binding that does
+// not want the cluster any more before it has made the next Work, or that is gone, lets the
+// stand-in end like any Work.
 //
-// A stand-in goes by the uid of the Work that it stands in for. While that one is there, nothing is
+// A stand-in records the uid of the Work that it stands in for. While that one is there, nothing is
 // decided; a Work of the name with another uid is the next one, even if it is being deleted.
 #include "controllers/execution/handover.h"
 

@@ -30,7 +30,7 @@ class Handover {
 
   enum class Objects {
     kDelete,  // Delete or release them.
-    kStay,    // The next Work of this name has them, or will have; the Work's finalizer may go.
+    kStay,    // The next Work of this name has them, or will; the finalizer may be removed.
     kUnclear  // Look again after a while.
   };
   // `work` is being deleted and its cluster is ready. Only a Work that was deleted before the

@@ -1,11 +1,11 @@
 // A pass over a FederatedHPA reads the Scale of its target on the control plane, then what the
 // ready clusters of the target's binding say about it; decides, by the bounds alone or by the
 // metrics; and writes the number into the target's Scale. The Scale that was read is the
-// precondition, so that nobody's newer number is overwritten. At last the status is written, if it
+// precondition, so that nobody's newer number is overwritten. Last, the status is written, if it
 // has changed.
 //
-// A step that fails sets a condition and writes an event with upstream's reason. The pass comes
-// again after the sync period, as with Kubernetes' own autoscaler: what is missing, such as a
+// A step that fails sets a condition and writes an event with upstream's reason. The pass is
+// repeated after the sync period, as with Kubernetes' own autoscaler: what is missing, such as a
 // metric, may be there by then, and nothing announces it. Only conflicts and failures to write the
 // status are errors for the queue.
 #include "controllers/federated_hpa/federated_hpa_reconciler.h"
@@ -193,7 +193,7 @@ absl::StatusOr<std::vector<std::string>> FederatedHpaReconciler::ReadyClusters(
                    absl::FailedPreconditionError("binding has no schedulable clusters"));
 }
 
-// The status of the target changes all the time while it is scaled; that is no reason to ask for
+// The status of the target changes all the time while it is scaled; that is not a reason to ask for
 // all metrics again.
 absl::Status FederatedHpaReconciler::SetReplicas(ScalingPass& pass, int64_t replicas,
                                                  const base::StopToken& stop) {

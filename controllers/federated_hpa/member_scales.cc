@@ -97,7 +97,7 @@ absl::Status MemberScales::Add(const std::string& cluster, const std::string& ns
   // Replicas without their pods would look like a metric that is missing, too.
   if (text.empty()) {
     sum.replicas_without_pods += scale.Replicas();
-    return absl::FailedPreconditionError("its scale has no selector of pods");
+    return absl::FailedPreconditionError("its scale subresource has no status.selector");
   }
   const absl::StatusOr<kube::LabelSelector> selector = kube::LabelSelector::Parse(text);
   if (!selector.ok()) {
@@ -121,7 +121,7 @@ absl::StatusOr<kube::ObjectPtr> MemberScales::ScaleIn(const std::string& cluster
     ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.members.Get(cluster));
     const absl::Duration left = question.deadline - deps_.clock.SteadyNow();
     if (left <= absl::ZeroDuration()) {
-      return absl::DeadlineExceededError("there was no time left to ask for its scale");
+      return absl::DeadlineExceededError("the deadline passed before its scale was read");
     }
     return GetScale(member->client(), target, question.stop, left);
   }

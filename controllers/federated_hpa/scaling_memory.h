@@ -20,7 +20,7 @@
 
 namespace controllers {
 
-// This is memory of one process. When it is empty, windows and rates begin anew
+// This is memory of one process. When it is empty, windows and rates begin again
 // (autoscaling::History); an ambiguous selector is found once both autoscalers have had a pass; and
 // the time of a scaling whose status could not be written is lost. Thread-safe, but an entry
 // belongs to the pass over its FederatedHPA.

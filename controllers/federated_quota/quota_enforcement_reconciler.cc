@@ -13,7 +13,7 @@
 // A pass follows each change of the quota, and of what a binding of its namespace uses, the latter
 // after a moment in which others have changed, too; so the sum is exact once requests have come to
 // rest, whatever happened on the way. The times are memory of this process; when it is lost the
-// waiting begins anew.
+// waiting begins again.
 #include "controllers/federated_quota/quota_enforcement_reconciler.h"
 
 #include <algorithm>
@@ -98,7 +98,7 @@ absl::StatusOr<kube::Action> QuotaEnforcementReconciler::Reconcile(const kube::R
                      .routine = pass.changed},
                     result);
   if (!result.ok() && !base::IsTerminal(result)) return result;
-  // What only an edit mends must not keep the rest from being added up again.
+  // What only an edit can repair must not keep the rest from being added up again.
   if (!result.ok()) {
     base::LogWarning("a quota does not count everything", {{"quota", name}, {"error", result}});
   }

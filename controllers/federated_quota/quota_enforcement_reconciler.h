@@ -29,9 +29,9 @@ namespace controllers {
 // the namespace use of it. Thread-safe.
 class QuotaEnforcementReconciler : public kube::Reconciler {
  public:
-  // `period` is the time after which a quota is added up anew without any event. `sums` is told of
-  // each change of a binding; nullptr: bindings are counted in each pass.
-  // REQUIRES: `manager` outlives the reconciler.
+  // `period` is the time after which a quota is added up again without any event. `sums` is told of
+  // each change of a binding; nullptr: bindings are counted in each pass. REQUIRES: `manager`
+  // outlives the reconciler.
   QuotaEnforcementReconciler(kube::Manager& manager, absl::Duration period,
                              std::shared_ptr<UsageSums> sums = nullptr);
 

@@ -4,10 +4,10 @@
 // are deleted when it was seen to be deleted. Works whose quota is merely not there stay, and say
 // so: a restored backup may bring it yet.
 //
-// A quota comes back when its assignments change, when an assigned cluster gets its execution
+// A quota is queued when its assignments change, when an assigned cluster gets its execution
 // namespace, and when somebody changes or deletes one of its Works. Limits that no member would
-// accept (negative, or no quantity at all) are not sent; only a change of the quota mends them, so
-// nothing is tried again.
+// accept (negative, or not a quantity at all) are not sent; only a change of the quota repairs
+// them, so nothing is tried again.
 #include "controllers/federated_quota/quota_sync_reconciler.h"
 
 #include <memory>
@@ -143,7 +143,7 @@ absl::StatusOr<bool> QuotaSyncReconciler::WriteFor(const kube::Object& quota,
                                                    const base::StopToken& stop) {
   const std::string name(cluster.name());
   const json::Value& limits = api::FederatedResourceQuotaView(quota).HardFor(name);
-  // The cluster comes back with its execution namespace.
+  // The creation of its execution namespace queues the cluster.
   if (limits.is_null() || !works::TakesWorks(manager_.cluster(), cluster)) return false;
   const absl::StatusOr<api::ResourceList> hard = api::ResourceList::FromLimits(limits);
   if (!hard.ok()) {

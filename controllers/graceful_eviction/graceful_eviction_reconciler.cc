@@ -1,8 +1,8 @@
 // A pass assesses all tasks of a binding and writes the list if it has changed: tasks get the time
-// at which they were first seen, and those that have ended go. It comes back when the next task
-// times out. Everything else that may end a task changes the binding: the scheduler's result, the
-// collected health, an edit of the task. The times are in the tasks, so a restart loses nothing but
-// an event between the write and its recording.
+// at which they were first seen, and those that have ended are removed. The pass is repeated when
+// the next task times out. Everything else that may end a task changes the binding: the scheduler's
+// result, the collected health, an edit of the task. The times are in the tasks, so a restart loses
+// nothing but an event between the write and its recording.
 //
 // The scheduler does not ask for how long a taint is tolerated, but leaves out clusters that have a
 // task. Without one it may place a workload whose toleration is over in the tainted cluster again,

@@ -31,8 +31,8 @@ using OverdueTaintsFn = std::function<std::optional<TaintTimes>(absl::string_vie
 
 // Assesses each task alone. A task without creationTimestamp gets `now`. One with suppressDeletion
 // stays if that is true, and ends if it is false. Any other ends when gracePeriodSeconds, or else
-// `timeout`, is over, or when the scheduler has placed the binding anew and the workload is healthy
-// in all of its clusters. Upstream: assessEvictionTasks and nextRetry.
+// `timeout`, is over, or when the scheduler has placed the binding again and the workload is
+// healthy in all of its clusters. Upstream: assessEvictionTasks and nextRetry.
 //
 // The state in a task that times out before the workload is healthy is kept until it is.
 //

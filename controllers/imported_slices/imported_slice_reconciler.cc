@@ -3,13 +3,13 @@
 // deleted, or the export has gone while a MultiClusterService keeps the Work, its slices are
 // deleted and its finalizer is taken off.
 //
-// Whose a slice is, its annotations say: they name the Work. (Upstream goes by the Work's permanent
-// id alone, which is empty where the webhook has not set one, so that the end of one such Work
-// takes the slices of all of them.) A slice of the name that is somebody else's, or another Work's,
-// is left alone, and an event reports that. A slice of the first list, and one that somebody
-// changes or deletes, brings its Work back. The slices of a Work that was seen to go without its
-// finalizer are deleted; those of one that is merely not there stay, since a restored backup may
-// bring it yet.
+// The annotations of a slice say whose it is: they name the Work. (Upstream goes by the Work's
+// permanent id alone, which is empty where the webhook has not set one, so that the end of one such
+// Work takes the slices of all of them.) A slice of the name that is somebody else's, or another
+// Work's, is left alone, and an event reports that. A slice of the first list, and one that
+// somebody changes or deletes, brings its Work back. The slices of a Work that was seen to be
+// deleted without its finalizer are deleted; those of one that is merely not there stay, since a
+// restored backup may bring it yet.
 #include "controllers/imported_slices/imported_slice_reconciler.h"
 
 #include <memory>

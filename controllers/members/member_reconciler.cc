@@ -1,8 +1,8 @@
 // A pass brings the connection to a member in line with its Cluster and Secret: Refresh connects
-// anew when they differ from what the connection was made with. For a Cluster that is gone
+// again when they differ from what the connection was made with. For a Cluster that is gone
 // everything about the member is forgotten. A configuration that cannot be used is a terminal
-// error, since only a change of it helps, and that change brings the cluster back. A Secret that is
-// gone is no error: whoever removes a member deletes it before or after the Cluster, and if the
+// error, since only a change of it helps, and that change queues the cluster. A Secret that is gone
+// is not an error: whoever removes a member deletes it before or after the Cluster, and if the
 // Cluster stays, its condition says so. Nothing is remembered between passes.
 #include "controllers/members/member_reconciler.h"
 

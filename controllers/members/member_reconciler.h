@@ -22,7 +22,7 @@ class MemberReconciler : public kube::Reconciler {
       : manager_(manager), members_(members), objects_(objects) {}
 
   // The request's key names a Cluster. A configuration that cannot be used is a terminal error: the
-  // change that mends it comes as an event, and until then the connection stays as it is.
+  // change that repairs it is reported by an event, and until then the connection stays as it is.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 

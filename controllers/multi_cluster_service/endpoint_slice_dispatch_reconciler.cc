@@ -1,14 +1,15 @@
 // A pass is about one collected Work. If that is wanted by a MultiClusterService, the pass deletes
 // what was dispatched from it to clusters that do not consume the service, and writes a Work with
 // the slice for each consumer that takes part; a consumer that does not take part keeps what it
-// has. If the Work is going, or was seen to go, or its service does not want it, everything that
-// was dispatched from it is deleted, and then its finalizer is removed. While the Work or the
-// service is merely not there, a restored backup may bring it yet, and everything stays.
+// has. If the Work is being deleted, or was seen to be deleted, or its service does not want it,
+// everything that was dispatched from it is deleted, and then its finalizer is removed. While the
+// Work or the service is merely not there, a restored backup may bring it yet, and everything
+// stays.
 //
-// Slices change as often as pods come and go. After a pass that has written, the next one for the
-// same slice waits for a second, or longer if there are many consumers, and then sends the last
-// state: so a consumer gets at most one write of a slice in a second, and the last change is never
-// lost. What was dispatched from a slice that has gone is deleted at once.
+// Slices change as often as pods are added and removed. After a pass that has written, the next one
+// for the same slice waits for a second, or longer if there are many consumers, and then sends the
+// last state: so a consumer gets at most one write of a slice in a second, and the last change is
+// never lost. What was dispatched from a slice that has gone is deleted at once.
 //
 // Whose endpoints reach whom is decided by the service alone. A collected Work may have been
 // written by the agent of a pull cluster, so its word is not taken: the cluster has to be a
@@ -19,10 +20,10 @@
 // brings no pass.
 //
 // A pass is caused by the collected Work, by what was dispatched from it, by the service and by
-// clusters that come, go or change whether they take part. All of them are found by indexes. A
-// cluster that changes brings a pass over all consumers of each slice: with 100 consumers that
-// takes 1 ms if nothing is to be written (2 ms with 1,000 endpoints), of which 0.1 ms are the 100
-// manifests, so that nobody keeps a list of what to leave out.
+// clusters that are added, are removed or change whether they take part. All of them are found by
+// indexes. A cluster that changes brings a pass over all consumers of each slice: with 100
+// consumers that takes 1 ms if nothing is to be written (2 ms with 1,000 endpoints), of which 0.1
+// ms are the 100 manifests, so that nobody keeps a list of what to leave out.
 #include "controllers/multi_cluster_service/endpoint_slice_dispatch_reconciler.h"
 
 #include <algorithm>

@@ -6,15 +6,17 @@
 //
 // A service that is being deleted, or is not CrossCluster any more, gives back what it has claimed:
 // the binding first and then the Service, so that a failure half-way is still found by the Service;
-// then the Works and what was collected for them go, then the finalizer. The binding itself stays,
-// so that nothing is interrupted; the detector hands the Service to a policy again if one selects
-// it. A service that is gone is cleaned up after likewise, once the server agrees that it is gone:
-// its finalizer may have been removed by force, or nobody has looked after it.
+// then the Works and what was collected for them are deleted, then the finalizer is removed. The
+// binding itself stays, so that nothing is interrupted; the detector hands the Service to a policy
+// again if one selects it. A service that is gone is cleaned up after likewise, once the server
+// agrees that it is gone: its finalizer may have been removed by force, or nobody has looked after
+// it.
 //
-// A pass is caused by the service, by its Service, by clusters that come, go or change whether they
-// take part, and by whatever bears the mark of the service and was changed by somebody else: its
-// Works, its binding. These things come at a start, too, and so lead to services that are gone. A
-// Service that is missing is no reason to try again: it brings the pass when it comes.
+// A pass is caused by the service, by its Service, by clusters that are added, are removed or
+// change whether they take part, and by whatever bears the mark of the service and was changed by
+// somebody else: its Works, its binding. These things are delivered at a start, too, and so lead to
+// services that are gone. A pass that misses a Service is not repeated: its creation starts another
+// one.
 #include "controllers/multi_cluster_service/multi_cluster_service_reconciler.h"
 
 #include <set>
@@ -213,7 +215,7 @@ absl::StatusOr<bool> MultiClusterServiceReconciler::WriteBinding(const kube::Obj
   RETURN_IF_ERROR(api::CheckBindingOwner(*existing, owner));
   if (existing->IsDeleting()) {  // Its end brings the next pass.
     return base::Terminal(absl::FailedPreconditionError(
-        absl::StrCat(existing->Describe(), " is being deleted; it is made anew when it is gone")));
+        absl::StrCat(existing->Describe(), " is being deleted; it is made again when it is gone")));
   }
   const std::string recorded = api::BindingView(*existing).Resource().resource_version;
   if (recorded != target.resource_version() && DifferOnlyInServiceVersion(wanted, *existing) &&

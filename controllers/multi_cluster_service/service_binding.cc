@@ -35,7 +35,7 @@ json::Value PlacementWith(json::Value names) {
 }
 
 // Returns the placement in these clusters. Upstream writes them in a random order: if `before` has
-// the same ones in another order, it stays, because a write would have them scheduled anew.
+// the same ones in another order, it stays, because a write would have them scheduled again.
 json::Value PlacementIn(const std::set<std::string>& clusters, const json::Value& before) {
   const json::Value& before_names = before.Get({"clusterAffinity", "clusterNames"});
   std::set<std::string> known;

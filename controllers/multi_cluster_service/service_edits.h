@@ -30,7 +30,7 @@ class ServiceEdits {
     absl::MutexLock lock(&mu_);
     edits_[service.key()] = kube::ResourceVersionOf(service);
   }
-  // Returns whether an edit is known that came after `version`, and forgets one that came before.
+  // Returns whether an edit after `version` is known, and forgets one before it.
   bool HasSince(const kube::ObjectKey& service, absl::string_view version) {
     absl::MutexLock lock(&mu_);
     const auto edit = edits_.find(service);

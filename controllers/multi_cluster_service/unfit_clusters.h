@@ -1,8 +1,8 @@
 // Warnings about clusters that cannot take part in a MultiClusterService although it means them.
 //
-// A warning comes when somebody makes or edits the service, and when a cluster turns unfit, while
-// this process leads: so it comes once per change, and a restart repeats nothing. Nothing is
-// remembered for it.
+// A warning is recorded when somebody makes or edits the service, and when a cluster turns unfit,
+// while this process leads: so there is one for each change, and a restart repeats nothing. Nothing
+// is remembered for it.
 #ifndef CONTROLLERS_MULTI_CLUSTER_SERVICE_UNFIT_CLUSTERS_H_
 #define CONTROLLERS_MULTI_CLUSTER_SERVICE_UNFIT_CLUSTERS_H_
 

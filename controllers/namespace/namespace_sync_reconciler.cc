@@ -3,7 +3,7 @@
 // that fails does not hold up the others, and the whole pass is repeated with back-off; a Work that
 // is right already is not sent.
 //
-// Each pair is covered by several events, whichever comes first: the namespace comes or changes,
+// Each pair is covered by several events, whichever is first: the namespace is added or changes,
 // the cluster joins, and the cluster's execution namespace is made. A cluster without that
 // namespace is passed over, since the last of these events will bring it back. While a pass over a
 // cluster is under way, a namespace, an override policy or the cluster's labels may change, and the

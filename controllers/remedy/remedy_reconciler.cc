@@ -1,6 +1,6 @@
 // A pass is about one cluster and takes all Remedies into account. A cluster is looked at when it
-// comes, when its conditions or its actions change, and when a Remedy that concerns it comes,
-// changes or goes. Clusters of the first list are looked at, too, so that what happened while no
+// is added, when its conditions or its actions change, and when a Remedy that concerns it is added,
+// changed or removed. Clusters of the first list are looked at, too, so that what happened while no
 // controller manager ran is made up for.
 #include "controllers/remedy/remedy_reconciler.h"
 

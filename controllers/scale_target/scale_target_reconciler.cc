@@ -4,8 +4,8 @@
 // repeated request writes nothing.
 //
 // The label is removed only when an autoscaler was seen to let go. A user may have set it by hand,
-// which nothing tells apart, so a start removes nothing; as upstream, an autoscaler that goes while
-// no controller manager runs leaves its label behind.
+// which nothing tells apart, so a start removes nothing; as upstream, an autoscaler that is deleted
+// while no controller manager runs leaves its label behind.
 #include "controllers/scale_target/scale_target_reconciler.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ absl::StatusOr<kube::Action> ScaleTargetReconciler::Reconcile(const kube::Reques
   // a kind without namespaces all the same, which is not the autoscaler's author's to change.
   if (!resource->namespaced) return kube::Action::Done();
   const absl::StatusOr<kube::ObjectPtr> target = client.Get(*resource, request.key, stop);
-  // A target that comes later is marked with the next update of its autoscaler's status.
+  // A target that is created later is marked with the next update of its autoscaler's status.
   if (kube::IsGone(target.status())) return kube::Action::Done();
   RETURN_IF_ERROR(target.status());
   kube::Object after = **target;

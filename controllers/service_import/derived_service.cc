@@ -19,7 +19,8 @@ void Own(const kube::Object& service_import, kube::Object& service) {
     return owner.uid == service_import.uid();
   });
   if (is_owned) return;
-  // A reference to an earlier import of the same name has to go, or the Service would with it.
+  // A reference to an earlier import of the same name has to be removed, or the garbage collector
+  // would delete the Service.
   json::Value references = json::Value::Array();
   for (const json::Value& reference : service.metadata()["ownerReferences"].items()) {
     if (reference["kind"].AsString() != service_import.kind()) references.Append(reference);

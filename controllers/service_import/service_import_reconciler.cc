@@ -3,10 +3,10 @@
 // by the import, and by changes of the Service that others make.
 //
 // The Service has an owner reference to the import. By it the garbage collector deletes the Service
-// when the import goes while no controller manager runs, and a Service of somebody else that has
-// such a name is told apart. Upstream's Services have no mark; they get it in the first pass. What
-// the server refuses, such as a Service without ports, is refused again until somebody edits the
-// import: it is reported, and not tried again.
+// when the import is deleted while no controller manager runs, and a Service of somebody else that
+// has such a name is told apart. Upstream's Services have no mark; they get it in the first pass.
+// What the server refuses, such as a Service without ports, is refused again until somebody edits
+// the import: it is reported, and not tried again.
 #include "controllers/service_import/service_import_reconciler.h"
 
 #include <memory>
@@ -33,7 +33,7 @@ absl::Status TerminalIfInvalid(const absl::Status& written) {
 }
 
 // API servers of Kubernetes v1.29 and later refuse addresses in the status of a Service that is not
-// a load balancer. Nobody can mend that, and the Service is usable without them.
+// a load balancer. Nobody can change that, and the Service is usable without them.
 bool MayHaveNoAddresses(const absl::Status& shown) {
   return kube::IsInvalid(shown) &&
          absl::StrContains(shown.message(), "status.loadBalancer.ingress: Forbidden");
@@ -131,7 +131,7 @@ bool OtherService(const kube::Object& before, const kube::Object& after) {
 std::vector<kube::Request> RequestForImportOf(const kube::Object& service) {
   const kube::ObjectKey key = api::ServiceImportOf(service);
   if (!key.name.empty()) return {{.key = key}};
-  // Somebody else's, which an import may be waiting for to go.
+  // It is somebody else's; an import may be waiting for its removal.
   const kube::ObjectKey named = api::ServiceImportNamedBy(service.key());
   if (named.name.empty()) return {};
   return {{.key = named}};

@@ -14,7 +14,7 @@
 namespace controllers {
 
 // A ServiceImport of type ClusterSetIP has a Service "derived-<name>" with its ports, and its
-// addresses in that one's status. The Service goes with the import. Other types have none; a
+// addresses in that one's status. The Service is deleted with the import. Other types have none; a
 // Service that was derived before the type changed stays.
 class ServiceImportReconciler : public kube::Reconciler {
  public:

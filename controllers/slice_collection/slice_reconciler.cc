@@ -1,10 +1,10 @@
 // A pass is about one slice of a member. The slice is wanted when it is there, Karmada has not made
 // it itself, and its Service is exported: by a ServiceExport in the member, or by the Work of a
 // MultiClusterService for the cluster. Then its Work is created or made equal to it; otherwise the
-// collector's claim is taken off the Work. While the Work of a MultiClusterService is missing that
-// was not seen to go, which a restored backup may bring yet, everything stays. A Work that is equal
-// is not sent, so that a restart writes nothing. Passes about a Service, or about a whole cluster,
-// only queue slices.
+// collector's claim is taken off the Work. While the Work of a MultiClusterService is missing whose
+// deletion was not seen, and which a restored backup may bring yet, everything stays. A Work that
+// is equal is not sent, so that a restart writes nothing. Passes about a Service, or about a whole
+// cluster, only queue slices.
 //
 // While the member's kinds have not been listed, a slice that is missing means nothing, and the
 // pass ends: everything is looked at after the lists (slice_watches.cc). While objects are left out
@@ -53,7 +53,7 @@ absl::StatusOr<kube::Action> SliceReconciler::Reconcile(const kube::Request& req
                                                         const base::StopToken& stop) {
   const kube::ObjectPtr cluster =
       collection_.manager.cluster().Find(api::Clusters(), {"", request.cluster});
-  // A cluster that leaves takes its Works along.
+  // The Works of a cluster that is removed are deleted with its execution namespace.
   if (cluster == nullptr || cluster->IsDeleting() || !api::ClusterView(*cluster).IsPush()) {
     Forget(request.cluster);
     return kube::Action::Done();
@@ -176,7 +176,7 @@ absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request
     conflicts_.Forget(request.ToString());
     return kube::Action::Done();
   }
-  // The execution namespace of a cluster that has just joined comes a moment later.
+  // The execution namespace of a cluster that has just joined is made a moment later.
   if (wanted && !works::TakesWorks(client, cluster)) return kube::Action::Done();
   const absl::Duration pause = pace_.PauseFor(work_key);
   if (pause > absl::ZeroDuration()) return kube::Action::After(pause);

@@ -29,11 +29,12 @@
 
 namespace controllers {
 
-// A Service whose pods come and go changes its slices many times a second, and each write of a Work
-// leads to further ones: in the control plane, and in every cluster that uses the Service. So the
-// first change is written at once, and what follows once in this time, as it is by then.
+// A Service whose pods are added and removed changes its slices many times a second, and each write
+// of a Work leads to further ones: in the control plane, and in every cluster that uses the
+// Service. So the first change is written at once, and what follows once in this time, as it is by
+// then.
 inline constexpr absl::Duration kBetweenSliceWrites = absl::Seconds(1);
-// How long a failure waits that only a change from outside ends, if no change comes.
+// How long a failure waits that only a change from outside ends, if there is none.
 inline constexpr absl::Duration kAfterLastingFailure = absl::Minutes(5);
 // How soon is looked again at a Service, or at a member, with more slices than are collected: one
 // of those that were collected may have gone, and another one takes its place.

@@ -1,18 +1,19 @@
 // A cluster is followed from the first Work that asks for slices of it, or carries one, to the
 // last. A Work that carries a slice counts because the slice, or its export, may have gone while no
-// controller manager ran: the lists show that, and the Work goes. A pass looks for the first lists
-// of the followed kinds until they are there, and then has the loop over slices look at everything
-// once; what happens later comes by events.
+// controller manager ran: the lists show that, and the Work is removed. A pass looks for the first
+// lists of the followed kinds until they are there, and then has the loop over slices look at
+// everything once; what happens later is reported by events.
 //
 // Nothing is concluded from a kind that has not been listed, with one exception: exports that the
 // member has said for some seconds that it does not serve, and of which its status.apiEnablements,
 // read whole, says the same, are none. That holds as well for exports that were listed before: when
-// the definition goes while the watch is cut off, nobody reports that its objects went along, and
-// what the store shows is of the past. They count again once they can be listed, and then
-// everything is looked at, as after the first list. A cluster that is not ready keeps what it has;
-// it comes back when it is ready, when its kinds change, when it is connected anew, and when a Work
-// makes a difference to its need; one that is followed also each minute, since a Cluster that is
-// deleted and made at once gets a new connection without news of it.
+// the definition is deleted while the watch is cut off, nobody reports that its objects were
+// deleted with it, and what the store shows is of the past. They count again once they can be
+// listed, and then everything is looked at, as after the first list. A cluster that is not ready
+// keeps what it has; it is looked at again when it is ready, when its kinds change, when it is
+// connected again, and when a Work changes whether it is needed; one that is followed also each
+// minute, since a Cluster that is deleted and created at once gets a new connection without a
+// report of it.
 #include "controllers/slice_collection/slice_watches.h"
 
 #include <algorithm>
@@ -91,7 +92,7 @@ kube::Action SliceWatches::Await(const kube::Object& cluster,
     errors.Add(Explained(name, kind));
     const kube::Gvk& gvk = kind.resource.gvk;
     const bool is_unserved = kube::IsNoSuchKind(kind.error);
-    // A kind that has just come, by the cluster's status, is about to be listed.
+    // A kind that, by the cluster's status, has just been added is about to be listed.
     const bool is_expected = !is_unserved || api::ClusterView(cluster).HasApi(gvk);
     if (is_expected) poll = std::min(poll, kind.error.ok() ? kListPoll : kFailedListPoll);
     if (gvk == api::ServiceExports().gvk) {

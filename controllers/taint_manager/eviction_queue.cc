@@ -3,8 +3,8 @@
 // and so is one whose binding is tolerated for some more time, after that time. The pace is why
 // these are not the workers of a kube::Controller: those never wait.
 //
-// The queue may be lost at any moment: the loop over clusters fills it anew from the taints and the
-// bindings every ten seconds, and each look decides by what is there then. What is known of the
+// The queue may be lost at any moment: the loop over clusters fills it again from the taints and
+// the bindings every ten seconds, and each look decides by what is there then. What is known of the
 // waiting requests is counted, and keeps those passes from changing when a request is looked at:
 // one that is due needs nothing, and one that has failed waits for its back-off, for its binding to
 // change, or for a minute: the cause may be the server's, and have gone without any change here.

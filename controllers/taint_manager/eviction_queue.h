@@ -26,7 +26,7 @@
 
 namespace controllers {
 
-// What came of one look at a binding.
+// The result of one look at a binding.
 struct EvictionOutcome {
   bool evicted = false;
   absl::Duration again = absl::InfiniteDuration();  // When to look again.

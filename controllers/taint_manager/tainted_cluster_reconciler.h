@@ -20,7 +20,7 @@ namespace controllers {
 
 class TaintedClusterReconciler : public kube::Reconciler {
  public:
-  // How often the bindings of a tainted cluster are looked at: others may have come.
+  // How often the bindings of a tainted cluster are looked at: others may have been added.
   static constexpr absl::Duration kPeriod = absl::Seconds(10);
 
   // A queue for bindings of each scope.

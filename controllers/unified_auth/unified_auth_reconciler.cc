@@ -3,13 +3,13 @@
 // and one with the ClusterRoleBinding that gives it to the ServiceAccount karmada-impersonator in
 // the member. What is right already is not sent.
 //
-// Who has access follows from the cache, and is found out anew when a ClusterRole or
-// ClusterRoleBinding has changed. An event of a ClusterRole queues the clusters of its
-// rules, before and after a change; one of a ClusterRoleBinding queues those of its role, as long
-// as that exists: the deletion of the role has queued them before. A cluster comes back as well
-// when its execution namespace is made, when another ServiceAccount is to be used, and when
-// somebody changes or deletes one of its Works. What is lost in between, such as events while
-// another replica leads, is made up for at the start, when every Cluster is queued.
+// Who has access follows from the cache, and is found out again when a ClusterRole or
+// ClusterRoleBinding has changed. An event of a ClusterRole queues the clusters of its rules,
+// before and after a change; one of a ClusterRoleBinding queues those of its role, as long as that
+// exists: the deletion of the role has queued them before. A cluster is queued as well when its
+// execution namespace is made, when another ServiceAccount is to be used, and when somebody changes
+// or deletes one of its Works. What is lost in between, such as events while another replica leads,
+// is made up for at the start, when every Cluster is queued.
 #include "controllers/unified_auth/unified_auth_reconciler.h"
 
 #include <memory>

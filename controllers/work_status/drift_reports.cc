@@ -1,5 +1,5 @@
 // Each object that is put back has an account: how often since its window began. The window begins
-// with the first time, and anew with the first one after its end. At kDriftsToReport the event is
+// with the first time, and again with the first one after its end. At kDriftsToReport the event is
 // written and the object is silent for a while. Who has changed the object is asked right before it
 // is put back for that time; caches do not hold who owns fields. Accounts whose window and silence
 // are over are removed, once in a window at most.

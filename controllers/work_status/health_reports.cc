@@ -1,7 +1,7 @@
 // unhealthy_, under mu_, has each object that was unhealthy in its last pass, with the message of
 // that pass. One request of the loop's queue looks at all of them: it is put there, with a delay,
-// when the first object comes into the account, and repeats itself while the account has objects
-// that are not reported. A rollout that goes well is out of the account before the look.
+// when the first object is added to the account, and repeats itself while the account has objects
+// that are not reported. A rollout that succeeds is out of the account before the look.
 //
 // The account is this process's. What its first pass finds unhealthy, as the Work shows already,
 // began before this process did and counts as reported: a restart, or a take-over, must not write

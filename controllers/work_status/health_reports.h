@@ -29,7 +29,7 @@
 
 namespace controllers {
 
-// Rollouts that go well are over by then.
+// Rollouts that succeed are over by then.
 inline constexpr absl::Duration kLongUnhealthy = absl::Minutes(5);
 // A member that fails makes all its objects unhealthy at the same time, and the server and the
 // queue of events have other things to do as well: so many objects are reported at once, and the
@@ -55,10 +55,12 @@ class HealthReports {
     const kube::Object& work;
     std::string known;  // The health that the Work shows; "" when it shows none.
   };
-  // Returns api::kHealthy or kUnhealthy, and reports it if it is news. An error is reported, too.
+  // Returns api::kHealthy or kUnhealthy, and reports it if it is not known yet. An error is
+  // reported, too.
   absl::StatusOr<std::string> Interpret(const Subject& subject);
 
-  // Reports the objects that have been unhealthy for long; the Action comes back for the others.
+  // Reports the objects that have been unhealthy for long; the Action asks for another look at the
+  // others.
   kube::Action ReportLong();
 
   // Call them when an object, or its cluster, is gone.

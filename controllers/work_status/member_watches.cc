@@ -7,7 +7,7 @@
 // other. A change that cannot be drift is therefore queued a moment later, so that one pass sees
 // the steps that follow.
 //
-// An object that was deleted before the handler was there gives no news of that. When the informer
+// An object that was deleted before the handler was there is not reported by it. When the informer
 // had synced by then, the Works whose objects it lacks are handed to the execution loop. mu_ guards
 // the table of informers that have the handler, and is not held while the handler is added.
 #include "controllers/work_status/member_watches.h"
@@ -101,9 +101,9 @@ void MemberWatches::Attach(const std::string& cluster,
   RecheckMissing(cluster, *informer);
 }
 
-// The execution loop may have seen, or made, an object that was deleted before the handler came: in
-// the seconds after a start, when it is the first to look at a kind. It looks at a kind only once
-// the informer has synced; before that it has missed nothing.
+// The execution loop may have seen, or made, an object that was deleted before the handler was
+// added: in the seconds after a start, when it is the first to look at a kind. It looks at a kind
+// only once the informer has synced; before that it has missed nothing.
 void MemberWatches::RecheckMissing(const std::string& cluster, const kube::Informer& informer) {
   if (!informer.HasSynced()) return;
   const kube::Gvk& gvk = informer.resource().gvk;

@@ -1,13 +1,12 @@
 // A pass looks for the object in the member's informer. An object that was deleted there is created
 // again (recreation.cc). An object that is missing without such a request is left to the execution
-// loop. For an object that is there, the pass
-// finds the Work that its annotations name and the manifest in it; puts back what somebody else has
-// changed since our last write, unless the Work is suspended; asks the interpreter for status and
-// health; and submits both to the WorkStatusWriter. Drift that the member refuses to have put back
-// does not keep the status from the Work. If it is refused because others own the fields
-// (server-side apply), the execution loop is asked to try, which reports it in the condition
-// Applied. A namespace that has come to the member lets the Works that could not be applied in it
-// be tried again at once.
+// loop. For an object that is there, the pass finds the Work that its annotations name and the
+// manifest in it; puts back what somebody else has changed since our last write, unless the Work is
+// suspended; asks the interpreter for status and health; and submits both to the WorkStatusWriter.
+// Drift that the member refuses to have put back does not keep the status from the Work. If it is
+// refused because others own the fields (server-side apply), the execution loop is asked to try,
+// which reports it in the condition Applied. When a namespace was created in the member, the Works
+// that could not be applied in it are tried again at once.
 //
 // A failure is repeated with back-off while the cluster is ready. Otherwise the pass is not
 // repeated: all objects of the cluster are queued when it is ready again. A script that cannot

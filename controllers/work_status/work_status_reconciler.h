@@ -65,7 +65,7 @@ class WorkStatusReconciler : public kube::Reconciler {
   absl::Status ReconcileObject(const kube::Request& request, Observed& observed,
                                const base::StopToken& stop);
   // Reports once that finalizers in the member keep an object which its Work still wants. The
-  // Action comes back when that is due.
+  // Action asks for a pass when that is due.
   kube::Action ReportBlockedDeletion(const kube::Request& request, const Observed& observed);
   void ForgetDeletion(const kube::Request& request);
   absl::Status RevertDrift(Observed& observed, const base::StopToken& stop);

@@ -1,8 +1,8 @@
 // A pass takes three steps. It triggers each workload that has no result yet, by setting its
 // binding's rescheduleTriggeredAt to the moment when the rebalancer was created, unless the binding
 // has that moment or a later one. It writes the results, and finishTime when all of them are there.
-// When all are, and the time to live is over, it deletes the rebalancer; otherwise it comes back at
-// that time.
+// When all are, and the time to live is over, it deletes the rebalancer; otherwise the pass is
+// repeated at that time.
 //
 // A workload without a binding has failed for good, which is why the server is asked before that is
 // said. Other failures leave the item without a result; what has been done is written all the same,
