@@ -13,9 +13,9 @@
 namespace detector {
 
 // Each template is kept with the policy that blocks it, so that it is tried again only when that
-// policy, or what it waits for, may have been mended: there may be thousands. It is kept once, with
-// the first reason, by name, of the requests that were blocked: one by a user has none, and asks
-// for more than one by Karmada (request_reason.h). Thread-safe.
+// policy, or what it waits for, may have been corrected: there may be thousands. It is kept once,
+// with the first reason, by name, of the requests that were blocked: one by a user has none, and
+// asks for more than one by Karmada (request_reason.h). Thread-safe.
 class BlockedSet {
  public:
   struct Blocked {
@@ -25,7 +25,7 @@ class BlockedSet {
 
   void Add(const kube::Request& request, const kube::ObjectKey& policy);
   // Removes the template, unless a request with an earlier reason has been blocked: a pass for this
-  // one may have ended before it came to what blocks the other.
+  // one may have ended before it reached what blocks the other.
   void Remove(const kube::Request& request);
   // Removes the template, whatever the reason.
   void Forget(const kube::Request& request);

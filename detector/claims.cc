@@ -1,8 +1,9 @@
-// A claim and a release are patches with the version that was seen, so that a claim which came in
-// the meantime makes them fail with a conflict instead of being overwritten. Claim writes the
-// template alone; the binding gets the claim when it is built. Release goes the other way round: it
-// takes the claim from the binding, if that still has the same one, and then from the template. A
-// failure between the two leaves the claim on the template, whose next pass repeats the release.
+// A claim and a release are patches with the version that was seen, so that a claim which was
+// written in the meantime makes them fail with a conflict instead of being overwritten. Claim
+// writes the template alone; the binding gets the claim when it is built. Release goes the other
+// way round: it takes the claim from the binding, if that still has the same one, and then from the
+// template. A failure between the two leaves the claim on the template, whose next pass repeats the
+// release.
 #include "detector/claims.h"
 
 #include <string>

@@ -126,7 +126,7 @@ void KindReports::DecideRefused() {
     {
       absl::MutexLock lock(&mu_);
       const auto entry = undecided_.find(key);
-      // A change of the policy since then has been judged anew.
+      // A change of the policy since then has been judged by itself.
       if (entry == undecided_.end() || entry->second.kinds != pending.kinds) continue;
       entry->second.kinds = left;
       if (left.empty() || policy == nullptr) undecided_.erase(entry);

@@ -2,8 +2,8 @@
 // passes claim, update and release. It queues the templates of the bindings that carry the policy's
 // claim, which includes those that it does not select any more, and the waiting templates that it
 // selects, and those that could not follow a policy, if it was this one or this one may select
-// them. Templates that a lazy policy has claimed need not have a binding: when it was edited, or
-// goes, they are found by their label in all kinds that are watched, because the selectors of
+// them. Templates that a lazy policy has claimed need not have a binding: when it was edited, or is
+// deleted, they are found by their label in all kinds that are watched, because the selectors of
 // before are not known. At a start that is not needed: every template is queued when its kind is
 // listed, and then bound or released. A policy that may preempt others also queues the templates
 // that it names and that others have claimed; their passes determine whether it has the priority to
@@ -150,8 +150,8 @@ bool PolicyReconciler<PolicyScope>::NoteAndMayHaveUnbound(const kube::Object& po
   return was_edited || policy.IsDeleting();
 }
 
-// A kind whose objects the cache does not have yet is left out: each of them is queued when it
-// comes.
+// A kind whose objects the cache does not have yet is left out: each of them is queued when it is
+// added.
 template <class PolicyScope>
 void PolicyReconciler<PolicyScope>::QueueUnbound(const kube::Object& policy) {
   const std::string id(policy.Label(PolicyScope::kIdLabel));
@@ -215,7 +215,7 @@ absl::Status PolicyReconciler<PolicyScope>::QueueWaiting(const kube::Object& pol
   return errors.Join();
 }
 
-// A template that the cache does not have yet is queued when it comes.
+// A template that the cache does not have yet is queued when it is added.
 template <class PolicyScope>
 void PolicyReconciler<PolicyScope>::QueueClaimed(const kube::Object& policy,
                                                  const api::PolicySelectors& selectors) {

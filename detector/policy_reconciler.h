@@ -65,7 +65,7 @@ class PolicyReconciler : public kube::Reconciler {
   absl::Status QueueWaiting(const kube::Object& policy, const api::PolicySelectors& selectors,
                             const base::StopToken& stop);
   // Queues the templates that could not follow their policy, if that is this one, which may have
-  // been mended, or if this one may select them.
+  // been corrected, or if this one may select them.
   void QueueBlocked(const kube::Object& policy, const api::PolicySelectors& selectors);
   // Queues the templates that the policy names and other policies have claimed.
   void QueueClaimed(const kube::Object& policy, const api::PolicySelectors& selectors);

@@ -42,7 +42,7 @@ class TemplateEdits : public PerTemplate<TemplateEdit> {
   void AddRestored(kube::Request request, absl::string_view version) {
     Set(std::move(request), {std::string(version), /*went_back=*/true});
   }
-  // Returns whether an edit is known that came after `version`, and forgets one that came before.
+  // Returns whether an edit after `version` is known, and forgets one before it.
   bool HasSince(const kube::Request& request, absl::string_view version) {
     return HasOrForget(request, [&](const TemplateEdit& edit) {
       return edit.went_back ? edit.version != version : IsLater(edit.version, version);

@@ -17,7 +17,7 @@
 
 namespace detector {
 
-// Any of it may be lost at any moment: a template that comes back is looked at like a new one
+// Any of it may be lost at any moment: a template that is queued again is looked at like a new one
 // (docs/decisions.md, 22). The parts are thread-safe.
 struct TemplateMemory {
   // REQUIRES: `events` outlives this object.
@@ -28,7 +28,7 @@ struct TemplateMemory {
   BlockedSet blocked;              // Templates whose policy asks for what is missing or wrong.
   TemplateEdits edits;             // Edits that bindings do not record yet.
   AskedVersions asked;             // Templates that the server says nobody has edited.
-  OwnClaims claims;                // Claims by the detector whose updates have not come yet.
+  OwnClaims claims;                // Claims by the detector that are yet to be delivered.
   ReportedDeletions deletions;     // Deletions that finalizers hold up.
   kube::EventRecorder outcomes;    // By CountingName, ApplyingName and PreemptingName.
   kube::ConflictStreak conflicts;  // By ApplyingName and PreemptingName.

@@ -2,7 +2,7 @@
 // and its binding is left to the garbage collector. It determines the policy: the one whose claim
 // the template has, else the best one that matches. If another policy may preempt the one with the
 // claim, the claim is moved and the pass ends. A claim of a policy that is gone, or does not match
-// any more, is taken away. Either change brings the template back. A template that no policy
+// any more, is taken away. Either change queues the template again. A template that no policy
 // matches waits in a set until a policy or the template changes. Then the pass checks the overrides
 // that the policy waits for, writes the claim, asks the interpreter for the pods, and creates or
 // updates the binding, with a record of the template's state: only a state that has come as far as
@@ -14,8 +14,8 @@
 // A step that fails ends the pass, and the next one starts from the first step; what has been
 // written is then there already. Gaps are closed by a second look: policies are searched once more
 // after the template has entered the waiting set, and a policy that changed during the pass, or one
-// that came and preempts it, makes the pass fail with kAborted. All memory is in TemplateMemory,
-// any part of which may be lost.
+// that was added and preempts it, makes the pass fail with kAborted. All memory is in
+// TemplateMemory, any part of which may be lost.
 #include "detector/template_reconciler.h"
 
 #include <algorithm>
@@ -229,7 +229,7 @@ absl::Status TemplateReconciler::Apply(const Template& t, const kube::Object& po
                                        const base::StopToken& stop) {
   const kube::SyncTimer timer(deps_.manager, "resource_apply_policy_duration_seconds",
                               "Duration of applying a propagation policy to a resource template.");
-  // It is added first, so that what comes meanwhile finds it.
+  // It is added first, so that what is created meanwhile finds it.
   deps_.memory.blocked.Add(t.request, policy.key());
   const absl::StatusOr<kube::ObjectPtr> claimed = Claim<PolicyScope>(t, policy, stop);
   absl::StatusOr<bool> changed = false;

@@ -61,8 +61,8 @@ class TemplateReconciler : public kube::Reconciler {
     kube::ObjectPtr object;
   };
 
-  // Reports once that finalizers keep a template which is being deleted. The Action comes back when
-  // that is due.
+  // Reports once that finalizers keep a template which is being deleted. The Action asks for a pass
+  // when that is due.
   kube::Action ReportBlockedDeletion(const Template& t);
   // The policy that a pass applies, if there is one.
   struct Match {

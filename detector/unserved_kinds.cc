@@ -1,8 +1,8 @@
 // A pair of policy and kind is missing from the moment at which the policy selects a kind that the
 // last round of discovery did not contain. The first round without the kind sets the time; a later
 // one, when kPatience is over, returns the pair as a finding, once. The pair is dropped when the
-// policy does not select the kind any more, or a round contains the kind; it begins anew after
-// that. A round that could not read the kind's group does not count. All of it is under mu_,
+// policy does not select the kind any more, or a round contains the kind; after that it begins
+// again. A round that could not read the kind's group does not count. All of it is under mu_,
 // because policies are reported by other threads than rounds.
 #include "detector/unserved_kinds.h"
 

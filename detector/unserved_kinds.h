@@ -1,5 +1,5 @@
 // Finds policies that select kinds which the control plane does not serve: misspelt ones, and those
-// whose definition comes later.
+// whose definition is added later.
 #ifndef DETECTOR_UNSERVED_KINDS_H_
 #define DETECTOR_UNSERVED_KINDS_H_
 
