@@ -97,7 +97,7 @@ absl::StatusOr<bool> CollectedSlices::TakeOff(const kube::ObjectPtr& work,
   std::set<std::string> others = api::CollectorsOf(*work);
   others.erase(keys.name);
   if (others.empty()) {
-    // With the version, so that a claim of the other collector that has just come is not lost.
+    // With the version, so that a claim that the other collector has just written is not lost.
     RETURN_IF_ERROR(client_.Delete(api::Works(), work->key(),
                                    {.uid = std::string(work->uid()),
                                     .resource_version = std::string(work->resource_version())},

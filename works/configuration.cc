@@ -112,7 +112,7 @@ absl::StatusOr<bool> UsesServerSideApply(const kube::Object& manifest, bool by_d
   const absl::string_view wish = manifest.Annotation(api::kServerSideApplyAnnotation);
   if (wish.empty()) return by_default;
   if (wish == "true" || wish == "false") return wish == "true";
-  // Only a changed manifest mends it.
+  // Only a changed manifest repairs it.
   return base::Terminal(absl::InvalidArgumentError(
       absl::StrCat("annotation ", api::kServerSideApplyAnnotation, ": \"", wish,
                    "\" is neither \"true\" nor \"false\"")));

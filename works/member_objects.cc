@@ -94,7 +94,8 @@ absl::StatusOr<kube::Resource> MemberObjects::ResourceOf(kube::MemberCluster& me
   absl::StatusOr<kube::Resource> resource = deps_.mapper.ForKind(gvk, stop);
   if (!kube::IsNoSuchKind(resource.status())) return resource;
   absl::StatusOr<kube::Resource> own = member.client().mapper().ForKind(gvk, stop);
-  // When neither serves the kind, return the control plane's error: that is what the user can mend.
+  // When neither serves the kind, return the control plane's error: that is what the user can
+  // repair.
   return kube::IsNoSuchKind(own.status()) ? resource : own;
 }
 

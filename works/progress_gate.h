@@ -1,11 +1,11 @@
-// Decides when intermediate news of a workload that is starting is written into a status.
+// Decides when intermediate changes of a workload that is starting are written into a status.
 //
-// Such news is held for kProgressHold: mostly the workload is up by then and one write says so.
-// News of a workload that takes longer is written, but at most kProgressWritesPerSecond such writes
-// are made a second: when thousands of workloads come up together on a machine that is busy with
-// them, a write for each step of each would soon be outdated and slow everything down further. The
-// caller asks again for news that was refused; after kLongestProgressHold it is written whatever
-// the rate.
+// Such a change is held for kProgressHold: mostly the workload is up by then and one write says so.
+// Changes of a workload that takes longer are written, but at most kProgressWritesPerSecond such
+// writes are made a second: when thousands of workloads start together on a machine that is busy
+// with them, a write for each step of each would soon be outdated and slow everything down further.
+// The caller asks again for a change that was refused; after kLongestProgressHold it is written
+// whatever the rate.
 #ifndef WORKS_PROGRESS_GATE_H_
 #define WORKS_PROGRESS_GATE_H_
 
@@ -20,9 +20,9 @@ namespace works {
 // A member's Deployment takes 0.3-1 s from its creation to ready replicas; intermediate steps
 // inside this time are not worth a write each.
 inline constexpr absl::Duration kProgressHold = absl::Seconds(2);
-// News that has waited so long is written whatever the rate.
+// A change that has waited so long is written whatever the rate.
 inline constexpr absl::Duration kLongestProgressHold = absl::Seconds(30);
-// Limits the writes of intermediate news: so many a second, and so many at once after a quiet time.
+// A rate and a burst for the writes of intermediate changes.
 inline constexpr int kProgressWritesPerSecond = 20;
 inline constexpr int kProgressBurst = 50;
 
@@ -32,8 +32,8 @@ class ProgressGate {
   // REQUIRES: the clock outlives the gate.
   explicit ProgressGate(const base::Clock& clock) : clock_(clock) {}
 
-  // Returns how long news that has been unwritten since `since` must wait before the caller asks
-  // again. Zero means: write it now; that counts as one write.
+  // Returns how long a change that has been unwritten since `since` must wait before the caller
+  // asks again. Zero means: write it now; that counts as one write.
   absl::Duration HoldFor(base::SteadyTime since);
   // As HoldFor, but counts nothing: whoever is told to wait need not find out what to write.
   absl::Duration Look(base::SteadyTime since) const;

@@ -8,7 +8,7 @@
 // loops compare what they would write with what is there.
 //
 // The source of dependencies asks for the bindings of an object on which templates depend when it
-// has seen the object come or change; they record no new version, because nothing is written.
+// has seen the object added or changed; they record no new version, because nothing is written.
 //
 // The work-status loop asks the execution loop to apply a Work whose object has gone from its
 // member while the execution loop could not apply it.

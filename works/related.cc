@@ -52,8 +52,8 @@ absl::Status ExplainedByCluster(kube::ClusterClient& control_plane, const std::s
         absl::IsFailedPrecondition(written) && kube::FailureOf(written).code == 0;
     if (!is_in_the_way || api::ClusterView(*object).IsReady()) return written;
     return base::Annotate(written,
-                          "the cluster is not ready; the Work that is there goes once the cluster "
-                          "is ready and its objects have been deleted");
+                          "the cluster is not ready; the Work that is there is removed once the "
+                          "cluster is ready and its objects have been deleted");
   }
   return base::Annotate(written, "the cluster's execution namespace ", ns,
                         space == nullptr ? " is not there" : " is being deleted",

@@ -1,11 +1,11 @@
 // Each Work with unwritten changes has one entry in pending_, into which later changes are folded.
-// Submit queues the Work's key, after 100 ms for settled news and after two seconds for progress. A
-// pass takes the entry out. If none of its news is settled, the gate may make it come again later,
-// before anything is worked out. Else the entry is applied to the status that the cache holds, and
-// statuses of manifests that the Work has no more are dropped. If that changes nothing, the entry
-// is dropped; otherwise it is written, if the gate still allows it. An entry that must wait is put
-// back below what came in the meantime, and so is one whose write fails; the queue's back-off
-// repeats the latter, without a further hold.
+// Submit queues the Work's key, after 100 ms for settled changes and after two seconds for
+// progress. A pass takes the entry out. If none of its changes is settled, the gate may have the
+// pass repeated later, before anything is worked out. Else the entry is applied to the status that
+// the cache holds, and statuses of manifests that the Work has no more are dropped. If that changes
+// nothing, the entry is dropped; otherwise it is written, if the gate still allows it. An entry
+// that must wait is put back below what was submitted in the meantime, and so is one whose write
+// fails; the queue's back-off repeats the latter, without a further hold.
 //
 // An entry belongs to one incarnation of a Work and is dropped with it. mu_ guards pending_ and is
 // not held while an entry is applied or written; the queue gives a Work to one worker at a time.
@@ -109,8 +109,8 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
   void Submit(const kube::Object& work, WorkStatusChange change, News news) {
     {
       absl::MutexLock lock(&mu_);
-      // Under the lock: changes of a later Work may come at the same time, and these must not
-      // replace them.
+      // Under the lock: changes of a later Work may be submitted at the same time, and these must
+      // not replace them.
       const kube::ObjectPtr now = manager_.cluster().Find(api::Works(), work.key());
       // A Work of the same name has replaced it.
       if (now != nullptr && now->uid() != work.uid()) return;
@@ -155,7 +155,7 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
     std::string uid;  // The uid of the Work.
     WorkStatusChange change;
     bool has_settled_news = false;
-    base::SteadyTime since;  // When the first of these changes came.
+    base::SteadyTime since;  // When the first of these changes was submitted.
   };
 
   struct Revision {
