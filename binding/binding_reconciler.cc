@@ -12,7 +12,7 @@
 // vanish is not awaited. The server is asked for Works that the cache may lack, such as one whose
 // creation was not answered: nobody else would delete them. Passes come from changes of the
 // binding, of rules, of override policies and of the clusters they mean, from Works that are gone
-// or come unexpectedly, and from rechecks. A Work that comes when its binding is gone stays: to
+// or appear unexpectedly, and from rechecks. A Work that appears when its binding is gone stays: to
 // delete it could take away what somebody restores from a backup, or keeps on purpose. Only the
 // outcomes reported last and the conflicts in a row are remembered, and both may be lost.
 #include "binding/binding_reconciler.h"
@@ -120,7 +120,7 @@ template <class Scope>
 absl::StatusOr<kube::Action> BindingReconciler<Scope>::Finalize(const kube::ObjectPtr& object,
                                                                 const base::StopToken& stop) {
   if (!object->HasFinalizer(Scope::kFinalizer)) {
-    // A Work may have come since the finalizer was removed.
+    // A Work may have been created since the finalizer was removed.
     RETURN_IF_ERROR(works_.LetGo(*object, works_.Known(api::BindingView(*object)), stop));
     return kube::Action::Done();
   }
@@ -257,7 +257,8 @@ void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kub
                                       const Outcome& outcome) {
   const kube::ObjectKey key = binding.object().key();
   auto about = kube::InvolvedObject::Of(binding.object());
-  // An edit of the template often leaves the binding as it is, and is no repetition all the same.
+  // Without a version, so that the event of a new edit is not dropped as a repeat when the binding
+  // did not change.
   if (outcome.status.ok()) about.resource_version.clear();
   recorder_.Outcome(
       {.what = key.ToString(),

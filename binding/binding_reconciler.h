@@ -48,7 +48,7 @@ class BindingReconciler : public kube::Reconciler {
                                                const base::StopToken& stop);
   // Reports a binding that may not stand for its object.
   kube::Action Refuse(const api::BindingView& binding, const absl::Status& why);
-  // What came of a pass over the Works.
+  // The result of a pass over the Works.
   struct Outcome {
     absl::Status status;
     bool wrote = false;  // True if a Work was written, also when others have failed.

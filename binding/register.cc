@@ -53,9 +53,9 @@ kube::MapFn BindingsOfItsObject(kube::Manager& manager) {
   };
 }
 
-// Queues the binding of a Work that comes when the binding does not expect it any more: the Work's
-// creation was not answered, and its cluster has left the binding, or somebody has deleted the
-// binding, before the cache showed the Work.
+// Queues the binding of a Work that appears when the binding does not expect it any more: the
+// Work's creation was not answered, and its cluster has left the binding, or somebody has deleted
+// the binding, before the cache showed the Work.
 template <class Scope>
 kube::EventHandler OnUnexpectedWork(kube::Manager& manager, kube::WorkQueue& queue) {
   kube::EventHandler come;
