@@ -18,8 +18,8 @@ struct AppliedRule {
 
 struct Application {
   // The error of the first rule that failed; it names the field in the policy. It is terminal when
-  // nothing but a change of the object or of policies can mend it: they are too much work, or their
-  // record is too long for the annotation of a Work.
+  // nothing but a change of the object or of policies can repair it: they are too much work, or
+  // their record is too long for the annotation of a Work.
   absl::Status status;
   PolicyPtr failed;     // The policy of that rule; nullptr when there is no error.
   kube::Object object;  // The overridden object. After an error it is of no use.

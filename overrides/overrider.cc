@@ -68,7 +68,7 @@ absl::StatusOr<Overridden> Overrider::Override(const Policies& policies,
        {std::pair(api::kAppliedClusterOverridesAnnotation, &application.of_cluster_policies),
         {api::kAppliedOverridesAnnotation, &application.of_policies}}) {
     for (const AppliedRule& applied : *rules) {
-      // The rules of a policy stand together.
+      // The list is grouped by policy, so equal neighbours are one policy: report it once.
       if (!result.policies.empty() && result.policies.back() == applied.policy) continue;
       Record(pass, *applied.policy, absl::OkStatus());
       result.policies.push_back(applied.policy);

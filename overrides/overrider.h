@@ -36,11 +36,10 @@ class Overrider {
 
   // Returns the manifest with the policies applied for the cluster. An error names policy, field
   // and object. It is terminal when the policies are too much work, or too long to be recorded, and
-  // in no other case: not everything that may mend it wakes the loop, such as another answer of an
-  // interpreter webhook or another status of the template. A failure, and the pass
-  // that ends it, are recorded as events on the object. `what` names the pass (the key of the
-  // binding) for Forget. kFailedPrecondition when policies select the manifest, but the Cluster
-  // does not exist.
+  // in no other case: not everything that may repair it wakes the loop, such as another answer of
+  // an interpreter webhook or another status of the template. A failure, and the pass that ends it,
+  // are recorded as events on the object. `what` names the pass (the key of the binding) for
+  // Forget. kFailedPrecondition when policies select the manifest, but the Cluster does not exist.
   absl::StatusOr<Overridden> Override(const Policies& policies, const kube::Object& manifest,
                                       const std::string& cluster, absl::string_view what);
 

@@ -136,7 +136,8 @@ absl::StatusOr<std::string> PredicateImage(const Value& root, absl::string_view 
       return NoImage(path, absl::StrCat(names[i], " is not an index of the list ", names[i - 1]));
     }
     if (!next.At(index).is_object()) {
-      return NoImage(path, absl::StrCat("element ", index, " of ", names[i - 1], " is no object"));
+      return NoImage(path,
+                     absl::StrCat("element ", index, " of ", names[i - 1], " is not an object"));
     }
     at = &next.At(index);
   }
