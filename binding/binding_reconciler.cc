@@ -85,12 +85,15 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   RETURN_IF_ERROR(
       base::Annotate(left_alone.status(), "deleting works of clusters no longer chosen"));
   const bool awaits_scheduler = *left_alone > absl::ZeroDuration();
+  // The scheduler has not looked at the binding yet: its Works are left alone until it has, or the
+  // time is over.
   if (awaits_scheduler && binding.DispatchTargets().empty()) {
     return kube::Action::After(*left_alone);
   }
   const bool is_purging = IsPurging(binding, [&] { return works_.Known(binding); });
   if (is_purging) return kube::Action::After(kPurgeRecheck);
 
+  // Judged twice: first by the names alone, which needs no server, then with the scope of the kind.
   absl::Status fits = api::CheckBindingResource(*object);
   if (!fits.ok()) return Refuse(binding, fits);
   const api::ObjectReference reference = binding.Resource();
@@ -148,6 +151,7 @@ absl::StatusOr<absl::Duration> BindingReconciler<Scope>::DeleteOrphans(
     const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
     errors.Add(cluster.status());
     if (!cluster.ok() || expected.count(*cluster) > 0) continue;
+    // An eviction that purges at once does not wait for the scheduler.
     if (awaits_scheduler && purged.count(*cluster) == 0) continue;
     if (!StaysSuspended(binding, *cluster, manager_.cluster())) {
       orphans.push_back(work);
@@ -203,6 +207,7 @@ absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWork(const api::BindingView
                                                           const kube::Object& object,
                                                           const Share& share,
                                                           const base::StopToken& stop) {
+  // One of many targets: the others must not delay the end of the process.
   if (stop.stop_requested()) return absl::CancelledError("stopping");
   const api::TargetCluster& target = share.target;
   RETURN_IF_ERROR(share.originals.CheckIsNoCopy(binding.object(), target.name));
