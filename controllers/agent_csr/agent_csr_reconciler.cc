@@ -64,6 +64,7 @@ absl::StatusOr<kube::Action> AgentCsrReconciler::Reconcile(const kube::Request& 
   if (cached == nullptr || api::SigningRequestView(*cached).IsDecided()) {
     return kube::Action::Done();
   }
+  // The version of this answer is the precondition of the approval.
   const auto live = manager_.cluster().GetSubresource(api::CertificateSigningRequests(),
                                                       request.key, kApproval, stop);
   if (kube::IsGone(live.status())) return kube::Action::Done();
@@ -84,6 +85,7 @@ absl::Status AgentCsrReconciler::Decide(const kube::ObjectPtr& request,
     return absl::OkStatus();
   }
   const absl::Status recognized = CheckAgentRequest(view, *content);
+  // Other clients' requests are none of this loop's business, and get no event.
   if (absl::IsNotFound(recognized)) return absl::OkStatus();
   if (!recognized.ok()) {
     Warn(*request, api::reason::kAgentCertificateNotRecognized,

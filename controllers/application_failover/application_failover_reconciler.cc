@@ -98,6 +98,7 @@ typename ApplicationFailoverReconciler<Scope>::Due ApplicationFailoverReconciler
     if (!since.has_value()) continue;  // It is not a target any more.
     SeenFor(binding.key(), cluster);
     absl::Duration wait = *since + TolerationOf(binding) - deps_.manager.clock().Now();
+    // Only when the time is over is the member's object looked at: most workloads recover before.
     if (wait <= absl::ZeroDuration()) wait = WaitForProof(binding, cluster, stop);
     if (wait > absl::ZeroDuration()) {
       KeepEarlier(due.next, wait);
@@ -115,6 +116,7 @@ absl::Duration ApplicationFailoverReconciler<Scope>::WaitForProof(const kube::Ob
   const api::ObjectReference reference = api::BindingView(binding).Resource();
   const kube::Object wanted = kube::Object::Make(reference.gvk(), reference.key());
   const absl::StatusOr<kube::ObjectPtr> found = deps_.objects.Find(cluster, wanted, stop);
+  // The member does not have the object any more: it is not healthy.
   if (found.ok() && *found == nullptr) return absl::ZeroDuration();
   if (found.ok()) {
     const absl::StatusOr<interpreter::Health> health = deps_.interpreter.InterpretHealth(**found);
@@ -164,6 +166,8 @@ absl::Status ApplicationFailoverReconciler<Scope>::EvictFrom(
         base::Terminal(base::Annotate(eviction.status(), "evicting from cluster ", cluster)));
   }
   kube::UpdateOptions options;
+  // An eviction that is computed from an older placement could evict the cluster that was just
+  // chosen.
   options.precondition = kube::UpdateOptions::Precondition::kAlways;
   const absl::Status written =
       deps_.manager.cluster().Update(Scope::Bindings(), binding, after, options, stop).status();

@@ -217,6 +217,7 @@ std::optional<Failed> Add(const Inputs& in, const MetricSpec& spec, Evaluation& 
     const Proposal& proposal = result->proposal;
     out.statuses.push_back(
         {spec, proposal.average_utilization, proposal.average_milli, proposal.value_milli});
+    // The metric that asks for most decides.
     if (!out.replicas.has_value() || proposal.replicas > *out.replicas) {
       out.replicas = proposal.replicas;
       out.metric = result->name;
@@ -253,6 +254,8 @@ Evaluation Evaluate(const std::vector<MetricSpec>& metrics, const TargetState& s
     out.error = absl::Substitute("invalid metrics ($0 invalid out of $1), first error is: $2",
                                  out.failures.size(), metrics.size(), out.error);
   }
+  // A metric that could not be read might have asked for more: with it missing, nothing is scaled
+  // down.
   if (!out.failures.empty() && out.replicas.value_or(0) < state.replicas) out.replicas.reset();
   if (!out.replicas.has_value()) {
     const MetricFailure& first = out.failures.front();

@@ -169,6 +169,8 @@ absl::StatusOr<json::Value> MetricsClient::AskCustom(const Question& question,
                               question.path.segments.end());
     return Ask(full, stop);
   };
+  // Which version answered last is remembered, so that mostly one request is enough. It is a guess
+  // only; two threads may change it at the same time.
   const bool older = is_older_;
   absl::StatusOr<json::Value> answer = ask(older ? kBeta1 : kBeta2);
   if (!absl::IsNotFound(answer.status())) return answer;
@@ -263,6 +265,8 @@ absl::StatusOr<int64_t> MetricsClient::Object(const std::string& ns, const api::
   const auto list = AskCustom(question, stop);
   RETURN_IF_ERROR(base::Annotate(list.status(), kCustomFailed));
   const absl::Span<const json::Value> items = (*list)["items"].items();
+  // An object has one value of a metric; more would mean that the adapter took the name for a
+  // selector.
   if (items.size() != 1) return NotOneValue(items.size());
   const std::optional<int64_t> milli = MilliOf(items[0]["value"]);
   if (!milli.has_value()) return NoMetrics("custom");

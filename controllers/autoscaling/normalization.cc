@@ -53,6 +53,7 @@ Stabilized Stabilize(const NormalizationRequest& request, const ScalingBehavior&
     if (earlier.at > down) highest = std::max(highest, earlier.replicas);
   }
   history.Recommend(request.desired, request.now, std::min(up, down));
+  // The present number, moved as little as the two windows demand.
   const int64_t replicas = std::min(std::max(request.current, lowest), highest);
   if (request.desired >= request.current)
     return {replicas, scaling::kScaleUpStabilized, message::kScaleUpStabilized};
@@ -78,6 +79,7 @@ int64_t RateLimit(const NormalizationRequest& request, const History& history,
   // The largest change is the highest number on the way up, and the lowest one on the way down.
   const bool highest = up == (rules.select_policy != api::kSelectMin);
   for (const ScalingPolicy& policy : rules.policies) {
+    // The number at the beginning of the period: what this program has changed since is taken back.
     const int64_t start = request.current - history.ChangeSince(request.now - policy.period);
     const int64_t allowed = Allowed(policy, start, up);
     if (!limit.has_value()) limit = allowed;
@@ -137,6 +139,7 @@ absl::Duration LongestPeriod(const ScalingBehavior& behavior) {
 }  // namespace
 
 void History::Begin(int64_t current, SteadyTime now) {
+  // After a restart the present number stands for the recommendations that were lost.
   if (recommendations_.empty()) recommendations_.push_back({current, now});
 }
 

@@ -43,6 +43,7 @@ struct Ratio {
 
 // The aims are whole numbers, and so are the averages (as with upstream).
 absl::StatusOr<Ratio> RatioOf(const Uses& uses) {
+  // Sums of numbers that members report, which may be any of 64 bits.
   absl::int128 used = 0, requested = 0;
   Ratio ratio;
   for (size_t i = 0; i < uses.used.size(); ++i) {
@@ -97,6 +98,7 @@ absl::StatusOr<int64_t> Replicas(const TargetState& state, const PodGroups& grou
   if (state.tolerance.Covers(second->value) || turns) return state.replicas;
   const int64_t wanted =
       RoundUp(second->value * static_cast<double>(second->count) / state.calibration);
+  // By the calibration or rounding the number may move against the ratio.
   const bool contradicts = second->value < 1 ? wanted > state.replicas : wanted < state.replicas;
   return contradicts ? state.replicas : wanted;
 }

@@ -59,6 +59,7 @@ std::optional<std::vector<api::Taint>> TaintsFor(const api::ClusterView& cluster
   std::vector<api::Taint> taints = cluster.Taints();
   const absl::string_view ready = cluster.ReadyStatus();
   bool changed = false;
+  // The two taints exclude each other. A cluster without the condition has just joined: not ready.
   if (ready == "True") {
     changed |= Drop(taints, not_ready);
     changed |= Drop(taints, unreachable);
@@ -143,6 +144,7 @@ absl::StatusOr<kube::Action> ClusterReconciler::Finalize(const kube::ObjectPtr& 
   const std::vector<kube::ObjectPtr> bindings = BindingsTo(cluster->name(), stop);
   if (!bindings.empty()) {
     const auto blocked = api::BlockedDeletionOf(*cluster, manager_.clock().Now());
+    // Counted from the deletionTimestamp, so that a restart does not begin the time again.
     if (!blocked.has_value() || blocked->age < api::kSchedulerPatience) {
       return Wait(*cluster, api::message::ClusterWaitsForBindings, bindings);
     }

@@ -7,8 +7,7 @@
 //   marked       provisioned      what is missing, or has changed in the kubeconfig, is written
 //   marked       not provisioned  nothing
 //   marked       none             it is un-joined, after the management cluster was asked
-//   none         none             Secrets that a join left before it came to the Cluster are
-//   deleted
+//   none         none             Secrets that an unfinished join has left are deleted
 //
 // The mark (api::JoinMark) is written with the Secrets, which come first, and with the Cluster, so
 // that whatever a restart interrupts is recognised and completed. It also names the management
@@ -180,6 +179,7 @@ absl::Status ClusterApiReconciler::TryJoin(const Pair& pair, const base::StopTok
   ASSIGN_OR_RETURN(wanted.management, management_.Id(stop));
   wanted.uid = std::string(pair.source.uid());
   wanted.connection = ConnectionDigest(config);
+  // The usual end of a pass: nothing has changed since the join, and no member was contacted.
   const bool is_settled =
       pair.cluster != nullptr && pair.mark == wanted && registrations_.IsComplete(*pair.cluster);
   if (is_settled) return absl::OkStatus();
@@ -195,6 +195,9 @@ absl::Status ClusterApiReconciler::JoinMember(const Pair& pair,
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, new_transport_(config));
   kube::Client member(std::move(transport), ClientFor(name, config), manager_.clock(), nullptr);
   ASSIGN_OR_RETURN(const std::string id, MemberId(member, stop));
+  // Another object of the same name in the same management cluster. If the member behind it is
+  // another one as well, the old one has to be un-joined first, or its Works would be taken for
+  // those of the new one.
   const bool is_successor = pair.mark.is_complete() && pair.mark.management == wanted.management &&
                             pair.mark.uid != wanted.uid;
   if (pair.cluster != nullptr && is_successor && pair.cluster->spec()["id"].AsString() != id) {
@@ -240,6 +243,8 @@ absl::Status ClusterApiReconciler::CheckIdentity(const Pair& pair, const std::st
 absl::StatusOr<bool> ClusterApiReconciler::IsGone(const api::JoinMark& mark,
                                                   const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const bool exists, management_.Exists(mark.cluster, stop));
+  // The cache may be behind, and the kubeconfig may lead to another management cluster by now: a
+  // Cluster is un-joined only if the very one that is in the mark says that it is gone.
   if (exists) return false;
   ASSIGN_OR_RETURN(const std::string id, management_.AskId(stop));
   return id == mark.management;

@@ -108,6 +108,7 @@ std::vector<kube::ObjectPtr> ManagementCluster::Named(const std::string& name) c
   const std::shared_ptr<kube::Informer> informer = Watched();
   if (informer == nullptr) return {};
   std::vector<kube::ObjectPtr> clusters = informer->store().ByIndex(kByName, name);
+  // The oldest first, so that every pass joins the same one of several of a name.
   std::sort(clusters.begin(), clusters.end(), [](const auto& a, const auto& b) {
     const auto age = [](const kube::Object& o) {
       return std::pair(o.metadata()["creationTimestamp"].AsString(), o.ns());
@@ -157,6 +158,7 @@ absl::StatusOr<kube::ConnectionConfig> ManagementCluster::KubeconfigOf(
     return absl::InvalidArgumentError(
         absl::StrCat("the ", where, " has no kubeconfig in data.", api::kKubeconfigKey));
   }
+  // Self-contained: a kubeconfig of somebody else must not name files or programs of this machine.
   absl::StatusOr<kube::ConnectionConfig> config = kube::ParseSelfContainedKubeconfig(text);
   RETURN_IF_ERROR(base::Annotate(config.status(), "the kubeconfig in the ", where));
   if (!config->tls_server_name.empty()) {

@@ -112,6 +112,8 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
       name, seen, kube::FindCondition(view.Conditions(), api::kClusterReady), start);
   json::Value status = cluster->status();
   SetStatusCondition(status, ready, deps_.manager.clock().Now());
+  // Not while the threshold holds a flip back: a member that has just failed or recovered answers
+  // slowly.
   if (observed.status == "True" && ready.status == "True") {
     ASSIGN_OR_RETURN(status, Collect(*cluster, std::move(status), stop));
   }
@@ -230,6 +232,7 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
       status.Set("kubernetesVersion", (*parsed)["gitVersion"]);
     }
   }
+  // Groups that cannot be read keep the kinds that they had (enablements_).
   const DiscoveryOr discovery = member->client().mapper().Discover(stop);
   if (absl::IsCancelled(discovery.status())) return discovery.status();
   json::Value enablements =

@@ -146,6 +146,7 @@ struct ResourceTotals::Impl {
 
   void AddPod(const kube::Object& pod) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
     const std::string name(pod.spec()["nodeName"].AsString());
+    // A pod without a node waits for one; it counts even when it has ended, as upstream counts it.
     if (name.empty()) return allocating.Add(RequestsOf(pod));
     if (HasEnded(pod)) return;
     const Quantities requests = RequestsOf(pod);
@@ -195,6 +196,7 @@ struct ResourceTotals::Impl {
   }
 
   void TakeModels(const json::Value& source) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    // The models are the user's and change rarely; then every node is graded again.
     if (source == models.source()) return;
     models = ResourceModels(source);
     counts.assign(models.size(), 0);
@@ -256,6 +258,8 @@ void ResourceTotals::PutPod(const kube::ObjectPtr& pod) {
   const auto held = impl_->pods.find(pod);
   if (held != impl_->pods.end()) {
     const kube::ObjectPtr before = *held;
+    // Replaced even if both count the same: the set must hold the state that the next change
+    // subtracts.
     impl_->pods.erase(held);
     impl_->pods.insert(pod);
     if (PodsCountAlike(*before, *pod)) return;

@@ -26,6 +26,8 @@ void MemberInventory::SetReads(const std::string& loop, const kube::Resource& re
     absl::MutexLock fields_lock(&mu_);
     fields_[resource.gvr()][loop] = {fields.begin(), fields.end()};
   }
+  // Informers with the old fields are removed; their readers get Aborted from Await, and the next
+  // call of InformerFor or Follow makes new ones.
   if (FieldsOf(resource) == before) return;
   for (const std::string& cluster : members_.Names()) {
     const std::shared_ptr<kube::MemberCluster> member = members_.Find(cluster);
@@ -56,6 +58,7 @@ absl::StatusOr<std::unique_ptr<MemberInventory::Followed>> MemberInventory::Foll
     if (is_new) followers_->counts[informer.get()] = 1;
     if (!is_new && known != followers_->counts.end()) ++known->second;
   }
+  // Without the lock, because adding a handler may call it with everything that is there.
   followed->handler_ = followed->informer()->AddHandler(std::move(handler));
   return followed;
 }
@@ -77,6 +80,7 @@ bool MemberInventory::IsCurrent(const std::string& cluster, const Followed& foll
 }
 
 MemberInventory::Followed::~Followed() {
+  // First, and without the lock: it waits for calls of the handler that are under way.
   informer_->RemoveHandler(handler_);
   absl::MutexLock lock(&followers_->mu);
   const auto known = followers_->counts.find(informer_.get());

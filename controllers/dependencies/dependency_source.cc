@@ -88,6 +88,7 @@ std::shared_ptr<const RecordedSelectors::Parsed> RecordedSelectors::ParsedOf(
   {
     absl::MutexLock lock(&mu_);
     const auto known = parsed_.find(binding.key());
+    // The text tells whether the record has changed; parsing happens without the lock.
     if (known != parsed_.end() && known->second->text == text) return known->second;
   }
   auto parsed = std::make_shared<Parsed>();
@@ -174,6 +175,7 @@ void DependencySource::OnUpdate(const kube::Object& before, const kube::Object& 
   const std::vector<kube::ObjectKey> referrers = ReferrersOf(after);
   RecheckAttached(after, referrers, kube::kNormalPriority);
   if (before.labels() == after.labels() && !HasDependencies(after)) return;
+  // Those that selected it by the labels that it had need it no longer.
   Queue(ReferrersOf(before), kube::kNormalPriority);
   Queue(referrers, kube::kNormalPriority);
 }

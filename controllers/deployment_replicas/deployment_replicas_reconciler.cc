@@ -65,6 +65,7 @@ std::string WhyNotCollected(const kube::Object& deployment, const kube::Object& 
     return "the scheduler has not seen the binding yet";
   }
   const std::vector<api::AggregatedStatusItem> items = view.AggregatedItems();
+  // Until every cluster has reported, the sum would take replicas away.
   if (items.size() != view.Clusters().size()) return "not all clusters have reported a status yet";
   int64_t sum = 0;
   for (const api::AggregatedStatusItem& item : items) {

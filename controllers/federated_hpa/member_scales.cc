@@ -53,6 +53,7 @@ MemberScaleSum MemberScales::Sum(const ScaleTarget& target,
     readings[i] = Read(clusters[i], question);
     return absl::OkStatus();
   };
+  // Readings of caches are too short to be worth threads.
   if (Waits(target, clusters)) {
     base::IgnoreError(fan_out_.Run(clusters.size(), read), "the readings have the errors");
   } else {
@@ -63,6 +64,8 @@ MemberScaleSum MemberScales::Sum(const ScaleTarget& target,
     const absl::Status added = Add(clusters[i], target.key.ns, readings[i], sum);
     if (!added.ok() && !absl::IsCancelled(added)) Report(clusters[i], target, added);
   }
+  // No cluster said how its pods are found: then at least the replicas are known, and the error is
+  // that of the selector. If one did, the failures of the others were reported above.
   if (sum.selector.empty()) {
     sum.replicas = sum.replicas_without_pods;
   } else {

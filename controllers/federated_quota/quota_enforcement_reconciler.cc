@@ -175,6 +175,7 @@ absl::Duration QuotaEnforcementReconciler::UntilLowered(const kube::Object& quot
     lowering.version = version;
     lowering.seen = now;
   }
+  // `seen` moves with each version of the quota, `begun` does not, so that the longest wait ends.
   const absl::Duration settled = kSettled - (now - lowering.seen);
   const absl::Duration latest = kLongestWait - (now - lowering.begun);
   return std::max(std::min(settled, latest), absl::ZeroDuration());
@@ -197,6 +198,7 @@ void QuotaEnforcementReconciler::ReportUncounted(const kube::Object& quota) {
   {
     absl::MutexLock lock(&mu_);
     const std::pair<std::string, std::string> report = {std::string(quota.uid()), message};
+    // Once for each text and quota; another quota of the same name has another uid.
     if (std::exchange(reported_[quota.key().ToString()], report) == report) return;
   }
   if (message.empty()) return;

@@ -82,6 +82,7 @@ absl::StatusOr<bool> QuotaStatusReconciler::Write(const kube::ObjectPtr& quota,
   const std::vector<api::ClusterQuotaStatus> clusters = Collect(quota->key(), errors);
   kube::Object after = *quota;
   api::SetAggregatedStatus(after, clusters);
+  // With the gate for enforcement on, the other loop writes these fields, by what bindings use.
   if (sums_up_) {
     const auto overall =
         api::ResourceList::FromJson(api::FederatedResourceQuotaView(*quota).Overall());

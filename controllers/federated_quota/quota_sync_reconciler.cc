@@ -96,6 +96,7 @@ absl::StatusOr<kube::Action> QuotaSyncReconciler::CleanUpAfter(const kube::Objec
   if (!works.empty()) {
     ASSIGN_OR_RETURN(const auto absence,
                      seen_->Judge(manager_.cluster(), api::FederatedResourceQuotas(), key, stop));
+    // The server still has the quota, and its event is on the way.
     if (absence == SeenDeletions::Absence::kOfCache) return kube::Action::Done();
     if (absence == SeenDeletions::Absence::kUnseen) {
       return ReportKept(recorder_, manager_.clock().Now(), works,
@@ -125,6 +126,8 @@ QuotaSyncReconciler::Synced QuotaSyncReconciler::Sync(const kube::Object& quota,
   for (const kube::ObjectPtr& work :
        client.ByIndex(api::Works(), kWorksByQuota, quota.key().ToString())) {
     const auto cluster = api::ClusterOfExecutionNamespace(work->ns());
+    // Assigned is enough to keep a Work: a cluster that is not ready, or has unusable limits, keeps
+    // what it has.
     const bool wanted = cluster.ok() && api::FederatedResourceQuotaView(quota).IsAssigned(*cluster);
     if (wanted || work->IsDeleting()) continue;
     changed = true;

@@ -97,6 +97,7 @@ absl::StatusOr<kube::Action> GracefulEvictionReconciler<Scope>::Reconcile(
   SetLeftTaintedClusters(after, assessment.left_tainted);
   api::SetKeptPreservedState(after, assessment.preserved_state);
   kube::UpdateOptions options;
+  // Whether a task has ended depends on placement and health, which are not part of the list.
   options.precondition = kube::UpdateOptions::Precondition::kAlways;
   const absl::Status written =
       manager_.cluster().Update(Scope::Bindings(), binding, after, options, stop).status();

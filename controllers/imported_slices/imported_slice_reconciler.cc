@@ -126,6 +126,7 @@ absl::Status ImportedSliceReconciler::ImportAll(const kube::Object& work,
     wanted.insert(slice.key());
     errors.Add(Write(slice, work, stop));
   }
+  // Also slices of an earlier manifest of this Work, which has been renamed since.
   errors.Add(DeleteSlices(work.key(), work.Label(api::kWorkIdLabel), wanted, stop));
   return errors.Join();
 }
@@ -167,6 +168,7 @@ absl::Status ImportedSliceReconciler::CheckOwner(const kube::Object& existing,
         absl::StrCat(existing.Describe(), " exists in the control plane and is not Karmada's")));
   }
   const kube::ObjectPtr other = manager_.cluster().Find(api::Works(), owner);
+  // The Work that it names does not want it any more: this one takes it over.
   if (other == nullptr || !IsImportedFrom(*other)) return absl::OkStatus();
   return base::Terminal(absl::AlreadyExistsError(
       absl::StrCat(existing.Describe(), " is made of another cluster's slice, by Work ",

@@ -47,6 +47,7 @@ bool DeterminedConditions::IsOther(const kube::Object& before, const kube::Objec
   if (text == TextOf(kube::FindCondition(before.status()["conditions"], type))) return false;
   absl::MutexLock lock(&mu_);
   const auto found = texts_.find(after.key());
+  // What this process has written itself is not a reason for another pass.
   return found == texts_.end() || found->second != text;
 }
 
@@ -79,6 +80,7 @@ absl::Status ReportCondition(const ConditionWriter& writer, const kube::ObjectPt
       api::ConditionOf(texts.type, result.ok(),
                        result.ok() ? texts.success_reason : texts.failure_reason, message),
       writer.manager.clock().Now());
+  // Before the write, whose event may be delivered before the write returns.
   writer.determined.Note(service->key(), *kube::FindCondition(conditions, texts.type));
   if (is_news) {
     RETURN_IF_ERROR(WriteConditions(writer.manager, service, std::move(conditions), stop).status());

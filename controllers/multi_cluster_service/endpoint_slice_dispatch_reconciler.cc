@@ -169,6 +169,7 @@ absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::Dispatch(
     const kube::ObjectPtr& source, const std::string& provider, const kube::ObjectPtr& service,
     const base::StopToken& stop) {
   const absl::Duration pause = pace_.PauseFor(source->key());
+  // Only the writes of a slice are spaced; the end of one is not kept waiting (CleanUp).
   if (pause > absl::ZeroDuration()) return kube::Action::After(pause);
   const absl::StatusOr<bool> deleted = DeleteElsewhere(*source, *service, stop);
   const absl::StatusOr<bool> written = WriteAll(*source, provider, *service, stop);
@@ -178,6 +179,7 @@ absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::Dispatch(
   const absl::Status result = conflicts_.Judge(source->key().ToString(), errors.Join());
   if (kube::IsNoOutcome(result)) return result;
   const bool changed = (deleted.ok() && *deleted) || (written.ok() && *written);
+  // The condition of the service is about all of its slices, of which this pass knows one.
   results_.Note(service->key(), source->key(), result);
   RETURN_IF_ERROR(ReportOn(service, changed, stop));
   if (result.ok()) return kube::Action::Done();
@@ -278,6 +280,8 @@ absl::StatusOr<bool> EndpointSliceDispatchReconciler::WriteAll(const kube::Objec
                          "cluster ", consumer));
     }
   }
+  // In proportion to the consumers, so that a slice which changes all the time takes a bounded
+  // share of the writes.
   if (changed) pace_.Written(source.key(), PauseAfter(consumers));
   RETURN_IF_ERROR(errors.Join());
   return changed;

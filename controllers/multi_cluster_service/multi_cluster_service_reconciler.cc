@@ -144,6 +144,7 @@ absl::StatusOr<bool> MultiClusterServiceReconciler::WriteWorkFor(const kube::Obj
   wanted.labels.Set(api::kMultiClusterServiceIdLabel,
                     MultiClusterServiceView(service).PermanentId());
   wanted.finalizers = {};
+  // The execution loop must not apply it: members have no such kind.
   wanted.suspend_dispatching = true;
   const absl::StatusOr<works::WorkWriter::Result> result = writer_.CreateOrUpdate(wanted, stop);
   if (result.ok()) return result->written;
@@ -218,6 +219,8 @@ absl::StatusOr<bool> MultiClusterServiceReconciler::WriteBinding(const kube::Obj
         absl::StrCat(existing->Describe(), " is being deleted; it is made again when it is gone")));
   }
   const std::string recorded = api::BindingView(*existing).Resource().resource_version;
+  // The Service has a new version without an edit of its specification (its status was written):
+  // the binding's loop is asked to look, and the binding stays as it is.
   if (recorded != target.resource_version() && DifferOnlyInServiceVersion(wanted, *existing) &&
       !deps_.edits->HasSince(target.key(), recorded)) {
     deps_.rechecks.Publish(*existing);
@@ -233,6 +236,7 @@ absl::StatusOr<bool> MultiClusterServiceReconciler::Release(const kube::ObjectKe
                                                             const base::StopToken& stop) {
   kube::ClusterClient& client = deps_.manager.cluster();
   bool changed = false;
+  // Both are written with the version that was read: a policy may be claiming them at this moment.
   const auto release = [&](const kube::Resource& resource, const kube::ObjectPtr& object,
                            void (*take_off)(kube::Object&)) -> absl::Status {
     kube::Object after = *object;

@@ -80,6 +80,7 @@ absl::StatusOr<kube::Action> ScaleTargetReconciler::Reconcile(const kube::Reques
       client.ByIndex(api::HorizontalPodAutoscalers(), kByTarget, IndexOf(request));
   const bool wanted = std::any_of(autoscalers.begin(), autoscalers.end(),
                                   [](const auto& found) { return IsPropagated(*found); });
+  // Not marked, and nobody was seen to let go: a label that is there may be a user's.
   if (!wanted && request.reason != kRelease) return kube::Action::Done();
   const auto resource = client.mapper().ForKind(request.gvk, stop);
   RETURN_IF_ERROR(base::Annotate(resource.status(), "finding what scales ", request.ToString()));

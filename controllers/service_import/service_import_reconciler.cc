@@ -90,6 +90,7 @@ absl::StatusOr<bool> ServiceImportReconciler::Derive(const kube::Object& service
   const absl::StatusOr<kube::ObjectPtr> shown =
       client.Update(api::Services(), *service, WithAddresses(service_import, **service),
                     {.subresource = "status"}, stop);
+  // The Service itself is right; its addresses are not tried again before it changes.
   if (MayHaveNoAddresses(shown.status())) return *service != existing;
   RETURN_IF_ERROR(base::Annotate(TerminalIfInvalid(shown.status()), "writing the status of ",
                                  wanted.Describe()));
