@@ -29,6 +29,7 @@ constexpr char kRevision[] = "deployment.kubernetes.io/revision";
 constexpr char kDesired[] = "deployment.kubernetes.io/desired-replicas";
 constexpr char kMaximum[] = "deployment.kubernetes.io/max-replicas";
 
+// The label is of this controller, so that a template with it is the one that the user wrote.
 json::Value WithoutHash(json::Value pod_template) {
   pod_template.Erase({"metadata", "labels", kHashLabel});
   return pod_template;
@@ -55,6 +56,7 @@ RolloutState StateOf(const kube::Object& deployment, const kube::ObjectPtr& curr
 json::Value SetAnnotations(const kube::Object& deployment, int64_t revision) {
   json::Value annotations = json::Value::Object();
   for (const json::Member& member : deployment.annotations().members()) {
+    // These are counted for each set, or describe what kubectl applied to the Deployment alone.
     if (absl::StartsWith(member.name(), "deployment.kubernetes.io/")) continue;
     if (member.name() == "kubectl.kubernetes.io/last-applied-configuration") continue;
     annotations.Set(member.name(), member.value);
@@ -126,6 +128,7 @@ absl::Status Deployments::Reconcile(const kube::ObjectKey& key) {
   ASSIGN_OR_RETURN(const kube::ObjectPtr deployment,
                    FindObject(backend_, kinds::Deployments().gvr(), key));
   if (deployment == nullptr) return absl::OkStatus();
+  // One that waits for its dependents still shows its status, but is not rolled out any further.
   if (!deployment->IsDeleting()) RETURN_IF_ERROR(Sync(*deployment));
   ASSIGN_OR_RETURN(const kube::ObjectPtr synced,
                    FindObject(backend_, kinds::Deployments().gvr(), key));
@@ -171,6 +174,7 @@ absl::Status Deployments::EnsureCurrent(const kube::Object& deployment, const Se
         EnsureObject(backend_, kinds::ReplicaSets().gvr(), NewSet(deployment, revision + 1)));
     revision += 1;
   } else {
+    // An earlier template was chosen again (kubectl rollout undo): its set becomes the newest one.
     revision = std::max(revision + 1, RevisionOf(*sets.current));
     json::Value annotations = SetAnnotations(deployment, revision);
     if (sets.current->annotations() != annotations) {
@@ -202,6 +206,7 @@ absl::Status Deployments::Recreate(const kube::Object& deployment, const Sets& s
   bool gone = true;
   for (const kube::ObjectPtr& set : sets.old) {
     RETURN_IF_ERROR(ScaleTo(*set, 0));
+    // Both: a set that was just scaled to zero may not have reported its pods away yet.
     gone = gone && set->status()["replicas"].AsInt() == 0 && set->spec()["replicas"].AsInt() == 0;
   }
   if (!gone) return absl::OkStatus();
@@ -221,6 +226,7 @@ absl::Status Deployments::DropHistory(const kube::Object& deployment, const Sets
   const auto limit = static_cast<size_t>(deployment.spec()["revisionHistoryLimit"].AsInt(10));
   for (size_t i = 0; i + limit < sets.old.size(); ++i) {
     const SetState state = SetState::Of(*sets.old[i]);
+    // The oldest come first; a set that still has pods is part of a rollout, whatever its age.
     if (state.wanted > 0 || state.actual > 0) continue;
     RETURN_IF_ERROR(DeleteAsRead(backend_, kinds::ReplicaSets().gvr(), *sets.old[i]));
   }

@@ -68,6 +68,8 @@ void GarbageCollector::OnEvent(const Event& event) {
   const auto dependents = dependents_.find(uid);
   if (dependents == dependents_.end()) return;
   for (const std::string& dependent : dependents->second) {
+    // Remembered, because the kind of the owner may have been deleted with it; then nothing else
+    // tells that it is gone (StateOf).
     nodes_[dependent].gone_owners.insert(uid);
     EnqueueUid(dependent);
   }
@@ -81,12 +83,14 @@ void GarbageCollector::Learn(const std::string& uid, const kube::Object& object)
     if (known != nodes_.end()) Unlearn(uid);
     return;
   }
+  // Most updates change neither: they cost one comparison, and no pass.
   if (known != nodes_.end() && SameOwners(known->second.owners, owners)) {
     if (waits) EnqueueUid(uid);
     return;
   }
   std::set<std::string> gone;
   if (known != nodes_.end()) {
+    // What was seen to be deleted stays deleted, also when the owners are written again.
     gone = known->second.gone_owners;
     Unlearn(uid);
   }
@@ -129,6 +133,7 @@ absl::Status GarbageCollector::Reconcile(const std::string& uid) {
   const kube::Resource resource = backend_.Find(node->gvk);
   if (resource.gvk.empty()) return absl::OkStatus();  // With its definition the object has gone.
   ASSIGN_OR_RETURN(const kube::ObjectPtr object, FindObject(backend_, resource.gvr(), node->key));
+  // The graph may be behind the store: what is written below follows from the object as it is now.
   if (object == nullptr || object->uid() != uid) return absl::OkStatus();
   if (!object->IsDeleting()) return CollectUnowned(uid, *node, resource, *object);
   if (object->HasFinalizer(kOrphan)) return OrphanDependents(uid, resource, *object);
@@ -148,6 +153,7 @@ absl::Status GarbageCollector::CollectUnowned(const std::string& uid, const Node
     if (state != OwnerState::kSolid) lost.insert(owner.uid);
   }
   if (lost.empty()) return absl::OkStatus();
+  // One owner that stays is enough to live on; only the references to the others are removed.
   if (solid) return RemoveOwners(node, lost);
   DeleteRequest request;
   request.propagation = PolicyFor(object, waiting && !DependentsOf(uid).empty());
@@ -178,6 +184,7 @@ absl::Status GarbageCollector::OrphanDependents(const std::string& uid,
                                                 const kube::Resource& resource,
                                                 const kube::Object& owner) {
   for (const auto& [dependent, node] : DependentsOf(uid)) {
+    // A failure leaves the finalizer in place, so that the next pass removes the rest.
     RETURN_IF_ERROR(RemoveOwners(node, {uid}));
   }
   return DropFinalizer(backend_, resource, owner, kOrphan);
@@ -188,6 +195,7 @@ absl::Status GarbageCollector::DeleteDependentsFirst(const std::string& uid,
                                                      const kube::Object& owner) {
   bool blocked = false;
   for (const auto& [dependent, node] : DependentsOf(uid)) {
+    // Its own pass sees that the owner waits for it, and deletes it.
     EnqueueUid(dependent);
     for (const kube::OwnerRef& ref : node.owners) {
       blocked = blocked || (ref.uid == uid && ref.block_owner_deletion);

@@ -59,6 +59,7 @@ Jobs::Jobs(Backend& backend, EventLoop& loop)
 
 absl::Status Jobs::Reconcile(const kube::ObjectKey& key) {
   ASSIGN_OR_RETURN(kube::ObjectPtr job, FindObject(backend_, kinds::Jobs().gvr(), key));
+  // A Job of the same name that was made again begins to count at zero.
   if (job == nullptr || (uids_.count(key) > 0 && uids_[key] != job->uid())) {
     tallies_.erase(uids_[key]);
     uids_.erase(key);
@@ -96,6 +97,8 @@ absl::Status Jobs::ExpireFinished(const kube::Object& job) {
 absl::StatusOr<Jobs::Progress> Jobs::ProgressOf(const kube::Object& job) {
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> pods,
                    ClaimChildren(backend_, kinds::Pods().gvr(), job));
+  // By uid, because a finished pod may be deleted, and must not be replaced for that. The loop's
+  // thread alone uses the tallies; they are lost with the sandbox, as all its objects are.
   Tally& tally = tallies_[std::string(job.uid())];
   Progress progress;
   for (const kube::ObjectPtr& pod : pods) {
@@ -136,6 +139,7 @@ absl::StatusOr<bool> Jobs::Staff(const kube::Object& job, const Progress& progre
   const auto active = static_cast<int64_t>(progress.active.size());
   const int64_t wanted =
       ended ? 0 : std::max<int64_t>(0, WantedActive(job, active, progress.succeeded));
+  // At most one of the two does something: pods are missing, or there are too many.
   RETURN_IF_ERROR(CreatePods(backend_, job, std::max<int64_t>(0, wanted - active),
                              {"job-controller", controller_.Now()}));
   for (int64_t i = wanted; i < active; ++i) {
@@ -166,6 +170,7 @@ absl::Status Jobs::UpdateStatus(const kube::Object& job, const Progress& progres
   if (!verdict.type.empty()) {
     const bool complete = verdict.type == "Complete";
     const std::string first = complete ? "SuccessCriteriaMet" : "FailureTarget";
+    // Clients wait for either; Kubernetes sets the first as soon as the end is certain.
     for (const std::string& type : {first, verdict.type}) {
       SetWorkloadCondition(conditions, {type, "True", verdict.reason, verdict.message, kProbe},
                            now);

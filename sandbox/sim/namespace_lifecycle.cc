@@ -54,6 +54,7 @@ void NamespaceLifecycle::OnEvent(const Event& event) {
   absl::MutexLock lock(&mu_);
   if (!is_namespace) {
     const std::string ns(object.ns());
+    // The last object of a namespace that is being emptied ends the wait; others cost a look-up.
     if (event.type == Event::Type::kDeleted && terminating_.count(ns) > 0) {
       controller_.Enqueue({"", ns});
     }
@@ -75,6 +76,7 @@ absl::Status NamespaceLifecycle::Reconcile(const std::string& name) {
   const Remains remains = Empty(name);
   if (remains.by_resource.empty()) return Finish(*ns);
   RETURN_IF_ERROR(Report(*ns, remains));
+  // With an error the controller tries again; without one, the deletions bring the next pass.
   return remains.refusal;
 }
 
@@ -98,6 +100,7 @@ void NamespaceLifecycle::EmptyOf(const kube::Resource& resource, const std::stri
       request.uid = std::string(object->uid());
       left = backend_.Delete(resource.gvr(), object->key(), request);
     }
+    // Deleted at once, or by somebody else: nothing remains of it.
     if (absl::IsNotFound(left.status()) || (left.ok() && *left == nullptr)) continue;
     ++remains.by_resource[absl::StrCat(resource.plural, ".", resource.gvk.group)];
     if (!left.ok() && remains.refusal.ok()) remains.refusal = left.status();

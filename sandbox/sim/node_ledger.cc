@@ -30,6 +30,7 @@ Amounts RequestsOf(const kube::Object& pod) {
   for (const json::Value& container : pod.spec()["containers"].items()) {
     AddTo(total, AmountsOf(container["resources"]["requests"]));
   }
+  // They run one at a time before the others, so the largest counts, not the sum.
   for (const json::Value& container : pod.spec()["initContainers"].items()) {
     for (const auto& [name, amount] : AmountsOf(container["resources"]["requests"])) {
       if (total[name] < amount) total[name] = amount;
@@ -43,6 +44,7 @@ Amounts RequestsOf(const kube::Object& pod) {
 void NodeLedger::SetNode(const kube::Object& node) {
   Node& entry = nodes_[std::string(node.name())];
   entry.object = node;
+  // Counted again from the bookings: pods may have been bound before the node was known here.
   entry.used.clear();
   for (const auto& [pod, booking] : bookings_) {
     if (booking.node == node.name()) AddTo(entry.used, booking.amounts);
@@ -53,6 +55,7 @@ void NodeLedger::RemoveNode(const std::string& name) { nodes_.erase(name); }
 
 void NodeLedger::Charge(const kube::ObjectKey& pod, const std::string& node,
                         const Amounts& amounts) {
+  // Charged when it is bound, and again when its change arrives: only the first time counts.
   if (!bookings_.emplace(pod, Booking{node, amounts}).second) return;
   const auto entry = nodes_.find(node);
   if (entry != nodes_.end()) AddTo(entry->second.used, amounts);
@@ -85,6 +88,7 @@ std::string NodeLedger::Obstacle(const Node& node, const kube::Object& pod,
     const auto used = node.used.find(name);
     if (used != node.used.end()) needed.Add(used->second);
     const kube::Quantity available = limit == allocatable.end() ? kube::Quantity() : limit->second;
+    // A resource that is not asked for cannot be an obstacle, even when the node is overbooked.
     if (amount.IsZero() || !(available < needed)) continue;
     return name == "pods" ? "Too many pods" : absl::StrCat("Insufficient ", name);
   }

@@ -39,6 +39,7 @@ absl::Status Pods::ReconcileNode(const kube::ObjectKey& key) {
     return absl::OkStatus();
   }
   ledger_.SetNode(*node);
+  // It may be new, ready again or larger.
   RetryUnscheduled();
   return absl::OkStatus();
 }
@@ -104,6 +105,8 @@ absl::Status Pods::Live(const kube::Object& pod, Life& life) {
       pods_.EnqueueAfter(pod.key(), wait);
       return absl::OkStatus();
     }
+    // A pod whose ConfigMap or Secret is missing waits, and is looked at again with each change of
+    // one of these kinds.
     ASSIGN_OR_RETURN(const auto missing, FindMissingReference(backend_, pod));
     if (missing.has_value()) {
       waiting_.insert(pod.key());
@@ -125,6 +128,7 @@ absl::Status Pods::Live(const kube::Object& pod, Life& life) {
 }
 
 PodAddress Pods::NextAddress(const std::string& node) {
+  // Addresses are used again after 62,500 pods; the simulation has no network to mind that.
   const int64_t n = addresses_++ % (250 * 250);
   const auto found = FindObject(backend_, kinds::Nodes().gvr(), {"", node});
   std::string host_ip = "172.18.0.2";

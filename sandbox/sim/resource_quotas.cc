@@ -35,6 +35,7 @@ void AddPod(const kube::Object& pod, Amounts& usage) {
   for (const auto& [name, amount] : RequestsOf(pod)) {
     if (name == "pods") continue;
     usage[absl::StrCat("requests.", name)].Add(amount);
+    // A quota may name the requests of these three without the prefix.
     if (name == "cpu" || name == "memory" || name == "ephemeral-storage") usage[name].Add(amount);
   }
   for (const json::Value& container : pod.spec()["containers"].items()) {
@@ -78,6 +79,7 @@ absl::StatusOr<Amounts> UsedOf(Backend& backend, const kube::Object& quota) {
   for (const json::Member& limit : hard.members()) kinds.insert(KindOf(limit.name()));
   Amounts sum;
   for (const kube::Resource& resource : backend.Resources()) {
+    // Erased, so that a kind that is served in several versions is counted once.
     if (!kinds.erase({resource.gvk.group, resource.plural})) continue;
     ASSIGN_OR_RETURN(const auto objects,
                      backend.List(resource.gvr(), quota.ns(), kube::LabelSelector()));
@@ -168,6 +170,7 @@ Amounts QuotaUsageOf(const kube::Resource& resource, const kube::Object& object)
   usage[absl::StrCat("count/", name.ToString())] = kube::Quantity::FromInt(1);
   if (!name.group.empty()) return usage;
   if (resource.gvk == kinds::Pods().gvk) {
+    // A pod that has finished is counted by count/pods alone.
     if (!IsActivePod(object)) return usage;
     usage["pods"] = kube::Quantity::FromInt(1);
     AddPod(object, usage);

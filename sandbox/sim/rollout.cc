@@ -52,6 +52,7 @@ int64_t CurrentNext(const RolloutState& state) {
 // Removes pods that are not available first, then others as long as enough stay available.
 void ScaleOldDown(const RolloutState& state, RolloutStep& step) {
   const int64_t min_available = state.replicas - state.limits.max_unavailable;
+  // New pods that are not available yet cannot stand in for old ones that are removed.
   const int64_t starting = state.current.wanted - state.current.available;
   int64_t budget = SumOf(state, &SetState::wanted) - min_available - starting;
   for (size_t i = 0; i < step.old.size() && budget > 0; ++i) {
@@ -106,6 +107,7 @@ WorkloadCondition Progress(const kube::Object& deployment, const json::Value& st
   const absl::string_view reason =
       before == nullptr ? absl::string_view() : (*before)["reason"].AsString();
   const std::string set = absl::StrCat("ReplicaSet \"", current_name, "\" ");
+  // A rollout that was complete stays so when pods become unavailable later: that is not a rollout.
   const bool settled = reason == kComplete && status["replicas"] == status["updatedReplicas"] &&
                        absl::StrContains((*before)["message"].AsString(), set);
   if (settled || IsComplete(status, deployment.spec()["replicas"].AsInt(1))) {
@@ -133,6 +135,7 @@ RolloutLimits LimitsOf(const kube::Object& deployment) {
   limits.max_surge = Scaled(rolling["maxSurge"], replicas, /*round_up=*/true);
   limits.max_unavailable =
       std::min(replicas, Scaled(rolling["maxUnavailable"], replicas, /*round_up=*/false));
+  // With both rounded to zero the rollout could never begin.
   if (limits.max_surge == 0 && limits.max_unavailable == 0) limits.max_unavailable = 1;
   return limits;
 }
@@ -147,6 +150,8 @@ RolloutStep NextStep(const RolloutState& state) {
   RolloutStep step;
   step.current = CurrentNext(state);
   for (const SetState& set : state.old) step.old.push_back(set.wanted);
+  // One direction in a step, so that the surge and the availability are judged from counts that the
+  // sets have reported.
   if (step.current == state.current.wanted) ScaleOldDown(state, step);
   return step;
 }
@@ -176,6 +181,7 @@ absl::Time RolloutDeadline(const kube::Object& deployment) {
       kube::FindCondition(deployment.status()["conditions"], "Progressing");
   const json::Value& seconds = deployment.spec()["progressDeadlineSeconds"];
   if (progress == nullptr || seconds.is_null()) return absl::InfiniteFuture();
+  // The deadline runs only while a rollout moves, from the last progress that was noted.
   if ((*progress)["reason"].AsString() != kMoving) return absl::InfiniteFuture();
   const auto since = kube::ParseTime((*progress)["lastUpdateTime"].AsString());
   return since.ok() ? *since + absl::Seconds(seconds.AsInt()) : absl::InfiniteFuture();

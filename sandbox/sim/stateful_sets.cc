@@ -74,6 +74,7 @@ absl::Status StatefulSets::Reconcile(const kube::ObjectKey& key) {
   if (!set->IsDeleting()) {
     ASSIGN_OR_RETURN(const bool changed, Step(*set, pods));
     if (changed) {
+      // The status counts the pods as they are after the step.
       ASSIGN_OR_RETURN(pods, PodsOf(*set));
     }
   }
@@ -149,6 +150,7 @@ absl::StatusOr<bool> StatefulSets::Replace(const kube::Object& set, const PodsBy
 
 absl::Status StatefulSets::UpdateStatus(const kube::Object& set, const PodsByOrdinal& pods) {
   const std::string update = RevisionOf(set);
+  // The only memory of the revision before: nothing else tells it once its last pod is replaced.
   const std::string before = set.status()["currentRevision"].ToString();
   std::vector<kube::ObjectPtr> active;
   int64_t updated = 0, old = 0;

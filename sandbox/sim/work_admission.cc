@@ -12,6 +12,7 @@
 namespace sandbox {
 namespace {
 
+// What belongs to the object in the control plane alone; a member cluster has its own of these.
 constexpr const char* kServerMetadata[] = {"creationTimestamp",
                                            "deletionTimestamp",
                                            "deletionGracePeriodSeconds",
@@ -33,6 +34,7 @@ void EraseAnnotation(json::Value& manifest, absl::string_view name) {
 }
 
 void PruneJob(json::Value& job) {
+  // A member that deleted the finished Job would only get it again.
   job.Erase({"spec", "ttlSecondsAfterFinished"});
   if (job["spec"]["manualSelector"].AsBool()) return;
   for (const char* label : kJobUidLabels) {
@@ -47,6 +49,7 @@ void PruneJob(json::Value& job) {
 void PruneSecret(json::Value& secret) {
   if (secret["type"].AsString() != "kubernetes.io/service-account-token") return;
   EraseAnnotation(secret, "kubernetes.io/service-account.uid");
+  // The token is valid in the control plane alone; the member fills in one of its own.
   secret.Set("data", json::Value());
 }
 
@@ -61,6 +64,7 @@ void PruneServiceAccount(json::Value& account) {
 }
 
 void PruneService(json::Value& service) {
+  // Addresses belong to the cluster that gave them; "None" is the wish for a headless Service.
   if (service["spec"]["clusterIP"].AsString() == "None") return;
   service.Erase({"spec", "clusterIP"});
   service.Erase({"spec", "clusterIPs"});
@@ -106,6 +110,8 @@ void AdmitWork(kube::Object& work) {
     json::Value root = slot;
     PruneManifest(root);
     kube::Object manifest(std::move(root));
+    // The keys are recorded last, and include the two annotations themselves: they say which ones
+    // may be removed from the member when the manifest has them no longer.
     manifest.SetAnnotation(api::kManagedAnnotationsAnnotation,
                            KeysOf(manifest.annotations(), {api::kManagedAnnotationsAnnotation,
                                                            api::kManagedLabelsAnnotation}));

@@ -87,6 +87,8 @@ bool EventHub::Next(Item& item, std::vector<SubscriberPtr>& to) {
 void EventHub::Deliver() {
   {
     absl::MutexLock lock(&mu_);
+    // Another thread delivers, and takes what was queued here too; so the order of the queue is
+    // that of the calls. It looks at the queue under mu_, so nothing is left behind.
     if (delivering_) return;
     delivering_ = true;
   }
@@ -99,6 +101,7 @@ void EventHub::Deliver() {
         continue;
       }
       for (const ChangePtr& change : item.initial) Call(*subscriber, change, change->version);
+      // The end of the beginning: the subscriber has everything up to this version.
       Call(*subscriber, nullptr, item.version);
     }
   }
@@ -139,6 +142,7 @@ void EventHub::Remove(int64_t id) {
   const SubscriberPtr subscriber = Take(id);
   if (subscriber == nullptr) return;
   absl::MutexLock lock(&subscriber->mu);
+  // A sink that removes itself would wait for its own end.
   if (subscriber->running && subscriber->runner == std::this_thread::get_id()) return;
   const auto idle = [&subscriber]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return !subscriber->running; };
   subscriber->mu.Await(absl::Condition(&idle));

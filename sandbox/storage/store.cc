@@ -43,6 +43,7 @@ std::vector<kube::ObjectPtr> Store::Select(const Table& table, absl::string_view
     return out;
   }
   const std::string wanted(ns);
+  // Keys are in the order of the namespaces first, so those of one stand together.
   for (auto it = table.lower_bound({wanted, ""}); it != table.end() && it->first.ns == wanted;
        ++it) {
     out.push_back(it->second);
@@ -102,6 +103,7 @@ void Store::Record(Change change) {
     history_start_ = history_.front()->version;
     history_.pop_front();
   }
+  // Under mu_, so that the queue has the order of the versions; the calls come later, without it.
   hub_.QueueChange(std::move(shared));
 }
 
@@ -124,6 +126,7 @@ kube::ObjectPtr Store::Replace(const GroupName& table, const kube::ObjectPtr& ex
   {
     absl::MutexLock lock(&mu_);
     kube::ObjectPtr* slot = FindSlot(table, expected->key());
+    // Compared by pointer: every write makes a new object, so the same one means that nobody wrote.
     if (slot == nullptr || *slot != expected) return nullptr;
     *slot = stored = Stamp(std::move(object));
     Record({Event::Type::kModified, table, 0, stored, expected});
@@ -234,6 +237,7 @@ void Store::Restore(const Tables& backup) {
     ++version_;
     QueueDifferences(backup);
     tables_ = backup;
+    // Versions before a restore never lead here; whoever continues from one lists again.
     history_.clear();
     history_start_ = version_;
   }

@@ -51,6 +51,8 @@ class JobStatusCheck {
       : spec_(job.spec()), old_(old_job), now_(job), errors_(errors) {}
 
   void Run() {
+    // Most rules look only at what the write changes, so that an older mistake does not block every
+    // later write.
     RequireNonNegative(now_.status, kCounters, errors_);
     Uncounted();
     ContradictingEnds();

@@ -204,6 +204,7 @@ void ValidatePodStatus(const kube::Object& old_object, const kube::Object& objec
   ValidateTransitions(old_object, object, "containerStatuses", object.spec()["containers"], errors);
   ValidateTransitions(old_object, object, "initContainerStatuses", object.spec()["initContainers"],
                       errors);
+  // With no containers, because those that only debug are never restarted.
   ValidateTransitions(old_object, object, "ephemeralContainerStatuses", none, errors);
   ValidateClaimStatuses(object, errors);
   ValidateAddressList(old_object, object, "podIPs", errors);

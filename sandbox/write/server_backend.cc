@@ -187,6 +187,7 @@ absl::StatusOr<kube::ObjectPtr> ServerBackend::UpdateScale(const ResourceInfo& i
     return WithScale(info, current, scale);
   };
   WriteContext of_scale = context;
+  // The whole object is written, but what changes is noted as owned through "scale".
   of_scale.owned_subresource = "scale";
   ASSIGN_OR_RETURN(const kube::ObjectPtr updated,
                    writes_.Update(info, {key, ""}, change, of_scale));
@@ -247,6 +248,7 @@ absl::StatusOr<ServerBackend::Written> ServerBackend::ApplyOf(const ResourceInfo
   Written written;
   auto updated = writes_.Update(info, {key, request.subresource}, change, of_apply);
   if (absl::IsNotFound(updated.status()) && request.subresource.empty()) {
+    // An apply creates what does not exist, but a subresource does not.
     ASSIGN_OR_RETURN(kube::Object first, change(kube::Object()));
     updated = CreateOf(info, std::move(first), of_apply);
     written.created = updated.ok();

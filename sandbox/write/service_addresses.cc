@@ -58,6 +58,7 @@ std::set<std::string> NodePortsOf(const kube::Object& service) {
 void ServiceAddresses::CheckFree(const kube::Object& old_object, const kube::Object& service,
                                  const std::function<Services()>& stored, FieldErrors& errors) {
   std::set<std::string> ports = NodePortsOf(service);
+  // What the Service has kept is its own, and its stored version would look like a rival.
   for (const std::string& own : NodePortsOf(old_object)) ports.erase(own);
   ports.erase("");
   const std::string ip = IpOf(service) == IpOf(old_object) ? "" : IpOf(service);
@@ -90,6 +91,7 @@ void ServiceAddresses::Fill(const kube::Object& old_object, kube::Object& servic
   }
   absl::MutexLock lock(&mu_);
   std::string ip = spec["clusterIP"].ToString();
+  // A client that writes the whole object without the addresses keeps them, as in Kubernetes.
   if (ip.empty()) ip = old_object.spec()["clusterIP"].ToString();
   if (ip.empty()) ip = IpText(kFirstIp + next_ip_++ % kIpCount);
   spec.Set("clusterIP", ip);

@@ -75,6 +75,7 @@ absl::Status WritePath::Admit(const AdmissionRequest& request, kube::Object& obj
   std::vector<AdmissionHook> hooks;
   {
     absl::MutexLock lock(&mu_);
+    // Called without mu_, because they read from this server, and may write to it.
     hooks = admission_;
   }
   for (const AdmissionHook& hook : hooks) RETURN_IF_ERROR(hook(request, object));
@@ -142,6 +143,7 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Create(const ResourceInfo& info, kube
     if (info.status_subresource) object.Erase({"status"});
   } else {
     PrepareBuiltinForCreate(info, object);
+    // Once more, because what was prepared may have defaults of its own.
     ApplyBuiltinDefaults(info, object);
   }
   AdmissionRequest request{Verbs::kCreate, info.resource, "", context.user, context.dry_run, {}};
@@ -163,6 +165,7 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Insert(const ResourceInfo& info, kube
   for (int attempt = 0; attempt < kMaxNameAttempts; ++attempt) {
     const kube::ObjectKey key = object.key();
     if (context.dry_run) {
+      // A dry run does everything but this one step, and so finds the same mistakes.
       if (store_.Get(info.table(), key) == nullptr) return info.ToServed(kube::Share(object));
     } else if (const auto stored = store_.Insert(info.table(), object)) {
       Committed(info, key);
@@ -178,6 +181,8 @@ absl::StatusOr<kube::Object> WritePath::Prepare(const ResourceInfo& info, const 
                                                 const kube::Object& current, kube::Object wanted,
                                                 const WriteContext& context) {
   RETURN_IF_ERROR(CheckTypeMeta(info.resource.gvk, wanted));
+  // On each attempt: a write with a version fails as soon as somebody else has written, one without
+  // it is repeated on what is there.
   RETURN_IF_ERROR(CheckWritePreconditions(info, current, wanted));
   const json::Value given = wanted.metadata()["managedFields"];
   RETURN_IF_ERROR(Decode(info, wanted, context));
@@ -223,6 +228,7 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Update(const ResourceInfo& info, cons
     ASSIGN_OR_RETURN(kube::Object wanted, change(*served));
     ASSIGN_OR_RETURN(wanted, Prepare(info, target, *served, std::move(wanted), context));
     const bool is_final = IsReadyToGo(info, wanted);
+    // A write that changes nothing gives no new version, and no event.
     if (!is_final && wanted == *served) return served;
     wanted = info.ToStored(std::move(wanted));
     if (context.dry_run) return info.ToServed(kube::Share(std::move(wanted)));
@@ -252,6 +258,7 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Delete(const ResourceInfo& info,
     AdmissionRequest admission{Verbs::kDelete, info.resource,   "",
                                context.user,   context.dry_run, last};
     RETURN_IF_ERROR(Admit(admission, last));
+    // Admission may refuse a deletion, but not change what is deleted.
     last = *info.ToServed(current);
     SetDeletionFinalizers(info, request.propagation, last);
     const bool at_once = last.metadata()["finalizers"].empty() && !HoldsNamespace(info, last);
@@ -264,6 +271,7 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Delete(const ResourceInfo& info,
     last = info.ToStored(std::move(last));
     const kube::ObjectPtr stored = at_once ? store_.Remove(info.table(), current, std::move(last))
                                            : store_.Replace(info.table(), current, std::move(last));
+    // Somebody wrote in between: the preconditions are checked again on what is there now.
     if (stored == nullptr) continue;
     Committed(info, key);
     // The rest of the deletion may have been done on commit.
