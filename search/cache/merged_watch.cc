@@ -51,6 +51,8 @@ MergedWatch::MergedWatch(WatchRequest request, const base::Clock& clock,
       end_of_initial_is_due_(request_.initial_events) {}
 
 absl::Status MergedWatch::Add(const std::string& cluster, const CachePtr& cache, bool joins) {
+  // First, so that no event between the look at the cache and the registration is missed; an early
+  // call finds a watch that has not begun, or nothing to take.
   cache->AddObserver(weak_from_this());
   const CompositeVersion from = CompositeVersion::Parse(request_.resource_version);
   absl::Status started;
@@ -68,8 +70,11 @@ absl::Status MergedWatch::Add(const std::string& cluster, const CachePtr& cache,
       successors_[cluster] = std::move(source);
     } else {
       if (cache->HasSynced()) {
+        // The end of the initial events waits only for clusters that had been read when the watch
+        // began.
         source.counts = !joins;
         started = Start(source);
+        // Without room it is begun later, by TakeFrom; a new client gets the error instead.
         if (joins && source.waits) started = absl::OkStatus();
       }
       // The cluster's cache may have been replaced since the caller took this one.
@@ -91,6 +96,7 @@ void MergedWatch::Begin() {
 }
 
 absl::Status MergedWatch::Start(Source& source) {
+  // The client continues: the history answers, or the error that tells it to list again.
   if (source.continue_after >= 0) {
     source.waits = false;
     ASSIGN_OR_RETURN(source.position,
@@ -152,6 +158,8 @@ bool MergedWatch::Take(size_t limit, Events& events) {
 }
 
 bool MergedWatch::Leave(const std::string& cluster) {
+  // The cluster is not in what the client continues from; should it join again, the client gets all
+  // its objects.
   version_.Set(cluster, "");
   sources_.erase(cluster);
   auto successor = successors_.extract(cluster);
@@ -162,6 +170,7 @@ bool MergedWatch::Leave(const std::string& cluster) {
 
 absl::StatusOr<bool> MergedWatch::TakeFrom(const std::string& cluster, Source& source,
                                            Batch& batch) {
+  // Read before the events: what is written until it is closed is then taken too.
   const bool closed = source.cache->closed();
   if (source.waits) {
     if (!source.cache->HasSynced()) return closed;
@@ -275,10 +284,12 @@ void MergedWatch::OnTime() {
 }
 
 void MergedWatch::CallReady() {
+  // Called without mu_, because it may run the reader on this thread, which takes the events.
   std::function<void()> on_ready;
   {
     absl::MutexLock lock(&mu_);
     if (over_ || ready_ || !began_) return;
+    // Until the next Take, so that many events wake the reader once.
     ready_ = true;
     on_ready = on_ready_;
   }

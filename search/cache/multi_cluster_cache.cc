@@ -171,6 +171,7 @@ void MultiClusterCache::Impl::Connect(const MemberCachePtr& member) {
   if (cluster == scope.end()) return;
   const auto wanted = cluster->second.find(member->resource().gvr());
   if (wanted == cluster->second.end()) return;
+  // A cache that has its objects already only continues, and needs no more room.
   if (options.may_grow && !member->cache()->HasSynced()) {
     absl::Status refused = options.may_grow();
     if (!refused.ok()) NoteFull(refused);
@@ -201,6 +202,7 @@ void MultiClusterCache::Impl::Join(const std::string& cluster, const CachedResou
   std::vector<std::shared_ptr<MergedWatch>> open;
   {
     absl::MutexLock lock(&mu);
+    // In the table before it is connected: readers see that it is missing, not that there is none.
     caches[wanted.resource.gvr()][cluster] = member;
     for (const auto& weak : watches[wanted.resource.gvr()]) {
       if (auto watch = weak.lock()) open.push_back(std::move(watch));
@@ -218,6 +220,7 @@ void MultiClusterCache::Impl::ConnectAgain() {
   bool next = false;
   {
     absl::MutexLock lock(&mu);
+    // Before the look at the caches; what is reported from now on wakes the thread again.
     due.swap(reconnected);
     std::swap(next, next_may_begin);
   }
@@ -268,6 +271,7 @@ MultiClusterCache::MultiClusterCache(Options options)
 }
 
 MultiClusterCache::~MultiClusterCache() {
+  // No more reports, then no more thread; last, the caches let go of what they call.
   impl_->subscription = kube::ClusterSet::Subscription();
   {
     absl::MutexLock lock(&impl_->mu);
@@ -292,6 +296,8 @@ void MultiClusterCache::SetScope(const CachedResources& wanted) {
       } else if (!(old->second.at(gvr) == resource)) {
         const bool narrows = Narrows(old->second.at(gvr).namespaces, resource.namespaces);
         for (const MemberCachePtr& member : impl_->Caches(gvr, cluster)) {
+          // Those that are no longer wanted leave at once; those that are added come with the new
+          // connection.
           if (narrows) member->KeepOnly(resource.namespaces);
           impl_->Connect(member);
         }
@@ -363,6 +369,7 @@ std::vector<MissingCluster> MultiClusterCache::Unread(const kube::Gvr& gvr,
     if (!synced && !member->IsUnserved()) {
       unread.push_back(member->Missing());
     } else if (const absl::Status error = member->error(); synced && !error.ok()) {
+      // It has objects, but may be behind: it is named, and its objects are answered all the same.
       unread.push_back({member->cluster(), ReasonForCallers(error), true});
     }
   }
@@ -384,6 +391,7 @@ absl::StatusOr<std::shared_ptr<MergedWatch>> MultiClusterCache::Watch(
     if (const auto table = impl_->caches.find(asked.gvr); table != impl_->caches.end()) {
       members = table->second;
     }
+    // If what follows fails, the weak reference expires with the watch.
     impl_->watches[asked.gvr].push_back(watch);
   }
   const CompositeVersion from = CompositeVersion::Parse(asked.resource_version);

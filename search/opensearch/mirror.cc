@@ -17,8 +17,8 @@
 //
 // Failures. When a request fails as a whole, everything waits (backoff_until_), and the next job is
 // to prepare, because the server may be another one. The error stays in the status until the same
-// job succeeds. A slice whose source has no snapshot waits
-// alone. So does a write that failed alone.
+// job succeeds. A slice whose source has no snapshot waits alone, and so does a write that failed
+// alone.
 #include "search/opensearch/mirror.h"
 
 #include <algorithm>
@@ -50,6 +50,7 @@ Mirror::Mirror(MirrorOptions options, std::unique_ptr<OpenSearchClient> client,
       clock_(clock),
       metrics_(metrics),
       slices_(options_.index_prefix) {
+  // Before the thread begins: no request may go to an address that Look has not admitted.
   client_->RequireAdmission();
   thread_ = base::StartThread("a mirror in OpenSearch", [this] { Run(); });
 }
@@ -73,6 +74,8 @@ void Mirror::Upsert(const Slice& slice, MirroredObject object) {
   absl::MutexLock lock(&mu_);
   const SliceState* state = slices_.Find(slice);
   if (state == nullptr || !state->live || object.uid.empty()) return;
+  // The thread wakes for the first entry, to know when the batch is due, and when the batch is
+  // full; those between are not worth it.
   wake_ = wake_ || queue_.ready() == 0 || queue_.ready() + 1 == options_.bulk_writes;
   queue_.Put({state->number, std::move(object.uid)},
              {.resource_version = object.resource_version,
@@ -129,6 +132,7 @@ void Mirror::Retire() {
 void Mirror::ReloadCredentials() {
   absl::MutexLock lock(&mu_);
   credentials_due_ = base::SteadyTime::InfinitePast();
+  // New credentials may be what the failure waits for.
   backoff_until_ = base::SteadyTime::InfinitePast();
   wake_ = true;
 }
@@ -149,6 +153,7 @@ MirrorStatus Mirror::Status() const {
   status.dead_letters = dead_.size();
   status.retrying = queue_.delayed();
   if (status.retrying == 0) status.retry_reason.clear();
+  // A request that hangs has not failed yet, but whoever reads the status should know.
   const absl::Duration waited = clock_.SteadyNow() - sent_at_;
   if (status.last_error.empty() && waited >= options_.slow_answer) {
     status.connected = false;
@@ -190,6 +195,7 @@ bool Mirror::WriteIsDue(base::SteadyTime now) const {
 
 std::optional<Mirror::Job> Mirror::NextJob(base::SteadyTime now) {
   if (stop().stop_requested()) return Job::kStop;
+  // The order below is that of need: each job may be done only when those before it are.
   if (now < backoff_until_) return std::nullopt;
   if (!prepared_ || prepare_at_ <= now) return Job::kPrepare;
   if (credentials_due_ <= now) return Job::kCredentials;
@@ -219,6 +225,7 @@ Mirror::Job Mirror::AwaitJob() {
   const base::StopFlag stopped(mu_, stop());
   absl::MutexLock lock(&mu_);
   for (;;) {
+    // Before the look: what is reported after it wakes the thread again.
     wake_ = false;
     const auto job = NextJob(clock_.SteadyNow());
     if (job.has_value()) {
@@ -281,6 +288,7 @@ void Mirror::Finish(Job job, const absl::Status& status) {
   absl::MutexLock lock(&mu_);
   if (status.ok()) {
     const bool settles = Settles(job);
+    // A look that succeeds between failing writes must not make the wait short again.
     if (settles || !IsAccess(job)) failures_ = 0;
     if (!settles) return;
     failed_job_.reset();

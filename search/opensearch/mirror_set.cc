@@ -114,6 +114,8 @@ void MirrorSet::Run() {
   const base::StopToken stop = stop_.get_token();
   while (!stop.stop_requested()) {
     if (claims_->AwaitChange(clock_, NextLook(), stop)) {
+      // apply_mu_ is taken before mu_: targets are applied one at a time, and events pass
+      // meanwhile.
       absl::MutexLock lock(&apply_mu_);
       Apply();
     }
@@ -129,6 +131,7 @@ base::SteadyTime MirrorSet::NextLook() const {
 bool MirrorSet::IsSame(const api::OpenSearchTarget& a, const api::OpenSearchTarget& b) const {
   const std::string one = claims_->ClusterOf(a.addresses);
   const std::string other = claims_->ClusterOf(b.addresses);
+  // What the servers have said about themselves counts for more than how they are addressed.
   if (!one.empty() || !other.empty()) return one == other;
   return std::any_of(a.addresses.begin(), a.addresses.end(), [&](const std::string& address) {
     return std::find(b.addresses.begin(), b.addresses.end(), address) != b.addresses.end();
@@ -143,6 +146,7 @@ void MirrorSet::Join(const Place& from, Place& to) {
     const std::set<std::string>* namespaces = NamespacesOf(from.narrowed, slice);
     const bool is_new = to.slices.insert(slice).second;
     if (namespaces == nullptr) {
+      // One of them wants all namespaces.
       to.narrowed.erase(slice);
     } else if (is_new || to.narrowed.contains(slice)) {
       to.narrowed[slice].insert(namespaces->begin(), namespaces->end());
@@ -204,6 +208,7 @@ void MirrorSet::Start(Place& place) {
       return CredentialsOf(*secret);
     };
   }
+  // Never used again, so that a claim tells one mirror from its successor at the same address.
   place.number = ++last_number_;
   options.claim = [claims = claims_, number = place.number, addresses = place.where.addresses](
                       const ClusterIds& ids) { return claims->Claim(number, addresses, ids); };
@@ -238,6 +243,7 @@ void MirrorSet::ReportDifference(const Place& before, const Place& place) {
 
 void MirrorSet::SayGoodbye() {
   const bool all_known = std::all_of(places_.begin(), places_.end(), [&](const Place& place) {
+    // As long as one has not said which OpenSearch it reached, that may be the one that is left.
     return place.mirror == nullptr || claims_->HasClaim(place.number);
   });
   if (applying_ || !all_known) return;
@@ -267,6 +273,7 @@ MirrorSet::Mirrors MirrorSet::KeepAndRetire(std::vector<Place>& places) {
   for (Place& before : places_) {
     const auto same = std::find_if(places.begin(), places.end(),
                                    [&](const Place& p) { return p.where == before.where; });
+    // It could not be used; it is tried again as a new one.
     if (before.mirror == nullptr) continue;
     if (same != places.end()) {
       same->mirror = before.mirror;
@@ -335,6 +342,7 @@ void MirrorSet::Synced(const Slice& slice, std::shared_ptr<SliceSource> source) 
       place.mirror->Synced(slice, Narrow(place.narrowed, slice, source));
     }
   }
+  // Kept for places that begin later, which need not wait for the cache to be listed again.
   sources_[slice] = std::move(source);
 }
 

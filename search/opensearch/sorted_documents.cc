@@ -79,6 +79,8 @@ class FirstItems {
     ++added_;
     const absl::Status fits = size_.Add(item.bytes);
     heap_.push_back(std::move(item));
+    // A heap of the page's length holds the memory down to one page, however many documents there
+    // are.
     std::push_heap(heap_.begin(), heap_.end(), before_);
     if (heap_.size() <= limit_) return fits;
     std::pop_heap(heap_.begin(), heap_.end(), before_);
@@ -114,6 +116,7 @@ absl::StatusOr<DocumentPage> SortDocuments(MergedHits& hits, const DocumentQuery
     auto object = ObjectOfHit(hit.value);
     if (!object.ok() || !Means(query, *object)) continue;
     Standing standing{query.sort.ValuesOf(object->root()), PlaceOf(hit.value)};
+    // Earlier pages have had it. The order is total (the place decides), so nothing is shown twice.
     if (last.has_value() && !before(*last, standing)) continue;
     RETURN_IF_ERROR(first.Add({std::move(standing), *std::move(object), hit.bytes}));
   }

@@ -59,6 +59,8 @@ absl::Status ErrorOf(int http_code, const json::Value& body, absl::string_view t
 }
 
 bool IsWorthAnotherServer(const absl::Status& status, bool write) {
+  // A write that may have been done must not be sent again: whether it took effect is the caller's
+  // question, who knows what it wrote.
   if (kube::WasNotProcessed(status)) return true;
   return !write && (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status));
 }
@@ -82,6 +84,7 @@ class WatchReader {
          begin = end + 1) {
       OnLine(absl::string_view(text_).substr(begin, end - begin));
     }
+    // The rest is the beginning of a line that has not arrived whole.
     text_.erase(0, begin);
     if (text_.size() > kMaxWatchLine) {
       End(absl::ResourceExhaustedError("a watch event is longer than 16 MB"));
@@ -173,9 +176,11 @@ absl::StatusOr<json::Value> EtcdGateway::Send(const Call& call, const base::Stop
     // A server that swallows requests must leave time for the others.
     const absl::Duration share = left / static_cast<int64_t>(servers_.size() - i);
     auto answer = SendTo(servers_[at], call, share, stop);
+    // Also after a refusal: a server that refuses works, and the next call begins with it.
     if (answer.ok() || !IsWorthAnotherServer(answer.status(), call.write)) good_ = at;
     if (answer.ok()) return answer;
     last = answer.status();
+    // Callers tell these apart (compaction means to list again), so they are not wrapped.
     if (absl::IsCancelled(last) || absl::IsOutOfRange(last)) return last;
     reasons.push_back(absl::StrCat(servers_[at].url, ": ", last.message()));
     if (!IsWorthAnotherServer(last, call.write)) break;

@@ -21,6 +21,7 @@ using kube::WatchCache;
 // How many objects are looked at before the selected ones are counted.
 constexpr size_t kChunk = 1000;
 
+// The smallest key behind that of the object.
 kube::ObjectKey After(const kube::Object& object) {
   kube::ObjectKey key = object.key();
   key.name += '\0';
@@ -43,6 +44,8 @@ absl::StatusOr<ListAnswer> ListReader::Read(const std::vector<MemberCachePtr>& c
     if (!member->cache()->HasSynced()) {
       answer_.missing.push_back(member->Missing());
     } else if (full()) {
+      // The page is full; the clusters behind it only tell how much is left, and the version in the
+      // token.
       RETURN_IF_ERROR(CountCluster(*member));
     } else {
       RETURN_IF_ERROR(ReadCluster(*member));

@@ -91,6 +91,8 @@ absl::Status TakeClusterSelectors(const kube::server::FieldLabels& fields,
     const auto split = Split(options.fields.terms(), IsOfCluster);
     ASSIGN_OR_RETURN(options.fields, kube::FieldSelector::Parse(absl::StrJoin(split.second, ",")));
   }
+  // The label of the cluster is not in the objects' own labels, so clusters are chosen by it
+  // instead of objects.
   choice.Narrow([selector, terms](absl::string_view cluster) {
     const json::Value label =
         json::Value::Object({{api::kCachedFromClusterAnnotation, std::string(cluster)}});

@@ -45,6 +45,8 @@ FormedList::FormedList(const ReadRequest& read, ListAnswer answer)
     : read_(read), answer_(std::move(answer)) {
   const bool is_empty = answer_.size() == 0;
   json::Value items = json::Value::Array();
+  // A list with one item that stands for all: what is before and after it in the text is the head
+  // and the tail, in whatever form the client has asked for.
   if (!is_empty) items.Append(kPlace);
   const std::string whole = kube::server::AnswerOf(200, Frame(std::move(items)), read_.form).body;
   head_ = whole;
@@ -61,6 +63,7 @@ FormedList::FormedList(const ReadRequest& read, ListAnswer answer)
   const size_t line_end = head_.rfind('\n');
   if (line_end == std::string::npos) return;  // Compact text.
   const absl::string_view last_line = text.substr(line_end + 1, at - line_end - 1);
+  // YAML has "- " before the first line of an item, and as many spaces before its others.
   indent_ = std::string(last_line.size(), ' ');
   absl::StrAppend(&separator_, "\n", last_line);
 }

@@ -78,6 +78,7 @@ void WatchPump::Wake() {
     const absl::MutexLock lock(&mu_);
     if (!started_ || state_ == State::kOver) return;
     const bool idle = state_ == State::kIdle;
+    // kAgain tells the thread that runs the pump to go round once more before it stops.
     state_ = idle ? State::kRunning : State::kAgain;
     if (!idle) return;
   }
