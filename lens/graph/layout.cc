@@ -87,6 +87,7 @@ class Layers {
     size_t last = edge.from;
     std::vector<size_t> lanes;
     for (int column = from + 1; column < to; ++column) {
+      // Edges of one type from one node run side by side in the same lanes until they part.
       const auto at = static_cast<size_t>(column - from - 1);
       if (at == shared.size()) {
         shared.push_back(items_.size());
@@ -143,6 +144,8 @@ class Layers {
       if (i > 0) offset += Distance(order[i - 1], order[i]);
       offsets.push_back(offset);
       Block block{MeanOfNeighbours(order[i]) - offset, 1};
+      // Items that would overlap move as one block, at the mean of what they want: with their order
+      // fixed, no other places have a smaller sum of squared distances.
       while (!blocks.empty() && blocks.back().Mean() > block.Mean()) {
         block.sum += blocks.back().sum;
         block.count += blocks.back().count;

@@ -96,6 +96,7 @@ class LiveGraph {
       around.ReadTemplate(asked_);
     }
     if (!around.AreTooMany()) return absl::OkStatus();
+    // Object by object would be more requests than lists of everything.
     objects_ = {};
     source_.policies.clear();
     claims_known_ = false;
