@@ -94,6 +94,7 @@ class ScriptCheck {
     for (const auto& use : facts_.globals) {
       if (IsProbable(use.name)) (use.assigned ? assigned_ : read_).insert(use.name);
     }
+    // A global that the script assigns itself exists when it is read; the assignment is reported.
     for (const std::string& name : assigned_) read_.erase(name);
   }
 
@@ -104,6 +105,7 @@ class ScriptCheck {
   }
 
   const ScriptFacts::Function* Defined() const {
+    // The last definition of a name is the one that is called.
     const auto named = std::find_if(facts_.functions.rbegin(), facts_.functions.rend(),
                                     [&](const auto& f) { return f.name == field_.function; });
     return named == facts_.functions.rend() ? nullptr : &*named;

@@ -55,6 +55,7 @@ Results AccuratePodRequirements(Arguments arguments, const RequirementRules& rul
   if (arguments[0].type != Value::Type::kTable) {
     return BadArgument(0, "accuratePodRequirements", "table", arguments[0]);
   }
+  // An empty Lua table is both a list and a map, so an empty field may have either shape.
   native::Fields spec(arguments[0].json["spec"], "spec", native::Empties::kAnyShape);
   json::Value requirements = native::RequirementsOf(spec, rules);
   RETURN_IF_ERROR(spec.error());

@@ -60,12 +60,15 @@ void LuaBackend::Replace(std::shared_ptr<const CustomizationSet> set) {
   if (timed_ != nullptr) {
     timings_.Set(std::make_shared<const ScriptTimings>(*timed_, *set, timings_.Get().get()));
   }
+  // Last: a run that begins with the new set finds probation and timings ready for it.
   set_.Set(std::move(set));
 }
 
 bool LuaBackend::Has(const kube::Gvk& gvk, Operation op) const {
   if (ScriptFieldOf(op) == nullptr) return false;
   const auto set = this->set();
+  // Before the first set is known any kind may have a rule; the question then fails, and is asked
+  // again, instead of falling to a lower layer.
   return set == nullptr || !set->RulesFor(gvk, op).empty();
 }
 
@@ -78,6 +81,7 @@ std::string LuaBackend::RuleOf(const kube::Gvk& gvk, Operation op) const {
 }
 
 absl::StatusOr<LuaBackend::Rules> LuaBackend::Find(const kube::Gvk& gvk, Operation op) const {
+  // The set is kept with its rules, because another thread may replace it during the run.
   Rules rules{set(), {}};
   if (rules.set == nullptr) return absl::UnavailableError("not yet ready to handle request");
   rules.list = rules.set->RulesFor(gvk, op);

@@ -67,6 +67,8 @@ bool ScriptProbation::IsWatched(const Run& run) const {
 
 absl::StatusOr<ScriptProbation::Ticket> ScriptProbation::Begin(const Run& run) {
   Ticket ticket;
+  // Without a lock: almost all runs are of scripts that have never failed. The filter may say
+  // "maybe" wrongly, but never "no".
   if (!IsWatched(run)) return ticket;
   const uint64_t object = HashOfObjects(run.arguments);
   absl::MutexLock lock(&mu_);
@@ -91,6 +93,7 @@ absl::StatusOr<ScriptProbation::Ticket> ScriptProbation::Begin(const Run& run) {
     }
     suspect.being_tried = ticket.tries_script = true;
   }
+  // Marked last, because the whole script may have been refused in between.
   if (ticket.tries_object) {
     pair->second.being_tried = true;
     pair->second.tried_early = early;
@@ -119,6 +122,7 @@ void ScriptProbation::End(const Run& run, Ticket ticket, const absl::Status& out
     Fail(run, ticket, object);
   } else {
     scripts_.erase(run.script.fingerprint());
+    // One run within the budget clears the script and the object.
     pairs_.erase({run.script.fingerprint(), object});
   }
   Recount();

@@ -55,6 +55,8 @@ std::vector<std::pair<std::string, kube::Gvk>> Configurations::NamedKinds(
 }
 
 std::shared_ptr<const CustomizationSet> Configurations::Customizations(Findings& findings) {
+  // Objects whose version is known are not parsed and compiled again; those that are gone stay
+  // behind in `before`.
   auto before = std::exchange(customizations_, {});
   std::vector<Customization> all;
   const auto objects = ObjectsOf(informers_, api::InterpreterCustomizations());

@@ -65,6 +65,7 @@ class NativeBackend : public Backend {
     ASSIGN_OR_RETURN(const json::Value* status, json::FindObject(object.root(), {"status"}));
     if (status == nullptr) return json::Value();
     const Handlers* handlers = table_.FindFor(object);
+    // Kinds without a handler have their whole status reflected.
     if (handlers == nullptr || handlers->reflect_status == nullptr) return *status;
     return handlers->reflect_status(object);
   }

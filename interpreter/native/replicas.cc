@@ -53,6 +53,7 @@ json::Value HardAffinityOf(Fields& pod_spec) {
   if (required.IsNull()) return nullptr;
   CheckNodeSelector(required);
   json::Value hard = required.value();
+  // Upstream's struct always writes the field, so that the bindings of both look alike.
   if (!hard.Has("nodeSelectorTerms")) hard.Set("nodeSelectorTerms", nullptr);
   return hard;
 }
@@ -62,6 +63,7 @@ json::Value HardAffinityOf(Fields& pod_spec) {
 json::Value NodeClaimOf(Fields& pod_spec) {
   const json::Value& selector = pod_spec.StringMap("nodeSelector");
   const json::Value& tolerations = pod_spec.value()["tolerations"];
+  // Copied below as it stands, so its types are checked here.
   if (!tolerations.is_null()) CheckTolerations(pod_spec);
   json::Value affinity = HardAffinityOf(pod_spec);
   if (!selector.is_object() && affinity.is_null() && tolerations.empty()) return nullptr;

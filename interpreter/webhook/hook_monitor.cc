@@ -57,10 +57,12 @@ void HookMonitor::Track(const HookSet& hooks) {
       if (it == before.end()) continue;
       if (!same) changed.push_back({hook, it->second.state});
       if (!same && AnswerAlike(it->second.hook, hook)) alike.push_back({hook, it->second.state});
+      // What is left in `before` at the end are the hooks that are gone.
       before.erase(it);
     }
     SetSeries(before);
   }
+  // Without mu_: those who are told may ask this object again.
   for (const Tracked& one : changed) ReportAbandoned(one);
   for (const Tracked& one : alike) ReportWaiting(one.hook, one.state->TakeWaiting());
 }
@@ -151,6 +153,8 @@ void HookMonitor::Judge(const Hook& hook, HookState& state, const Asked& asked) 
   CircuitBreaker& breaker = state.breaker();
   auto [change, in_doubt] =
       breaker.Report(asked.ticket, {health, ObjectOf(asked.question), asked.status});
+  // An error may be of this object alone, so a question that was answered before is asked again to
+  // tell whether the hook is down.
   if (in_doubt) change = breaker.Settle(Check(hook, state));
   if (change.has_value()) ReportChange(hook, state, *change);
   if (health == Health::kUp) state.NoteAnswered(asked.question);

@@ -57,11 +57,14 @@ WebhookBackend::WebhookBackend(WebhookBackendOptions options)
       monitor_(std::make_unique<HookMonitor>(
           std::move(options.monitor), *options.clock,
           [this](const Hook& hook, Question question, const base::StopToken* stop) {
+            // Each call has a uid of its own, by which its answer is recognized; also one that is
+            // repeated.
             question.uid = base::NewUuid();
             return Call(hook, question, stop).status();
           })) {}
 
 void WebhookBackend::Replace(std::shared_ptr<const HookSet> hooks) {
+  // First, so that a call of a new hook finds its state.
   monitor_->Track(*hooks);
   hooks_.Set(std::move(hooks));
 }
@@ -104,6 +107,7 @@ absl::StatusOr<Result> WebhookBackend::Ask(
   if (result.ok()) return result;
   const absl::Status error = Named(result.status(), *hook);
   if (!hook->ignores_failures || ReasonOf(error) == FailureReason::kStopped) return error;
+  // The layers below answer instead, and the hook is asked again later.
   monitor_->NoteIgnored(*hook, question);
   return PassOn(error);
 }
