@@ -108,6 +108,7 @@ void KindReports::DecideRefused() {
   std::map<kube::ObjectKey, Undecided> undecided;
   {
     absl::MutexLock lock(&mu_);
+    // A copy, because the mapper and the reports below take locks of their own.
     undecided = undecided_;
   }
   for (const auto& [key, pending] : undecided) {
@@ -195,6 +196,7 @@ void KindReports::SetWaitOver(const Wait& wait) {
                                                         " now; its objects are propagated")
                                          : GivenUp(wait.kind, clusters);
   for (const kube::ObjectPtr& policy : wait.policies) {
+    // Only who was told that there is a wait is told its end.
     if (!known.mapped().begun.contains(NameOf(*policy))) continue;
     const kube::InvolvedObject about = kube::InvolvedObject::Of(*policy);
     if (everywhere) {

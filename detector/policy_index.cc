@@ -87,6 +87,7 @@ PolicyIndex::PolicyIndex(std::shared_ptr<kube::Informer> informer)
 PolicyIndex::~PolicyIndex() { informer_->RemoveHandler(handler_); }
 
 void PolicyIndex::Put(const kube::ObjectPtr& policy) {
+  // Selectors are parsed before the lock, which templates wait for.
   const auto entry = std::make_shared<const Entry>(policy);
   absl::MutexLock lock(&mu_);
   Remove(policy->key());
@@ -95,6 +96,7 @@ void PolicyIndex::Put(const kube::ObjectPtr& policy) {
   for (const auto& [place, positions] : entry->selectors.places()) {
     Bucket& bucket = buckets_[BucketName(policy->ns(), place)];
     bucket.entries.insert(entry);
+    // The list is made again when somebody asks; those who hold the old one go on with it.
     bucket.candidates = nullptr;
   }
 }
@@ -158,6 +160,7 @@ kube::ObjectPtr PolicyIndex::BestFor(absl::string_view ns, const kube::Object& o
 
 kube::ObjectPtr PolicyIndex::PreemptorFor(absl::string_view ns, const kube::Object& object,
                                           std::optional<int64_t> above) const {
+  // Only policies that name the object may preempt, so the bucket without a name is not looked at.
   const std::string named = BucketFor(ns, object, object.name());
   std::shared_ptr<const Candidates> candidates;
   {

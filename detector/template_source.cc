@@ -106,6 +106,7 @@ void TemplateSource::ReportAbsentClusters(const kube::Object& policy) {
 kube::EventHandler TemplateSource::ReportHandler() {
   kube::EventHandler handler;
   handler.on_add = [this](const kube::ObjectPtr& policy, bool initial_list) {
+    // What the start finds is logged, but no event: it was reported when it was written.
     const bool at_start = initial_list || !is_working_;
     reports_.SetSelected(policy->key(), SelectedBy(*policy), at_start);
     reports_.SetRefused(*policy, RefusedBy(*policy), at_start);
@@ -227,7 +228,9 @@ kube::Request TemplateSource::ListedRequest(const kube::Gvk& gvk,
 
 void TemplateSource::OnUpdate(kube::Request request, const kube::Object& before,
                               const kube::Object& after) {
+  // The status is no reason to propagate.
   if (!kube::SpecificationChanged(before, after)) return;
+  // The update is the claim that this process has just written itself.
   if (deps_.memory.claims.Take(request, after)) return;
   // Only templates of lazy policies get the reason: two different requests for one object would be
   // worked on at once.
