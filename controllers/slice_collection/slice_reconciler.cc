@@ -62,6 +62,7 @@ absl::StatusOr<kube::Action> SliceReconciler::Reconcile(const kube::Request& req
   const std::optional<SliceSources::Listed> listed = sources_->ListedIn(request.cluster);
   if (!listed.has_value()) {
     ForgetReviews(request.cluster);
+    // Not listed yet, or not followed any more; in the first case the end of the list queues all.
     if (!sources_->Follows(request.cluster)) Forget(request.cluster);
     return kube::Action::Done();
   }
@@ -86,6 +87,8 @@ void SliceReconciler::QueueService(const std::string& cluster, const kube::Objec
   for (const kube::ObjectPtr& work :
        collection_.manager.cluster().ByIndex(api::Works(), works::kWorksByCollectedService,
                                              works::CollectedFor(collection_.collector, service))) {
+    // Also slices that are there no longer, or that the limits leave out now: their Works have to
+    // go.
     if (work->ns() == ns) QueueSlice(cluster, api::SliceOf(*work));
   }
 }
@@ -290,6 +293,7 @@ kube::Action SliceReconciler::Review(const std::string& cluster, const kube::Obj
 void SliceReconciler::QueueReview(const std::string& cluster, const kube::ObjectKey& service) {
   {
     absl::MutexLock lock(&mu_);
+    // It is reviewed again and again anyway, until it is within the limits.
     if (excessive_.contains({cluster, service})) return;
   }
   const kube::Reason reason = service.name.empty() ? kAllSlices : kSlicesOfService;

@@ -104,6 +104,7 @@ void EvictionQueue::Add(const kube::Request& request, absl::Duration after, int6
     if (added) GaugeOf(request.cluster).Set(static_cast<double>(cluster.size()));
     Waiting& waiting = it->second;
     if (!added && IsSettled(waiting, version)) return;
+    // A later taint cannot lengthen a toleration that ends earlier for another one.
     waiting.due = std::min(waiting.due, due);
     waiting.version = version;
     // Its next look is queued, so no other pass has to do that for another minute.
@@ -193,6 +194,7 @@ bool EvictionQueue::Process(const kube::WorkQueue::Taken& taken, const base::Sto
 }
 
 void EvictionQueue::Fail(const kube::WorkQueue::Taken& taken, const absl::Status& error) {
+  // Conflicts are normal for a binding that is being scheduled; many in a row are not.
   const bool silent =
       kube::IsConflict(error) && queue_.Requeues(taken.request) < kube::ConflictStreak::kSilent;
   Failed(taken.request);

@@ -111,6 +111,7 @@ absl::StatusOr<bool> UnifiedAuthReconciler::Sync(const kube::Object& cluster,
            ImpersonatorRole(ImpersonationRules(subjects)), ImpersonatorRoleBinding(ns)}) {
     const std::string kind(manifest.kind());
     const absl::StatusOr<bool> written = Write(cluster, std::move(manifest), stop);
+    // The other Work is written even so.
     errors.Add(base::Annotate(written.status(), "the Work of ", kind, " ", api::kImpersonator,
                               " for cluster ", cluster.name()));
     any_written = any_written || (written.ok() && *written);
@@ -120,6 +121,8 @@ absl::StatusOr<bool> UnifiedAuthReconciler::Sync(const kube::Object& cluster,
 }
 
 std::shared_ptr<const ClusterAccess> UnifiedAuthReconciler::Access() {
+  // Guards the access and what it was made of. It is made again only when a role or a binding has
+  // changed, and shared by the workers: that costs as much as there are roles, for each cluster.
   absl::MutexLock lock(&mu_);
   ClusterAccess::Objects roles = manager_.cluster().List(api::ClusterRoles());
   ClusterAccess::Objects bindings = manager_.cluster().List(api::ClusterRoleBindings());

@@ -35,6 +35,7 @@ std::string ManagerOf(const json::Value& managed_fields, const json::Value& patc
   absl::Time last = absl::InfinitePast();
   for (const json::Value& entry : managed_fields.items()) {
     const absl::string_view name = entry["manager"].AsString();
+    // Karmada's own entries are what was put back; those of the status do not drift.
     if (absl::StartsWith(name, "karmada") || entry["subresource"].AsString() == "status") continue;
     if (!kube::OwnsChanged(entry["fieldsV1"], patch)) continue;
     const absl::Time at = kube::ParseTime(entry["time"].AsString()).value_or(absl::UnixEpoch());
@@ -63,6 +64,7 @@ bool DriftReports::IsDue(const kube::Request& object) const {
 
 json::Value DriftReports::OwnersBefore(const std::string& cluster, const kube::Object& drifted,
                                        const base::StopToken& stop) {
+  // The owners cost a request to the member, so they are read only when a report may need them.
   if (!IsDue(RequestFor(cluster, drifted))) return {};
   return objects_.ManagedFieldsOf(cluster, drifted, stop).value_or(json::Value());
 }
@@ -80,6 +82,7 @@ int DriftReports::Count(const kube::Request& object) {
   }
   Account& account = accounts_[object];
   if (now - account.began >= kDriftWindow) {
+    // A new window; drifts of the last one do not count.
     account.began = now;
     account.times = 0;
   }

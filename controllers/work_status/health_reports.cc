@@ -86,6 +86,7 @@ bool HealthReports::Added(const Subject& subject, std::string message) {
       unhealthy.is_reported = subject.known == api::kUnhealthy;
     }
     queues_look = !unhealthy.is_reported && !look_is_queued_;
+    // One look for all objects, so that the queue has one entry however many are unhealthy.
     if (queues_look) look_is_queued_ = true;
   }
   if (queues_look && queue_ != nullptr) queue_->AddAfter(look_, kLongUnhealthy);
@@ -118,6 +119,7 @@ HealthReports::Due HealthReports::TakeDue() {
   for (auto& [object, unhealthy] : unhealthy_) {
     if (unhealthy.is_reported) continue;
     const base::SteadyTime at = unhealthy.since + kLongUnhealthy;
+    // A cluster that breaks makes many objects unhealthy at once; the rest is reported later.
     if (at <= now && due.objects.size() < kMostReportedAtOnce) {
       due.objects.emplace_back(object, unhealthy);
       unhealthy.is_reported = true;

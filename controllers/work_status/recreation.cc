@@ -43,6 +43,7 @@ void Recreation::ForgetCluster(absl::string_view cluster) {
 
 absl::Status Recreation::Run(const kube::Request& request, const base::StopToken& stop) {
   const kube::ObjectPtr work = WorkOfObject(deps_.manager.cluster(), request);
+  // Nothing is made for a Work that ends; what an earlier pass made for it is taken back.
   if (work == nullptr || work->IsDeleting()) return EndOrphan(request, stop);
   ForgetOrphan(request);
   const api::WorkView view(*work);
@@ -111,6 +112,7 @@ absl::Status Recreation::EndOrphan(const kube::Request& request, const base::Sto
   const kube::Object& manifest = orphan->manifest;
   ASSIGN_OR_RETURN(const kube::ObjectPtr there,
                    deps_.objects.FindOfServedKind(request.cluster, manifest, stop));
+  // Another Work may have taken the object over meanwhile; then it is no orphan.
   if (there != nullptr && WorkNamedBy(*there) == WorkNamedBy(manifest)) {
     RETURN_IF_ERROR(base::Annotate(
         orphan->preserve ? works::Release(deps_.objects, request.cluster, manifest, stop)

@@ -56,7 +56,9 @@ absl::StatusOr<kube::Action> WorkloadRebalancerReconciler::Reconcile(const kube:
   const absl::StatusOr<kube::ObjectPtr> now = WriteStatus(rebalancer, observed, stop);
   if (kube::IsGone(now.status())) return kube::Action::Done();
   RETURN_IF_ERROR(base::Annotate(now.status(), "writing the status of ", rebalancer->Describe()));
+  // Only what has been written is reported, so that a pass that is repeated says it once.
   Report(*rebalancer, **now);
+  // The status is written first: what was asked for successfully is not asked for again.
   RETURN_IF_ERROR(triggered);
   return Expire(**now, stop);
 }
@@ -96,6 +98,7 @@ absl::Status WorkloadRebalancerReconciler::TriggerAll(const kube::Object& rebala
                                                       const base::StopToken& stop) {
   base::ErrorList errors;
   for (api::ObservedWorkload& item : observed) {
+    // A result is final: each workload is asked for once, also after a restart.
     if (!item.result.empty()) continue;
     const absl::Status triggered = Trigger(rebalancer, item.workload, stop);
     if (absl::IsCancelled(triggered)) return triggered;
@@ -123,6 +126,8 @@ absl::Status WorkloadRebalancerReconciler::Trigger(const kube::Object& rebalance
     binding = kube::Share(std::move(live));
   }
   const absl::string_view created = rebalancer.metadata()["creationTimestamp"].AsString();
+  // The moment is that of the creation, not of this pass, so that a repeated pass asks for nothing
+  // new.
   if (WasTriggeredSince(*binding, created)) return absl::OkStatus();
   kube::Object after = *binding;
   api::SetRescheduleTriggeredAt(after, created);
