@@ -27,6 +27,8 @@ void Surroundings::ReadTemplate(const Target& asked) {
   AddNeeded(asked);
   const auto binding = objects_.bindings.find(asked.id());
   if (binding == objects_.bindings.end()) {
+    // No binding records who requires it, so the bindings of its namespace are asked what they
+    // need.
     AddNeedingByRecord(asked);
   } else {
     AddPolicyOf(*binding->second);
@@ -63,6 +65,7 @@ void Surroundings::AddNeeded(const Target& first) {
   while (!open.empty() && !AreTooMany()) {
     const Target target = open.back();
     open.pop_back();
+    // Also what ends a cycle of needs.
     if (objects_.templates.contains(target.id())) continue;
     AddBindingOf(target);
     const Reading::Answer answer = reading_.Get(target.gvk, target.key);
@@ -72,6 +75,7 @@ void Surroundings::AddNeeded(const Target& first) {
         const std::vector<kube::ObjectPtr>& found = needs_.Find(reference).objects;
         for (const kube::ObjectPtr& one : found) open.push_back({one->gvk(), one->key()});
         const bool is_missing = found.empty() && !reference.name.empty();
+        // A template that was deleted may have left its binding.
         if (is_missing) AddBindingOf({reference.gvk(), {reference.ns, reference.name}});
       }
     }
@@ -162,6 +166,8 @@ void Surroundings::AddWorksOf(const ObjectId& id, const kube::Object& binding) {
       binding.ns().empty() ? api::scope::Cluster::kIdLabel : api::scope::Namespaced::kIdLabel;
   const std::string permanent_id(view.PermanentId());
   std::vector<Reading::Answer> answers;
+  // By the label one request finds the Works in all namespaces, also those in clusters that are no
+  // longer targets.
   if (!permanent_id.empty()) {
     answers.push_back(reading_.ListLabelled(api::Works(), "", {label, permanent_id}, WorkFields()));
   } else {

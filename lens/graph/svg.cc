@@ -116,6 +116,7 @@ std::string WayOf(const Cell& from, const Cell& to, const std::vector<int>& lane
     at = {RightOf(column), begin.y};
   }
   last = Between(at, end);
+  // Needs within a column, or back from a cycle: the curve leaves and returns on the right side.
   if (to.column <= from.column) {
     const int bend = std::min(kColumnGap - 20, 30 + std::abs(end.y - at.y) / 20);
     last = {at, end, bend, -bend};

@@ -42,6 +42,7 @@ std::vector<const InputObject*> InOrder(const std::vector<InputObject>& objects)
   for (const InputObject& read : objects) {
     if (IsSimulated(read.object)) ordered.push_back(&read);
   }
+  // Stable, so that objects of one rank keep the order of the files.
   std::stable_sort(ordered.begin(), ordered.end(), [](const InputObject* a, const InputObject* b) {
     return RankOf(a->object) < RankOf(b->object);
   });

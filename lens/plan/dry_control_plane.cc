@@ -170,6 +170,8 @@ class DryControlPlane::Identities {
     const auto found = uids_.find(id);
     if (found != uids_.end()) return found->second;
     const uint32_t hash = api::Fnv1a32(absl::StrCat(id.group, "/", id.ToString()));
+    // From the name, so that two runs over the same files give the same uids, and names derived
+    // from them.
     return absl::StrFormat("%08x-0000-4000-8000-%012x", hash, hash);
   }
 
@@ -237,6 +239,7 @@ absl::Status DryControlPlane::Apply(kube::Object object) {
   if (resource.gvk.kind == api::Clusters().gvk.kind && resource.gvr() == api::Clusters().gvr()) {
     return ApplyCluster(object);
   }
+  // One may be there that was only assumed, with no schema; the real one takes its place whole.
   if (resource.gvr() == sandbox::kinds::Definitions().gvr()) {
     ASSIGN_OR_RETURN(const kube::ObjectPtr now,
                      sandbox::FindObject(backend(), resource.gvr(), object.key()));
@@ -245,6 +248,7 @@ absl::Status DryControlPlane::Apply(kube::Object object) {
   sandbox::PatchRequest request;
   request.type = sandbox::PatchRequest::Type::kApply;
   request.field_manager = kFieldManager;
+  // The files count for more than whoever owned the fields.
   request.force = true;
   object.Erase({"status"});
   request.patch = object.root();
@@ -364,6 +368,8 @@ absl::Status DryControlPlane::Settle(const base::StopToken& stop) {
     const bool idle = loops_->IsIdle(backend());
     const bool settled = idle && IsComplete(backend(), options_) &&
                          loops_->Watch(SelectedKinds(backend(), options_));
+    // Twice in a row, because what was just written may not have reached the loops at the first
+    // look.
     if (same && settled && was_settled) return absl::OkStatus();
     const bool warned = !loops_->Warnings().empty();
     const absl::Duration standstill = warned ? kWarnedStandstill : kStandstill;

@@ -51,6 +51,7 @@ class EventLog : public kube::EventSink {
   void Record(absl::string_view source, const kube::InvolvedObject& about, kube::EventType type,
               absl::string_view reason, absl::string_view message) override {
     absl::string_view stem = reason;
+    // So that the success of a thing finds the failure of the same thing, and ends its warning.
     if (!absl::ConsumeSuffix(&stem, kFailed)) absl::ConsumeSuffix(&stem, "Succeed");
     const Thing thing{std::string(source), about.kind,        about.ns,
                       about.name,          std::string(stem), SubjectOf(message)};
@@ -131,6 +132,7 @@ bool HoldsWhatServerHas(const kube::Informer& informer, sandbox::Backend& server
   if (!informer.HasSynced()) return false;
   const auto there = server.List(informer.resource().gvr(), "", kube::LabelSelector());
   if (!there.ok()) return false;
+  // Neither more nor fewer objects, and each in its present version: the loops have seen it all.
   if (there->size() != informer.store().size()) return false;
   for (const kube::ObjectPtr& object : *there) {
     const kube::ObjectPtr held = informer.store().Find(object->key());

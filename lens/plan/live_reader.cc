@@ -116,6 +116,7 @@ absl::Status LiveReader::Touch(const kube::Object& file, const base::StopToken& 
     const kube::Object* now = FindSame(IsPolicy(file) ? policies_ : overrides_, file, key);
     if (now != nullptr) {
       TouchClaimed(*now);
+      // What the policy selects at present may lose it by the change.
       RETURN_IF_ERROR(TouchSelected(*now, stop));
     }
     return TouchSelected(file, stop);
@@ -212,6 +213,7 @@ absl::Status LiveReader::ReadTarget(const Target& target, const base::StopToken&
   const auto& [gvk, key] = target;
   RETURN_IF_ERROR(ReadDefinition(gvk, stop));
   absl::StatusOr<kube::Object> object = client_.Get(ResourceOf(gvk), key, stop);
+  // The files may create it; deleted meanwhile is the same.
   if (kube::IsGone(object.status())) return absl::OkStatus();
   if (!object.ok()) return base::Annotate(object.status(), "reading ", gvk.kind);
   state_.templates.push_back(*std::move(object));
@@ -252,6 +254,7 @@ absl::Status LiveReader::ReadWorks(const base::StopToken& stop) {
     for (const kube::Object& binding : state_.bindings) {
       if (!binding.Label(label).empty()) ids.emplace_back(binding.Label(label));
     }
+    // Many ids in one request, but not more than a URL may be long.
     for (size_t i = 0; i < ids.size(); i += kIdsPerRequest) {
       const auto end = ids.begin() + std::min(ids.size(), i + kIdsPerRequest);
       const std::string selector =

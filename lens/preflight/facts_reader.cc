@@ -103,6 +103,7 @@ class Reader {
     kind.resource.plural = std::string(support.resource);
     kind.served = ServedVersions(kind.resource);
     const auto reads = std::find(kind.served.begin(), kind.served.end(), support.version);
+    // A version that Karmada does not read is looked at all the same, to say what is there.
     if (reads == kind.served.end() && !kind.served.empty()) {
       kind.resource.gvk.version = kind.served.front();
     }
@@ -149,6 +150,7 @@ class Reader {
     if (const auto concerned = CountConcerned(kind.resource, *visible); concerned.ok()) {
       kind.concerned = *concerned;
     } else {
+      // Without the second number the first one would say too little.
       kind.count = concerned.status();
     }
   }
