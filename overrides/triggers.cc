@@ -70,11 +70,13 @@ struct Source {
 kube::EventHandler PolicyHandler(kube::Manager& manager, QueueForPolicies queue) {
   kube::EventHandler handler;
   handler.on_add = [&manager, queue](const kube::ObjectPtr& policy, bool initial) {
+    // At the start, and at a take-over, every binding is looked at anyway.
     if (!initial && manager.IsLeader()) queue({Policy(policy)});
   };
   handler.on_update = [&manager, queue](const kube::ObjectPtr& before,
                                         const kube::ObjectPtr& after) {
     if (!kube::GenerationChanged(*before, *after) || !manager.IsLeader()) return;
+    // Both: what the policy no longer selects has to lose the override.
     queue({Policy(before), Policy(after)});
   };
   handler.on_delete = [&manager, queue](const kube::ObjectPtr& policy) {

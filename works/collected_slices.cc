@@ -38,7 +38,10 @@ WorkTemplate TemplateFor(const kube::ObjectKey& key, const kube::Object& slice,
        {keys.name_label, service.name},
        {api::kEndpointSliceManagedByLabel, CollectorsWith(keys.name, existing)}});
   wanted.finalizers = {keys.finalizer};
+  // It carries the slice to the control plane; nothing is to be applied in the member, which has
+  // it.
   wanted.suspend_dispatching = true;
+  // Every update carries the version of the Work, because the other collector may write it too.
   wanted.is_shared = true;
   return wanted;
 }

@@ -26,6 +26,7 @@ size_t RecordedBytes(const AppliedRule& applied) {
 
 std::string AppliedRecord(std::vector<AppliedRule> rules) {
   if (rules.empty()) return "";
+  // Several rules of a policy stay in the order in which they were applied.
   std::stable_sort(rules.begin(), rules.end(), [](const AppliedRule& a, const AppliedRule& b) {
     return a.policy->name() < b.policy->name();
   });
