@@ -114,6 +114,7 @@ absl::StatusOr<RegistryStore::Listing> EtcdStore::List(const ListQuery& query,
           EtcdBytes(after.empty() ? folder_ : absl::StrCat(KeyOf(after), std::string(1, '\0')))},
          {"range_end", EtcdBytes(EndOf(folder_))},
          {"limit", absl::StrCat(page)}});
+    // All pages at the revision of the first one, so that the list is of one moment.
     if (out.revision > 0) request.Set("revision", absl::StrCat(out.revision));
     ASSIGN_OR_RETURN(const json::Value answer, Range(std::move(request), timeout_, stop));
     if (out.revision == 0) out.revision = RevisionOf(answer);
@@ -143,6 +144,7 @@ absl::StatusOr<RegistryStore::Listing> EtcdStore::List(const ListQuery& query,
 absl::StatusOr<json::Value> EtcdStore::Guarded(absl::string_view name, int64_t revision,
                                                json::Value then, const base::StopToken& stop) {
   const std::string key = EtcdBytes(KeyOf(name));
+  // Revision 0 is that of a key that does not exist, so a creation is guarded in the same way.
   const json::Value compare = json::Value::Object({{"key", key},
                                                    {"target", "MOD"},
                                                    {"result", "EQUAL"},
@@ -165,6 +167,7 @@ absl::StatusOr<json::Value> EtcdStore::Guarded(absl::string_view name, int64_t r
 absl::StatusOr<kube::ObjectPtr> EtcdStore::Put(const kube::Object& object, int64_t revision,
                                                const base::StopToken& stop) {
   kube::Object stored = object;
+  // It is etcd's revision, which reading fills in.
   stored.Erase({"metadata", "resourceVersion"});
   json::Value put = json::Value::Object(
       {{"request_put", json::Value::Object({{"key", EtcdBytes(KeyOf(object.name()))},

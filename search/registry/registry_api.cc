@@ -125,6 +125,7 @@ absl::StatusOr<RegistryApi::Page> RegistryApi::PageOf(const Call& call) {
   Page page;
   page.metadata = json::Value::Object({{"resourceVersion", absl::StrCat(revision)}});
   size_t matching = 0;
+  // All are read, because selectors do not work in etcd, and registries are few.
   for (const kube::ObjectPtr& object : all) {
     if (!selection.Matches(*object)) continue;
     const bool full = wanted.limit > 0 && page.objects.size() >= static_cast<size_t>(wanted.limit);
@@ -245,6 +246,7 @@ void RegistryApi::EndWatches(bool all) {
     over.assign(first_over, sessions_.end());
     sessions_.erase(first_over, sessions_.end());
   }
+  // Without mu_: the end writes to the stream.
   for (const auto& session : over) session->Finish();
 }
 

@@ -49,6 +49,7 @@ absl::Status CheckMirror(const kube::Object& before, const kube::Object& wanted,
                          const RegistryWrites::Context& context) {
   const auto target = api::ResourceRegistryView(wanted).OpenSearch();
   if (!context.may_mirror || !target.has_value()) return absl::OkStatus();
+  // Only who sets or changes the target needs the right; others may edit the registry around it.
   if (api::ResourceRegistryView(before).OpenSearch() == target) return absl::OkStatus();
   return context.may_mirror(*target);
 }
@@ -199,6 +200,7 @@ absl::StatusOr<kube::ObjectPtr> RegistryWrites::Update(const Target& target, con
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     const auto current = store_.Get(target.name, stop);
     if (!current.ok()) return ApiErrorOf(current.status(), target.name);
+    // Those of an attempt that lost its race are not answered.
     if (context.warnings != nullptr) context.warnings->clear();
     ASSIGN_OR_RETURN(kube::Object wanted, change(**current));
     ASSIGN_OR_RETURN(wanted, Prepare(target, **current, std::move(wanted), context));

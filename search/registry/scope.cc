@@ -68,6 +68,7 @@ void Add(const api::RegistrySelector& selector, const kube::Resource& resource,
   wanted.resource = resource;
   const bool is_first = wanted.registries.insert(registry).second;
   const bool had_all = !is_new && wanted.namespaces.empty();
+  // All namespaces; a narrower selector of any registry adds nothing to that.
   if (selector.ns.empty() || !resource.namespaced) {
     wanted.namespaces.clear();
     wanted.narrowed.erase(registry);
@@ -253,6 +254,7 @@ void CacheScope::Impl::Compute(const kube::ObjectPtr& cluster, const Registries&
     return;
   }
   std::shared_ptr<const ClusterScope>& slot = scope.clusters[name];
+  // The old pointer stays when nothing has changed, so that scopes compare quickly.
   if (slot == nullptr || *slot != computed) {
     slot = std::make_shared<const ClusterScope>(std::move(computed));
   }

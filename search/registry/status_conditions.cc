@@ -297,6 +297,7 @@ json::Value RegistryConditions(const std::string& registry, const Scope& scope,
     }
   }
   // They are sorted by name already.
+  // Those that are not synced first: only so many have a condition, and these are looked for.
   std::stable_partition(clusters.begin(), clusters.end(),
                         [](const ClusterState& state) { return !state.IsSynced(); });
   const NotThere not_there = NotThereOf(registry, scope, clusters);
@@ -337,6 +338,7 @@ absl::StatusOr<bool> StatusWriter::Write(const kube::ObjectPtr& registry,
   const auto spec = scope->specs.find(name);
   if (spec == scope->specs.end() || spec->second != registry->spec()) return false;
   json::Value wanted = RegistryConditions(name, *scope, parts_.states, present, parts_.clock.Now());
+  // Nothing is written when nothing has changed, so that a quiet registry costs etcd nothing.
   if (wanted == present) return false;
   kube::Object changed = *registry;
   changed.Set({"status", "conditions"}, std::move(wanted));
