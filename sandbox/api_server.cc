@@ -74,6 +74,7 @@ class ServerImpl : public ApiServer {
     absl::MutexLock lock(&mu_);
     if (http_ != nullptr) return absl::OkStatus();
     base::HttpServerOptions http;
+    // The same port again after a partition, because clients know the address.
     http.address = absl::StrCat("127.0.0.1:", port_ == 0 ? options_.port : port_);
     http.tls = options_.tls;
     http.threads = kThreads;
@@ -121,6 +122,7 @@ class ServerImpl : public ApiServer {
       stored = stored_;
     }
     if (!stored.has_value()) return;
+    // As a restore from a backup stops the API server: no client sees a part of it.
     SetPartitioned(true);
     backend_.store().Restore(*stored);
     SetPartitioned(false);

@@ -98,6 +98,7 @@ class FleetImpl : public Fleet {
     absl::MutexLock adding(&add_mu_);  // Members are added one at a time; readers do not wait.
     ASSIGN_OR_RETURN(const std::string name, NewName(wanted));
     ASSIGN_OR_RETURN(std::unique_ptr<Member> member, StartMember(name));
+    // It is joined before it is listed, so that whoever finds a name finds a joined cluster.
     if (options_.join_members && options_.with_crds) {
       RETURN_IF_ERROR(Join(name, member->cluster));
     }
@@ -124,6 +125,7 @@ class FleetImpl : public Fleet {
   absl::Status OpenControlPlane() {
     ASSIGN_OR_RETURN(control_plane_, StartCluster(kControlPlane, options_.first_port));
     Backend& backend = control_plane_.server->backend();
+    // Before anything is written, because what is stored first is admitted, too.
     backend.AddAdmission(KarmadaAdmission(base::RealClock()));
     if (options_.enforce_quotas) backend.AddAdmission(QuotaAdmission(backend));
     if (options_.with_crds) {

@@ -83,6 +83,7 @@ std::optional<base::HttpResponse> FrontEnd::CheckHead(const base::HttpRequest& h
     return ErrorAnswer(ToStatus(
         {405, "MethodNotAllowed", "the server does not allow a body on the requested path", {}}));
   }
+  // Refused before the body is read, so that strangers cannot make the server hold bodies.
   if (user.ok()) return std::nullopt;
   base::HttpResponse refusal = ErrorAnswer(user.status());
   const RequestInfo info = ReadRequest(head);
@@ -104,6 +105,7 @@ void FrontEnd::Handle(base::HttpRequest request, std::shared_ptr<base::HttpRespo
 }
 
 absl::Status FrontEnd::Admit(Exchange& exchange) const {
+  // Faults first: a test that wants a failure gets it, whoever asks.
   RETURN_IF_ERROR(parts_.faults.Take(exchange.request));
   ASSIGN_OR_RETURN(exchange.user, parts_.authentication.UserOf(exchange.request));
   return absl::OkStatus();
@@ -179,6 +181,7 @@ void FrontEnd::ServeWatch(const ExchangePtr& exchange, const ResourceCall& call)
   parts_.counts.Add(exchange->request.Header("user-agent"), "watch", call.info.ResourceText(), 200);
   base::HttpResponse head;
   head.content_type = "application/json";
+  // Before it starts, so that a fault that drops all watches finds it.
   Track(watch->session);
   watch->session->Start(exchange->responder->StartStream(std::move(head)), watch->start);
   parts_.timers.After(watch->timeout, [weak = std::weak_ptr<WatchSession>(watch->session)] {

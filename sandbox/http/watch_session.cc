@@ -42,6 +42,7 @@ kube::ObjectPtr LeavingState(const Change& change) {
 
 std::shared_ptr<const std::string> EncodedChange::Get(const kube::ObjectPtr& object,
                                                       const std::string& form, const Make& make) {
+  // Guards the texts. They are made under it, so that many watchers of one change encode it once.
   absl::MutexLock lock(&mu_);
   if (object_ != object) {
     object_ = object;
@@ -64,6 +65,7 @@ WatchSession::WatchSession(Store& store, EncodedChange& encoded, ResourceInfoPtr
 
 void WatchSession::Start(std::shared_ptr<base::HttpStream> stream, const Store::WatchStart& start) {
   stream_ = std::move(stream);
+  // The store keeps the session until it is unwatched; the stream only refers to it weakly.
   const auto self = shared_from_this();
   stream_->OnClosed([weak = weak_from_this()] {
     if (const auto session = weak.lock()) session->Detach();

@@ -25,6 +25,7 @@ absl::Status Adopt(Backend& backend, const kube::Gvr& r, const kube::Object& own
 }
 
 bool CanAdopt(const kube::Object& owner, const kube::Object& child) {
+  // An owner that is deleted would take the orphan with it.
   return !owner.IsDeleting() && !child.IsDeleting() && child.ControllerOwner().uid.empty() &&
          SelectorMatches(owner.spec()["selector"], child.labels());
 }
@@ -77,6 +78,7 @@ kube::Object PodOf(const kube::Object& owner, const std::string& name) {
   kube::Object pod = kube::Object::Make(kinds::Pods().gvk, {std::string(owner.ns()), name});
   json::Value& metadata = pod.mutable_root().Mutable("metadata");
   if (name.empty()) {
+    // The server generates the name.
     metadata.Erase("name");
     metadata.Set("generateName", absl::StrCat(owner.name(), "-"));
   }

@@ -178,6 +178,7 @@ bool MakeRoom(Candidates& chosen, Candidates rest, int64_t replicas) {
 // Applies the spread constraint by cluster.
 absl::StatusOr<Candidates> Select(const api::BindingView& binding, Candidates candidates) {
   const json::Value& placement = binding.Placement();
+  // As upstream: a static weight names the clusters, so constraints do not count.
   if (IsStaticWeight(placement)) return candidates;
   for (const json::Value& constraint : placement["spreadConstraints"].items()) {
     const std::string field = constraint["spreadByField"].ToString();
@@ -362,6 +363,7 @@ int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requireme
     const auto needed = kube::Quantity::FromJson(request.value);
     if (!needed.ok() || needed->Sign() <= 0) continue;
     const kube::Quantity left = free_of(request.name());
+    // As upstream's estimator counts: CPU in thousandths, everything else in whole units.
     const bool milli = request.name() == "cpu";
     const int64_t have = milli ? left.MilliValue() : left.Value();
     const int64_t each = milli ? needed->MilliValue() : needed->Value();

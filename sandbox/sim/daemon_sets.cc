@@ -86,6 +86,8 @@ absl::Status DaemonSets::Sync(const kube::Object& set, const std::set<std::strin
   bool all_ready = true;
   kube::ObjectPtr outdated;
   for (const kube::ObjectPtr& pod : pods) {
+    // A node keeps the first active pod; a second one, one that has finished, and one on a node
+    // that is not selected any more are deleted.
     const bool wanted = IsActivePod(*pod) && missing.erase(NodeOf(*pod)) > 0;
     if (!wanted) {
       RETURN_IF_ERROR(DeleteAsRead(backend_, kinds::Pods().gvr(), *pod));

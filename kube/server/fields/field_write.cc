@@ -99,6 +99,7 @@ json::Value FieldWrite::Apply(const json::Value& live, const json::Value& config
   }
   self_.fields = FieldsOf(config, own_.type);
   Filter(reset_, self_.fields);
+  // What this manager applied last time and leaves out now is removed, unless others own it.
   if (!last.fields.empty()) merged = Pruned(merged, entries, last);
   TakeFromOthers(live, merged, entries, &conflicts);
   if (merged != live) self_.time = kube::FormatTime(writer_.now);
@@ -127,6 +128,8 @@ FieldChanges FieldWrite::TakeFromOthers(const json::Value& before, const json::V
   for (OwnerEntry& entry : entries) {
     const FieldChanges* changes = &own;
     const FieldKind* version = versions_.Find(entry.api_version);
+    // Of a version that is not served any more: nobody can tell what the fields mean, as in
+    // Kubernetes.
     if (version == nullptr) {
       entry.fields = FieldSet();
       continue;
@@ -139,6 +142,7 @@ FieldChanges FieldWrite::TakeFromOthers(const json::Value& before, const json::V
       }
       changes = &slot->second;
     }
+    // What is set to the value that it has already is shared; only a change takes it away.
     const FieldSet taken = entry.fields.Intersection(changes->modified.Union(changes->added));
     if (conflicts != nullptr) {
       taken.ForEach([&](const PathOfField& path) { conflicts->push_back({entry, path}); });

@@ -36,6 +36,7 @@ struct Side {
       const auto step = type.StepOf(item);
       if (!step.ok()) continue;
       const bool is_new = side.items.emplace(*step, &item).second;
+      // Two items with one key: neither can be merged with an item of the other side.
       if (!is_new) side.items[*step] = nullptr;
       side.steps.push_back(*step);
       side.in_order.push_back(&item);
@@ -129,6 +130,7 @@ Result MergeMaps(const json::Value* live, const json::Value* config, const Field
 
 // At least one of them is there.
 Result Merge(const json::Value* live, const json::Value* config, const FieldType& type) {
+  // What the configuration does not mention stays.
   if (config == nullptr) return *live;
   const bool maps = IsMapOrNothing(live) && IsMapOrNothing(config);
   const bool is_map = maps && (config->is_object() || (live != nullptr && live->is_object()));
