@@ -52,6 +52,7 @@ Originals OtherClaims::OriginalsOf(const kube::Object& binding) const {
   }
   for (const kube::ObjectPtr& other : before) {
     for (const std::string& cluster : api::BindingView(*other).ExpectedClusters()) {
+      // The first in the order of BindingsBefore has the Work; the others are copies, too.
       originals.by_cluster.try_emplace(cluster, other);
     }
   }

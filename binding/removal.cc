@@ -20,6 +20,7 @@ bool PolicyPreserves(const kube::Object& binding, kube::ClusterClient& control_p
   if (key.name.empty()) return false;
   const kube::ObjectPtr policy = control_plane.Find(PolicyScope::Policies(), key);
   return policy != nullptr &&
+         // A policy that was made again under the same name has not claimed this binding.
          policy->Label(PolicyScope::kIdLabel) == binding.Label(PolicyScope::kIdLabel) &&
          policy->spec()["preserveResourcesOnDeletion"].AsBool();
 }
@@ -80,6 +81,7 @@ absl::Status KeepPreserved(const api::BindingView& binding,
                            const base::StopToken& stop) {
   if (works.empty() || !MustPreserve(binding, control_plane)) return absl::OkStatus();
   return fan_out.Run(works.size(), [&](size_t i) {
+    // Its end has begun under what it said then.
     if (works[i]->IsDeleting()) return absl::OkStatus();
     return kube::IgnoreGone(Preserve(control_plane, works[i], stop).status());
   });

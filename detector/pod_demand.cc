@@ -57,6 +57,7 @@ absl::StatusOr<PodDemand> PodInquiry::Replicas(const kube::Object& object) const
   json::Value& requirements = demand.replicas.requirements;
   if (deps_.quota_estimate && requirements.is_object() &&
       requirements["namespace"].AsString().empty() && !object.ns().empty()) {
+    // An estimator looks for quotas in that namespace of the member.
     requirements.Set("namespace", object.ns());
   }
   return demand;

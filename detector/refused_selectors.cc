@@ -66,6 +66,7 @@ RefusedSelectors FindRefused(const kube::Object& policy, const TemplateFilter& f
     add(ReasonOfNamespace(policy, selector, filter));
     const std::string of_kind = ReasonOfKind(*gvk, filter);
     add(of_kind);
+    // The scope matters to a PropagationPolicy only, and not for a kind that is refused anyway.
     if (policy.ns().empty() || !of_kind.empty()) continue;
     const std::optional<kube::Resource> resource = known(*gvk);
     if (!resource.has_value()) refused.undecided.insert(*gvk);

@@ -42,6 +42,7 @@ std::vector<kube::Request> WaitingSet::Matching(const kube::Gvk& gvk, absl::stri
   if (kind == kinds_.end()) return requests;
   const Namespaces& all = kind->second;
   auto begin = all.begin(), end = all.end();
+  // The one namespace, if anything waits there.
   if (!ns.empty()) std::tie(begin, end) = all.equal_range(ns);
   for (auto entry = begin; entry != end; ++entry) {
     const auto& [waiting_ns, names] = *entry;

@@ -48,6 +48,7 @@ kube::ObjectPtr WorkToKeep(kube::ClusterClient& control_plane, const api::Bindin
                                api::WorkName(object.kind, object.name, object.ns)};
   const kube::ObjectPtr work = control_plane.Find(api::Works(), key);
   if (work != nullptr) {
+    // A Work that is there decides, even when it is not kept.
     return !work->IsDeleting() && HasManifestOf<Scope>(*work, binding) ? work : nullptr;
   }
   kube::ObjectPtr latest;

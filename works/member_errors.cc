@@ -22,6 +22,7 @@ absl::Status WithAdvice(absl::Status failed, absl::string_view advice) {
 }  // namespace
 
 bool MayBeThere(const absl::Status& refused) {
+  // These codes say nothing about the object; with any other it may be there.
   switch (kube::FailureOf(refused).code) {
     case 0:  // No server has answered.
     case 401:

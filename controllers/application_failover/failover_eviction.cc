@@ -30,6 +30,7 @@ absl::Duration TolerationOf(const kube::Object& binding) {
 std::vector<std::string> UnhealthyClusters(const kube::Object& binding) {
   const api::BindingView view(binding);
   std::set<std::string> evicted;
+  // The workload stays unhealthy there until the task ends; it must not be evicted again meanwhile.
   for (api::EvictionTask& task : view.EvictionTasks()) evicted.insert(std::move(task.from_cluster));
   std::vector<std::string> clusters;
   for (api::AggregatedStatusItem& item : view.AggregatedItems()) {
@@ -51,6 +52,7 @@ absl::StatusOr<Eviction> FailoverEviction(const kube::Object& binding, const std
     const api::BindingView view(binding);
     ASSIGN_OR_RETURN(eviction.preserved_label_state,
                      PreservedLabelState(failover["statePreservation"], view, cluster));
+    // The state goes to clusters that the workload was not in before, so these have to be known.
     if (!eviction.preserved_label_state.empty()) {
       for (api::TargetCluster& target : view.Clusters()) {
         eviction.clusters_before_failover.push_back(std::move(target.name));

@@ -80,6 +80,8 @@ bool IsSettled(absl::Span<const api::TargetCluster> targets,
     const auto found = by_cluster.find(target.name);
     if (found == by_cluster.end()) return false;
     const api::AggregatedStatusItem& item = *found->second;
+    // A change that was not applied has failed only when there is a message; without one it is
+    // tried for the first time.
     return item.applied ? item.health == api::kHealthy : !item.applied_message.empty();
   });
 }

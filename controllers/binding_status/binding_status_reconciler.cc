@@ -1,10 +1,10 @@
 // A pass waits first for the end of the pause that the last write demands (WritePace). It then
 // aggregates the status of all Works. If that changes the binding while the Works are on their way
 // to an outcome, the pass waits for as long as the gate says; a Work that is suspended, or whose
-// cluster is not ready, is not on its way. It writes the status and the
-// condition FullyApplied to the binding, and has the interpreter sum it up into the status of the
-// template. A failure of the binding's write ends the pass before the template; each failure is
-// repeated with back-off. A template that is gone is passed over.
+// cluster is not ready, is not on its way. It writes the status and the condition FullyApplied to
+// the binding, and has the interpreter sum it up into the status of the template. A failure of the
+// binding's write ends the pass before the template; each failure is repeated with back-off. A
+// template that is gone is passed over.
 //
 // Passes come from changes of the Works and of the clusters in which Works are expected, 100 ms
 // later so that several become one, from bindings that are there at the start, from a new version

@@ -22,6 +22,7 @@ void ReadyThreshold::Note(Seen& seen, const Observation& observed, base::SteadyT
   if (std::exchange(seen.status, ready.status) != ready.status) seen.since = now;
   if (std::exchange(seen.message, ready.message) != ready.message) seen.message_since = now;
   if (std::exchange(seen.configuration, observed.configuration) != observed.configuration) {
+    // The member is reached in another way: what failed before says nothing about it.
     seen.repaired = true;
     seen.repaired_at = now;
     seen.cause_told.clear();

@@ -13,6 +13,8 @@ void SeenDeletions::Note(const kube::ObjectKey& key) {
   absl::MutexLock lock(&mu_);
   if (!seen_.insert(key).second) return;
   order_.push_back(key);
+  // A forgotten key leaves its entry in order_, so that the set may hold fewer than that, never
+  // more.
   if (order_.size() <= kRemembered) return;
   seen_.erase(order_.front());
   order_.pop_front();

@@ -37,6 +37,7 @@ absl::Status CheckReference(kube::ClusterClient& client, const api::DependentRef
     if (!selector.ok()) return bad(absl::StrCat("has a bad labelSelector: ", selector.message()));
   }
   const absl::StatusOr<kube::Resource> kind = client.mapper().ForKind(reference.gvk(), stop);
+  // A kind that is not known yet may be served later, so this is not the template's error.
   return kind.ok() ? CheckNamespace(reference, *kind) : absl::OkStatus();
 }
 

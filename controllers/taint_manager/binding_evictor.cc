@@ -50,6 +50,7 @@ absl::StatusOr<EvictionOutcome> BindingEvictor<Scope>::Look(const kube::Request&
                                                             const base::StopToken& stop) {
   const kube::ObjectPtr binding = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (binding == nullptr || binding->IsDeleting()) return EvictionOutcome{};
+  // It has left the cluster since it was queued; so has one that is gone.
   if (!IsTarget(*binding, request.cluster)) return EvictionOutcome{};
   if (works::IsRefused(manager_.cluster(), *binding, stop)) return EvictionOutcome{};
   const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), {"", request.cluster});
@@ -94,6 +95,8 @@ absl::Status BindingEvictor<Scope>::Evict(const kube::ObjectPtr& binding,
 
 template <class Scope>
 std::string BindingEvictor<Scope>::PurgeMode(const json::Value& cluster_failover) const {
+  // A binding without spec.failover.cluster gets what the flag says; one with it, but without a
+  // mode, gets the default of the API.
   if (cluster_failover.is_null()) return default_purge_mode_;
   const std::string mode = cluster_failover["purgeMode"].ToString();
   return mode.empty() ? api::kPurgeGracefully : mode;
