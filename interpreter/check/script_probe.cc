@@ -89,6 +89,7 @@ std::map<std::string, Standing> StandingsOf(const std::set<std::string>& names) 
 absl::StatusOr<LoadedScript> Load(const lua::Script& script, const Questions& questions) {
   const auto asking =
       lua::Script::Compile(script.name(), absl::StrCat(ProbeText(questions), script.text()));
+  // The script compiles alone, so together with the questions it is too large for the compiler.
   if (!asking.ok()) return absl::OutOfRangeError(asking.status().message());
   ASSIGN_OR_RETURN(const json::Value answer, RunIn(**asking, kProbe));
   LoadedScript loaded;

@@ -47,6 +47,7 @@ void UnservedTargets::Judge(const std::set<kube::Gvk>& unknown, const base::Stop
       missing_.erase(target);
       continue;
     }
+    // A group whose server did not answer may serve the kind; what was known about it stays.
     if (kube::IsUnread((*found)->failed_groups, target.ApiVersion())) continue;
     Missing& missing = missing_.try_emplace(target, Missing{.since = now}).first->second;
     if (now >= missing.since + kPatience) missing.problem = Hint(target, served);

@@ -60,6 +60,7 @@ FailureReason ReasonOf(const absl::Status& status) {
   for (const FailureReason reason : kAllReasons) {
     if (payload.has_value() && *payload == FailureReasonName(reason)) return reason;
   }
+  // Unmarked errors are those of reading an answer, where no function marks every one.
   return FailureReason::kInvalidResponse;
 }
 

@@ -37,9 +37,8 @@ enum class Health {
   // The hook answered; an error concerns this object (or the configuration, as with code 404).
   kUp,
   // The hook was not asked, or the answer need not come from it, as with a proxy's page with code
-  // 200. Such a page comes fast, so it is not a reason to suspend calls, but it does not show
-  // either
-  // that a hook that was down is back.
+  // 200. Such a page comes fast, so it is not a reason to suspend calls, but it does not show,
+  // either, that a hook that was down is back.
   kUnknown,
 };
 Health HealthAfter(FailureReason reason);

@@ -44,6 +44,7 @@ HookSet::HookSet(std::vector<Hook> hooks, ResourceLookup lookup)
   for (const Hook& hook : hooks_) {
     for (const Rule& rule : hook.rules) {
       for (const Operation op : rule.operations) {
+        // Pointers into hooks_, which does not change any more.
         candidates_[static_cast<size_t>(op)].push_back({&hook, &rule.kinds});
       }
     }
@@ -52,6 +53,7 @@ HookSet::HookSet(std::vector<Hook> hooks, ResourceLookup lookup)
 
 const Hook* HookSet::Find(const kube::Gvk& gvk, Operation op) const {
   for (const Candidate& candidate : candidates_[static_cast<size_t>(op)]) {
+    // The first in the order of the uids wins.
     if (candidate.kinds->Matches(gvk, lookup_)) return candidate.hook;
   }
   return nullptr;
