@@ -73,6 +73,7 @@ void CompositeVersion::Set(absl::string_view cluster, int64_t version, int narro
 
 int CompositeVersion::Narrowings(absl::string_view cluster) const {
   const absl::string_view version = Get(cluster);
+  // A version that is 0 is all zeros, and counts as having no narrowings.
   const size_t zeros = std::min(version.find_first_not_of('0'), version.size());
   return zeros == version.size() ? 0 : static_cast<int>(zeros);
 }

@@ -93,6 +93,7 @@ bool ListText::AppendItem(std::string& out) {
   }
   if (part_ == answer_.parts.size()) return false;
   const ListAnswer::Part& part = answer_.parts[part_];
+  // Made once for each cluster, not for each object.
   if (index_ == 0) annotation_ = OriginAnnotation(part.cluster);
   if (!std::exchange(first_, false)) out += ',';
   kube::Encoded(*(*part.objects)[index_++]).AppendTo(out, {.annotation = annotation_});

@@ -30,6 +30,7 @@ absl::Status ReadToken(absl::string_view token, RegistryListRequest& out) {
     const auto v = json::Parse(text);
     const std::string start = v.ok() ? (*v)["start"].ToString() : "";
     if (v.ok() && (*v)["v"].AsString() == "meta.k8s.io/v1" && (*v)["rv"].AsInt() > 0 &&
+        // A name with a slash would lead to keys of other kinds.
         start.find('/') == std::string::npos) {
       out.revision = (*v)["rv"].AsInt();
       // The token names the first key that may follow: the last one with a zero byte.

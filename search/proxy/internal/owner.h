@@ -27,9 +27,8 @@ struct OwnerHints {
 absl::StatusOr<kube::ObjectKey> ObjectOf(const kube::server::RequestInfo& info);
 
 // Returns the member. The caller's choice comes first, but for a PUT of what was read from another
-// member, which is a 409; then the member from which the object in the
-// body was read, if it has the object; and if the body does not say that, the only member that has
-// the object.
+// member, which is a 409; then the member from which the object in the body was read, if it has the
+// object; and if the body does not say that, the only member that has the object.
 //
 // The errors are API errors: 404 when no member has the object, and 409 when several have one,
 // naming them in order, both with upstream's texts; 409 when the member that the body names does

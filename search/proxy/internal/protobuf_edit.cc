@@ -83,6 +83,8 @@ absl::StatusOr<std::string> EditField(absl::string_view message, FieldPath path,
       ASSIGN_OR_RETURN(changed, EditField(field.contents, path.subspan(1), edit));
     }
     if (!changed) continue;
+    // The lengths of the enclosing fields change with it; each level of the recursion writes its
+    // own.
     AppendVarint(static_cast<uint64_t>(field.number) << 3 | kLength, out);
     AppendVarint(changed->size(), out);
     absl::StrAppend(&out, *changed);
