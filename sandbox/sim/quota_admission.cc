@@ -66,6 +66,7 @@ absl::Status Book(Backend& backend, const kube::Object& binding, const Amounts& 
   const kube::Gvr quotas = api::FederatedResourceQuotas().gvr();
   const auto found = backend.List(quotas, binding.ns(), kube::LabelSelector());
   if (!found.ok()) return absl::OkStatus();  // The kind is not served.
+  // All quotas are checked before the first one is written, so that a refusal books nothing.
   std::vector<kube::Object> booked;
   for (const kube::ObjectPtr& quota : *found) {
     ASSIGN_OR_RETURN(kube::Object after, Booked(*quota, difference));

@@ -67,6 +67,8 @@ absl::StatusOr<Targets> DivideByRoom(std::vector<Capacity> clusters, const Dynam
   if (!how.fresh && assigned == how.replicas) return AssignedNow(clusters);
   const bool shrink = !how.fresh && assigned > how.replicas;
   const bool grow = !how.fresh && !shrink;
+  // Growing divides only what is new, by room; shrinking divides all, by what each has now; a fresh
+  // division ignores what each has, but counts it as room.
   const int64_t seats = grow ? how.replicas - assigned : how.replicas;
   std::vector<Party> parties;
   int64_t sum = 0;

@@ -19,6 +19,7 @@ constexpr char kReplicaFailure[] = "ReplicaFailure";
 // Pods with a lower rank, which do less, are deleted first.
 auto DeletionRank(const kube::ObjectPtr& pod) {
   return std::make_tuple(!pod->spec()["nodeName"].AsString().empty(), IsReadyPod(*pod),
+                         // Of equal ones, that which was changed last.
                          -kube::ResourceVersionOf(*pod));
 }
 
@@ -47,6 +48,7 @@ absl::Status ReplicaSets::Reconcile(const kube::ObjectKey& key) {
                      ClaimChildren(backend_, kinds::Pods().gvr(), *set));
     scaled = Scale(*set, ActiveOf(std::move(pods)));
   }
+  // Written also after a failure, which the Deployment shows; the error then brings the next try.
   RETURN_IF_ERROR(UpdateStatus(*set, scaled));
   return scaled;
 }

@@ -86,6 +86,7 @@ bool SetWorkloadCondition(json::Value& conditions, const WorkloadCondition& cond
         !condition.touch) {
       return false;
     }
+    // The transition is that of the status; reason and message may change without one.
     if (same_status) wanted.Set("lastTransitionTime", old["lastTransitionTime"]);
     conditions.MutableAt(i) = std::move(wanted);
     return true;
