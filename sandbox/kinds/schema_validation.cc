@@ -78,6 +78,7 @@ void SchemaValidation::Root(const json::Value& object, const json::Value& schema
 void SchemaValidation::Visit(const json::Value& value, const json::Value& schema,
                              const std::string& path) {
   if (value.is_null() && schema["nullable"].AsBool()) return;
+  // A value of another type would fail all further checks, too.
   if (!CheckType(value, schema, path)) return;
   CheckEnum(value, schema, path);
   if (value.is_number()) CheckNumber(value, schema, path);
@@ -249,6 +250,7 @@ void SchemaValidation::CheckCombinations(const json::Value& value, const json::V
   for (const json::Value& part : schema["allOf"].items()) {
     if (Accepts(value, part, path)) continue;
     errors_.Invalid(path, value, absl::StrCat(quoted, " must validate all the schemas (allOf)"));
+    // Again for its own mistakes, which Accepts has thrown away.
     Visit(value, part, path);
   }
   // An int-or-string has an anyOf with the condition that CheckType has checked.

@@ -190,11 +190,14 @@ absl::Status AdmitPolicy(const AdmissionRequest& request, kube::Object& policy) 
   const bool namespaced = request.resource.gvk.kind == "PropagationPolicy";
   const absl::string_view id_label =
       namespaced ? api::kPropagationPolicyIdLabel : api::kClusterPropagationPolicyIdLabel;
+  // Defaults before checks, as with mutating and validating webhooks: the checks see what is
+  // stored.
   DefaultSelectors(policy, namespaced);
   json::Value& spec = policy.mutable_root().Mutable("spec");
   DefaultPlacement(spec);
   DefaultFailover(spec);
   if (request.verb == Verbs::kCreate) {
+    // Also over a label that the client has set: it may have been copied from another policy.
     policy.SetLabel(id_label, base::NewUuid());
     policy.AddFinalizer(namespaced ? api::kPropagationPolicyFinalizer
                                    : api::kClusterPropagationPolicyFinalizer);

@@ -78,12 +78,14 @@ bool IsSchedule(absl::string_view text) {
   }
   std::vector<std::string> plain;
   for (size_t i = first; i < first + 5; ++i)
+    // What CronSchedule does not know is taken for good, and the other fields are checked.
     plain.push_back(HasItsOwnSigns(fields[i]) ? "*" : fields[i]);
   return base::CronSchedule::Parse(absl::StrJoin(plain, " "), absl::UTCTimeZone()).ok();
 }
 
 void CheckReplicasOfHpa(const json::Value& rule, const std::string& path, Messages& out) {
   const json::Value &min = rule["targetMinReplicas"], &max = rule["targetMaxReplicas"];
+  // A limit that is missing counts as one that changes nothing.
   const int64_t least = min.is_null() ? 1 : min.AsInt(),
                 most = max.is_null() ? kNoLimit : max.AsInt();
   const json::Value none("");
@@ -268,6 +270,7 @@ void CheckMetric(const json::Value& metric, const std::string& path, Messages& o
   for (const char* field : {"object", "pods", "resource", "containerResource"}) {
     if (metric[field].is_null()) continue;
     present.emplace_back(field);
+    // As upstream: only the first source is looked into; the others are forbidden as such.
     if (present.size() == 1) {
       CheckMetricSource(metric[field], field, absl::StrCat(path, ".", field), out);
     }

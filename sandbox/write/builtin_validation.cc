@@ -107,6 +107,7 @@ void ValidateSelectedWorkload(const kube::Object& object, FieldErrors& errors) {
   }
   ValidateTemplate(spec, errors);
   const json::Value& policy = spec.Get({"template", "spec", "restartPolicy"});
+  // Pods that end would be replaced for ever; only Jobs may have them.
   if (policy.AsString() == "OnFailure" || policy.AsString() == "Never") {
     errors.NotSupported("spec.template.spec.restartPolicy", policy, {"Always"});
   }
@@ -116,6 +117,7 @@ void ValidateSelectedWorkload(const kube::Object& object, FieldErrors& errors) {
 void ValidateGeneratedSelector(const kube::Object& job, FieldErrors& errors) {
   const json::Value& labels = job.spec().Get({"template", "metadata", "labels"});
   json::Value expected = json::Value::Object();
+  // The older labels are without a prefix; clients still select by them.
   for (absl::string_view prefix : {"", "batch.kubernetes.io/"}) {
     expected.Set(absl::StrCat(prefix, "controller-uid"), job.uid());
     expected.Set(absl::StrCat(prefix, "job-name"), job.name());
@@ -169,6 +171,7 @@ void ValidateService(const kube::Object& object, FieldErrors& errors) {
                         {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"});
   }
   const json::Value& ports = spec["ports"];
+  // A headless Service, and one that is only a name, need no ports.
   if (ports.empty() && type != "ExternalName" && spec["clusterIP"].AsString() != "None") {
     errors.Required("spec.ports");
   }

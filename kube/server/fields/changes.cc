@@ -24,6 +24,7 @@ class Comparison {
  private:
   // REQUIRES: not both are null.
   void Compare(const json::Value* before, const json::Value* after, const FieldType& type) {
+    // What a write has not touched is shared, so that only what differs is walked through.
     if (before != nullptr && after != nullptr && before->SharesWith(*after)) return;
     bool is_leaf = true;
     if (AreMaps(before, after)) {
@@ -184,6 +185,7 @@ class Collection {
       const auto step = type.StepOf(item);
       if (!step.ok()) continue;
       path_.push_back(*step);
+      // Items of one key are owned as a whole; nobody can say which of them a field is in.
       if (counts[*step] == 1) Collect(item, type.Item());
       fields_.Insert(path_);
       path_.pop_back();

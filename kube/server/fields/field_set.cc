@@ -31,6 +31,7 @@ void SetNode(absl::string_view name, Node node, json::Value& to) {
 
 // Returns what is below a node of either.
 json::Value UnionBelow(const json::Value& a, const json::Value& b) {
+  // Both are the same value in memory, as with most subtrees of two versions of an object.
   if (a.SharesWith(b)) return a;
   json::Value out = a;
   out.Erase(kSelf);
@@ -178,6 +179,7 @@ void FieldSet::Insert(const PathOfField& path) {
     json::Value& next = at->Mutable(path[i]);
     if (!known) {
       next = json::Value::Object();
+    // An empty node is in the set; one with others below it is so only when it says so itself.
     } else if ((!last && next.empty()) || (last && !next.empty())) {
       next.Set(kSelf, json::Value::Object());
     }
