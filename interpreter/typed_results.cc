@@ -64,6 +64,7 @@ absl::StatusOr<json::Value> ReadString(const json::Value& v) {
 absl::StatusOr<json::Value> ReadInt(const json::Value& v, int64_t least, int64_t most) {
   if (!v.is_number()) return Mismatch("an integer", v);
   const int64_t read = v.AsInt(0);
+  // A number that AsInt has cut off, or that is no whole one, differs from what was read.
   const bool whole = v == json::Value(read);
   if (whole && read >= least && read <= most) return json::Value(read);
   return absl::InvalidArgumentError(absl::StrCat(

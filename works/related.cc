@@ -33,6 +33,7 @@ bool TakesWorks(kube::ClusterClient& control_plane, const kube::Object& cluster)
 
 absl::Status ExplainedByCluster(kube::ClusterClient& control_plane, const std::string& cluster,
                                 const absl::Status& written) {
+  // What follows is looked up after a failure only, so a good write costs nothing.
   if (written.ok() || kube::IsNoOutcome(written)) return written;
   const kube::ObjectPtr object = control_plane.Find(api::Clusters(), {"", cluster});
   if (object == nullptr) {
@@ -138,6 +139,7 @@ void RecheckWorksIn(const kube::ObjectKey& ns, const std::string& cluster,
        control_plane.List(api::Works(), api::ExecutionNamespace(cluster))) {
     const api::WorkView view(*work);
     const json::Value* applied = kube::FindCondition(view.Conditions(), api::kWorkApplied);
+    // Only a Work that has failed may have waited for the namespace.
     if (applied == nullptr || (*applied)["status"].AsString() != "False") continue;
     const absl::Span<const json::Value> manifests = view.Manifests();
     const bool is_in = std::any_of(manifests.begin(), manifests.end(), [&](const json::Value& m) {

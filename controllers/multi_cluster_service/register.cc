@@ -45,6 +45,7 @@ kube::Enqueue ForServices(const Context& context, const std::shared_ptr<ServiceE
   };
   enqueue.map_update = [map = enqueue.map, edits](const kube::Object&, const kube::Object& after) {
     std::vector<kube::Request> requests = map(after);
+    // Noted before the request is queued, so that the pass finds the edit that has brought it.
     if (!requests.empty()) edits->Add(after);
     return requests;
   };

@@ -110,6 +110,7 @@ class NativeBackend : public Backend {
   template <class Result, class... Params, class... Args>
   Result Call(Result (*Handlers::*handler)(const kube::Object&, Params...),
               const kube::Object& object, Args&&... args) const {
+    // The layers above ask Has first; a kind without a handler is an error here.
     const Handlers* handlers = table_.FindFor(object);
     if (handlers == nullptr || handlers->*handler == nullptr) return NoRule(object);
     return (handlers->*handler)(object, std::forward<Args>(args)...);

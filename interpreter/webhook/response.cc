@@ -71,6 +71,7 @@ absl::StatusOr<json::Value> ResponseOf(absl::string_view body, absl::string_view
   }
   if (!response.is_object()) return Unreadable("response is not an object");
   ASSIGN_OR_RETURN(const auto given, FindText(response, "uid"));
+  // The answer to another question, as of a webhook that mixes up its requests.
   if (given.value_or("") != uid) {
     return InvalidResponse(
         absl::StrCat("expected response.uid \"", uid, "\", got ", json::Write(given.value_or(""))));
@@ -148,6 +149,7 @@ absl::StatusOr<json::Value> ReadPatch(const json::Value& response) {
   ASSIGN_OR_RETURN(const auto patch, FindText(response, "patch"));
   ASSIGN_OR_RETURN(const auto type, FindText(response, "patchType"));
   const bool has_patch = patch.has_value() && !patch->empty();
+  // Nothing to change. One without the other is a mistake, as for upstream.
   if (!has_patch && !type.has_value()) return json::Value();
   if (!type.has_value()) return InvalidResponse("webhook returned nil response.patchType");
   if (!has_patch) return InvalidResponse("webhook returned empty response.patch");

@@ -80,6 +80,7 @@ std::string ActionText(const ClusterChange& change, const tool::Colours& colours
       break;
   }
   if (!change.manifest.empty()) return absl::StrCat("  ", cluster, ": no change");
+  // The cluster is a target, but the loops made no Work: an override or the like has failed.
   return colours.Red(absl::StrCat("! ", cluster, ": nothing can be made for it"));
 }
 
@@ -90,6 +91,7 @@ std::string ClusterText(const ClusterChange& change, const ReportOptions& option
     absl::StrAppend(&line, ", ", OneLines(change.overrides));
   }
   line += "\n";
+  // A new object has no diff that would show it.
   if (options.full && !change.manifest.empty() && change.action == Action::kCreate) {
     return line + Indented(tool::Printable(yaml::Write(change.manifest.root())), "      ");
   }
@@ -185,6 +187,7 @@ json::Value TemplateJson(const TemplateChange& change) {
 std::string TextOf(const Plan& plan, const ReportOptions& options) {
   std::string text;
   for (const TemplateChange& change : plan.templates) {
+    // What stays as it is only appears in the numbers, unless something keeps it from its clusters.
     const bool shown = options.full || Differs(change) || !change.outcome.not_scheduled.empty() ||
                        !change.outcome.held_back.empty();
     if (shown) absl::StrAppend(&text, TemplateText(change, options), "\n");
