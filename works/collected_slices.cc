@@ -1,3 +1,9 @@
+// Report makes the whole Work from the slice, with the claim of one collector and those that the
+// label of the existing Work names, and leaves writing what differs to WorkWriter. TakeOff removes
+// the claim, or deletes the Work when no other is left, on the condition of the version that it has
+// seen. Whoever loses such a race gets kAborted and comes back with the Work as it is then. No
+// state of its own.
+
 #include "works/collected_slices.h"
 
 #include <set>

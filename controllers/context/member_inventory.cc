@@ -1,3 +1,14 @@
+// The informers are those of the connection to the member (MemberCluster::unfiltered), so they end
+// with it, and the next call makes new ones. followers_, shared with what Follow has returned,
+// counts who follows an informer that only followers use; one that InformerFor has returned once
+// has no count, and stays. followers_->mu is held while an informer is looked up or made, so that
+// two calls do not make two, and the last follower does not end one that another call has just
+// found. mu_, taken after it, guards which loop reads which fields. Handlers are added and removed
+// without a lock, because both wait for calls of handlers.
+//
+// The counts and the fields are this process's; what a connection that ended had read is read
+// again.
+
 #include "controllers/context/member_inventory.h"
 
 #include <utility>

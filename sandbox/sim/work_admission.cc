@@ -1,3 +1,9 @@
+// The steps for each manifest of a Work, as upstream's webhook: first the fields are removed that
+// the control plane has set and members set for themselves, for all kinds and then for the kind of
+// the manifest; then the id of the Work is put on as a label, and the names of all labels and
+// annotations, these included, are recorded in two annotations. Each write repeats them with the
+// same result.
+
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -177,9 +177,9 @@ void FieldSet::Insert(const PathOfField& path) {
     const bool known = at->Has(path[i]);
     const bool last = i + 1 == path.size();
     json::Value& next = at->Mutable(path[i]);
+    // An empty node is in the set; one with others below it is so only when it says so itself.
     if (!known) {
       next = json::Value::Object();
-    // An empty node is in the set; one with others below it is so only when it says so itself.
     } else if ((!last && next.empty()) || (last && !next.empty())) {
       next.Set(kSelf, json::Value::Object());
     }
