@@ -1,3 +1,8 @@
+// What the simulated controllers of workloads do alike: find the objects that an owner controls and
+// adopt those that match and have no controller, make pods of its template, and count those that
+// are ready. A pod that the server refuses stops the rest of a pass and is an event of the owner;
+// the controller tries again after its back-off. Nothing is kept between two passes.
+
 #include "sandbox/sim/children.h"
 
 #include <algorithm>

@@ -92,6 +92,7 @@ DOORS = read_doors(LAYERS.read_text())
 # Lines of code: what is neither blank nor comment nor #include, nor inside a raw string, which holds data.
 MAX_CODE_LINES = 350
 MAX_TEST_CODE_LINES = 520
+MAX_LINES_WITHOUT_OPENING = 120
 RAW_STRING = re.compile(r'R"([^()\s]*)\(.*?\)\1"', re.DOTALL)
 MAX_COLUMNS = 100  # Of sources; tests hold long manifests in raw strings.
 
@@ -250,6 +251,13 @@ def check_header_comment(path, text):
         yield Breach(path, 1, "a header opens with a comment: what it is for and how it is used")
 
 
+def check_opening(path, text):
+    if path.endswith(".cc") and not path.startswith("tests/") and not text.startswith("//") and \
+            text.count("\n") > MAX_LINES_WITHOUT_OPENING:
+        yield Breach(path, 1, f"a source of more than {MAX_LINES_WITHOUT_OPENING} lines opens with a comment: what it does, in which "
+                              "order, and what may be lost")
+
+
 def check_threads(path, text):
     if path.startswith(("tests/", "base/threads.")):
         return
@@ -259,7 +267,7 @@ def check_threads(path, text):
 
 
 FILE_CHECKS = (check_includes, check_size, check_guard, check_literals, check_todo, check_names,
-               check_header_comment, check_threads)
+               check_header_comment, check_opening, check_threads)
 
 
 def lint_file(path, text):

@@ -92,13 +92,21 @@ class LintTreeTest(unittest.TestCase):
                 self.assertEqual([b.rule for b in breaches], rules)
 
     def test_limits_sizes(self):
-        self.assertEqual(rules_broken("base/x.cc", "x;\n" * 350), [])
-        self.assertEqual(len(rules_broken("base/x.cc", "x;\n" * 351)), 1)
+        why = "// Why.\n"
+        self.assertEqual(rules_broken("base/x.cc", why + "x;\n" * 350), [])
+        self.assertEqual(len(rules_broken("base/x.cc", why + "x;\n" * 351)), 1)
         self.assertEqual(rules_broken("tests/base/x_test.cc", "x;\n" * 520), [])
         self.assertEqual(len(rules_broken("tests/base/x_test.cc", "x;\n" * 521)), 1)
         not_code = "\n" * 400 + "// Why.\n" * 400 + '#include "base/y.h"\n' + 'auto x = R"(' + "a\n" * 400 + ')";\n'
         self.assertEqual(lint_tree.code_lines(not_code), 1)
         self.assertEqual(len(rules_broken("base/x.cc", "x" * 101 + "\n")), 1)
+
+    def test_wants_the_opening_of_a_long_source(self):
+        for path, text, legal in [("base/x.cc", "x;\n" * 120, True), ("base/x.cc", "x;\n" * 121, False),
+                                  ("base/x.cc", "// Why.\n" + "x;\n" * 121, True),
+                                  ("tests/base/x_test.cc", "x;\n" * 121, True)]:
+            with self.subTest(path=path, lines=text.count("\n")):
+                self.assertEqual(rules_broken(path, text) == [], legal)
 
     def test_wants_the_paths_that_documents_name(self):
         text = "`works/a.cc`, `works/a`, `works/`, `docs/NAME.md`, `apps/v1`, `works/gone.cc` and `works/b`\n`rig/x.py` beside"

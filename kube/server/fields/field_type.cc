@@ -1,8 +1,8 @@
 // A FieldType points into one of three sources, and every question is answered by it (`source_`):
-// the tables of built-in kinds (a message, or one field of it with its mark: atomic, set, or keyed
-// list), the schema of a custom kind, or nothing, where a kind has no table or a schema keeps
-// unknown fields. What has no description has one owner as a whole, as in Kubernetes; the exception
-// are conditions, whose items are told apart by their type also where a kind has no table.
+// the table of kube/schema (a struct, or one field of it with how it is merged), the schema of a
+// custom kind, or nothing, where a kind has no table or a schema keeps unknown fields. What has no
+// description has one owner as a whole, as in Kubernetes; the exception are conditions, whose items
+// are told apart by their type also where a kind has no table.
 //
 // Texts of errors are those of structured-merge-diff, because clients of server-side apply show
 // them.
