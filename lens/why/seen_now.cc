@@ -1,7 +1,8 @@
 // First the message of the condition is explained as by ExplainRefusal. Then the member's present
 // objects are looked at, as far as they were read: a namespace that is being deleted or is missing,
 // and objects that are no longer in the way, give another cause and another advice, since following
-// the old one would do nothing, or harm. What could not be read changes nothing of the first answer.
+// the old one would do nothing, or harm. What could not be read changes nothing of the first
+// answer.
 
 #include "lens/why/seen_now.h"
 
