@@ -131,10 +131,14 @@ absl::StatusOr<bool> EnsureTemplate(OpenSearchClient& client, absl::string_view 
   const json::Value& have = found.body["index_templates"].At(0)["index_template"];
   RETURN_IF_ERROR(CheckOwner(prefix, have.Get({"_meta", "owner"}).AsString(), owner));
   if (have["_meta"] == wanted["_meta"]) return false;
+  // Whoever is stopped before existing indices have the mapping must not leave a template that
+  // looks as if they had, so its fingerprint follows last.
+  json::Value begun = wanted;
+  begun.Set({"_meta", "contents"}, "indices do not have it yet");
   // Of two control planes that have found none at the same time one is refused.
   const std::string put_path = absl::StrCat(path, found.code == 404 ? "?create=true" : "");
   RETURN_IF_ERROR(
-      Ask(client, {.method = "PUT", .path = put_path, .body = json::Write(wanted)}, stop).status());
+      Ask(client, {.method = "PUT", .path = put_path, .body = json::Write(begun)}, stop).status());
   const std::string mapping = absl::StrCat("/", prefix, "-*/_mapping");
   const json::Value fields =
       json::Value::Object({{"properties", wanted.Get({"template", "mappings", "properties"})}});
@@ -143,6 +147,8 @@ absl::StatusOr<bool> EnsureTemplate(OpenSearchClient& client, absl::string_view 
       client.Send({.method = "PUT", .path = mapping, .body = json::Write(fields)}, stop));
   // 404: there is no index yet, and the template will do.
   if (put.code != 404) RETURN_IF_ERROR(base::Annotate(StatusOf(put), "PUT ", mapping));
+  RETURN_IF_ERROR(
+      Ask(client, {.method = "PUT", .path = path, .body = json::Write(wanted)}, stop).status());
   return true;
 }
 

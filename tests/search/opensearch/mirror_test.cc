@@ -352,6 +352,29 @@ TEST_CASE_METHOD(MirrorFixture, "Of two control planes that begin at once one ge
   CHECK(absl::StrContains(kept.body, "plane-2"));
 }
 
+TEST_CASE_METHOD(MirrorFixture, "Indices get a new mapping although the first attempt has failed") {
+  if (TestOpenSearch::IsReal()) return;
+  mirror_ = nullptr;
+  server_.Change([](MemoryOpenSearch& memory) { memory = MemoryOpenSearch(); });
+  server_.Ask("PUT", "/_index_template/" + server_.prefix(),
+              R"({"_meta":{"contents":"of an earlier release"},"template":{}})");
+  std::atomic<int> failures = 0, mappings = 0;
+  server_.SetFault([&](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+    if (!absl::StrContains(request.path, "_mapping")) return std::nullopt;
+    if (failures.fetch_add(1) > 0) {
+      ++mappings;
+      return std::nullopt;
+    }
+    return ErrorAnswer(503, "timeout", "the first attempt fails");
+  });
+  Start();
+  CHECK(Eventually([&] { return mappings > 0; }));
+  CHECK(Eventually([&] {
+    const std::string kept = server_.Ask("GET", "/_index_template/" + server_.prefix()).body;
+    return absl::StrContains(kept, "contents") && !absl::StrContains(kept, "yet");
+  }));
+}
+
 TEST_CASE_METHOD(MirrorFixture, "States without a number as version are written in their order",
                  "[opensearch]") {
   mirror_->Synced(pods1_, cache1_);
