@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "kube/server/fields/field_owners.h"
 #include "kube/server/metadata_rules.h"
 #include "kube/server/wire/typed_fields.h"
 #include "sandbox/kinds/custom_definitions.h"
@@ -228,6 +229,7 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Update(const ResourceInfo& info, cons
     ASSIGN_OR_RETURN(kube::Object wanted, change(*served));
     ASSIGN_OR_RETURN(wanted, Prepare(info, target, *served, std::move(wanted), context));
     const bool is_final = IsReadyToGo(info, wanted);
+    kube::server::TakeTimesIfEqual(*served, wanted);
     // A write that changes nothing gives no new version, and no event.
     if (!is_final && wanted == *served) return served;
     wanted = info.ToStored(std::move(wanted));

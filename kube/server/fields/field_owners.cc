@@ -89,12 +89,29 @@ void SetManagedFields(json::Value managed_fields, Object& object) {
   }
 }
 
+json::Value WithoutTime(json::Value entry) {
+  entry.Erase("time");
+  return entry;
+}
+
 }  // namespace
 
 std::string ManagerOfUserAgent(absl::string_view user_agent) {
   const std::string name =
       base::CutText(user_agent.substr(0, user_agent.find('/')), kMaxManagerBytes);
   return name.empty() ? "unknown" : name;
+}
+
+void TakeTimesIfEqual(const Object& current, Object& wanted) {
+  const json::Value& before = current.metadata()["managedFields"];
+  const json::Value& after = wanted.metadata()["managedFields"];
+  if (before == after || before.size() != after.size()) return;
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (WithoutTime(before.At(i)) != WithoutTime(after.At(i))) return;
+  }
+  Object same = wanted;
+  same.Set({"metadata", "managedFields"}, before);
+  if (same == current) wanted = std::move(same);
 }
 
 json::Value FieldOwners::AfterUpdate(const Object& current, const Object& wanted,

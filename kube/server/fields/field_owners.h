@@ -25,6 +25,10 @@ struct FieldWriter {
 // first '/'.
 std::string ManagerOfUserAgent(absl::string_view user_agent);
 
+// Takes managedFields of `current` when `wanted` differs from it in the times of their entries
+// alone, as a kube-apiserver does, so that a write that changes nothing is recognized.
+void TakeTimesIfEqual(const Object& current, Object& wanted);
+
 // For one write to one object.
 class FieldOwners {
  public:
