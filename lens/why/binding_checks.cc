@@ -123,12 +123,13 @@ Findings BindingBelongsToAnother(const Chain& chain) {
                           " that was deleted and is still being collected"),
              "see what keeps the garbage collector from deleting the binding"}};
   }
-  return {
-      {kStep, Grade::kStuck,
-       absl::StrCat(chain.binding->Describe(), " belongs to ", owner.api_version, " ", owner.kind,
-                    " ", owner.name, ", whose binding has the same name as that of ",
-                    object.api_version(), " ", chain.Name()),
-       "rename one of the two templates"}};
+  Finding finding{
+      kStep, Grade::kStuck,
+      absl::StrCat(chain.binding->Describe(), " belongs to ", owner.api_version, " ", owner.kind,
+                   " ", owner.name, ", whose binding has the same name as that of ",
+                   object.api_version(), " ", chain.Name())};
+  finding.advice = AdviceForRefusal(finding.cause);
+  return {std::move(finding)};
 }
 
 Findings BindingIsBeingDeleted(const Chain& chain) {
@@ -212,8 +213,8 @@ constexpr Check kChecks[] = {
     {"replicas-not-counted", "Does the interpreter count its replicas?", ReplicasCannotBeCounted},
     {"components-not-counted", "Does the interpreter find its components?",
      ComponentsCannotBeCounted},
-    {"policy-not-applied", "Did applying the policy fail?", PolicyCouldNotBeApplied},
     {"binding-of-another", "Is the binding the template's own?", BindingBelongsToAnother},
+    {"policy-not-applied", "Did applying the policy fail?", PolicyCouldNotBeApplied},
     {"binding-deleting", "Is the binding being deleted?", BindingIsBeingDeleted},
     {"binding-without-id", "Does the binding have its id?", BindingHasNoId},
     {"no-binding", "Is there a binding?", NoBindingYet},
