@@ -43,7 +43,7 @@ using Parts = std::vector<Part>;
 
 absl::Duration Patience() {
   const char* given = std::getenv("ADVICE_SECONDS");
-  return absl::Seconds(given == nullptr ? 120 : std::atoi(given));
+  return absl::Seconds(given == nullptr ? 240 : std::atoi(given));
 }
 
 // Asks about all parts that `concerns` until each has said what it should, or the time is over.
