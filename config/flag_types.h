@@ -2,6 +2,7 @@
 #ifndef CONFIG_FLAG_TYPES_H_
 #define CONFIG_FLAG_TYPES_H_
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "base/enumerated.h"
 
 namespace config {
 
@@ -26,6 +28,20 @@ CLI::Option* AddValue(CLI::App& app, const std::string& name, T& target, const s
 // Comma-separated, and may be repeated.
 CLI::Option* AddList(CLI::App& app, const std::string& name, std::vector<std::string>& target,
                      const std::string& help);
+
+// A flag whose values are the texts of an enumeration; its help names the present value as the
+// default. `target` must outlive `app`.
+template <class Enum, size_t N>
+CLI::Option* AddChoice(CLI::App& app, const std::string& names, Enum& target,
+                       const base::Enumerated<Enum, N>& choices, const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          names,
+          [&target, choices](const std::string& text) { target = choices.Named(text).value(); },
+          help)
+      ->check(CLI::IsMember(choices.Texts()))
+      ->default_str(std::string(choices.TextOf(target)));
+}
 
 void AddSwitch(CLI::App& app, const std::string& name, bool& target, const std::string& help);
 

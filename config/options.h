@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "base/enumerated.h"
 #include "config/duration.h"
 #include "config/feature_gates.h"
 #include "config/warning.h"
@@ -85,11 +86,19 @@ struct Scripts {
   int memory_mib = 64;
 };
 
+enum class LogFormat { kText, kJson };
+inline constexpr auto kLogFormats =
+    base::Enumerate<LogFormat>({{LogFormat::kText, "text"}, {LogFormat::kJson, "json"}});
+
 struct Logging {
   int verbosity = 0;
   std::string vmodule;
-  std::string format = "text";  // "text" or "json".
+  LogFormat format = LogFormat::kText;
 };
+
+// Which successes events report: those that users wait for, and the end of each failure; or all
+// that upstream reports, once per change.
+enum class SuccessEvents { kConcise, kUpstream };
 
 struct Options {
   std::string kubeconfig;
@@ -122,9 +131,7 @@ struct Options {
   Scripts scripts;
   // Objects whose template does not say otherwise are put into members by server-side apply.
   bool server_side_apply = false;
-  // "concise": events report the successes that users wait for, and the end of each failure;
-  // "upstream": all successes that upstream reports, once per change.
-  std::string success_events = "concise";
+  SuccessEvents success_events = SuccessEvents::kConcise;
   // Nothing is written, neither to the control plane nor to members; writes are reported instead.
   bool shadow = false;
   Logging logging;

@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "base/enumerated.h"
 #include "base/json.h"
 #include "base/yaml.h"
+#include "config/flag_types.h"
 #include "kube/meta/selector.h"
 
 namespace tool {
@@ -29,14 +31,9 @@ void AddLiveFlags(CLI::App& app, LiveOptions& options) {
 }
 
 void AddFormatFlag(CLI::App& app, Format& format) {
-  app.add_option_function<std::string>(
-         "-o,--output",
-         [&format](const std::string& name) {
-           format = name == "json" ? Format::kJson : Format::kYaml;
-         },
-         "how to print the result")
-      ->check(CLI::IsMember({"yaml", "json"}))
-      ->default_str("yaml")
+  constexpr auto kFormats =
+      base::Enumerate<Format>({{Format::kYaml, "yaml"}, {Format::kJson, "json"}});
+  config::AddChoice(app, "-o,--output", format, kFormats, "how to print the result")
       ->type_name("FORMAT");
 }
 

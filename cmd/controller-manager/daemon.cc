@@ -142,8 +142,9 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o,
 // A shadow reports in its own way: events would be writes.
 std::unique_ptr<kube::EventSink> EventSinkOf(const config::Options& options, kube::Client& client) {
   if (options.shadow) return kube::NewNullEventSink();
-  return kube::NewEventSink(client, base::RealClock(),
-                            {.routine = options.success_events == "upstream"});
+  return kube::NewEventSink(
+      client, base::RealClock(),
+      {.routine = options.success_events == config::SuccessEvents::kUpstream});
 }
 
 // All objects that live as long as the daemon runs, in order of construction.

@@ -139,8 +139,8 @@ int main(int argc, char** argv) {
 
   if (parsed.options.profiling.enabled) profiling::EnableHeapProfiles(argv);
   const config::Logging& logging = parsed.options.logging;
-  base::InitLogging(api::kControllerManager,
-                    {logging.verbosity, logging.vmodule, logging.format == "json"});
+  base::InitLogging(api::kControllerManager, {logging.verbosity, logging.vmodule,
+                                              logging.format == config::LogFormat::kJson});
   if (const auto raised = base::RaiseDescriptorLimit(); !raised.ok()) {
     base::LogWarning("many members may need more descriptors", {{"error", raised.status()}});
   }

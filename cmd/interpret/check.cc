@@ -23,11 +23,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/enumerated.h"
 #include "base/status.h"
 #include "cmd/interpret/diagnostics.h"
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/object_source.h"
 #include "cmd/interpret/trial.h"
+#include "config/flag_types.h"
 #include "interpreter/check/admission_review.h"
 #include "interpreter/customized/customization.h"
 #include "interpreter/customized/lua_backend.h"
@@ -351,12 +353,8 @@ void AddCheck(tool::CommandLine& line) {
                  "TYPE/NAME")
       ->type_name("OBJECT");
   AddInputFlags(app, options->input);
-  app.add_option_function<std::string>(
-         "-o,--output",
-         [options = options.get()](const std::string& format) { options->json = format == "json"; },
-         "how to print what is found")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->default_str("text")
+  constexpr auto kFormats = base::Enumerate<bool>({{false, "text"}, {true, "json"}});
+  config::AddChoice(app, "-o,--output", options->json, kFormats, "how to print what is found")
       ->type_name("FORMAT");
   app.add_flag("-q,--quiet", options->quiet, "say nothing of what is fine");
   line.OnRun(app, [options](tool::Console& console) { return Check(*options, console); });

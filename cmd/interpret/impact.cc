@@ -22,6 +22,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/enumerated.h"
 #include "base/status.h"
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/impact_report.h"
@@ -30,6 +31,7 @@
 #include "cmd/interpret/member_source.h"
 #include "cmd/interpret/object_source.h"
 #include "cmd/interpret/rule_side.h"
+#include "config/flag_types.h"
 #include "interpreter/check/upstream_admission.h"
 
 namespace cmd::interpret {
@@ -241,12 +243,8 @@ void AddImpact(tool::CommandLine& line) {
       ->check(CLI::Range(1, 1000000))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option_function<std::string>(
-         "-o,--output",
-         [options = options.get()](const std::string& format) { options->json = format == "json"; },
-         "how to print what is found")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->default_str("text")
+  constexpr auto kFormats = base::Enumerate<bool>({{false, "text"}, {true, "json"}});
+  config::AddChoice(app, "-o,--output", options->json, kFormats, "how to print what is found")
       ->type_name("FORMAT");
   line.UseExitNumbers(app, kExitNumbers);
   line.OnRun(app, [options](tool::Console& console) { return Impact(*options, console); });

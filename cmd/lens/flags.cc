@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_join.h"
+#include "base/enumerated.h"
+#include "config/flag_types.h"
 #include "config/options.h"
 
 namespace cmd::lens {
@@ -24,14 +26,9 @@ void AddCombinedFlag(CLI::App& app, interpreter::customized::MergeOptions& merge
 }
 
 void AddOutputFlag(CLI::App& app, Output& output) {
-  app.add_option_function<std::string>(
-         "-o,--output",
-         [&output](const std::string& name) {
-           output = name == "json" ? Output::kJson : Output::kText;
-         },
-         "how to print the answer")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->default_str("text")
+  constexpr auto kOutputs =
+      base::Enumerate<Output>({{Output::kText, "text"}, {Output::kJson, "json"}});
+  config::AddChoice(app, "-o,--output", output, kOutputs, "how to print the answer")
       ->type_name("FORMAT");
 }
 

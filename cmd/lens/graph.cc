@@ -20,9 +20,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "api/resources.h"
+#include "base/enumerated.h"
 #include "base/status.h"
 #include "cmd/lens/files.h"
 #include "cmd/lens/flags.h"
+#include "config/flag_types.h"
 #include "config/support.h"
 #include "kube/discovery/rest_mapper.h"
 #include "lens/graph/disk.h"
@@ -48,12 +50,18 @@ constexpr char kExamples[] = R"(Examples:
   %prog% graph --kubeconfig karmada.config         # of a live control plane
   %prog% graph --kubeconfig karmada.config deployment/web -n shop)";
 
+enum class Format { kText, kDot, kSvg, kJson };
+constexpr auto kFormats = base::Enumerate<Format>({{Format::kText, "text"},
+                                                   {Format::kDot, "dot"},
+                                                   {Format::kSvg, "svg"},
+                                                   {Format::kJson, "json"}});
+
 struct GraphOptions {
   FileOptions files;
   std::string reference;  // KIND/NAME, or "".
   tool::LiveOptions live{.program = "karmada-lens"};
   interpreter::customized::MergeOptions merge;  // Of a live control plane.
-  std::string format = "text";
+  Format format = Format::kText;
 };
 
 void Add(kube::Resource resource, std::vector<std::string> short_names, kube::Discovery& kinds) {
@@ -136,12 +144,18 @@ absl::StatusOr<graph::Graph> PartOfFiles(const graph::Graph& whole, const GraphO
               [&](const graph::Node& node) { return IsMeant(node, wanted, options.live.ns); });
 }
 
-std::string Rendered(const graph::Graph& graph, const std::string& format,
-                     const tool::Colours& colours) {
-  if (format == "dot") return graph::DotOf(graph);
-  if (format == "svg") return graph::SvgOf(graph);
-  if (format == "json") return tool::Formatted(graph::JsonOf(graph), tool::Format::kJson);
-  return graph::TreeOf(graph, colours);
+std::string Rendered(const graph::Graph& graph, Format format, const tool::Colours& colours) {
+  switch (format) {
+    case Format::kText:
+      return graph::TreeOf(graph, colours);
+    case Format::kDot:
+      return graph::DotOf(graph);
+    case Format::kSvg:
+      return graph::SvgOf(graph);
+    case Format::kJson:
+      return tool::Formatted(graph::JsonOf(graph), tool::Format::kJson);
+  }
+  return "";
 }
 
 absl::StatusOr<graph::Graph> OfFiles(const GraphOptions& options, tool::Console& console) {
@@ -237,9 +251,7 @@ void AddGraph(tool::CommandLine& line) {
   AddFileFlags(app, options->files)->required(false);
   tool::AddLiveFlags(app, options->live);
   AddCombinedFlag(app, options->merge);
-  app.add_option("-o,--output", options->format, "how to print the graph")
-      ->check(CLI::IsMember({"text", "dot", "svg", "json"}))
-      ->default_str("text")
+  config::AddChoice(app, "-o,--output", options->format, kFormats, "how to print the graph")
       ->type_name("FORMAT");
   line.OnRun(app, [options, &app](tool::Console& console) -> absl::StatusOr<tool::ExitCode> {
     RETURN_IF_ERROR(CheckFileFlags(app));

@@ -13,9 +13,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "api/programs.h"
+#include "base/enumerated.h"
 #include "config/admission_flags.h"
 #include "config/command_line.h"
 #include "config/duration.h"
+#include "config/flag_types.h"
 #include "config/options.h"
 #include "config/permission_flags.h"
 #include "config/shadow_flags.h"
@@ -104,11 +106,8 @@ void AddShared(CLI::App& app, SandboxOptions& o) {
 }
 
 void AddOutput(CLI::App& app, SandboxOptions& o, const std::string& help) {
-  app.add_option_function<std::string>(
-         "--output,-o", [&o](const std::string& format) { o.json = format == "json"; }, help)
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT")
-      ->default_str("text");
+  constexpr auto kFormats = base::Enumerate<bool>({{false, "text"}, {true, "json"}});
+  config::AddChoice(app, "--output,-o", o.json, kFormats, help)->type_name("FORMAT");
 }
 
 void AddUp(CLI::App& app, SandboxOptions& o) {

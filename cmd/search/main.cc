@@ -74,7 +74,8 @@ int main(int argc, char** argv) {
     return *parsed.exit_code;
   }
   const config::Logging& logging = parsed.options.logging;
-  base::InitLogging(api::kSearch, {logging.verbosity, logging.vmodule, logging.format == "json"});
+  base::InitLogging(api::kSearch, {logging.verbosity, logging.vmodule,
+                                   logging.format == config::LogFormat::kJson});
   if (const auto raised = base::RaiseDescriptorLimit(); !raised.ok()) {
     base::LogWarning("many members may need more descriptors", {{"error", raised.status()}});
   }

@@ -15,6 +15,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/enumerated.h"
 #include "base/listen_address.h"
 #include "base/status.h"
 #include "cmd/search/other_flags.h"
@@ -153,10 +154,11 @@ void AddAuthorizationFlags(CLI::App& app, DelegationOptions& d) {
 }
 
 void AddStorageFlags(CLI::App& app, RegistryStorageOptions& s) {
-  app.add_option("--registry-storage", s.backend, "where ResourceRegistries are stored")
-      ->check(CLI::IsMember({"etcd", "custom-resources"}))
-      ->type_name("BACKEND")
-      ->capture_default_str();
+  constexpr auto kBackends = base::Enumerate<RegistryBackend>(
+      {{RegistryBackend::kEtcd, "etcd"}, {RegistryBackend::kCustomResources, "custom-resources"}});
+  config::AddChoice(app, "--registry-storage", s.backend, kBackends,
+                    "where ResourceRegistries are stored")
+      ->type_name("BACKEND");
   AddList(app, "--etcd-servers", s.etcd_servers, "URLs of etcd")->type_name("URLS");
   AddValue(app, "--etcd-prefix", s.etcd_prefix, "beginning of all keys");
   AddValue(app, "--etcd-cafile", s.etcd_ca_file, "authorities of etcd's certificate")
@@ -175,11 +177,12 @@ void AddStorageFlags(CLI::App& app, RegistryStorageOptions& s) {
 }
 
 void AddAuditFlags(CLI::App& app, AuditOptions& a) {
-  app.add_option("--audit-level", a.level,
-                 "what the audit log has: nothing, as upstream without a policy, or who did what")
-      ->check(CLI::IsMember({"None", "Metadata"}))
-      ->type_name("LEVEL")
-      ->capture_default_str();
+  constexpr auto kLevels = base::Enumerate<AuditLevel>(
+      {{AuditLevel::kNone, "None"}, {AuditLevel::kMetadata, "Metadata"}});
+  config::AddChoice(
+      app, "--audit-level", a.level, kLevels,
+      "what the audit log has: nothing, as upstream without a policy, or who did what")
+      ->type_name("LEVEL");
   AddValue(app, "--audit-log-path", a.path, "file of the audit log; - is standard output")
       ->type_name("FILE");
   AddValue(app, "--audit-log-maxsize", a.max_megabytes,
@@ -191,10 +194,9 @@ void AddLoggingFlags(CLI::App& app, config::Logging& logging) {
   AddValue(app, "-v,--v", logging.verbosity, "log verbosity");
   AddValue(app, "--vmodule", logging.vmodule, "verbosity per file: pattern=N,...")
       ->type_name("LEVELS");
-  app.add_option("--logging-format", logging.format, "how to write the log")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
+  config::AddChoice(app, "--logging-format", logging.format, config::kLogFormats,
+                    "how to write the log")
+      ->type_name("FORMAT");
 }
 
 absl::Status Refused(absl::string_view flag, absl::string_view why) {
@@ -247,7 +249,7 @@ absl::Status ValidateStorage(const RegistryStorageOptions& s) {
   RETURN_IF_ERROR(NotNegative("--etcd-healthcheck-timeout", s.etcd_health_timeout));
   RETURN_IF_ERROR(NotNegative("--etcd-readycheck-timeout", s.etcd_ready_timeout));
   RETURN_IF_ERROR(NotNegative("--etcd-compaction-interval", s.etcd_compaction_interval));
-  if (s.backend == "etcd" && s.etcd_servers.empty()) {
+  if (s.backend == RegistryBackend::kEtcd && s.etcd_servers.empty()) {
     return Refused("--etcd-servers", "must be set, unless --registry-storage=custom-resources is");
   }
   return absl::OkStatus();
@@ -289,7 +291,7 @@ void WarnOfGiven(const CLI::App& app, std::initializer_list<const char*> flags,
 
 // Warns of combinations of flags whose effect is not obvious.
 void WarnOfCombinations(const CLI::App& app, SearchOptions& o) {
-  if (o.storage.backend != "etcd") {
+  if (o.storage.backend != RegistryBackend::kEtcd) {
     WarnOfGiven(
         app,
         {"--etcd-servers", "--etcd-prefix", "--etcd-cafile", "--etcd-certfile", "--etcd-keyfile",
@@ -307,12 +309,11 @@ void WarnOfCombinations(const CLI::App& app, SearchOptions& o) {
   if (o.audit.path.empty()) {
     WarnOfGiven(app, {"--audit-log-maxsize", "--audit-log-maxbackup"}, "without --audit-log-path",
                 o);
-    if (o.audit.level != "None") {
-      o.warnings.push_back(
-          absl::StrCat("--audit-level=", o.audit.level, " has no effect without --audit-log-path"));
+    if (o.audit.level != AuditLevel::kNone) {
+      o.warnings.push_back("--audit-level=Metadata has no effect without --audit-log-path");
     }
   }
-  if (!o.audit.path.empty() && o.audit.level == "None") {
+  if (!o.audit.path.empty() && o.audit.level == AuditLevel::kNone) {
     o.warnings.push_back(
         "--audit-log-path has no effect without --audit-level=Metadata: upstream writes nothing "
         "either without --audit-policy-file");

@@ -43,9 +43,11 @@ struct DelegationOptions {
   std::vector<std::string> always_allow_paths = {"/healthz", "/readyz", "/livez"};
 };
 
+enum class RegistryBackend { kEtcd, kCustomResources };
+
 // Where ResourceRegistries are stored.
 struct RegistryStorageOptions {
-  std::string backend = "etcd";  // Or "custom-resources".
+  RegistryBackend backend = RegistryBackend::kEtcd;
   std::vector<std::string> etcd_servers;
   std::string etcd_prefix = "/registry";
   std::string etcd_ca_file, etcd_cert_file, etcd_key_file;
@@ -54,9 +56,12 @@ struct RegistryStorageOptions {
   absl::Duration etcd_compaction_interval = absl::Minutes(5);  // 0: never.
 };
 
+// What the audit log has: nothing, or who did what.
+enum class AuditLevel { kNone, kMetadata };
+
 struct AuditOptions {
-  std::string level = "None";  // Or "Metadata".
-  std::string path;            // "-" is standard output; "" is none.
+  AuditLevel level = AuditLevel::kNone;
+  std::string path;  // "-" is standard output; "" is none.
   int max_megabytes = 100;
   int max_files = 0;
 };

@@ -66,7 +66,7 @@ absl::StatusOr<std::unique_ptr<RegistryService>> RegistryService::Create(const P
   const RegistryStorageOptions& options = parts.options.storage;
   std::unique_ptr<search::RegistryStore> store;
   std::unique_ptr<search::EtcdCompactor> compactor;
-  if (options.backend == "etcd") {
+  if (options.backend == RegistryBackend::kEtcd) {
     ASSIGN_OR_RETURN(const search::EtcdOptions etcd, EtcdOptionsOf(options));
     ASSIGN_OR_RETURN(store, search::NewEtcdStore(etcd, parts.clock));
     ASSIGN_OR_RETURN(compactor, search::EtcdCompactor::Create(etcd, parts.clock));

@@ -68,7 +68,7 @@ void ShowBuild(metrics::Registry& registry) {
 
 absl::StatusOr<std::unique_ptr<kube::aggregation::AuditLog>> OpenAudit(
     const AuditOptions& a, metrics::Registry* registry) {
-  if (a.level == "None" || a.path.empty()) return nullptr;
+  if (a.level == AuditLevel::kNone || a.path.empty()) return nullptr;
   return kube::aggregation::AuditLog::Open(
       {.path = a.path, .max_bytes = int64_t{a.max_megabytes} << 20, .max_files = a.max_files},
       registry);

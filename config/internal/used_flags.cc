@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "base/enumerated.h"
 #include "config/flag_types.h"
 #include "config/shadow_flags.h"
 
@@ -176,16 +177,14 @@ void AddLoggingFlags(CLI::App& app, Options& o) {
   AddValue(app, "--vmodule", o.logging.vmodule,
            "verbosity of controllers, by their names in the log, and of files: pattern=N,...")
       ->type_name("LEVELS");
-  app.add_option("--success-events", o.success_events,
-                 "successes that become events: what users wait for and ends of failures, or all "
-                 "that upstream reports, once per change")
-      ->check(CLI::IsMember({"concise", "upstream"}))
-      ->type_name("SET")
-      ->capture_default_str();
-  app.add_option("--logging-format", o.logging.format, "how to write the log")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
+  constexpr auto kSets = base::Enumerate<SuccessEvents>(
+      {{SuccessEvents::kConcise, "concise"}, {SuccessEvents::kUpstream, "upstream"}});
+  AddChoice(app, "--success-events", o.success_events, kSets,
+            "successes that become events: what users wait for and ends of failures, or all that "
+            "upstream reports, once per change")
+      ->type_name("SET");
+  AddChoice(app, "--logging-format", o.logging.format, kLogFormats, "how to write the log")
+      ->type_name("FORMAT");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/cord.h"
+#include "base/enumerated.h"
 
 namespace interpreter::webhook {
 
@@ -11,44 +12,24 @@ namespace {
 
 constexpr char kReasonPayload[] = "interpreter/webhook-failure";
 
-constexpr FailureReason kAllReasons[] = {
-    FailureReason::kConfiguration, FailureReason::kServiceLookup,   FailureReason::kConnection,
-    FailureReason::kTimeout,       FailureReason::kServerError,     FailureReason::kHttpStatus,
-    FailureReason::kUnreadable,    FailureReason::kInvalidResponse, FailureReason::kRejected,
-    FailureReason::kPatch,         FailureReason::kSuspended,       FailureReason::kStopped,
-};
+constexpr auto kReasons = base::Enumerate<FailureReason>({
+    {FailureReason::kConfiguration, "configuration"},
+    {FailureReason::kServiceLookup, "service_lookup"},
+    {FailureReason::kConnection, "connection"},
+    {FailureReason::kTimeout, "timeout"},
+    {FailureReason::kServerError, "server_error"},
+    {FailureReason::kHttpStatus, "http_status"},
+    {FailureReason::kUnreadable, "unreadable"},
+    {FailureReason::kInvalidResponse, "invalid_response"},
+    {FailureReason::kRejected, "rejected"},
+    {FailureReason::kPatch, "patch"},
+    {FailureReason::kSuspended, "suspended"},
+    {FailureReason::kStopped, "stopped"},
+});
 
 }  // namespace
 
-absl::string_view FailureReasonName(FailureReason reason) {
-  switch (reason) {
-    case FailureReason::kConfiguration:
-      return "configuration";
-    case FailureReason::kServiceLookup:
-      return "service_lookup";
-    case FailureReason::kConnection:
-      return "connection";
-    case FailureReason::kTimeout:
-      return "timeout";
-    case FailureReason::kServerError:
-      return "server_error";
-    case FailureReason::kHttpStatus:
-      return "http_status";
-    case FailureReason::kUnreadable:
-      return "unreadable";
-    case FailureReason::kInvalidResponse:
-      return "invalid_response";
-    case FailureReason::kRejected:
-      return "rejected";
-    case FailureReason::kPatch:
-      return "patch";
-    case FailureReason::kSuspended:
-      return "suspended";
-    case FailureReason::kStopped:
-      return "stopped";
-  }
-  return "";
-}
+absl::string_view FailureReasonName(FailureReason reason) { return kReasons.TextOf(reason); }
 
 absl::Status WithReason(absl::Status status, FailureReason reason) {
   status.SetPayload(kReasonPayload, absl::Cord(FailureReasonName(reason)));
@@ -57,11 +38,9 @@ absl::Status WithReason(absl::Status status, FailureReason reason) {
 
 FailureReason ReasonOf(const absl::Status& status) {
   const auto payload = status.GetPayload(kReasonPayload);
-  for (const FailureReason reason : kAllReasons) {
-    if (payload.has_value() && *payload == FailureReasonName(reason)) return reason;
-  }
   // Unmarked errors are those of reading an answer, where no function marks every one.
-  return FailureReason::kInvalidResponse;
+  if (!payload.has_value()) return FailureReason::kInvalidResponse;
+  return kReasons.Named(std::string(*payload)).value_or(FailureReason::kInvalidResponse);
 }
 
 Health HealthAfter(FailureReason reason) {

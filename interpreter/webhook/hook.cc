@@ -4,17 +4,14 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "base/enumerated.h"
 
 namespace interpreter::webhook {
 
 namespace {
 
-struct ExploreName {
-  Operation op;
-  absl::string_view name;
-};
 // InterpretComponent is missing: it is newer than this dialect.
-constexpr ExploreName kExploreNames[] = {
+constexpr auto kExploreNames = base::Enumerate<Operation>({
     {Operation::kInterpretReplica, "ExploreReplica"},
     {Operation::kInterpretStatus, "ExploreStatus"},
     {Operation::kPrune, "ExplorePacking"},
@@ -23,7 +20,7 @@ constexpr ExploreName kExploreNames[] = {
     {Operation::kAggregateStatus, "ExploreStatusAggregating"},
     {Operation::kInterpretHealth, "ExploreHealthy"},
     {Operation::kInterpretDependency, "ExploreDependencies"},
-};
+});
 
 bool Lists(const std::vector<std::string>& texts, absl::string_view wanted) {
   return std::any_of(texts.begin(), texts.end(),
@@ -45,10 +42,7 @@ absl::string_view OperationNameIn(Dialect dialect, Operation op) {
   if (dialect == Dialect::kInterpreterContext) {
     return op == Operation::kPrune ? "" : OperationName(op);
   }
-  for (const ExploreName& known : kExploreNames) {
-    if (known.op == op) return known.name;
-  }
-  return "";
+  return kExploreNames.TextOf(op);
 }
 
 bool KindPattern::NeedsResourceOf(const kube::Gvk& gvk) const {

@@ -113,7 +113,7 @@ TEST_CASE("without flags the defaults are upstream's") {
   CHECK(o.clusters.cache_sync_timeout == absl::Minutes(2));
   CHECK(o.clusters.resource_modeling);
   CHECK(o.rate_limits.max_delay == absl::Seconds(1000));
-  CHECK(o.logging.format == "text");
+  CHECK(o.logging.format == config::LogFormat::kText);
 }
 
 TEST_CASE("values of every kind are read, after = or as the next argument") {
@@ -132,7 +132,7 @@ TEST_CASE("values of every kind are read, after = or as the next argument") {
   CHECK(o.health_probe_bind_address == "0");
   CHECK(o.logging.verbosity == 4);
   CHECK(o.logging.vmodule == "a=1,b*=2");
-  CHECK(o.logging.format == "json");
+  CHECK(o.logging.format == config::LogFormat::kJson);
   CHECK(o.skipped_propagating_apis == "a.io;v1/Pod,Secret");
   CHECK_FALSE(o.clusters.resource_modeling);
   CHECK(o.leader_election.resource_namespace == "other");
