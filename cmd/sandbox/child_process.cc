@@ -12,15 +12,15 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/child_program.h"
+#include "base/status.h"
 #include "base/threads.h"
 
 namespace cmd {
@@ -28,28 +28,6 @@ namespace {
 
 constexpr absl::Duration kGrace = absl::Seconds(5);
 constexpr absl::Duration kCheck = absl::Milliseconds(10);
-constexpr int kCouldNotExec = 127;
-
-// Runs between fork and exec, so it calls only functions that are safe in a copy of a program with
-// threads.
-[[noreturn]] void BecomeChild(const char* program, char* const* argv, int log, int report) {
-  // This process blocks the signals that it waits for in a thread; the mask would be inherited.
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  signal(SIGPIPE, SIG_DFL);
-  setpgid(0, 0);  // Ctrl-C reaches only the parent, which then ends this process.
-  // Ends it also when the parent is killed: when the thread ends that called fork().
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  const int null = open("/dev/null", O_RDONLY);
-  if (null >= 0) dup2(null, STDIN_FILENO);
-  dup2(log, STDOUT_FILENO);
-  dup2(log, STDERR_FILENO);
-  execv(program, argv);
-  const int error = errno;
-  const ssize_t written = write(report, &error, sizeof(error));
-  _exit(written < 0 ? kCouldNotExec + 1 : kCouldNotExec);
-}
 
 // REQUIRES: the process has ended; waitpid was not asked about stops.
 std::string Describe(int status) {
@@ -60,37 +38,18 @@ std::string Describe(int status) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const Options& options) {
-  std::vector<std::string> words = {options.program};
-  words.insert(words.end(), options.arguments.begin(), options.arguments.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-
   const int log =
       open(options.log_file.c_str(),
            O_WRONLY | O_CREAT | O_CLOEXEC | (options.keep_log ? O_APPEND : O_TRUNC), 0600);
   if (log < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", options.log_file));
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) {
-    const int error = errno;
-    close(log);
-    return absl::ErrnoToStatus(error, "making a pipe");
-  }
-  // Both ends of the pipe are closed by exec, and in the parent the writing end is closed below, so
-  // that the read ends.
-  const pid_t pid = fork();
-  if (pid == 0) BecomeChild(argv[0], argv.data(), log, report[1]);
-  const int fork_error = errno;
+  const absl::StatusOr<pid_t> pid = base::StartProgram({.program = options.program,
+                                                        .arguments = options.arguments,
+                                                        .output = log,
+                                                        .errors = log,
+                                                        .ends_with_thread = true});
   close(log);
-  close(report[1]);
-  int exec_error = 0;
-  const bool failed =
-      pid > 0 && read(report[0], &exec_error, sizeof(exec_error)) == sizeof(exec_error);
-  close(report[0]);
-  if (pid < 0) return absl::ErrnoToStatus(fork_error, "starting a process");
-  if (!failed) return std::unique_ptr<ChildProcess>(new ChildProcess(pid));
-  waitpid(pid, nullptr, 0);
-  return absl::ErrnoToStatus(exec_error, absl::StrCat("cannot run ", options.program));
+  RETURN_IF_ERROR(base::Annotate(pid.status(), "cannot run ", options.program));
+  return std::unique_ptr<ChildProcess>(new ChildProcess(*pid));
 }
 
 ChildProcess::~ChildProcess() {

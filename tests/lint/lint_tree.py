@@ -118,6 +118,7 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # A thread that begins here: by a constructor, of an object with or without a name, or in a member or a list of threads.
 THREAD_START = re.compile(r"std::(?:thread|jthread)\s*(?:\w+\s*)?[({](?!\s*[)}])|std::async\b|\bpthread_create\b"
                           r"|\bthreads?_?\s*(?:\.emplace_back\s*\(|[({])\s*(?:\[|&)")
+PROCESS_START = re.compile(r"\b(?:v?fork|posix_spawnp?|popen)\s*\(")
 TYPE_NAME = re.compile(r"^\s*(?:template\s*<[^;{]*>\s*)?(?:class|struct|enum class)\s+(\w+)", re.MULTILINE)
 
 
@@ -266,8 +267,16 @@ def check_threads(path, text):
                      "base/threads.h starts threads: it says what is missing when the system has none left")
 
 
+def check_processes(path, text):
+    if path.startswith(("tests/", "base/child_program.")):
+        return
+    for match in PROCESS_START.finditer(without_comments(text)):
+        yield Breach(path, line_of(text, match.start()),
+                     "base/child_program.h starts programs: they get no descriptor and no blocked signal of ours")
+
+
 FILE_CHECKS = (check_includes, check_size, check_guard, check_literals, check_todo, check_names,
-               check_header_comment, check_opening, check_threads)
+               check_header_comment, check_opening, check_threads, check_processes)
 
 
 def lint_file(path, text):

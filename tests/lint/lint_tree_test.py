@@ -65,6 +65,20 @@ class LintTreeTest(unittest.TestCase):
             with self.subTest(path=path, text=text):
                 self.assertEqual(rules_broken(path, text + "\n") == [], legal)
 
+    def test_refuses_processes_that_are_started_elsewhere(self):
+        cases = [
+            ("base/x.cc", "const pid_t pid = fork();", False),
+            ("base/x.cc", "posix_spawnp(&pid, name, nullptr, nullptr, words, environ);", False),
+            ("base/x.cc", 'FILE* out = popen("ls", "r");', False),
+            ("base/x.cc", "// fork() copies page tables.", True),
+            ("base/x.cc", "base::StartProgram(start);", True),
+            ("base/child_program.cc", "const pid_t pid = vfork();", True),
+            ("tests/base/x_test.cc", "const pid_t pid = fork();", True),
+        ]
+        for path, text, legal in cases:
+            with self.subTest(path=path, text=text):
+                self.assertEqual(rules_broken(path, text + "\n") == [], legal)
+
     def test_refuses_libraries_outside_their_door(self):
         cases = [
             ("base/x.cc", "rapidjson/reader.h", True),

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -23,6 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/child_program.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/tls.h"
@@ -76,13 +76,6 @@ std::vector<std::string> Environment(const ProgramOptions& options) {
   return out;
 }
 
-std::vector<char*> Pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
-  out.push_back(nullptr);
-  return out;
-}
-
 // A child in a process group of its own; on destruction the group is killed and the child reaped.
 class Child {
  public:
@@ -117,36 +110,15 @@ class Child {
 };
 
 absl::StatusOr<Child> Child::Spawn(const ProgramOptions& options, int stdout_fd) {
-  std::vector<std::string> args = {options.command};
-  args.insert(args.end(), options.args.begin(), options.args.end());
-  const std::vector<std::string> env = Environment(options);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, stdout_fd, STDOUT_FILENO);
-  // Closes the sockets of other threads.
-  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  // The plugin must not inherit signals that this process ignores or blocks.
-  sigset_t all, none;
-  sigfillset(&all);
-  sigemptyset(&none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-
-  pid_t pid = -1;
-  const int error = posix_spawnp(&pid, options.command.c_str(), &actions, &attributes,
-                                 Pointers(args).data(), Pointers(env).data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error == ENOENT) return absl::NotFoundError("no such program");
-  if (error != 0) return ErrnoError("cannot be started", error);
-  Child child(pid);
+  const absl::StatusOr<pid_t> pid = base::StartProgram({.program = options.command,
+                                                        .arguments = options.args,
+                                                        .environment = Environment(options),
+                                                        .output = stdout_fd});
+  if (absl::IsNotFound(pid.status())) return absl::NotFoundError("no such program");
+  if (!pid.ok()) {
+    return absl::UnavailableError(absl::StrCat("cannot be started: ", pid.status().message()));
+  }
+  Child child(*pid);
   if (child.pidfd() < 0) return ErrnoError("cannot be watched", errno);
   return child;
 }

@@ -1,0 +1,109 @@
+#include "base/child_program.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <thread>
+
+namespace {
+
+using base::ChildProgram;
+using base::StartProgram;
+
+// The end of a pipe from which a program's output is read.
+struct Output {
+  Output() { REQUIRE(pipe(ends) == 0); }
+  ~Output() { close(ends[0]); }
+  // Returns what was written until the last writer closed its end.
+  std::string Read() {
+    close(ends[1]);
+    std::string text;
+    char block[256];
+    for (ssize_t got; (got = read(ends[0], block, sizeof block)) > 0;) text.append(block, got);
+    return text;
+  }
+  int ends[2];
+};
+
+// Returns what a shell writes that runs these commands, and how it ended.
+struct Ran {
+  std::string output;
+  int status = 0;
+};
+Ran RunShell(const std::string& commands, ChildProgram start = {}) {
+  Output output;
+  start.program = "sh";
+  start.arguments = {"-c", commands};
+  start.output = output.ends[1];
+  const absl::StatusOr<pid_t> pid = StartProgram(start);
+  REQUIRE(pid.ok());
+  Ran ran{output.Read(), 0};
+  CHECK(waitpid(*pid, &ran.status, 0) == *pid);
+  return ran;
+}
+
+}  // namespace
+
+TEST_CASE("a program found in PATH runs with its arguments and writes to the given output") {
+  const Ran ran = RunShell("echo here; exit 3");
+  CHECK(ran.output == "here\n");
+  CHECK(WEXITSTATUS(ran.status) == 3);
+}
+
+TEST_CASE("a program gets the given environment, or that of this process") {
+  CHECK(RunShell("echo $COLOUR", {.environment = {{"COLOUR=red"}}}).output == "red\n");
+  CHECK(RunShell("test -n \"$PATH\" && echo yes").output == "yes\n");
+}
+
+TEST_CASE("a program has an empty input and no descriptor of this process but the standard ones") {
+  const int open_here = dup(STDIN_FILENO);
+  CHECK(RunShell("cat; ls /proc/self/fd | wc -l").output == "4\n");  // With that of the folder.
+  close(open_here);
+}
+
+TEST_CASE("a program has default signals, of which none is blocked") {
+  sigset_t blocked, before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  const auto old = signal(SIGPIPE, SIG_IGN);
+  CHECK(RunShell("grep -E 'Sig(Blk|Ign)' /proc/self/status").output ==
+        "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+  sigset_t now;
+  pthread_sigmask(SIG_SETMASK, &before, &now);
+  CHECK(sigismember(&now, SIGTERM) == 1);  // Here it is still blocked.
+  CHECK(signal(SIGPIPE, old) == SIG_IGN);
+}
+
+TEST_CASE("a program has a process group of its own") {
+  const absl::StatusOr<pid_t> pid = StartProgram({.program = "/bin/sleep", .arguments = {"1000"}});
+  REQUIRE(pid.ok());
+  CHECK(getpgid(*pid) == *pid);
+  kill(-*pid, SIGKILL);
+  CHECK(waitpid(*pid, nullptr, 0) == *pid);
+}
+
+TEST_CASE("what keeps a program from running is an error") {
+  for (const char* program : {"/nonexistent/program", "program-that-nobody-has"}) {
+    const absl::StatusOr<pid_t> pid = StartProgram({.program = program});
+    CHECK(absl::IsNotFound(pid.status()));
+    CHECK(pid.status().message() == "No such file or directory");
+  }
+  CHECK(absl::IsPermissionDenied(StartProgram({.program = "/etc/passwd"}).status()));
+  CHECK(absl::IsPermissionDenied(StartProgram({.program = "/"}).status()));
+  CHECK(waitpid(-1, nullptr, WNOHANG) < 0);  // Nothing is left to be reaped.
+}
+
+TEST_CASE("a program may end with the thread that has started it") {
+  absl::StatusOr<pid_t> pid = absl::UnknownError("not started");
+  std::thread([&] {
+    pid = StartProgram({.program = "/bin/sleep", .arguments = {"1000"}, .ends_with_thread = true});
+  }).join();
+  REQUIRE(pid.ok());
+  int status = 0;
+  CHECK(waitpid(*pid, &status, 0) == *pid);
+  CHECK(WTERMSIG(status) == SIGTERM);
+}
