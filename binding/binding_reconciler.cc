@@ -278,11 +278,9 @@ void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kub
 template <class Scope>
 void BindingReconciler<Scope>::ReportDependencies(const api::BindingView& binding,
                                                   const kube::Object& object) {
-  if (!binding.PropagateDeps() ||
-      !interpreter_.HookEnabled(object.gvk(), interpreter::Operation::kInterpretDependency)) {
-    return;
-  }
-  const absl::StatusOr<json::Value> needed = interpreter_.GetDependencies(object);
+  if (!binding.PropagateDeps()) return;
+  const auto needed = interpreter::AnswerAs<json::Value>(interpreter_.AskOrAssume(
+      {.operation = interpreter::Operation::kInterpretDependency, .object = object}));
   if (!needed.ok() || needed->empty()) return;
   recorder_.Warning(kube::InvolvedObject::Of(object), api::reason::kDependenciesNotPropagated,
                     api::message::DependenciesOfClusterScoped(api::PrintedDependencies(*needed)));

@@ -4,6 +4,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -94,112 +95,79 @@ class Chain : public Interpreter {
   RuleChanges& rule_changes() const override { return rule_changes_; }
 
   bool HookEnabled(const kube::Gvk& gvk, Operation op) const override {
-    return Find(gvk, op) != nullptr;
+    return LayerFor(gvk, op) < backends_.size();
   }
 
   std::vector<RuleName> RulesFor(const kube::Gvk& gvk, Operation op) const override {
     std::vector<RuleName> rules;
-    for (const auto& backend : backends_) {
-      if (!backend->Has(gvk, op)) continue;
-      rules.push_back({std::string(backend->layer()), backend->RuleOf(gvk, op)});
+    for (size_t at = LayerFor(gvk, op); at < backends_.size(); at = LayerFor(gvk, op, at + 1)) {
+      rules.push_back({std::string(backends_[at]->layer()), backends_[at]->RuleOf(gvk, op)});
     }
     return rules;
   }
 
-  absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const override {
-    return FirstWith<Replicas>(Operation::kInterpretReplica, object, Replicas(),
-                               [&](const Backend& b) { return b.GetReplicas(object); });
-  }
-
-  absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override {
-    if (object.empty()) return absl::InvalidArgumentError("nil object");
-    // There is no default: without components the caller asks GetReplicas instead.
-    return FirstWith<json::Value>(Operation::kInterpretComponent, object,
-                                  NotFound(object.gvk(), Operation::kInterpretComponent),
-                                  [&](const Backend& b) { return b.GetComponents(object); });
-  }
-
-  absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
-                                             int64_t replicas) const override {
-    return FirstWith<kube::Object>(
-        Operation::kReviseReplica, object, object,
-        [&](const Backend& b) { return b.ReviseReplica(object, replicas); });
-  }
-
-  absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
-                                      const kube::Object& observed) const override {
-    return FirstWith<kube::Object>(Operation::kRetain, desired, desired,
-                                   [&](const Backend& b) { return b.Retain(desired, observed); });
-  }
-
-  absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
-                                               const AggregatedItems& items) const override {
-    return FirstWith<kube::Object>(
-        Operation::kAggregateStatus, object, object,
-        [&](const Backend& b) { return b.AggregateStatus(object, items); });
-  }
-
-  absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override {
-    return FirstWith<json::Value>(Operation::kInterpretDependency, object, json::Value(),
-                                  [&](const Backend& b) -> absl::StatusOr<json::Value> {
-                                    ASSIGN_OR_RETURN(json::Value dependencies,
-                                                     b.GetDependencies(object));
-                                    if (!b.ChecksDependencies()) {
-                                      RETURN_IF_ERROR(ValidateDependencies(dependencies));
-                                    }
-                                    return dependencies;
-                                  });
-  }
-
-  absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
-    return FirstWith<json::Value>(Operation::kInterpretStatus, object, json::Value(),
-                                  [&](const Backend& b) { return b.ReflectStatus(object); });
-  }
-
-  absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const override {
-    absl::StatusOr<Health> health =
-        FirstWith<Health>(Operation::kInterpretHealth, object, Health(true),
-                          [&](const Backend& b) { return b.InterpretHealth(object); });
-    if (health.ok() && health->message.size() > kMaxHealthMessageBytes) {
-      health->message = base::CutText(health->message, kMaxHealthMessageBytes);
+  absl::StatusOr<Answer> Ask(const Question& question) const override {
+    const Operation op = question.operation;
+    if (op == Operation::kInterpretComponent && question.object.empty()) {
+      return absl::InvalidArgumentError("nil object");
     }
-    return health;
+    const kube::Gvk gvk = question.object.gvk();
+    const size_t first = LayerFor(gvk, op);
+    return first < backends_.size() ? AskFrom(first, gvk, question) : NotFound(gvk, op);
   }
 
-  absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override {
-    return FirstWith<kube::Object>(Operation::kPrune, object, object,
-                                   [&](const Backend& b) { return b.Prune(object); });
+  absl::StatusOr<Answer> AskOrAssume(const Question& question) const override {
+    const kube::Gvk gvk = question.object.gvk();
+    const size_t first = LayerFor(gvk, question.operation);
+    if (first == backends_.size()) return AssumedAnswer(question);
+    return AskFrom(first, gvk, question);
   }
 
  private:
-  const Backend* Find(const kube::Gvk& gvk, Operation op) const {
-    for (const auto& backend : backends_) {
-      if (backend->Has(gvk, op)) return backend.get();
-    }
-    return nullptr;
+  // Returns the place of the first layer, from the place `from` on, that has a rule;
+  // backends_.size() when there is none.
+  size_t LayerFor(const kube::Gvk& gvk, Operation op, size_t from = 0) const {
+    while (from < backends_.size() && !backends_[from]->Has(gvk, op)) ++from;
+    return from;
   }
 
-  // Returns the answer of the first back end that has a rule and does not pass on; the error of
-  // such a back end ends the search. `unruled` is the answer when no back end has a rule, or when
-  // all that have one pass on.
-  template <class T, class Call>
-  absl::StatusOr<T> FirstWith(Operation op, const kube::Object& object, absl::StatusOr<T> unruled,
-                              Call call) const {
-    const kube::Gvk gvk = object.gvk();
-    bool passed_on = false;
-    for (const auto& backend : backends_) {
-      if (!backend->Has(gvk, op)) continue;
+  // Returns the answer of the first layer with a rule that does not pass on; the error of such a
+  // layer ends the search. `first` is the place of the first layer with a rule.
+  absl::StatusOr<Answer> AskFrom(size_t first, const kube::Gvk& gvk,
+                                 const Question& question) const {
+    const Operation op = question.operation;
+    for (size_t at = first; at < backends_.size(); at = LayerFor(gvk, op, at + 1)) {
+      const Backend& backend = *backends_[at];
       const base::SteadyTime began = base::RealClock().SteadyNow();
-      absl::StatusOr<T> answer = call(*backend);
-      Observe({backend->layer(), gvk.kind, op, ResultOf(answer.status())},
+      absl::StatusOr<Answer> answer = AnswerOf(backend, question);
+      Observe({backend.layer(), gvk.kind, op, ResultOf(answer.status())},
               base::RealClock().SteadyNow() - began);
-      passed_on = IsPassOn(answer.status());
       if (answer.ok()) return answer;
-      if (passed_on) continue;
-      return base::Annotate(ForLoops(answer.status()), OperationName(op), " of ", object.Describe(),
-                            " by the ", backend->layer(), " interpreter");
+      if (IsPassOn(answer.status())) continue;
+      return base::Annotate(ForLoops(answer.status()), OperationName(op), " of ",
+                            question.object.Describe(), " by the ", backend.layer(),
+                            " interpreter");
     }
-    return passed_on ? unruled : NotFound(gvk, op);
+    // All have passed on. Nothing is assumed about components: without them the caller asks for
+    // replicas instead.
+    if (op == Operation::kInterpretComponent) return NotFound(gvk, op);
+    return AssumedAnswer(question);
+  }
+
+  // Returns the layer's answer as callers may have it.
+  static absl::StatusOr<Answer> AnswerOf(const Backend& backend, const Question& question) {
+    absl::StatusOr<Answer> answer = backend.Ask(question);
+    if (!answer.ok()) return answer;
+    const json::Value* list = std::get_if<json::Value>(&*answer);
+    if (question.operation == Operation::kInterpretDependency && !backend.ChecksDependencies() &&
+        list != nullptr) {
+      RETURN_IF_ERROR(ValidateDependencies(*list));
+    }
+    Health* health = std::get_if<Health>(&*answer);
+    if (health != nullptr && health->message.size() > kMaxHealthMessageBytes) {
+      health->message = base::CutText(health->message, kMaxHealthMessageBytes);
+    }
+    return answer;
   }
 
   void Observe(const SeriesView& series, absl::Duration took) const {

@@ -8,16 +8,13 @@
 // by which loops recognise results of their own reads and writes (kNotFound, kAlreadyExists,
 // kAborted): those become kInternal. kInvalidArgument means that rule and object do not fit: the
 // same call fails until one of them changes, so it is marked base::Terminal. When every layer with
-// a rule passes on, the answer is the one that loops assume for a kind without a rule: no replicas,
-// requirements, dependencies or status, an unchanged object, healthy; for components it is the
-// error. Threads: all calls may come from any thread.
+// a rule passes on, the answer is the one that loops assume for a kind without a rule
+// (AssumedAnswer); for components it is the error. Threads: all calls may come from any thread.
 #ifndef INTERPRETER_INTERPRETER_H_
 #define INTERPRETER_INTERPRETER_H_
 
-#include <concepts>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,33 +23,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/metrics.h"
+#include "interpreter/question.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 
 namespace interpreter {
-
-enum class Operation {
-  kInterpretReplica,
-  kInterpretComponent,
-  kReviseReplica,
-  kRetain,
-  kAggregateStatus,
-  kInterpretDependency,
-  kInterpretStatus,
-  kInterpretHealth,
-  kPrune,
-};
-inline constexpr Operation kAllOperations[] = {
-    Operation::kInterpretReplica, Operation::kInterpretComponent, Operation::kReviseReplica,
-    Operation::kRetain,           Operation::kAggregateStatus,    Operation::kInterpretDependency,
-    Operation::kInterpretStatus,  Operation::kInterpretHealth,    Operation::kPrune,
-};
-// Returns "InterpretReplica", for example.
-absl::string_view OperationName(Operation op);
-// Returns the operation of that name in any case; nullopt when there is none.
-std::optional<Operation> OperationNamed(absl::string_view name);
 
 // The names of the layers, in the order in which they are asked.
 inline constexpr absl::string_view kCustomizationLayer = "customization";
@@ -67,25 +43,8 @@ struct RuleName {
   std::string name;
 };
 
-struct Replicas {
-  int64_t replicas = 0;
-  json::Value requirements;  // work/v1alpha2 ReplicaRequirements; null when there are none.
-};
-
 // The longest message of a Health that the chain returns.
 inline constexpr size_t kMaxHealthMessageBytes = 1024;
-
-// Whether an object works, and why it does or does not, in the words of the rule that answered.
-struct Health {
-  Health() = default;
-  template <std::same_as<bool> Bool>
-  Health(Bool is_healthy) : healthy(is_healthy) {}  // NOLINT: most rules give no message.
-  Health(bool is_healthy, std::string why) : healthy(is_healthy), message(std::move(why)) {}
-  explicit operator bool() const { return healthy; }
-
-  bool healthy = false;
-  std::string message;  // Text for people; "" when the rule gives none.
-};
 
 // Determines what the requirements of pods contain besides node claim and resources.
 struct RequirementRules {
@@ -94,56 +53,30 @@ struct RequirementRules {
   bool priority_class = false;
 };
 
-// A binding's status.aggregatedStatus: an array of AggregatedStatusItem, or null for none.
-using AggregatedItems = json::Value;
-
 // Returns the error with which a back end passes a question on although it has a rule: the chain
 // then asks the next layer. For rules that may fail without harm, and for those that disappeared
 // after Has(). REQUIRES: !why.ok().
 absl::Status PassOn(absl::Status why);
 bool IsPassOn(const absl::Status& status);
 
-// A layer of the chain. Its other functions are called only for operations for which Has(...) is
-// true.
-class Backend {
+// A layer of the chain. It is asked only questions for whose operation Has(...) is true.
+class Backend : public Answering {
  public:
-  virtual ~Backend() = default;
   virtual absl::string_view layer() const = 0;  // kCustomizationLayer, ...
   virtual bool Has(const kube::Gvk& gvk, Operation op) const = 0;
   // Returns the name of the rule inside this layer; "" when Has() is false.
   virtual std::string RuleOf(const kube::Gvk& gvk, Operation op) const = 0;
-  virtual absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const = 0;
-  // Returns an array of work/v1alpha2 Component, or null.
-  virtual absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const = 0;
-  // Returns the object with this number of replicas.
-  virtual absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
-                                                     int64_t replicas) const = 0;
-  // Returns `desired` with the fields that the member owns, which come from `observed`.
-  virtual absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
-                                              const kube::Object& observed) const = 0;
-  // Returns the object with its new status; the same object (SharesWith) when nothing changes. Only
-  // the status of the result is used.
-  virtual absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
-                                                       const AggregatedItems& items) const = 0;
-  // Returns whether GetDependencies itself fails, in this layer's words, for references that
-  // ValidateDependencies refuses. If not, the chain validates its result.
+  // Returns whether the layer itself fails, in its own words, for dependencies that
+  // ValidateDependencies refuses. If not, the chain validates them.
   virtual bool ChecksDependencies() const { return false; }
-  // Returns an array of DependentObjectReference (apiVersion, kind, namespace, name,
-  // labelSelector), or null.
-  virtual absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const = 0;
-  // Returns the part of the member object's status that is reported to the control plane; null when
-  // there is no status.
-  virtual absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const = 0;
-  virtual absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const = 0;
-  // Returns the template without the fields that must not reach a member.
-  virtual absl::StatusOr<kube::Object> Prune(const kube::Object& object) const = 0;
 };
 
 class RuleChanges;  // rule_changes.h
 
-class Interpreter {
+// Health messages that are longer than kMaxHealthMessageBytes are cut. Prune removes only what a
+// layer prunes; the function Prune below removes what no manifest may keep.
+class Interpreter : public Answering {
  public:
-  virtual ~Interpreter() = default;
   // Loops subscribe here before they start, to be called when answers may have changed.
   virtual RuleChanges& rule_changes() const = 0;
   // Returns whether some layer has a rule. InterpretStatus always has one.
@@ -151,21 +84,9 @@ class Interpreter {
   // Returns the rules for the operation in the order of their layers, at most one per layer; the
   // first one answers.
   virtual std::vector<RuleName> RulesFor(const kube::Gvk& gvk, Operation op) const = 0;
-  // Arguments and results of the operations are those of Backend.
-  virtual absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const = 0;
-  virtual absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const = 0;
-  virtual absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
-                                                     int64_t replicas) const = 0;
-  virtual absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
-                                              const kube::Object& observed) const = 0;
-  virtual absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
-                                                       const AggregatedItems& items) const = 0;
-  virtual absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const = 0;
-  virtual absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const = 0;
-  // A message that is longer than kMaxHealthMessageBytes is cut.
-  virtual absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const = 0;
-  // Removes only what a layer prunes; the function Prune below removes what no manifest may keep.
-  virtual absl::StatusOr<kube::Object> Prune(const kube::Object& object) const = 0;
+  // Returns AssumedAnswer when no layer has a rule, and otherwise what Ask returns: for callers
+  // that would ask HookEnabled first.
+  virtual absl::StatusOr<Answer> AskOrAssume(const Question& question) const = 0;
 };
 
 // Returns built-in handlers for the kinds of Kubernetes itself. The clock must outlive the back

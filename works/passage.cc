@@ -64,10 +64,9 @@ class PresentState {
     return *content_;
   }
   absl::StatusOr<json::Value> Determine() const {
-    if (!interpreter_.HookEnabled(object_.gvk(), interpreter::Operation::kPrune)) {
-      return ContentOf(object_);
-    }
-    ASSIGN_OR_RETURN(kube::Object pruned, interpreter_.Prune(object_));
+    ASSIGN_OR_RETURN(kube::Object pruned,
+                     interpreter::AnswerAs<kube::Object>(interpreter_.AskOrAssume(
+                         {.operation = interpreter::Operation::kPrune, .object = object_})));
     return ContentOf(std::move(pruned));
   }
 

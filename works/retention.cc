@@ -44,8 +44,8 @@ absl::StatusOr<kube::Object> Retained(const kube::Object& manifest, const kube::
   KeepFieldsOfMember(observed, desired);
   RetainMap(observed, "annotations", api::kManagedAnnotationsAnnotation, desired);
   RetainMap(observed, "labels", api::kManagedLabelsAnnotation, desired);
-  if (!interpreter.HookEnabled(desired.gvk(), interpreter::Operation::kRetain)) return desired;
-  return interpreter.Retain(desired, observed);
+  return interpreter::AnswerAs<kube::Object>(interpreter.AskOrAssume(
+      {.operation = interpreter::Operation::kRetain, .object = desired, .observed = observed}));
 }
 
 absl::StatusOr<json::Value> ChangeOf(const kube::Object& manifest, const kube::Object& observed,

@@ -21,8 +21,8 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "cmd/interpret/flags.h"
-#include "cmd/interpret/invocation.h"
 #include "cmd/interpret/layers.h"
+#include "cmd/interpret/question_json.h"
 #include "cmd/interpret/request_id.h"
 #include "kube/meta/object.h"
 
@@ -79,7 +79,7 @@ std::string ErrorAnswer(absl::string_view id, absl::string_view message) {
 }
 
 std::string ResultAnswer(absl::string_view id, const interpreter::RuleName& by,
-                         const Answer& answer) {
+                         const JsonAnswer& answer) {
   const std::string message =
       answer.message.empty() ? "" : absl::StrCat(",\"message\":", json::Write(answer.message));
   return absl::StrCat("{\"by\":", json::Write(by.name), ",\"id\":", id,
@@ -130,12 +130,12 @@ std::string AnswerLine(Layers& layers, absl::string_view line) {
   // The id is copied from the text of the request: a number that passed through a double could have
   // changed.
   const absl::string_view id = request->is_object() ? RequestIdText(line) : kNoId;
-  const auto invocation = ParseInvocation(*request);
-  if (!invocation.ok()) return ErrorAnswer(id, invocation.status().message());
+  const auto question = ParseQuestion(*request);
+  if (!question.ok()) return ErrorAnswer(id, question.status().message());
   layers.TakeHookCall();  // Forgets the call of an earlier request.
-  const auto answer = Invoke(layers.chain(), *invocation);
+  const auto answer = AskAsLoops(layers.chain(), *question);
   if (!answer.ok()) return ErrorAnswer(id, answer.status().message());
-  return ResultAnswer(id, AnsweredBy(layers.chain(), *invocation, PassingOn(layers.TakeHookCall())),
+  return ResultAnswer(id, AnsweredBy(layers.chain(), *question, PassingOn(layers.TakeHookCall())),
                       *answer);
 }
 

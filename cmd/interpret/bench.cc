@@ -17,10 +17,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/enumerated.h"
 #include "base/status.h"
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/layers.h"
 #include "cmd/interpret/measurement.h"
+#include "config/flag_types.h"
 #include "config/options.h"
 #include "tool/table.h"
 
@@ -28,6 +30,7 @@ namespace cmd::interpret {
 namespace {
 
 using interpreter::Operation;
+using interpreter::Question;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr char kExamples[] = R"(Examples:
@@ -86,25 +89,24 @@ json::Value ItemsFrom(const kube::Object& object) {
 }
 
 // Runs for about the given time; the first run, which compiles scripts, does not count.
-Figures Run(Layers& layers, const Invocation& invocation, absl::Duration time) {
-  const Measured first = Measure(layers, invocation);
-  const interpreter::RuleName by =
-      AnsweredBy(layers.chain(), invocation, PassingOn(first.hook_call));
-  Figures figures{invocation.object.Describe(),
-                  std::string(interpreter::OperationName(invocation.op)), by.layer, by.name};
+Figures Run(Layers& layers, const Question& question, absl::Duration time) {
+  const Measured first = Measure(layers, question);
+  const interpreter::RuleName by = AnsweredBy(layers.chain(), question, PassingOn(first.hook_call));
+  Figures figures{question.object.Describe(),
+                  std::string(interpreter::OperationName(question.operation)), by.layer, by.name};
   if (!first.answer.ok()) {
     // An operation that fails is reported and not measured, since the time of an error says
     // nothing.
     figures.error = std::string(first.answer.status().message());
     return figures;
   }
-  const Measured second = Measure(layers, invocation);
+  const Measured second = Measure(layers, question);
   // A batch takes about a millisecond, so that reading the clock costs nothing in comparison.
   const int64_t batch = std::clamp<int64_t>(
       absl::Milliseconds(1) / std::max(second.cost.time, absl::Nanoseconds(1)), 1, 1000);
   const auto end = SteadyClock::now() + absl::ToChronoNanoseconds(time);
   do {
-    const Measured some = Measure(layers, invocation, batch);
+    const Measured some = Measure(layers, question, batch);
     figures.calls += batch;
     figures.total.time += some.cost.time;
     figures.total.garbage += some.cost.garbage;
@@ -147,14 +149,14 @@ void Print(const std::vector<Figures>& all, const BenchOptions& options, tool::C
   console.out << table.Text(console.out_colours);
 }
 
-absl::StatusOr<std::vector<Invocation>> InvocationsOf(const BenchOptions& options,
-                                                      const Layers& layers, ObjectSource& source) {
+absl::StatusOr<std::vector<Question>> QuestionsOf(const BenchOptions& options, const Layers& layers,
+                                                  ObjectSource& source) {
   ASSIGN_OR_RETURN(const std::vector<Operation> operations, OperationsOf(options));
   json::Value items;
   if (!options.status.empty()) {
     ASSIGN_OR_RETURN(items, source.Items(options.status));
   }
-  std::vector<Invocation> invocations;
+  std::vector<Question> questions;
   for (const std::string& argument : options.objects) {
     ASSIGN_OR_RETURN(const auto documents, source.All(argument, options.layers.recursive));
     for (const tool::Document& document : documents) {
@@ -162,13 +164,13 @@ absl::StatusOr<std::vector<Invocation>> InvocationsOf(const BenchOptions& option
       for (const Operation op : operations) {
         // No layer has a rule: there is nothing to measure.
         if (!layers.chain().HookEnabled(object.gvk(), op)) continue;
-        invocations.push_back({op, object, object, options.replicas,
-                               options.status.empty() ? ItemsFrom(object) : items});
+        questions.push_back({op, object, object, options.replicas,
+                             options.status.empty() ? ItemsFrom(object) : items});
       }
     }
   }
-  if (invocations.empty()) return absl::NotFoundError("no layer has a rule for these objects");
-  return invocations;
+  if (questions.empty()) return absl::NotFoundError("no layer has a rule for these objects");
+  return questions;
 }
 
 absl::StatusOr<tool::ExitCode> Bench(const BenchOptions& options, tool::Console& console) {
@@ -177,13 +179,13 @@ absl::StatusOr<tool::ExitCode> Bench(const BenchOptions& options, tool::Console&
   ObjectSource source(reader, live);
   ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, source));
   layers->WarnOfProblems(console);
-  ASSIGN_OR_RETURN(const auto invocations, InvocationsOf(options, *layers, source));
+  ASSIGN_OR_RETURN(const auto questions, QuestionsOf(options, *layers, source));
   std::vector<Figures> all;
-  for (const Invocation& invocation : invocations) {
-    tool::ShowProgress(console, absl::StrCat(all.size() + 1, "/", invocations.size(), " ",
-                                             interpreter::OperationName(invocation.op), " of ",
-                                             invocation.object.Describe()));
-    all.push_back(Run(*layers, invocation, options.time));
+  for (const Question& question : questions) {
+    tool::ShowProgress(console, absl::StrCat(all.size() + 1, "/", questions.size(), " ",
+                                             interpreter::OperationName(question.operation), " of ",
+                                             question.object.Describe()));
+    all.push_back(Run(*layers, question, options.time));
   }
   tool::ShowProgress(console, "");
   Print(all, options, console);
@@ -221,12 +223,8 @@ void AddBench(tool::CommandLine& line) {
                      ->type_name("N")
                      ->capture_default_str());
   AddTimeFlag(app, options->time);
-  app.add_option_function<std::string>(
-         "-o,--output",
-         [options = options.get()](const std::string& format) { options->json = format == "json"; },
-         "how to print the figures")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->default_str("table")
+  constexpr auto kFormats = base::Enumerate<bool>({{false, "table"}, {true, "json"}});
+  config::AddChoice(app, "-o,--output", options->json, kFormats, "how to print the figures")
       ->type_name("FORMAT");
   AddLayerFlags(app, options->layers);
   line.OnRun(app, [options](tool::Console& console) { return Bench(*options, console); });

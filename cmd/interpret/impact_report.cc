@@ -74,10 +74,10 @@ json::Value DiffValue(const SideAnswer& answer) {
 
 void ImpactReport::Add(const ImpactQuestion& question, const SideAnswer& old_answer,
                        const SideAnswer& new_answer) {
-  const Invocation& asked = question.invocation;
+  const interpreter::Question& asked = question.asked;
   for (const SideAnswer* answer : {&old_answer, &new_answer}) {
     if (answer->unknown.empty()) continue;
-    return AddNotCompared(asked.object.gvk(), asked.op, answer->unknown);
+    return AddNotCompared(asked.object.gvk(), asked.operation, answer->unknown);
   }
   ++compared_;
   // It is compared before values are hidden: a change of a Secret's value is a change, even if both
@@ -89,7 +89,7 @@ void ImpactReport::Add(const ImpactQuestion& question, const SideAnswer& old_ans
   Change change{.gvk = asked.object.gvk(),
                 .object = asked.object.key().ToString(),
                 .cluster = question.cluster,
-                .op = asked.op,
+                .op = asked.operation,
                 .before_error = before.error,
                 .after_error = after.error,
                 .before_rule = before.rule,
@@ -98,7 +98,8 @@ void ImpactReport::Add(const ImpactQuestion& question, const SideAnswer& old_ans
     change.fields = ChangesBetween(before.value, after.value);
     change.short_text = change.fields.count > 0 ? ShortText(change.fields) : "values of the Secret";
   } else {
-    change.short_text = absl::StrCat(SideText(before, asked.op), " → ", SideText(after, asked.op));
+    change.short_text =
+        absl::StrCat(SideText(before, asked.operation), " → ", SideText(after, asked.operation));
   }
   // Computing a diff is expensive, so only changes that are kept have one.
   if (options_.diff) {

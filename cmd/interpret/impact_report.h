@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cmd/interpret/invocation.h"
+#include "cmd/interpret/question_json.h"
 #include "cmd/interpret/rule_side.h"
 #include "cmd/interpret/value_changes.h"
 #include "kube/meta/object.h"
@@ -19,7 +19,7 @@ namespace cmd::interpret {
 
 // A question about one object.
 struct ImpactQuestion {
-  Invocation invocation;
+  interpreter::Question asked;
   std::string cluster;  // The member that it is about; "" when it is about the template.
 };
 

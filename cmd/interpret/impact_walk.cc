@@ -118,11 +118,11 @@ void ImpactWalk::AskAboutTemplate(const kube::Object& object, const kube::Object
                                   const Operations& operations) {
   const api::BindingView view(binding);
   for (const Operation op : kOfTemplates) {
-    if (operations.count(op) > 0) Ask({.invocation = {.op = op, .object = object}});
+    if (operations.count(op) > 0) Ask({.asked = {.operation = op, .object = object}});
   }
   if (operations.count(Operation::kReviseReplica) > 0 && view.IsWorkload()) {
     for (const api::TargetCluster& target : view.DispatchTargets()) {
-      Ask({{.op = Operation::kReviseReplica, .object = object, .replicas = target.replicas},
+      Ask({{.operation = Operation::kReviseReplica, .object = object, .replicas = target.replicas},
            target.name});
     }
   }
@@ -132,8 +132,9 @@ void ImpactWalk::AskAboutTemplate(const kube::Object& object, const kube::Object
     return report_.AddNotCompared(object.gvk(), Operation::kAggregateStatus,
                                   std::string(items.status().message()));
   }
-  Ask({.invocation = {
-           .op = Operation::kAggregateStatus, .object = object, .items = *std::move(items)}});
+  Ask({.asked = {.operation = Operation::kAggregateStatus,
+                 .object = object,
+                 .items = *std::move(items)}});
 }
 
 void ImpactWalk::LookAtWork(const kube::Object& work, const std::string& ns) {
@@ -173,7 +174,9 @@ void ImpactWalk::AskAboutMember(const Placed& placed, const Operations& operatio
       // Retain is asked about the manifest and the member's object, the others about the latter
       // alone.
       const bool retains = op == Operation::kRetain;
-      Ask({{.op = op, .object = retains ? placed.manifest : **observed, .observed = **observed},
+      Ask({{.operation = op,
+            .object = retains ? placed.manifest : **observed,
+            .observed = **observed},
            placed.cluster});
     }  // Nothing is asked about an object that the member does not have.
   }
@@ -195,7 +198,7 @@ void ImpactWalk::AskFromRecord(const Placed& placed, const Operations& operation
         "status and health were asked about manifests with the status that their Works record; a "
         "rule that reads fields which a member's controllers write elsewhere may answer otherwise "
         "there: --members asks about the members' objects");
-    Ask({{.op = op, .object = rebuilt}, placed.cluster});
+    Ask({{.operation = op, .object = rebuilt}, placed.cluster});
   }
 }
 
@@ -207,7 +210,7 @@ std::string ImpactWalk::WhyNotFromRecord(const Placed& placed, const kube::Objec
     return "Works record a part of the status only: --members reads the members' objects";
   }
   if (op != Operation::kInterpretHealth || placed.recorded->health.empty()) return "";
-  const SideAnswer old = sides_.before.Ask({.op = op, .object = rebuilt});
+  const SideAnswer old = sides_.before.Ask({.operation = op, .object = rebuilt});
   const std::string expected = !old.error.empty()   ? api::kHealthUnknown
                                : old.value.AsBool() ? api::kHealthy
                                                     : api::kUnhealthy;
@@ -223,14 +226,13 @@ bool ImpactWalk::RecordsWholeStatus(const kube::Object& rebuilt) {
   kube::Object probed = rebuilt;
   probed.Set({"status", kProbe}, true);
   const SideAnswer answer =
-      sides_.before.Ask({.op = Operation::kInterpretStatus, .object = std::move(probed)});
+      sides_.before.Ask({.operation = Operation::kInterpretStatus, .object = std::move(probed)});
   // What a webhook records is not known here; its answer about health is not either.
   return !answer.unknown.empty() || answer.value[kProbe].AsBool();
 }
 
 void ImpactWalk::Ask(ImpactQuestion question) {
-  report_.Add(question, sides_.before.Ask(question.invocation),
-              sides_.after.Ask(question.invocation));
+  report_.Add(question, sides_.before.Ask(question.asked), sides_.after.Ask(question.asked));
 }
 
 }  // namespace cmd::interpret

@@ -20,7 +20,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "cmd/interpret/flags.h"
-#include "cmd/interpret/invocation.h"
+#include "cmd/interpret/question_json.h"
 #include "cmd/interpret/skeleton.h"
 #include "interpreter/customized/customization.h"
 #include "interpreter/customized/shipped.h"

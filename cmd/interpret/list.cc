@@ -19,13 +19,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/enumerated.h"
 #include "base/spelling.h"
 #include "base/status.h"
 #include "cmd/interpret/flags.h"
-#include "cmd/interpret/invocation.h"
 #include "cmd/interpret/layers.h"
 #include "cmd/interpret/live_list.h"
 #include "cmd/interpret/metrics_text.h"
+#include "cmd/interpret/question_json.h"
+#include "config/flag_types.h"
 #include "tool/table.h"
 
 namespace cmd::interpret {
@@ -236,16 +238,9 @@ void AddList(tool::CommandLine& line) {
   auto options = std::make_shared<ListOptions>();
   app.add_option("KIND", options->kind, "only this kind");
   app.add_option("--operation", options->operation, "only this operation")->type_name("OPERATION");
-  app.add_option_function<std::string>(
-         "-o,--output",
-         [options = options.get()](const std::string& name) {
-           options->format = name == "json"   ? ListFormat::kJson
-                             : name == "yaml" ? ListFormat::kYaml
-                                              : ListFormat::kTable;
-         },
-         "how to print the rules")
-      ->check(CLI::IsMember({"table", "yaml", "json"}))
-      ->default_str("table")
+  constexpr auto kFormats = base::Enumerate<ListFormat>(
+      {{ListFormat::kTable, "table"}, {ListFormat::kYaml, "yaml"}, {ListFormat::kJson, "json"}});
+  config::AddChoice(app, "-o,--output", options->format, kFormats, "how to print the rules")
       ->type_name("FORMAT");
   app.add_option("--metrics-url", options->metrics_url,
                  "the controller manager's metrics, for calls, errors and times of the rules of a "

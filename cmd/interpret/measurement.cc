@@ -8,13 +8,13 @@
 
 namespace cmd::interpret {
 
-Measured Measure(Layers& layers, const Invocation& invocation, int64_t times) {
+Measured Measure(Layers& layers, const interpreter::Question& question, int64_t times) {
   layers.TakeScriptUsage();
   layers.TakeHookCall();
   const uint64_t allocated = AllocatedBytes();
   const auto began = std::chrono::steady_clock::now();
-  auto answer = Invoke(layers.chain(), invocation);
-  while (--times > 0 && answer.ok()) answer = Invoke(layers.chain(), invocation);
+  auto answer = AskAsLoops(layers.chain(), question);
+  while (--times > 0 && answer.ok()) answer = AskAsLoops(layers.chain(), question);
   Cost cost;
   cost.time = absl::FromChrono(std::chrono::steady_clock::now() - began);
   const ScriptUsage scripts = layers.TakeScriptUsage();

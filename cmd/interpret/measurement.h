@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/json.h"
-#include "cmd/interpret/invocation.h"
 #include "cmd/interpret/layers.h"
+#include "cmd/interpret/question_json.h"
 
 namespace cmd::interpret {
 
@@ -23,12 +23,12 @@ struct Cost {
 
 struct Measured {
   // The answer of the last run, or the first error, which ends the series.
-  absl::StatusOr<Answer> answer;
+  absl::StatusOr<JsonAnswer> answer;
   Cost cost;                          // The sum over all runs.
   std::optional<HookCall> hook_call;  // The last call of a webhook; none when there was no call.
 };
-// Runs the invocation `times` times. REQUIRES: times > 0.
-Measured Measure(Layers& layers, const Invocation& invocation, int64_t times = 1);
+// Asks the question `times` times. REQUIRES: times > 0.
+Measured Measure(Layers& layers, const interpreter::Question& question, int64_t times = 1);
 
 // Return texts such as "0.031 ms" and "12.4 KiB".
 std::string ShortTime(absl::Duration d);

@@ -16,6 +16,7 @@ namespace cmd::interpret {
 namespace {
 
 using interpreter::Operation;
+using interpreter::Question;
 using interpreter::customized::CustomizationSet;
 using interpreter::customized::LuaBackend;
 
@@ -35,19 +36,16 @@ std::shared_ptr<const CustomizationSet> Shipped() {
   return *kSet;
 }
 
-// Returns what loops assume for a kind without a rule.
-json::Value WithoutRule(const Invocation& invocation) {
-  switch (invocation.op) {
-    case Operation::kInterpretReplica:
-      return json::Value::Object({{"replica", 0}, {"requirements", json::Value()}});
-    case Operation::kReviseReplica:
-    case Operation::kRetain:
-      return invocation.object.root();
-    case Operation::kAggregateStatus:
-      return invocation.object.status();
-    default:
-      return {};  // No components, no dependencies, no health.
-  }
+// Returns what the sides compare of an answer: of one to AggregateStatus only the status.
+json::Value ComparedPart(const Question& question, JsonAnswer answer) {
+  return question.operation == Operation::kAggregateStatus ? answer.result["status"]
+                                                           : std::move(answer.result);
+}
+
+// Returns what loops assume for a kind without a rule; null for its health.
+json::Value WithoutRule(const Question& question) {
+  if (question.operation == Operation::kInterpretHealth) return {};
+  return ComparedPart(question, ToJson(interpreter::AssumedAnswer(question)));
 }
 
 }  // namespace
@@ -67,36 +65,34 @@ RuleSide::RuleSide(std::shared_ptr<const CustomizationSet> customizations, const
   chain_ = interpreter::NewChain(std::move(layers));
 }
 
-std::string RuleSide::WhyUnknown(const Invocation& invocation,
+std::string RuleSide::WhyUnknown(const Question& question,
                                  const interpreter::RuleName& rule) const {
   if (rule.layer != interpreter::kWebhookLayer) return "";
-  const auto* hook = hooks_->Find(invocation.object.gvk(), invocation.op);
+  const auto* hook = hooks_->Find(question.object.gvk(), question.operation);
   if (hook == nullptr || !hook->client.service.has_value()) return "";
   return absl::StrCat("webhook ", hook->uid, " is behind the Service ", hook->client.service->ns,
                       "/", hook->client.service->name, ", which only the control plane can reach");
 }
 
-SideAnswer RuleSide::Ask(const Invocation& invocation) {
+SideAnswer RuleSide::Ask(const Question& question) {
   const std::vector<interpreter::RuleName> rules =
-      chain_->RulesFor(invocation.object.gvk(), invocation.op);
+      chain_->RulesFor(question.object.gvk(), question.operation);
   SideAnswer answer;
   if (rules.empty()) {
-    answer.value = WithoutRule(invocation);
+    answer.value = WithoutRule(question);
     return answer;
   }
   answer.rule = absl::StrCat(rules.front().layer, " ", rules.front().name);
-  answer.unknown = WhyUnknown(invocation, rules.front());
+  answer.unknown = WhyUnknown(question, rules.front());
   if (!answer.unknown.empty()) return answer;
   failed_hook_.reset();
-  absl::StatusOr<Answer> asked = Invoke(*chain_, invocation);
+  absl::StatusOr<JsonAnswer> asked = AskAsLoops(*chain_, question);
   if (failed_hook_.has_value()) {
     answer.unknown = *std::exchange(failed_hook_, std::nullopt);
   } else if (!asked.ok()) {
     answer.error = std::string(asked.status().message());
-  } else if (invocation.op == Operation::kAggregateStatus) {
-    answer.value = asked->result["status"];
   } else {
-    answer.value = std::move(asked->result);
+    answer.value = ComparedPart(question, *std::move(asked));
   }
   return answer;
 }

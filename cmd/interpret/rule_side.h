@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "cmd/interpret/invocation.h"
+#include "cmd/interpret/question_json.h"
 #include "cmd/interpret/webhooks.h"
 #include "interpreter/customized/customization_set.h"
 #include "interpreter/interpreter.h"
@@ -36,12 +36,13 @@ class RuleSide {
            const Webhooks& hooks);
   RuleSide(const RuleSide&) = delete;
 
-  SideAnswer Ask(const Invocation& invocation);
+  SideAnswer Ask(const interpreter::Question& question);
 
  private:
   // Returns why the hook that has to answer cannot be called from here; "" if it can, or if another
   // layer answers.
-  std::string WhyUnknown(const Invocation& invocation, const interpreter::RuleName& rule) const;
+  std::string WhyUnknown(const interpreter::Question& question,
+                         const interpreter::RuleName& rule) const;
 
   const std::shared_ptr<const interpreter::webhook::HookSet> hooks_;
   std::unique_ptr<interpreter::Interpreter> chain_;

@@ -25,6 +25,7 @@ namespace cmd::interpret {
 namespace {
 
 using interpreter::Operation;
+using interpreter::Question;
 
 constexpr char kExamples[] = R"(Examples:
   # Is this pod healthy, by the built-in rules?
@@ -65,7 +66,8 @@ absl::Status CheckSurplus(Operation op, const RunOptions& options) {
   };
   if (options.replicas && op != Operation::kReviseReplica) return takes_no("--replicas");
   if (!options.status.empty() && op != Operation::kAggregateStatus) return takes_no("--status");
-  if (options.diff && !ReturnsObject(op)) return takes_no("--diff, for it returns no object");
+  if (options.diff && !interpreter::ReturnsObject(op))
+    return takes_no("--diff, for it returns no object");
   if (options.diff && options.format == tool::Format::kJson) {
     return absl::InvalidArgumentError("--diff prints a diff, which is not JSON: leave one out");
   }
@@ -96,30 +98,30 @@ absl::Status CheckInputs(Operation op, const RunOptions& options) {
 // Without an operation the user probably wants to know which there are.
 absl::Status CheckOperation(const RunOptions& options) {
   if (!options.operation.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("what shall be run? Name an operation with --operation (", AllOperationNames(),
-                   ") and an object with --desired or --observed; \"run --help\" has examples"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "what shall be run? Name an operation with --operation (", interpreter::kOperations.Listed(),
+      ") and an object with --desired or --observed; \"run --help\" has examples"));
 }
 
-absl::StatusOr<Invocation> ReadInputs(const RunOptions& options, ObjectSource& source,
-                                      ObjectSource& member_source) {
+absl::StatusOr<Question> ReadInputs(const RunOptions& options, ObjectSource& source,
+                                    ObjectSource& member_source) {
   ASSIGN_OR_RETURN(const Operation op, ParseOperation(options.operation));
   RETURN_IF_ERROR(CheckInputs(op, options));
-  Invocation invocation;
-  invocation.op = op;
-  invocation.replicas = options.replicas.value_or(0);
+  Question question;
+  question.operation = op;
+  question.replicas = options.replicas.value_or(0);
   if (!options.desired.empty()) {
-    ASSIGN_OR_RETURN(invocation.object, source.One(options.desired));
+    ASSIGN_OR_RETURN(question.object, source.One(options.desired));
   }
   if (!options.observed.empty()) {
-    ASSIGN_OR_RETURN(invocation.observed, member_source.One(options.observed));
+    ASSIGN_OR_RETURN(question.observed, member_source.One(options.observed));
     // All operations but Retain are asked about `object`.
-    if (options.desired.empty()) invocation.object = invocation.observed;
+    if (options.desired.empty()) question.object = question.observed;
   }
   if (!options.status.empty()) {
-    ASSIGN_OR_RETURN(invocation.items, source.Items(options.status));
+    ASSIGN_OR_RETURN(question.items, source.Items(options.status));
   }
-  return invocation;
+  return question;
 }
 
 // Prints the error at its line in the customization's file, if a script raised it.
@@ -158,14 +160,14 @@ std::string VerdictText(const Layers::Verdict& verdict, const std::optional<Hook
 
 // Returns advice about an operation that no layer answers; "" when one does. (A control plane
 // reports the interpreter's error without this advice.)
-std::string Advice(const Layers& layers, const Invocation& invocation) {
-  const kube::Gvk gvk = invocation.object.gvk();
-  for (const Layers::Verdict& verdict : layers.Explain(gvk, invocation.op, std::nullopt)) {
+std::string Advice(const Layers& layers, const Question& question) {
+  const kube::Gvk gvk = question.object.gvk();
+  for (const Layers::Verdict& verdict : layers.Explain(gvk, question.operation, std::nullopt)) {
     if (verdict.answers()) return "";
   }
   return absl::StrCat("  nothing that was given answers ",
-                      interpreter::OperationName(invocation.op), " of ", tool::OneLine(gvk.kind),
-                      " (", tool::OneLine(gvk.ApiVersion()),
+                      interpreter::OperationName(question.operation), " of ",
+                      tool::OneLine(gvk.kind), " (", tool::OneLine(gvk.ApiVersion()),
                       "), and no built-in rule does: give a customization with -f "
                       "or a webhook with --webhook\n");
 }
@@ -181,11 +183,11 @@ absl::StatusOr<tool::ExitCode> Run(const RunOptions& options, tool::Console& con
   ObjectSource source(reader, live), member_source(reader, live_member);
   ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, source));
   layers->WarnOfProblems(console);
-  ASSIGN_OR_RETURN(const Invocation invocation, ReadInputs(options, source, member_source));
+  ASSIGN_OR_RETURN(const Question question, ReadInputs(options, source, member_source));
   // The operation runs once, also for the trace: a webhook is not asked a second time.
-  const Measured measured = Measure(*layers, invocation);
+  const Measured measured = Measure(*layers, question);
   if (options.trace) {
-    console.err << TraceText(*layers, invocation, measured, console.err_colours);
+    console.err << TraceText(*layers, question, measured, console.err_colours);
   } else if (measured.hook_call.has_value() && measured.hook_call->passed_on) {
     console.err << console.err_colours.Yellow("warning:") << " "
                 << tool::OneLine(measured.hook_call->IgnoredText()) << "\n";
@@ -196,16 +198,16 @@ absl::StatusOr<tool::ExitCode> Run(const RunOptions& options, tool::Console& con
   }
   if (!measured.answer.ok()) {
     PrintError(*layers, measured.answer.status(), console);
-    console.err << Advice(*layers, invocation);
+    console.err << Advice(*layers, question);
     return tool::ExitCode::kFailed;
   }
   if (options.diff) {
-    console.out << ObjectDiff(invocation, measured.answer->result, console.out_colours);
+    console.out << ObjectDiff(question, measured.answer->result, console.out_colours);
     return tool::ExitCode::kFine;
   }
   // The diff belongs to the trace, and so to standard error.
-  if (options.trace && ReturnsObject(invocation.op)) {
-    console.err << ObjectDiff(invocation, measured.answer->result, console.err_colours);
+  if (options.trace && interpreter::ReturnsObject(question.operation)) {
+    console.err << ObjectDiff(question, measured.answer->result, console.err_colours);
   }
   console.out << tool::Formatted(measured.answer->result, options.format);
   const std::string& message = measured.answer->message;
@@ -214,7 +216,8 @@ absl::StatusOr<tool::ExitCode> Run(const RunOptions& options, tool::Console& con
 }
 
 void AddInputs(CLI::App& app, RunOptions& o) {
-  app.add_option("--operation", o.operation, AllOperationNames())->type_name("OPERATION");
+  app.add_option("--operation", o.operation, interpreter::kOperations.Listed())
+      ->type_name("OPERATION");
   app.add_option("--desired,--desired-file", o.desired, "the template")->type_name("OBJECT");
   app.add_option("--observed,--observed-file", o.observed, "the object in a member cluster")
       ->type_name("OBJECT");
@@ -227,19 +230,15 @@ void AddInputs(CLI::App& app, RunOptions& o) {
 
 }  // namespace
 
-bool ReturnsObject(Operation op) {
-  return op == Operation::kRetain || op == Operation::kReviseReplica ||
-         op == Operation::kAggregateStatus || op == Operation::kPrune;
-}
-
-std::string TraceText(const Layers& layers, const Invocation& invocation, const Measured& measured,
+std::string TraceText(const Layers& layers, const Question& question, const Measured& measured,
                       const tool::Colours& colours) {
   const Cost& cost = measured.cost;
-  const kube::Gvk gvk = invocation.object.gvk();
-  std::string text = colours.Bold(absl::StrCat(interpreter::OperationName(invocation.op), " of ",
-                                               tool::OneLine(invocation.object.Describe()), " (",
-                                               tool::OneLine(gvk.ApiVersion()), ")\n"));
-  for (const Layers::Verdict& verdict : layers.Explain(gvk, invocation.op, measured.hook_call)) {
+  const kube::Gvk gvk = question.object.gvk();
+  std::string text = colours.Bold(absl::StrCat(interpreter::OperationName(question.operation),
+                                               " of ", tool::OneLine(question.object.Describe()),
+                                               " (", tool::OneLine(gvk.ApiVersion()), ")\n"));
+  for (const Layers::Verdict& verdict :
+       layers.Explain(gvk, question.operation, measured.hook_call)) {
     absl::StrAppend(&text, VerdictText(verdict, measured.hook_call, colours));
   }
   absl::StrAppend(&text, "  time ", ShortTime(cost.time), ", memory of scripts ",
@@ -247,18 +246,18 @@ std::string TraceText(const Layers& layers, const Invocation& invocation, const 
   return text;
 }
 
-std::string ObjectDiff(const Invocation& invocation, const json::Value& result,
+std::string ObjectDiff(const Question& question, const json::Value& result,
                        const tool::Colours& colours) {
-  const bool status_only = invocation.op == Operation::kAggregateStatus;
+  const bool status_only = question.operation == Operation::kAggregateStatus;
   const auto text_of = [&](const json::Value& object) {
     return yaml::Write(status_only ? json::Value::Object({{"status", object["status"]}}) : object);
   };
   const std::string diff =
-      interpreter::customized::LineDiff(text_of(invocation.object.root()), text_of(result));
+      interpreter::customized::LineDiff(text_of(question.object.root()), text_of(result));
   if (diff.empty()) return "";
-  const std::string name = tool::OneLine(invocation.object.Describe());
+  const std::string name = tool::OneLine(question.object.Describe());
   return colours.Diff(absl::StrCat("--- ", name, "\n+++ ", name, " after ",
-                                   interpreter::OperationName(invocation.op), "\n",
+                                   interpreter::OperationName(question.operation), "\n",
                                    tool::Printable(diff)));
 }
 

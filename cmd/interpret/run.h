@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/json.h"
-#include "cmd/interpret/invocation.h"
 #include "cmd/interpret/layers.h"
 #include "cmd/interpret/measurement.h"
+#include "cmd/interpret/question_json.h"
 #include "tool/command.h"
 
 namespace cmd::interpret {
@@ -17,15 +17,13 @@ void AddRun(tool::CommandLine& line);
 
 // Returns, one line each, which layer answered, why the others did not, remarks on single webhooks,
 // and the cost.
-std::string TraceText(const Layers& layers, const Invocation& invocation, const Measured& measured,
-                      const tool::Colours& colours);
+std::string TraceText(const Layers& layers, const interpreter::Question& question,
+                      const Measured& measured, const tool::Colours& colours);
 
 // Returns, for operations that return an object, how it differs from the input object, as a diff of
 // YAML; for an aggregation only of the status. "" when nothing differs.
-std::string ObjectDiff(const Invocation& invocation, const json::Value& result,
+std::string ObjectDiff(const interpreter::Question& question, const json::Value& result,
                        const tool::Colours& colours);
-// Returns whether the operation returns an object.
-bool ReturnsObject(interpreter::Operation op);
 
 }  // namespace cmd::interpret
 

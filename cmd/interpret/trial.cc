@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/json.h"
-#include "cmd/interpret/invocation.h"
+#include "cmd/interpret/question_json.h"
 #include "cmd/interpret/result_warnings.h"
 #include "interpreter/customized/lua_backend.h"
 
@@ -18,6 +18,7 @@ namespace cmd::interpret {
 namespace {
 
 using interpreter::Operation;
+using interpreter::Question;
 using interpreter::customized::Customization;
 using interpreter::customized::CustomizationSet;
 using interpreter::customized::LuaBackend;
@@ -28,7 +29,7 @@ constexpr int64_t kReplicas = 2;
 constexpr size_t kMostOfResult = 100;  // In bytes.
 
 // The object plays both parts, the template and the member's object.
-Invocation InvocationOf(Operation op, const kube::Object& object) {
+Question QuestionOf(Operation op, const kube::Object& object) {
   json::Value item =
       json::Value::Object({{"clusterName", "member1"}, {"applied", true}, {"health", "Healthy"}});
   if (!object.status().is_null()) item.Set("status", object.status());
@@ -44,7 +45,7 @@ std::string Shortened(const json::Value& value) {
   return absl::StrCat(text.substr(0, end), "...");
 }
 
-std::string Shown(const Answer& answer) {
+std::string Shown(const JsonAnswer& answer) {
   const std::string result = Shortened(answer.result);
   return answer.message.empty() ? result : absl::StrCat(result, ", ", Shortened(answer.message));
 }
@@ -79,12 +80,12 @@ std::string OtherIdentity(Operation op, const kube::Object& object, const json::
 bool LosesTheTemplate(const LuaBackend& backend, const kube::Object& object) {
   constexpr char kProbe[] = "fieldThatOnlyTheTemplateHas";
   if (!object.spec().is_object()) return false;
-  Invocation invocation = InvocationOf(Operation::kRetain, object);
+  Question question = QuestionOf(Operation::kRetain, object);
   // The template has a field that the member's object lacks: a Retain that starts from the template
   // keeps it.
-  invocation.object.Set({"spec", kProbe}, true);
-  const auto answer = Invoke(backend, invocation);
-  return answer.ok() && !answer->result["spec"][kProbe].AsBool();
+  question.object.Set({"spec", kProbe}, true);
+  const auto retained = interpreter::AnswerAs<kube::Object>(backend.Ask(question));
+  return retained.ok() && !retained->spec()[kProbe].AsBool();
 }
 
 }  // namespace
@@ -109,13 +110,14 @@ Trial TryOn(const tool::Document& document, const kube::Object& object,
     if (rules.empty() || !rules.front().script.ok()) continue;
     // They are those of one call.
     slips.clear();
-    const auto answer = Invoke(backend, InvocationOf(field.operation, object));
-    if (!answer.ok()) {
+    const auto asked = backend.Ask(QuestionOf(field.operation, object));
+    if (!asked.ok()) {
       trial.diagnostics.push_back(
-          Place(document, field, Severity::kError, answer.status().message()));
+          Place(document, field, Severity::kError, asked.status().message()));
       continue;
     }
-    const std::string other = OtherIdentity(field.operation, object, answer->result);
+    const JsonAnswer answer = ToJson(*asked);
+    const std::string other = OtherIdentity(field.operation, object, answer.result);
     if (!other.empty())
       trial.diagnostics.push_back(Place(document, field, Severity::kError, other));
     if (field.operation == Operation::kRetain && LosesTheTemplate(backend, object)) {
@@ -127,7 +129,7 @@ Trial TryOn(const tool::Document& document, const kube::Object& object,
       trial.diagnostics.push_back(Place(document, field, Severity::kWarning, slip));
     }
     trial.results.push_back(
-        absl::StrCat(interpreter::OperationName(field.operation), ": ", Shown(*answer)));
+        absl::StrCat(interpreter::OperationName(field.operation), ": ", Shown(answer)));
   }
   return trial;
 }

@@ -76,14 +76,14 @@ absl::StatusOr<kube::Object> ReadObject(const json::Value& document, absl::strin
   return Invalid(absl::StrCat(key, " must be an object"));
 }
 
-absl::StatusOr<OperationInput> ReadInput(const json::Value& document) {
-  OperationInput input;
+absl::StatusOr<Question> ReadInput(const json::Value& document) {
+  Question input;
   ASSIGN_OR_RETURN(const std::string operation, ReadText(document, "operation"));
   const std::optional<Operation> named = OperationNamed(operation);
   if (!named.has_value())
     return Invalid(absl::StrCat("no operation is called \"", operation, "\""));
   input.operation = *named;
-  ASSIGN_OR_RETURN(input.desired, ReadObject(document, "desiredObj"));
+  ASSIGN_OR_RETURN(input.object, ReadObject(document, "desiredObj"));
   ASSIGN_OR_RETURN(input.observed, ReadObject(document, "observedObj"));
   absl::StatusOr<json::Value> items = ReadAggregatedItems(document["statusItems"]);
   if (!items.ok()) return base::Annotate(items.status(), "statusItems");

@@ -27,7 +27,7 @@ struct Case {
   int line = 0;  // Line of the case in the text, counted from 1.
   std::string name;
   std::string description;
-  OperationInput input;
+  Question input;      // As RunOperation takes it.
   json::Value output;  // An object; null when the case expects nothing but success.
 };
 

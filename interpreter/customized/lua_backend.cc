@@ -34,6 +34,17 @@ int NumberOfResults(Operation op) {
   return op == Operation::kInterpretReplica || op == Operation::kInterpretHealth ? 2 : 1;
 }
 
+// Returns the arguments of the script's function.
+std::vector<json::Value> ArgumentsOf(const Question& question) {
+  std::vector<json::Value> arguments;
+  arguments.reserve(2);
+  arguments.push_back(question.object.root());
+  if (question.operation == Operation::kReviseReplica) arguments.emplace_back(question.replicas);
+  if (question.operation == Operation::kRetain) arguments.push_back(question.observed.root());
+  if (question.operation == Operation::kAggregateStatus) arguments.push_back(question.items);
+  return arguments;
+}
+
 }  // namespace
 
 std::string PlaceOf(const lua::Script& script, Operation op) {
@@ -90,96 +101,69 @@ absl::StatusOr<LuaBackend::Rules> LuaBackend::Find(const kube::Gvk& gvk, Operati
                                              gvk.ToString(), "\" has just gone"));
 }
 
-absl::StatusOr<LuaBackend::Results> LuaBackend::Run(const ScriptRule& rule,
-                                                    const ScriptCall& call) const {
-  const Operation op = call.operation;
+absl::StatusOr<Answer> LuaBackend::Ask(const Question& question) const {
+  const Operation op = question.operation;
+  if (ScriptFieldOf(op) == nullptr) {
+    return absl::UnimplementedError("customizations do not prune");
+  }
+  ASSIGN_OR_RETURN(const Rules rules, Find(question.object.gvk(), op));
+  if (op == Operation::kRetain) return Retained(rules, question);
+  if (op == Operation::kInterpretDependency) return AllDependencies(rules, question);
+  if (op == Operation::kAggregateStatus) return WithNewStatus(rules, question);
+  return AnswerOf(rules.list.front(), question);
+}
+
+absl::StatusOr<std::vector<lua::Value>> LuaBackend::CallScript(const ScriptRule& rule,
+                                                               const Question& question) const {
+  const Operation op = question.operation;
   RETURN_IF_ERROR(rule.script.status());
   const lua::Script& script = **rule.script;
-  const ScriptProbation::Run probed{script, rule.customization, op, call.arguments};
-  ASSIGN_OR_RETURN(const auto ticket, probation_.Begin(probed));
-  lua::Call run;
-  run.function = std::string(ScriptFieldOf(op)->function);
-  run.arguments = call.arguments;
-  run.results = NumberOfResults(op);
-  run.arguments_are_references = op == Operation::kRetain || op == Operation::kReviseReplica;
-  absl::StatusOr<lua::Outcome> outcome = runner_.Run(script, run);
-  probation_.End(probed, ticket, outcome.status());
+  lua::Call call;
+  call.function = std::string(ScriptFieldOf(op)->function);
+  call.arguments = ArgumentsOf(question);
+  call.results = NumberOfResults(op);
+  call.arguments_are_references = op == Operation::kRetain || op == Operation::kReviseReplica;
+  const ScriptProbation::Run run{script, rule.customization, op, call.arguments};
+  ASSIGN_OR_RETURN(const auto ticket, probation_.Begin(run));
+  absl::StatusOr<lua::Outcome> outcome = runner_.Run(script, call);
+  probation_.End(run, ticket, outcome.status());
   RETURN_IF_ERROR(outcome.status());
   if (on_run_) on_run_(outcome->usage);
   if (on_results_) on_results_(script, op, outcome->results);
   return std::move(outcome->results);
 }
 
-template <class Read>
-auto LuaBackend::AnswerOf(const ScriptRule& rule, const ScriptCall& call, Read read) const
-    -> decltype(read(Results())) {
+absl::StatusOr<Answer> LuaBackend::AnswerOf(const ScriptRule& rule,
+                                            const Question& question) const {
+  const Operation op = question.operation;
   const auto timings = timings_.Get();
   const absl::Time begin = timings == nullptr ? absl::Time() : absl::Now();
   const auto observe = [&](bool ok) {
-    if (timings != nullptr) timings->Observe(rule, call.operation, ok, absl::Now() - begin);
+    if (timings != nullptr) timings->Observe(rule, op, ok, absl::Now() - begin);
   };
-  const absl::StatusOr<Results> results = Run(rule, call);
+  const absl::StatusOr<std::vector<lua::Value>> results = CallScript(rule, question);
   if (!results.ok()) {
     observe(false);
     return results.status();
   }
-  auto answer = read(*results);
+  absl::StatusOr<Answer> answer = AnswerIn(op, *results);
   observe(answer.ok());
   if (answer.ok()) return answer;
-  return base::Annotate(answer.status(), PlaceOf(**rule.script, call.operation));
+  return base::Annotate(answer.status(), PlaceOf(**rule.script, op));
 }
 
-template <class Read>
-auto LuaBackend::Answer(const kube::Object& object, const ScriptCall& call, Read read) const
-    -> decltype(read(Results())) {
-  ASSIGN_OR_RETURN(const Rules rules, Find(object.gvk(), call.operation));
-  return AnswerOf(rules.list.front(), call, read);
-}
-
-absl::StatusOr<Replicas> LuaBackend::GetReplicas(const kube::Object& object) const {
-  return Answer(object, {Operation::kInterpretReplica, {object.root()}}, ReplicasIn);
-}
-
-absl::StatusOr<json::Value> LuaBackend::GetComponents(const kube::Object& object) const {
-  return Answer(object, {Operation::kInterpretComponent, {object.root()}}, ComponentsIn);
-}
-
-absl::StatusOr<kube::Object> LuaBackend::ReviseReplica(const kube::Object& object,
-                                                       int64_t replicas) const {
-  return Answer(object, {Operation::kReviseReplica, {object.root(), replicas}}, ObjectIn);
-}
-
-absl::StatusOr<kube::Object> LuaBackend::Retain(const kube::Object& desired,
-                                                const kube::Object& observed) const {
-  const auto ask = [&](const ScriptRule& rule, const kube::Object& wanted) {
-    return AnswerOf(rule, {Operation::kRetain, {wanted.root(), observed.root()}}, ObjectIn);
-  };
-  ASSIGN_OR_RETURN(const Rules rules, Find(desired.gvk(), Operation::kRetain));
-  absl::StatusOr<kube::Object> retained = ask(rules.list.front(), desired);
+absl::StatusOr<Answer> LuaBackend::Retained(const Rules& rules, const Question& question) const {
+  absl::StatusOr<Answer> retained = AnswerOf(rules.list.front(), question);
   for (const ScriptRule& rule : rules.list.subspan(1)) {
-    if (!retained.ok()) break;
-    retained = ask(rule, *retained);
+    Question next = question;
+    ASSIGN_OR_RETURN(next.object, AnswerAs<kube::Object>(std::move(retained)));
+    retained = AnswerOf(rule, next);
   }
   return retained;
 }
 
-absl::StatusOr<kube::Object> LuaBackend::AggregateStatus(const kube::Object& object,
-                                                         const AggregatedItems& items) const {
-  ASSIGN_OR_RETURN(const kube::Object result,
-                   Answer(object, {Operation::kAggregateStatus, {object.root(), items}}, ObjectIn));
-  if (result.status() == object.status()) return object;
-  kube::Object out = object;
-  if (result.root().Has("status")) {
-    out.Set({"status"}, result.status());
-  } else {
-    out.Erase({"status"});
-  }
-  return out;
-}
-
-absl::StatusOr<json::Value> LuaBackend::GetDependencies(const kube::Object& object) const {
-  const ScriptCall call{Operation::kInterpretDependency, {object.root()}};
-  ASSIGN_OR_RETURN(const Rules rules, Find(object.gvk(), call.operation));
+absl::StatusOr<Answer> LuaBackend::AllDependencies(const Rules& rules,
+                                                   const Question& question) const {
   std::vector<json::Value> lists;
   for (const ScriptRule& rule : rules.list) {
     // An error fails the whole list: without the references of this script, objects that were
@@ -189,22 +173,24 @@ absl::StatusOr<json::Value> LuaBackend::GetDependencies(const kube::Object& obje
           rule.script.status(), "customization ", rule.customization,
           " customizes the dependencies of this kind, but its script cannot be used");
     }
-    ASSIGN_OR_RETURN(json::Value list, AnswerOf(rule, call, DependenciesIn));
+    ASSIGN_OR_RETURN(json::Value list, AnswerAs<json::Value>(AnswerOf(rule, question)));
     lists.push_back(std::move(list));
   }
   return UnionOfDependencies(lists);
 }
 
-absl::StatusOr<json::Value> LuaBackend::ReflectStatus(const kube::Object& object) const {
-  return Answer(object, {Operation::kInterpretStatus, {object.root()}}, StatusIn);
-}
-
-absl::StatusOr<Health> LuaBackend::InterpretHealth(const kube::Object& object) const {
-  return Answer(object, {Operation::kInterpretHealth, {object.root()}}, HealthIn);
-}
-
-absl::StatusOr<kube::Object> LuaBackend::Prune(const kube::Object&) const {
-  return absl::UnimplementedError("customizations do not prune");
+absl::StatusOr<Answer> LuaBackend::WithNewStatus(const Rules& rules,
+                                                 const Question& question) const {
+  ASSIGN_OR_RETURN(const kube::Object result,
+                   AnswerAs<kube::Object>(AnswerOf(rules.list.front(), question)));
+  if (result.status() == question.object.status()) return question.object;
+  kube::Object out = question.object;
+  if (result.root().Has("status")) {
+    out.Set({"status"}, result.status());
+  } else {
+    out.Erase({"status"});
+  }
+  return out;
 }
 
 }  // namespace interpreter::customized

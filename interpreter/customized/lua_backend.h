@@ -64,34 +64,18 @@ class LuaBackend : public Backend {
 
   // Arguments, accepted results and messages are those of upstream's luavm. Errors of a script name
   // it ("<customization>/<field>") and keep the runner's code; kUnavailable while ScriptProbation
-  // holds the script back.
-  absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const override;
-  absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override;
-  absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
-                                             int64_t replicas) const override;
-  // If the set has several scripts for it, each gets what the one before returns as the desired
-  // object. It fails when one of them fails.
-  absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
-                                      const kube::Object& observed) const override;
-  // Returns `object` with the status of the script's result; the rest of the result is not used.
-  absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
-                                               const AggregatedItems& items) const override;
+  // holds the script back; kUnimplemented for Prune, because no script prunes. An answer to
+  // AggregateStatus is the question's object with the status of the script's result; the rest of
+  // the result is not used.
+  //
+  // If the set has several scripts for Retain, each gets what the one before returns as the desired
+  // object, and Retain fails when one of them fails. Dependencies are the union of what all scripts
+  // return, sorted by apiVersion, kind, namespace, name and selector; they fail when one of the
+  // scripts fails or cannot answer.
+  absl::StatusOr<Answer> Ask(const Question& question) const override;
   bool ChecksDependencies() const override { return true; }
-  // Returns the union of what all scripts return, sorted by apiVersion, kind, namespace, name and
-  // selector. It fails when one of the scripts fails or cannot answer.
-  absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override;
-  absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override;
-  absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const override;
-  // kUnimplemented: no script prunes.
-  absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override;
 
  private:
-  struct ScriptCall {
-    Operation operation;
-    std::vector<json::Value> arguments;
-  };
-  using Results = std::vector<lua::Value>;
-
   struct Rules {
     std::shared_ptr<const CustomizationSet> set;  // Keeps `list` alive.
     absl::Span<const ScriptRule> list;            // Not empty.
@@ -100,15 +84,13 @@ class LuaBackend : public Backend {
   // kUnavailable when the layer has not been loaded, or when the rule that Has() saw is gone: then
   // "no dependencies" would be a wrong answer.
   absl::StatusOr<Rules> Find(const kube::Gvk& gvk, Operation op) const;
-  // Returns what `read` makes of the results of the one script for the object's kind.
-  template <class Read>
-  auto Answer(const kube::Object& object, const ScriptCall& call, Read read) const
-      -> decltype(read(Results()));
-  // As Answer, for a given script.
-  template <class Read>
-  auto AnswerOf(const ScriptRule& rule, const ScriptCall& call, Read read) const
-      -> decltype(read(Results()));
-  absl::StatusOr<Results> Run(const ScriptRule& rule, const ScriptCall& call) const;
+  // Returns the answer of one script.
+  absl::StatusOr<Answer> AnswerOf(const ScriptRule& rule, const Question& question) const;
+  absl::StatusOr<std::vector<lua::Value>> CallScript(const ScriptRule& rule,
+                                                     const Question& question) const;
+  absl::StatusOr<Answer> Retained(const Rules& rules, const Question& question) const;
+  absl::StatusOr<Answer> AllDependencies(const Rules& rules, const Question& question) const;
+  absl::StatusOr<Answer> WithNewStatus(const Rules& rules, const Question& question) const;
 
   const absl::string_view layer_;
   const lua::ScriptRunner runner_;

@@ -1,108 +1,82 @@
 #include "interpreter/customized/operation_run.h"
 
-#include <utility>
+#include <variant>
 
-#include "absl/strings/str_cat.h"
+#include "base/enumerated.h"
 #include "base/status.h"
 
 namespace interpreter::customized {
 
 namespace {
 
-using Results = absl::StatusOr<std::vector<NamedResult>>;
-
 absl::Status Invalid(absl::string_view message) { return absl::InvalidArgumentError(message); }
 
-absl::Status CheckRetainInput(const OperationInput& input) {
-  if (input.desired.empty()) return Invalid("desired, desired-file options are not set");
-  if (input.observed.empty()) return Invalid("observed, observed-file options are not set");
+absl::Status CheckRetainInput(const Question& question) {
+  if (question.object.empty()) return Invalid("desired, desired-file options are not set");
+  if (question.observed.empty()) return Invalid("observed, observed-file options are not set");
   return absl::OkStatus();
 }
 
-absl::Status CheckSingleInput(const OperationInput& input) {
-  if (input.desired.empty() && input.observed.empty()) {
+absl::Status CheckSingleInput(const Question& question) {
+  if (question.object.empty() && question.observed.empty()) {
     return Invalid("desired-file, observed-file options are not set");
   }
-  if (!input.desired.empty() && !input.observed.empty()) {
+  if (!question.object.empty() && !question.observed.empty()) {
     return Invalid("you can not specify both desired-file and observed-file options");
   }
   return absl::OkStatus();
 }
 
-bool HasRule(const Backend& backend, const kube::Gvk& gvk, Operation op) {
-  return backend.Has(gvk, op);
-}
-bool HasRule(const Interpreter& interpreter, const kube::Gvk& gvk, Operation op) {
-  return interpreter.HookEnabled(gvk, op);
-}
+// The names of results that are one value.
+constexpr auto kResultNames = base::Enumerate<Operation>({
+    {Operation::kInterpretComponent, "components"},
+    {Operation::kReviseReplica, "revised"},
+    {Operation::kRetain, "retained"},
+    {Operation::kAggregateStatus, "aggregatedStatus"},
+    {Operation::kInterpretDependency, "dependencies"},
+    {Operation::kInterpretStatus, "status"},
+    {Operation::kPrune, "pruned"},
+});
 
-// Returns one result under this name, or the error.
-Results Named(absl::string_view name, absl::StatusOr<json::Value> value) {
-  RETURN_IF_ERROR(value.status());
-  return std::vector<NamedResult>{{std::string(name), *std::move(value)}};
-}
-Results Named(absl::string_view name, const absl::StatusOr<kube::Object>& object) {
-  RETURN_IF_ERROR(object.status());
-  return Named(name, absl::StatusOr<json::Value>(object->root()));
-}
-Results Named(const absl::StatusOr<Health>& health) {
-  RETURN_IF_ERROR(health.status());
-  std::vector<NamedResult> results{{"healthy", health->healthy}};
-  if (!health->message.empty()) results.push_back({std::string(kHealthMessage), health->message});
-  return results;
-}
-Results Named(const absl::StatusOr<Replicas>& replicas) {
-  RETURN_IF_ERROR(replicas.status());
-  return std::vector<NamedResult>{{"replica", replicas->replicas},
-                                  {"requires", replicas->requirements}};
-}
-
-template <class Answering>
-Results RunOn(const Answering& answering, const OperationInput& input, const kube::Object& object) {
-  switch (input.operation) {
-    case Operation::kInterpretReplica:
-      return Named(answering.GetReplicas(object));
-    case Operation::kInterpretComponent:
-      return Named("components", answering.GetComponents(object));
-    case Operation::kReviseReplica:
-      return Named("revised", answering.ReviseReplica(object, input.replicas));
-    case Operation::kRetain:
-      return Named("retained", answering.Retain(input.desired, input.observed));
-    case Operation::kAggregateStatus:
-      return Named("aggregatedStatus", answering.AggregateStatus(object, input.items));
-    case Operation::kInterpretDependency:
-      return Named("dependencies", answering.GetDependencies(object));
-    case Operation::kInterpretStatus:
-      return Named("status", answering.ReflectStatus(object));
-    case Operation::kInterpretHealth:
-      return Named(answering.InterpretHealth(object));
-    case Operation::kPrune:
-      return Named("pruned", answering.Prune(object));
+std::vector<NamedResult> Named(Operation op, const Answer& answer) {
+  if (const auto* replicas = std::get_if<Replicas>(&answer)) {
+    return {{"replica", replicas->replicas}, {"requires", replicas->requirements}};
   }
-  return absl::UnimplementedError("unknown operation");
+  if (const auto* health = std::get_if<Health>(&answer)) {
+    std::vector<NamedResult> results{{"healthy", health->healthy}};
+    if (!health->message.empty()) results.push_back({std::string(kHealthMessage), health->message});
+    return results;
+  }
+  const std::string name(kResultNames.TextOf(op));
+  if (const auto* object = std::get_if<kube::Object>(&answer)) return {{name, object->root()}};
+  return {{name, std::get<json::Value>(answer)}};
 }
 
-template <class Answering>
-Results Run(const Answering& answering, const OperationInput& input) {
-  const bool retain = input.operation == Operation::kRetain;
-  RETURN_IF_ERROR(retain ? CheckRetainInput(input) : CheckSingleInput(input));
-  const kube::Object& object = input.desired.empty() ? input.observed : input.desired;
-  if (!HasRule(answering, object.gvk(), input.operation)) {
-    return absl::UnimplementedError("rule is not enabled");
-  }
-  return RunOn(answering, input, object);
+// `has_rule` is called with the kind.
+template <class HasRule>
+absl::StatusOr<std::vector<NamedResult>> Run(const Answering& answering, Question question,
+                                             HasRule has_rule) {
+  const bool retain = question.operation == Operation::kRetain;
+  RETURN_IF_ERROR(retain ? CheckRetainInput(question) : CheckSingleInput(question));
+  if (question.object.empty()) question.object = question.observed;
+  if (!has_rule(question.object.gvk())) return absl::UnimplementedError("rule is not enabled");
+  ASSIGN_OR_RETURN(const Answer answer, answering.Ask(question));
+  return Named(question.operation, answer);
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<NamedResult>> RunOperation(const OperationInput& input,
+absl::StatusOr<std::vector<NamedResult>> RunOperation(const Question& question,
                                                       const Backend& backend) {
-  return Run(backend, input);
+  return Run(backend, question,
+             [&](const kube::Gvk& gvk) { return backend.Has(gvk, question.operation); });
 }
 
-absl::StatusOr<std::vector<NamedResult>> RunOperation(const OperationInput& input,
+absl::StatusOr<std::vector<NamedResult>> RunOperation(const Question& question,
                                                       const Interpreter& interpreter) {
-  return Run(interpreter, input);
+  return Run(interpreter, question, [&](const kube::Gvk& gvk) {
+    return interpreter.HookEnabled(gvk, question.operation);
+  });
 }
 
 }  // namespace interpreter::customized

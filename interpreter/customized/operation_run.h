@@ -10,17 +10,8 @@
 #include "absl/strings/string_view.h"
 #include "base/json.h"
 #include "interpreter/interpreter.h"
-#include "kube/meta/object.h"
 
 namespace interpreter::customized {
-
-struct OperationInput {
-  Operation operation = Operation::kInterpretHealth;
-  kube::Object desired;  // empty() when absent. Retain needs both, all others exactly one.
-  kube::Object observed;
-  AggregatedItems items;  // For AggregateStatus.
-  int64_t replicas = 0;   // For ReviseReplica.
-};
 
 // The name of the result that says why an object is healthy or not.
 inline constexpr absl::string_view kHealthMessage = "message";
@@ -35,11 +26,13 @@ struct NamedResult {
   json::Value value;
 };
 
-// kInvalidArgument when too few or too many objects are given (in upstream's words), kUnimplemented
-// "rule is not enabled" when there is no rule for the kind; otherwise the rule's own error.
-absl::StatusOr<std::vector<NamedResult>> RunOperation(const OperationInput& input,
+// The question's `object` is the desired object, and empty() when there is none: then the operation
+// is about `observed`. Retain needs both objects, all others exactly one. kInvalidArgument when too
+// few or too many are given (in upstream's words), kUnimplemented "rule is not enabled" when there
+// is no rule for the kind; otherwise the rule's own error.
+absl::StatusOr<std::vector<NamedResult>> RunOperation(const Question& question,
                                                       const Backend& backend);
-absl::StatusOr<std::vector<NamedResult>> RunOperation(const OperationInput& input,
+absl::StatusOr<std::vector<NamedResult>> RunOperation(const Question& question,
                                                       const Interpreter& interpreter);
 
 }  // namespace interpreter::customized

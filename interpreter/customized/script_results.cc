@@ -111,8 +111,6 @@ int Compare(const Reference& a, const Reference& b) {
   return SelectorOf(a).compare(SelectorOf(b));
 }
 
-}  // namespace
-
 absl::StatusOr<Replicas> ReplicasIn(Results results) {
   Replicas out;
   ASSIGN_OR_RETURN(out.replicas, ReplicasOf(results[0]));
@@ -165,6 +163,24 @@ absl::StatusOr<json::Value> DependenciesIn(Results results) {
   const absl::Status valid = ValidateDependencies(dependencies);
   if (!valid.ok()) return base::Annotate(valid, "returned bad dependencies");
   return dependencies;
+}
+
+}  // namespace
+
+absl::StatusOr<Answer> AnswerIn(Operation op, absl::Span<const lua::Value> results) {
+  if (ReturnsObject(op)) return ObjectIn(results);
+  switch (op) {
+    case Operation::kInterpretReplica:
+      return ReplicasIn(results);
+    case Operation::kInterpretComponent:
+      return ComponentsIn(results);
+    case Operation::kInterpretDependency:
+      return DependenciesIn(results);
+    case Operation::kInterpretHealth:
+      return HealthIn(results);
+    default:
+      return StatusIn(results);
+  }
 }
 
 json::Value UnionOfDependencies(const std::vector<json::Value>& lists) {

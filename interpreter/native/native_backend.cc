@@ -14,6 +14,32 @@ namespace {
 using native::Handlers;
 using native::HandlerTable;
 
+// Returns what `use` makes of the kind's handler of the operation; nullptr stands for none.
+template <class Use>
+auto WithHandler(const Handlers& handlers, Operation op, Use use) {
+  constexpr absl::StatusOr<json::Value> (*kNone)(const kube::Object&) = nullptr;
+  switch (op) {
+    case Operation::kInterpretReplica:
+      return use(handlers.get_replicas);
+    case Operation::kReviseReplica:
+      return use(handlers.revise_replica);
+    case Operation::kRetain:
+      return use(handlers.retain);
+    case Operation::kAggregateStatus:
+      return use(handlers.aggregate_status);
+    case Operation::kInterpretDependency:
+      return use(handlers.get_dependencies);
+    case Operation::kInterpretStatus:
+      return use(handlers.reflect_status);
+    case Operation::kInterpretHealth:
+      return use(handlers.interpret_health);
+    case Operation::kInterpretComponent:
+    case Operation::kPrune:
+      return use(kNone);
+  }
+  return use(kNone);
+}
+
 class NativeBackend : public Backend {
  public:
   NativeBackend(const base::Clock& clock, const RequirementRules& rules)
@@ -24,96 +50,62 @@ class NativeBackend : public Backend {
   bool Has(const kube::Gvk& gvk, Operation op) const override {
     if (op == Operation::kInterpretStatus) return true;
     const Handlers* handlers = table_.Find(gvk);
-    return handlers != nullptr && HasHandler(*handlers, op);
+    return handlers != nullptr &&
+           WithHandler(*handlers, op, [](auto* handler) { return handler != nullptr; });
   }
 
   std::string RuleOf(const kube::Gvk& gvk, Operation op) const override {
     return Has(gvk, op) ? gvk.kind : "";
   }
 
-  absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const override {
-    return Call(&Handlers::get_replicas, object, rules_);
-  }
-
-  absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override {
-    return NoRule(object);
-  }
-
-  absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
-                                             int64_t replicas) const override {
-    return Call(&Handlers::revise_replica, object, replicas);
-  }
-
-  absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
-                                      const kube::Object& observed) const override {
-    return Call(&Handlers::retain, desired, observed);
-  }
-
-  absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
-                                               const AggregatedItems& items) const override {
-    native::Fields root(object.root(), "");
-    root.Object("status");  // Checks the type, because not all handlers do.
-    RETURN_IF_ERROR(root.error());
-    return Call(&Handlers::aggregate_status, object, items, clock_.Now());
-  }
-
-  absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override {
-    return Call(&Handlers::get_dependencies, object);
-  }
-
-  absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
-    ASSIGN_OR_RETURN(const json::Value* status, json::FindObject(object.root(), {"status"}));
-    if (status == nullptr) return json::Value();
+  absl::StatusOr<Answer> Ask(const Question& question) const override {
+    const kube::Object& object = question.object;
     const Handlers* handlers = table_.FindFor(object);
-    // Kinds without a handler have their whole status reflected.
-    if (handlers == nullptr || handlers->reflect_status == nullptr) return *status;
-    return handlers->reflect_status(object);
-  }
-
-  absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const override {
-    return Call(&Handlers::interpret_health, object);
-  }
-
-  absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override {
-    return NoRule(object);
+    if (question.operation == Operation::kInterpretStatus) return StatusOf(object, handlers);
+    if (handlers == nullptr) return NoRule(object);
+    return WithHandler(*handlers, question.operation, [&](auto* handler) -> absl::StatusOr<Answer> {
+      if (handler == nullptr) return NoRule(object);
+      return Call(handler, question);
+    });
   }
 
  private:
-  static bool HasHandler(const Handlers& handlers, Operation op) {
-    switch (op) {
-      case Operation::kInterpretReplica:
-        return handlers.get_replicas != nullptr;
-      case Operation::kReviseReplica:
-        return handlers.revise_replica != nullptr;
-      case Operation::kRetain:
-        return handlers.retain != nullptr;
-      case Operation::kAggregateStatus:
-        return handlers.aggregate_status != nullptr;
-      case Operation::kInterpretDependency:
-        return handlers.get_dependencies != nullptr;
-      case Operation::kInterpretStatus:
-        return true;
-      case Operation::kInterpretHealth:
-        return handlers.interpret_health != nullptr;
-      case Operation::kInterpretComponent:
-      case Operation::kPrune:
-        return false;
-    }
-    return false;
+  // Each calls a handler with the parts of the question that it needs.
+  template <class Result>
+  static Result Call(Result (*handler)(const kube::Object&), const Question& question) {
+    return handler(question.object);
+  }
+  absl::StatusOr<Replicas> Call(decltype(Handlers::get_replicas) handler,
+                                const Question& question) const {
+    return handler(question.object, rules_);
+  }
+  static absl::StatusOr<kube::Object> Call(decltype(Handlers::revise_replica) handler,
+                                           const Question& question) {
+    return handler(question.object, question.replicas);
+  }
+  static absl::StatusOr<kube::Object> Call(decltype(Handlers::retain) handler,
+                                           const Question& question) {
+    return handler(question.object, question.observed);
+  }
+  absl::StatusOr<kube::Object> Call(decltype(Handlers::aggregate_status) handler,
+                                    const Question& question) const {
+    native::Fields root(question.object.root(), "");
+    root.Object("status");  // Checks the type, because not all handlers do.
+    RETURN_IF_ERROR(root.error());
+    return handler(question.object, question.items, clock_.Now());
+  }
+
+  static absl::StatusOr<json::Value> StatusOf(const kube::Object& object,
+                                              const Handlers* handlers) {
+    ASSIGN_OR_RETURN(const json::Value* status, json::FindObject(object.root(), {"status"}));
+    if (status == nullptr) return json::Value();
+    if (handlers == nullptr || handlers->reflect_status == nullptr) return *status;
+    return handlers->reflect_status(object);
   }
 
   static absl::Status NoRule(const kube::Object& object) {
     return absl::UnimplementedError(
         absl::StrCat("no built-in handler for \"", object.gvk().ToString(), "\""));
-  }
-
-  template <class Result, class... Params, class... Args>
-  Result Call(Result (*Handlers::*handler)(const kube::Object&, Params...),
-              const kube::Object& object, Args&&... args) const {
-    // The layers above ask Has first; a kind without a handler is an error here.
-    const Handlers* handlers = table_.FindFor(object);
-    if (handlers == nullptr || handlers->*handler == nullptr) return NoRule(object);
-    return (handlers->*handler)(object, std::forward<Args>(args)...);
   }
 
   const base::Clock& clock_;

@@ -73,33 +73,17 @@ class UpstreamForm : public Backend {
  public:
   explicit UpstreamForm(const base::Clock& clock) : native_(NewNativeBackend(clock)) {}
 
-  absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
-                                      const kube::Object& observed) const override {
-    const bool is_pod = desired.gvk() == kube::Gvk{"", "v1", "Pod"};
-    ASSIGN_OR_RETURN(kube::Object retained, is_pod ? native::RetainPodAsUpstream(desired, observed)
-                                                   : native_->Retain(desired, observed));
-    const Struct* type = TypeOf(desired);
-    if (type == nullptr) return retained;
-    if (desired.kind() == "ServiceAccount") {
-      for (const char* references : {"secrets", "imagePullSecrets"}) {
-        if (retained.root()[references].empty()) retained.Set({references}, nullptr);
-      }
+  absl::StatusOr<Answer> Ask(const Question& question) const override {
+    switch (question.operation) {
+      case Operation::kRetain:
+        return Retained(question);
+      case Operation::kAggregateStatus:
+        return Aggregated(question);
+      case Operation::kInterpretHealth:
+        return HealthWithNothingHeldBack(question);
+      default:
+        return native_->Ask(question);
     }
-    if (!is_pod) return retained;
-    RETURN_IF_ERROR(
-        base::Annotate(TypedValue(*type, observed.root(), kWritten).status(), "observed"));
-    return Rewritten(*type, retained);
-  }
-
-  absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
-                                               const AggregatedItems& items) const override {
-    ASSIGN_OR_RETURN(kube::Object aggregated, native_->AggregateStatus(object, items));
-    const Struct* type = TypeOf(object);
-    if (type == nullptr) return aggregated;
-    RETURN_IF_ERROR(TypedValue(*type, object.root(), kWritten).status());
-    ASSIGN_OR_RETURN(const bool changed, IsChanged(*type, object, items, aggregated));
-    if (!changed) return object;
-    return Rewritten(*type, aggregated);
   }
 
   absl::string_view layer() const override { return native_->layer(); }
@@ -120,34 +104,45 @@ class UpstreamForm : public Backend {
   std::string RuleOf(const kube::Gvk& gvk, Operation op) const override {
     return native_->RuleOf(gvk, op);
   }
-  absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const override {
-    return native_->GetReplicas(object);
-  }
-  absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override {
-    return native_->GetComponents(object);
-  }
-  absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
-                                             int64_t replicas) const override {
-    return native_->ReviseReplica(object, replicas);
-  }
-  absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override {
-    return native_->GetDependencies(object);
-  }
-  absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
-    return native_->ReflectStatus(object);
-  }
-  // To upstream no replica is held back.
-  absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const override {
-    kube::Object seen = object;
-    seen.Erase({"spec", "updateStrategy"});
-    seen.Erase({"spec", "paused"});
-    return native_->InterpretHealth(seen);
-  }
-  absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override {
-    return native_->Prune(object);
-  }
 
  private:
+  absl::StatusOr<kube::Object> Retained(const Question& question) const {
+    const kube::Object& desired = question.object;
+    const kube::Object& observed = question.observed;
+    const bool is_pod = desired.gvk() == kube::Gvk{"", "v1", "Pod"};
+    ASSIGN_OR_RETURN(kube::Object retained, is_pod ? native::RetainPodAsUpstream(desired, observed)
+                                                   : native_->Retain(desired, observed));
+    const Struct* type = TypeOf(desired);
+    if (type == nullptr) return retained;
+    if (desired.kind() == "ServiceAccount") {
+      for (const char* references : {"secrets", "imagePullSecrets"}) {
+        if (retained.root()[references].empty()) retained.Set({references}, nullptr);
+      }
+    }
+    if (!is_pod) return retained;
+    RETURN_IF_ERROR(
+        base::Annotate(TypedValue(*type, observed.root(), kWritten).status(), "observed"));
+    return Rewritten(*type, retained);
+  }
+
+  absl::StatusOr<kube::Object> Aggregated(const Question& question) const {
+    const kube::Object& object = question.object;
+    ASSIGN_OR_RETURN(kube::Object aggregated, native_->AggregateStatus(object, question.items));
+    const Struct* type = TypeOf(object);
+    if (type == nullptr) return aggregated;
+    RETURN_IF_ERROR(TypedValue(*type, object.root(), kWritten).status());
+    ASSIGN_OR_RETURN(const bool changed, IsChanged(*type, object, question.items, aggregated));
+    if (!changed) return object;
+    return Rewritten(*type, aggregated);
+  }
+
+  // To upstream no replica is held back.
+  absl::StatusOr<Answer> HealthWithNothingHeldBack(Question question) const {
+    question.object.Erase({"spec", "updateStrategy"});
+    question.object.Erase({"spec", "paused"});
+    return native_->Ask(question);
+  }
+
   const std::unique_ptr<Backend> native_;
 };
 

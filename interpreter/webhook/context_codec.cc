@@ -28,44 +28,39 @@ absl::Status CheckSuccess(const json::Value& response) {
                     FailureReason::kRejected);
 }
 
-absl::StatusOr<Answer> ReadComponents(const json::Value& response) {
-  Answer answer;
-  ASSIGN_OR_RETURN(answer.components,
+absl::StatusOr<json::Value> ReadComponents(const json::Value& response) {
+  ASSIGN_OR_RETURN(json::Value components,
                    FindTyped(response, "components", &interpreter::ReadComponents));
-  if (answer.components.is_null()) answer.components = json::Value::Array();
-  return answer;
+  return components.is_null() ? json::Value::Array() : components;
 }
 
-absl::StatusOr<Answer> ReadRawStatus(const json::Value& response) {
+absl::StatusOr<json::Value> ReadRawStatus(const json::Value& response) {
   const json::Value& status = response["rawStatus"];
   if (status.is_null()) return InvalidResponse("webhook returned nill response.rawStatus");
-  RETURN_IF_ERROR(FindObjectOrNull(response, "rawStatus").status());
-  Answer answer;
-  answer.status = status;
-  return answer;
+  return FindObjectOrNull(response, "rawStatus");
 }
 
 }  // namespace
 
-std::string ContextCodec::Encode(const Question& question) const {
-  json::Value request = RequestOf(question, Dialect::kInterpreterContext);
-  const int64_t replicas = question.operation == Operation::kReviseReplica ? question.replicas : 0;
+std::string ContextCodec::Encode(const Call& call) const {
+  json::Value request = RequestOf(call, Dialect::kInterpreterContext);
+  const int64_t replicas =
+      call.question.operation == Operation::kReviseReplica ? call.question.replicas : 0;
   request.Set("replicas", static_cast<int64_t>(static_cast<int32_t>(replicas)));
   return MessageOf(api::kInterpreterContextKind, std::move(request));
 }
 
-absl::StatusOr<Answer> ContextCodec::Decode(const Question& question,
-                                            absl::string_view body) const {
+absl::StatusOr<Answer> ContextCodec::Decode(const Call& call, absl::string_view body) const {
   ASSIGN_OR_RETURN(const json::Value response,
-                   ResponseOf(body, api::kInterpreterContextKind, question.uid));
+                   ResponseOf(body, api::kInterpreterContextKind, call.uid));
   RETURN_IF_ERROR(CheckSuccess(response));
-  switch (question.operation) {
+  switch (call.question.operation) {
     case Operation::kInterpretComponent:
       return ReadComponents(response);
     case Operation::kInterpretStatus:
       return ReadRawStatus(response);
     default:
-      return ReadAnswer(question.operation, response);
+      return ReadAnswer(call.question, response);
   }
 }
 

@@ -14,8 +14,8 @@ namespace interpreter::webhook {
 // its quirks: `replicas` is in every request, cut to 32 bits.
 class ContextCodec : public Codec {
  public:
-  std::string Encode(const Question& question) const override;
-  absl::StatusOr<Answer> Decode(const Question& question, absl::string_view body) const override;
+  std::string Encode(const Call& call) const override;
+  absl::StatusOr<Answer> Decode(const Call& call, absl::string_view body) const override;
 };
 
 }  // namespace interpreter::webhook

@@ -11,43 +11,39 @@ namespace interpreter::webhook {
 
 namespace {
 
-absl::StatusOr<Answer> ReadAggregation(const json::Value& response) {
-  Answer answer;
-  ASSIGN_OR_RETURN(answer.patch, ReadPatch(response));
-  ASSIGN_OR_RETURN(answer.new_status, FindObjectOrNull(response, "status"));
-  if (!answer.patch.is_null() && !answer.new_status.is_null()) {
+// The response has a patch, or the whole new status instead.
+absl::StatusOr<kube::Object> ReadAggregation(const kube::Object& object,
+                                             const json::Value& response) {
+  ASSIGN_OR_RETURN(const json::Value patch, ReadPatch(response));
+  ASSIGN_OR_RETURN(const json::Value status, FindObjectOrNull(response, "status"));
+  if (status.is_null()) return Patched(object, patch);
+  if (!patch.is_null()) {
     return InvalidResponse("webhook returned both response.patch and response.status");
   }
-  return answer;
-}
-
-absl::StatusOr<Answer> ReadStatus(const json::Value& response) {
-  Answer answer;
-  ASSIGN_OR_RETURN(answer.status, FindObjectOrNull(response, "status"));
-  return answer;
+  kube::Object changed = object;
+  changed.Set({"status"}, status);
+  return changed;
 }
 
 }  // namespace
 
-std::string ExploreCodec::Encode(const Question& question) const {
-  json::Value request = RequestOf(question, Dialect::kExploreReview);
-  if (question.operation == Operation::kReviseReplica) {
-    request.Set("replicas", static_cast<int64_t>(static_cast<int32_t>(question.replicas)));
+std::string ExploreCodec::Encode(const Call& call) const {
+  json::Value request = RequestOf(call, Dialect::kExploreReview);
+  if (call.question.operation == Operation::kReviseReplica) {
+    request.Set("replicas", static_cast<int64_t>(static_cast<int32_t>(call.question.replicas)));
   }
   return MessageOf(api::kExploreReviewKind, std::move(request));
 }
 
-absl::StatusOr<Answer> ExploreCodec::Decode(const Question& question,
-                                            absl::string_view body) const {
-  ASSIGN_OR_RETURN(const json::Value response,
-                   ResponseOf(body, api::kExploreReviewKind, question.uid));
-  switch (question.operation) {
+absl::StatusOr<Answer> ExploreCodec::Decode(const Call& call, absl::string_view body) const {
+  ASSIGN_OR_RETURN(const json::Value response, ResponseOf(body, api::kExploreReviewKind, call.uid));
+  switch (call.question.operation) {
     case Operation::kInterpretStatus:
-      return ReadStatus(response);
+      return FindObjectOrNull(response, "status");
     case Operation::kAggregateStatus:
-      return ReadAggregation(response);
+      return ReadAggregation(call.question.object, response);
     default:
-      return ReadAnswer(question.operation, response);
+      return ReadAnswer(call.question, response);
   }
 }
 

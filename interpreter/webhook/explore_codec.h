@@ -17,8 +17,8 @@ namespace interpreter::webhook {
 // the template or its whole new status.
 class ExploreCodec : public Codec {
  public:
-  std::string Encode(const Question& question) const override;
-  absl::StatusOr<Answer> Decode(const Question& question, absl::string_view body) const override;
+  std::string Encode(const Call& call) const override;
+  absl::StatusOr<Answer> Decode(const Call& call, absl::string_view body) const override;
 };
 
 }  // namespace interpreter::webhook

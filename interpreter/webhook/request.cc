@@ -7,10 +7,11 @@
 
 namespace interpreter::webhook {
 
-json::Value RequestOf(const Question& question, Dialect dialect) {
+json::Value RequestOf(const Call& call, Dialect dialect) {
+  const Question& question = call.question;
   const kube::Gvk gvk = question.object.gvk();
   json::Value request = json::Value::Object(
-      {{"uid", question.uid},
+      {{"uid", call.uid},
        {"kind",
         json::Value::Object({{"group", gvk.group}, {"version", gvk.version}, {"kind", gvk.kind}})},
        {"name", question.object.name()},

@@ -11,7 +11,7 @@
 namespace interpreter::webhook {
 
 // Returns the member `request` without `replicas`, in which the dialects differ.
-json::Value RequestOf(const Question& question, Dialect dialect);
+json::Value RequestOf(const Call& call, Dialect dialect);
 // Returns the whole message of this kind.
 std::string MessageOf(absl::string_view kind, json::Value request);
 

@@ -7,6 +7,7 @@
 #include "interpreter/webhook/response.h"
 
 #include <limits>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,7 @@
 #include "interpreter/dependency_validation.h"
 #include "interpreter/typed_results.h"
 #include "interpreter/webhook/failure.h"
+#include "kube/meta/patch.h"
 
 namespace interpreter::webhook {
 
@@ -121,30 +123,6 @@ absl::StatusOr<json::Value> FindTyped(const json::Value& response, absl::string_
   return Undecodable(absl::StrCat("response.", name, ": ", typed.status().message()));
 }
 
-absl::StatusOr<Replicas> ReadReplicas(const json::Value& response) {
-  ASSIGN_OR_RETURN(const auto replicas, FindInt32(response, "replicas"));
-  if (!replicas.has_value()) return InvalidResponse("webhook returned nil response.replicas");
-  ASSIGN_OR_RETURN(json::Value requirements,
-                   FindTyped(response, "replicaRequirements", &interpreter::ReadRequirements));
-  return Replicas{*replicas, std::move(requirements)};
-}
-
-absl::StatusOr<json::Value> ReadDependencies(const json::Value& response) {
-  ASSIGN_OR_RETURN(json::Value dependencies,
-                   FindTyped(response, "dependencies", &interpreter::ReadDependencies));
-  if (dependencies.is_null()) return json::Value::Array();
-  const absl::Status valid = ValidateDependencies(dependencies);
-  if (!valid.ok()) return InvalidResponse(valid.message());
-  return dependencies;
-}
-
-absl::StatusOr<interpreter::Health> ReadHealth(const json::Value& response) {
-  ASSIGN_OR_RETURN(const auto healthy, FindBool(response, "healthy"));
-  if (!healthy.has_value()) return InvalidResponse("webhook returned nil response.healthy");
-  ASSIGN_OR_RETURN(auto message, FindText(response, "healthMessage"));
-  return interpreter::Health(*healthy, std::move(message).value_or(""));
-}
-
 absl::StatusOr<json::Value> ReadPatch(const json::Value& response) {
   ASSIGN_OR_RETURN(const auto patch, FindText(response, "patch"));
   ASSIGN_OR_RETURN(const auto type, FindText(response, "patchType"));
@@ -168,33 +146,64 @@ absl::StatusOr<json::Value> ReadPatch(const json::Value& response) {
       FailureReason::kPatch);
 }
 
-absl::StatusOr<Answer> ReadAnswer(Operation op, const json::Value& response) {
-  Answer answer;
-  switch (op) {
-    case Operation::kInterpretReplica: {
-      ASSIGN_OR_RETURN(answer.replicas, ReadReplicas(response));
-      return answer;
-    }
-    case Operation::kInterpretDependency: {
-      ASSIGN_OR_RETURN(answer.dependencies, ReadDependencies(response));
-      return answer;
-    }
-    case Operation::kInterpretHealth: {
-      ASSIGN_OR_RETURN(answer.health, ReadHealth(response));
-      return answer;
-    }
-    case Operation::kReviseReplica:
-    case Operation::kRetain:
-    case Operation::kAggregateStatus:
-    case Operation::kPrune: {
-      ASSIGN_OR_RETURN(answer.patch, ReadPatch(response));
-      return answer;
-    }
-    case Operation::kInterpretComponent:
-    case Operation::kInterpretStatus:
-      break;
+absl::StatusOr<kube::Object> Patched(const kube::Object& object, const json::Value& patch) {
+  if (patch.empty()) return object;
+  auto root = kube::ApplyJsonPatch(object.root(), patch);
+  if (!root.ok()) return WithReason(root.status(), FailureReason::kPatch);
+  if (!root->is_object() || (*root)["kind"].AsString().empty()) {
+    return WithReason(absl::InternalError("the patch leaves no object with a kind"),
+                      FailureReason::kPatch);
   }
-  return InvalidResponse("the dialect has no such operation");
+  // An equal value means that nothing changes.
+  return *root == object.root() ? object : kube::Object(*std::move(root));
+}
+
+namespace {
+
+// Reads `replicas` (required) and `replicaRequirements`, as those of scripts are read.
+absl::StatusOr<Replicas> ReadReplicas(const json::Value& response) {
+  ASSIGN_OR_RETURN(const auto replicas, FindInt32(response, "replicas"));
+  if (!replicas.has_value()) return InvalidResponse("webhook returned nil response.replicas");
+  ASSIGN_OR_RETURN(json::Value requirements,
+                   FindTyped(response, "replicaRequirements", &interpreter::ReadRequirements));
+  return Replicas{*replicas, std::move(requirements)};
+}
+
+// Reads and validates `dependencies`.
+absl::StatusOr<json::Value> ReadDependencies(const json::Value& response) {
+  ASSIGN_OR_RETURN(json::Value dependencies,
+                   FindTyped(response, "dependencies", &interpreter::ReadDependencies));
+  if (dependencies.is_null()) return json::Value::Array();
+  const absl::Status valid = ValidateDependencies(dependencies);
+  if (!valid.ok()) return InvalidResponse(valid.message());
+  return dependencies;
+}
+
+// Reads `healthy` (required) and `healthMessage`, a text of ours that upstream does not know.
+absl::StatusOr<interpreter::Health> ReadHealth(const json::Value& response) {
+  ASSIGN_OR_RETURN(const auto healthy, FindBool(response, "healthy"));
+  if (!healthy.has_value()) return InvalidResponse("webhook returned nil response.healthy");
+  ASSIGN_OR_RETURN(auto message, FindText(response, "healthMessage"));
+  return interpreter::Health(*healthy, std::move(message).value_or(""));
+}
+
+}  // namespace
+
+absl::StatusOr<Answer> ReadAnswer(const Question& question, const json::Value& response) {
+  if (ReturnsObject(question.operation)) {
+    ASSIGN_OR_RETURN(const json::Value patch, ReadPatch(response));
+    return Patched(question.object, patch);
+  }
+  switch (question.operation) {
+    case Operation::kInterpretReplica:
+      return ReadReplicas(response);
+    case Operation::kInterpretDependency:
+      return ReadDependencies(response);
+    case Operation::kInterpretHealth:
+      return ReadHealth(response);
+    default:
+      return InvalidResponse("the dialect has no such operation");
+  }
 }
 
 }  // namespace interpreter::webhook

@@ -43,19 +43,16 @@ using TypedReader = absl::StatusOr<json::Value> (*)(const json::Value&);
 absl::StatusOr<json::Value> FindTyped(const json::Value& response, absl::string_view name,
                                       TypedReader read);
 
-// Reads `replicas` (required) and `replicaRequirements`, as those of scripts are read.
-absl::StatusOr<Replicas> ReadReplicas(const json::Value& response);
-// Reads and validates `dependencies`.
-absl::StatusOr<json::Value> ReadDependencies(const json::Value& response);
-// Reads `healthy` (required) and `healthMessage`, a text of ours that upstream does not know.
-absl::StatusOr<interpreter::Health> ReadHealth(const json::Value& response);
 // Reads `patch` and `patchType`, which must come together; null when there is nothing to change.
 absl::StatusOr<json::Value> ReadPatch(const json::Value& response);
+// Returns the object with this patch (RFC 6902 operations, or null), and the same object
+// (SharesWith) when the patch changes nothing.
+absl::StatusOr<kube::Object> Patched(const kube::Object& object, const json::Value& patch);
 
 // Reads the answer to an operation whose answers are the same in both dialects: all operations but
-// components, status and (in ExploreReview) the aggregation of status, for which the result is an
-// error.
-absl::StatusOr<Answer> ReadAnswer(Operation op, const json::Value& response);
+// components, status and (in ExploreReview) the aggregation of status. The result is an error for
+// components and status.
+absl::StatusOr<Answer> ReadAnswer(const Question& question, const json::Value& response);
 
 }  // namespace interpreter::webhook
 

@@ -1,6 +1,5 @@
 // A question is answered in these steps: find the hook, ask through the monitor (which may refuse),
-// encode, send, decode, read the answer; then add the hook's name to an error, and pass on what may
-// be ignored.
+// encode, send, decode; then add the hook's name to an error, and pass on what may be ignored.
 #include "interpreter/webhook/webhook_backend.h"
 
 #include <utility>
@@ -9,7 +8,6 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "interpreter/webhook/failure.h"
-#include "kube/meta/patch.h"
 
 namespace interpreter::webhook {
 
@@ -33,34 +31,14 @@ absl::Status Named(const absl::Status& why, const Hook& hook) {
                         "\"");
 }
 
-absl::StatusOr<kube::Object> Patched(const kube::Object& object, const Answer& answer) {
-  if (!answer.new_status.is_null()) {
-    kube::Object changed = object;
-    changed.Set({"status"}, answer.new_status);
-    return changed;
-  }
-  if (answer.patch.empty()) return object;
-  auto root = kube::ApplyJsonPatch(object.root(), answer.patch);
-  if (!root.ok()) return WithReason(root.status(), FailureReason::kPatch);
-  if (!root->is_object() || (*root)["kind"].AsString().empty()) {
-    return WithReason(absl::InternalError("the patch leaves no object with a kind"),
-                      FailureReason::kPatch);
-  }
-  // An equal value means that nothing changes.
-  return *root == object.root() ? object : kube::Object(*std::move(root));
-}
-
 }  // namespace
 
 WebhookBackend::WebhookBackend(WebhookBackendOptions options)
     : client_(std::make_unique<HookClient>(std::move(options.client), *options.clock)),
       monitor_(std::make_unique<HookMonitor>(
           std::move(options.monitor), *options.clock,
-          [this](const Hook& hook, Question question, const base::StopToken* stop) {
-            // Each call has a uid of its own, by which its answer is recognized; also one that is
-            // repeated.
-            question.uid = base::NewUuid();
-            return Call(hook, question, stop).status();
+          [this](const Hook& hook, const Question& question, const base::StopToken* stop) {
+            return AskHook(hook, question, stop).status();
           })) {}
 
 void WebhookBackend::Replace(std::shared_ptr<const HookSet> hooks) {
@@ -80,88 +58,32 @@ std::string WebhookBackend::RuleOf(const kube::Gvk& gvk, Operation op) const {
   return hook == nullptr ? "" : hook->uid;
 }
 
-absl::StatusOr<Answer> WebhookBackend::Call(const Hook& hook, const Question& question,
-                                            const base::StopToken* stop) const {
+absl::StatusOr<Answer> WebhookBackend::AskHook(const Hook& hook, const Question& question,
+                                               const base::StopToken* stop) const {
   if (!hook.unusable.ok()) return WithReason(hook.unusable, FailureReason::kConfiguration);
   const Codec& codec = CodecOf(hook.dialect);
-  const std::string request = codec.Encode(question);
+  const Call call{question, base::NewUuid()};
+  const std::string request = codec.Encode(call);
   ASSIGN_OR_RETURN(const std::string body, stop == nullptr ? client_->Call(hook, request)
                                                            : client_->Call(hook, request, *stop));
-  return codec.Decode(question, body);
+  return codec.Decode(call, body);
 }
 
-template <class Result>
-absl::StatusOr<Result> WebhookBackend::Ask(
-    Question question, const std::function<absl::StatusOr<Result>(Answer)>& read) const {
+absl::StatusOr<Answer> WebhookBackend::Ask(const Question& question) const {
   const std::shared_ptr<const HookSet> hooks = this->hooks();
   if (hooks == nullptr) return absl::UnavailableError("not yet ready to handle request");
   const Hook* hook = hooks->Find(question.object.gvk(), question.operation);
   if (hook == nullptr) {
     return PassOn(absl::NotFoundError("the webhook's rule was removed a moment ago"));
   }
-  question.uid = base::NewUuid();
-  absl::StatusOr<Result> result = monitor_->Watch(*hook, question, [&]() -> absl::StatusOr<Result> {
-    ASSIGN_OR_RETURN(Answer answer, Call(*hook, question));
-    return read(std::move(answer));
-  });
-  if (result.ok()) return result;
-  const absl::Status error = Named(result.status(), *hook);
+  absl::StatusOr<Answer> answer =
+      monitor_->Watch(*hook, question, [&] { return AskHook(*hook, question); });
+  if (answer.ok()) return answer;
+  const absl::Status error = Named(answer.status(), *hook);
   if (!hook->ignores_failures || ReasonOf(error) == FailureReason::kStopped) return error;
   // The layers below answer instead, and the hook is asked again later.
   monitor_->NoteIgnored(*hook, question);
   return PassOn(error);
-}
-
-absl::StatusOr<kube::Object> WebhookBackend::AskForObject(Question question) const {
-  const kube::Object object = question.object;
-  return Ask<kube::Object>(std::move(question),
-                           [&](const Answer& answer) { return Patched(object, answer); });
-}
-
-absl::StatusOr<Replicas> WebhookBackend::GetReplicas(const kube::Object& object) const {
-  return Ask<Replicas>({.operation = Operation::kInterpretReplica, .object = object},
-                       [](Answer answer) { return std::move(answer.replicas); });
-}
-
-absl::StatusOr<json::Value> WebhookBackend::GetComponents(const kube::Object& object) const {
-  return Ask<json::Value>({.operation = Operation::kInterpretComponent, .object = object},
-                          [](Answer answer) { return std::move(answer.components); });
-}
-
-absl::StatusOr<kube::Object> WebhookBackend::ReviseReplica(const kube::Object& object,
-                                                           int64_t replicas) const {
-  return AskForObject(
-      {.operation = Operation::kReviseReplica, .object = object, .replicas = replicas});
-}
-
-absl::StatusOr<kube::Object> WebhookBackend::Retain(const kube::Object& desired,
-                                                    const kube::Object& observed) const {
-  return AskForObject({.operation = Operation::kRetain, .object = desired, .observed = observed});
-}
-
-absl::StatusOr<kube::Object> WebhookBackend::AggregateStatus(const kube::Object& object,
-                                                             const AggregatedItems& items) const {
-  return AskForObject({.operation = Operation::kAggregateStatus, .object = object, .items = items});
-}
-
-absl::StatusOr<json::Value> WebhookBackend::GetDependencies(const kube::Object& object) const {
-  return Ask<json::Value>({.operation = Operation::kInterpretDependency, .object = object},
-                          [](Answer answer) { return std::move(answer.dependencies); });
-}
-
-absl::StatusOr<json::Value> WebhookBackend::ReflectStatus(const kube::Object& object) const {
-  return Ask<json::Value>({.operation = Operation::kInterpretStatus, .object = object},
-                          [](Answer answer) { return std::move(answer.status); });
-}
-
-absl::StatusOr<interpreter::Health> WebhookBackend::InterpretHealth(
-    const kube::Object& object) const {
-  return Ask<interpreter::Health>({.operation = Operation::kInterpretHealth, .object = object},
-                                  [](Answer answer) { return std::move(answer.health); });
-}
-
-absl::StatusOr<kube::Object> WebhookBackend::Prune(const kube::Object& object) const {
-  return AskForObject({.operation = Operation::kPrune, .object = object});
 }
 
 }  // namespace interpreter::webhook

@@ -7,7 +7,6 @@
 #ifndef INTERPRETER_WEBHOOK_WEBHOOK_BACKEND_H_
 #define INTERPRETER_WEBHOOK_WEBHOOK_BACKEND_H_
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -62,28 +61,13 @@ class WebhookBackend : public Backend {
   absl::string_view layer() const override { return kWebhookLayer; }
   bool Has(const kube::Gvk& gvk, Operation op) const override;
   std::string RuleOf(const kube::Gvk& gvk, Operation op) const override;
-  absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const override;
-  absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override;
-  absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
-                                             int64_t replicas) const override;
-  absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
-                                      const kube::Object& observed) const override;
-  absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
-                                               const AggregatedItems& items) const override;
+  absl::StatusOr<Answer> Ask(const Question& question) const override;
   bool ChecksDependencies() const override { return true; }
-  absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override;
-  absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override;
-  absl::StatusOr<interpreter::Health> InterpretHealth(const kube::Object& object) const override;
-  absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override;
 
  private:
-  // Returns what `read` makes of the answer.
-  template <class Result>
-  absl::StatusOr<Result> Ask(Question question,
-                             const std::function<absl::StatusOr<Result>(Answer)>& read) const;
-  absl::StatusOr<Answer> Call(const Hook& hook, const Question& question,
-                              const base::StopToken* stop = nullptr) const;
-  absl::StatusOr<kube::Object> AskForObject(Question question) const;
+  // Makes one call of the hook, which `stop`, when given, ends.
+  absl::StatusOr<Answer> AskHook(const Hook& hook, const Question& question,
+                                 const base::StopToken* stop = nullptr) const;
 
   const std::unique_ptr<HookClient> client_;
   const std::unique_ptr<HookMonitor> monitor_;

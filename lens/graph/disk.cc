@@ -29,11 +29,10 @@ Resolved Resolve(sandbox::Backend& backend, const api::DependentReference& refer
 
 absl::StatusOr<std::vector<api::DependentReference>> Needs(
     const interpreter::Interpreter& interpreter, const kube::Object& object) {
-  std::vector<api::DependentReference> needs;
-  if (!interpreter.HookEnabled(object.gvk(), interpreter::Operation::kInterpretDependency)) {
-    return needs;
-  }
-  ASSIGN_OR_RETURN(const json::Value list, interpreter.GetDependencies(object));
+  ASSIGN_OR_RETURN(
+      const json::Value list,
+      interpreter::AnswerAs<json::Value>(interpreter.AskOrAssume(
+          {.operation = interpreter::Operation::kInterpretDependency, .object = object})));
   return api::DependenciesFromJson(list);
 }
 

@@ -481,9 +481,10 @@ TEST_CASE_METHOD(Fixture, "a message of the health that changes is not written")
 
 struct FailingReflection : tests::ScriptedInterpreter {
   bool fails = true;
-  absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
-    if (fails) return absl::InternalError("broken");
-    return object.status();
+  absl::StatusOr<interpreter::Answer> Ask(const interpreter::Question& question) const override {
+    const bool reflects = question.operation == interpreter::Operation::kInterpretStatus;
+    if (fails && reflects) return absl::InternalError("broken");
+    return ScriptedInterpreter::Ask(question);
   }
 };
 

@@ -3,18 +3,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <variant>
 
 #include "interpreter/webhook/codec.h"
 #include "interpreter/webhook/failure.h"
-#include "kube/meta/patch.h"
+#include "kube/meta/object.h"
 
 namespace {
 
-using interpreter::webhook::Answer;
+using interpreter::Answer;
+using interpreter::Question;
 using interpreter::webhook::CodecOf;
 using interpreter::webhook::Dialect;
 using interpreter::webhook::FailureReason;
-using interpreter::webhook::Question;
 
 constexpr FailureReason kLastOfCodecs = FailureReason::kPatch;
 
@@ -26,14 +27,15 @@ const kube::Object& Sample() {
   return object;
 }
 
-void CheckAnswer(const Question& question, const Answer& answer) {
-  if (!answer.patch.is_null()) {
-    const auto patched = kube::ApplyJsonPatch(question.object.root(), answer.patch);
-    if (patched.ok() && !json::Parse(json::Write(*patched)).ok()) std::abort();
-  }
-  for (const json::Value* part : {&answer.components, &answer.dependencies, &answer.status,
-                                  &answer.new_status, &answer.replicas.requirements}) {
-    if (!json::Parse(json::Write(*part)).ok()) std::abort();
+void CheckWritable(const json::Value& part) {
+  if (!json::Parse(json::Write(part)).ok()) std::abort();
+}
+
+void CheckAnswer(const Answer& answer) {
+  if (const auto* value = std::get_if<json::Value>(&answer)) CheckWritable(*value);
+  if (const auto* object = std::get_if<kube::Object>(&answer)) CheckWritable(object->root());
+  if (const auto* replicas = std::get_if<interpreter::Replicas>(&answer)) {
+    CheckWritable(replicas->requirements);
   }
 }
 
@@ -43,9 +45,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view body(reinterpret_cast<const char*>(data), size);
   for (const Dialect dialect : {Dialect::kInterpreterContext, Dialect::kExploreReview}) {
     for (const interpreter::Operation op : interpreter::kAllOperations) {
-      const Question question{.operation = op, .uid = "u", .object = Sample()};
-      const auto answer = CodecOf(dialect).Decode(question, body);
-      if (answer.ok()) CheckAnswer(question, *answer);
+      const Question question{.operation = op, .object = Sample()};
+      const auto answer = CodecOf(dialect).Decode({question, "u"}, body);
+      if (answer.ok()) CheckAnswer(*answer);
       // Only the breaker and the client give the other reasons.
       if (!answer.ok() && interpreter::webhook::ReasonOf(answer.status()) > kLastOfCodecs) {
         std::abort();

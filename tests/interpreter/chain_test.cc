@@ -3,6 +3,7 @@
 #include <memory>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -30,34 +31,14 @@ class OneRule : public interpreter::Backend {
   bool Has(const kube::Gvk& gvk, Operation op) const override {
     return gvk.kind == "Widget" && op == op_;
   }
-  absl::StatusOr<interpreter::Replicas> GetReplicas(const kube::Object&) const override {
+  absl::StatusOr<interpreter::Answer> Ask(const interpreter::Question& question) const override {
+    if (question.operation == Operation::kInterpretDependency) return Dependencies();
+    if (question.operation == Operation::kInterpretHealth) return healthy_;
     return Refused();
   }
-  absl::StatusOr<json::Value> GetComponents(const kube::Object&) const override {
-    return Refused();
-  }
-  absl::StatusOr<kube::Object> ReviseReplica(const kube::Object&, int64_t) const override {
-    return Refused();
-  }
-  absl::StatusOr<kube::Object> Retain(const kube::Object&, const kube::Object&) const override {
-    return Refused();
-  }
-  absl::StatusOr<kube::Object> AggregateStatus(const kube::Object&,
-                                               const json::Value&) const override {
-    return Refused();
-  }
-  absl::StatusOr<json::Value> GetDependencies(const kube::Object&) const override {
-    return dependencies_;
-  }
-  absl::StatusOr<json::Value> ReflectStatus(const kube::Object&) const override {
-    return Refused();
-  }
-  absl::StatusOr<interpreter::Health> InterpretHealth(const kube::Object&) const override {
-    return healthy_;
-  }
-  absl::StatusOr<kube::Object> Prune(const kube::Object&) const override { return Refused(); }
 
  protected:
+  virtual absl::StatusOr<interpreter::Answer> Dependencies() const { return dependencies_; }
   virtual absl::Status Refused() const { return absl::InternalError("must not be called"); }
 
  private:
@@ -70,11 +51,9 @@ class OneRule : public interpreter::Backend {
 class PassesOn : public OneRule {
  public:
   explicit PassesOn(Operation op) : OneRule(op, false) {}
-  absl::StatusOr<json::Value> GetDependencies(const kube::Object&) const override {
-    return Refused();
-  }
 
  protected:
+  absl::StatusOr<interpreter::Answer> Dependencies() const override { return Refused(); }
   absl::Status Refused() const override {
     return interpreter::PassOn(absl::UnavailableError("boom"));
   }
@@ -86,9 +65,9 @@ class Fails : public OneRule {
   Fails(absl::string_view layer, Operation op, absl::Status error)
       : OneRule(op, error), layer_(layer), error_(std::move(error)) {}
   absl::string_view layer() const override { return layer_; }
-  absl::StatusOr<json::Value> GetDependencies(const kube::Object&) const override { return error_; }
 
  protected:
+  absl::StatusOr<interpreter::Answer> Dependencies() const override { return error_; }
   absl::Status Refused() const override { return error_; }
 
  private:
@@ -151,6 +130,34 @@ TEST_CASE("operations are found by their name in any case") {
   }
   CHECK(interpreter::OperationNamed("interprethealth") == Operation::kInterpretHealth);
   CHECK_FALSE(interpreter::OperationNamed("Interpret").has_value());
+}
+
+TEST_CASE("AskOrAssume gives what loops assume when no layer has a rule, and else the answer") {
+  const auto chain = ChainOf(Health(interpreter::Health(false, "0 of 3")));
+  for (const Operation op : interpreter::kAllOperations) {
+    CAPTURE(interpreter::OperationName(op));
+    const interpreter::Question question{.operation = op, .object = Widget()};
+    const auto answer = chain->AskOrAssume(question);
+    REQUIRE(answer.ok());
+    if (op == Operation::kInterpretHealth) {
+      CHECK(std::get<interpreter::Health>(*answer).message == "0 of 3");
+    } else if (op == Operation::kInterpretReplica) {
+      CHECK(std::get<interpreter::Replicas>(*answer).replicas == 0);
+    } else if (interpreter::ReturnsObject(op)) {
+      CHECK(std::get<kube::Object>(*answer).root().SharesWith(question.object.root()));
+    } else {
+      CHECK(std::get<json::Value>(*answer).is_null());
+    }
+  }
+  const auto failing = ChainOf(Health(absl::InternalError("boom")));
+  CHECK_FALSE(failing->AskOrAssume({Operation::kInterpretHealth, Widget()}).ok());
+}
+
+TEST_CASE("an answer has the type of its operation") {
+  CHECK(interpreter::AnswerAs<interpreter::Health>(interpreter::Health(true))->healthy);
+  CHECK(absl::IsInternal(interpreter::AnswerAs<kube::Object>(interpreter::Health(true)).status()));
+  CHECK(absl::IsUnavailable(
+      interpreter::AnswerAs<kube::Object>(absl::UnavailableError("boom")).status()));
 }
 
 TEST_CASE("every call is observed by layer, kind, operation and result") {

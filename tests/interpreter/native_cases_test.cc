@@ -33,7 +33,7 @@ TEST_CASE("every kind with a built-in rule has cases for each of its operations"
   std::set<std::string> tried;
   for (const fs::path& path : tests::YamlFilesBelow(kCases)) {
     for (const auto& c : interpreter::customized::ParseCaseFile(tests::ReadFile(path)).cases) {
-      const kube::Object& object = c.input.desired.empty() ? c.input.observed : c.input.desired;
+      const kube::Object& object = c.input.object.empty() ? c.input.observed : c.input.object;
       tried.insert(object.gvk().ToString() + " " +
                    std::string(interpreter::OperationName(c.input.operation)));
     }

@@ -51,42 +51,53 @@ class ScriptedInterpreter : public interpreter::Interpreter {
                                               interpreter::Operation) const override {
     return {};
   }
-  absl::StatusOr<interpreter::Replicas> GetReplicas(const kube::Object&) const override {
-    if (before_replicas) before_replicas();
-    return replicas;
+  absl::StatusOr<interpreter::Answer> Ask(const interpreter::Question& question) const override {
+    using interpreter::Operation;
+    const kube::Object& object = question.object;
+    switch (question.operation) {
+      case Operation::kInterpretReplica:
+        if (before_replicas) before_replicas();
+        return replicas;
+      case Operation::kInterpretComponent:
+        return components;
+      case Operation::kReviseReplica:
+        return revised.empty() ? object : revised;
+      case Operation::kRetain:
+        return retain ? retain(object, question.observed) : object;
+      case Operation::kAggregateStatus:
+        return Aggregated(object);
+      case Operation::kInterpretDependency:
+        return DependenciesOf(object);
+      case Operation::kInterpretStatus:
+        return object.status();
+      case Operation::kInterpretHealth:
+        return healthy;
+      case Operation::kPrune:
+        return object;
+    }
+    return absl::InternalError("there is no such operation");
   }
-  absl::StatusOr<json::Value> GetComponents(const kube::Object&) const override {
-    return components;
+  absl::StatusOr<interpreter::Answer> AskOrAssume(
+      const interpreter::Question& question) const override {
+    if (!HookEnabled({}, question.operation)) return interpreter::AssumedAnswer(question);
+    return Ask(question);
   }
-  absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object, int64_t) const override {
-    return revised.empty() ? object : revised;
-  }
-  absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
-                                      const kube::Object& observed) const override {
-    return retain ? retain(desired, observed) : desired;
-  }
-  absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
-                                               const json::Value&) const override {
+
+ private:
+  absl::StatusOr<interpreter::Answer> Aggregated(const kube::Object& object) const {
     if (!aggregated.ok()) return aggregated.status();
     kube::Object after = object;
     after.Set({"status"}, *aggregated);
     return after;
   }
-  absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override {
+  absl::StatusOr<interpreter::Answer> DependenciesOf(const kube::Object& object) const {
     absl::MutexLock lock(&mu_);
     asked_.push_back(object.Describe());
     const auto own = dependencies_of.find(std::string(object.name()));
-    return own != dependencies_of.end() ? own->second : dependencies;
+    if (own != dependencies_of.end()) return own->second;
+    return dependencies;
   }
-  absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
-    return object.status();
-  }
-  absl::StatusOr<interpreter::Health> InterpretHealth(const kube::Object&) const override {
-    return healthy;
-  }
-  absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override { return object; }
 
- private:
   std::set<interpreter::Operation> enabled_;
   mutable absl::Mutex mu_;
   mutable std::vector<std::string> asked_ ABSL_GUARDED_BY(mu_);

@@ -77,7 +77,7 @@ inputReplicas: 4
   CHECK(file.cases[0].name == "first");
   CHECK(file.cases[0].description == "---not a marker\n");
   CHECK(file.cases[0].input.operation == Operation::kInterpretHealth);
-  CHECK(file.cases[0].input.desired.empty());
+  CHECK(file.cases[0].input.object.empty());
   CHECK(file.cases[0].input.observed.kind() == "Pod");
   CHECK(file.cases[0].input.items.is_null());
   CHECK(file.cases[1].line == 13);

@@ -66,7 +66,7 @@ TEST_CASE("no shipped aggregation makes a message longer than the API server tak
     for (const auto& c : interpreter::customized::ParseCaseFile(tests::ReadFile(path)).cases) {
       INFO(path.string() << ":" << c.line);
       const auto result =
-          shipped.AggregateStatus(c.input.desired, FromManyClusters(c.input.items, message));
+          shipped.AggregateStatus(c.input.object, FromManyClusters(c.input.items, message));
       REQUIRE(result.ok());
       const size_t longest = LongestMessage(result->status());
       CHECK(longest <= kMaxMessage);

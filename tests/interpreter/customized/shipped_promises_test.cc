@@ -17,10 +17,10 @@
 namespace {
 
 using interpreter::Operation;
+using interpreter::Question;
 using interpreter::customized::Case;
 using interpreter::customized::LoadShipped;
 using interpreter::customized::LuaBackend;
-using interpreter::customized::OperationInput;
 using interpreter::customized::RunOperation;
 using interpreter::customized::ShippedFile;
 using interpreter::customized::ShippedFiles;
@@ -141,23 +141,22 @@ TEST_CASE("a shipped rule does not fail because something is missing") {
   size_t run = 0;
   for (const LocatedCase& c : AllCases()) {
     if (!RunOperation(c.value.input, Shipped()).ok()) continue;
-    const auto check = [&](const OperationInput& input, const json::Value& changed) {
+    const auto check = [&](const Question& input, const json::Value& changed) {
       ++run;
       const auto result = RunOperation(input, Shipped());
       if (result.ok()) return;
       FAIL_CHECK(c.place << ": " << result.status().message() << "\nwith " << json::Write(changed));
     };
-    for (kube::Object OperationInput::*const object :
-         {&OperationInput::desired, &OperationInput::observed}) {
+    for (kube::Object Question::*const object : {&Question::object, &Question::observed}) {
       EachWithoutAMember((c.value.input.*object).root(), [&](json::Value changed) {
         if (!IsAnObject(changed)) return;
-        OperationInput input = c.value.input;
+        Question input = c.value.input;
         input.*object = kube::Object(changed);
         check(input, changed);
       });
     }
     EachWithoutAMember(c.value.input.items, [&](json::Value changed) {
-      OperationInput input = c.value.input;
+      Question input = c.value.input;
       input.items = changed;
       check(input, changed);
     });
@@ -171,7 +170,7 @@ TEST_CASE("a status that is aggregated again stays as it is") {
     if (c.value.input.operation != Operation::kAggregateStatus) continue;
     INFO(c.place);
     const json::Value& items = c.value.input.items;
-    const auto once = Shipped().AggregateStatus(kube::Object(c.value.input.desired), items);
+    const auto once = Shipped().AggregateStatus(kube::Object(c.value.input.object), items);
     if (!once.ok()) continue;
     const auto twice = Shipped().AggregateStatus(*once, items);
     REQUIRE(twice.ok());
@@ -189,11 +188,11 @@ TEST_CASE("a dependency on a shipped kind names a version that is shipped") {
   }
   for (const LocatedCase& c : AllCases()) {
     if (c.value.input.operation != Operation::kInterpretDependency) continue;
-    const auto dependencies = Shipped().GetDependencies(kube::Object(c.value.input.desired));
+    const auto dependencies = Shipped().GetDependencies(kube::Object(c.value.input.object));
     if (!dependencies.ok()) continue;
     for (const json::Value& reference : dependencies->items()) {
       const std::vector<std::string> api = absl::StrSplit(reference["apiVersion"].AsString(), '/');
-      if (api.size() != 2 || Names(c.value.input.desired, absl::StrJoin(api, "/"))) continue;
+      if (api.size() != 2 || Names(c.value.input.object, absl::StrJoin(api, "/"))) continue;
       const auto found = versions.find({api[0], std::string(reference["kind"].AsString())});
       INFO(c.place << ": " << json::Write(reference));
       CHECK((found == versions.end() || found->second.count(api[1]) == 1));

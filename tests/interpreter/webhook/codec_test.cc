@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/escaping.h"
@@ -12,11 +13,12 @@
 
 namespace {
 
-using interpreter::webhook::Answer;
+using interpreter::Answer;
+using interpreter::AnswerAs;
+using interpreter::Question;
 using interpreter::webhook::CodecOf;
 using interpreter::webhook::Dialect;
 using interpreter::webhook::FailureReason;
-using interpreter::webhook::Question;
 using interpreter::webhook::ReasonOf;
 using tests::Json;
 using tests::Operation;
@@ -24,19 +26,33 @@ using tests::Operation;
 constexpr Dialect kContext = Dialect::kInterpreterContext, kReview = Dialect::kExploreReview;
 
 Question Ask(Operation op) {
-  Question question{.operation = op, .uid = "u1", .object = tests::Workload()};
+  Question question{.operation = op, .object = tests::Workload()};
   question.observed = tests::Workload(7);
   question.replicas = 5;
   question.items = Json(R"([{"clusterName":"m1","status":{"readyReplicas":1},"applied":true}])");
   return question;
 }
 
+json::Value Message(Dialect dialect, const Question& question) {
+  return Json(CodecOf(dialect).Encode({question, "u1"}));
+}
+
 json::Value Request(Dialect dialect, const Question& question) {
-  return Json(CodecOf(dialect).Encode(question))["request"];
+  return Message(dialect, question)["request"];
+}
+
+absl::StatusOr<Answer> DecodeBody(Dialect dialect, Operation op, const std::string& body) {
+  const Question question = Ask(op);
+  return CodecOf(dialect).Decode({question, "u1"}, body);
 }
 
 absl::StatusOr<Answer> Decode(Dialect dialect, Operation op, const std::string& response) {
-  return CodecOf(dialect).Decode(Ask(op), absl::StrCat(R"({"response":)", response, "}"));
+  return DecodeBody(dialect, op, absl::StrCat(R"({"response":)", response, "}"));
+}
+
+// Returns the answer to an operation that returns JSON.
+json::Value JsonOf(Dialect dialect, Operation op, const std::string& response) {
+  return AnswerAs<json::Value>(Decode(dialect, op, response)).value();
 }
 
 std::string Base64(const std::string& text) { return absl::Base64Escape(text); }
@@ -44,7 +60,7 @@ std::string Base64(const std::string& text) { return absl::Base64Escape(text); }
 }  // namespace
 
 TEST_CASE("a ResourceInterpreterContext carries what upstream's does") {
-  CHECK(Json(CodecOf(kContext).Encode(Ask(Operation::kInterpretHealth))) == Json(R"({
+  CHECK(Message(kContext, Ask(Operation::kInterpretHealth)) == Json(R"({
     "apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterContext",
     "request": {"uid": "u1",
       "kind": {"group": "workload.example.io", "version": "v1alpha1", "kind": "Workload"},
@@ -54,7 +70,7 @@ TEST_CASE("a ResourceInterpreterContext carries what upstream's does") {
 }
 
 TEST_CASE("an ExploreReview carries what its proposal says") {
-  CHECK(Json(CodecOf(kReview).Encode(Ask(Operation::kPrune))) == Json(R"({
+  CHECK(Message(kReview, Ask(Operation::kPrune)) == Json(R"({
     "apiVersion": "config.karmada.io/v1alpha1", "kind": "ExploreReview",
     "request": {"uid": "u1",
       "kind": {"group": "workload.example.io", "version": "v1alpha1", "kind": "Workload"},
@@ -110,78 +126,102 @@ TEST_CASE("responses give what each operation asks for") {
       REQUIRE(answer.ok());
       return *answer;
     };
-    const Answer replicas = decode(Operation::kInterpretReplica,
-                                   R"("replicas":3,"replicaRequirements":{"namespace":"x"})");
-    CHECK(replicas.replicas.replicas == 3);
-    CHECK(replicas.replicas.requirements == Json(R"({"namespace":"x"})"));
-    CHECK(decode(Operation::kInterpretReplica, R"("replicas":0)").replicas.requirements.is_null());
-    CHECK(decode(Operation::kInterpretHealth, R"("healthy":true)").health.healthy);
-    const interpreter::Health unhealthy =
-        decode(Operation::kInterpretHealth, R"("healthy":false)").health;
-    CHECK_FALSE(unhealthy.healthy);
-    CHECK(unhealthy.message.empty());
-    const interpreter::Health explained =
-        decode(Operation::kInterpretHealth, R"("healthy":false,"healthMessage":"0 of 3")").health;
+    const auto replicas = std::get<interpreter::Replicas>(decode(
+        Operation::kInterpretReplica, R"("replicas":3,"replicaRequirements":{"namespace":"x"})"));
+    CHECK(replicas.replicas == 3);
+    CHECK(replicas.requirements == Json(R"({"namespace":"x"})"));
+    CHECK(std::get<interpreter::Replicas>(decode(Operation::kInterpretReplica, R"("replicas":0)"))
+              .requirements.is_null());
+    const auto health = [&](const char* rest) {
+      return std::get<interpreter::Health>(decode(Operation::kInterpretHealth, rest));
+    };
+    CHECK(health(R"("healthy":true)").healthy);
+    CHECK_FALSE(health(R"("healthy":false)").healthy);
+    CHECK(health(R"("healthy":false)").message.empty());
+    const interpreter::Health explained = health(R"("healthy":false,"healthMessage":"0 of 3")");
     CHECK_FALSE(explained.healthy);
     CHECK(explained.message == "0 of 3");
-    CHECK(decode(Operation::kInterpretDependency, R"("dependencies":null)").dependencies.empty());
+    const auto dependencies = [&](const std::string& list) {
+      return std::get<json::Value>(decode(Operation::kInterpretDependency,
+                                          absl::StrCat(R"("dependencies":)", list).c_str()));
+    };
+    CHECK(dependencies("null").empty());
     // Order and repetitions are kept.
     const char* list =
         R"([{"apiVersion":"v1","kind":"Secret","name":"b"},{"apiVersion":"v1","kind":"Secret","name":"a"},{"apiVersion":"v1","kind":"Secret","name":"b"}])";
-    CHECK(decode(Operation::kInterpretDependency, absl::StrCat(R"("dependencies":)", list).c_str())
-              .dependencies == Json(list));
-    const std::string patch = absl::StrCat(R"("patchType":"JSONPatch","patch":")",
-                                           Base64(R"([{"op":"remove","path":"/a"}])"), "\"");
+    CHECK(dependencies(list) == Json(list));
+    const std::string patch =
+        absl::StrCat(R"("patchType":"JSONPatch","patch":")",
+                     Base64(R"([{"op":"replace","path":"/spec/replicas","value":3}])"), "\"");
     for (const Operation op :
          {Operation::kReviseReplica, Operation::kRetain, Operation::kAggregateStatus}) {
-      CHECK(decode(op, patch.c_str()).patch == Json(R"([{"op":"remove","path":"/a"}])"));
-      CHECK(decode(op, R"("more":1)").patch.is_null());
+      CHECK(std::get<kube::Object>(decode(op, patch.c_str())) == tests::Workload(3));
+      CHECK(std::get<kube::Object>(decode(op, R"("more":1)")) == tests::Workload());
     }
   }
 }
 
 TEST_CASE("typed members are read as a script's are: what the struct has, in canonical form") {
   const std::string head = R"({"uid":"u1","successful":true,)";
-  CHECK(Decode(
-            kContext, Operation::kInterpretReplica,
-            head + R"("replicas":1,"replicaRequirements":{"resourceRequest":{"cpu":0.5,)" +
-                R"("memory":"1024Mi"},"resourceLimit":1,"nodeClaim":{"nodeSelector":{"a":null}}}})")
-            ->replicas.requirements == Json(R"({"nodeClaim":{"nodeSelector":{"a":""}},)"
-                                            R"("resourceRequest":{"cpu":"500m","memory":"1Gi"}})"));
-  CHECK(Decode(kContext, Operation::kInterpretComponent,
-               head + R"("components":[{"Name":"a","replicas":1,"size":2},null]})")
-            ->components == Json(R"([{"name":"a","replicas":1},{"name":"","replicas":0}])"));
-  CHECK(Decode(kContext, Operation::kInterpretDependency,
-               head + R"("dependencies":[{"apiVersion":"v1","kind":"A","name":"b","uid":"c"}]})")
-            ->dependencies == Json(R"([{"apiVersion":"v1","kind":"A","name":"b"}])"));
+  const auto replicas = AnswerAs<interpreter::Replicas>(Decode(
+      kContext, Operation::kInterpretReplica,
+      head + R"("replicas":1,"replicaRequirements":{"resourceRequest":{"cpu":0.5,)" +
+          R"("memory":"1024Mi"},"resourceLimit":1,"nodeClaim":{"nodeSelector":{"a":null}}}})"));
+  CHECK(replicas->requirements == Json(R"({"nodeClaim":{"nodeSelector":{"a":""}},)"
+                                       R"("resourceRequest":{"cpu":"500m","memory":"1Gi"}})"));
+  CHECK(JsonOf(kContext, Operation::kInterpretComponent,
+               head + R"("components":[{"Name":"a","replicas":1,"size":2},null]})") ==
+        Json(R"([{"name":"a","replicas":1},{"name":"","replicas":0}])"));
+  CHECK(JsonOf(kContext, Operation::kInterpretDependency,
+               head + R"("dependencies":[{"apiVersion":"v1","kind":"A","name":"b","uid":"c"}]})") ==
+        Json(R"([{"apiVersion":"v1","kind":"A","name":"b"}])"));
 }
 
 TEST_CASE("members that only one dialect has") {
-  CHECK(Decode(kContext, Operation::kInterpretStatus,
-               R"({"uid":"u1","successful":true,"rawStatus":{"a":1}})")
-            ->status == Json(R"({"a":1})"));
-  CHECK(Decode(kReview, Operation::kInterpretStatus, R"({"uid":"u1","status":{"a":1}})")->status ==
+  CHECK(JsonOf(kContext, Operation::kInterpretStatus,
+               R"({"uid":"u1","successful":true,"rawStatus":{"a":1}})") == Json(R"({"a":1})"));
+  CHECK(JsonOf(kReview, Operation::kInterpretStatus, R"({"uid":"u1","status":{"a":1}})") ==
         Json(R"({"a":1})"));
-  CHECK(Decode(kReview, Operation::kInterpretStatus, R"({"uid":"u1"})")->status.is_null());
-  CHECK(Decode(kContext, Operation::kInterpretComponent,
+  CHECK(JsonOf(kReview, Operation::kInterpretStatus, R"({"uid":"u1"})").is_null());
+  CHECK(JsonOf(kContext, Operation::kInterpretComponent,
                R"({"uid":"u1","successful":true,"components":[{"name":"a","replicas":1}]})")
-            ->components.size() == 1);
-  CHECK(Decode(kContext, Operation::kInterpretComponent, R"({"uid":"u1","successful":true})")
-            ->components == json::Value::Array());
-  CHECK(Decode(kReview, Operation::kAggregateStatus, R"({"uid":"u1","status":{"a":1}})")
-            ->new_status == Json(R"({"a":1})"));
+            .size() == 1);
+  CHECK(JsonOf(kContext, Operation::kInterpretComponent, R"({"uid":"u1","successful":true})") ==
+        json::Value::Array());
+  const auto aggregated = AnswerAs<kube::Object>(
+      Decode(kReview, Operation::kAggregateStatus, R"({"uid":"u1","status":{"a":1}})"));
+  CHECK(aggregated->status() == Json(R"({"a":1})"));
+  CHECK(aggregated->spec() == tests::Workload().spec());
   // A status together with a success is ignored.
-  CHECK(Decode(kContext, Operation::kInterpretHealth,
-               R"({"uid":"u1","successful":true,"healthy":true,"status":{"code":500}})")
-            ->health.healthy);
+  const auto health = AnswerAs<interpreter::Health>(
+      Decode(kContext, Operation::kInterpretHealth,
+             R"({"uid":"u1","successful":true,"healthy":true,"status":{"code":500}})"));
+  CHECK(health->healthy);
+}
+
+TEST_CASE(
+    "a patch that changes nothing leaves the object, and one that does not apply is refused") {
+  const auto patched = [](const Question& question, const char* patch) {
+    return CodecOf(kReview).Decode(
+        {question, "u1"},
+        absl::StrCat(R"({"response":{"uid":"u1","patchType":"JSONPatch","patch":")", Base64(patch),
+                     "\"}}"));
+  };
+  const Question question = Ask(Operation::kRetain);
+  const auto same = AnswerAs<kube::Object>(
+      patched(question, R"([{"op":"replace","path":"/spec/replicas","value":2}])"));
+  CHECK(same->root().SharesWith(question.object.root()));
+  for (const char* patch :
+       {R"([{"op":"remove","path":"/a"}])", R"([{"op":"remove","path":"/kind"}])"}) {
+    CHECK(ReasonOf(patched(question, patch).status()) == FailureReason::kPatch);
+  }
 }
 
 TEST_CASE("a response may say which version it is, but not another one") {
   const auto decode = [](Dialect dialect, const std::string& head) {
-    return CodecOf(dialect)
-        .Decode(
-            Ask(Operation::kInterpretHealth),
-            absl::StrCat("{", head, R"("response":{"uid":"u1","successful":true,"healthy":true}})"))
+    return DecodeBody(dialect, Operation::kInterpretHealth,
+                      absl::StrCat("{", head,
+                                   R"("response":{"uid":"u1","successful":true,"healthy":true}})"))
         .ok();
   };
   CHECK(decode(kContext, ""));
@@ -264,13 +304,12 @@ TEST_CASE("bad responses are refused in upstream's words") {
     CHECK(status.message() == c.error);
     CHECK(ReasonOf(status) == c.reason);
   }
-  CHECK_THAT(
-      std::string(CodecOf(kContext).Decode(Ask(Operation::kRetain), "no").status().message()),
-      Catch::StartsWith("failed to call webhook: the body is not JSON: "));
-  CHECK(CodecOf(kContext).Decode(Ask(Operation::kRetain), "[]").status().message() ==
+  CHECK_THAT(std::string(DecodeBody(kContext, Operation::kRetain, "no").status().message()),
+             Catch::StartsWith("failed to call webhook: the body is not JSON: "));
+  CHECK(DecodeBody(kContext, Operation::kRetain, "[]").status().message() ==
         "failed to call webhook: the body is not a JSON object");
   for (const char* body : {"no", "[]", "{}", R"({"kind":"Status"})"}) {
-    CHECK(ReasonOf(CodecOf(kContext).Decode(Ask(Operation::kRetain), body).status()) ==
+    CHECK(ReasonOf(DecodeBody(kContext, Operation::kRetain, body).status()) ==
           FailureReason::kUnreadable);
   }
 }

@@ -74,8 +74,8 @@ class Fallback : public WebhookBackend {
   bool Has(const kube::Gvk&, Operation op) const override {
     return op == Operation::kInterpretHealth;
   }
-  absl::StatusOr<interpreter::Health> InterpretHealth(const kube::Object&) const override {
-    return healthy_;
+  absl::StatusOr<interpreter::Answer> Ask(const interpreter::Question&) const override {
+    return interpreter::Health(healthy_);
   }
 
  private:
