@@ -5,16 +5,12 @@
 // of the last list is known already and dropped.
 //
 // Changes are queued, under the lock, in the order in which subscribers get them, each for one
-// subscriber or for all. Whoever has queued something delivers the queue, unless another thread is
-// doing so, and holds no lock meanwhile but that of the subscriber, which keeps Unsubscribe waiting
-// until a call has returned.
+// subscriber, and delivered without it (base/ordered_delivery.h).
 #include "search/registry/feed.h"
 
 #include <algorithm>
-#include <atomic>
 #include <deque>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -23,6 +19,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/json_size.h"
 #include "base/log.h"
+#include "base/ordered_delivery.h"
 #include "base/status.h"
 #include "base/stop_flag.h"
 
@@ -36,22 +33,11 @@ constexpr size_t kMaxHistoryBytes = 16 << 20;
 // Returns what is counted of a change that is kept; the state before was that of another one.
 size_t BytesOf(const FeedEvent& event) { return json::MemoryOf(event.object->root()); }
 
-struct Subscriber {
-  RegistryFeed::Sink sink;
-  int64_t since = 0;  // Events at or below this revision are not for it.
-  absl::Mutex mu;
-  bool removed ABSL_GUARDED_BY(mu) = false;
-  std::atomic<std::thread::id> runner{};
+// An event, and the subscriber that it is for.
+struct Delivery {
+  int64_t to = 0;
+  FeedEvent event;
 };
-using SubscriberPtr = std::shared_ptr<Subscriber>;
-
-void Call(Subscriber& subscriber, const FeedEvent& event) {
-  absl::MutexLock lock(&subscriber.mu);
-  if (subscriber.removed) return;
-  subscriber.runner = std::this_thread::get_id();
-  subscriber.sink(event);
-  subscriber.runner = std::thread::id();
-}
 
 }  // namespace
 
@@ -98,16 +84,14 @@ struct RegistryFeed::Impl : RegistryWatchHandler {
   void QueueBookmark(int64_t revision) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void QueueForAll(const FeedEvent& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void QueueFor(int64_t id, FeedEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    queue_.emplace_back(subscribers_[id], std::move(event));
+    delivery_.Queue({id, std::move(event)});
   }
   void Deliver() ABSL_LOCKS_EXCLUDED(mu_);
-  // Takes the next delivery. `mine` is whether this thread delivers already. Returns false when
-  // another thread does, or nothing is left.
-  bool Next(std::pair<SubscriberPtr, FeedEvent>& next, bool& mine) ABSL_LOCKS_EXCLUDED(mu_);
 
   RegistryStore& store_;
   const base::Clock& clock_;
   const Options options_;
+  base::OrderedDelivery<Delivery, Sink> delivery_;
   std::vector<std::string> unreadable_;  // Of the last list; used by Run's thread only.
 
   mutable absl::Mutex mu_;
@@ -120,30 +104,19 @@ struct RegistryFeed::Impl : RegistryWatchHandler {
   size_t history_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   bool watch_ended_ ABSL_GUARDED_BY(mu_) = false;
   absl::Status watch_end_ ABSL_GUARDED_BY(mu_);
-  int64_t last_id_ ABSL_GUARDED_BY(mu_) = 0;
-  std::map<int64_t, SubscriberPtr> subscribers_ ABSL_GUARDED_BY(mu_);
-  std::deque<std::pair<SubscriberPtr, FeedEvent>> queue_ ABSL_GUARDED_BY(mu_);
-  bool delivering_ ABSL_GUARDED_BY(mu_) = false;
+  // By subscriber, the revision up to which events are not for it.
+  std::map<int64_t, int64_t> since_ ABSL_GUARDED_BY(mu_);
 };
 
 void RegistryFeed::Impl::Deliver() {
-  std::pair<SubscriberPtr, FeedEvent> next;
-  for (bool mine = false; Next(next, mine);) Call(*next.first, next.second);
-}
-
-bool RegistryFeed::Impl::Next(std::pair<SubscriberPtr, FeedEvent>& next, bool& mine) {
-  absl::MutexLock lock(&mu_);
-  if (delivering_ && !mine) return false;
-  mine = delivering_ = !queue_.empty();
-  if (!mine) return false;
-  next = std::move(queue_.front());
-  queue_.pop_front();
-  return true;
+  delivery_.Deliver([this](const Delivery& next) {
+    delivery_.Call(next.to, [&](const Sink& sink) { sink(next.event); });
+  });
 }
 
 void RegistryFeed::Impl::QueueForAll(const FeedEvent& event) {
-  for (const auto& [id, subscriber] : subscribers_) {
-    if (event.revision > subscriber->since) queue_.emplace_back(subscriber, event);
+  for (const auto& [id, since] : since_) {
+    if (event.revision > since) QueueFor(id, event);
   }
 }
 
@@ -187,7 +160,7 @@ bool RegistryFeed::Impl::ApplyListing(const RegistryStore::Listing& listing, int
     history_bytes_ = 0;
     revision_ = listing.revision;
     history_start_ = listing.revision;
-    for (const auto& [id, subscriber] : subscribers_) subscriber->since = 0;
+    for (auto& [id, since] : since_) since = 0;
   }
   if (!synced_) history_start_ = listing.revision;
   std::vector<kube::ObjectPtr> fresh;
@@ -335,11 +308,8 @@ absl::StatusOr<int64_t> RegistryFeed::Subscribe(const Start& start, Sink sink) {
       return absl::OutOfRangeError(
           absl::StrCat("too old resource version: ", start.since, " (", feed.history_start_, ")"));
     }
-    id = ++feed.last_id_;
-    auto subscriber = std::make_shared<Subscriber>();
-    subscriber->sink = std::move(sink);
-    subscriber->since = start.initial ? 0 : start.since;
-    feed.subscribers_[id] = std::move(subscriber);
+    id = feed.delivery_.Add(std::move(sink));
+    feed.since_[id] = start.initial ? 0 : start.since;
     if (start.initial) {
       for (const auto& [name, object] : feed.objects_) {
         feed.QueueFor(id, {FeedEvent::Type::kAdded, object, nullptr, feed.revision_});
@@ -356,21 +326,11 @@ absl::StatusOr<int64_t> RegistryFeed::Subscribe(const Start& start, Sink sink) {
 }
 
 void RegistryFeed::Unsubscribe(int64_t id) {
-  SubscriberPtr subscriber;
   {
     absl::MutexLock lock(&impl_->mu_);
-    const auto found = impl_->subscribers_.find(id);
-    if (found == impl_->subscribers_.end()) return;
-    subscriber = std::move(found->second);
-    impl_->subscribers_.erase(found);
+    impl_->since_.erase(id);
   }
-  if (subscriber->runner == std::this_thread::get_id()) {
-    // This is a call of its own sink, which holds the lock.
-    [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { subscriber->removed = true; }();
-    return;
-  }
-  absl::MutexLock lock(&subscriber->mu);
-  subscriber->removed = true;
+  impl_->delivery_.Remove(id);
 }
 
 }  // namespace search

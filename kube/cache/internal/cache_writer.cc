@@ -18,9 +18,7 @@
 // all watches above all, which must not wait for a handler, because a handler may close a watch and
 // wait for that thread; and a pool would let the handlers wait for the lane of a slow server.
 //
-// RemoveHandler and Stop wait for a call that is under way (called_, dispatcher_). When a handler
-// calls them itself, on the thread that dispatches, they return without waiting. Stop drops the
-// changes that have not been reported.
+// Stop drops the changes that have not been reported.
 #include "kube/cache/internal/cache_writer.h"
 
 #include <algorithm>
@@ -32,64 +30,51 @@
 #include "kube/cache/read_scope.h"
 
 namespace kube::internal {
+namespace {
+
+bool WantsResyncs(const EventHandler& handler) { return static_cast<bool>(handler.on_resync); }
+
+}  // namespace
+
 int64_t CacheWriter::AddHandler(EventHandler handler) {
   int64_t id;
   {
     absl::MutexLock lock(&mu_);
-    id = next_id_++;
-    if (stopped_) return id;
-    auto shared = std::make_shared<const EventHandler>(std::move(handler));
-    if (shared->on_progress) reports_progress_ = true;
+    if (stopped_) return 0;  // Of no handler.
+    if (handler.on_progress) reports_progress_ = true;
+    id = delivery_.Add(std::move(handler));
     // Changes queued before this one are in the snapshot, later ones follow the replay.
-    changes_.push_back(
-        {.action = [this, id, shared, contents = Contents{store_.List(), ReportedProgress()}] {
-          Replay(id, shared, contents);
-        }});
+    delivery_.Queue({.action = [this, id, contents = Contents{store_.List(), ReportedProgress()}] {
+      Replay(id, contents);
+    }});
   }
   Dispatch();
+  if (delivery_.DeliversHere()) return id;
   absl::MutexLock lock(&mu_);
   const auto replayed = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return last_replayed_ >= id || stopped_;
   };
-  if (!DispatchesHere()) mu_.Await(absl::Condition(&replayed));
+  mu_.Await(absl::Condition(&replayed));
   return id;
 }
 
-void CacheWriter::RemoveHandler(int64_t id) {
-  // Declared before the lock, so that it is destroyed after the unlock: what the handler owns may
-  // call this object.
-  HandlerPtr removed;
-  absl::MutexLock lock(&mu_);
-  if (auto node = handlers_.extract(id); !node.empty()) removed = std::move(node.mapped());
-  const auto returned = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return called_ != id; };
-  if (!DispatchesHere()) mu_.Await(absl::Condition(&returned));
-}
+void CacheWriter::RemoveHandler(int64_t id) { delivery_.Remove(id); }
 
 void CacheWriter::Resync() {
   {
     absl::MutexLock lock(&mu_);
-    const bool wanted = std::any_of(handlers_.begin(), handlers_.end(),
-                                    [](const auto& entry) { return entry.second->on_resync; });
-    if (stopped_ || !wanted) return;
-    changes_.push_back({.action = [this, objects = store_.List()] { CallOnResync(objects); }});
+    if (stopped_ || delivery_.Joined(WantsResyncs).empty()) return;
+    delivery_.Queue({.action = [this, objects = store_.List()] { CallOnResync(objects); }});
   }
   Dispatch();
 }
 
 void CacheWriter::CallOnResync(const std::vector<ObjectPtr>& objects) {
-  int64_t id = 0;
-  while (HandlerPtr handler = BeginNext(id)) {
-    const bool wanted = static_cast<bool>(handler->on_resync);
-    handler.reset();
-    Finish();
-    if (!wanted) continue;
+  for (const int64_t id : delivery_.Joined(WantsResyncs)) {
     // A handler that is removed meanwhile gets no more of the objects.
     for (const ObjectPtr& object : objects) {
-      HandlerPtr present = Begin(id);
-      if (present == nullptr) break;
-      present->on_resync(object);
-      present.reset();
-      Finish();
+      const auto call = [&](const EventHandler& handler) { handler.on_resync(object); };
+      if (!delivery_.Call(id, call)) break;
     }
   }
 }
@@ -120,7 +105,7 @@ void CacheWriter::NoteProgress(const Progress& reached) {
   if (reached.version < 0) return;
   progress_ = {std::max(reached.version, progress_.version), reached.at};
   const int64_t reported = ReportedProgress();
-  if (reports_progress_ && reported >= 0) changes_.push_back({.reached = reported});
+  if (reports_progress_ && reported >= 0) delivery_.Queue({.reached = reported});
 }
 
 Progress CacheWriter::progress() const {
@@ -130,10 +115,10 @@ Progress CacheWriter::progress() const {
 
 void CacheWriter::Note(ObjectPtr before, ObjectPtr after, bool initial) {
   if (before != nullptr && before->uid() != after->uid()) {
-    changes_.push_back({.before = std::move(before)});
+    delivery_.Queue({.before = std::move(before)});
     before = nullptr;
   }
-  changes_.push_back({.before = std::move(before), .after = std::move(after), .initial = initial});
+  delivery_.Queue({.before = std::move(before), .after = std::move(after), .initial = initial});
 }
 
 void CacheWriter::Delete(ObjectPtr last, const Progress& reached) {
@@ -141,7 +126,7 @@ void CacheWriter::Delete(ObjectPtr last, const Progress& reached) {
     absl::MutexLock lock(&mu_);
     if (stopped_) return;
     if (!WasListed(reached) && store_.Remove(last->key(), last.get()) != nullptr) {
-      changes_.push_back({.before = std::move(last)});
+      delivery_.Queue({.before = std::move(last)});
     }
     NoteProgress(reached);
   }
@@ -153,7 +138,7 @@ void CacheWriter::DeleteForGood(const ObjectKey& key, absl::string_view uid) {
     absl::MutexLock lock(&mu_);
     const ObjectPtr held = stopped_ ? nullptr : store_.Find(key);
     if (held == nullptr || (!uid.empty() && held->uid() != uid)) return;
-    changes_.push_back({.before = store_.Remove(key, nullptr)});
+    delivery_.Queue({.before = store_.Remove(key, nullptr)});
   }
   Dispatch();
 }
@@ -199,7 +184,7 @@ size_t CacheWriter::EndList(const Listing& listing, base::SteadyTime now) {
       gone.Set({"metadata", "resourceVersion"}, ordered ? listing.version : "");
       store_.Remove(held->key(), &gone);
       ++removed;
-      changes_.push_back({.before = held});
+      delivery_.Queue({.before = held});
     }
     store_.EndList(listing.mark, version);
     // Progress decreases only with the server's.
@@ -215,7 +200,7 @@ void CacheWriter::DropAll() {
   {
     absl::MutexLock lock(&mu_);
     if (stopped_) return;
-    for (ObjectPtr& held : store_.List()) changes_.push_back({.before = std::move(held)});
+    for (ObjectPtr& held : store_.List()) delivery_.Queue({.before = std::move(held)});
     store_.Clear();
     mixed_until_ = listed_;
   }
@@ -226,7 +211,7 @@ void CacheWriter::MarkSynced() {
   {
     absl::MutexLock lock(&mu_);
     if (synced_ || stopped_) return;
-    changes_.push_back({.action = [this] {
+    delivery_.Queue({.action = [this] {
       absl::MutexLock lock(&mu_);
       synced_ = true;
     }});
@@ -251,95 +236,53 @@ bool CacheWriter::AwaitSynced(const base::Clock& clock, base::SteadyTime deadlin
 }
 
 void CacheWriter::Stop() {
-  // Declared before the lock, so that it is destroyed after the unlock.
-  std::deque<Change> dropped;
-  absl::MutexLock lock(&mu_);
-  stopped_ = true;
-  dropped.swap(changes_);
-  const auto idle = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return dispatcher_ == std::thread::id();
-  };
-  if (!DispatchesHere()) mu_.Await(absl::Condition(&idle));
+  {
+    absl::MutexLock lock(&mu_);
+    stopped_ = true;
+  }
+  delivery_.Stop();
 }
 
 void CacheWriter::Dispatch() {
   const ReadScope::Pause pause;
-  absl::MutexLock lock(&mu_);
-  if (dispatcher_ != std::thread::id()) return;  // The present dispatcher will get to the change.
-  dispatcher_ = std::this_thread::get_id();
-  while (!changes_.empty()) {
-    Change change = std::move(changes_.front());
-    changes_.pop_front();
-    mu_.Unlock();
+  delivery_.Deliver([this](const Change& change) {
     if (change.action) {
       change.action();
     } else {
       Notify(change);
     }
-    // Done without the lock, because the last reference may free a whole object.
-    change = Change();
-    mu_.Lock();
-  }
-  dispatcher_ = std::thread::id();
+  });
 }
 
-void CacheWriter::Replay(int64_t id, HandlerPtr handler, const Contents& contents) {
-  {
-    absl::MutexLock lock(&mu_);
-    handlers_[id] = std::move(handler);
-  }
+void CacheWriter::Replay(int64_t id, const Contents& contents) {
+  delivery_.Join(id);
   for (const ObjectPtr& object : contents.objects) {
-    const HandlerPtr present = Begin(id);
-    if (present == nullptr) break;
-    if (present->on_add) present->on_add(object, true);
-    Finish();
+    const bool is_there = delivery_.Call(id, [&](const EventHandler& handler) {
+      if (handler.on_add) handler.on_add(object, true);
+    });
+    if (!is_there) break;
   }
   if (contents.reached >= 0) {
-    const HandlerPtr present = Begin(id);
-    if (present != nullptr && present->on_progress) present->on_progress(contents.reached);
-    Finish();
+    delivery_.Call(id, [&](const EventHandler& handler) {
+      if (handler.on_progress) handler.on_progress(contents.reached);
+    });
   }
   absl::MutexLock lock(&mu_);
   last_replayed_ = id;
 }
 
 void CacheWriter::Notify(const Change& change) {
-  int64_t id = 0;
-  while (HandlerPtr handler = BeginNext(id)) {
+  delivery_.CallAll([&](const EventHandler& handler) {
     if (change.reached >= 0) {
-      if (handler->on_progress) handler->on_progress(change.reached);
+      if (handler.on_progress) handler.on_progress(change.reached);
     } else if (change.before == nullptr) {
-      if (handler->on_add) handler->on_add(change.after, change.initial);
+      if (handler.on_add) handler.on_add(change.after, change.initial);
     } else if (change.after == nullptr) {
-      if (handler->on_delete) handler->on_delete(change.before);
-    } else if (handler->on_update) {
-      handler->on_update(change.before, change.after);
+      if (handler.on_delete) handler.on_delete(change.before);
+    } else if (handler.on_update) {
+      handler.on_update(change.before, change.after);
     }
-    // Who has removed the handler meanwhile is waiting, and destroys it.
-    handler.reset();
-    Finish();
-  }
-}
-
-CacheWriter::HandlerPtr CacheWriter::BeginNext(int64_t& id) {
-  absl::MutexLock lock(&mu_);
-  const auto it = handlers_.upper_bound(id);
-  if (stopped_ || it == handlers_.end()) return nullptr;
-  called_ = id = it->first;
-  return it->second;
-}
-
-CacheWriter::HandlerPtr CacheWriter::Begin(int64_t id) {
-  absl::MutexLock lock(&mu_);
-  const auto it = handlers_.find(id);
-  if (stopped_ || it == handlers_.end()) return nullptr;
-  called_ = id;
-  return it->second;
-}
-
-void CacheWriter::Finish() {
-  absl::MutexLock lock(&mu_);
-  called_ = 0;
+  });
 }
 
 }  // namespace kube::internal

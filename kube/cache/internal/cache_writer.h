@@ -2,26 +2,23 @@
 // same order.
 //
 // Changes come from several threads (the watch, a list, writers). Each is applied to the store and
-// put in a queue under one lock; the first thread that finds no other thread dispatching empties
-// the queue, without the lock, so that handlers may use the store and the informer freely and still
-// see changes one at a time and in order.
+// put in a queue under one lock, and delivered without it (base/ordered_delivery.h), so that
+// handlers may use the store and the informer freely and still see changes one at a time and in
+// order.
 #ifndef KUBE_CACHE_INTERNAL_CACHE_WRITER_H_
 #define KUBE_CACHE_INTERNAL_CACHE_WRITER_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <map>
-#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
+#include "base/ordered_delivery.h"
 #include "kube/cache/informer.h"
 #include "kube/cache/store.h"
 
@@ -94,7 +91,6 @@ class CacheWriter {
     int64_t reached = -1;
     std::function<void()> action;
   };
-  using HandlerPtr = std::shared_ptr<const EventHandler>;
 
   void Note(ObjectPtr before, ObjectPtr after, bool initial) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteProgress(const Progress& reached) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -111,27 +107,15 @@ class CacheWriter {
     std::vector<ObjectPtr> objects;
     int64_t reached = -1;
   };
-  void Replay(int64_t id, HandlerPtr handler, const Contents& contents);
+  void Replay(int64_t id, const Contents& contents);
   void CallOnResync(const std::vector<ObjectPtr>& objects);
   void Dispatch();
   void Notify(const Change& change);
-  // BeginNext marks the first handler after `id` as being called and updates `id`, Begin marks the
-  // handler `id`; both return the handler, or nullptr when there is none. Finish ends the call.
-  HandlerPtr BeginNext(int64_t& id);
-  HandlerPtr Begin(int64_t id);
-  void Finish();
-  bool DispatchesHere() const ABSL_SHARED_LOCKS_REQUIRED(mu_) {
-    return dispatcher_ == std::this_thread::get_id();
-  }
 
   Store store_;
+  base::OrderedDelivery<Change, EventHandler> delivery_;  // Items are queued with mu_ held.
   mutable absl::Mutex mu_;
-  std::map<int64_t, HandlerPtr> handlers_ ABSL_GUARDED_BY(mu_);
-  std::deque<Change> changes_ ABSL_GUARDED_BY(mu_);
-  int64_t next_id_ ABSL_GUARDED_BY(mu_) = 1;
   int64_t last_replayed_ ABSL_GUARDED_BY(mu_) = 0;
-  std::thread::id dispatcher_ ABSL_GUARDED_BY(mu_);  // The thread that empties the queue.
-  int64_t called_ ABSL_GUARDED_BY(mu_) = 0;          // The handler it is calling, or 0.
   Progress progress_ ABSL_GUARDED_BY(mu_);
   // The version of a list of which the store has a part, or of the last one; -1 before.
   int64_t mixed_until_ ABSL_GUARDED_BY(mu_) = -1;
