@@ -17,6 +17,12 @@
 
 namespace base {
 
+// The owner of what is nobody's in particular, or of somebody whom no share may keep out. He has no
+// share: what he takes counts, so that less is left to the others, and only a limit of all together
+// keeps him out, where there is one.
+inline constexpr char kNoOwner[] = "";
+inline bool HasShare(absl::string_view owner) { return owner != kNoOwner; }
+
 // What each of many owners has of a whole.
 //
 // Whoever takes has to leave as much as he has then: the first owner gets at most half, the next
@@ -28,7 +34,9 @@ class Shares {
   static bool Allows(int64_t own, int64_t used, int64_t more, int64_t limit) {
     return own + more <= limit - used;
   }
+  // As Allows; kNoOwner may always.
   bool Allows(absl::string_view owner, int64_t more, int64_t limit) const {
+    if (!HasShare(owner)) return true;
     const auto own = of_.find(owner);
     return Allows(own == of_.end() ? 0 : own->second, used_, more, limit);
   }
@@ -62,8 +70,8 @@ class FairShare {
   // `limit` 0: any amount.
   explicit FairShare(int64_t limit) : state_(std::make_shared<State>(limit)) {}
 
-  // Returns nullptr if `amount` is too much. An owner of "" is nobody in particular: what he takes
-  // has no share, but counts with the rest.
+  // Returns nullptr if `amount` is too much for the owner, or for all together: the latter keeps
+  // kNoOwner out, too.
   Taken Take(absl::string_view owner, int64_t amount) {
     if (!state_->Take(owner, amount)) return nullptr;
     return Taken(state_.get(), [state = state_, owner = std::string(owner), amount](const void*) {
@@ -80,7 +88,7 @@ class FairShare {
     bool Take(absl::string_view owner, int64_t amount) {
       absl::MutexLock lock(&mu_);
       if (limit_ > 0 && shares_.used() + amount > limit_) return false;
-      if (limit_ > 0 && !owner.empty() && !shares_.Allows(owner, amount, limit_)) return false;
+      if (limit_ > 0 && !shares_.Allows(owner, amount, limit_)) return false;
       shares_.Add(owner, amount);
       return true;
     }

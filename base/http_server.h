@@ -173,8 +173,8 @@ using HttpHeadCheck = std::function<std::optional<HttpResponse>(const HttpReques
 // What a review has found out about a head.
 struct HttpHeadVerdict {
   std::optional<HttpResponse> refusal;  // nullopt accepts it.
-  // Whose body it is: one owner leaves as much room for bodies to the others as he takes. "": it is
-  // nobody's in particular.
+  // Whose body it is: one owner leaves as much room for bodies to the others as he takes. Or it is
+  // nobody's in particular: kNoOwner (base/fair_share.h).
   std::string owner;
   // Others do not keep this body out, but only those that are privileged, too.
   bool privileged = false;

@@ -74,8 +74,8 @@ class BodyBudget::State : public std::enable_shared_from_this<BodyBudget::State>
     // Administrators get in even if others fill the budget.
     if (claim.privileged) return used + bytes <= 2 * limit;
     if (used + bytes > limit || options_.bytes == SIZE_MAX) return used + bytes <= limit;
-    return claim.owner.empty() || shares_.Allows(claim.owner, static_cast<int64_t>(claim.bytes),
-                                                 static_cast<int64_t>(options_.bytes));
+    return shares_.Allows(claim.owner, static_cast<int64_t>(claim.bytes),
+                          static_cast<int64_t>(options_.bytes));
   }
   // Returns the oldest body that is too slow to be complete in time.
   HeldMap::iterator FindSlow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {

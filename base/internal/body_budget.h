@@ -29,7 +29,7 @@ class BodyBudget {
   };
   struct Claim {
     size_t bytes = 0;
-    std::string owner;          // "": nobody in particular, without a share.
+    std::string owner;          // Or kNoOwner.
     bool privileged = false;    // Has no share, and may take as much again as all others together.
     std::function<void()> cut;  // The place has been given to somebody else. Must only post.
   };

@@ -201,7 +201,7 @@ class HandlerChain::Impl {
                  .closed = [record] { record->RequestStop(); }});
     *answerer = passage->responder;
     // It is held until the answer has ended, so that AwaitIdle waits for streams as well.
-    passage->responder->Hold(active_.Enter(/*owner=*/""));
+    passage->responder->Hold(active_.Enter(base::kNoOwner));
     if (long_running) passage->responder->Hold(sessions_->Add(record->stop()));
   }
 

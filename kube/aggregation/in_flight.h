@@ -30,7 +30,7 @@ class InFlight {
       : limit_(limit), count_(std::make_shared<Count>(gauge)) {}
 
   // Takes `weight` places. Returns nullptr when too many are taken by all together, or by this
-  // owner. An owner of "" has no limit.
+  // owner. base::kNoOwner always gets his, because the only limit is that of the shares.
   Place Enter(const std::string& owner, int weight = 1) {
     if (!count_->Add(owner, weight, limit_)) return nullptr;
     return Place(count_.get(),
@@ -50,7 +50,7 @@ class InFlight {
 
     bool Add(const std::string& owner, int weight, int limit) {
       absl::MutexLock lock(&mu_);
-      if (limit > 0 && !owner.empty() && !taken_.Allows(owner, weight, limit)) return false;
+      if (limit > 0 && !taken_.Allows(owner, weight, limit)) return false;
       taken_.Add(owner, weight);
       Show();
       return true;

@@ -60,7 +60,7 @@ class ReviewClient {
   struct Question {
     std::string path;  // It is posted there.
     json::Value review;
-    // Whose share of the queue it takes; "": nobody's in particular.
+    // Whose share of the queue it takes, or base::kNoOwner.
     std::string owner;
     // Nobody knows who has caused it, so that it takes nothing from those who are known.
     bool of_stranger = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fair_share.h"
+
 namespace kube::aggregation {
 namespace {
 
@@ -20,7 +22,9 @@ bool UserInfo::IsIn(absl::string_view group) const {
   return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
-std::string ShareOwner(const UserInfo& user) { return user.IsIn(kMasters) ? "" : user.name; }
+std::string ShareOwner(const UserInfo& user) {
+  return user.IsIn(kMasters) ? base::kNoOwner : user.name;
+}
 
 UserInfo AnonymousUser() { return {.name = kAnonymous, .groups = {kUnauthenticated}}; }
 

@@ -26,8 +26,8 @@ struct UserInfo {
   friend bool operator==(const UserInfo&, const UserInfo&) = default;
 };
 
-// Returns whose share of what all use together a user has (base::Shares): "", which is nobody in
-// particular, for members of system:masters, who have no limit of their own.
+// Returns whose share of what all use together a user has (base::Shares): base::kNoOwner for
+// members of system:masters, whom no share keeps out.
 std::string ShareOwner(const UserInfo& user);
 
 // Returns the user of a request without credentials.

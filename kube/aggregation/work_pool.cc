@@ -15,7 +15,6 @@
 #include <exception>
 #include <utility>
 
-#include "base/fair_share.h"
 #include "base/log.h"
 #include "base/threads.h"
 
@@ -29,7 +28,7 @@ WorkPool::WorkPool(std::string name, int max_threads, size_t max_waiting)
 WorkPool::~WorkPool() { Stop(); }
 
 bool WorkPool::MayRun(const std::string& owner, const Owned& owned) const {
-  return owner.empty() || owned.running < std::max<size_t>(max_threads_ / 2, 1);
+  return !base::HasShare(owner) || owned.running < std::max<size_t>(max_threads_ / 2, 1);
 }
 
 bool WorkPool::HasWork() const {
@@ -46,9 +45,10 @@ bool WorkPool::Run(const std::string& owner, std::function<void()> work) {
   const size_t own_waiting = own == owned_.end() ? 0 : own->second.waiting.size();
   const size_t room = max_waiting_ + idle_;
   if (stopped_ || waiting_ >= room) return false;
-  const bool is_share = owner.empty() || base::Shares::Allows(static_cast<int64_t>(own_waiting),
-                                                              static_cast<int64_t>(waiting_), 1,
-                                                              static_cast<int64_t>(room));
+  const bool is_share =
+      !base::HasShare(owner) ||
+      base::Shares::Allows(static_cast<int64_t>(own_waiting), static_cast<int64_t>(waiting_), 1,
+                           static_cast<int64_t>(room));
   if (!is_share) return false;
   Owned& owned = owned_[owner];
   owned.waiting.push_back(std::move(work));

@@ -14,6 +14,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
+#include "base/fair_share.h"
 
 namespace kube::aggregation {
 
@@ -29,11 +30,11 @@ class WorkPool {
 
   // Runs `work` as soon as a thread is free; in the order of the calls of its owner. Returns false,
   // and drops it, when too much is waiting, of the owner or of all, or the pool has stopped. An
-  // owner of "" is nobody in particular, whose share is all there is. An exception of `work` is
-  // logged, and ends nothing else; who waits for an answer gets none, so work that owes one catches
-  // it itself.
+  // owner of base::kNoOwner may have all threads and all places in the queue. An exception of
+  // `work` is logged, and ends nothing else; who waits for an answer gets none, so work that owes
+  // one catches it itself.
   bool Run(const std::string& owner, std::function<void()> work);
-  bool Run(std::function<void()> work) { return Run("", std::move(work)); }
+  bool Run(std::function<void()> work) { return Run(base::kNoOwner, std::move(work)); }
   // Drops work that has not begun, and waits for that which has. REQUIRES: not called on a thread
   // of the pool.
   void Stop();

@@ -30,8 +30,20 @@ TEST_CASE("who is nobody in particular gets all there is, and no more") {
   FairShare whole(10);
   std::vector<FairShare::Taken> some, rest;
   CHECK(TakeAll(whole, "somebody", some) == 5);
-  CHECK(TakeAll(whole, "", rest) == 5);
-  CHECK(whole.Take("", 1) == nullptr);
+  CHECK(TakeAll(whole, base::kNoOwner, rest) == 5);
+  CHECK(whole.Take(base::kNoOwner, 1) == nullptr);
+}
+
+TEST_CASE("no share keeps out who has none, and what he takes counts") {
+  base::Shares shares;
+  CHECK(base::HasShare("somebody"));
+  CHECK_FALSE(base::HasShare(base::kNoOwner));
+  shares.Add(base::kNoOwner, 9);
+  CHECK(shares.Allows(base::kNoOwner, 1000, 10));
+  CHECK(shares.Allows("somebody", 1, 10));
+  CHECK_FALSE(shares.Allows("somebody", 2, 10));
+  shares.Remove(base::kNoOwner, 9);
+  CHECK(shares.used() == 0);
 }
 
 TEST_CASE("one place can be taken by anybody, and no limit refuses nobody") {
