@@ -1,21 +1,18 @@
 // Delivers changes to subscribers, in the order of the writes, one at a time per hub and holding
-// none of the server's locks. It has no thread of its own: the thread that has queued something
-// delivers, unless another thread is already doing so.
+// none of the server's locks (base/ordered_delivery.h).
 #ifndef SANDBOX_STORAGE_EVENT_HUB_H_
 #define SANDBOX_STORAGE_EVENT_HUB_H_
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <string>
-#include <thread>
-#include <unordered_map>
+#include <set>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "base/ordered_delivery.h"
 #include "sandbox/kinds/api_errors.h"
 #include "sandbox/storage/backend.h"
 
@@ -57,36 +54,29 @@ class EventHub {
 
  private:
   struct Subscriber {
-    int64_t id = 0;
     GroupName table;
     Sink sink;
-    absl::Mutex mu;
-    bool removed ABSL_GUARDED_BY(mu) = false;
-    bool running ABSL_GUARDED_BY(mu) = false;
-    std::thread::id runner ABSL_GUARDED_BY(mu);
   };
-  using SubscriberPtr = std::shared_ptr<Subscriber>;
   struct Item {
-    SubscriberPtr joining;  // Set, with `initial`, when a subscriber starts.
+    int64_t to = 0;       // The subscriber that starts, or that a bookmark is for; or 0.
+    bool starts = false;  // With `initial`.
     std::vector<ChangePtr> initial;
     ChangePtr change;  // Null for a bookmark.
-    int64_t only = 0;  // The subscriber that a bookmark is for.
     int64_t version = 0;
   };
+  using Delivery = base::OrderedDelivery<Item, Subscriber>;
 
-  SubscriberPtr Take(int64_t id);
-  bool Next(Item& item, std::vector<SubscriberPtr>& to);
-  std::vector<SubscriberPtr> Receivers(const Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  static void Call(Subscriber& to, const ChangePtr& change, int64_t version);
+  void Handle(const Item& item);
+  void Start(const Item& item);
+  void Call(int64_t id, const ChangePtr& change, int64_t version);
+  std::vector<int64_t> ReceiversOf(const GroupName& table);
+  void EraseFromTable(int64_t id, const Delivery::ReceiverPtr& removed);
 
+  Delivery delivery_;
   absl::Mutex mu_;
-  std::deque<Item> queue_ ABSL_GUARDED_BY(mu_);
-  bool delivering_ ABSL_GUARDED_BY(mu_) = false;
-  int64_t last_id_ ABSL_GUARDED_BY(mu_) = 0;
-  // By table ("" for all tables), in the order of subscription, so that the receivers of an event
-  // are found fast.
-  std::map<GroupName, std::map<int64_t, SubscriberPtr>> by_table_ ABSL_GUARDED_BY(mu_);
-  std::unordered_map<int64_t, SubscriberPtr> by_id_ ABSL_GUARDED_BY(mu_);
+  // By table ("" for all tables), those that have started, so that the receivers of a change are
+  // found fast.
+  std::map<GroupName, std::set<int64_t>> by_table_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace sandbox
