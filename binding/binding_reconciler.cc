@@ -60,8 +60,8 @@ BindingReconciler<Scope>::BindingReconciler(kube::Manager& manager,
       interpreter_(interpreter),
       injects_state_(injects_state),
       writer_(manager.cluster()),
-      overrider_(manager),
-      recorder_(manager.events(), Scope::kBindingController),
+      overrider_(manager, outcomes()),
+      recorder_(manager.events(), Scope::kBindingController, outcomes()),
       fan_out_(manager.clock()),
       placement_wait_(manager.clock(), works::PlacementWait::kFirstLook),
       others_(manager.cluster(), std::move(is_synced)),
@@ -72,11 +72,8 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
                                                                  const base::StopToken& stop) {
   const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (object == nullptr) {
-    recorder_.Forget(request.key.ToString());
-    overrider_.Forget(request.key.ToString());
-    conflicts_.Forget(request.key.ToString());
     placement_wait_.Forget(request.key);
-    return kube::Action::Done();
+    return kube::Action::Gone();
   }
   if (object->IsDeleting()) return Finalize(object, stop);
 
@@ -111,7 +108,7 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   const kube::SyncTimer timer(manager_, "binding_sync_work_duration_seconds",
                               "Duration of syncing the Works of a binding.");
   Outcome outcome = EnsureWorks(binding, **found, stop);
-  outcome.status = conflicts_.Judge(request.key.ToString(), outcome.status);
+  outcome.status = recorder_.Judge(request, "", outcome.status);
   timer.Observe(outcome.status);
   Report(binding, **found, outcome);
   if (!Scope::kNamespaced) ReportDependencies(binding, **found);
@@ -218,9 +215,9 @@ absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWork(const api::BindingView
   }
   ASSIGN_OR_RETURN(const kube::Object manifest,
                    ManifestFor(object, binding, target, share.completions, interpreter_));
-  const std::string key = binding.object().key().ToString();
-  ASSIGN_OR_RETURN(const overrides::Overridden overridden,
-                   overrider_.Override(share.policies, manifest, target.name, key));
+  ASSIGN_OR_RETURN(
+      const overrides::Overridden overridden,
+      overrider_.Override(share.policies, manifest, target.name, binding.object().key()));
   kube::Object with_state = overridden.manifest;
   if (injects_state_) InjectPreservedState(binding, target.name, with_state);
   works::WorkTemplate work = WorkFor<Scope>(with_state, binding, target.name);
@@ -266,7 +263,7 @@ void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kub
   // did not change.
   if (outcome.status.ok()) about.resource_version.clear();
   recorder_.Outcome(
-      {.what = key.ToString(),
+      {.of = {key},
        .about = {about, kube::InvolvedObject::Of(object)},
        .success = {api::reason::kSyncWorkSucceed, api::message::WorksSynced(Scope::Describe(key))},
        .failure = {api::reason::kSyncWorkFailed, ""},

@@ -14,7 +14,6 @@
 #include "binding/binding_works.h"
 #include "binding/other_claims.h"
 #include "interpreter/interpreter.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/fan_out.h"
 #include "kube/runtime/manager.h"
@@ -85,8 +84,7 @@ class BindingReconciler : public kube::Reconciler {
   const bool injects_state_;
   works::WorkWriter writer_;
   overrides::Overrider overrider_;
-  kube::ConflictStreak conflicts_;  // By keys of bindings.
-  kube::EventRecorder recorder_;    // Remembers outcomes by the key of their binding.
+  kube::EventRecorder recorder_;
   kube::FanOut fan_out_;
   works::PlacementWait placement_wait_;
   const OtherClaims others_;

@@ -36,7 +36,8 @@ absl::StatusOr<PodDemand> PodInquiry::Ask(const kube::Object& object) const {
   const Question* question = QuestionAbout(object.gvk());
   if (question == nullptr) return PodDemand();
   absl::StatusOr<PodDemand> demand = (this->*question->ask)(object);
-  deps_.outcomes.Outcome({.what = CountingName(object.gvk(), object.key()),
+  deps_.outcomes.Outcome({.of = OutcomesOf(object),
+                          .part = kCounting,
                           .about = {kube::InvolvedObject::Of(object)},
                           .success = {question->succeeded, question->success},
                           .failure = {question->failed, ""}},

@@ -52,8 +52,8 @@ absl::StatusOr<bool> Preemption::Try(const kube::Resource& resource, const kube:
            ? Claim<api::policy_scope::Cluster>(client, resource, claim, stop)
            : Claim<api::policy_scope::Namespaced>(client, resource, claim, stop))
           .status();
-  const std::string name = PreemptingName(object->gvk(), object->key());
-  const absl::Status result = deps_.memory.conflicts.Judge(name, written);
+  const absl::Status result =
+      deps_.memory.outcomes.Judge(OutcomesOf(*object), kPreempting, written);
   if (kube::IsNoOutcome(result)) return result;
   Report(*object, *preemptor, *holder, result);
   RETURN_IF_ERROR(
@@ -70,7 +70,8 @@ void Preemption::Report(const kube::Object& object, const kube::Object& preempto
                   {{"result", result.ok() ? "success" : "error"}})
       .Increment();
   deps_.memory.outcomes.Outcome(
-      {.what = PreemptingName(object.gvk(), object.key()),
+      {.of = OutcomesOf(object),
+       .part = kPreempting,
        .about = {kube::InvolvedObject::Of(object)},
        .success = {api::reason::kPreemptPolicySucceed,
                    api::message::PolicyPreempted(preemptor.key(), holder.key())},

@@ -10,7 +10,7 @@
 #include "detector/template_edits.h"
 #include "detector/waiting_set.h"
 #include "kube/meta/names.h"
-#include "kube/runtime/conflict_streak.h"
+#include "kube/meta/object.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/reconciler.h"
@@ -23,15 +23,14 @@ struct TemplateMemory {
   // REQUIRES: `events` outlives this object.
   explicit TemplateMemory(kube::EventSink& events);
 
-  WaitingSet waiting;              // Templates that no policy has matched.
-  WaitingSet uncounted;            // Templates whose pods could not be counted the last time.
-  BlockedSet blocked;              // Templates whose policy asks for what is missing or wrong.
-  TemplateEdits edits;             // Edits that bindings do not record yet.
-  AskedVersions asked;             // Templates that the server says nobody has edited.
-  OwnClaims claims;                // Claims by the detector that are yet to be delivered.
-  ReportedDeletions deletions;     // Deletions that finalizers hold up.
-  kube::EventRecorder outcomes;    // By CountingName, ApplyingName and PreemptingName.
-  kube::ConflictStreak conflicts;  // By ApplyingName and PreemptingName.
+  WaitingSet waiting;            // Templates that no policy has matched.
+  WaitingSet uncounted;          // Templates whose pods could not be counted the last time.
+  BlockedSet blocked;            // Templates whose policy asks for what is missing or wrong.
+  TemplateEdits edits;           // Edits that bindings do not record yet.
+  AskedVersions asked;           // Templates that the server says nobody has edited.
+  OwnClaims claims;              // Claims by the detector whose updates have not come yet.
+  ReportedDeletions deletions;   // Deletions that finalizers hold up.
+  kube::EventRecorder outcomes;  // By kCounting, kApplying and kPreempting.
 
   // Call it when the template does not exist (any more).
   void Forget(const kube::Request& request);
@@ -40,12 +39,13 @@ struct TemplateMemory {
   void ForgetKind(const kube::Gvk& gvk);
 };
 
-// The names under which the outcomes of counting a template's pods, of applying its policy, and of
-// another policy's taking it over are remembered. The group is part of them, because kinds of
-// different groups may share a name.
-std::string CountingName(const kube::Gvk& gvk, const kube::ObjectKey& key);
-std::string ApplyingName(const kube::Gvk& gvk, const kube::ObjectKey& key);
-std::string PreemptingName(const kube::Gvk& gvk, const kube::ObjectKey& key);
+// The parts of a template's outcomes: counting its pods, applying its policy, and another policy's
+// taking it over.
+inline constexpr char kCounting[] = "count", kApplying[] = "apply", kPreempting[] = "preempt";
+// Returns the request whose outcomes they are.
+inline kube::Request OutcomesOf(const kube::Object& object) {
+  return {.key = object.key(), .gvk = object.gvk()};
+}
 
 }  // namespace detector
 

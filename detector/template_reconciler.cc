@@ -278,8 +278,7 @@ absl::StatusOr<bool> TemplateReconciler::Bind(const Template& claimed, const kub
 absl::Status TemplateReconciler::Report(const Template& t, const std::string& policy,
                                         const absl::StatusOr<bool>& changed,
                                         const kube::SyncTimer& timer) {
-  const std::string name = ApplyingName(t.object->gvk(), t.object->key());
-  const absl::Status result = deps_.memory.conflicts.Judge(name, changed.status());
+  const absl::Status result = deps_.memory.outcomes.Judge(t.request, kApplying, changed.status());
   if (kube::IsNoOutcome(result)) return result;
   timer.Observe(result);
   deps_.manager.registry()
@@ -288,7 +287,8 @@ absl::Status TemplateReconciler::Report(const Template& t, const std::string& po
                   ResultLabel(result.ok()))
       .Increment();
   deps_.memory.outcomes.Outcome(
-      {.what = name,
+      {.of = t.request,
+       .part = kApplying,
        .about = {kube::InvolvedObject::Of(*t.object)},
        .success = {api::reason::kApplyPolicySucceed, api::message::PolicyApplied(policy)},
        .failure = {api::reason::kApplyPolicyFailed, api::message::PolicyNotApplied(policy, result)},

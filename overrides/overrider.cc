@@ -28,25 +28,24 @@ bool Selects(const std::vector<PolicyPtr>& policies, const kube::Object& object)
   });
 }
 
-std::string PassPrefix(absl::string_view what) { return absl::StrCat(what, " "); }
-
 }  // namespace
 
 // One application of policies: to which manifest, for which cluster.
 struct Overrider::Pass {
   const kube::Object& manifest;
   const std::string& cluster;
-  absl::string_view what;
+  const kube::ObjectKey& of;
 };
 
-Overrider::Overrider(kube::Manager& manager)
+Overrider::Overrider(kube::Manager& manager, kube::Outcomes& outcomes)
     : manager_(manager),
       policies_(manager.cluster()),
-      recorder_(manager.events(), api::kOverrideManagerSource) {}
+      recorder_(manager.events(), api::kOverrideManagerSource, outcomes) {}
 
 absl::StatusOr<Overridden> Overrider::Override(const Policies& policies,
                                                const kube::Object& manifest,
-                                               const std::string& cluster, absl::string_view what) {
+                                               const std::string& cluster,
+                                               const kube::ObjectKey& of) {
   if (policies.empty()) return Overridden{manifest};
   const kube::ObjectPtr object = manager_.cluster().Find(api::Clusters(), {"", cluster});
   if (object == nullptr) {
@@ -56,7 +55,7 @@ absl::StatusOr<Overridden> Overrider::Override(const Policies& policies,
     return absl::FailedPreconditionError(
         "the Cluster for which override policies are to be applied does not exist");
   }
-  const Pass pass = {manifest, cluster, what};
+  const Pass pass = {manifest, cluster, of};
   Application application = Apply(policies, manifest, api::ClusterView(*object));
   if (application.failed != nullptr) {
     Record(pass, *application.failed, application.status);
@@ -81,7 +80,8 @@ absl::StatusOr<Overridden> Overrider::Override(const Policies& policies,
 void Overrider::Record(const Pass& pass, const Policy& policy, const absl::Status& result) {
   const std::string name = EventName(policy);
   recorder_.Outcome(
-      {.what = absl::StrCat(PassPrefix(pass.what), pass.cluster, " ", name),
+      {.of = {pass.of},
+       .part = absl::StrCat("override ", pass.cluster, " ", name),
        .about = {kube::InvolvedObject::Of(pass.manifest)},
        .success = {api::reason::kApplyOverridePolicySucceed,
                    api::message::OverridePolicyApplied(name, pass.cluster)},
@@ -98,8 +98,6 @@ void Overrider::ReportApplied(const Overridden& overridden, const kube::Object& 
                       api::message::OverridePolicyApplied(EventName(*policy), cluster));
   }
 }
-
-void Overrider::Forget(absl::string_view what) { recorder_.ForgetAll(PassPrefix(what)); }
 
 void AddAnnotations(const json::Value& annotations, json::Value& work_annotations) {
   for (const json::Member& m : annotations.members()) work_annotations.Set(m.name(), m.value);

@@ -27,8 +27,9 @@ struct Overridden {
 // Clusters and ClusterOverridePolicies, and OverridePolicies if its objects have namespaces.
 class Overrider {
  public:
-  // REQUIRES: `manager` outlives this object.
-  explicit Overrider(kube::Manager& manager);
+  // Remembers in `outcomes`, which are those of the loop, what it has reported. REQUIRES: both
+  // outlive this object.
+  Overrider(kube::Manager& manager, kube::Outcomes& outcomes);
 
   // Returns the policies for objects of a namespace ("" for cluster-scoped objects). Call it once
   // for all clusters of a pass.
@@ -41,15 +42,12 @@ class Overrider {
   // are recorded as events on the object. `what` names the pass (the key of the binding) for
   // Forget. kFailedPrecondition when policies select the manifest, but the Cluster does not exist.
   absl::StatusOr<Overridden> Override(const Policies& policies, const kube::Object& manifest,
-                                      const std::string& cluster, absl::string_view what);
+                                      const std::string& cluster, const kube::ObjectKey& of);
 
   // Records that the policies were applied to the manifest for the cluster, as a routine success on
   // the object. Call it when the result has been written.
   void ReportApplied(const Overridden& overridden, const kube::Object& manifest,
                      const std::string& cluster);
-
-  // Call it when what `what` names does not exist any more.
-  void Forget(absl::string_view what);
 
  private:
   struct Pass;
@@ -57,7 +55,7 @@ class Overrider {
 
   kube::Manager& manager_;
   ParsedPolicies policies_;
-  kube::EventRecorder recorder_;  // Remembers outcomes by pass, cluster and policy.
+  kube::EventRecorder recorder_;
 };
 
 // Adds `annotations` to those of a Work.

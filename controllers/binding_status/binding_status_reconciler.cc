@@ -59,10 +59,8 @@ absl::Duration PauseAfter(size_t clusters) {
   return std::min(kLongestPause, static_cast<int64_t>(clusters) * kPausePerCluster);
 }
 
-// The outcomes of a binding and of its template are remembered under names with this prefix.
-std::string FailurePrefix(const kube::ObjectKey& binding) {
-  return absl::StrCat(binding.ToString(), ": ");
-}
+// The part of a binding's outcomes that is its template's; the other one is "".
+constexpr char kOfTemplate[] = "template";
 
 // Returns the binding with the status that follows from its Works.
 kube::Object WithStatus(const api::BindingView& binding,
@@ -111,18 +109,16 @@ BindingStatusReconciler<Scope>::BindingStatusReconciler(kube::Manager& manager,
       pace_(manager.clock()),
       interpreter_(interpreter),
       template_status_(manager.cluster()),
-      recorder_(manager.events(), Scope::kStatusController) {}
+      recorder_(manager.events(), Scope::kStatusController, outcomes()) {}
 
 template <class Scope>
 absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
     const kube::Request& request, const base::StopToken& stop) {
   const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (object == nullptr || object->IsDeleting()) {
-    recorder_.ForgetAll(FailurePrefix(request.key));
-    conflicts_.ForgetAll(FailurePrefix(request.key));
     absl::MutexLock lock(&mu_);
     held_.erase(request.key);
-    return kube::Action::Done();
+    return kube::Action::Gone();
   }
   const api::BindingView binding(*object);
   if (binding.PermanentId().empty()) return kube::Action::Done();
@@ -192,9 +188,9 @@ absl::Status BindingStatusReconciler<Scope>::WriteBinding(const kube::ObjectPtr&
   // News is held for the settled hold anyway.
   const absl::Duration pause = PauseAfter(clusters);
   if (wrote && pause > works::kSettledHold) pace_.Written(object->key(), pause);
-  const std::string name = FailurePrefix(object->key());
-  const absl::Status written = conflicts_.Judge(name, now.status());
-  Report({*object, name, wrote}, written,
+  const kube::Request request = {object->key()};
+  const absl::Status written = recorder_.Judge(request, "", now.status());
+  Report({*object, request, "", wrote}, written,
          api::message::BindingStatusAggregated(Scope::Describe(object->key())));
   return written;
 }
@@ -218,17 +214,17 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
 
   const absl::StatusOr<kube::Object> aggregated =
       interpreter_.AggregateStatus(**object, items.empty() ? json::Value() : ItemsToJson(items));
-  const std::string name = absl::StrCat(FailurePrefix(binding.object().key()), "template");
+  const kube::Request request = {binding.object().key()};
   absl::Status done = aggregated.status();
   const bool changed = aggregated.ok() && aggregated->status() != (*object)->status();
   if (aggregated.ok()) {
     const absl::Status written =
         template_status_.Write({resource, *object}, aggregated->status(), stop);
     if (kube::IsGone(written)) return absl::OkStatus();  // The template was deleted meanwhile.
-    done = conflicts_.Judge(name, written);
+    done = recorder_.Judge(request, kOfTemplate, written);
     if (kube::IsConflict(done)) return done;
   }
-  Report({**object, name, changed}, done, api::message::kTemplateStatusAggregated);
+  Report({**object, request, kOfTemplate, changed}, done, api::message::kTemplateStatusAggregated);
   return base::Annotate(done, "aggregating status of ", reference.Describe());
 }
 
@@ -247,7 +243,8 @@ bool BindingStatusReconciler<Scope>::StandsForObject(const kube::Object& binding
 template <class Scope>
 void BindingStatusReconciler<Scope>::Report(const Subject& subject, const absl::Status& result,
                                             absl::string_view success) {
-  recorder_.Outcome({.what = subject.failure_name,
+  recorder_.Outcome({.of = subject.request,
+                     .part = subject.part,
                      .about = {kube::InvolvedObject::Of(subject.object)},
                      .success = {api::reason::kAggregateStatusSucceed, std::string(success)},
                      .failure = {api::reason::kAggregateStatusFailed, ""},

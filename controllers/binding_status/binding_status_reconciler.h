@@ -18,7 +18,6 @@
 #include "base/stop_token.h"
 #include "controllers/binding_status/template_status.h"
 #include "interpreter/interpreter.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -52,10 +51,11 @@ class BindingStatusReconciler : public kube::Reconciler {
                              const std::vector<api::AggregatedStatusItem>& items,
                              const base::StopToken& stop);
   bool StandsForObject(const kube::Object& binding);
-  // The object of an event, and the name under which its failures are remembered.
+  // The object of an event, and what its outcomes are remembered of.
   struct Subject {
     const kube::Object& object;
-    std::string failure_name;
+    kube::Request request;
+    std::string part;
     bool changed = false;  // True if the object has a new status.
   };
   // Reports failures as events, and the success that ends them. A new status is a routine success.
@@ -66,8 +66,6 @@ class BindingStatusReconciler : public kube::Reconciler {
   works::WritePace pace_;
   const interpreter::Interpreter& interpreter_;
   TemplateStatus template_status_;
-  kube::ConflictStreak conflicts_;  // By the names that `recorder_` uses.
-  // Remembers outcomes under names that begin with FailurePrefix of the binding.
   kube::EventRecorder recorder_;
   absl::Mutex mu_;
   // When an unwritten intermediate change of a binding was first seen.

@@ -93,6 +93,9 @@ std::vector<kube::Request> MembersOf(const kube::Object& secret) {
   return requests;
 }
 
+// The parts of a cluster's outcomes.
+constexpr char kJoining[] = "join", kUnjoining[] = "unjoin";
+
 }  // namespace
 
 ClusterApiReconciler::ClusterApiReconciler(kube::Manager& manager, ManagementCluster& management,
@@ -101,7 +104,7 @@ ClusterApiReconciler::ClusterApiReconciler(kube::Manager& manager, ManagementClu
       management_(management),
       new_transport_(std::move(new_transport)),
       registrations_(manager.cluster()),
-      recorder_(manager.events(), api::kClusterApiDetector) {}
+      recorder_(manager.events(), api::kClusterApiDetector, outcomes()) {}
 
 absl::StatusOr<kube::Action> ClusterApiReconciler::Reconcile(const kube::Request& request,
                                                              const base::StopToken& stop) {
@@ -114,7 +117,7 @@ absl::StatusOr<kube::Action> ClusterApiReconciler::Reconcile(const kube::Request
   }
   const std::vector<kube::ObjectPtr> sources = Provisioned(name);
   if (sources.empty()) {
-    recorder_.Forget(name);
+    recorder_.Forget(request, kJoining);
     if (cluster != nullptr) return kube::Action::Done();
     return CleanUp(name, registrations_.LeftoversOf(name), stop);
   }
@@ -160,7 +163,8 @@ absl::StatusOr<kube::Action> ClusterApiReconciler::Join(const Pair& pair,
   const std::string name(pair.source.name());
   ReportNamesakes(name, pair.source.key());
   const absl::Status joined = TryJoin(pair, stop);
-  recorder_.Outcome({.what = name,
+  recorder_.Outcome({.of = {{"", name}},
+                     .part = kJoining,
                      .about = {About(name)},
                      .success = {api::reason::kJoinClusterSucceed,
                                  absl::StrCat("cluster(", name, ") is joined successfully")},
@@ -256,7 +260,8 @@ absl::Status ClusterApiReconciler::Unjoin(const kube::ObjectPtr& cluster, const 
   options.uid = std::string(cluster->uid());
   const absl::Status deleted =
       manager_.cluster().Delete(api::Clusters(), cluster->key(), options, stop);
-  recorder_.Outcome({.what = absl::StrCat("unjoin/", cluster->name()),
+  recorder_.Outcome({.of = {cluster->key()},
+                     .part = kUnjoining,
                      .about = {kube::InvolvedObject::Of(*cluster)},
                      .success = {api::reason::kUnjoinClusterSucceed, why},
                      .failure = {api::reason::kUnjoinClusterFailed, ""},
@@ -279,7 +284,8 @@ absl::StatusOr<kube::Action> ClusterApiReconciler::CleanUp(const std::string& na
 }
 
 kube::Action ClusterApiReconciler::Refuse(const std::string& name, const absl::Status& why) {
-  recorder_.Outcome({.what = name,
+  recorder_.Outcome({.of = {{"", name}},
+                     .part = kJoining,
                      .about = {About(name)},
                      .success = {api::reason::kJoinClusterSucceed, ""},
                      .failure = {api::reason::kJoinClusterFailed, ""}},

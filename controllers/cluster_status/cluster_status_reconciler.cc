@@ -80,7 +80,7 @@ ClusterStatusReconciler::ClusterStatusReconciler(ClusterStatusDeps deps,
                                                  const ClusterStatusOptions& options)
     : deps_(deps),
       options_(options),
-      recorder_(deps.manager.events(), api::kClusterStatusController),
+      recorder_(deps.manager.events(), api::kClusterStatusController, outcomes()),
       totals_(deps.inventory),
       threshold_(options.success_threshold, options.failure_threshold) {}
 
@@ -90,12 +90,12 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
   const kube::ObjectPtr cluster = deps_.manager.cluster().Find(api::Clusters(), request.key);
   if (cluster == nullptr) {
     Forget(name);
-    return kube::Action::Done();
+    return kube::Action::Gone();
   }
   const api::ClusterView view(*cluster);
   if (!view.IsPush()) {
     Forget(name);  // This loop may have reported its status until now.
-    return kube::Action::Done();
+    return kube::Action::Gone();
   }
   // The cluster loop has to accept the cluster first; it sets the finalizer, and that change queues
   // the cluster again.
@@ -135,7 +135,6 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
 
 void ClusterStatusReconciler::Forget(const std::string& cluster) {
   threshold_.Forget(cluster);
-  recorder_.Forget(cluster);
   brief_outages_.Forget(cluster);
   totals_.Forget(cluster);
   // As in upstream's CleanupMetricsForCluster, counters of writes to the cluster stay.
@@ -200,12 +199,12 @@ void ClusterStatusReconciler::Report(const kube::Object& before, const kube::Obj
   } else if (was != "True") {
     brief_outages_.Forget(name);  // The condition shows the end of this one.
   } else if (!brief_outages_.EndIsNews(name, deps_.manager.clock().SteadyNow())) {
-    recorder_.Forget(name);
+    recorder_.Forget({now.key()});
     return;
   }
   const absl::Status result =
       is_well ? absl::OkStatus() : absl::FailedPreconditionError(failure.message);
-  recorder_.Outcome({.what = name,
+  recorder_.Outcome({.of = {now.key()},
                      .about = {kube::InvolvedObject::Of(now)},
                      .success = {api::reason::kClusterReady, api::message::kClusterReady},
                      .failure = std::move(failure),

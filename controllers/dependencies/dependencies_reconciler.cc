@@ -112,10 +112,8 @@ absl::Status CheckRecord(const kube::Object& binding, const kube::Object& object
       " bytes: a server takes ", kube::kMaxAnnotationBytes, ", so nothing is attached")));
 }
 
-// The key of an attempt to attach, for the recorder.
-std::string AttachingTo(const kube::ObjectKey& binding) {
-  return absl::StrCat(binding.ToString(), " attaching");
-}
+// The parts of a binding's outcomes.
+constexpr char kFinding[] = "finding dependencies", kAttaching[] = "attaching";
 
 }  // namespace
 
@@ -124,10 +122,7 @@ absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Reque
   const kube::ObjectPtr binding = client_.Find(api::ResourceBindings(), request.key);
   const bool propagates = binding != nullptr && PropagatesDependencies(*binding) &&
                           !works::IsRefused(client_, *binding, stop);
-  if (!propagates) {
-    recorder_.Forget(request.key.ToString());
-    recorder_.Forget(AttachingTo(request.key));
-  }
+  if (!propagates) recorder_.Forget(request);
   if (binding == nullptr) {
     attachments_.Forget(request.key);
     RETURN_IF_ERROR(ReleaseAfter(request.key, stop));
@@ -164,7 +159,7 @@ absl::Status DependenciesReconciler::Distribute(const kube::ObjectPtr& binding,
 
 absl::Status DependenciesReconciler::ForgetRecord(const kube::ObjectPtr& binding,
                                                   const base::StopToken& stop) {
-  recorder_.Forget(binding->key().ToString());
+  recorder_.Forget({binding->key()}, kFinding);
   kube::Object after = *binding;
   // It was written under a rule that is gone.
   after.EraseAnnotation(api::kDependenciesAnnotation);
@@ -183,7 +178,8 @@ absl::StatusOr<FoundDependencies> DependenciesReconciler::DependenciesOf(
     if (!fits.ok()) found = fits;
   }
   const absl::Status complete = found.ok() ? found->complete : found.status();
-  recorder_.Outcome({.what = binding.key().ToString(),
+  recorder_.Outcome({.of = {binding.key()},
+                     .part = kFinding,
                      .about = {kube::InvolvedObject::Of(*object)},
                      .success = {api::reason::kGetDependenciesSucceed,
                                  complete.ok() ? api::message::DependenciesGot(
@@ -228,7 +224,8 @@ absl::Status DependenciesReconciler::Attach(const kube::ObjectPtr& binding,
 
 void DependenciesReconciler::ReportAttached(const kube::Object& binding,
                                             const absl::StatusOr<bool>& wrote) {
-  recorder_.Outcome({.what = AttachingTo(binding.key()),
+  recorder_.Outcome({.of = {binding.key()},
+                     .part = kAttaching,
                      .about = {kube::InvolvedObject::Of(binding)},
                      .success = {api::reason::kSyncScheduleResultToDependenciesSucceed,
                                  api::message::kScheduleResultSyncedToDependencies},

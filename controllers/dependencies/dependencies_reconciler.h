@@ -33,7 +33,7 @@ class DependenciesReconciler : public kube::Reconciler {
         interpreter_(search.interpreter),
         search_(search),
         seen_(std::move(seen)),
-        recorder_(events, api::kDependenciesDistributor),
+        recorder_(events, api::kDependenciesDistributor, outcomes()),
         attachments_(client_, recorder_, std::move(terminating)) {}
 
   // The request's key names a ResourceBinding. Errors of the interpreter are reported on the

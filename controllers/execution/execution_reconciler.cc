@@ -48,13 +48,9 @@ std::vector<kube::Object> ManifestsOf(const kube::Object& work) {
   return manifests;
 }
 
-// The outcomes of a Work and of its manifests are remembered under names with this prefix.
-std::string FailurePrefix(const kube::ObjectKey& work) {
-  return absl::StrCat(work.ToString(), ": ");
-}
-
-std::string FailureName(const kube::ObjectKey& work, const kube::Object& manifest) {
-  return absl::StrCat(FailurePrefix(work), manifest.kind(), "/", manifest.key().ToString());
+// The part of a Work's outcomes that is the manifest's; those of the whole Work are part "".
+std::string PartOf(const kube::Object& manifest) {
+  return absl::StrCat(manifest.kind(), "/", manifest.key().ToString());
 }
 
 // Returns an error for a manifest that cannot be that of any object, which only somebody who writes
@@ -109,18 +105,14 @@ ExecutionReconciler::ExecutionReconciler(kube::Manager& manager, works::MemberOb
       objects_(objects),
       status_(status),
       handover_(manager.cluster(), manager.clock()),
-      recorder_(manager.events(), api::kExecutionController) {}
+      recorder_(manager.events(), api::kExecutionController, outcomes()) {}
 
 absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request& request,
                                                             const base::StopToken& stop) {
   const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(request.key.ns);
   if (!cluster.ok()) return kube::Action::Done();  // The Work does not belong to a member.
   Target target{*cluster, nullptr, manager_.cluster().Find(api::Works(), request.key)};
-  if (target.work == nullptr) {
-    recorder_.ForgetAll(FailurePrefix(request.key));
-    conflicts_.ForgetAll(FailurePrefix(request.key));
-    return kube::Action::Done();
-  }
+  if (target.work == nullptr) return kube::Action::Gone();
   target.object = manager_.cluster().Find(api::Clusters(), {"", target.cluster});
   // The creation of the Cluster queues the Work.
   if (target.object == nullptr) return kube::Action::Done();
@@ -187,13 +179,15 @@ absl::StatusOr<bool> ExecutionReconciler::ApplyManifest(const Target& target,
                                                         const kube::Object& manifest,
                                                         const base::StopToken& stop) {
   const absl::StatusOr<works::ApplyResult> result = objects_.Apply(target.cluster, manifest, stop);
-  const std::string name = FailureName(target.work->key(), manifest);
-  const absl::Status applied = conflicts_.Judge(name, ConflictIfGone(result.status()));
+  const kube::Request request = {target.work->key()};
+  const std::string part = PartOf(manifest);
+  const absl::Status applied = recorder_.Judge(request, part, ConflictIfGone(result.status()));
   const bool changed = applied.ok() && (*result == works::ApplyResult::kCreated ||
                                         *result == works::ApplyResult::kUpdated);
   const kube::InvolvedObject about = works::TemplateOf(manifest);
   if (!about.uid.empty()) {
-    recorder_.Outcome({.what = name,
+    recorder_.Outcome({.of = request,
+                       .part = part,
                        .about = {about},
                        .success = {api::reason::kSyncSucceed,
                                    api::message::ManifestSynced(manifest.key(), target.cluster)},
@@ -254,7 +248,7 @@ void ExecutionReconciler::ReportSync(const Target& target, const absl::Status& r
   const kube::ObjectKey key = target.work->key();
   const auto about = kube::InvolvedObject::Of(*target.work);
   recorder_.Outcome(
-      {.what = FailurePrefix(key),
+      {.of = {key},
        .about = {about},
        .success = {api::reason::kSyncSucceed, api::message::WorkSynced(key, target.cluster)},
        .failure = {api::reason::kSyncFailed,
@@ -309,13 +303,15 @@ absl::Status ExecutionReconciler::DeleteManifests(const Target& target,
 
 absl::Status ExecutionReconciler::DeleteManifest(const Target& target, const kube::Object& manifest,
                                                  const base::StopToken& stop) {
-  const std::string name = FailureName(target.work->key(), manifest);
+  const kube::Request request = {target.work->key()};
+  const std::string part = PartOf(manifest);
   const absl::Status deleted =
-      conflicts_.Judge(name, objects_.Delete(target.cluster, manifest, stop));
+      recorder_.Judge(request, part, objects_.Delete(target.cluster, manifest, stop));
   const kube::InvolvedObject about = works::TemplateOf(manifest);
   if (about.uid.empty()) return deleted;
   recorder_.Outcome(
-      {.what = absl::StrCat(name, " deleted"),
+      {.of = request,
+       .part = absl::StrCat(part, " deleted"),
        .about = {about},
        .success = {api::reason::kSyncSucceed,
                    api::message::ManifestDeleted(manifest.key(), target.cluster)},
@@ -329,10 +325,10 @@ absl::Status ExecutionReconciler::ReleaseManifests(const Target& target,
                                                    const base::StopToken& stop) {
   base::ErrorList errors;
   for (const kube::Object& manifest : ObjectsOf(*target.work)) {
-    const std::string name = FailureName(target.work->key(), manifest);
-    errors.Add(base::Annotate(
-        conflicts_.Judge(name, works::Release(objects_, target.cluster, manifest, stop)),
-        "releasing ", manifest.Describe(), " in cluster ", target.cluster));
+    errors.Add(
+        base::Annotate(recorder_.Judge({target.work->key()}, PartOf(manifest),
+                                       works::Release(objects_, target.cluster, manifest, stop)),
+                       "releasing ", manifest.Describe(), " in cluster ", target.cluster));
   }
   return errors.Join();
 }

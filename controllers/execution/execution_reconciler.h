@@ -11,7 +11,6 @@
 #include "base/json.h"
 #include "base/stop_token.h"
 #include "controllers/execution/handover.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/manager.h"
@@ -79,8 +78,6 @@ class ExecutionReconciler : public kube::Reconciler {
   works::MemberObjects& objects_;
   works::WorkStatusWriter& status_;
   Handover handover_;
-  kube::ConflictStreak conflicts_;  // For manifests, by the names that `recorder_` uses.
-  // Remembers outcomes under names that begin with FailurePrefix of the Work.
   kube::EventRecorder recorder_;
 };
 

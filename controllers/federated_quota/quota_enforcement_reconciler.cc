@@ -70,7 +70,7 @@ QuotaEnforcementReconciler::QuotaEnforcementReconciler(kube::Manager& manager,
     : manager_(manager),
       period_(period),
       sums_(std::move(sums)),
-      recorder_(manager.events(), api::kQuotaEnforcementSource) {}
+      recorder_(manager.events(), api::kQuotaEnforcementSource, outcomes()) {}
 
 absl::StatusOr<kube::Action> QuotaEnforcementReconciler::Reconcile(const kube::Request& request,
                                                                    const base::StopToken& stop) {
@@ -78,19 +78,17 @@ absl::StatusOr<kube::Action> QuotaEnforcementReconciler::Reconcile(const kube::R
   const kube::ObjectPtr quota =
       manager_.cluster().Find(api::FederatedResourceQuotas(), request.key);
   if (quota == nullptr || quota->IsDeleting()) {
-    recorder_.Forget(name);
-    conflicts_.Forget(name);
     // Other quotas of the namespace count once more.
     if (sums_ != nullptr) sums_->Forget(request.key.ns);
     absl::MutexLock lock(&mu_);
     lowerings_.erase(name);
     reported_.erase(name);
-    return kube::Action::Done();
+    return kube::Action::Gone();
   }
   ReportUncounted(*quota);
   const Pass pass = AddUp(quota, stop);
-  const absl::Status result = conflicts_.Judge(name, pass.status);
-  recorder_.Outcome({.what = name,
+  const absl::Status result = recorder_.Judge(request, "", pass.status);
+  recorder_.Outcome({.of = request,
                      .about = {kube::InvolvedObject::Of(*quota)},
                      .success = {api::reason::kCollectOverallStatusSucceed,
                                  api::message::QuotaStatusCollected(request.key)},

@@ -18,7 +18,6 @@
 #include "base/stop_token.h"
 #include "controllers/federated_quota/usage_sums.h"
 #include "kube/meta/object.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -71,7 +70,6 @@ class QuotaEnforcementReconciler : public kube::Reconciler {
   const absl::Duration period_;
   const std::shared_ptr<UsageSums> sums_;
   kube::EventRecorder recorder_;
-  kube::ConflictStreak conflicts_;
   absl::Mutex mu_;
   std::map<std::string, Lowering> lowerings_ ABSL_GUARDED_BY(mu_);  // By the quota's key.
   // By the quota's key: its uid, and the event about resources that are never counted. If it is

@@ -51,21 +51,16 @@ api::ResourceList SumOfUsed(const std::vector<api::ClusterQuotaStatus>& clusters
 QuotaStatusReconciler::QuotaStatusReconciler(kube::Manager& manager, bool sums_up)
     : manager_(manager),
       sums_up_(sums_up),
-      recorder_(manager.events(), api::kQuotaStatusController) {}
+      recorder_(manager.events(), api::kQuotaStatusController, outcomes()) {}
 
 absl::StatusOr<kube::Action> QuotaStatusReconciler::Reconcile(const kube::Request& request,
                                                               const base::StopToken& stop) {
-  const std::string name = request.key.ToString();
   const kube::ObjectPtr quota =
       manager_.cluster().Find(api::FederatedResourceQuotas(), request.key);
-  if (quota == nullptr || quota->IsDeleting()) {
-    recorder_.Forget(name);
-    conflicts_.Forget(name);
-    return kube::Action::Done();
-  }
+  if (quota == nullptr || quota->IsDeleting()) return kube::Action::Gone();
   const absl::StatusOr<bool> written = Write(quota, stop);
-  const absl::Status result = conflicts_.Judge(name, kube::IgnoreGone(written.status()));
-  recorder_.Outcome({.what = name,
+  const absl::Status result = recorder_.Judge(request, "", kube::IgnoreGone(written.status()));
+  recorder_.Outcome({.of = request,
                      .about = {kube::InvolvedObject::Of(*quota)},
                      .success = {api::reason::kAggregateStatusSucceed,
                                  api::message::QuotaStatusCollected(request.key)},

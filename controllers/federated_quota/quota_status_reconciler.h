@@ -11,7 +11,6 @@
 #include "base/status.h"
 #include "base/stop_token.h"
 #include "kube/meta/object.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -40,7 +39,6 @@ class QuotaStatusReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   const bool sums_up_;
   kube::EventRecorder recorder_;
-  kube::ConflictStreak conflicts_;
 };
 
 }  // namespace controllers

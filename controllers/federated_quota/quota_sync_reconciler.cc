@@ -61,7 +61,7 @@ QuotaSyncReconciler::QuotaSyncReconciler(kube::Manager& manager,
     : manager_(manager),
       seen_(std::move(seen)),
       writer_(manager.cluster()),
-      recorder_(manager.events(), api::kQuotaSyncController) {}
+      recorder_(manager.events(), api::kQuotaSyncController, outcomes()) {}
 
 absl::StatusOr<kube::Action> QuotaSyncReconciler::Reconcile(const kube::Request& request,
                                                             const base::StopToken& stop) {
@@ -73,11 +73,10 @@ absl::StatusOr<kube::Action> QuotaSyncReconciler::Reconcile(const kube::Request&
   }
   if (quota == nullptr) return CleanUpAfter(request.key, stop);
   seen_->Forget(request.key);
-  const std::string name = request.key.ToString();
   const Synced synced = Sync(*quota, stop);
-  const absl::Status result = conflicts_.Judge(name, synced.status);
+  const absl::Status result = recorder_.Judge(request, "", synced.status);
   recorder_.Outcome(
-      {.what = name,
+      {.of = request,
        .about = {kube::InvolvedObject::Of(*quota)},
        .success = {api::reason::kSyncWorkSucceed, api::message::QuotaSynced(request.key)},
        .failure = {api::reason::kSyncWorkFailed, ""},
@@ -90,7 +89,6 @@ absl::StatusOr<kube::Action> QuotaSyncReconciler::Reconcile(const kube::Request&
 absl::StatusOr<kube::Action> QuotaSyncReconciler::CleanUpAfter(const kube::ObjectKey& key,
                                                                const base::StopToken& stop) {
   const std::string name = key.ToString();
-  recorder_.Forget(name);
   const std::vector<kube::ObjectPtr> works =
       manager_.cluster().ByIndex(api::Works(), kWorksByQuota, name);
   if (!works.empty()) {
@@ -99,15 +97,14 @@ absl::StatusOr<kube::Action> QuotaSyncReconciler::CleanUpAfter(const kube::Objec
     // The server still has the quota, and its event is on the way.
     if (absence == SeenDeletions::Absence::kOfCache) return kube::Action::Done();
     if (absence == SeenDeletions::Absence::kUnseen) {
-      return ReportKept(recorder_, manager_.clock().Now(), works,
-                        absl::StrCat("FederatedResourceQuota ", name));
+      return kube::Action::Gone(ReportKept(recorder_, manager_.clock().Now(), works,
+                                           absl::StrCat("FederatedResourceQuota ", name)));
     }
     base::ErrorList errors;
     for (const kube::ObjectPtr& work : works) errors.Add(DeleteWork(*work, stop));
-    RETURN_IF_ERROR(conflicts_.Judge(name, errors.Join()));
+    RETURN_IF_ERROR(errors.Join());
   }
-  conflicts_.Forget(name);
-  return kube::Action::Done();
+  return kube::Action::Gone();
 }
 
 absl::Status QuotaSyncReconciler::DeleteWork(const kube::Object& work,

@@ -10,7 +10,6 @@
 #include "base/stop_token.h"
 #include "controllers/context/seen_deletions.h"
 #include "kube/meta/object.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -50,7 +49,6 @@ class QuotaSyncReconciler : public kube::Reconciler {
   const std::shared_ptr<SeenDeletions> seen_;
   works::WorkWriter writer_;
   kube::EventRecorder recorder_;
-  kube::ConflictStreak conflicts_;
 };
 
 }  // namespace controllers

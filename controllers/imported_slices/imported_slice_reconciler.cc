@@ -78,25 +78,23 @@ absl::StatusOr<kube::Action> ImportedSliceReconciler::Reconcile(const kube::Requ
   // A Work that somebody has made in another namespace is nothing that was collected.
   if (!api::IsExecutionNamespace(request.key.ns)) return kube::Action::Done();
   const kube::ObjectPtr work = manager_.cluster().Find(api::Works(), request.key);
-  const std::string name = request.key.ToString();
   if (work != nullptr) seen_->Forget(request.key);
   if (work != nullptr && IsImportedFrom(*work)) return Import(*work, stop);
-  recorder_.Forget(name);
   if (work == nullptr) return CleanUpAfter(request.key, stop);
-  RETURN_IF_ERROR(conflicts_.Judge(name, EndImport(work, stop)));
-  return kube::Action::Done();
+  RETURN_IF_ERROR(EndImport(work, stop));
+  return kube::Action::Gone();
 }
 
 absl::StatusOr<kube::Action> ImportedSliceReconciler::Import(const kube::Object& work,
                                                              const base::StopToken& stop) {
   const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work.ns());
   if (!cluster.ok()) return kube::Action::Done();
-  const std::string name = work.key().ToString();
-  const absl::Status result = conflicts_.Judge(name, ImportAll(work, *cluster, stop));
+  const kube::Request request = {work.key()};
+  const absl::Status result = recorder_.Judge(request, "", ImportAll(work, *cluster, stop));
   const std::string what = absl::StrCat("Import EndpointSlice(", api::SliceOf(work).ToString(),
                                         ") of cluster(", *cluster, ")");
   recorder_.Outcome(
-      {.what = name,
+      {.of = request,
        .about = {kube::InvolvedObject::Of(work)},
        .success = {api::reason::kImportEndpointSliceSucceed, absl::StrCat(what, " succeed.")},
        .failure = {api::reason::kImportEndpointSliceFailed,
@@ -105,7 +103,7 @@ absl::StatusOr<kube::Action> ImportedSliceReconciler::Import(const kube::Object&
   if (result.ok()) return kube::Action::Done();
   if (!IsLasting(result)) return result;
   base::LogWarning("an EndpointSlice could not be imported",
-                   {{"work", name},
+                   {{"work", work.key().ToString()},
                     {"error", result},
                     {"again after", absl::FormatDuration(kAfterLastingFailure)}});
   return kube::Action::After(kAfterLastingFailure);
@@ -205,14 +203,15 @@ absl::StatusOr<kube::Action> ImportedSliceReconciler::CleanUpAfter(const kube::O
   const std::string name = key.ToString();
   const std::vector<kube::ObjectPtr> kept =
       client.ByIndex(api::EndpointSlices(), kImportedByWork, name);
-  if (kept.empty()) return kube::Action::Done();
+  if (kept.empty()) return kube::Action::Gone();
   ASSIGN_OR_RETURN(const auto absence, seen_->Judge(client, api::Works(), key, stop));
   if (absence == SeenDeletions::Absence::kOfCache) return kube::Action::Done();
   if (absence == SeenDeletions::Absence::kUnseen) {
-    return ReportKept(recorder_, manager_.clock().Now(), kept, absl::StrCat("Work ", name));
+    return kube::Action::Gone(
+        ReportKept(recorder_, manager_.clock().Now(), kept, absl::StrCat("Work ", name)));
   }
-  RETURN_IF_ERROR(conflicts_.Judge(name, DeleteSlices(key, "", {}, stop)));
-  return kube::Action::Done();
+  RETURN_IF_ERROR(DeleteSlices(key, "", {}, stop));
+  return kube::Action::Gone();
 }
 
 absl::Status RegisterImportedSlices(const Context& context, int workers) {

@@ -14,7 +14,6 @@
 #include "base/stop_token.h"
 #include "controllers/context/seen_deletions.h"
 #include "kube/meta/object.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -31,7 +30,7 @@ class ImportedSliceReconciler : public kube::Reconciler {
                                                                std::make_shared<SeenDeletions>())
       : manager_(manager),
         seen_(std::move(seen)),
-        recorder_(manager.events(), api::kEndpointSliceController) {}
+        recorder_(manager.events(), api::kEndpointSliceController, outcomes()) {}
 
   // The request names a Work, which may be missing.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -57,7 +56,6 @@ class ImportedSliceReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   const std::shared_ptr<SeenDeletions> seen_;
   kube::EventRecorder recorder_;
-  kube::ConflictStreak conflicts_;
 };
 
 }  // namespace controllers

@@ -118,7 +118,7 @@ EndpointSliceDispatchReconciler::EndpointSliceDispatchReconciler(
       determined_(std::move(determined)),
       writer_(manager.cluster()),
       pace_(manager.clock()),
-      recorder_(manager.events(), api::kEndpointSliceDispatchController) {}
+      recorder_(manager.events(), api::kEndpointSliceDispatchController, outcomes()) {}
 
 absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::Reconcile(
     const kube::Request& request, const base::StopToken& stop) {
@@ -145,7 +145,7 @@ absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::Reconcile(
   // The finalizer of a Work that is still claimed stays: the collector would put it on again.
   const bool is_claimed = !wanted_by.name.empty();
   RETURN_IF_ERROR(CleanUp(request.key, is_claimed ? nullptr : source, stop));
-  return kube::Action::Done();
+  return kube::Action::Gone();
 }
 
 absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::CleanUpAfter(
@@ -157,12 +157,12 @@ absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::CleanUpAfter(
     if (absence == SeenDeletions::Absence::kOfCache) return kube::Action::Done();
     if (absence == SeenDeletions::Absence::kUnseen) {
       RETURN_IF_ERROR(ReportOnFailed(results_.Forget(key), stop));
-      return ReportKept(recorder_, manager_.clock().Now(), kept,
-                        absl::StrCat("Work ", key.ToString()));
+      return kube::Action::Gone(ReportKept(recorder_, manager_.clock().Now(), kept,
+                                           absl::StrCat("Work ", key.ToString())));
     }
   }
   RETURN_IF_ERROR(CleanUp(key, nullptr, stop));
-  return kube::Action::Done();
+  return kube::Action::Gone();
 }
 
 absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::Dispatch(
@@ -176,7 +176,7 @@ absl::StatusOr<kube::Action> EndpointSliceDispatchReconciler::Dispatch(
   base::ErrorList errors;
   errors.Add(deleted.status());
   errors.Add(written.status());
-  const absl::Status result = conflicts_.Judge(source->key().ToString(), errors.Join());
+  const absl::Status result = recorder_.Judge({source->key()}, "", errors.Join());
   if (kube::IsNoOutcome(result)) return result;
   const bool changed = (deleted.ok() && *deleted) || (written.ok() && *written);
   // The condition of the service is about all of its slices, of which this pass knows one.
@@ -295,9 +295,7 @@ absl::Status EndpointSliceDispatchReconciler::CleanUp(const kube::ObjectKey& key
        manager_.cluster().ByIndex(api::Works(), kWorksBySlice, key.ToString())) {
     if (!work->IsDeleting()) errors.Add(DeleteWork(*work, stop));
   }
-  const std::string name = key.ToString();
-  RETURN_IF_ERROR(conflicts_.Judge(name, errors.Join()));
-  conflicts_.Forget(name);
+  RETURN_IF_ERROR(errors.Join());
   if (source != nullptr) {
     RETURN_IF_ERROR(manager_.cluster().RemoveFinalizer(api::Works(), source,
                                                        api::kEndpointSliceDispatchFinalizer, stop));

@@ -15,7 +15,6 @@
 #include "controllers/multi_cluster_service/condition_report.h"
 #include "controllers/multi_cluster_service/slice_results.h"
 #include "kube/meta/object.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -90,7 +89,6 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
   works::WritePace pace_;
   SliceResults results_;
   kube::EventRecorder recorder_;
-  kube::ConflictStreak conflicts_;
 };
 
 // An index of MultiClusterServices: those whose condition says that a slice failed are under

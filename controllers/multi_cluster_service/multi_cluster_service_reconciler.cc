@@ -86,7 +86,7 @@ MultiClusterServiceReconciler::MultiClusterServiceReconciler(Deps deps)
     : deps_(std::move(deps)),
       writer_(deps_.manager.cluster()),
       collected_(deps_.manager.cluster()),
-      recorder_(deps_.manager.events(), api::kMultiClusterServiceController) {}
+      recorder_(deps_.manager.events(), api::kMultiClusterServiceController, outcomes()) {}
 
 absl::StatusOr<kube::Action> MultiClusterServiceReconciler::Reconcile(const kube::Request& request,
                                                                       const base::StopToken& stop) {
@@ -126,7 +126,7 @@ absl::Status MultiClusterServiceReconciler::Propagate(const kube::ObjectPtr& fou
   }
   pass.Add(DeleteWorks(service->key(), provides, stop));
   pass.Add(PropagateService(*service, stop));
-  const absl::Status result = conflicts_.Judge(service->key().ToString(), pass.errors.Join());
+  const absl::Status result = recorder_.Judge({service->key()}, "", pass.errors.Join());
   const absl::Status reported = ReportCondition({deps_.manager, recorder_, *deps_.determined},
                                                 service, kTexts, result, pass.changed, stop);
   RETURN_IF_ERROR(result);
@@ -261,14 +261,14 @@ absl::StatusOr<bool> MultiClusterServiceReconciler::Release(const kube::ObjectKe
 absl::Status MultiClusterServiceReconciler::Withdraw(const kube::ObjectPtr& service,
                                                      const base::StopToken& stop) {
   const auto nowhere = [](const std::string&) { return false; };
-  const std::string name = service->key().ToString();
+  const kube::Request request = {service->key()};
   const absl::Status released = Release(service->key(), stop).status();
   const absl::Status deleted = DeleteWorks(service->key(), nowhere, stop).status();
   base::ErrorList errors;
   errors.Add(released);
   errors.Add(deleted);
-  const absl::Status result = conflicts_.Judge(name, errors.Join());
-  recorder_.Outcome({.what = name,
+  const absl::Status result = recorder_.Judge(request, "", errors.Join());
+  recorder_.Outcome({.of = request,
                      .about = {kube::InvolvedObject::Of(*service)},
                      .success = {api::reason::kSyncServiceSucceed, "It has been withdrawn."},
                      .failure = {api::reason::kSyncServiceFailed,
@@ -309,25 +309,22 @@ kube::Action MultiClusterServiceReconciler::ReportKept(const kube::ObjectKey& ke
 
 absl::StatusOr<kube::Action> MultiClusterServiceReconciler::CleanUpAfter(
     const kube::ObjectKey& key, const base::StopToken& stop) {
-  const std::string name = key.ToString();
-  recorder_.Forget(name);
   deps_.edits->Forget(key);
   deps_.determined->Forget(key);
   if (HasTraces(key)) {
     ASSIGN_OR_RETURN(const auto absence, deps_.seen->Judge(deps_.manager.cluster(),
                                                            api::MultiClusterServices(), key, stop));
     if (absence == SeenDeletions::Absence::kOfCache) return kube::Action::Done();
-    if (absence == SeenDeletions::Absence::kUnseen) return ReportKept(key);
+    if (absence == SeenDeletions::Absence::kUnseen) return kube::Action::Gone(ReportKept(key));
     base::ErrorList errors;
     errors.Add(Release(key, stop).status());
     errors.Add(DeleteWorks(
                    key, [](const std::string&) { return false; }, stop)
                    .status());
-    RETURN_IF_ERROR(conflicts_.Judge(
-        name, base::Annotate(errors.Join(), "cleaning up after ", "MultiClusterService ", name)));
+    RETURN_IF_ERROR(base::Annotate(errors.Join(), "cleaning up after ", "MultiClusterService ",
+                                   key.ToString()));
   }
-  conflicts_.Forget(name);
-  return kube::Action::Done();
+  return kube::Action::Gone();
 }
 
 }  // namespace controllers

@@ -15,7 +15,6 @@
 #include "controllers/multi_cluster_service/condition_report.h"
 #include "controllers/multi_cluster_service/service_edits.h"
 #include "kube/meta/object.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -80,7 +79,6 @@ class MultiClusterServiceReconciler : public kube::Reconciler {
   works::WorkWriter writer_;
   works::CollectedSlices collected_;
   kube::EventRecorder recorder_;
-  kube::ConflictStreak conflicts_;
 };
 
 // An index of the Works that carry a MultiClusterService, by its key.

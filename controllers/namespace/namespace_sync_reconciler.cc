@@ -14,8 +14,7 @@
 // makes the same manifest, with the binding's marks, of the states that have passed; when the
 // binding lets go of it, it is this loop's again. ClusterOverridePolicies are applied to each
 // namespace for each cluster; a change of one, or of a cluster that a rule of it means, brings the
-// namespaces back. Nothing is remembered but the number of conflicts in a row and which overrides
-// have failed.
+// namespaces back. Nothing is remembered but which overrides have failed.
 #include "controllers/namespace/namespace_sync_reconciler.h"
 
 #include <memory>
@@ -93,21 +92,22 @@ NamespaceSyncReconciler::NamespaceSyncReconciler(kube::Manager& manager, IsSynce
     : manager_(manager),
       is_synced_(std::move(is_synced)),
       writer_(manager.cluster()),
-      overrider_(manager),
+      overrider_(manager, outcomes()),
       fan_out_(manager.clock()) {}
 
 absl::StatusOr<kube::Action> NamespaceSyncReconciler::Reconcile(const kube::Request& request,
                                                                 const base::StopToken& stop) {
   const absl::Status synced = request.cluster.empty() ? SyncNamespace(request.key, stop)
                                                       : SyncCluster(request.cluster, stop);
-  RETURN_IF_ERROR(conflicts_.Judge(request.ToString(), synced));
-  return kube::Action::Done();
+  RETURN_IF_ERROR(synced);
+  const bool is_gone =
+      request.cluster.empty() && manager_.cluster().Find(api::Namespaces(), request.key) == nullptr;
+  return is_gone ? kube::Action::Gone() : kube::Action::Done();
 }
 
 absl::Status NamespaceSyncReconciler::SyncNamespace(const kube::ObjectKey& key,
                                                     const base::StopToken& stop) {
   const kube::ObjectPtr ns = manager_.cluster().Find(api::Namespaces(), key);
-  if (ns == nullptr) overrider_.Forget(key.ToString());
   if (ns == nullptr || !is_synced_(*ns)) return absl::OkStatus();
   const overrides::Policies policies = overrider_.PoliciesFor("");
   const std::vector<kube::ObjectPtr> clusters = manager_.cluster().List(api::Clusters());
@@ -154,7 +154,7 @@ absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, const std::s
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const overrides::Overridden overridden,
-                   overrider_.Override(policies, ns, cluster, ns.key().ToString()));
+                   overrider_.Override(policies, ns, cluster, ns.key()));
   work.manifest = overridden.manifest;
   overrides::AddAnnotations(overridden.annotations, work.annotations);
   if (existing != nullptr) KeepOfBinding(*existing, work);

@@ -10,7 +10,6 @@
 #include "absl/strings/string_view.h"
 #include "base/stop_token.h"
 #include "controllers/context/synced_namespaces.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/fan_out.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -44,7 +43,6 @@ class NamespaceSyncReconciler : public kube::Reconciler {
   const IsSynced is_synced_;
   works::WorkWriter writer_;
   overrides::Overrider overrider_;
-  kube::ConflictStreak conflicts_;  // By requests.
   kube::FanOut fan_out_;
 };
 

@@ -44,10 +44,7 @@ absl::StatusOr<kube::Action> RemedyReconciler::Reconcile(const kube::Request& re
   }
   const std::string& name = request.key.name;
   const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), request.key);
-  if (cluster == nullptr || cluster->IsDeleting()) {
-    conflicts_.Forget(name);
-    return kube::Action::Done();
-  }
+  if (cluster == nullptr || cluster->IsDeleting()) return kube::Action::Done();
   std::set<std::string> actions;
   for (const kube::ObjectPtr& object : manager_.cluster().List(api::Remedies())) {
     const api::RemedyView remedy(*object);
@@ -58,7 +55,7 @@ absl::StatusOr<kube::Action> RemedyReconciler::Reconcile(const kube::Request& re
   api::SetRemedyActions(after, actions);
   const absl::StatusOr<kube::ObjectPtr> written =
       manager_.cluster().Update(api::Clusters(), cluster, after, {.subresource = "status"}, stop);
-  RETURN_IF_ERROR(base::Annotate(conflicts_.Judge(name, kube::IgnoreGone(written.status())),
+  RETURN_IF_ERROR(base::Annotate(kube::IgnoreGone(written.status()),
                                  "setting the remedy actions of cluster ", name));
   if (written.ok() && *written != cluster) {
     base::LogInfo("remedy actions of a cluster have changed",

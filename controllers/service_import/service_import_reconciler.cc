@@ -42,24 +42,21 @@ bool MayHaveNoAddresses(const absl::Status& shown) {
 }  // namespace
 
 ServiceImportReconciler::ServiceImportReconciler(kube::Manager& manager)
-    : manager_(manager), recorder_(manager.events(), api::kServiceImportController) {}
+    : manager_(manager), recorder_(manager.events(), api::kServiceImportController, outcomes()) {}
 
 absl::StatusOr<kube::Action> ServiceImportReconciler::Reconcile(const kube::Request& request,
                                                                 const base::StopToken& stop) {
-  const std::string name = request.key.ToString();
   const kube::ObjectPtr found = manager_.cluster().Find(api::ServiceImports(), request.key);
   if (found == nullptr) {
-    RETURN_IF_ERROR(conflicts_.Judge(name, DeleteDerived(request, stop)));
-    conflicts_.Forget(name);
-    recorder_.Forget(name);
-    return kube::Action::Done();
+    RETURN_IF_ERROR(DeleteDerived(request, stop));
+    return kube::Action::Gone();
   }
   if (found->IsDeleting() || !api::ServiceImportView(*found).IsClusterSetIp()) {
     return kube::Action::Done();
   }
   const absl::StatusOr<bool> derived = Derive(*found, stop);
-  const absl::Status result = conflicts_.Judge(name, derived.status());
-  recorder_.Outcome({.what = name,
+  const absl::Status result = recorder_.Judge(request, "", derived.status());
+  recorder_.Outcome({.of = request,
                      .about = {kube::InvolvedObject::Of(*found)},
                      .success = {api::reason::kSyncDerivedServiceSucceed,
                                  api::message::DerivedServiceSynced(found->name())},

@@ -6,7 +6,6 @@
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
 #include "kube/meta/object.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -35,7 +34,6 @@ class ServiceImportReconciler : public kube::Reconciler {
 
   kube::Manager& manager_;
   kube::EventRecorder recorder_;
-  kube::ConflictStreak conflicts_;
 };
 
 }  // namespace controllers

@@ -42,9 +42,10 @@ bool IsLasting(const kube::Object& slice, const absl::Status& failure) {
          absl::IsResourceExhausted(failure) || works::SuspiciousSize(slice, failure).has_value();
 }
 
-// Of no slice: their names have two parts behind that of the cluster.
-std::string NameOfReview(const std::string& cluster, const kube::ObjectKey& service) {
-  return absl::StrCat(cluster, "/limit/", service.ToString());
+// The request whose outcomes are those of reviewing a Service, or without one a whole member. It
+// has a kind, as no request for a slice has.
+kube::Request ReviewOf(const std::string& cluster, const kube::ObjectKey& service) {
+  return {.key = service, .gvk = api::Services().gvk, .cluster = cluster};
 }
 
 }  // namespace
@@ -174,11 +175,8 @@ absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request
   const bool has_work = work != nullptr && api::IsCollectedBy(*work, collection_.collector) &&
                         api::SliceOf(*work) == request.key;
   if (!wanted) failures_->Forget(work_key);
-  if (!wanted && !has_work) {
-    recorder_.Forget(request.ToString());
-    conflicts_.Forget(request.ToString());
-    return kube::Action::Done();
-  }
+  if (!wanted && !has_work) return kube::Action::Gone();
+  // The execution namespace of a cluster that has just joined comes a moment later.
   // The execution namespace of a cluster that has just joined is made a moment later.
   if (wanted && !works::TakesWorks(client, cluster)) return kube::Action::Done();
   const absl::Duration pause = pace_.PauseFor(work_key);
@@ -199,7 +197,7 @@ absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request
 absl::StatusOr<kube::Action> SliceReconciler::Finish(const kube::Request& request,
                                                      const LastingFailures::State* tried,
                                                      const absl::StatusOr<bool>& written) {
-  const absl::Status result = conflicts_.Judge(request.ToString(), written.status());
+  const absl::Status result = recorder_.Judge(request, "", written.status());
   const kube::ObjectKey work = works::WorkOfSlice(request.cluster, request.key);
   if (written.ok() && *written) pace_.Written(work, kBetweenSliceWrites);
   if (tried != nullptr) Report(request, tried->slice, result);
@@ -227,7 +225,7 @@ void SliceReconciler::Report(const kube::Request& request, const kube::Object& s
   const std::string what = absl::StrCat("Collect EndpointSlice(", request.key.ToString(),
                                         ") of cluster(", request.cluster, ")");
   kube::EventRecorder::Attempt attempt{
-      .what = request.ToString(),
+      .of = request,
       .success = {api::reason::kCollectEndpointSliceSucceed, absl::StrCat(what, " succeed.")},
       .failure = {api::reason::kCollectEndpointSliceFailed,
                   absl::StrCat(what, " failed: ", result.message())}};
@@ -257,7 +255,7 @@ kube::Action SliceReconciler::ReviewService(const std::string& cluster,
   if (IsAskedFor(cluster, service, listed)) {
     return Review(cluster, service, SliceLimits::OfService(cluster, service, listed));
   }
-  recorder_.Forget(NameOfReview(cluster, service));
+  recorder_.Forget(ReviewOf(cluster, service));
   absl::MutexLock lock(&mu_);
   excessive_.erase({cluster, service});
   return kube::Action::Done();
@@ -279,7 +277,7 @@ kube::Action SliceReconciler::Review(const std::string& cluster, const kube::Obj
   if (is_news) {
     const std::string whose =
         service.name.empty() ? "its Services" : absl::StrCat("Service ", service.ToString());
-    recorder_.Outcome({.what = NameOfReview(cluster, service),
+    recorder_.Outcome({.of = ReviewOf(cluster, service),
                        .about = Concerned(cluster, service),
                        .success = {api::reason::kCollectEndpointSliceSucceed,
                                    absl::StrCat("all EndpointSlices of ", whose, " in cluster ",
@@ -302,9 +300,7 @@ void SliceReconciler::QueueReview(const std::string& cluster, const kube::Object
 }
 
 void SliceReconciler::Forget(const std::string& cluster) {
-  const std::string prefix = absl::StrCat(cluster, "/");
-  recorder_.ForgetAll(prefix);
-  conflicts_.ForgetAll(prefix);
+  recorder_.ForgetCluster(cluster);
   failures_->ForgetIn(api::ExecutionNamespace(cluster));
   ForgetReviews(cluster);
 }

@@ -20,7 +20,6 @@
 #include "controllers/slice_collection/slice_sources.h"
 #include "controllers/slice_collection/slice_watches.h"
 #include "kube/meta/object.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
@@ -51,7 +50,7 @@ class SliceReconciler : public kube::Reconciler {
         pace_(collection_.manager.clock()),
         failures_(std::move(failures)),
         seen_(std::move(seen)),
-        recorder_(collection_.manager.events(), collection_.source) {}
+        recorder_(collection_.manager.events(), collection_.source, outcomes()) {}
 
   // Call it before the loop runs. REQUIRES: the queue, which is this loop's own, outlives the last
   // pass.
@@ -118,7 +117,6 @@ class SliceReconciler : public kube::Reconciler {
   const std::shared_ptr<LastingFailures> failures_;
   const std::shared_ptr<SeenDeletions> seen_;  // By DemandOf.
   kube::EventRecorder recorder_;
-  kube::ConflictStreak conflicts_;
   kube::WorkQueue* queue_ = nullptr;
   absl::Mutex mu_;
   // A cluster and a Service, or no name for the whole member: where too much was reported. As long

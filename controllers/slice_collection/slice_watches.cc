@@ -145,7 +145,7 @@ void SliceWatches::ReportEnd(const std::string& cluster) {
 }
 
 void SliceWatches::Forget(const std::string& cluster) {
-  recorder_.Forget(cluster);
+  recorder_.ForgetCluster(cluster);
   absl::MutexLock lock(&mu_);
   failures_.erase(cluster);
   unserved_since_.erase(cluster);
@@ -153,7 +153,7 @@ void SliceWatches::Forget(const std::string& cluster) {
 
 void SliceWatches::Record(const std::string& cluster, const absl::Status& result) {
   kube::EventRecorder::Attempt attempt{
-      .what = cluster,
+      .of = {.cluster = cluster},
       .success = {api::reason::kCollectEndpointSliceSucceed,
                   absl::StrCat("EndpointSlices of cluster ", cluster, " are collected again")},
       .failure = {kube::IsNoSuchKind(result) ? api::reason::kApiIncompatible

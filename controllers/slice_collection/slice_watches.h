@@ -52,7 +52,7 @@ class SliceWatches : public kube::Reconciler {
       : collection_(std::move(collection)),
         sources_(std::move(sources)),
         queue_(queue),
-        recorder_(collection_.manager.events(), collection_.source) {}
+        recorder_(collection_.manager.events(), collection_.source, outcomes()) {}
 
   // The request names a cluster.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,

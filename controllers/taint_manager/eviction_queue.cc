@@ -17,7 +17,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "kube/client/errors.h"
-#include "kube/runtime/conflict_streak.h"
 
 namespace controllers {
 namespace {
@@ -184,6 +183,7 @@ bool EvictionQueue::Process(const kube::WorkQueue::Taken& taken, const base::Sto
   }
   succeeded_.Increment();
   queue_.Forget(request);
+  outcomes_.Forget(request);
   if (outcome->again == absl::InfiniteDuration()) {
     Left(request);
   } else {
@@ -194,9 +194,7 @@ bool EvictionQueue::Process(const kube::WorkQueue::Taken& taken, const base::Sto
 }
 
 void EvictionQueue::Fail(const kube::WorkQueue::Taken& taken, const absl::Status& error) {
-  // Conflicts are normal for a binding that is being scheduled; many in a row are not.
-  const bool silent =
-      kube::IsConflict(error) && queue_.Requeues(taken.request) < kube::ConflictStreak::kSilent;
+  const bool silent = kube::IsConflict(outcomes_.Judge(taken.request, "", error));
   Failed(taken.request);
   queue_.failing().Note(taken.request, error);
   queue_.AddRateLimited(taken.request, taken.priority);

@@ -22,6 +22,7 @@
 #include "controllers/taint_manager/eviction_pace.h"
 #include "kube/meta/names.h"
 #include "kube/runtime/manager.h"
+#include "kube/runtime/outcomes.h"
 #include "kube/runtime/work_queue.h"
 
 namespace controllers {
@@ -101,6 +102,7 @@ class EvictionQueue {
   metrics::Counter& succeeded_;
   metrics::Counter& failed_;
   base::RepeatedErrors failures_;
+  kube::Outcomes outcomes_;  // Of looks.
   absl::Mutex mu_;
   absl::flat_hash_map<std::string, OfCluster> waiting_ ABSL_GUARDED_BY(mu_);  // By cluster.
 };

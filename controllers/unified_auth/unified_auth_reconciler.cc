@@ -75,22 +75,17 @@ std::vector<kube::Request> ClusterOf(const kube::Object& execution_namespace) {
 UnifiedAuthReconciler::UnifiedAuthReconciler(kube::Manager& manager)
     : manager_(manager),
       writer_(manager.cluster()),
-      recorder_(manager.events(), api::kUnifiedAuthController) {}
+      recorder_(manager.events(), api::kUnifiedAuthController, outcomes()) {}
 
 absl::StatusOr<kube::Action> UnifiedAuthReconciler::Reconcile(const kube::Request& request,
                                                               const base::StopToken& stop) {
-  const std::string& name = request.key.name;
   const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), request.key);
-  if (cluster == nullptr) {
-    recorder_.Forget(name);
-    conflicts_.Forget(name);
-    return kube::Action::Done();
-  }
+  if (cluster == nullptr) return kube::Action::Gone();
   if (!works::TakesWorks(manager_.cluster(), *cluster)) return kube::Action::Done();
   if (api::ClusterView(*cluster).ImpersonatorSecretRef().name.empty()) return kube::Action::Done();
   const absl::StatusOr<bool> written = Sync(*cluster, stop);
-  const absl::Status synced = conflicts_.Judge(name, written.status());
-  recorder_.Outcome({.what = name,
+  const absl::Status synced = recorder_.Judge(request, "", written.status());
+  recorder_.Outcome({.of = request,
                      .about = {kube::InvolvedObject::Of(*cluster)},
                      .success = {api::reason::kSyncImpersonationConfigSucceed,
                                  api::message::kImpersonationConfigSynced},

@@ -11,7 +11,6 @@
 #include "absl/synchronization/mutex.h"
 #include "base/stop_token.h"
 #include "controllers/unified_auth/impersonation.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -40,7 +39,6 @@ class UnifiedAuthReconciler : public kube::Reconciler {
 
   kube::Manager& manager_;
   works::WorkWriter writer_;
-  kube::ConflictStreak conflicts_;  // By names of clusters, as `recorder_`.
   kube::EventRecorder recorder_;
   // An event of one role may queue all clusters, and each pass would read all roles and bindings.
   absl::Mutex mu_;

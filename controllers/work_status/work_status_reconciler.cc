@@ -41,10 +41,6 @@ kube::Request ObjectOf(kube::Request request) {
   return request;
 }
 
-// The name under which outcomes of a member's object are remembered, and its prefix for a cluster.
-std::string FailureName(const kube::Request& request) { return request.ToString(); }
-std::string FailurePrefix(const std::string& cluster) { return absl::StrCat(cluster, "/"); }
-
 // Returns what the Work records for this manifest; an item without a health when it records
 // nothing.
 api::ManifestStatus Known(const kube::Object& work, const api::ManifestIdentifier& identifier) {
@@ -76,7 +72,7 @@ bool HasInAnotherVersion(const api::WorkView& work, const kube::Object& object) 
 
 WorkStatusReconciler::WorkStatusReconciler(WorkStatusDeps deps)
     : deps_(deps),
-      recorder_(deps.manager.events(), api::kWorkStatusController),
+      recorder_(deps.manager.events(), api::kWorkStatusController, outcomes()),
       health_(deps.manager, deps.interpreter, recorder_),
       drifts_(deps.manager, deps.objects, recorder_),
       recreation_(deps_, recorder_) {}
@@ -88,7 +84,7 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
       deps_.manager.cluster().Find(api::Clusters(), {"", request.cluster});
   // A cluster that has left needs nothing; for a pull cluster its agent does the work of this loop.
   if (cluster == nullptr || !api::ClusterView(*cluster).IsPush()) {
-    recorder_.ForgetAll(FailurePrefix(request.cluster));
+    recorder_.ForgetCluster(request.cluster);
     health_.ForgetCluster(request.cluster);
     drifts_.ForgetCluster(request.cluster);
     recreation_.ForgetCluster(request.cluster);
@@ -153,7 +149,7 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
         deps_.objects.Find(request.cluster, kube::Object::Make(request.gvk, request.key), stop));
   }
   if (observed.object == nullptr) {
-    recorder_.Forget(FailureName(request));
+    recorder_.Forget(request);
     ForgetDeletion(request);
     health_.Forget(request.cluster, request.gvk, request.key);
     deps_.objects.Forget(request.cluster, request.gvk, request.key);
@@ -236,8 +232,7 @@ absl::StatusOr<json::Value> WorkStatusReconciler::ReflectStatus(const Observed& 
   const kube::ObjectKey key = observed.object->key();
   absl::StatusOr<json::Value> status = deps_.interpreter.ReflectStatus(*observed.object);
   recorder_.Outcome(
-      {.what =
-           FailureName({.key = key, .gvk = observed.object->gvk(), .cluster = observed.cluster}),
+      {.of = {.key = key, .gvk = observed.object->gvk(), .cluster = observed.cluster},
        .about = {kube::InvolvedObject::Of(*observed.work)},
        .success = {api::reason::kReflectStatusSucceed, api::message::StatusReflected(kind, key)},
        .failure = {api::reason::kReflectStatusFailed,

@@ -48,7 +48,7 @@ absl::StatusOr<kube::Action> WorkloadRebalancerReconciler::Reconcile(const kube:
                                                                      const base::StopToken& stop) {
   const kube::ObjectPtr rebalancer =
       manager_.cluster().Find(api::WorkloadRebalancers(), request.key);
-  if (rebalancer == nullptr || rebalancer->IsDeleting()) return kube::Action::Done();
+  if (rebalancer == nullptr || rebalancer->IsDeleting()) return kube::Action::Gone();
   std::vector<api::ObservedWorkload> observed =
       WorkloadsToObserve(api::WorkloadRebalancerView(*rebalancer));
   const absl::Status triggered = TriggerAll(*rebalancer, observed, stop);

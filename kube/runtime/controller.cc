@@ -8,8 +8,10 @@
 // A turn of a worker calls Reconcile inside a ReadScope and turns exceptions into errors. The
 // outcome decides what the queue does: it forgets the back-off of the request, or adds the request
 // again after a fixed time or after its back-off. The queue guarantees that two workers never hold
-// equal requests, so nothing here is locked during a turn. Between turns only the back-offs and the
-// log of repeated errors are remembered, and both may be lost.
+// equal requests, so nothing here is locked during a turn. Between turns only the back-offs, the
+// conflicts in a row, the outcomes of the loop and the log of repeated errors are remembered, and
+// all of it may be lost. When a turn ends with Action::Gone, what is remembered of its request is
+// forgotten.
 #include "kube/runtime/controller.h"
 
 #include <algorithm>
@@ -26,7 +28,6 @@
 #include "kube/cache/read_scope.h"
 #include "kube/client/errors.h"
 #include "kube/client/list_budget.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/internal/reconcile_metrics.h"
 #include "kube/runtime/internal/worker_threads.h"
@@ -62,6 +63,7 @@ struct Controller::Impl {
   Manager& manager;
   internal::ReconcileMetrics metrics;
   WorkQueue queue;
+  Outcomes passes;  // Of whole passes, by reasons; those of what they try are the reconciler's.
   base::RepeatedErrors failures;
   std::vector<const Informer*> declared;  // Set before the workers start.
   absl::Mutex mu;
@@ -173,10 +175,10 @@ void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::St
   if (absl::IsCancelled(error) && (stopping || manager.abort_token().stop_requested())) return;
   if (base::IsTerminal(error)) queue.Forget(taken.request);
   queue.failing().Note(taken.request, error);
-  // The queue counts how often in a row the item was requeued. An ordinary conflict ends with the
-  // next pass or the one after it; others have to be reported to the user.
-  if (IsConflict(error) && !base::IsTerminal(error) &&
-      queue.Requeues(taken.request) < ConflictStreak::kSilent) {
+  // An ordinary conflict ends with the next pass or the one after it; others have to be reported to
+  // the user.
+  const absl::string_view reason = taken.request.reason.name();
+  if (!base::IsTerminal(error) && IsConflict(passes.Judge(taken.request, reason, error))) {
     queue.AddRateLimited(taken.request, taken.priority);
     metrics.requeue.Increment();
     return;
@@ -203,6 +205,8 @@ void Controller::Impl::LogFailure(const Request& request, const absl::Status& er
 }
 
 void Controller::Impl::HandleAction(const WorkQueue::Taken& taken, const Action& action) {
+  passes.Forget(taken.request, taken.request.reason.name());
+  if (action.is_gone()) reconciler->outcomes().Forget(taken.request);
   switch (action.kind()) {
     case Action::Kind::kDone:
       queue.Forget(taken.request);

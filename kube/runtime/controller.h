@@ -25,10 +25,13 @@ namespace kube {
 
 // After a reconcile, an Action has the effect that it names; an error is counted, requeued with
 // back-off and logged (errors that are alike are logged once in five minutes, with their count);
-// kAborted (a write conflict) is requeued silently, unless the item has been requeued
-// ConflictStreak::kSilent times in a row already; a Terminal error is logged and counted only;
-// kCancelled while stopping is dropped; an exception counts as a panic and as an error. Re-queues
-// keep the item's priority.
+// kAborted (a write conflict) is requeued silently, unless the passes over the item have met
+// Outcomes::kSilentConflicts conflicts in a row already; a Terminal error is logged and counted
+// only; kCancelled while stopping is dropped; an exception counts as a panic and as an error.
+// Re-queues keep the item's priority.
+//
+// After Action::Gone, what the loop remembers of the request's outcomes is forgotten. Two requests
+// that differ in their reason only are one for this.
 //
 // A key whose last pass failed, in whatever way, is in WorkQueue::failing() until a pass over it
 // does not fail. When an object is removed and the predicates keep that from the queue, its keys

@@ -6,7 +6,7 @@ namespace kube {
 
 void EventRecorder::Outcome(const Attempt& attempt, const absl::Status& result) {
   if (IsNoOutcome(result)) return;
-  const bool recovered = failing_.Recovered(attempt.what, result.ok());
+  const bool recovered = outcomes_.Recovered(attempt.of, attempt.part, result.ok());
   const bool routine = attempt.routine && WantsRoutine();
   if (result.ok() && !recovered && !attempt.changed && !routine) return;
   for (const InvolvedObject& about : attempt.about) {

@@ -4,8 +4,9 @@
 // users wait for. All other successes, which a condition or a field of the object shows, are
 // routine: they become events only with --success-events=upstream, once per change.
 //
-//   recorder_.Outcome({.what = key.ToString(),
-//                      .about = {InvolvedObject::Of(binding)},
+//   const absl::Status result = recorder_.Judge(request, "", Sync(*binding, stop));
+//   recorder_.Outcome({.of = request,
+//                      .about = {InvolvedObject::Of(*binding)},
 //                      .success = {"SyncSucceed", "it was synced"},
 //                      .failure = {"SyncFailed", ""}},
 //                     result);
@@ -18,15 +19,20 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "kube/runtime/events.h"
-#include "kube/runtime/failing_set.h"
+#include "kube/runtime/outcomes.h"
 
 namespace kube {
 
 // Thread-safe.
 class EventRecorder {
  public:
-  // `source` is the component ("binding-controller"). REQUIRES: `sink` outlives the recorder.
-  EventRecorder(EventSink& sink, absl::string_view source) : sink_(sink), source_(source) {}
+  // `source` is the component ("binding-controller"). A loop passes Reconciler::outcomes(), which
+  // the controller clears for it; another component remembers outcomes by itself, and calls Forget.
+  // REQUIRES: `sink` and `outcomes` outlive the recorder.
+  EventRecorder(EventSink& sink, absl::string_view source, Outcomes& outcomes)
+      : sink_(sink), source_(source), outcomes_(outcomes) {}
+  EventRecorder(EventSink& sink, absl::string_view source) : EventRecorder(sink, source, own_) {}
+  EventRecorder(const EventRecorder&) = delete;
 
   void Normal(const InvolvedObject& about, absl::string_view reason, absl::string_view message) {
     sink_.Record(source_, about, EventType::kNormal, reason, message);
@@ -50,7 +56,8 @@ class EventRecorder {
     std::string message;  // "" of a failure stands for the message of the error.
   };
   struct Attempt {
-    std::string what;                   // A name that distinguishes attempts at different things.
+    Request of;                         // What the attempt belongs to (Outcomes).
+    std::string part;                   // Distinguishes the attempts that belong to it.
     std::vector<InvolvedObject> about;  // Each of them gets the event.
     Text success, failure;
     bool changed = false;  // True if a success changed something that users wait for.
@@ -61,15 +68,22 @@ class EventRecorder {
   // something, not at every pass. A conflict and a cancellation do not count as outcomes: the next
   // pass has one.
   void Outcome(const Attempt& attempt, const absl::Status& result);
-  // Call them when the thing, or everything whose name begins with `prefix`, does not exist any
-  // more.
-  void Forget(absl::string_view what) { failing_.Forget(what); }
-  void ForgetAll(absl::string_view prefix) { failing_.ForgetAll(prefix); }
+  // Call it before Outcome, or before a condition is written, where a conflict that does not end by
+  // trying again is to be reported (Outcomes::Judge).
+  absl::Status Judge(const Request& of, absl::string_view part, const absl::Status& result) {
+    return outcomes_.Judge(of, part, result);
+  }
+  // As those of Outcomes. A loop calls them only for what it does not end with Action::Gone.
+  void Forget(const Request& of, absl::string_view part) { outcomes_.Forget(of, part); }
+  void Forget(const Request& of) { outcomes_.Forget(of); }
+  void ForgetCluster(absl::string_view cluster) { outcomes_.ForgetCluster(cluster); }
+  void ForgetKind(const Gvk& gvk) { outcomes_.ForgetKind(gvk); }
 
  private:
   EventSink& sink_;
   const std::string source_;
-  FailingSet failing_;
+  Outcomes own_;  // Unused if others were given.
+  Outcomes& outcomes_;
 };
 
 }  // namespace kube

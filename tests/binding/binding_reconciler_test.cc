@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/binding_scope.h"
 #include "api/names.h"
+#include "kube/client/errors.h"
 #include "tests/support/members_fixture.h"
 #include "works/standing_binding.h"
 

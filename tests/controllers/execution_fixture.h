@@ -67,7 +67,12 @@ struct ExecutionFixture : MembersFixture {
     work.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
     PutCached(api::Works(), work);
   }
-  absl::Status Reconcile() { return reconciler->Reconcile({.key = kWork}, {}).status(); }
+  // Forgets outcomes as a controller does.
+  absl::Status Reconcile() {
+    const absl::StatusOr<kube::Action> action = reconciler->Reconcile({.key = kWork}, {});
+    if (action.ok() && action->is_gone()) reconciler->outcomes().Forget({.key = kWork});
+    return action.status();
+  }
   // Puts the object into the member by means of a Work.
   void Apply(const works::WorkTemplate& wanted) {
     PutWork(wanted);

@@ -8,7 +8,7 @@
 #include "api/reasons.h"
 #include "api/work.h"
 #include "kube/client/errors.h"
-#include "kube/runtime/conflict_streak.h"
+#include "kube/runtime/outcomes.h"
 #include "tests/controllers/execution_fixture.h"
 #include "works/related.h"
 #include "works/work_writer.h"
@@ -340,13 +340,12 @@ TEST_CASE_METHOD(Fixture, "Works of a kind that their cluster begins to serve ar
 }
 
 TEST_CASE("an object whose namespace is not in the member yet is no failure for a few tries") {
-  const kube::Resource namespaces = api::Namespaces();
-  const absl::Status missing = kube::GoneError(namespaces, {"", "ns"});
-  kube::ConflictStreak streak;
-  for (int i = 0; i < kube::ConflictStreak::kSilent; ++i) {
-    CHECK(kube::IsNoOutcome(streak.Judge("w", controllers::ConflictIfGone(missing))));
+  const absl::Status missing = kube::GoneError(api::Namespaces(), {"", "ns"});
+  kube::Outcomes outcomes;
+  for (int i = 0; i < kube::Outcomes::kSilentConflicts; ++i) {
+    CHECK(kube::IsNoOutcome(outcomes.Judge({kWork}, "", controllers::ConflictIfGone(missing))));
   }
-  const absl::Status failed = streak.Judge("w", controllers::ConflictIfGone(missing));
+  const absl::Status failed = outcomes.Judge({kWork}, "", controllers::ConflictIfGone(missing));
   CHECK_FALSE(kube::IsNoOutcome(failed));
   CHECK(absl::StartsWith(failed.message(), "namespaces \"ns\" not found"));
   const absl::Status unserved = kube::NoSuchKindError({"example.io", "v1", "Foo"});

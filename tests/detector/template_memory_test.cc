@@ -14,7 +14,8 @@ struct Fixture {
 
   static kube::Request Of(const kube::Gvk& gvk) { return {.key = {"ns", "one"}, .gvk = gvk}; }
   void Outcome(const kube::Gvk& gvk, const absl::Status& result) {
-    memory.outcomes.Outcome({.what = detector::ApplyingName(gvk, {"ns", "one"}),
+    memory.outcomes.Outcome({.of = Of(gvk),
+                             .part = detector::kApplying,
                              .about = {{.kind = gvk.kind}},
                              .success = {"Succeeded", "it did"},
                              .failure = {"Failed", ""}},
@@ -25,13 +26,12 @@ struct Fixture {
     memory.uncounted.Add(Of(gvk));
     memory.edits.Add(Of(gvk), "7");
     Outcome(gvk, absl::InternalError("no"));
-    for (int i = 0; i < kube::ConflictStreak::kSilent; ++i) {
+    for (int i = 0; i < kube::Outcomes::kSilentConflicts; ++i) {
       CHECK(absl::IsAborted(Judge(gvk)));
     }
   }
   absl::Status Judge(const kube::Gvk& gvk) {
-    return memory.conflicts.Judge(detector::ApplyingName(gvk, {"ns", "one"}),
-                                  absl::AbortedError("conflict"));
+    return memory.outcomes.Judge(Of(gvk), detector::kApplying, absl::AbortedError("conflict"));
   }
 };
 

@@ -7,7 +7,6 @@
 #include "absl/strings/match.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/sync_timer.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/eventually.h"
@@ -215,33 +214,6 @@ TEST_CASE_METHOD(Fixture, "an error is retried with back-off until it succeeds")
   REQUIRE(Eventually([&] { return Total("success") == 1; }));
   CHECK(Count("reconcile_errors_total") == 3);
   CHECK(controller.queue().Requeues(item) == 0);
-}
-
-TEST_CASE_METHOD(Fixture, "a conflict is retried without being counted as an error") {
-  int conflicts = 1;
-  Controller& controller = Build([&](const Request&, const base::StopToken&) {
-    return conflicts-- > 0 ? absl::StatusOr<Action>(absl::AbortedError("conflict"))
-                           : Action::Done();
-  });
-  Start();
-  controller.queue().Add(item);
-  REQUIRE(Eventually([&] { return Total("requeue") == 1; }));
-  clock.Advance(absl::Seconds(1));
-  REQUIRE(Eventually([&] { return Total("success") == 1; }));
-  CHECK(Count("reconcile_errors_total") == 0);
-}
-
-TEST_CASE_METHOD(Fixture, "conflicts that go on are counted as errors") {
-  Controller& controller = Build([&](const Request&, const base::StopToken&) {
-    return absl::StatusOr<Action>(absl::AbortedError("conflict"));
-  });
-  Start();
-  controller.queue().Add(item);
-  REQUIRE(Eventually([&] {
-    clock.Advance(absl::Seconds(1));
-    return Count("reconcile_errors_total") >= 1;
-  }));
-  CHECK(Total("requeue") == ConflictStreak::kSilent);
 }
 
 TEST_CASE_METHOD(Fixture, "nothing is queued until the controller runs, then what is there") {

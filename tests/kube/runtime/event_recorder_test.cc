@@ -15,7 +15,7 @@ struct Fixture {
 
   void Try(const absl::Status& result, bool changed = false, const char* what = "a",
            bool routine = false) {
-    recorder.Outcome({.what = what,
+    recorder.Outcome({.of = {.key = {"n", what}},
                       .about = {pod},
                       .success = {"Done", "it is done"},
                       .failure = {"NotDone", ""},
@@ -71,13 +71,36 @@ TEST_CASE_METHOD(Fixture, "conflicts and cancellations are not outcomes") {
 }
 
 TEST_CASE_METHOD(Fixture, "a failure that was forgotten is not ended by a success") {
-  Try(absl::UnavailableError("down"), false, "a/1");
+  Try(absl::UnavailableError("down"), false, "a");
   Try(absl::UnavailableError("down"), false, "b");
-  recorder.ForgetAll("a/");
-  recorder.Forget("b");
-  Try(absl::OkStatus(), false, "a/1");
-  Try(absl::OkStatus(), false, "b");
+  recorder.Forget({.key = {"n", "a"}});
+  Try(absl::OkStatus(), false, "a");
   CHECK(sink.All().size() == 2);
+  Try(absl::OkStatus(), false, "b");
+  CHECK(sink.All().size() == 3);
+}
+
+TEST_CASE_METHOD(Fixture, "a conflict that does not end by trying again is a failure") {
+  const Request a{.key = {"n", "a"}};
+  const auto meet = [&] { Try(recorder.Judge(a, "", absl::AbortedError("denied"))); };
+  for (int i = 0; i < Outcomes::kSilentConflicts; ++i) meet();
+  CHECK(sink.All().empty());
+  meet();
+  CHECK(sink.All() == std::vector<std::string>{"Warning NotDone Pod: denied"});
+  Try(recorder.Judge(a, "", absl::OkStatus()));
+  CHECK(sink.All().back() == "Normal Done Pod: it is done");
+}
+
+TEST_CASE_METHOD(Fixture, "recorders that share outcomes forget together") {
+  Outcomes outcomes;
+  EventRecorder sharing{sink, "another", outcomes};
+  const Request a{.key = {"n", "a"}};
+  const EventRecorder::Attempt attempt = {
+      .of = a, .about = {pod}, .success = {"Done", ""}, .failure = {"NotDone", ""}};
+  sharing.Outcome(attempt, absl::UnavailableError("down"));
+  outcomes.Forget(a);
+  sharing.Outcome(attempt, absl::OkStatus());
+  CHECK(sink.All() == std::vector<std::string>{"Warning NotDone Pod: down"});
 }
 
 }  // namespace

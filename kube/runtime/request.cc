@@ -1,4 +1,4 @@
-#include "kube/runtime/reconciler.h"
+#include "kube/runtime/request.h"
 
 #include "absl/strings/str_cat.h"
 
