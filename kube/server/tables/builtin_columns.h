@@ -34,6 +34,7 @@ std::vector<BuiltinColumns> ClusterColumns();
 std::vector<BuiltinColumns> ConfigColumns();
 std::vector<BuiltinColumns> MachineryColumns();
 BuiltinColumns PodColumns();
+BuiltinColumns AutoscalerColumns();
 
 // Return "nginx,sidecar" and "nginx:1,proxy:2" for a pod spec.
 std::string ContainerNames(const json::Value& pod_spec);

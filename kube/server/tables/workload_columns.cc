@@ -98,31 +98,6 @@ Cells CronJobRow(const kube::Object& o, absl::Time now) {
           ContainerImages(pod)};
 }
 
-// Returns the target alone: the value of the moment is shown as unknown, whatever the status says.
-std::string MetricText(const json::Value& metric) {
-  const json::Value& target = metric["resource"]["target"];
-  if (target["averageUtilization"].is_int()) {
-    return absl::StrCat(metric["resource"]["name"].AsString(), ": <unknown>/",
-                        target["averageUtilization"].AsInt(), "%");
-  }
-  return "<unknown>";
-}
-
-Cells AutoscalerRow(const kube::Object& o, absl::Time now) {
-  const json::Value& target = o.spec()["scaleTargetRef"];
-  std::string metrics;
-  for (const json::Value& metric : o.spec()["metrics"].items()) {
-    absl::StrAppend(&metrics, metrics.empty() ? "" : ", ", MetricText(metric));
-  }
-  return {
-      absl::StrCat(target["kind"].AsString(), "/", target["name"].AsString()),
-      metrics.empty() ? "<none>" : metrics,
-      o.spec()["minReplicas"].is_int() ? absl::StrCat(o.spec()["minReplicas"].AsInt()) : "<unset>",
-      o.spec()["maxReplicas"].AsInt(),
-      o.status()["currentReplicas"].AsInt(),
-      AgeCell(o, now)};
-}
-
 std::string IntOrText(const json::Value& v) {
   if (v.is_int()) return absl::StrCat(v.AsInt());
   return TextOr(v, "N/A");
@@ -189,10 +164,7 @@ std::vector<BuiltinColumns> WorkloadColumns() {
         images},
        CronJobRow},
       PodColumns(),
-      {"autoscaling",
-       "HorizontalPodAutoscaler",
-       {{"Reference"}, {"Targets"}, {"MinPods"}, {"MaxPods"}, {"Replicas", "integer"}, age},
-       AutoscalerRow},
+      AutoscalerColumns(),
       {"policy",
        "PodDisruptionBudget",
        {{"Min Available"}, {"Max Unavailable"}, {"Allowed Disruptions", "integer"}, age},

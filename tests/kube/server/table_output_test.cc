@@ -1,6 +1,7 @@
 // Printer paths and the ages in tables.
 #include <catch2/catch.hpp>
 
+#include "absl/strings/str_cat.h"
 #include "base/json.h"
 #include "kube/meta/object.h"
 #include "kube/server/api_errors.h"
@@ -57,6 +58,59 @@ TEST_CASE("the row of an event has what `kubectl get events` shows, for both API
                 "reportingComponent": "controller"})") ==
         TablePrinter::Cells{"60s", "Normal", "SyncSucceed", "replicaset/web", "", "controller",
                             "done", "5m", "3", "web.18"});
+}
+
+TEST_CASE("an autoscaler shows what was measured beside what is wanted, for each type of metric") {
+  const auto targets = [](const std::string& metrics, const std::string& current) {
+    const kube::Object object(*json::Parse(R"({"metadata":{"name":"h"},"spec":{"metrics":[)" +
+                                           metrics + R"(]},"status":{"currentMetrics":[)" +
+                                           current + "]}}"));
+    const kube::Gvk kind{"autoscaling", "v2", "HorizontalPodAutoscaler"};
+    return PrinterOf(kind)->Row(object, absl::UnixEpoch())[2].ToString();
+  };
+  struct Case {
+    const char *type, *field, *target, *current, *unknown, *known;
+  };
+  const Case cases[] = {
+      {"Resource", "resource", R"("averageUtilization":60)", R"("averageUtilization":72)",
+       "x: <unknown>/60%", "x: 72%/60%"},
+      {"Resource", "resource", R"("averageValue":"1024Mi")", R"("averageValue":"1500m")",
+       "x: <unknown>/1Gi", "x: 1500m/1Gi"},
+      {"Resource", "resource", R"("averageValue":"100m")", "", "x: <unknown>/100m",
+       "x: <nil>/100m"},
+      {"Resource", "resource", "", R"("averageUtilization":72)", "x: <unknown>/<auto>",
+       "x: 72%/<auto>"},
+      {"ContainerResource", "containerResource", R"("averageUtilization":60)",
+       R"("averageUtilization":0)", "x: <unknown>/60%", "x: 0%/60%"},
+      {"ContainerResource", "containerResource", R"("averageValue":"100m")",
+       R"("averageValue":"50m")", "x: <unknown>/100m", "x: 50m/100m"},
+      {"Pods", "pods", R"("averageValue":"100")", R"("averageValue":"50")", "<unknown>/100",
+       "50/100"},
+      {"Object", "object", R"("value":"100")", R"("value":"50")", "<unknown>/100", "50/100"},
+      {"Object", "object", R"("averageValue":"100")", R"("averageValue":"50")",
+       "<unknown>/100 (avg)", "50/100 (avg)"},
+      {"External", "external", R"("value":"100")", R"("value":"50")", "<unknown>/100", "50/100"},
+      {"External", "external", R"("averageValue":"100")", R"("value":"50")", "<unknown>/100 (avg)",
+       "<unknown>/100 (avg)"},
+      {"External", "external", R"("averageValue":"100")", R"("averageValue":"50")",
+       "<unknown>/100 (avg)", "50/100 (avg)"}};
+  for (const Case& c : cases) {
+    INFO(c.type << " " << c.target);
+    const auto metric = [&](const char* part, const char* value) {
+      return absl::StrCat(R"({"type":")", c.type, R"(",")", c.field, R"(":{"name":"x",")", part,
+                          R"(":{)", value, "}}}");
+    };
+    const std::string spec = metric("target", c.target), status = metric("current", c.current);
+    CHECK(targets(spec, "") == c.unknown);
+    CHECK(targets(spec, R"({"type":"Other"})") == c.unknown);
+    CHECK(targets(spec, status) == c.known);
+  }
+  CHECK(targets("", "") == "<none>");
+  const std::string other = R"({"type":"Other"})";
+  CHECK(targets(other, "") == "<unknown type>");
+  CHECK(targets(other + "," + other, "") == "<unknown type>, <unknown type>");
+  CHECK(targets(other + "," + other + "," + other, "") ==
+        "<unknown type>, <unknown type> + 1 more...");
 }
 
 TEST_CASE("ages are written as kubectl writes them") {
