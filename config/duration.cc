@@ -1,16 +1,14 @@
 #include "config/duration.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "base/go_syntax.h"
 
 namespace config {
 
 absl::Status ParseGoDuration(const std::string& text, absl::Duration& out) {
-  // Go accepts two characters for the micro sign, and no infinite durations.
-  const std::string ascii = absl::StrReplaceAll(text, {{"\xc2\xb5s", "us"}, {"\xce\xbcs", "us"}});
-  absl::Duration parsed;
-  if (absl::ParseDuration(ascii, &parsed) && absl::AbsDuration(parsed) < absl::InfiniteDuration()) {
-    out = parsed;
+  const absl::StatusOr<absl::Duration> parsed = base::GoParseDuration(text);
+  if (parsed.ok()) {
+    out = *parsed;
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(

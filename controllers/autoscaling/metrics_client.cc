@@ -50,8 +50,7 @@ absl::Time TimeOf(const json::Value& value) {
 }
 
 absl::Duration WindowOf(const json::Value& value) {
-  absl::Duration window;
-  return absl::ParseDuration(value.AsString(), &window) ? window : absl::ZeroDuration();
+  return base::GoParseDuration(value.AsString()).value_or(absl::ZeroDuration());
 }
 
 // Returns nullopt if the container uses nothing that can be read.

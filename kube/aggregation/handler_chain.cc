@@ -17,6 +17,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/fair_share.h"
+#include "base/go_syntax.h"
 #include "base/log.h"
 #include "base/repeated_errors.h"
 #include "base/timers.h"
@@ -65,12 +66,12 @@ absl::Status TimedOut() {
 absl::StatusOr<absl::Duration> TimeoutOf(const base::HttpRequest& request, absl::Duration limit) {
   const absl::string_view text = request.Query("timeout");
   if (text.empty()) return limit;
-  absl::Duration wanted;
-  if (!absl::ParseDuration(text, &wanted)) {
-    return server::BadRequest(absl::StrCat(
-        "invalid timeout specified in the request URL - time: invalid duration \"", text, "\""));
+  const absl::StatusOr<absl::Duration> wanted = base::GoParseDuration(text);
+  if (!wanted.ok()) {
+    return server::BadRequest(
+        absl::StrCat("invalid timeout specified in the request URL - ", wanted.status().message()));
   }
-  return wanted > absl::ZeroDuration() ? std::min(wanted, limit) : limit;
+  return *wanted > absl::ZeroDuration() ? std::min(*wanted, limit) : limit;
 }
 
 bool IsMutating(const server::RequestInfo& info) {

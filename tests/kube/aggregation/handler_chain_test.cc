@@ -76,10 +76,17 @@ TEST_CASE("a client may ask for less time, not for more") {
   CHECK(deadline("1h") == absl::Seconds(60));
   CHECK(deadline("0s") == absl::Seconds(60));
   CHECK(deadline("-3s") == absl::Seconds(60));
-  s.Send(*client, absl::StrCat(kPodsPath, "?timeout=soon"));
-  const tests::RawResponse refused = client->ReadResponse();
-  CHECK(refused.code == 400);
-  CHECK(refused.body.find("invalid timeout specified in the request URL") != std::string::npos);
+  const auto refusal = [&](const std::string& timeout) {
+    s.Send(*client, absl::StrCat(kPodsPath, "?timeout=", timeout));
+    const tests::RawResponse refused = client->ReadResponse();
+    CHECK(refused.code == 400);
+    return (*json::Parse(refused.body))["message"].ToString();
+  };
+  const std::string invalid = "invalid timeout specified in the request URL - time: ";
+  CHECK(refusal("soon") == invalid + "invalid duration \"soon\"");
+  CHECK(refusal("inf") == invalid + "invalid duration \"inf\"");
+  CHECK(refusal("9999999h") == invalid + "invalid duration \"9999999h\"");
+  CHECK(refusal("30") == invalid + "missing unit in duration \"30\"");
 }
 
 TEST_CASE("an answer in pieces is broken off at the deadline, a watch is not") {
