@@ -7,6 +7,8 @@
 // Who may answer at the same time: the steps, the handler, the deadline. GuardedResponder lets one.
 #include "kube/aggregation/handler_chain.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <exception>
 #include <memory>
@@ -230,13 +232,21 @@ class HandlerChain::Impl {
   static void Guard(const PassagePtr& passage, const Step& step) {
     try {
       step();
+    } catch (const abi::__forced_unwind&) {
+      throw;  // The thread ends.
     } catch (const std::exception& e) {
-      base::LogError("an exception while a request was handled",
-                     {{"uri", passage->record->uri()},
-                      {"auditID", passage->record->audit_id()},
-                      {"error", e.what()}});
-      passage->Refuse(server::InternalError("the request could not be handled"));
+      RefuseBecause(passage, e.what());
+    } catch (...) {
+      RefuseBecause(passage, "exception of an unknown type");
     }
+  }
+
+  static void RefuseBecause(const PassagePtr& passage, const char* error) {
+    base::LogError("an exception while a request was handled",
+                   {{"uri", passage->record->uri()},
+                    {"auditID", passage->record->audit_id()},
+                    {"error", error}});
+    passage->Refuse(server::InternalError("the request could not be handled"));
   }
 
   bool draining() const {

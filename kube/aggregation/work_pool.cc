@@ -8,6 +8,7 @@
 
 #include "kube/aggregation/work_pool.h"
 
+#include <cxxabi.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -130,10 +131,17 @@ void WorkPool::Loop() {
 }
 
 void WorkPool::RunGuarded(const std::function<void()>& work) const {
+  const auto log = [this](const char* error) {
+    base::LogError("an exception ended a piece of work", {{"pool", name_}, {"error", error}});
+  };
   try {
     work();
+  } catch (const abi::__forced_unwind&) {
+    throw;  // The thread ends.
   } catch (const std::exception& e) {
-    base::LogError("an exception ended a piece of work", {{"pool", name_}, {"error", e.what()}});
+    log(e.what());
+  } catch (...) {
+    log("exception of an unknown type");
   }
 }
 

@@ -252,13 +252,15 @@ TEST_CASE("an exception and a handler that does not answer end one request only"
   int calls = 0;
   s.server.handler.handling = [&](ApiRequest, std::shared_ptr<base::HttpResponder> responder) {
     if (++calls == 1) throw std::runtime_error("a secret detail");
-    if (calls == 3) responder->Send({.body = "{}"});
+    if (calls == 2) throw 1;
+    if (calls == 4) responder->Send({.body = "{}"});
   };
   const auto client = s.Connect();
   const Answer broken = AggregatedServer::Ask(*client);
   CHECK(broken.code == 500);
   CHECK(broken.body["reason"].AsString() == "InternalError");
   CHECK(broken.text.find("secret") == std::string::npos);
+  CHECK(AggregatedServer::Ask(*client).code == 500);
   CHECK(AggregatedServer::Ask(*client).code == 0);
   const auto again = s.Connect();
   CHECK(AggregatedServer::Ask(*again).code == 200);

@@ -18,6 +18,7 @@ TEST_CASE("an exception ends the piece of work that throws it, and nothing else"
   absl::Notification done;
   WorkPool pool("test", 1, 10);
   CHECK(pool.Run([] { throw std::runtime_error("of the test"); }));
+  CHECK(pool.Run([] { throw 1; }));
   CHECK(pool.Run([&done] { done.Notify(); }));
   CHECK(done.WaitForNotificationWithTimeout(kPatience));
 }
