@@ -68,8 +68,26 @@ absl::StatusOr<std::vector<std::string>> StringList(const json::Value& value,
   if (!value.is_null() && !value.is_array()) return Unusable(field, "is not a list");
   std::vector<std::string> out;
   for (const json::Value& item : value.items()) {
-    if (!item.is_string()) return Unusable(field, "holds something that is not a string");
+    // A null is an empty string, as for clientcmd.
+    if (!item.is_null() && !item.is_string()) {
+      return Unusable(field, "holds something that is not a string");
+    }
     out.push_back(item.ToString());
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> VariableList(
+    const json::Value& value, absl::string_view field) {
+  if (!value.is_null() && !value.is_array()) return Unusable(field, "is not a list");
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const json::Value& item : value.items()) {
+    if (!item.is_object()) return Unusable(field, "holds something that is not a mapping");
+    const auto name = StringField(item, "name"), content = StringField(item, "value");
+    if (!name.ok() || !content.ok()) {
+      return Unusable(field, "holds a name or a value that is not a string");
+    }
+    out.emplace_back(*name, *content);
   }
   return out;
 }
@@ -126,7 +144,7 @@ absl::Status ApplyCertificate(const KubeconfigEntries::Entry& user, ConnectionCo
 }
 
 absl::Status CheckInteractive(const json::Value& exec) {
-  const absl::string_view mode = exec["interactiveMode"].AsString();
+  ASSIGN_OR_RETURN(const std::string mode, StringField(exec, "interactiveMode"));
   if (mode.empty() || mode == "Never" || mode == "IfAvailable") return absl::OkStatus();
   if (mode == "Always") {
     return Unusable("exec.interactiveMode", "is Always, but there is no terminal to ask on");
@@ -151,10 +169,8 @@ absl::StatusOr<std::unique_ptr<ExecPlugin>> ParseExec(const json::Value& exec,
   if (absl::StrContains(plugin->command, "/")) {
     plugin->command = ResolvePath(plugin->command, directory);
   }
-  for (const json::Value& arg : exec["args"].items()) plugin->args.push_back(arg.ToString());
-  for (const json::Value& variable : exec["env"].items()) {
-    plugin->env.emplace_back(variable["name"].ToString(), variable["value"].ToString());
-  }
+  ASSIGN_OR_RETURN(plugin->args, StringList(exec["args"], "exec.args"));
+  ASSIGN_OR_RETURN(plugin->env, VariableList(exec["env"], "exec.env"));
   ASSIGN_OR_RETURN(plugin->install_hint, StringField(exec, "installHint"));
   ASSIGN_OR_RETURN(plugin->provide_cluster_info, BoolField(exec, "provideClusterInfo"));
   RETURN_IF_ERROR(CheckInteractive(exec));

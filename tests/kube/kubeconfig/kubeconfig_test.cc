@@ -196,6 +196,7 @@ TEST_CASE("Unusable kubeconfigs are refused with context and field named, never 
     std::string cluster, user, want;
   };
   const std::string server = kServer;
+  const std::string exec = "exec: {apiVersion: client.authentication.k8s.io/v1, command: x, ";
   for (const Case& c : {
            Case{"", "", "cluster \"c\": field server is missing"},
            Case{"server: example", "",
@@ -222,6 +223,17 @@ TEST_CASE("Unusable kubeconfigs are refused with context and field named, never 
                 "exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: "
                 "Always}",
                 "field exec.interactiveMode is Always"},
+           Case{server, exec + "interactiveMode: 5}", "field interactiveMode is not a string"},
+           Case{server, exec + "args: [a, 5]}",
+                "field exec.args holds something that is not a string"},
+           Case{server, exec + "args: a}", "field exec.args is not a list"},
+           Case{server, exec + "env: {name: A}}", "field exec.env is not a list"},
+           Case{server, exec + "env: [A=b]}",
+                "field exec.env holds something that is not a mapping"},
+           Case{server, exec + "env: [{name: A, value: 5}]}",
+                "field exec.env holds a name or a value that is not a string"},
+           Case{server, exec + "env: [{name: true, value: secret}]}",
+                "field exec.env holds a name or a value that is not a string"},
        }) {
     CAPTURE(c.cluster, c.user);
     const absl::Status error = ParseKubeconfig(Kubeconfig(c.cluster, c.user), "", "").status();
