@@ -195,7 +195,8 @@ void AppendUnescaped(absl::string_view text, bool quotes, bool folds, Line& line
       after_break = true;
     } else {
       if (after_break) line.Indent();
-      line.Put(quotes && character == "'" ? "''" : character);
+      if (quotes && character == "'") line.Put(character);  // It is doubled, and fills two columns.
+      line.Put(character);
       after_space = after_break = false;
     }
   }
