@@ -13,6 +13,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/regex.h"
+#include "base/utf8.h"
 
 namespace base {
 namespace {
@@ -61,8 +63,48 @@ double TakeFraction(absl::string_view& text) {
   return value / scale;
 }
 
+void AppendHex(char byte, std::string& out) {
+  absl::StrAppend(&out, "\\x", absl::Hex(static_cast<unsigned char>(byte), absl::kZeroPad2));
+}
+
+// Quotes as package time does in its errors, which is not strconv.Quote (time.quote).
+std::string QuoteAsTime(absl::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (!absl::ascii_isascii(c) || c < ' ') {
+      AppendHex(c, out);
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+// Returns whether strconv.Quote writes the character as it is: a letter, mark, number, punctuation
+// or symbol of Unicode, or a blank (strconv.IsPrint).
+bool IsPrintable(absl::string_view character) {
+  static const Regex& printable = *new Regex(*Regex::Compile("^[\\pL\\pM\\pN\\pP\\pS ]$"));
+  if (character.size() == 1) return absl::ascii_isprint(character[0]);
+  return printable.Finds(character);
+}
+
+// Appends a character that is not printable, or a byte that is not part of one.
+void AppendEscaped(absl::string_view character, std::string& out) {
+  constexpr absl::string_view kNamed = "\a\b\f\n\r\t\v", kNames = "abfnrtv";
+  if (character.size() == 1) {
+    const size_t named = kNamed.find(character[0]);
+    if (named == absl::string_view::npos) return AppendHex(character[0], out);
+    return absl::StrAppend(&out, "\\", kNames.substr(named, 1));
+  }
+  constexpr uint32_t kLastShort = 0xFFFF;
+  const uint32_t code = Utf8Code(character);
+  if (code <= kLastShort) return absl::StrAppend(&out, "\\u", absl::Hex(code, absl::kZeroPad4));
+  absl::StrAppend(&out, "\\U", absl::Hex(code, absl::kZeroPad8));
+}
+
 absl::Status Invalid(absl::string_view what, absl::string_view text) {
-  return absl::InvalidArgumentError(absl::StrCat("time: ", what, " duration ", GoQuote(text)));
+  return absl::InvalidArgumentError(absl::StrCat("time: ", what, " duration ", QuoteAsTime(text)));
 }
 
 // Takes one number with its unit off the front, and returns it in nanoseconds. `whole` is for the
@@ -85,7 +127,7 @@ absl::StatusOr<uint64_t> TakePart(absl::string_view& text, absl::string_view who
   const auto* const unit = std::find_if(std::begin(kUnits), std::end(kUnits),
                                         [&](const Unit& u) { return u.name == name; });
   if (unit == std::end(kUnits)) {
-    return Invalid(absl::StrCat("unknown unit ", GoQuote(name), " in"), whole);
+    return Invalid(absl::StrCat("unknown unit ", QuoteAsTime(name), " in"), whole);
   }
   text.remove_prefix(name.size());
   if (*integer > kLimit / unit->nanoseconds) return Invalid("invalid", whole);
@@ -97,13 +139,15 @@ absl::StatusOr<uint64_t> TakePart(absl::string_view& text, absl::string_view who
 
 std::string GoQuote(absl::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      absl::StrAppend(&out, "\\", absl::string_view(&c, 1));
-    } else if (absl::ascii_iscntrl(c)) {
-      absl::StrAppend(&out, "\\x", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
+  while (!text.empty()) {
+    const absl::string_view character = text.substr(0, std::max<size_t>(Utf8Length(text), 1));
+    text.remove_prefix(character.size());
+    if (character == "\"" || character == "\\") {
+      absl::StrAppend(&out, "\\", character);
+    } else if (IsPrintable(character)) {
+      absl::StrAppend(&out, character);
     } else {
-      out += c;
+      AppendEscaped(character, out);
     }
   }
   return out + "\"";

@@ -12,7 +12,8 @@
 
 namespace base {
 
-// Returns the text in double quotes, with quotes, backslashes and control characters escaped.
+// Returns the text in double quotes (Go's strconv.Quote, and %q): quotes, backslashes, what cannot
+// be printed and bytes that are not UTF-8 are escaped.
 std::string GoQuote(absl::string_view text);
 // Reads a decimal integer with an optional sign (Go's strconv.Atoi). kInvalidArgument.
 absl::StatusOr<int64_t> GoAtoi(absl::string_view text);

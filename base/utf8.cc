@@ -21,4 +21,12 @@ size_t Utf8Length(absl::string_view text) {
   return length;
 }
 
+uint32_t Utf8Code(absl::string_view character) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 1) return byte(0);
+  uint32_t code = byte(0) & (0x7Fu >> character.size());
+  for (size_t i = 1; i < character.size(); ++i) code = (code << 6) | (byte(i) & 0x3Fu);
+  return code;
+}
+
 }  // namespace base

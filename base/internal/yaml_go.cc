@@ -35,14 +35,6 @@ absl::string_view FirstOf(absl::string_view text) {
   return text.substr(0, std::max<size_t>(base::Utf8Length(text), 1));
 }
 
-uint32_t CodeOf(absl::string_view character) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
-  if (character.size() == 1) return byte(0);
-  uint32_t code = byte(0) & (0x7fu >> character.size());
-  for (size_t i = 1; i < character.size(); ++i) code = (code << 6) | (byte(i) & 0x3fu);
-  return code;
-}
-
 bool IsBreak(uint32_t code) {
   return code == '\n' || code == '\r' || code == 0x85 || code == 0x2028 || code == 0x2029;
 }
@@ -75,7 +67,7 @@ Allowed StylesOf(absl::string_view text) {
   for (absl::string_view rest = text; !rest.empty();) {
     const absl::string_view character = FirstOf(rest);
     rest.remove_prefix(character.size());
-    const uint32_t code = CodeOf(character);
+    const uint32_t code = base::Utf8Code(character);
     // What forbids a style depends on the neighbours: ": " and " #" end a plain text, a blank at
     // the end is lost in a block, and one beside a line break is lost wherever lines are folded.
     const bool at_begin = rest.size() + character.size() == text.size();
@@ -190,7 +182,7 @@ void AppendUnescaped(absl::string_view text, bool quotes, bool folds, Line& line
         line.Put(character);
       }
       after_space = true;
-    } else if (IsBreak(CodeOf(character))) {
+    } else if (IsBreak(base::Utf8Code(character))) {
       line.Break(character);
       after_break = true;
     } else {
@@ -232,7 +224,7 @@ void AppendDoubleQuoted(absl::string_view text, bool folds, Line& line) {
     const absl::string_view character = FirstOf(rest);
     const bool at_edge = rest.size() == text.size() || rest.size() == 1;
     rest.remove_prefix(character.size());
-    const uint32_t code = CodeOf(character);
+    const uint32_t code = base::Utf8Code(character);
     if (!IsPrintable(code) || IsBreak(code) || code == '"' || code == '\\') {
       line.Escape(EscapeOf(code));
       after_space = false;
@@ -254,7 +246,7 @@ void AppendDoubleQuoted(absl::string_view text, bool folds, Line& line) {
 // with a blank or a break, and how many of its last breaks belong to it.
 void AppendBlock(absl::string_view text, Line& line) {
   line.Put("|");
-  if (text[0] == ' ' || IsBreak(CodeOf(FirstOf(text)))) line.Put("2");
+  if (text[0] == ' ' || IsBreak(base::Utf8Code(FirstOf(text)))) line.Put("2");
   if (!absl::EndsWith(text, "\n")) {
     line.Put("-");
   } else if (text == "\n" || absl::EndsWith(text, "\n\n")) {
@@ -265,7 +257,7 @@ void AppendBlock(absl::string_view text, Line& line) {
   for (absl::string_view rest = text; !rest.empty();) {
     const absl::string_view character = FirstOf(rest);
     rest.remove_prefix(character.size());
-    const bool is_break = IsBreak(CodeOf(character));
+    const bool is_break = IsBreak(base::Utf8Code(character));
     if (is_break) {
       line.Break(character);
     } else {
@@ -298,7 +290,7 @@ void AppendGoString(absl::string_view text, size_t indent, bool is_name, std::st
 bool IsSimpleGoName(absl::string_view name) {
   for (absl::string_view rest = name; !rest.empty();) {
     const absl::string_view character = FirstOf(rest);
-    if (IsBreak(CodeOf(character))) return false;
+    if (IsBreak(base::Utf8Code(character))) return false;
     rest.remove_prefix(character.size());
   }
   return name.size() <= kLongestSimpleName;
@@ -354,7 +346,8 @@ bool IsBeforeInGo(absl::string_view a, absl::string_view b) {
     same += character.size();
   }
   if (same >= a.size() || same >= b.size()) return a.size() < b.size();
-  const uint32_t code_a = CodeOf(FirstOf(a.substr(same))), code_b = CodeOf(FirstOf(b.substr(same)));
+  const uint32_t code_a = base::Utf8Code(FirstOf(a.substr(same))),
+                 code_b = base::Utf8Code(FirstOf(b.substr(same)));
   if (IsLetter(code_a) && IsLetter(code_b)) return code_a < code_b;
   if (IsLetter(code_a) || IsLetter(code_b)) return IsLetter(code_b);
   const bool zero = code_a == '0' || code_b == '0';

@@ -29,7 +29,16 @@ TEST_CASE("numbers are read as by strconv.Atoi") {
   }
 }
 
-TEST_CASE("text is quoted") { CHECK(base::GoQuote("a\"b\\c\x01") == R"("a\"b\\c\x01")"); }
+TEST_CASE("text is quoted as by strconv.Quote") {
+  CHECK(base::GoQuote("a\"b\\c\x01") == R"("a\"b\\c\x01")");
+  CHECK(base::GoQuote("\a\b\f\n\r\t\v\x7f") == R"("\a\b\f\n\r\t\v\x7f")");
+  CHECK(base::GoQuote("\xff\xc3 \xed\xa0\x80") == R"("\xff\xc3 \xed\xa0\x80")");
+  CHECK(base::GoQuote(absl::string_view("\0", 1)) == R"("\x00")");
+  // A no-break space, a soft hyphen, a line separator and a wide blank; letters and a symbol.
+  CHECK(base::GoQuote("\u00a0\u00ad\u2028\u3000") == R"("\u00a0\u00ad\u2028\u3000")");
+  CHECK(base::GoQuote("\u00e9\u00b5\ufffd\U0001F600") == "\"\u00e9\u00b5\ufffd\U0001F600\"");
+  CHECK(base::GoQuote("\U000E0001\U0010ffff") == R"("\U000e0001\U0010ffff")");
+}
 
 TEST_CASE("durations are read as by time.ParseDuration") {
   CHECK(Duration("1h30m") == "1h30m");
@@ -51,4 +60,7 @@ TEST_CASE("durations are read as by time.ParseDuration") {
   CHECK(Duration("3") == "time: missing unit in duration \"3\"");
   CHECK(Duration("3d") == "time: unknown unit \"d\" in duration \"3d\"");
   CHECK(Duration("inf") == "time: invalid duration \"inf\"");
+  // Package time quotes in a way of its own.
+  CHECK(Duration("a\"\n\x7f") == "time: invalid duration \"a\\\"\\x0a\x7f\"");
+  CHECK(Duration("3\u00e9") == R"(time: unknown unit "\xc3\xa9" in duration "3\xc3\xa9")");
 }
