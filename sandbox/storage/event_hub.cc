@@ -46,7 +46,7 @@ void EventHub::Start(const Item& item) {
   });
   if (!is_there) return;  // It was removed before its turn came.
   for (const ChangePtr& change : item.initial) Call(item.to, change, change->version);
-      // The end of the beginning: the subscriber has everything up to this version.
+  // The end of the beginning: the subscriber has everything up to this version.
   Call(item.to, nullptr, item.version);
 }
 

@@ -158,6 +158,7 @@ absl::StatusOr<json::Value> ReadOne(const Piece& piece, const Field& field, int 
     case Type::kBytes:
       return json::Value(absl::Base64Escape(piece.bytes));
     case Type::kQuantity: {
+      if (piece.bytes.empty()) return json::Value("0");
       ASSIGN_OR_RETURN(const Small quantity, ReadSmall(piece.bytes));
       return json::Value(quantity.text[1]);
     }
@@ -185,8 +186,8 @@ bool IsZero(const json::Value& v) {
 
 absl::Status ReadEntry(const Piece& piece, const Field& field, int depth, json::Value& out) {
   std::string key;
-  // A key or text that is not sent is empty.
-  json::Value value = field.type == Type::kString ? json::Value("") : json::Value();
+  // A key that is not sent is empty, and a value what Go's zero value is written as.
+  ASSIGN_OR_RETURN(json::Value value, ReadOne({.bytes = ""}, field, depth));
   for (Reader reader(piece.bytes); !reader.done();) {
     ASSIGN_OR_RETURN(const Piece part, reader.Next());
     if (part.number == 1) key = std::string(part.bytes);

@@ -62,6 +62,19 @@ TEST_CASE("members of an inlined message appear in their parent") {
         *json::Parse(R"([{"name":"v","secret":{"secretName":"s"}}])"));
 }
 
+TEST_CASE("an entry without a value has the zero of its type, as for Go") {
+  const std::string absent = Bytes(1, "k");
+  const auto map = Bytes(2, absent) + Bytes(3, absent);
+  const auto config = DecodeProtobufBody(Envelope("v1", "ConfigMap", map));
+  REQUIRE(config.ok());
+  CHECK((*config)["data"] == *json::Parse(R"({"k":""})"));
+  CHECK((*config)["binaryData"] == *json::Parse(R"({"k":""})"));
+  const auto quota =
+      DecodeProtobufBody(Envelope("v1", "ResourceQuota", Bytes(2, Bytes(1, absent))));
+  REQUIRE(quota.ok());
+  CHECK((*quota)["spec"]["hard"] == *json::Parse(R"({"k":"0"})"));
+}
+
 TEST_CASE("broken protobuf is refused without harm") {
   const std::string good = Envelope("v1", "ConfigMap", Bytes(1, Bytes(1, "a")));
   REQUIRE(DecodeProtobufBody(good).ok());
