@@ -96,6 +96,8 @@ MAX_LINES_WITHOUT_OPENING = 120
 RAW_STRING = re.compile(r'R"([^()\s]*)\(.*?\)\1"', re.DOTALL)
 MAX_COLUMNS = 100  # Of sources; tests hold long manifests in raw strings.
 
+MAX_PROSE_COLUMNS = 150  # Of documents; neither tables, headings, code, HTML nor what has no blank to break at.
+
 # Folders where a label, annotation or group name may be spelled out.
 DOMAIN_LITERAL_FOLDERS = {"api", "tests"}
 # config/ may not include api/; a test compares its table of kinds with the groups there.
@@ -315,13 +317,17 @@ def readme_breaches(root):
 NOT_PATHS = {"charts/karmada", "search/api", "search/apis"}
 
 
-def named_path_breaches(root):
-    """What a document names as a path of the tree is there: a file, also without its ending, or a folder."""
+def files_below(root):
     files = []
     for folder, folders, names in os.walk(root):
         folders[:] = [f for f in folders if f not in ("build", "__pycache__") and not f.startswith(".")]
         files += [os.path.relpath(os.path.join(folder, name), root) for name in names]
-    return list(path_breaches(files, lambda path: (root / path).read_text()))
+    return files
+
+
+def named_path_breaches(root):
+    """What a document names as a path of the tree is there: a file, also without its ending, or a folder."""
+    return list(path_breaches(files_below(root), lambda path: (root / path).read_text()))
 
 
 def path_breaches(files, text_of):
@@ -339,6 +345,36 @@ def path_breaches(files, text_of):
                 placeholder = any(part.split(".")[0].isupper() for part in path.split("/"))
                 if path.split("/")[0] in tops and not placeholder and not {path, beside} & there and path not in NOT_PATHS:
                     yield Breach(document, number, f"names {name}, which is not there")
+
+
+LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+NO_PROSE = re.compile(r"\s*(?:\||#|<|\[[^\]]*\]:)")  # A row of a table, a heading, HTML, the target of a link.
+
+
+def prose_lines(text):
+    """(number, line) of each line of a document that belongs to a paragraph or to an item of a list."""
+    fence, code, in_list, before = "", False, False, ""
+    for number, line in enumerate(text.split("\n"), 1):
+        mark = re.match(r"\s*(?:[-*+]\s+|\d+[.)]\s+)?(```|~~~)", line)
+        if mark and fence in ("", mark.group(1)):
+            fence = "" if fence else mark.group(1)
+        elif not fence and line.strip():
+            if not line.startswith(" "):
+                in_list = bool(LIST_ITEM.match(line)) or (in_list and bool(before))
+            in_list = in_list or bool(LIST_ITEM.match(line))
+            code = line.startswith("    ") and not in_list and (code or not before)
+            if not code and not NO_PROSE.match(line):
+                yield number, line
+        before = line.strip()
+
+
+def width_breaches(root):
+    """The prose of documents is wrapped."""
+    for path in sorted(file for file in files_below(root) if file.endswith(".md")):
+        for number, line in prose_lines((root / path).read_text()):
+            beyond_marker = LIST_ITEM.sub("", line, count=1).strip()
+            if len(line) > MAX_PROSE_COLUMNS and " " in beyond_marker:
+                yield Breach(path, number, f"{len(line)} columns of prose, the limit is {MAX_PROSE_COLUMNS}")
 
 
 def table_breaches(root):
@@ -410,7 +446,7 @@ def lint_tree(root):
     """All breaches of the tree below root."""
     files = {str(file.relative_to(root)): file.read_text() for file in source_files(root)}
     breaches = [breach for path, text in files.items() for breach in lint_file(path, text)]
-    for check in (readme_breaches, include_list_breaches, table_breaches, named_path_breaches):
+    for check in (readme_breaches, include_list_breaches, table_breaches, named_path_breaches, width_breaches):
         breaches += check(root)
     return breaches + list(internal_breaches(files))
 

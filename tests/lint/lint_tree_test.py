@@ -129,6 +129,21 @@ class LintTreeTest(unittest.TestCase):
         self.assertEqual([b.rule for b in breaches],
                          ["names works/gone.cc, which is not there", "names works/b, which is not there"])
 
+    def test_wants_the_prose_of_documents_wrapped(self):
+        wide = "word " * 31
+        def lines(text):
+            return [number for number, line in lint_tree.prose_lines(text) if len(line) > lint_tree.MAX_PROSE_COLUMNS]
+        self.assertEqual(lines(f"{wide}\n\n- {wide}\n  {wide}\n\n  {wide}\n\n1. x\n\n    {wide}\n> {wide}\n"),
+                         [1, 3, 4, 6, 10, 11])
+        for fine in (f"| {wide} |\n", f"# {wide}\n", f"```\n{wide}\n\n{wide}\n```\n", f"x\n\n    {wide}\n    {wide}\n",
+                     f"- x\n  ```sh\n  {wide}\n  ```\n", f"<!-- {wide} -->\n", f"[a]: {wide}\n"):
+            self.assertEqual(lines(fine), [], fine)
+        self.assertEqual(lines(f"```\n```\n{wide}\n"), [3])
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "x.md").write_text(f"{wide}\n- [{'x' * 200}](y)\n{wide[:150]}\n")
+            self.assertEqual([(b.path, b.line) for b in lint_tree.width_breaches(root)], [("x.md", 1)])
+
     def test_wants_the_guard_and_comment_of_a_header(self):
         self.assertEqual(rules_broken("kube/meta/x.h", GUARDED.format("KUBE_META_X_H_", "")), [])
         self.assertEqual(len(rules_broken("kube/meta/x.h", GUARDED.format("X_H_", ""))), 1)
