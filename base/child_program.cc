@@ -4,6 +4,7 @@
 // So it may only call functions of the kernel, and no handler of a signal may run in it: all
 // signals are blocked until it has reset them. An error on the way comes back through a pipe, whose
 // end is closed by executing the program.
+
 #include "base/child_program.h"
 
 #include <fcntl.h>

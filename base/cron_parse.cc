@@ -1,5 +1,6 @@
 // The parser of CronSchedule. Rules and messages are those of robfig/cron v3.0.1 (ParseStandard),
 // and the time zone before the fields is handled as gocron v1.30.1 does (Scheduler.Cron).
+
 #include <algorithm>
 #include <string>
 #include <utility>

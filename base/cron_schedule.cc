@@ -1,6 +1,7 @@
 // Between two changes of the offset from UTC, clocks go on evenly. So the next time is looked for
 // in the calendar alone, from what clocks show now; if clocks are changed before they show it, the
 // search begins again at that moment. Skipped and repeated times need no case of their own.
+
 #include "base/cron_schedule.h"
 
 #include <bit>

@@ -1,5 +1,6 @@
 // A directory can be opened like a file; the first read of it fails. Container runtimes make one of
 // a file that is mounted and missing, so that has to be an error, and not an empty file.
+
 #include "base/files.h"
 
 #include <cerrno>

@@ -9,6 +9,7 @@
 // listener; ends the sweep; cuts all connections; and waits for the threads, which end when nothing
 // is left to do. Callbacks that are posted from then on run on the thread that posts them (Retire),
 // and those that were posted too late for the last thread are run here.
+
 #include "base/http_server.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Look-ups whose errors a user can act on, in Kubernetes' wording (unstructured.NestedFieldNoCopy).
+
 #include <string>
 
 #include "absl/strings/str_cat.h"

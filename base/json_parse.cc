@@ -1,6 +1,7 @@
 // Reads JSON text. This is the only place that includes RapidJSON: its reader is used for the
 // grammar; numbers and containers are built here (RapidJSON 1.1.0 overflows on hostile exponents
 // and keeps duplicate names).
+
 #include <algorithm>
 #include <array>
 #include <charconv>

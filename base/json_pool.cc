@@ -1,6 +1,7 @@
 // Each container has a number: how many bytes had been put into the table before it. A container is
 // put there after all that it consists of. So a sweep that goes from the last one to the first one,
 // and frees what only the table refers to, also frees the parts of what it has freed.
+
 #include "base/internal/json_pool.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Writes JSON text byte for byte as Go's encoder does, because texts are compared and hashed:
 // numbers in Go's shortest form, line separators escaped where HTML is, bytes that are not UTF-8 as
 // \ufffd. Members are written in the order in which they are kept, sorted by name.
+
 #include <algorithm>
 #include <array>
 #include <charconv>

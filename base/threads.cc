@@ -1,6 +1,7 @@
 // What limits the number of threads is read only when one is missing: the limit of the user
 // (RLIMIT_NPROC, which does not bind root) and that of the cgroup (pids.max), whichever of them was
 // met. Memory for a stack can be what is missing, too, so the system's own reason is named first.
+
 #include "base/threads.h"
 
 #include <sys/resource.h>

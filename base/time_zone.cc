@@ -1,5 +1,6 @@
 // Abseil reads the database. It would also take names that lead out of it ("file:/etc/passwd",
 // "/etc/passwd"), so names are checked first.
+
 #include "base/time_zone.h"
 
 #include <unistd.h>

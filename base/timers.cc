@@ -2,6 +2,7 @@
 // is what it sleeps for). It runs one callback at a time, without the lock. Stop waits for the
 // callback that runs; callbacks that have not begun by then are dropped, and later ones are not
 // taken.
+
 #include "base/timers.h"
 
 #include <pthread.h>

@@ -2,6 +2,7 @@
 // the verification of the handshake, and returns nothing if there was none; ClientAuthority
 // verifies what the client has shown at any later time, against the authorities of that time. The
 // shown certificates are kept by reference, so they outlive the connection.
+
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 

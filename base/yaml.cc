@@ -1,4 +1,5 @@
 // Reads YAML. Only base/yaml*.cc include yaml-cpp.
+
 #include "base/yaml.h"
 
 #include <yaml-cpp/emitterstyle.h>

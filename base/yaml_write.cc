@@ -2,6 +2,7 @@
 // forms. The one for people and files prefers readable text (blocks under "|", few quotes); the
 // other one (as_go) is what go-yaml writes, byte for byte (internal/yaml_go.h). A text longer than
 // its limit is given up.
+
 #include <algorithm>
 #include <limits>
 #include <string>

@@ -15,6 +15,7 @@
 // or appear unexpectedly, and from rechecks. A Work that appears when its binding is gone stays: to
 // delete it could take away what somebody restores from a backup, or keeps on purpose. Only the
 // outcomes reported last and the conflicts in a row are remembered, and both may be lost.
+
 #include "binding/binding_reconciler.h"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 // How conflicts are resolved follows from the binding and the template, as for every Work, with
 // regard to the overrides that the Work records: they are not applied again, but what they have
 // made of the annotation stands in the manifest.
+
 #include "binding/held_works.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // gone, changes hands or is not expected any more, a rule of the interpreter, an override policy,
 // the execution namespace of a cluster. A start looks at every binding, so none of this has to be
 // remembered.
+
 #include "binding/register.h"
 #include "binding/binding_reconciler.h"
 

@@ -4,6 +4,7 @@
 // way round: it takes the claim from the binding, if that still has the same one, and then from the
 // template. A failure between the two leaves the claim on the template, whose next pass repeats the
 // release.
+
 #include "detector/claims.h"
 
 #include <string>

@@ -4,6 +4,7 @@
 // more, is forgotten by the next round. undecided_ holds the selectors of namespaced policies whose
 // kind is not known yet; each round judges those that have become known. Policies are reported by
 // informers' threads, rounds by the thread of WatchedKinds; mu_ guards what both use.
+
 #include "detector/kind_reports.h"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 // policy waits, so that the next edit of the template is needed.
 //
 // What may be lost is TemplateMemory: then the server is asked once more.
+
 #include "detector/lazy_activation.h"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 //
 // Nothing is known of earlier processes: all kinds of the first round wait, most of them until the
 // first question, because the clusters list them.
+
 #include "detector/new_kinds.h"
 
 #include <algorithm>

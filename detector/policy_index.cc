@@ -3,6 +3,7 @@
 // is matched against two buckets: its kind with its own name, and its kind with any name. A reader
 // takes the buckets' lists, which are immutable, and matches without the lock; a change of a policy
 // drops the lists of its buckets, and the next reader builds them again.
+
 #include "detector/policy_index.h"
 
 #include <algorithm>

@@ -19,6 +19,7 @@
 // whether they were lazy then; a policy that is gone is forgotten. A policy that was not seen
 // before counts as one that was not edited: after a restart the lists of the templates make up for
 // that.
+
 #include "detector/policy_reconciler.h"
 
 #include <optional>

@@ -3,6 +3,7 @@
 // (an edit, a restart, either policy) leads to the same result, and so does a policy whose priority
 // is lowered, since its pass queues its templates. The pass over a policy that preempts only queues
 // the templates that it names and that others have claimed.
+
 #include "detector/preemption.h"
 
 #include <string>

@@ -16,6 +16,7 @@
 // after the template has entered the waiting set, and a policy that changed during the pass, or one
 // that was added and preempts it, makes the pass fail with kAborted. All memory is in
 // TemplateMemory, any part of which may be lost.
+
 #include "detector/template_reconciler.h"
 
 #include <algorithm>

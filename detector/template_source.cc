@@ -12,6 +12,7 @@
 //
 // new_kinds_ and served_ belong to the thread of WatchedKinds. After a restart all of this is found
 // again in the policies, the bindings and the first round.
+
 #include "detector/template_source.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 // policy does not select the kind any more, or a round contains the kind; after that it begins
 // again. A round that could not read the kind's group does not count. All of it is under mu_,
 // because policies are reported by other threads than rounds.
+
 #include "detector/unserved_kinds.h"
 
 #include "kube/discovery/failed_groups.h"

@@ -1,5 +1,6 @@
 // The layers of the interpreter in order: this file alone determines which layer answers and what
 // its errors look like.
+
 #include <memory>
 #include <string>
 #include <tuple>

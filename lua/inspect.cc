@@ -1,5 +1,6 @@
 // Finds what a script defines and uses: from its bytecode, in a state of its own that runs nothing
 // of the script, and from its text (source_facts.h).
+
 #include <algorithm>
 #include <lua.hpp>
 #include <memory>

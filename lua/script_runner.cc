@@ -1,5 +1,6 @@
 // A run takes a state from the pool, or makes one. The state runs the script under its meter. The
 // pool keeps the state if the run has left it as it was (State::Settle); else the state is dropped.
+
 #include "lua/script_runner.h"
 
 #include <utility>

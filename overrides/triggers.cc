@@ -2,6 +2,7 @@
 // events, so they only compare what is cached and put keys into the queue. What is there at the
 // start needs no request: a controller that starts queues all its objects anyway. The handlers
 // ignore changes while another replica leads, for the same reason.
+
 #include "overrides/triggers.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 // backup back while nobody can connect, so that clients find an earlier state, as after a restore
 // of etcd. Timers send the bookmarks. The destructor stops the HTTP server first and the timers
 // next, so that nothing uses the parts that are destroyed afterwards.
+
 #include "sandbox/api_server.h"
 
 #include <functional>

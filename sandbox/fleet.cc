@@ -5,6 +5,7 @@
 //
 // add_mu_ lets one member be added at a time; mu_ guards the tables and is held for moments only.
 // Everything simulated runs on loop_, which the destructor stops before any cluster is taken apart.
+
 #include "sandbox/fleet.h"
 
 #include <map>

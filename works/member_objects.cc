@@ -26,6 +26,7 @@
 // difference. Of an object that is applied, a change of its content since our last write is
 // answered with an apply, which changes nothing if the change was somebody's right; without that
 // memory what the object has is compared with the configuration.
+
 #include "works/member_objects.h"
 
 #include <algorithm>

@@ -11,6 +11,7 @@
 // not held while an entry is applied or written; the queue gives a Work to one worker at a time.
 // What is pending at the end of the process is lost: the loops look at every Work and every object
 // again when they start.
+
 #include "works/work_status_writer.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 // distinguished from what the template has lost. Other manifests are sent with the version of the
 // Work that the cache shows. After a conflict they are sent once more if only other parts of the
 // Work have changed, such as its status; otherwise the pass is to be repeated.
+
 #include "works/work_writer.h"
 
 #include <algorithm>

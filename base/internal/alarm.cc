@@ -8,6 +8,7 @@
 // mutex that is held is tried again a little later: its holder may be a waiter that has evaluated
 // its condition but does not sleep yet. Any other holder wakes the waiters itself when it unlocks,
 // so the pauses may grow.
+
 #include "base/internal/alarm.h"
 
 #include <sys/timerfd.h>

@@ -1,6 +1,7 @@
 // A place is in one of three states: its body is being received, was received, or was too slow and
 // has lost the place to another one that needed it. In the last one it counts nothing; its
 // connection learns of it by Claim::cut.
+
 #include "base/internal/body_budget.h"
 
 #include <utility>

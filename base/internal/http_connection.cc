@@ -16,6 +16,7 @@
 // At most one read and one write are pending. Waiting for a request, receiving it and reading the
 // end of an answer have a deadline each, the handler's work has none; the server's sweep cuts
 // connections that are overdue (IsOverdue). Everything else runs on the connection's strand.
+
 #include "base/internal/http_connection.h"
 
 #include <algorithm>

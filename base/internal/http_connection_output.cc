@@ -1,4 +1,5 @@
 // The answering half of a connection: see http_connection.cc.
+
 #include <boost/asio/error.hpp>
 #include <boost/beast/http/error.hpp>
 #include <utility>

@@ -10,6 +10,7 @@
 // write is stuck. Callbacks for room and for the bytes of a tunnel run on the connection's strand,
 // one at a time and without the lock. Detach separates the exchange from the connection: the
 // handler's calls have no effect any more, and the callbacks that wait for an end are run.
+
 #include "base/internal/http_exchange.h"
 
 #include <utility>

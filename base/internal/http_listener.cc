@@ -3,6 +3,7 @@
 // accepted connection is configured and handed over, and the next one is waited for. A failure to
 // accept, such as a lack of file descriptors, is logged and tried again after 100 ms. Close, posted
 // to the strand, ends the chain.
+
 #include "base/internal/http_listener.h"
 
 #include <fcntl.h>

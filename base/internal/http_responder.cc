@@ -1,5 +1,6 @@
 // What handlers hold of an exchange. A handle that is dropped before its work is done aborts the
 // answer, because nobody could finish it any more.
+
 #include <memory>
 #include <utility>
 

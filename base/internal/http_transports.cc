@@ -1,4 +1,5 @@
 // HttpConnection over TCP and over TLS.
+
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <string>

@@ -3,6 +3,7 @@
 //
 // A socket that is closed may not be used any more, because its number may be somebody else's by
 // then: the BIO asks the socket for its number each time, and steps that were waiting look first.
+
 #include "base/internal/tls_socket.h"
 
 #include <openssl/bio.h>

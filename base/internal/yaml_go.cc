@@ -3,6 +3,7 @@
 // something else than a string wants double quotes, all others want none. What the text contains
 // may forbid that style; then come single quotes, and at last double quotes, which can hold
 // everything. Lines of more than 80 characters are folded at the next single blank.
+
 #include "base/internal/yaml_go.h"
 
 #include <algorithm>

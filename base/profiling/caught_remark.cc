@@ -2,6 +2,7 @@
 // stream of our own meanwhile, which passes on to the descriptor what it does not keep. Another
 // thread may still be writing to that stream after the variable has its old value again, so the
 // stream is made once and never closed. It has no buffer: one fprintf is one call of Write.
+
 #include "base/profiling/caught_remark.h"
 
 #include <unistd.h>

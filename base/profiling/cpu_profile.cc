@@ -4,6 +4,7 @@
 // would wait for the spin lock for ever, because its owner waits for that thread. So a handler of
 // ours stands before gperftools': it passes one signal on at a time, none while a profile begins or
 // ends, and never waits. What is lost are the samples of threads that are interrupted meanwhile.
+
 #include "base/profiling/cpu_profile.h"
 
 #include <gperftools/profiler.h>

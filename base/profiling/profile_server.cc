@@ -2,6 +2,7 @@
 // the server goes on answering. There is one such thread: a second profile at the same time is
 // refused anyway, and so is one for which the system has no thread. Everything else is answered on
 // the server's thread.
+
 #include "base/profiling/profile_server.h"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 //
 // EndProcessAfter limits the time of this clean-up. After kDeadlineExceeded threads are still
 // running that use the parts, so these are not destroyed, and the process ends with them.
+
 #include "cmd/controller-manager/daemon.h"
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // karmada-controller-manager: the controllers of a Karmada control plane.
+
 #include <malloc.h>
 #include <unistd.h>
 

@@ -4,6 +4,7 @@
 // Some rights only the admission plugin OwnerReferencesPermissionEnforcement asks for, which some
 // installations have: `update` of the finalizers of an owner whose deletion a reference blocks, and
 // `delete` of an existing object whose owners are changed.
+
 #include <utility>
 
 #include "api/keys.h"

@@ -2,6 +2,7 @@
 // that have it. Templates are replaced by the kinds of the scope, Roles among them bring the verbs
 // that RBAC asks for, and rights that another one contains are dropped. Then resources with the
 // same verbs and the same loops become one rule.
+
 #include "cmd/controller-manager/permissions.h"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 // of on_wait, until an API version that makes a control plane is served or the patience is over. A
 // server that does not say what it serves is taken to serve everything. That some versions are
 // missing is a warning only.
+
 #include "cmd/controller-manager/server_check.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // A page shows what fails, of all loops and caches. Beside each failure stands what the control
 // plane shows of the leader, read every half minute: conditions from the informers, which have what
 // the leader has written because a shadow writes nothing, and events by one list.
+
 #include "cmd/controller-manager/shadow_side.h"
 
 #include <algorithm>

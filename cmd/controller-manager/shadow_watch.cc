@@ -9,6 +9,7 @@
 // On a plane whose loops never rest each round ends by its time and withdraws nothing. What is
 // tried again in it is reported as ever, and writes that are new since then have their turn in the
 // next one.
+
 #include "cmd/controller-manager/shadow_watch.h"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 // What may be lost: an event lives an hour, and one that the leader has not repeated for kEventAge
 // does not count. A failure that it shows by an event alone is then taken for one that only this
 // program has; nothing is ever taken for a failure of the leader without a text that shows it.
+
 #include "cmd/controller-manager/shown_failures.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Replaces operator new for the whole program, as the standard allows, in order to count
 // allocations.
+
 #include "cmd/interpret/allocations.h"
 
 #include <cstdlib>

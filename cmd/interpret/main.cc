@@ -1,4 +1,5 @@
 // karmada-interpret: tests customizations of Karmada's resource interpreter without a cluster.
+
 #include <csignal>
 #include <ios>
 #include <optional>

@@ -1,4 +1,5 @@
 // karmada-lens: shows what happens, and why, to a template on its way to the members.
+
 #include <csignal>
 #include <ios>
 #include <optional>

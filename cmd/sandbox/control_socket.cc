@@ -4,6 +4,7 @@
 // nothing for ten seconds is given up, on both sides. The destructor shuts the listener down, which
 // ends the thread, and removes the socket; one that a killed run has left is removed by the next
 // Listen.
+
 #include "cmd/sandbox/control_socket.h"
 
 #include <fcntl.h>

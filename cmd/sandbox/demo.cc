@@ -7,6 +7,7 @@
 // returns until then says what is still missing. One deadline holds for all stations. When it is
 // over, the error says what is missing; when the controller manager ends by itself, how it ended.
 // Either shows the end of the manager's log, and the directory is kept.
+
 #include "cmd/sandbox/demo.h"
 
 #include <functional>

@@ -1,4 +1,5 @@
 // karmada-sandbox: a Karmada control plane and member clusters in one process.
+
 #include <iostream>
 
 #include "base/log.h"

@@ -3,6 +3,7 @@
 // sandbox's administrator, and whom the caller impersonates. The group is in the discovery by a
 // definition of ResourceRegistries, whose own storage nobody reaches: requests go to
 // karmada-search, which keeps registries in records.
+
 #include "cmd/sandbox/search_beside.h"
 
 #include <arpa/inet.h>

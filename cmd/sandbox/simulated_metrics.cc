@@ -1,6 +1,7 @@
 // The group is in a member's discovery by two definitions whose storage nobody reaches: requests go
 // to the handler, which makes its answers from the pods and nodes that are there. The control plane
 // has no such definitions, because policies could select them.
+
 #include "cmd/sandbox/simulated_metrics.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // karmada-search: one cache of all member clusters, as an aggregated API server.
+
 #include <malloc.h>
 
 #include <iostream>

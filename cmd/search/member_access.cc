@@ -4,6 +4,7 @@
 // Members that were tried before their Secrets had been read have failed. As soon as all Secrets
 // have been read, each member is therefore reported once more, and only then is this object synced:
 // a server that says it is ready must not answer with errors of its own start.
+
 #include "cmd/search/member_access.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // The parts refer to one another in a circle: the cache reports to the mirrors, and these read the
 // cache. The mirrors are made first and destroyed last; before the cache ends, they are kept from
 // reading it.
+
 #include "cmd/search/member_caches.h"
 
 #include <set>

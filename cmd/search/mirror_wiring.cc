@@ -1,6 +1,7 @@
 // A mirror keeps a source for each slice, and reads it on its own thread whenever it compares. The
 // source looks the cache of the slice up each time, because caches are made and destroyed as the
 // scope changes; a door in between is closed before the cache of all members ends.
+
 #include "cmd/search/mirror_wiring.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // A namespace in which a further Secret is named gets another informer, because the one before has
 // not kept that Secret's data. Until the new one has listed, what the old one had last counts.
+
 #include "cmd/search/referenced_secrets.h"
 
 #include <algorithm>

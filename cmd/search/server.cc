@@ -1,6 +1,7 @@
 // The parts are members of one object, in the order in which they need one another. What runs by
 // itself (following registries, Clusters, the storage) has a thread each; these begin before the
 // server listens and end after the last request, because open watches need them to end properly.
+
 #include "cmd/search/server.h"
 
 #include <functional>

@@ -5,6 +5,7 @@
 // command and flag instead, and finds the command by a function with the same fixed program.
 //
 // Texts from the tree are written into single quotes, and never interpreted by a shell.
+
 #include "config/internal/completion_scripts.h"
 
 #include <vector>

@@ -6,6 +6,7 @@
 //
 // A request that only looks like an agent's, or whose maker may not make it, gets an event and is
 // not looked at again before it changes: an administrator may still approve it.
+
 #include "controllers/agent_csr/agent_csr_reconciler.h"
 
 #include <memory>

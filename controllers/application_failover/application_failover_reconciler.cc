@@ -11,6 +11,7 @@
 // When it cannot be read, because the member does not answer or is a pull cluster, the status
 // counts once this process has seen it for as long as the toleration, as upstream does. That
 // memory, seen_ under mu_, may be lost: the eviction is then later.
+
 #include "controllers/application_failover/application_failover_reconciler.h"
 
 #include <algorithm>

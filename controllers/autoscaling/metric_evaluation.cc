@@ -1,6 +1,7 @@
 // Each type of metric has a function that gets its values from the source and has the number
 // computed. Its errors are nested as upstream nests them: what failed, in which metric, in how many
 // of them; events and conditions show different parts.
+
 #include "controllers/autoscaling/metric_evaluation.h"
 
 #include <utility>

@@ -5,6 +5,7 @@
 // The custom metrics API is asked in version v1beta2, and in v1beta1 if it has no such path; the
 // versions differ in one name. Upstream asks discovery for the version first; here that is asked
 // only when neither has an answer, to find out whether there is such an API at all.
+
 #include "controllers/autoscaling/metrics_client.h"
 
 #include <optional>

@@ -2,6 +2,7 @@
 // limited, by rates and bounds. Without spec.behavior there is one window, for fewer replicas, and
 // one rate, for more: twice the present number, or four. With it, each direction has a window, in
 // which the number that changes least counts, and policies.
+
 #include "controllers/autoscaling/normalization.h"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 // again with the assumption about them that makes the change smallest: on the way down a missing
 // pod uses what it requests (or the aim), on the way up a missing or starting one uses nothing. If
 // that turns the direction round, or leaves too little of the change, there is none.
+
 #include "controllers/autoscaling/replica_calculator.h"
 
 #include <algorithm>

@@ -12,6 +12,7 @@
 // because a cluster has been added whose Work is not there, is written without waiting for it.
 // held_, under mu_, has since when an unwritten change has waited. It, the pauses and the reported
 // outcomes may be lost; that moves the next write a little.
+
 #include "controllers/binding_status/binding_status_reconciler.h"
 
 #include <algorithm>

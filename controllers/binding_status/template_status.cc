@@ -4,6 +4,7 @@
 // status: the kind has got the subresource since, which is tried, or it keeps no status at all,
 // which is a terminal error. What was learned is kept by kind under mu_; after its loss the first
 // write of such a kind takes two more calls.
+
 #include "controllers/binding_status/template_status.h"
 
 #include <utility>

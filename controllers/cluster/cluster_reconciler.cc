@@ -12,6 +12,7 @@
 // binding ceases to name it, and looked at every ten seconds. A wait of more than half a minute is
 // an event and a line in the log that name what it waits for. Nothing is remembered between passes
 // but when there was one.
+
 #include "controllers/cluster/cluster_reconciler.h"
 
 #include <memory>

@@ -6,6 +6,7 @@
 //
 // The times of the signs belong to the thread and are not stored: after a restart the grace period
 // begins again, except for a cluster that has never reported, whose creation counts.
+
 #include "controllers/cluster/pull_cluster_monitor.h"
 
 #include <utility>

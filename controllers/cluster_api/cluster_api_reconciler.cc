@@ -19,6 +19,7 @@
 // from the management cluster and compares a digest with the one in the mark; so it finds a renewed
 // kubeconfig within kRecheck, without rights to watch all Secrets there. Nothing is remembered but
 // the identity of the management cluster, and that is asked for again before anything is deleted.
+
 #include "controllers/cluster_api/cluster_api_reconciler.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 // additions again. watched_ names the version whose informer answers Find and Named. A kind that is
 // not served any more reports no deletions, so that no cluster is un-joined because Cluster API was
 // removed or its API is broken for a while.
+
 #include "controllers/cluster_api/management_cluster.h"
 
 #include <algorithm>

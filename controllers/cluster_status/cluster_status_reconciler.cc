@@ -16,6 +16,7 @@
 // is repeated with back-off. A cluster waits for the finalizer of the cluster loop before its first
 // round. The age of a flip and the totals are remembered; after a restart the first observation
 // counts as it is, and the totals are there with the first list.
+
 #include "controllers/cluster_status/cluster_status_reconciler.h"
 
 #include <utility>

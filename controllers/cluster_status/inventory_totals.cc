@@ -4,6 +4,7 @@
 // first lists build them. entries_ holds weak references only: the handlers keep the totals alive,
 // for as long as the informers are. mu_ guards the table; it is not held while handlers are added
 // or removed, which waits for handlers that run. A member is followed by one worker at a time.
+
 #include "controllers/cluster_status/inventory_totals.h"
 
 #include <utility>

@@ -3,6 +3,7 @@
 // previous state. Sums over the cluster are updated with each change. The grade of a node depends
 // on its pods, so a node whose room has changed is marked as stale and graded with the next
 // summary; other models make all nodes stale.
+
 #include "controllers/cluster_status/resource_totals.h"
 
 #include <cmath>

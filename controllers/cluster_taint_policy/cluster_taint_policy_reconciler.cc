@@ -6,6 +6,7 @@
 // write without end. The deletion of a policy removes nothing. A policy that is added, or whose
 // spec changes, also gets a pass of its own, which reports conditions that can never match, even if
 // it selects no cluster. Nothing is remembered between passes.
+
 #include "controllers/cluster_taint_policy/cluster_taint_policy_reconciler.h"
 
 #include <memory>

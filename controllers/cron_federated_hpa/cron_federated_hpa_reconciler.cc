@@ -18,6 +18,7 @@
 //
 // Waits are on the steady clock, and times are of the wall clock, which somebody may set. So no
 // wait is longer than a minute.
+
 #include "controllers/cron_federated_hpa/cron_federated_hpa_reconciler.h"
 
 #include <algorithm>

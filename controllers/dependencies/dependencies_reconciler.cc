@@ -30,6 +30,7 @@
 // its deletion is seen. Otherwise one that is not there is not looked for: a backup may just have
 // brought what is attached to it, and brings the referrer next. Nothing but the reported outcomes
 // is remembered.
+
 #include "controllers/dependencies/dependencies_reconciler.h"
 
 #include <algorithm>

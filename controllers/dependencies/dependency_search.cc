@@ -4,6 +4,7 @@
 // about once, and cycles end. Objects that do not exist are asked about when they have been
 // created: the list is recorded on the binding, and what is recorded is watched. So is an object
 // whose rule fails, and its referrers are queued when it changes or its kind gets another rule.
+
 #include "controllers/dependencies/dependency_search.h"
 
 #include <memory>

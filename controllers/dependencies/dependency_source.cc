@@ -12,6 +12,7 @@
 //
 // Nothing is remembered here but selectors in parsed form. After a restart the record on the
 // bindings names the kinds again, and the loops over bindings look at every binding.
+
 #include "controllers/dependencies/dependency_source.h"
 
 #include <algorithm>

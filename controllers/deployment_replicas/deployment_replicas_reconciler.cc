@@ -4,6 +4,7 @@
 // conditions need: it was made, scheduled and aggregated while its kind was being listed. The write
 // carries the resourceVersion of the Deployment that was judged: an edit of its spec that the cache
 // does not show yet makes it a conflict.
+
 #include "controllers/deployment_replicas/deployment_replicas_reconciler.h"
 
 #include <memory>

@@ -13,6 +13,7 @@
 // removed as well: then the Work is removed and the member keeps its objects. A conflict, and what
 // is not there yet, do not count as an outcome for a few tries. conflicts_ and recorder_ determine
 // only what is reported; when they are lost, it is reported again.
+
 #include "controllers/execution/execution_reconciler.h"
 
 #include <algorithm>

@@ -15,6 +15,7 @@
 //
 // A stand-in records the uid of the Work that it stands in for. While that one is there, nothing is
 // decided; a Work of the name with another uid is the next one, even if it is being deleted.
+
 #include "controllers/execution/handover.h"
 
 #include <algorithm>

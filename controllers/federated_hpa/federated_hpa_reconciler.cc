@@ -8,6 +8,7 @@
 // repeated after the sync period, as with Kubernetes' own autoscaler: what is missing, such as a
 // metric, may be there by then, and nothing announces it. Only conflicts and failures to write the
 // status are errors for the queue.
+
 #include "controllers/federated_hpa/federated_hpa_reconciler.h"
 
 #include <utility>

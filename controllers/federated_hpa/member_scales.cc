@@ -1,6 +1,7 @@
 // Sum reads every cluster, at the same time where that waits for servers, and then adds up what
 // they have said, in the order of the clusters: the first selector prevails, whoever has answered
 // first.
+
 #include "controllers/federated_hpa/member_scales.h"
 
 #include <algorithm>

@@ -14,6 +14,7 @@
 // after a moment in which others have changed, too; so the sum is exact once requests have come to
 // rest, whatever happened on the way. The times are memory of this process; when it is lost the
 // waiting begins again.
+
 #include "controllers/federated_quota/quota_enforcement_reconciler.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // could not be applied counts as if the cluster had said nothing. A status that cannot be read
 // leaves only its own cluster out, with an event; it is looked at again when the Work's status
 // changes.
+
 #include "controllers/federated_quota/quota_status_reconciler.h"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 // namespace, and when somebody changes or deletes one of its Works. Limits that no member would
 // accept (negative, or not a quantity at all) are not sent; only a change of the quota repairs
 // them, so nothing is tried again.
+
 #include "controllers/federated_quota/quota_sync_reconciler.h"
 
 #include <memory>

@@ -12,6 +12,7 @@
 // task are removed when the taint is removed or tolerated again: changes of a cluster's taints
 // queue the bindings that have a task or a record for that cluster. They are also removed, with the
 // first pass after a start, when the flags have turned the taint manager off.
+
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
 
 #include <map>

@@ -10,6 +10,7 @@
 // somebody changes or deletes, brings its Work back. The slices of a Work that was seen to be
 // deleted without its finalizer are deleted; those of one that is merely not there stay, since a
 // restored backup may bring it yet.
+
 #include "controllers/imported_slices/imported_slice_reconciler.h"
 
 #include <memory>

@@ -4,6 +4,7 @@
 // error, since only a change of it helps, and that change queues the cluster. A Secret that is gone
 // is not an error: whoever removes a member deletes it before or after the Cluster, and if the
 // Cluster stays, its condition says so. Nothing is remembered between passes.
+
 #include "controllers/members/member_reconciler.h"
 
 #include <memory>

@@ -17,6 +17,7 @@
 // somebody else: its Works, its binding. These things are delivered at a start, too, and so lead to
 // services that are gone. A pass that misses a Service is not repeated: its creation starts another
 // one.
+
 #include "controllers/multi_cluster_service/multi_cluster_service_reconciler.h"
 
 #include <set>

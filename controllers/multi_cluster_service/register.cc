@@ -1,4 +1,5 @@
 // What brings a pass over a MultiClusterService; multi_cluster_service_reconciler.cc explains why.
+
 #include <memory>
 #include <string>
 #include <utility>

@@ -15,6 +15,7 @@
 // binding lets go of it, it is this loop's again. ClusterOverridePolicies are applied to each
 // namespace for each cluster; a change of one, or of a cluster that a rule of it means, brings the
 // namespaces back. Nothing is remembered but which overrides have failed.
+
 #include "controllers/namespace/namespace_sync_reconciler.h"
 
 #include <memory>

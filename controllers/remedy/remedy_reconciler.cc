@@ -2,6 +2,7 @@
 // is added, when its conditions or its actions change, and when a Remedy that concerns it is added,
 // changed or removed. Clusters of the first list are looked at, too, so that what happened while no
 // controller manager ran is made up for.
+
 #include "controllers/remedy/remedy_reconciler.h"
 
 #include <memory>

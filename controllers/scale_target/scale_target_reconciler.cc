@@ -6,6 +6,7 @@
 // The label is removed only when an autoscaler was seen to let go. A user may have set it by hand,
 // which nothing tells apart, so a start removes nothing; as upstream, an autoscaler that is deleted
 // while no controller manager runs leaves its label behind.
+
 #include "controllers/scale_target/scale_target_reconciler.h"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 // has such a name is told apart. Upstream's Services have no mark; they get it in the first pass.
 // What the server refuses, such as a Service without ports, is refused again until somebody edits
 // the import: it is reported, and not tried again.
+
 #include "controllers/service_import/service_import_reconciler.h"
 
 #include <memory>

@@ -15,6 +15,7 @@
 // that is too large, a name that is taken) is an event on the Work that asks for the slice and on
 // its template. The same try is repeated minutes later, and one with another version of the slice,
 // or another Work in its place, at once; what is not wanted any more is taken off at once, too.
+
 #include "controllers/slice_collection/slice_reconciler.h"
 
 #include <vector>

@@ -14,6 +14,7 @@
 // connected again, and when a Work changes whether it is needed; one that is followed also each
 // minute, since a Cluster that is deleted and created at once gets a new connection without a
 // report of it.
+
 #include "controllers/slice_collection/slice_watches.h"
 
 #include <algorithm>

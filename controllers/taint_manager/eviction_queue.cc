@@ -8,6 +8,7 @@
 // waiting requests is counted, and keeps those passes from changing when a request is looked at:
 // one that is due needs nothing, and one that has failed waits for its back-off, for its binding to
 // change, or for a minute: the cause may be the server's, and have gone without any change here.
+
 #include "controllers/taint_manager/eviction_queue.h"
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 // the placement in the binding's annotation, so that a restart finds the same ones. What waits for
 // a worker already, or for the end of a back-off, is passed over (EvictionQueue::IsSettled); what
 // has failed is looked at every minute at least.
+
 #include "controllers/taint_manager/tainted_cluster_reconciler.h"
 
 #include <string>

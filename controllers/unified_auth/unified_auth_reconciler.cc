@@ -10,6 +10,7 @@
 // execution namespace is made, when another ServiceAccount is to be used, and when somebody changes
 // or deletes one of its Works. What is lost in between, such as events while another replica leads,
 // is made up for at the start, when every Cluster is queued.
+
 #include "controllers/unified_auth/unified_auth_reconciler.h"
 
 #include <memory>

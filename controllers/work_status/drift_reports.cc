@@ -3,6 +3,7 @@
 // written and the object is silent for a while. Who has changed the object is asked right before it
 // is put back for that time; caches do not hold who owns fields. Accounts whose window and silence
 // are over are removed, once in a window at most.
+
 #include "controllers/work_status/drift_reports.h"
 
 #include <utility>

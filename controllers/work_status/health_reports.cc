@@ -6,6 +6,7 @@
 // The account is this process's. What its first pass finds unhealthy, as the Work shows already,
 // began before this process did and counts as reported: a restart, or a take-over, must not write
 // an event for each unhealthy object, and it is not known which of them have had theirs.
+
 #include "controllers/work_status/health_reports.h"
 
 #include <algorithm>

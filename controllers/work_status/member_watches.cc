@@ -10,6 +10,7 @@
 // An object that was deleted before the handler was there is not reported by it. When the informer
 // had synced by then, the Works whose objects it lacks are handed to the execution loop. mu_ guards
 // the table of informers that have the handler, and is not held while the handler is added.
+
 #include "controllers/work_status/member_watches.h"
 
 #include <algorithm>

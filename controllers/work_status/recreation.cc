@@ -9,6 +9,7 @@
 // Such an object is an orphan: it is deleted, or released if the Work preserves its objects, and
 // the request is repeated until that has succeeded. Orphans are remembered in this process only:
 // one that is lost by a restart stays in the member until somebody deletes it.
+
 #include "controllers/work_status/recreation.h"
 
 #include <utility>

@@ -14,6 +14,7 @@
 // queues the object. When finalizers in the member have held up the deletion of an object that its
 // Work still wants for some minutes, an event names them. Only outcomes and deletions that were
 // reported are remembered, by the request.
+
 #include "controllers/work_status/work_status_reconciler.h"
 
 #include <optional>

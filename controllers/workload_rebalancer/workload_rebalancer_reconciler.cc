@@ -8,6 +8,7 @@
 // said. Other failures leave the item without a result; what has been done is written all the same,
 // and the pass is repeated with back-off. A pass that is repeated after its status was lost
 // triggers nothing twice. All that is known is in the status and in the bindings.
+
 #include "controllers/workload_rebalancer/workload_rebalancer_reconciler.h"
 
 #include <algorithm>

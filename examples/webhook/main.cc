@@ -1,4 +1,5 @@
 // karmada-webhook-example: an interpreter webhook for Workloads.
+
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>

@@ -1,4 +1,5 @@
 // Implements CheckScript: what a script defines, and which globals and modules it uses.
+
 #include <algorithm>
 #include <map>
 #include <optional>

@@ -1,4 +1,5 @@
 // Runs a case and compares its results with the expected ones.
+
 #include <algorithm>
 #include <utility>
 

@@ -6,6 +6,7 @@
 // the one before has returned (a set has several when customizations are combined); an error of one
 // of them fails the whole answer. Otherwise the first rule answers alone. Nothing is locked while a
 // script runs.
+
 #include "interpreter/customized/lua_backend.h"
 
 #include <utility>

@@ -6,6 +6,7 @@
 //
 // One mutex guards both maps. Runs of scripts and objects that have no entry do not take it: they
 // look at two filters, which are rebuilt with every change of the maps.
+
 #include "interpreter/customized/script_probation.h"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 // ignored, each when its pause is over. The third (LookForKinds) looks for the kinds that hooks
 // were asked about before they were served, after each load and every kRecheck, and has the first
 // load again when it finds one. Callbacks of informers and hooks only set flags.
+
 #include "interpreter/live/live_interpreter.h"
 
 #include <algorithm>

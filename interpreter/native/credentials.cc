@@ -1,4 +1,5 @@
 // Secret, ServiceAccount.
+
 #include <algorithm>
 #include <string>
 #include <utility>

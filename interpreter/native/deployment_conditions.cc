@@ -2,6 +2,7 @@
 // each type. A cluster votes on Available by its health and by its counters, since upstream
 // reflects no conditions; on Progressing by the generation that it runs, its counters, and the
 // missed deadline that its status names.
+
 #include "interpreter/native/deployment_conditions.h"
 
 #include <algorithm>

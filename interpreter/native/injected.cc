@@ -1,6 +1,7 @@
 // ClusterRole, CustomResourceDefinition, APIService, MutatingWebhookConfiguration,
 // ValidatingWebhookConfiguration: what controllers of the member fill in. Upstream retains nothing
 // of these kinds.
+
 #include <algorithm>
 #include <utility>
 

@@ -3,6 +3,7 @@
 // take back: counters, the start time, FailureTarget and SuccessCriteriaMet. A status in which the
 // Job is finished is kept as it is. Everything else is written again from the members' statuses, so
 // that nothing but the template remembers what a cluster has reported that the Job has left.
+
 #include "interpreter/native/job_status.h"
 
 #include <algorithm>

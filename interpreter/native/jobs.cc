@@ -1,4 +1,5 @@
 // Job, CronJob.
+
 #include <algorithm>
 #include <string>
 #include <utility>

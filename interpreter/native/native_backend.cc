@@ -1,4 +1,5 @@
 // The layer of built-in handlers.
+
 #include <memory>
 
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,5 @@
 // Service, Ingress, ServiceImport.
+
 #include <string>
 #include <utility>
 #include <vector>

@@ -23,6 +23,7 @@
 // A gate that the template names is never put back. One that it does not name is removed with a
 // changed template, by which a user opens a gate of the template; except Kueue's, which its webhook
 // has set.
+
 #include "interpreter/native/pod_retention.h"
 
 #include <string>

@@ -1,4 +1,5 @@
 // Pod.
+
 #include <algorithm>
 #include <array>
 #include <iterator>

@@ -1,4 +1,5 @@
 // PodDisruptionBudget, HorizontalPodAutoscaler.
+
 #include <array>
 #include <utility>
 

@@ -1,4 +1,5 @@
 // The layer of built-in handlers with answers in upstream's form.
+
 #include <algorithm>
 #include <iterator>
 #include <memory>

@@ -1,4 +1,5 @@
 // PersistentVolume, PersistentVolumeClaim.
+
 #include <algorithm>
 #include <utility>
 

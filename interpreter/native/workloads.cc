@@ -1,4 +1,5 @@
 // Deployment, ReplicaSet, StatefulSet, DaemonSet.
+
 #include <algorithm>
 #include <optional>
 #include <utility>

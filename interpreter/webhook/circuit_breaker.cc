@@ -11,6 +11,7 @@
 //
 // A breaker that opens again soon after it closed starts with twice the pause it had. All state is
 // under one mutex, which is never held while a call is made.
+
 #include "interpreter/webhook/circuit_breaker.h"
 
 #include <algorithm>

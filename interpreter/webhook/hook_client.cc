@@ -4,6 +4,7 @@
 // After an answer 429 or 5xx with Retry-After the call is repeated if the pause ends before the
 // deadline; any other answer is final. Each error carries a FailureReason, which the circuit
 // breaker and the metrics use.
+
 #include "interpreter/webhook/hook_client.h"
 
 #include <algorithm>

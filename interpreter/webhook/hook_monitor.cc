@@ -6,6 +6,7 @@
 // HookState proposes; a hook whose failures were ignored is asked one of those questions again
 // (AskAgain). When a hook answers again, the kinds and operations that it did not answer are
 // reported, so that only those are looked at again.
+
 #include "interpreter/webhook/hook_monitor.h"
 
 #include <algorithm>

@@ -10,6 +10,7 @@
 // While the breaker is closed, an answer clears the latter two: there was no outage, and each
 // failed caller tries again by itself. Questions that their callers do not try again, because
 // another layer has answered, are in IgnoredFailures.
+
 #include "interpreter/webhook/hook_state.h"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 // hook is asked less and less. If it succeeds, everything is forgotten and looked at again.
 // Questions that fail again after that start with a longer pause (settled_); otherwise objects that
 // never succeed would make all others be looked at every few seconds.
+
 #include "interpreter/webhook/ignored_failures.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // A question is answered in these steps: find the hook, ask through the monitor (which may refuse),
 // encode, send, decode; then add the hook's name to an error, and pass on what may be ignored.
+
 #include "interpreter/webhook/webhook_backend.h"
 
 #include <utility>

@@ -1,6 +1,7 @@
 // Write puts a line in a bounded queue and wakes the writer's thread, which takes all lines at once
 // and writes them with one system call. Before it writes to a file it looks whether the file has
 // been renamed (then it opens it again) and whether it would become too large (then it renames it).
+
 #include "kube/aggregation/audit_log.h"
 
 #include <fcntl.h>

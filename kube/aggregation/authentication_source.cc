@@ -4,6 +4,7 @@
 // that nothing is parsed on the transport's thread. When the watch has ended, the thread lists
 // again after a pause, which is longer if the watch has failed. In between it reads the
 // files again at their times.
+
 #include <algorithm>
 #include <map>
 #include <optional>

@@ -1,6 +1,7 @@
 // Certificates are judged here, for each request, and not in the handshake. What did not count is
 // remembered while the rest is tried: a request with a certificate of nobody we know and a good
 // token is the token's user's, and one with that certificate alone is refused.
+
 #include "kube/aggregation/authenticator.h"
 
 #include <arpa/inet.h>

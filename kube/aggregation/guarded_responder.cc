@@ -2,6 +2,7 @@
 // A stream or tunnel is wrapped, so that its end is noticed whatever causes it: closed or dropped
 // by the handler, cut by the server, left by the peer. All of them share one Ending, which runs the
 // hooks and frees what the request holds, each once.
+
 #include "kube/aggregation/guarded_responder.h"
 
 #include <atomic>

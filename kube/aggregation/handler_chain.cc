@@ -5,6 +5,7 @@
 // a stream goes on, and ends before it when the deadline is earlier.
 //
 // Who may answer at the same time: the steps, the handler, the deadline. GuardedResponder lets one.
+
 #include "kube/aggregation/handler_chain.h"
 
 #include <cxxabi.h>

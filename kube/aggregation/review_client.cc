@@ -3,6 +3,7 @@
 // the deadline has come; every attempt is given what is left of the time. A review whose deadline
 // has passed in the queue is answered without having been sent, so that a control plane that hangs
 // does not make the queue longer and longer.
+
 #include "kube/aggregation/review_client.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // All entries have the same lifetime, so the oldest is the last one in the list, and old ones are
 // removed with each new one: certificates of connections that are gone are not kept for long.
+
 #include "kube/aggregation/verified_peers.h"
 
 #include <iterator>

@@ -7,6 +7,7 @@
 // then read from the server and put into the store, or taken out of it, so that the next try starts
 // from the present state even when the watch is dead. Nothing is locked here: the store decides
 // which of two states is newer.
+
 #include "kube/cache/cluster_client.h"
 
 #include <optional>

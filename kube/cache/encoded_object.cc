@@ -2,6 +2,7 @@
 // the sorted metadata, annotations precede resourceVersion, so the two edits never change places. A
 // missing or empty map of annotations is inserted whole where metadata begins: its name precedes
 // all others that objects have, so the order stays.
+
 #include "kube/cache/encoded_object.h"
 
 #include <cstring>

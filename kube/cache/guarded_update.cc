@@ -1,6 +1,7 @@
 // A server refuses a JSON patch with the same words whether a test fails or what it makes of the
 // object is invalid. So after a refusal the object is read, and the patch is tried on what the
 // server has; that is put into the store, as the next pass has to start from it.
+
 #include "kube/cache/guarded_update.h"
 
 #include <memory>

@@ -8,6 +8,7 @@
 // for another. Each set has a lane of its own in each pool, which Stop ends after the informers.
 // One task of the lane for lists, started with the first informer, runs again every five minutes
 // and ages the tombstones of all stores.
+
 #include "kube/cache/informer.h"
 
 #include <map>

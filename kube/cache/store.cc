@@ -8,6 +8,7 @@
 // deletion that was known by then. If it does, the server has another history (its etcd was
 // restored from a backup), and the list is right. Only changes that became known while it was under
 // way may be newer than the list.
+
 #include "kube/cache/store.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 // Every fourth place of the dictionary is indexed by a hash of the eight bytes there. A text is
 // looked up at each of its places, and what is found is extended in both directions, so that common
 // parts of eleven bytes and more are always found while their slot is their own.
+
 #include "kube/cache/text_dictionary.h"
 
 #include <algorithm>

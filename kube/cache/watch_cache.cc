@@ -12,6 +12,7 @@
 // has not is deleted in the step that the list ends (replacing). An object that both have in the
 // same version is taken from the list without an event: otherwise the table would keep a second
 // copy of everything that the new informer's store holds.
+
 #include "kube/cache/watch_cache.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 // the version of a list half-way, the list starts from the beginning, once; a second time is an
 // error. A watch is not paced: the server ends it after a time that is chosen at random, and 180 s
 // without any data count as broken.
+
 #include "kube/client/client.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // The words for answers without a Status object are those of apimachinery's
 // NewGenericServerResponse, which client-go calls for them.
+
 #include "kube/client/go_words.h"
 
 #include <optional>

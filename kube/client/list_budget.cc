@@ -1,5 +1,6 @@
 // Tokens and objects are remembered by their hashes, which differ from process to process, so that
 // a server cannot choose objects that are taken for one another.
+
 #include "kube/client/list_budget.h"
 
 #include "absl/hash/hash.h"

@@ -7,6 +7,7 @@
 // before (`unread`), and a kind that is not known there gives kUnavailable instead of kNotFound,
 // since it may be served. The state of a pass holds ETags, by which the next one reads only what
 // has changed; it may be lost at any moment (Reset), and then everything is read.
+
 #include "kube/discovery/rest_mapper.h"
 
 #include <algorithm>

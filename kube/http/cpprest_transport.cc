@@ -4,6 +4,7 @@
 // an errand gets them first, and closing the stream ends that wait. Connections are made in lanes,
 // one for calls and one for streams. A change of the certificate replaces both lanes under mu_;
 // what is under way keeps the old ones.
+
 #include <cpprest/http_client.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>

@@ -2,6 +2,7 @@
 // waits for them, over connections that are kept (unary_call.h); streams share one thread
 // (lean_stream.h). Blocking tasks, such as looking up a name or running a credential plugin for a
 // stream, run on a few other threads (errands.h).
+
 #include <algorithm>
 #include <utility>
 

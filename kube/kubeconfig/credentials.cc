@@ -9,6 +9,7 @@
 // caller that is stopped or out of time has no effect on the others. A 401 (Reject) and another
 // token (ReplaceToken) end the freshness, but 401s do not run a plugin more often than every five
 // seconds.
+
 #include "kube/kubeconfig/credentials.h"
 
 #include <algorithm>

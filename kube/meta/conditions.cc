@@ -1,4 +1,5 @@
 // Condition lists (declared in object.h).
+
 #include "kube/meta/object.h"
 
 #include "base/cut_text.h"

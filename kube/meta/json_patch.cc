@@ -1,6 +1,7 @@
 // Applies JSON patches, RFC 6902 (declared in patch.h), with the tolerance of evanphx/json-patch,
 // which kube-apiserver uses. The target stays as it is when an operation fails. Patches are from
 // clients, so the depth of the result, the bytes of copies and the work (PatchBudget) are bounded.
+
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -4,6 +4,7 @@
 // A template of some kilobytes could find and compare the same values for hours, so an evaluation
 // has a budget: a step pays for each value that it gets, and for each that it finds by descending
 // or compares in a filter. Whoever evaluates need not be interruptible then.
+
 #include "kube/meta/json_path.h"
 
 #include <algorithm>

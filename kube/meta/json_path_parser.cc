@@ -2,6 +2,7 @@
 // steps. The grammar is that of client-go's jsonpath package, without range and end; its oddities
 // are kept, such as blanks, @ and $ that mean nothing between steps. Parsing is recursive only into
 // filters and subscripts, and a template is limited to kMaxLength, so the depth is bounded.
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>

@@ -1,5 +1,6 @@
 // A set of fields is a tree of JSON objects ("FieldsV1"), in which an empty object is a leaf; so
 // the union of two sets is the union of the trees.
+
 #include "kube/meta/managed_fields.h"
 
 #include <algorithm>

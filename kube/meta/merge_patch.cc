@@ -1,4 +1,5 @@
 // Applies and computes JSON merge patches (declared in patch.h).
+
 #include <algorithm>
 #include <optional>
 #include <string>

@@ -1,4 +1,5 @@
 // Kubernetes' rules for names, label keys and label values (declared in selector.h).
+
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 // Parses quantities (declared in quantity.h). Nearly all texts are short: ShortAmount reads them in
 // one pass without memory. Anything else is split into its parts, with apimachinery's errors, and
 // computed with decimals of any length.
+
 #include <algorithm>
 #include <limits>
 #include <optional>

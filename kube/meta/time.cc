@@ -1,6 +1,7 @@
 // Writes and parses times of the API (declared in object.h): RFC 3339 as Go reads it, with any
 // number of digits behind the second and with any zone; written in UTC. What would have to be
 // corrected (a February 30, a leap second) is refused.
+
 #include <algorithm>
 
 #include "absl/status/status.h"

@@ -9,6 +9,7 @@
 //
 // A stop may come on any thread and at any time. So who answers first (Claim) is the only one who
 // does, and what has begun is noted where a stop finds it (Note).
+
 #include "kube/relay/relay.h"
 
 #include <atomic>

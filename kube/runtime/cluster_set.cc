@@ -6,6 +6,7 @@
 // read the configuration of a cluster that was removed meanwhile (`removals`). Refresh stops the
 // old member's informers before it announces the new one, so that a subscriber never sees events of
 // both.
+
 #include "kube/runtime/cluster_set.h"
 
 #include <map>

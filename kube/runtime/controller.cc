@@ -12,6 +12,7 @@
 // conflicts in a row, the outcomes of the loop and the log of repeated errors are remembered, and
 // all of it may be lost. When a turn ends with Action::Gone, what is remembered of its request is
 // forgotten.
+
 #include "kube/runtime/controller.h"
 
 #include <algorithm>

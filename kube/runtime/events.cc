@@ -9,6 +9,7 @@
 // The destructor first ends the pauses between attempts, gives the thread two seconds for what
 // still waits, and then drops the rest and cuts off the call under way. mu_ guards the queue and is
 // not held during a write; the correlator belongs to the thread.
+
 #include "kube/runtime/events.h"
 
 #include <deque>

@@ -7,6 +7,7 @@
 // mu_ guards the list of open calls, their counts of threads, and the threads themselves; it is not
 // held while a part runs. Each part writes its result into a place of its own, which the caller
 // reads after the last thread has left under mu_.
+
 #include "kube/runtime/fan_out.h"
 
 #include <algorithm>

@@ -11,6 +11,7 @@
 // reports the failure, since another process may act from then on. A manager leads at most once:
 // after the loss Run returns. mu guards the flags, the first failure and the servers, and it is not
 // held while a group starts or stops.
+
 #include "kube/runtime/manager.h"
 
 #include <optional>

@@ -6,6 +6,7 @@
 //
 // A lane is known while it has items, and a slow one for some time beyond that. There may be a lane
 // for each object, and objects go.
+
 #include "kube/runtime/internal/queue_lanes.h"
 
 #include <algorithm>

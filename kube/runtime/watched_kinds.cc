@@ -3,6 +3,7 @@
 // and detaches the rest. Between rounds it waits until a further kind is needed. Needs are counted
 // under `mu`, which is never held while a subscriber or an informer is called. What is watched is
 // guarded by `pass_mu`, which the pass holds, and which the end of a subscription takes as well.
+
 #include "kube/runtime/watched_kinds.h"
 
 #include <algorithm>

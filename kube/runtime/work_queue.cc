@@ -10,6 +10,7 @@
 //
 // One of the waiting workers, the timekeeper, also waits for the time of the next delayed item and,
 // if items wait for a place, for the moment when the next item stops being quick.
+
 #include "kube/runtime/work_queue.h"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 //   $retainKeys: [names]               every other member of the target is removed
 //   $setElementOrder/<list>: [items]   the order the merged list must have
 //   $deleteFromPrimitiveList/<list>    scalars that are removed from the list
+
 #include "kube/schema/strategic_merge_patch.h"
 
 #include <utility>

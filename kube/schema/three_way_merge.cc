@@ -1,5 +1,6 @@
 // Every value of the file is merged with what lies at the same place in the live object and in the
 // file that was applied last: members of objects by name, items of lists by their merge key.
+
 #include "kube/schema/three_way_merge.h"
 
 #include <algorithm>

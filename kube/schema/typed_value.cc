@@ -2,6 +2,7 @@
 // that an object is read by going through the two lists side by side: a member that is passed over
 // is unknown, a field that is passed over is absent. The first error is kept; the walk goes on to
 // its end, and its result is dropped.
+
 #include "kube/schema/typed_value.h"
 
 #include <cmath>

@@ -13,6 +13,7 @@
 // mu_ guards the records; it is not held while a server is asked. A record that was written again
 // during that has another number of attempts, and is not withdrawn by the result of the earlier
 // one.
+
 #include "kube/shadow/shadow.h"
 
 #include <tuple>

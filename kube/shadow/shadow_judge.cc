@@ -12,6 +12,7 @@
 // A server that swallows requests costs the time-out of one. So the clusters whose last answer was
 // none come after all others, and one of them at a time, each in its turn: however many they are,
 // the writes of the others are judged first, and again after one time-out.
+
 #include <algorithm>
 #include <map>
 #include <optional>

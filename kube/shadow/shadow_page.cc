@@ -1,5 +1,6 @@
 // How a shadow shows what it has recorded: in the log, in metrics and on its page. The page copies
 // what it shows of the records and writes its text without the lock, because the text may be large.
+
 #include <algorithm>
 #include <cstdint>
 #include <string>

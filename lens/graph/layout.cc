@@ -4,6 +4,7 @@
 // few times by the mean height of their neighbours, which removes most crossings in graphs of this
 // shape. At last each column is moved as near to its neighbours as the order and the distances
 // allow: the least squares of all deviations, by pooling items that would pass one another.
+
 #include "lens/graph/layout.h"
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 // the bindings record, the templates that need it; a policy's bindings are found by its label. If
 // that is too much for single requests, everything is read after all. Both ways fill the same maps,
 // from which the graph is built.
+
 #include "lens/graph/live.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // policy by the claim on the binding, Works by the label with the binding's id, what the template
 // needs by its references, and who needs it by requiredBy in its binding. A policy's bindings have
 // a label with its id.
+
 #include "lens/graph/surroundings.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // column they run straight in a lane between its boxes, so that no box hides them. An edge within a
 // column bends around its right side. Labels stand on the last curve, nearer to its beginning,
 // where neither edges from one node nor edges to one node have come together.
+
 #include "lens/graph/svg.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 // the second, because the first one found the informers equal to the server. What fails for good,
 // such as an override whose path does not exist, never is complete: then the state counts as
 // settled when nothing has changed for a while.
+
 #include "lens/plan/dry_control_plane.h"
 
 #include <algorithm>

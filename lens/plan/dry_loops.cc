@@ -3,6 +3,7 @@
 //
 // The loops are idle when the manager is, and every informer's store has what the server has.
 // Events are kept in memory, and give the warnings of a plan.
+
 #include "lens/plan/dry_loops.h"
 
 #include <algorithm>

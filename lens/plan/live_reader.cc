@@ -2,6 +2,7 @@
 // binding records as needed and to the templates that need it. Bindings are listed once, as a
 // whole, because claims and kinds are found in them; templates and Works are read only where they
 // matter.
+
 #include "lens/plan/live_reader.h"
 
 #include <algorithm>

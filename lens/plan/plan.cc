@@ -2,6 +2,7 @@
 // then what shall be there is applied over it. So placements that need not change stay where they
 // are, as they would on the real control plane. With a live control plane its state is brought over
 // instead, bindings included, and the manifests of its Works are what is there now.
+
 #include "lens/plan/plan.h"
 
 #include <algorithm>

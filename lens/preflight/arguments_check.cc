@@ -3,6 +3,7 @@
 // that is right only together with another one is so judged together with it. --feature-gates,
 // which may be repeated, is taken apart first: one unknown gate must not hide what the daemon does
 // with the others.
+
 #include "lens/preflight/arguments_check.h"
 
 #include <algorithm>

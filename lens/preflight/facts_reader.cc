@@ -3,6 +3,7 @@
 // A list of one object says in remainingItemCount how many there are, so that a control plane with
 // a hundred thousand Works answers as fast as an empty one; a server that leaves the number out is
 // asked for all objects. Bindings are listed as well, by a few of their fields.
+
 #include "lens/preflight/facts_reader.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Checks of what has arrived: what a rule keeps as a member has it, what is paused, and which
 // clusters a placement names and does not use. All but the first are notes: the template is where
 // it is meant to be, and its present state is.
+
 #include <algorithm>
 #include <set>
 #include <string>

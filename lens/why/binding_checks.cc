@@ -1,4 +1,5 @@
 // Checks of the binding: its name, its owner, and what the interpreter says about the template.
+
 #include <string>
 #include <utility>
 #include <vector>

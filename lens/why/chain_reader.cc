@@ -1,6 +1,7 @@
 // Objects are collected first, and filed by MakeChain like those of a snapshot. What has to be read
 // depends on what was read before (the binding names clusters, clusters have Works and namespaces,
 // the template needs others), so that the chain is made again after each round.
+
 #include "lens/why/chain_reader.h"
 
 #include <algorithm>

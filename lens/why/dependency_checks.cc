@@ -1,4 +1,5 @@
 // Checks of what the template needs, and of those that need it.
+
 #include <algorithm>
 #include <set>
 #include <string>

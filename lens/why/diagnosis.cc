@@ -3,6 +3,7 @@
 // not run that a finding before it waits for: then that is the cause. Who would wait a moment for
 // what cannot come is not told so. If nothing stops the template, the cause is the first thing that
 // is waited for. What stops nothing is the cause only of a template that goes nowhere: it says why.
+
 #include "lens/why/diagnosis.h"
 
 #include <algorithm>

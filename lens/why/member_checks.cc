@@ -1,5 +1,6 @@
 // Checks of the members: whether a cluster can be reached, what it says to the manifest, and what
 // it holds.
+
 #include <algorithm>
 #include <string>
 #include <utility>

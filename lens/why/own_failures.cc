@@ -1,5 +1,6 @@
 // What objects of Karmada's own kinds do to others without saying so: templates that a
 // FederatedResourceQuota refuses, and a MultiClusterService whose providers have no endpoints.
+
 #include <algorithm>
 #include <set>
 #include <string>

@@ -1,6 +1,7 @@
 // A policy is judged by the bindings that have its claim, a cluster by its Works, and both say
 // which of them to ask about. Where a policy governs nothing, the objects that it may be meant for
 // are compared with its selectors by the same functions that look for a template's policy.
+
 #include "lens/why/own_kinds.h"
 
 #include <algorithm>

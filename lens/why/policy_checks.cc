@@ -1,4 +1,5 @@
 // Checks of the policies: which one governs the template, and why none does.
+
 #include <algorithm>
 #include <string>
 #include <utility>

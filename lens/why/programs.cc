@@ -1,4 +1,5 @@
 // Finds out from leases and messages whether Karmada's programs run.
+
 #include <string>
 
 #include "absl/strings/match.h"

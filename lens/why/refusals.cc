@@ -1,5 +1,6 @@
 // The table of messages is asked in its order. Where the advice is to delete something in a member,
 // the way that loses nothing stands first, and what is lost is said.
+
 #include "lens/why/refusals.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Why an object, or its Work, has not left a cluster.
+
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // Checks of the scheduler's work: whether it looked, and why it chose no cluster, or not this one.
+
 #include <algorithm>
 #include <set>
 #include <string>

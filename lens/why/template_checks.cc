@@ -1,4 +1,5 @@
 // Checks of the template itself: whether it exists, and whether Karmada looks at it at all.
+
 #include <string>
 #include <utility>
 #include <vector>

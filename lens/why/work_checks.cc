@@ -1,4 +1,5 @@
 // Checks of the Works: whether each chosen cluster has one, and why not.
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>

@@ -2,6 +2,7 @@
 // upstream's do; pairs, pcall, print, tostring and their like are written here, because of the
 // order of keys, of the limits of a run, or of the text. Functions that upstream's sandbox does not
 // have raise its error when they are called.
+
 #include <algorithm>
 #include <string>
 

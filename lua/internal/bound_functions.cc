@@ -1,4 +1,5 @@
 // Calls functions in C++ from scripts (lua/library.h).
+
 #include <utility>
 
 #include "lua/internal/json_size.h"

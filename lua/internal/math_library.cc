@@ -1,5 +1,6 @@
 // The math library. random gives the same sequence in every run, so that a script's answer depends
 // only on its arguments.
+
 #include <cmath>
 #include <cstring>
 

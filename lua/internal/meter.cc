@@ -6,6 +6,7 @@
 //
 // Garbage is not collected during most runs. From some megabytes on LuaJIT's collector works, and
 // large blocks make it do all its work at once, at the next instruction (collect_all_).
+
 #include "lua/internal/meter.h"
 
 #include <algorithm>

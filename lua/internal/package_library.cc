@@ -3,6 +3,7 @@
 // upstream's pkg/util/lifted/lua/loadlib_safe.go.
 //
 // The table `package` is made when a run first uses it, and dropped with the run.
+
 #include "lua/internal/libraries.h"
 #include "lua/internal/state.h"
 

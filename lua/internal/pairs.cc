@@ -1,4 +1,5 @@
 // The functions pairs and next, which visit keys in order.
+
 #include "lua/internal/key_order.h"
 #include "lua/internal/key_walks.h"
 #include "lua/internal/libraries.h"

@@ -1,6 +1,7 @@
 // The functions find, match, gmatch and gsub. They follow Lua 5.1's lstrlib.c, with the bounded
 // matcher of pattern.h in place of its own; everything that goes through a text charges the meter.
 // What must outlive a call into Lua lies on Lua's stack, since an error may leave any function.
+
 #include <cstring>
 
 #include "lua/internal/libraries.h"

@@ -3,6 +3,7 @@
 // up the function, call it, encode the results. ErrorOf handles every error; the meter shows
 // whether the script or a bound is to blame. Settle clears what the run has left; a state in which
 // anything else has changed, or whose run was ended by a bound, is not used again.
+
 #include "lua/internal/state.h"
 
 #include <luajit.h>

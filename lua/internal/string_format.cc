@@ -1,6 +1,7 @@
 // string.format as in Lua 5.1: each conversion is rebuilt as a format for printf, after its flags,
 // width and precision have been checked as Lua checks them, so that a script never determines a
 // format of its own.
+
 #include <cstdio>
 #include <cstring>
 

@@ -1,4 +1,5 @@
 // The string library without patterns and format.
+
 #include <algorithm>
 #include <cstring>
 

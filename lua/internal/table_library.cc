@@ -1,5 +1,6 @@
 // The table library. LuaJIT's own functions that handle a whole table in one instruction are
 // bounded by the size of a block: see Meter::ExpectBlocks.
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>

@@ -1,5 +1,6 @@
 // The functions os.time and os.date. They use the clock of the runner; local time is that of the
 // machine, which in containers is usually UTC.
+
 #include <cstring>
 
 #include "absl/strings/match.h"

@@ -3,6 +3,7 @@
 // tree; what they add are leaves, too, which are split when a later operation goes into them.
 // Writing the tree joins the pieces. As json::Parse, operations refuse what is nested deeper than
 // 512 levels.
+
 #include "overrides/internal/json_text.h"
 
 #include <algorithm>

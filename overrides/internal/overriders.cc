@@ -7,6 +7,7 @@
 // overriders look at hundreds of thousands of values. So all of them have one budget together, and
 // every loop here that is longer than its own overrider takes what it costs off the budget before
 // it begins. The object is moved through the patches, lest each of them copy what it changes.
+
 #include "overrides/internal/overriders.h"
 
 #include <algorithm>

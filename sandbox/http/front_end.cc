@@ -8,6 +8,7 @@
 // after the time that the client asked for. watches_, under mu_, has a weak reference to each
 // session, by which DropWatches cuts them; the ones that have ended are removed when the next one
 // starts.
+
 #include "sandbox/http/front_end.h"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 // A session ends when the client disconnects, when its time is over (Finish), when a test cuts it
 // (Abort), or when the client reads so slowly that the stream refuses another line. In each case it
 // unsubscribes from the store, without waiting for a call of the sink that may be under way.
+
 #include "sandbox/http/watch_session.h"
 
 #include <utility>

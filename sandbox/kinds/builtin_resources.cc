@@ -1,4 +1,5 @@
 // The table of built-in kinds, in the order of kube-apiserver's registry folders.
+
 #include <iterator>
 
 #include "absl/strings/ascii.h"

@@ -9,6 +9,7 @@
 // A change of a Cluster is collected with its states before and after in changed_ (under mu_), and
 // a second controller queues the bindings whose affinity matches one of them. All else is read from
 // the objects in each pass.
+
 #include "sandbox/sim/binding_scheduler.h"
 
 #include <algorithm>

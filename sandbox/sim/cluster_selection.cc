@@ -6,6 +6,7 @@
 // what the ones before it have no room for. With several clusterAffinities the steps are taken for
 // each term, from the one in force on, until one succeeds; if none does, the failure of the first
 // one is reported.
+
 #include "sandbox/sim/cluster_selection.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 // time, and one second at most; a success ends the count, and the eighth failure in a row is
 // logged. mu_ guards pending_ and timers_ and is not held during a reconcile; failures_ belongs to
 // the loop's thread.
+
 #include "sandbox/sim/controller.h"
 
 #include <algorithm>

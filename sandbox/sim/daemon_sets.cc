@@ -3,6 +3,7 @@
 // template, which the next pass creates again; with OnDelete that last step is left to the user.
 // The status is written last. A change of a pod queues its set, and a change of which nodes there
 // are, or of their labels, queues all sets. Nothing is remembered between passes.
+
 #include "sandbox/sim/daemon_sets.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 // replicas beyond the history limit are deleted. The status comes last, from the objects as they
 // are after all that. The events of the ReplicaSets bring the next pass, and a timer brings one at
 // the deadline of the rollout. Nothing is remembered between passes.
+
 #include "sandbox/sim/deployments.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // How it works. Tasks are in a map, sorted by the time at which they are due and by the order in
 // which they were posted. The thread runs the first one if it is due; otherwise it waits until that
 // time, until a task that is due earlier is posted, or until Stop.
+
 #include "sandbox/sim/event_loop.h"
 
 #include "base/threads.h"

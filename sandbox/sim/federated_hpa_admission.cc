@@ -1,5 +1,6 @@
 // What upstream's webhook adds to FederatedHPAs (SetDefaultsFederatedHPA). As with upstream, a
 // tolerance of a direction is lost; and nothing is checked here.
+
 #include "sandbox/kinds/default_to.h"
 #include "sandbox/sim/karmada_admission.h"
 

@@ -9,6 +9,7 @@
 //
 // An owner is gone when its deletion was seen, or no object of its name has its uid. Every write
 // carries what was read, and one that fails is repeated by the controller.
+
 #include "sandbox/sim/garbage_collector.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 // ended is only deleted, at the end of ttlSecondsAfterFinished. tallies_ remembers by uid the pods
 // that have finished, so that one counts also after it was deleted; it belongs to the loop's thread
 // and is dropped with the Job.
+
 #include "sandbox/sim/jobs.h"
 
 #include <algorithm>

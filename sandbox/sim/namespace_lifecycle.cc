@@ -4,6 +4,7 @@
 // namespace's conditions; a refused deletion is an error, and the pass is repeated. When nothing is
 // left, the pass takes the finalizer "kubernetes" from spec.finalizers, and the server removes the
 // namespace. terminating_ is under mu_, because events are delivered on any thread.
+
 #include "sandbox/sim/namespace_lifecycle.h"
 
 #include <utility>

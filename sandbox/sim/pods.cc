@@ -5,6 +5,7 @@
 // after it became ready. Timers bring a pod back at these times. A pod that has finished, or is
 // gone, gives its room back. lives_, the ledger and the two sets of pods that wait belong to the
 // loop's thread.
+
 #include "sandbox/sim/pods.h"
 
 #include <utility>

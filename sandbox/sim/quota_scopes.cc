@@ -1,4 +1,5 @@
 // These are podMatchesScopeFunc and pvcMatchesScopeFunc of Kubernetes' quota evaluators.
+
 #include "sandbox/sim/quota_scopes.h"
 
 #include <algorithm>

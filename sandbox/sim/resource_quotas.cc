@@ -3,6 +3,7 @@
 // up from the stored objects each time, for a pass over a namespace as for each creation: nothing
 // has to be booked, and nothing can be lost. Any change of an object queues the quotas of its
 // namespace; the status is written only when it differs, so that this ends.
+
 #include "sandbox/sim/resource_quotas.h"
 
 #include <set>

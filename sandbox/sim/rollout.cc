@@ -8,6 +8,7 @@
 // gets better; without that it times out progressDeadlineSeconds after its last update, and the
 // next movement ends that. It becomes complete when all replicas are updated and available, and
 // stays so while the present set is the same and no old one has replicas.
+
 #include "sandbox/sim/rollout.h"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 // checked for characters. A schedule is read in the language of the library that the webhook uses
 // (gronx), which differs from that of the controller: it has five to seven fields and other names,
 // and neither "@every" nor a time zone.
+
 #include <cctype>
 #include <map>
 #include <set>

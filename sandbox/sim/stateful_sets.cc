@@ -6,6 +6,7 @@
 // while the pods above are ready. The events of the pods bring the next pass. The current revision
 // becomes that of the template when all pods have it and are ready; only the status remembers the
 // one before.
+
 #include "sandbox/sim/stateful_sets.h"
 
 #include <algorithm>

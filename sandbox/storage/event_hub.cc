@@ -2,6 +2,7 @@
 // order, and call Deliver() after releasing it. A new subscriber is an item as well: it does not
 // get the changes queued before it, then gets the initial objects, and then the changes queued
 // after it.
+
 #include "sandbox/storage/event_hub.h"
 
 #include <utility>

@@ -5,6 +5,7 @@
 // History holds the last changes with the states before and after each. A list at an older version
 // undoes the later changes, newest first; a watch from an older version gets the changes since
 // then. A version from before the history is Expired, and the client has to list again.
+
 #include "sandbox/storage/store.h"
 
 #include <algorithm>

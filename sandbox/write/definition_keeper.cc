@@ -4,6 +4,7 @@
 // From then on each commit in its table looks whether the table is empty; when it is, the
 // definition loses its finalizer, and with that commit its kinds are not served any more. Both
 // calls of the write path are made without a lock, since their commits lead back here.
+
 #include "sandbox/write/definition_keeper.h"
 
 #include <utility>

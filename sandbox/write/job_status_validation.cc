@@ -2,6 +2,7 @@
 // validateJobStatus and ValidateJobStatusUpdate (pkg/apis/batch/validation), in their order. Most
 // of them look at a field only if it has changed, so that a status which was stored before a rule
 // existed can still be written.
+
 #include <optional>
 #include <set>
 #include <string>

@@ -1,4 +1,5 @@
 // Sets the defaults of pod templates.
+
 #include <string>
 #include <utility>
 

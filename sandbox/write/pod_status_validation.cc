@@ -1,6 +1,7 @@
 // The rules of Kubernetes' ValidatePodStatusUpdate (pkg/apis/core/validation), and what the
 // strategy of pods keeps (PrepareForUpdate in pkg/registry/core/pod/strategy.go). Fields that an
 // API server drops unless a feature is switched on have no rule here.
+
 #include <deque>
 #include <map>
 #include <set>

@@ -3,6 +3,7 @@
 // patched object, one with the changed Scale put back into it, or one with an applied
 // configuration. A PUT of a kind that allows it, and an apply, create an object that is not there.
 // A subscription to a resource that is not served yet follows its table, which is empty until then.
+
 #include "sandbox/write/server_backend.h"
 
 #include <utility>

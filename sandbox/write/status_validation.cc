@@ -4,6 +4,7 @@
 // it, and then through ValidateBuiltinStatus, which adds all mistakes to the errors of the write.
 // Both look a kind up in a table; a kind that is not there keeps whatever was sent. CronJobs have
 // no rules in Kubernetes either.
+
 #include "sandbox/write/status_validation.h"
 
 #include <algorithm>

@@ -10,6 +10,7 @@
 //
 // The commit hook runs after the store has the change and before the writer gets its answer. Locks
 // are held only to read the list of admission hooks: the store decides between writers.
+
 #include "sandbox/write/write_path.h"
 
 #include <utility>

@@ -9,6 +9,7 @@
 // successor: its source begins when the old one is drained. A source that begins with objects
 // refers to all of them until they have been taken; as long as there is no room for that, it waits,
 // and is tried again every time the watch is looked at (OnTime).
+
 #include "search/cache/merged_watch.h"
 
 #include <algorithm>

@@ -10,6 +10,7 @@
 //
 // A watch is registered under the same lock under which it takes the caches of its beginning; so a
 // cache that joins is either among these or announced to the watch, and never both.
+
 #include "search/cache/multi_cluster_cache.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // are compared, and those that come after the last object of the page before are kept, as many as
 // the page has. So the continue token needs nothing but the versions, the number of that object,
 // and how many objects the pages before had; and the memory for values is that of one page.
+
 #include "search/cache/sorted_list.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 // OpenSearch reads a flat_object by recursion, and a deep one overflows the stack of the whole
 // server, for all users of it. `rest` is not indexed (`enabled: false`), and is as deep as an
 // object can be that karmada-search reads (json::ParseOptions).
+
 #include "search/opensearch/document.h"
 
 #include <array>

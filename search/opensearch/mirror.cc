@@ -19,6 +19,7 @@
 // to prepare, because the server may be another one. The error stays in the status until the same
 // job succeeds. A slice whose source has no snapshot waits alone, and so does a write that failed
 // alone.
+
 #include "search/opensearch/mirror.h"
 
 #include <algorithm>

@@ -10,6 +10,7 @@
 // groups the targets again, now that it knows that the addresses are of one OpenSearch: the mirror
 // that leaves ends without deleting anything, or two places become one. Otherwise the mirror that
 // leaves deletes its documents, and ends when it has, or when its time is over.
+
 #include "search/opensearch/mirror_set.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // The jobs of the mirror's thread that take from the queue and settle what OpenSearch answers.
+
 #include <algorithm>
 #include <cstddef>
 #include <iterator>

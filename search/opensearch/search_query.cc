@@ -1,6 +1,7 @@
 // Without an order of the caller's own, a list is in the order of the objects' places, which never
 // change. The continue token is the place after which the next page begins, in each of several
 // OpenSearches.
+
 #include "search/opensearch/search_query.h"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 //
 // Versions went back when a document has a greater version than our object, although our cache has
 // seen everything up to that version: in this history the object was not changed then.
+
 #include "search/opensearch/slice_comparison.h"
 
 #include <algorithm>

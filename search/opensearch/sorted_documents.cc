@@ -2,6 +2,7 @@
 // Kubernetes does. So each page reads everything that the query finds and keeps its own first
 // objects: those that come after the last one of the page before. The continue token has what was
 // compared of that one, and its place.
+
 #include "search/opensearch/sorted_documents.h"
 
 #include <algorithm>

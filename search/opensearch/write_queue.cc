@@ -1,5 +1,6 @@
 // A state that replaces another one keeps its place, so that a document which changes all the time
 // is still written, and one that failed still waits for its next try.
+
 #include "search/opensearch/write_queue.h"
 
 #include <utility>

@@ -1,6 +1,7 @@
 // Each request is a value that travels through the steps of the README: Handle takes the inner
 // request out and routes it; Read and PassOn (ToMember, ToControlPlane) are the ways. None of them
 // waits: what has to be asked (rights, servers) calls back, and holds the request meanwhile.
+
 #include "search/proxy/proxy_handler.h"
 
 #include <optional>

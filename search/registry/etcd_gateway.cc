@@ -2,6 +2,7 @@
 // "message": ...}, in older versions with "error" beside it. A watch answers with one document a
 // line, {"result": ...} or {"error": ...}, for as long as it runs; its request is a single message,
 // after which the sending side is closed, so that nothing more can be asked of a running watch.
+
 #include "search/registry/etcd_gateway.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Every write is one transaction that compares the revision of the key: 0 for a create. What a
 // failed comparison means is read in the same transaction. A watch is asked for progress reports,
 // which become bookmarks.
+
 #include "search/registry/etcd_store.h"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 //
 // Changes are queued, under the lock, in the order in which subscribers get them, each for one
 // subscriber, and delivered without it (base/ordered_delivery.h).
+
 #include "search/registry/feed.h"
 
 #include <algorithm>

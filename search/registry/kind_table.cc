@@ -4,6 +4,7 @@
 // caches, report every object of the kind to watchers as deleted, and delete its documents from
 // OpenSearch. So a denial counts only when it has lasted; a failure of discovery is not a denial,
 // and it leaves everything as it was.
+
 #include "search/registry/kind_table.h"
 
 #include <algorithm>

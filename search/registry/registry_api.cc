@@ -1,6 +1,7 @@
 // Reads ask the storage, so that they show what was written before them on whatever replica; a list
 // with resourceVersion=0 is answered from the feed. There are few registries, so that a list reads
 // all of them and cuts the page out.
+
 #include "search/registry/registry_api.h"
 
 #include <algorithm>

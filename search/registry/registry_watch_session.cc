@@ -4,6 +4,7 @@
 //
 // The sink holds the session alive until it is unsubscribed, and the feed may call it while the
 // session is being closed: it then does nothing.
+
 #include "search/registry/registry_watch_session.h"
 
 #include <utility>

@@ -3,6 +3,7 @@
 // another writer was faster, it begins again, up to a bound; a request that names a resourceVersion
 // then gets its conflict from the new state. A write without a difference is not stored. An update
 // that removes the last finalizer of a deleted registry removes it.
+
 #include "search/registry/registry_writes.h"
 
 #include <utility>

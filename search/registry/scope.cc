@@ -11,6 +11,7 @@
 // everything that a kind has in OpenSearch would look like something that nobody wants any more. If
 // some kinds can be resolved, the rest (of an aggregated API whose server is down) is waited for
 // half a minute and no longer.
+
 #include "search/registry/scope.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // written, and the write is guarded by the resourceVersion that was read. A registry that somebody
 // else changes in the same moment is written in a later pass. How many objects there are and how
 // old they may be changes all the time, so small changes of these do not count.
+
 #include "search/registry/status_conditions.h"
 
 #include <algorithm>

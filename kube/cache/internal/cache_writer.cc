@@ -19,6 +19,7 @@
 // wait for that thread; and a pool would let the handlers wait for the lane of a slow server.
 //
 // Stop drops the changes that have not been reported.
+
 #include "kube/cache/internal/cache_writer.h"
 
 #include <algorithm>

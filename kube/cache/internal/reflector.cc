@@ -14,6 +14,7 @@
 //
 // An object that this process has written is put into the store when the answer arrives
 // (Informer::Written); the watch reports that version again, and OnKnownState skips it.
+
 #include "kube/cache/internal/reflector.h"
 
 #include <algorithm>

@@ -10,6 +10,7 @@
 // object has. The server looks up a single key, whatever the number of objects; without a
 // resourceVersion it has to answer consistently; and a server that answers from its own cache first
 // brings that cache, from which our watch is fed, up to the version that it returns.
+
 #include <algorithm>
 #include <string>
 #include <utility>

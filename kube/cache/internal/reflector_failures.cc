@@ -10,6 +10,7 @@
 //                is accepted; the request is repeated with a back-off, so that nobody has to ask.
 //   left_out_    what the store lacks because there is no room (reflector_memory.cc), whatever the
 //                watch does. It stays until a list has left nothing out.
+
 #include <utility>
 
 #include "base/log.h"

@@ -7,6 +7,7 @@
 // cannot be read ends the list with its error, and the pages before it stay in the store. The
 // exception is a list that has outlived its continue token, which starts over once. Objects for
 // which there is no room are left out: see reflector_memory.cc.
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -14,6 +14,7 @@
 // The last part of the budget is for objects that are held already and grow, and for events that
 // have begun; without it, new states would have no room as soon as the budget is filled. Where even
 // that is full, the former state stays, which counts as left out.
+
 #include <cstdint>
 #include <utility>
 

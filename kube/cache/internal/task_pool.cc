@@ -9,6 +9,7 @@
 // A task that has run for two seconds hangs: it gives up its place among the tasks that may run at
 // once, and keeps only its thread. Nobody reports that moment, so the timekeeper waits for it too
 // while a task is due that may not run.
+
 #include "kube/cache/internal/task_pool.h"
 
 #include <algorithm>

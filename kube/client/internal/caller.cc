@@ -9,6 +9,7 @@
 // which the API server passes them on. That one may be slow, or not answer at all, while the API
 // server has nothing to do. So the questions to each group have a limit of their own: otherwise
 // they would hold all places, and their failures would lower the limit for all calls.
+
 #include "kube/client/internal/caller.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 // ended it, when it has gone on for twice its time. An event that has not ended a minute after its
 // beginning counts as a broken connection. All functions but Start are callbacks of the
 // stream, which makes them one at a time, so that nothing is locked.
+
 #include "kube/client/internal/client_watch.h"
 
 #include <utility>

@@ -9,6 +9,7 @@
 // RequestPace. A caller takes its token at once, even one that does not exist yet, and sleeps
 // without the lock until it would exist. A caller whose token would come after its deadline takes
 // none. A caller that is stopped in its sleep does not give its token back.
+
 #include "kube/client/internal/limiter.h"
 
 #include <algorithm>

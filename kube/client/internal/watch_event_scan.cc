@@ -3,6 +3,7 @@
 // A scan reads every byte once and counts the nesting: strings are skipped, brackets counted.
 // Searching for `"resourceVersion":` would not suffice, because annotations may contain whole
 // objects with that name.
+
 #include <cstddef>
 #include <cstring>
 

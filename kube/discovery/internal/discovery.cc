@@ -1,6 +1,7 @@
 // A pass requests two documents, "/api" and "/apis", in their aggregated form, with the ETags of an
 // earlier pass; for an answer 304 the earlier result is used. A server without aggregated discovery
 // answers with lists of groups and versions, which are then requested one by one, each time.
+
 #include "kube/discovery/internal/discovery_pass.h"
 
 #include <algorithm>

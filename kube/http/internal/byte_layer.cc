@@ -1,5 +1,6 @@
 // TLS uses the layer below through a BIO of its own, which sends without SIGPIPE, and works over
 // another TLS layer (a server behind an https:// proxy) as well as over a socket.
+
 #include "kube/http/internal/byte_layer.h"
 
 #include <openssl/bio.h>

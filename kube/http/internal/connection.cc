@@ -2,6 +2,7 @@
 // https:// one; the handshake with the proxy; TLS with the server. Each phase either ends, and the
 // next one begins at once, or has to wait for the socket. Of several addresses the next one is
 // tried when one fails or does not answer for some seconds.
+
 #include "kube/http/internal/connection.h"
 
 #include <fcntl.h>

@@ -7,6 +7,7 @@
 // has been idle for 30 s and begins again when the next connection is due; it ends when none is
 // idle, or the pool is gone, and the next Give starts another one. mu_ guards the count and the
 // idle connections, which are in the order of their times. Connections are closed without the lock.
+
 #include "kube/http/internal/connection_pool.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Translates the exceptions of cpprestsdk, which identify a failure only by their text.
+
 #include <cpprest/http_msg.h>
 #include <netdb.h>
 #include <openssl/err.h>

@@ -8,6 +8,7 @@
 // up posts a cancellation and leaves. A stream has a timer on the pool. Data only notes when it
 // came; when the timer is due, it ends the stream if that is long enough ago, and is set again
 // otherwise.
+
 #include "kube/http/internal/cpprest_exchange.h"
 
 #include <openssl/crypto.h>

@@ -2,6 +2,7 @@
 // line of its rank; threads take from the lines in the order of the ranks. The time that an errand
 // took decides the rank of its subject from then on: a name server that does not answer delays the
 // names that it is asked for, and the others only once.
+
 #include "kube/http/internal/errands.h"
 
 #include <algorithm>

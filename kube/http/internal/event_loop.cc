@@ -7,6 +7,7 @@
 // busy, which means that events come shortly after one another, it rests for some milliseconds when
 // it has handled all there are, and a round has several events. It stops being busy when there is
 // no event after a rest. A lone event is handled at once.
+
 #include "kube/http/internal/event_loop.h"
 
 #include <openssl/ssl.h>

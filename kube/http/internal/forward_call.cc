@@ -11,6 +11,7 @@
 // A kept connection may have been closed by the server at the same moment. As long as nothing of an
 // answer has arrived, the request is sent again on another connection, unless it was a write that
 // has been sent completely, because the server may have carried it out.
+
 #include "kube/http/internal/forward_call.h"
 
 #include <poll.h>

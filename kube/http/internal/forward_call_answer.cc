@@ -1,5 +1,6 @@
 // The second half of a forwarded request: its answer, or the bytes of an upgraded connection. See
 // forward_call.cc.
+
 #include <poll.h>
 
 #include <utility>

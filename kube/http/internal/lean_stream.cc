@@ -7,6 +7,7 @@
 // All streams share one thread, so each reads one block per turn. Bytes that are left in the socket
 // wake the stream again. Bytes that a TLS layer holds are read at once, up to a limit; then the
 // stream posts a call to itself.
+
 #include "kube/http/internal/lean_stream.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // to authenticate, the proxy picks one; the client sends credentials, if they are needed, and the
 // target, as a name if it has one; the proxy answers with the address that it uses, which is
 // ignored.
+
 #include "kube/http/internal/proxy_handshake.h"
 
 #include <netinet/in.h>

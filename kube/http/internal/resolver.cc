@@ -3,6 +3,7 @@
 // themselves to the waiting ones. The answer closes the question under the lock and is then given
 // to all of them, in the order in which they asked and without the lock. Answers are not kept: the
 // system does that. A caller that gives up is not removed, so its callback may be called later.
+
 #include "kube/http/internal/resolver.h"
 
 #include <arpa/inet.h>

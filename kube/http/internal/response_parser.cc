@@ -1,6 +1,7 @@
 // Beast's parser knows the grammar. It needs heads, chunk headers and trailers in one piece, so
 // unparsed bytes are kept and put before the next ones. Beast limits the head only from the last
 // complete line on, so the total is counted here.
+
 #include "kube/http/internal/response_parser.h"
 
 #include <boost/beast/http/basic_parser.hpp>

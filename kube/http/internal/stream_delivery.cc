@@ -3,6 +3,7 @@
 // no further one through; it must not be called from a callback, which would wait for itself. An
 // exception of a callback becomes an error for the thread that delivers. A thread knows by
 // callback_depth that it is inside a callback, where it must not make a blocking call.
+
 #include "kube/http/internal/stream_delivery.h"
 
 #include <exception>

@@ -11,6 +11,7 @@
 // connecting and writing are marked as NotProcessed, so that the caller may send the request again.
 // The answer is read even after the writing failed: a server may answer before it has read
 // everything.
+
 #include "kube/http/internal/unary_call.h"
 
 #include <poll.h>

@@ -5,6 +5,7 @@
 // Every failure names the program and the configuration's hint for installing it, but nothing of
 // the output, which may hold secrets. Nothing is kept here: CredentialSource decides when the
 // program runs again, and runs it once at a time.
+
 #include "kube/kubeconfig/internal/exec_plugin.h"
 
 #include <utility>

@@ -3,6 +3,7 @@
 // clientcmd. Files that a field names are read here, once, except those that are followed
 // (tokenFile, and a certificate with its key in two files). No error quotes a value that may be
 // secret.
+
 #include <cctype>
 #include <string>
 #include <utility>

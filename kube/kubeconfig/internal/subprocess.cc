@@ -4,6 +4,7 @@
 // everything that was written before the end is read. If the wait ends early, by the deadline, the
 // stop or too much output, Child is destroyed, which kills the whole group and reaps the program.
 // Output that the program's own children write after its end is not read.
+
 #include "kube/kubeconfig/internal/subprocess.h"
 
 #include <fcntl.h>

@@ -6,6 +6,7 @@
 //   values      = value { "," value }
 //
 // A value may be empty. Words end at white space or one of = ! ( ) , > <.
+
 #include <utility>
 
 #include "absl/status/status.h"

@@ -15,6 +15,7 @@
 // long it is known what was written; an API server deletes an Event an hour after its last write.
 // An event whose entry was dropped, or that is recorded after a restart, counts as new. The tables
 // hold digests of keys and messages: with thousands of objects the texts would take several MB.
+
 #include "kube/runtime/internal/event_correlator.h"
 
 #include <algorithm>

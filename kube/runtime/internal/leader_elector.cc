@@ -13,6 +13,7 @@
 // deadline, so that a leader has stopped before another contender may begin. Release gives the
 // Lease up at the end; it belongs to whoever knows that everything has ended that must not run
 // twice. It also gives up a Lease that was just being claimed when the stop cut the call off.
+
 #include "kube/runtime/internal/leader_elector.h"
 
 #include <unistd.h>

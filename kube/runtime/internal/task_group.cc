@@ -7,6 +7,7 @@
 // only after the last thread has ended. mu_ guards the list and is held neither while a task runs
 // nor while it is prepared, which takes long when caches are large: meanwhile others ask how the
 // tasks are, or stop the group.
+
 #include "kube/runtime/internal/task_group.h"
 
 #include <pthread.h>

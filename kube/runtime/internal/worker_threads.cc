@@ -5,6 +5,7 @@
 // another one waits. When the system has no thread left, those that there are go on alone; then
 // none waits for the next item while all work. mu_ guards the counts, and is held neither in the
 // queue nor during work.
+
 #include "kube/runtime/internal/worker_threads.h"
 
 #include <utility>

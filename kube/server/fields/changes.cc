@@ -1,6 +1,7 @@
 // Compares two states of an object, as structured-merge-diff's compareWalker does (declared in
 // typed_walks.h). It goes through both at once; a pointer is null where a state has nothing. Parts
 // that both share are equal and not looked at.
+
 #include <map>
 #include <set>
 #include <string>

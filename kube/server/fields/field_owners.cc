@@ -4,6 +4,7 @@
 // it has to the manager "before-first-apply". kubectl's server-side apply takes what client-side
 // apply had set without a conflict, and keeps the annotation of client-side apply true. Nothing is
 // lost when two write at once: the caller begins again with the new state.
+
 #include "kube/server/fields/field_owners.h"
 
 #include <algorithm>

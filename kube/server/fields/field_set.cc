@@ -1,5 +1,6 @@
 // The operations walk two trees at once. Node() makes the node of a result: none when it is neither
 // in the set nor has anything below it, so that a tree has no branches without fields.
+
 #include "kube/server/fields/field_set.h"
 
 #include <optional>

@@ -6,6 +6,7 @@
 //
 // Texts of errors are those of structured-merge-diff, because clients of server-side apply show
 // them.
+
 #include "kube/server/fields/field_type.h"
 
 #include <utility>

@@ -8,6 +8,7 @@
 //
 // Managers may have written in other versions of the kind; their sets are compared with the
 // difference in that version.
+
 #include "kube/server/fields/field_write.h"
 
 #include <map>

@@ -1,6 +1,7 @@
 // Merges what is applied into the present state, checks it, and removes fields (declared in
 // typed_walks.h), as structured-merge-diff's mergingWalker, validatingObjectWalker and
 // removingWalker do.
+
 #include <map>
 #include <optional>
 #include <set>

@@ -4,6 +4,7 @@
 // number of managers: beyond ten entries of updates, the oldest ones of a version are united into
 // one of the manager "ancient-changes", as apimachinery's capManagersManager does. Who owned what
 // among these is then lost; that the fields are owned is not.
+
 #include "kube/server/fields/owner_entries.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // The columns of HorizontalPodAutoscalers in the form of autoscaling/v2. A target is shown beside
 // what was measured last, after upstream's formatHPAMetrics.
+
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // Columns of the kinds that make up a cluster: namespaces, nodes, services, storage, events.
+
 #include <utility>
 
 #include "absl/strings/match.h"

@@ -1,4 +1,5 @@
 // Columns of configuration, access and API machinery kinds.
+
 #include <utility>
 
 #include "absl/strings/str_cat.h"

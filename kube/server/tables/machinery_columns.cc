@@ -1,4 +1,5 @@
 // Columns of kinds that set up a cluster: classes, drivers, admission and flow control.
+
 #include <utility>
 
 #include "absl/strings/ascii.h"

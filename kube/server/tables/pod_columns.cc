@@ -1,4 +1,5 @@
 // The columns of pods, after kube-apiserver's printPod.
+
 #include <algorithm>
 #include <optional>
 #include <utility>

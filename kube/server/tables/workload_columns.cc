@@ -1,5 +1,6 @@
 // Columns of the kinds that run: Deployments, Pods, Jobs and similar ones, after kube-apiserver's
 // printers. A row has a cell for each column of its kind at the end of the file, in that order.
+
 #include <algorithm>
 #include <utility>
 

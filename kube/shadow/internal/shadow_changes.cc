@@ -1,6 +1,7 @@
 // Both objects are walked at once. A path is the names on the way, with a byte between them that no
 // name has. What is missing counts as null, and an object or a list beside it as an empty one, so
 // that a field is the same whether it is added, changed or removed.
+
 #include "kube/shadow/internal/shadow_changes.h"
 
 #include <algorithm>

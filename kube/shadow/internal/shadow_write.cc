@@ -1,6 +1,7 @@
 // A request is split into its target (from the path) and its content; the object that is there
 // comes from the answer to a GET. The order of the checks is kube-apiserver's: the object has to
 // exist (or not), then the preconditions of uid and resourceVersion hold, then the patch applies.
+
 #include "kube/shadow/internal/shadow_write.h"
 
 #include <utility>

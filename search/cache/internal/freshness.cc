@@ -11,6 +11,7 @@
 // refused as soon as the server has said so, and a cluster that was late counts as stale for some
 // seconds (MemberCache::MayBeWaitedFor). So callers cannot hold threads by versions that they have
 // invented, nor can a silent member, but for one reader now and then.
+
 #include "search/cache/internal/freshness.h"
 
 #include <algorithm>

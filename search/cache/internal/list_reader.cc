@@ -4,6 +4,7 @@
 // their histories go back to it. A cluster that has left between two pages ends the list with a
 // 410: without it, a part of its objects would be missing, and nothing in the answer would show
 // that.
+
 #include "search/cache/internal/list_reader.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // The list is written once with a word in the place of its items. What stands before the word and
 // behind it, and how far it is indented, is then the same for items of any number and size.
+
 #include "search/proxy/internal/formed_list.h"
 
 #include <utility>

@@ -1,5 +1,6 @@
 // One of three holds the writer: the pool, which has a piece of work for it, the stream, until
 // there is room, or nobody, when the stream is closed.
+
 #include "search/proxy/internal/pooled_pieces.h"
 
 #include <string>

@@ -2,6 +2,7 @@
 // pump. One thread of the pool at a time runs it; a wake during a run makes it run again, so that
 // none is lost. While the client has no room, nothing is taken: the events stay in the history that
 // all watches share.
+
 #include "search/proxy/internal/watch_pump.h"
 
 #include <utility>

@@ -4,6 +4,7 @@
 // their values are documents, or parts of one, by their paths; operations on the annotation alone
 // are removed, because the member does not have it. Protobuf needs no schema for this: metadata is
 // field 1 of every object, and the numbers in metadata and in DeleteOptions are fixed.
+
 #include "search/proxy/internal/write_body.h"
 
 #include <optional>
