@@ -26,6 +26,7 @@ type listKey struct {
 }
 
 type structRules struct {
+	known  bool // The schema has the struct.
 	atomic bool
 	fields map[string]mergeRule
 }
@@ -87,8 +88,8 @@ func readMergeSchema() (mergeSchema, error) {
 
 // What the schema says of a struct; nothing of those that it lacks.
 func (s mergeSchema) of(t reflect.Type) structRules {
-	described := s["io."+strings.NewReplacer("k8s.io", "k8s", "/", ".").Replace(t.PkgPath())+"."+t.Name()]
-	rules := structRules{atomic: described.Map.ElementRelationship == "atomic", fields: map[string]mergeRule{}}
+	described, known := s["io."+strings.NewReplacer("k8s.io", "k8s", "/", ".").Replace(t.PkgPath())+"."+t.Name()]
+	rules := structRules{known: known, atomic: described.Map.ElementRelationship == "atomic", fields: map[string]mergeRule{}}
 	for _, f := range described.Map.Fields {
 		rule := mergeRule{atomic: f.Type.ElementRelationship == "atomic" || f.Type.Map.ElementRelationship == "atomic"}
 		if object, is := f.Default.(map[any]any); is {

@@ -93,6 +93,9 @@ func (d *describer) add(t reflect.Type) *structure {
 		if rule, known := rules.fields[s.fields[i].name]; known {
 			s.fields[i].merge = rule
 		}
+		if !rules.known {
+			s.fields[i].merge.impliedObject = s.fields[i].impliesObject()
+		}
 		s.fields[i].merge.impliedNull = s.fields[i].impliesNull()
 	}
 	sort.Slice(s.fields, func(a, b int) bool { return s.fields[a].name < s.fields[b].name })
@@ -187,6 +190,11 @@ func (d *describer) setType(f *field, t reflect.Type) {
 	}
 	f.scalar = "Struct"
 	f.of = d.add(t)
+}
+
+// Whether an object has the field, as {}, even if nobody has set it. Of Kubernetes' own types client-go's schema says so.
+func (f *field) impliesObject() bool {
+	return f.of != nil && f.shape == "One" && !f.pointer
 }
 
 // Whether an object has the field, as null, even if nobody has set it.

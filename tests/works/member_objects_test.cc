@@ -242,7 +242,8 @@ TEST_CASE_METHOD(Fixture, "somebody else's object is refused in upstream's words
         upstreams +
             ". To let Karmada take it over, annotate its template with "
             "work.karmada.io/conflict-resolution: overwrite, or set conflictResolution: Overwrite "
-            "in the policy; from then on it is deleted there when the template is");
+            "in the policy; its content there is then replaced by the template's and lost (keep a "
+            "copy of it first), and from then on it is deleted there when the template is");
   CHECK(Held().Get({"data"}) == Json(R"({"their": "data"})"));
 }
 
