@@ -111,6 +111,9 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 pid_t Fork(const Prepared& prepared) {
   sigset_t all, before;
   sigfillset(&all);
+  // The end of a child that is short-lived would become pending while this thread blocks it, and
+  // then interrupt a call of another thread, instead of being ignored.
+  sigdelset(&all, SIGCHLD);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t pid = vfork();
   if (pid == 0) Become(prepared);

@@ -249,7 +249,8 @@ void WarnOfEviction(Options& o) {
                             absl::StrCat("the gate Failover moves nothing away from clusters with "
                                          "NoExecute taints without ",
                                          kFlag),
-                            {std::string(FeatureGates::NameOf(Gate::kFailover))}});
+                            {std::string(FeatureGates::NameOf(Gate::kFailover))},
+                            /*as_upstream=*/true});
     }
     std::vector<std::string> flags;
     if (given.purge_mode != standard.purge_mode) flags.emplace_back(kMode);
@@ -281,7 +282,9 @@ void WarnOfElection(Options& o) {
       {"--leader-elect-retry-period", given.retry_period != standard.retry_period},
       {"--leader-elect-release-on-exit", given.release_on_exit}};
   for (const auto& [flag, is_given] : flags) {
-    if (is_given) Warn(o, flag, absl::StrCat(flag, " has no effect with --leader-elect=false"));
+    if (!is_given) continue;
+    Warn(o, flag, absl::StrCat(flag, " has no effect with --leader-elect=false"));
+    o.warnings.back().as_upstream = true;
   }
 }
 

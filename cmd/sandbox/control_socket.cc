@@ -72,8 +72,16 @@ void LimitWaits(int socket) {
 // Reads up to the end of the line, or until the peer closes or the time is over.
 std::string ReadLine(int socket) {
   std::string line;
-  char byte = 0;
-  while (line.size() < kMaxLine && recv(socket, &byte, 1, 0) == 1 && byte != '\n') line += byte;
+  while (line.size() < kMaxLine) {
+    char byte = 0;
+    ssize_t got = 0;
+    // A signal ends a call that has a time limit, also one that nobody handles.
+    do {
+      got = recv(socket, &byte, 1, 0);
+    } while (got < 0 && errno == EINTR);
+    if (got != 1 || byte == '\n') break;
+    line += byte;
+  }
   return line;
 }
 

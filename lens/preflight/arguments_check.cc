@@ -270,6 +270,7 @@ absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments) {
     checked.rows.push_back(UnresolvedRow(word));
   }
   std::vector<Warning> warnings = checked.options.warnings;
+  std::erase_if(warnings, [](const Warning& warning) { return warning.as_upstream; });
   AddFlagRows(groups, warnings, checked.rows);
   AddGateRows(checked.options.gates, warnings, checked.rows);
   for (const Warning& warning : warnings) {

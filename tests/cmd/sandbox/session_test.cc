@@ -246,7 +246,9 @@ TEST_CASE_METHOD(Fixture,
   REQUIRE(daemon.Start("/bin/false").ok());
   REQUIRE(tests::Eventually([&] { return daemon.EndedByItself().has_value(); }));
   CHECK(*daemon.EndedByItself() == "exited with code 1");
-  CHECK(SteerManager("up").ok());
+  const absl::Status up = SteerManager("up");
+  INFO(up);
+  CHECK(up.ok());
 }
 
 TEST_CASE_METHOD(Fixture, "what was carried out and failed is no mistake in the command line") {
