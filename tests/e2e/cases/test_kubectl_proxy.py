@@ -13,7 +13,8 @@ LOGS = paths.BUILD / "e2e" / "logs"
 KINDS = [("v1", "Pod"), ("v1", "ConfigMap"), ("v1", "Service"), ("v1", "Event"), ("apps/v1", "Deployment"),
          ("apps/v1", "ReplicaSet")]
 
-NO_CREATION = r'{}create is not supported on resources of kind "{}"\n'
+NO_CREATION = (r'{}create is not supported on resources of kind "{}" of all clusters together; choose one: '
+               r'proxying/<cluster>/proxy, cluster=<cluster> or the header X-Karmada-Cluster\n')
 FROM_A_FILE = r'Error from server \(MethodNotAllowed\): error when creating "STDIN": '
 
 # What is different by nature, in the order of the session: (words, exit code, pattern, the member in which the row
