@@ -15,6 +15,7 @@ KINDS = [("v1", "Pod"), ("v1", "ConfigMap"), ("v1", "Service"), ("v1", "Event"),
 
 NO_CREATION = (r'{}create is not supported on resources of kind "{}" of all clusters together; choose one: '
                r'proxying/<cluster>/proxy, cluster=<cluster> or the header X-Karmada-Cluster\n')
+OF_CONTROL_PLANE = r"Warning: namespaces is in no ResourceRegistry: this was a request to the control plane, not to members\n"
 FROM_A_FILE = r'Error from server \(MethodNotAllowed\): error when creating "STDIN": '
 
 # What is different by nature, in the order of the session: (words, exit code, pattern, the member in which the row
@@ -38,6 +39,9 @@ DIFFERENT = [
      "member1"),
     ("create configmap more --from-literal=a=b --dry-run=server", 1,
      NO_CREATION.format("error: failed to create configmap: ", "configmaps"), None),
+    # Nothing is registered for it, so the control plane does it, which is said.
+    ("create namespace extra", 0, r"namespace/extra created\n" + OF_CONTROL_PLANE, None),
+    ("delete namespace extra --timeout=20s", 0, r'namespace "extra" deleted\n' + OF_CONTROL_PLANE, None),
 ]
 
 
