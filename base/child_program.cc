@@ -165,8 +165,15 @@ absl::StatusOr<pid_t> StartProgram(const ChildProgram& start) {
     got = read(result.get(), &error, sizeof(error));
   } while (got < 0 && errno == EINTR);
   if (got != sizeof(error)) return pid;
-  waitpid(pid, nullptr, 0);
+  AwaitEnd(pid);
   return ErrorOf(error);
+}
+
+int AwaitEnd(pid_t pid) {
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
 }
 
 }  // namespace base

@@ -24,8 +24,8 @@ struct ChildProgram {
   // The descriptors of its standard output and standard error; -1 stands for those of this process.
   int output = -1;
   int errors = -1;
-  // Whether the kernel sends SIGTERM to the program when the thread that has started it ends, be it
-  // with the whole process.
+  // Whether the kernel sends SIGTERM to the program when the thread that has started it ends, alone
+  // or with the whole process.
   bool ends_with_thread = false;
 };
 
@@ -36,6 +36,11 @@ struct ChildProgram {
 // no such program, kPermissionDenied when it may not be run; the message is the system's
 // ("No such file or directory"). Thread-safe.
 absl::StatusOr<pid_t> StartProgram(const ChildProgram& start);
+
+// Waits for the end of a process that StartProgram has started, whatever signals are handled
+// meanwhile, and returns its status as waitpid gives it. REQUIRES: called once for the process, by
+// the program that has started it.
+int AwaitEnd(pid_t pid);
 
 }  // namespace base
 

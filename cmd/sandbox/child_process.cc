@@ -60,7 +60,7 @@ ChildProcess::~ChildProcess() {
   // It had its time to end by itself.
   if (ended_.has_value()) return;
   kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
+  base::AwaitEnd(pid_);
 }
 
 std::optional<std::string> ChildProcess::Ended() {

@@ -107,3 +107,22 @@ TEST_CASE("a program may end with the thread that has started it") {
   CHECK(waitpid(*pid, &status, 0) == *pid);
   CHECK(WTERMSIG(status) == SIGTERM);
 }
+
+TEST_CASE("signals that are handled do not end the wait for a program") {
+  struct sigaction handled = {}, before = {};
+  handled.sa_handler = [](int) {};  // Without SA_RESTART.
+  REQUIRE(sigaction(SIGUSR1, &handled, &before) == 0);
+  const pthread_t waiting = pthread_self();
+  const absl::StatusOr<pid_t> pid =
+      StartProgram({.program = "sh", .arguments = {"-c", "sleep 0.3; exit 3"}});
+  REQUIRE(pid.ok());
+  std::jthread sender([waiting](const std::stop_token& stop) {
+    while (!stop.stop_requested()) pthread_kill(waiting, SIGUSR1);
+  });
+  const int status = base::AwaitEnd(*pid);
+  sender.request_stop();
+  sender.join();
+  sigaction(SIGUSR1, &before, nullptr);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 3);
+}

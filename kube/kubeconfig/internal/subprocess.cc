@@ -86,15 +86,14 @@ class Child {
   ~Child() {
     if (pid_ < 0) return;
     kill(-pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
+    base::AwaitEnd(pid_);
   }
 
   int pidfd() const { return pidfd_.get(); }  // Readable once the child has ended.
 
   // REQUIRES: the child has ended. OK for exit code 0.
   absl::Status Reap() {
-    int code = 0;
-    waitpid(std::exchange(pid_, -1), &code, 0);
+    const int code = base::AwaitEnd(std::exchange(pid_, -1));
     if (WIFSIGNALED(code)) {
       return absl::FailedPreconditionError(absl::StrCat("killed by signal ", WTERMSIG(code)));
     }
