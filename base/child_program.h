@@ -31,10 +31,10 @@ struct ChildProgram {
 
 // Returns the number of a process that runs the program, in a process group of its own (so that
 // Ctrl-C does not reach it, and a signal to -pid reaches its children too), with an empty standard
-// input, default signals of which none is blocked, and no other descriptors than the three standard
-// ones. Returns when the program runs, or with what keeps it from running: kNotFound when there is
-// no such program, kPermissionDenied when it may not be run; the message is the system's
-// ("No such file or directory"). Thread-safe.
+// input, default signals of which none is blocked (the two of the C library stay as they are), and
+// no other descriptors than the three standard ones. Returns when the program runs, or with what
+// keeps it from running: kNotFound when there is no such program, kPermissionDenied when it may not
+// be run; the message is the system's ("No such file or directory"). Thread-safe.
 absl::StatusOr<pid_t> StartProgram(const ChildProgram& start);
 
 // Waits for the end of a process that StartProgram has started, whatever signals are handled
