@@ -1,8 +1,9 @@
 // The table of feature gates, and the rules by which --feature-gates sets them. They are
 // Kubernetes' rules: a gate that is named has that value, whether AllAlpha or AllBeta stands before
 // or behind it; the two set all gates of their stage that are not named. Hence named values and
-// values by stage are kept apart, and Enabled() looks at the named ones first. Warnings are for
-// gates that can be set but do not do here what they do in upstream.
+// values by stage are kept apart, and Enabled() looks at the named ones first, then at those of the
+// gate's stage in the emulated release, then at the default of that release. Warnings are for gates
+// that can be set but do not do here what they do in upstream.
 
 #include "config/feature_gates.h"
 
@@ -41,22 +42,35 @@ std::string StageName(Stage stage) {
   return "";
 }
 
-struct Spec {
-  Gate gate;
-  absl::string_view name;
-  bool on;
+constexpr char kAllAlpha[] = "AllAlpha";
+constexpr char kAllBeta[] = "AllBeta";
+
+// What a gate is in a release.
+struct Level {
+  bool on;  // The default.
   Stage stage;
-  State state = kHere;
-  absl::string_view note = "";
 
   // Returns the gate that switches the stage, "" for none.
   absl::string_view StageSwitch() const {
     if (stage == Stage::kOwn) return "";
-    return stage == Stage::kAlpha ? "AllAlpha" : "AllBeta";
+    return stage == Stage::kAlpha ? kAllAlpha : kAllBeta;
+  }
+  // Returns "BETA - default=true".
+  std::string Described() const {
+    return absl::StrCat(StageName(stage), " - default=", on ? "true" : "false");
   }
 };
 
-// As in upstream's pkg/features; Failover is off by default although it is beta.
+struct Spec {
+  Gate gate;
+  absl::string_view name;
+  bool on;  // This and the stage are those of v1.18.
+  Stage stage;
+  State state = kHere;
+  absl::string_view note = "";
+};
+
+// As in upstream's pkg/features of v1.18; Failover is off by default although it is beta.
 constexpr Spec kSpecs[] = {
     {Gate::kFailover, "Failover", false, Stage::kBeta},
     {Gate::kGracefulEviction, "GracefulEviction", true, Stage::kBeta},
@@ -87,6 +101,24 @@ constexpr Spec kSpecs[] = {
      "of this program only: customizations of several kinds, and several that retain"},
 };
 
+// What a later release has changed.
+struct Change {
+  Gate gate;
+  Release since;
+  Level level;
+};
+constexpr Change kChanges[] = {
+    {Gate::kPriorityBasedScheduling, Release::kV1_19, {true, Stage::kBeta}},
+};
+
+Level LevelOf(const Spec& s, Release release) {
+  Level level{s.on, s.stage};
+  for (const Change& change : kChanges) {
+    if (change.gate == s.gate && change.since <= release) level = change.level;
+  }
+  return level;
+}
+
 constexpr char kFlag[] = "--feature-gates";
 
 constexpr size_t kShortestPart = 5;
@@ -97,13 +129,13 @@ std::string Assignment(absl::string_view name, bool value) {
 
 // Returns a sentence when this value of the gate does not have the effect that it has upstream,
 // else "".
-std::string WarningOf(const Spec& s, bool value) {
+std::string WarningOf(const Spec& s, Release release, bool value) {
   const std::string what = absl::StrCat(kFlag, "=", Assignment(s.name, value));
   switch (s.state) {
     case kFixed:
-      return value == s.on ? "" : absl::StrCat(what, " has no effect: ", s.note);
+      return value == LevelOf(s, release).on ? "" : absl::StrCat(what, " has no effect: ", s.note);
     case kNoSense:
-      return value == s.on ? "" : absl::StrCat(what, " has no effect: ", s.note);
+      return value == LevelOf(s, release).on ? "" : absl::StrCat(what, " has no effect: ", s.note);
     case kHere:
     case kOutside:
       return "";
@@ -119,7 +151,7 @@ std::optional<bool> ParseBool(absl::string_view text) {
 }
 
 absl::Status Unrecognized(absl::string_view name) {
-  std::vector<std::string> names = {"AllAlpha", "AllBeta"};
+  std::vector<std::string> names = {kAllAlpha, kAllBeta};
   for (const Spec& s : kSpecs) names.emplace_back(s.name);
   std::string meant = base::DidYouMean(name, names);
   // A part of a name is too far from the whole one to be a slip of the pen.
@@ -133,10 +165,6 @@ absl::Status Unrecognized(absl::string_view name) {
 }
 
 }  // namespace
-
-FeatureGates::FeatureGates() {
-  for (const Spec& s : kSpecs) values_[s.gate] = s.on;
-}
 
 std::map<std::string, bool> FeatureGates::All() const {
   std::map<std::string, bool> all;
@@ -153,8 +181,14 @@ absl::string_view FeatureGates::NameOf(Gate gate) {
 
 bool FeatureGates::Enabled(Gate gate) const {
   // A gate that is named keeps its value whatever is said of its stage, before or behind it.
-  const auto named = named_.find(gate);
-  return named != named_.end() ? named->second : values_.at(gate);
+  if (const auto named = named_.find(gate); named != named_.end()) return named->second;
+  for (const Spec& s : kSpecs) {
+    if (s.gate != gate) continue;
+    const Level level = LevelOf(s, release_);
+    const auto stage = stages_.find(std::string(level.StageSwitch()));
+    return stage == stages_.end() ? level.on : stage->second;
+  }
+  return false;
 }
 
 absl::Status FeatureGates::Set(absl::string_view text) {
@@ -168,16 +202,12 @@ absl::Status FeatureGates::Set(absl::string_view text) {
                                                      parts.second, "\" (expected ", name,
                                                      "=true or ", name, "=false)"));
     }
-    bool known = false;
+    bool known = name == kAllAlpha || name == kAllBeta;
+    if (known) stages_[std::string(name)] = *on;
     for (const Spec& s : kSpecs) {
-      const bool bulk = name == s.StageSwitch() && !name.empty();
-      if (bulk) {
-        values_[s.gate] = *on;
-        stages_[std::string(name)] = *on;
-      }
-      if (name == s.name) named_[s.gate] = *on;
-      // The search goes on after a match: a stage has many gates.
-      known = known || bulk || name == s.name;
+      if (name != s.name) continue;
+      named_[s.gate] = *on;
+      known = true;
     }
     if (!known) return Unrecognized(name);
   }
@@ -188,8 +218,13 @@ std::string FeatureGates::Describe() {
   std::string out =
       "AllAlpha=true|false (ALPHA - default=false)\nAllBeta=true|false (BETA - default=false)";
   for (const Spec& s : kSpecs) {
-    absl::StrAppend(&out, "\n", s.name, "=true|false (", StageName(s.stage),
-                    " - default=", s.on ? "true" : "false", ")");
+    absl::StrAppend(&out, "\n", s.name, "=true|false (", LevelOf(s, Release::kV1_18).Described());
+    for (const Change& change : kChanges) {
+      if (change.gate != s.gate) continue;
+      absl::StrAppend(&out, "; as ", kReleases.TextOf(change.since), ": ",
+                      change.level.Described());
+    }
+    absl::StrAppend(&out, ")");
   }
   return out;
 }
@@ -199,12 +234,12 @@ std::vector<Warning> FeatureGates::Warnings() const {
   std::map<std::string, std::vector<std::string>> by_stage;
   for (const Spec& s : kSpecs) {
     const auto named = named_.find(s.gate);
-    const auto stage = stages_.find(std::string(s.StageSwitch()));
+    const auto stage = stages_.find(std::string(LevelOf(s, release_).StageSwitch()));
     if (named != named_.end()) {
-      std::string warning = WarningOf(s, named->second);
+      std::string warning = WarningOf(s, release_, named->second);
       if (warning.empty()) continue;
       out.push_back({{kFlag}, std::move(warning), {std::string(s.name)}});
-    } else if (stage != stages_.end() && !WarningOf(s, stage->second).empty()) {
+    } else if (stage != stages_.end() && !WarningOf(s, release_, stage->second).empty()) {
       // One warning for the stage names them all, because the user has not named any of them.
       by_stage[Assignment(stage->first, stage->second)].emplace_back(s.name);
     }
@@ -221,7 +256,8 @@ std::vector<Warning> FeatureGates::Warnings() const {
 std::string FeatureGates::Changed() const {
   std::vector<std::string> changed;
   for (const Spec& s : kSpecs) {
-    if (Enabled(s.gate) != s.on) changed.push_back(Assignment(s.name, Enabled(s.gate)));
+    if (Enabled(s.gate) != LevelOf(s, release_).on)
+      changed.push_back(Assignment(s.name, Enabled(s.gate)));
   }
   return absl::StrJoin(changed, ",");
 }

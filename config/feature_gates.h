@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "config/release.h"
 #include "config/warning.h"
 
 namespace config {
@@ -37,14 +38,18 @@ enum class Gate {
 // Not thread-safe while it is being set; afterwards it may be read from any thread.
 class FeatureGates {
  public:
-  FeatureGates();
+  // Makes the defaults and the stages those of this release; until then they are those of v1.18.
+  // What is set stays set. AllAlpha and AllBeta switch the gates that have that stage in the
+  // release.
+  void Emulate(Release release) { release_ = release; }
   bool Enabled(Gate gate) const;
   // Returns the gate's name, as in --feature-gates.
   static absl::string_view NameOf(Gate gate);
   // Parses "A=true,B=false". AllAlpha and AllBeta switch whole stages; a gate named itself wins
   // over them, in whatever order they are written. kInvalidArgument names an unknown gate or value.
   absl::Status Set(absl::string_view text);
-  // Returns one line per gate for --help: "Failover=true|false (BETA - default=false)".
+  // Returns one line per gate for --help: "Failover=true|false (BETA - default=false)", with both
+  // defaults where the releases differ.
   static std::string Describe();
   // Returns a warning for each given value that does not have the whole effect that it has
   // upstream.
@@ -55,7 +60,7 @@ class FeatureGates {
   std::string Changed() const;
 
  private:
-  std::map<Gate, bool> values_;
+  Release release_ = Release::kV1_18;
   std::map<Gate, bool> named_;
   std::map<std::string, bool> stages_;  // "AllAlpha" and "AllBeta" as they were given.
 };

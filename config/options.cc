@@ -338,6 +338,11 @@ Parsed Refused(absl::string_view why) {
 
 }  // namespace
 
+void Options::Emulate(Release as) {
+  release = as;
+  gates.Emulate(as);
+}
+
 bool Options::ControllerEnabled(const std::string& name, bool on_by_default) const {
   // The first token that names the controller counts, and "*" only if none does, wherever it
   // stands.
@@ -385,6 +390,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   const absl::StatusOr<std::string> answer = ParseWords(app, std::move(arguments));
   if (!answer.ok()) return Refused(answer.status().message());
   if (!answer->empty()) return Exit(0, *answer);
+  if (options.wanted_release.has_value()) options.Emulate(*options.wanted_release);
   absl::Status valid = Validate(options);
   // Update keeps the first error.
   valid.Update(ValidateAdmission(admission));

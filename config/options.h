@@ -3,6 +3,7 @@
 #define CONFIG_OPTIONS_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "base/enumerated.h"
 #include "config/duration.h"
 #include "config/feature_gates.h"
+#include "config/release.h"
 #include "config/warning.h"
 
 namespace config {
@@ -104,6 +106,10 @@ struct Options {
   std::string kubeconfig;
   std::vector<std::string> controllers = {"*"};
   FeatureGates gates;
+  // The release that the user wants; nullopt for that of the control plane.
+  std::optional<Release> wanted_release;
+  // The release as which the program behaves: the wanted one, else v1.18 until Emulate is called.
+  Release release = Release::kV1_18;
   LeaderElection leader_election;
   std::string metrics_bind_address = ":8080";        // "0" for none.
   std::string health_probe_bind_address = ":10357";  // "0" or "" for none.
@@ -145,6 +151,9 @@ struct Options {
   // default.
   std::map<std::string, std::string> settings;
 
+  // Makes the program behave as this release: also the gates have its defaults. Called before any
+  // loop is built; a program that has found another release begins again.
+  void Emulate(Release as);
   // Returns whether the controller of this name runs: the first token "name" or "-name" decides,
   // else "*".
   bool ControllerEnabled(const std::string& name, bool on_by_default = true) const;

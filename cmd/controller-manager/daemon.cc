@@ -1,8 +1,9 @@
 // RunDaemon first checks the server with a client of its own, so that nothing asks again and again
-// while Karmada's APIs are missing. It then constructs the parts, each of which may use those above
-// it. Run builds the controllers, waits for the interpreter's configurations, and hands over to the
-// manager, which starts the loops. At the end the parts go in the reverse order; informers and
-// members are stopped before that, because their handlers point into the controllers.
+// while Karmada's APIs are missing, and finds out of which release they are. It then constructs the
+// parts, each of which may use those above it. Run builds the controllers, waits for the
+// interpreter's configurations, and hands over to the manager, which starts the loops. At the end
+// the parts go in the reverse order; informers and members are stopped before that, because their
+// handlers point into the controllers.
 //
 // EndProcessAfter limits the time of this clean-up. After kDeadlineExceeded threads are still
 // running that use the parts, so these are not destroyed, and the process ends with them.
@@ -23,6 +24,7 @@
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/http_server.h"
+#include "base/log.h"
 #include "base/metrics.h"
 #include "base/profiling/profile_server.h"
 #include "base/status.h"
@@ -31,11 +33,14 @@
 #include "cmd/controller-manager/controller_table.h"
 #include "cmd/controller-manager/listen_errors.h"
 #include "cmd/controller-manager/member_memory.h"
+#include "cmd/controller-manager/release_watch.h"
 #include "cmd/controller-manager/resync.h"
 #include "cmd/controller-manager/server_check.h"
 #include "cmd/controller-manager/settings_page.h"
 #include "cmd/controller-manager/shadow_side.h"
 #include "cmd/controller-manager/shown_failures.h"
+#include "config/release.h"
+#include "config/served/served_release.h"
 #include "config/version.h"
 #include "controllers/context/context.h"
 #include "controllers/context/interpreter_options.h"
@@ -198,6 +203,7 @@ class Daemon {
   absl::Status Run(const config::AdmissionFlags& admission, const base::StopToken& stop) {
     manager_.UseForElection(election_client_);
     ShowBuild();
+    WatchRelease();
     RETURN_IF_ERROR(BuildControllers(context_));
     LogControllers(context_.options);
     manager_.ServeBesideMetrics("/configz", [this] { return SettingsPage(context_.options); });
@@ -236,6 +242,7 @@ class Daemon {
 
  private:
   void ShowBuild();
+  void WatchRelease();
   void ReportFull(const std::string& cluster) {
     ReportMemberBytes(cluster, member_bytes_, cluster_, *events_);
     CountMemberBytes(cluster, registry_);
@@ -269,6 +276,24 @@ class Daemon {
 
 void Daemon::ShowBuild() {
   registry_.GetGauge("karmada_build_info", "What this build is.", config::BuildLabels()).Set(1);
+  const absl::string_view release = config::kReleases.TextOf(context_.options.release);
+  registry_
+      .GetGauge("karmada_emulated_release_info", "The release of Karmada as which this behaves.",
+                {{"release", std::string(release)}})
+      .Set(1);
+  base::LogInfo("release of Karmada", {{"behaves as", release},
+                                       {"because of", context_.options.wanted_release.has_value()
+                                                          ? config::kReleaseFlag
+                                                          : "the control plane's definitions"}});
+}
+
+// Without the flag the process is of the release of the control plane, also after an upgrade of it.
+// The lease is given back, since this process leads again as the other release.
+void Daemon::WatchRelease() {
+  if (context_.options.wanted_release.has_value()) return;
+  manager_.Add(std::make_unique<ReleaseWatch>(context_.options.release, client_,
+                                              [this] { manager_.GiveLeaseBackAtEnd(); }),
+               kube::Manager::Group::kAlways);
 }
 
 // The wait takes up to --cluster-cache-sync-timeout, which is longer than a liveness probe allows.
@@ -294,14 +319,17 @@ absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> Daemon::Serv
       customizations, &registry_);
 }
 
-// Uses a client of its own, before anything is built that would repeat its requests.
-absl::Status CheckServerOf(const config::Options& options, const Connection& connection,
-                           const base::StopToken& stop) {
+// Uses a client of its own, before anything is built that would repeat its requests. Returns the
+// release as which the daemon behaves.
+absl::StatusOr<config::Release> CheckServerOf(const config::Options& options,
+                                              const Connection& connection,
+                                              const base::StopToken& stop) {
   kube::Client client(connection.loops, ControlPlaneClient(options, connection.host),
                       base::RealClock(), nullptr);
   // The wait may take longer than a liveness probe allows, so probes are answered during it.
   std::unique_ptr<base::HttpServer> health;
   const auto serve_health = [&]() -> absl::Status {
+    if (health != nullptr) return absl::OkStatus();
     auto started = kube::ServeStartupHealth(options.health_probe_bind_address,
                                             {"karmada-apis", "Karmada's APIs are not served yet"});
     RETURN_IF_ERROR(
@@ -309,8 +337,10 @@ absl::Status CheckServerOf(const config::Options& options, const Connection& con
     health = *std::move(started);
     return absl::OkStatus();
   };
-  return CheckServer(client, {connection.host, options.clusters.cache_sync_timeout, serve_health},
-                     base::RealClock(), stop);
+  const absl::Duration patience = options.clusters.cache_sync_timeout;
+  RETURN_IF_ERROR(
+      CheckServer(client, {connection.host, patience, serve_health}, base::RealClock(), stop));
+  return config::AwaitRelease(options.wanted_release, client, {patience, serve_health}, stop);
 }
 
 }  // namespace
@@ -341,13 +371,15 @@ absl::StatusOr<Connection> Connect(const config::Options& options) {
   return connection;
 }
 
-absl::Status RunDaemon(const config::Options& options, const config::AdmissionFlags& admission,
+absl::Status RunDaemon(config::Options options, const config::AdmissionFlags& admission,
                        const ShadowEnd& shadow, const Connection& connection,
                        const base::StopToken& stop) {
-  if (const absl::Status usable = CheckServerOf(options, connection, stop); !usable.ok()) {
+  const absl::StatusOr<config::Release> release = CheckServerOf(options, connection, stop);
+  if (!release.ok()) {
     base::EndProcessAfter(kStopLimit, 1);
-    return usable;
+    return release.status();
   }
+  options.Emulate(*release);
   auto daemon = std::make_unique<Daemon>(options, connection, shadow);
   const absl::Status result = daemon->Run(admission, stop);
   base::EndProcessAfter(kStopLimit, 1);  // Also if it could not begin.

@@ -47,8 +47,10 @@ struct ShadowEnd {
 };
 
 // Blocks. OK after a stop; otherwise the reason why it cannot go on (API server unreachable at
-// start, CRDs missing, lease lost).
-absl::Status RunDaemon(const config::Options& options, const config::AdmissionFlags& admission,
+// start, CRDs missing, lease lost). After an error for which IsOtherRelease (release_watch.h) holds
+// the process begins again. The daemon behaves as the release of the options, or else of the
+// control plane.
+absl::Status RunDaemon(config::Options options, const config::AdmissionFlags& admission,
                        const ShadowEnd& shadow, const Connection& connection,
                        const base::StopToken& stop);
 

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <string>
 
@@ -19,6 +21,7 @@
 #include "base/tls.h"
 #include "cmd/controller-manager/daemon.h"
 #include "cmd/controller-manager/permissions.h"
+#include "cmd/controller-manager/release_watch.h"
 #include "cmd/controller-manager/shadow_report.h"
 #include "config/admission_flags.h"
 #include "config/command_line.h"
@@ -55,8 +58,17 @@ void LogStart(const config::Options& options) {
   for (const config::Warning& warning : options.warnings) base::LogWarning(warning.text);
 }
 
-// Runs until it is stopped; returns the exit code.
-int Run(const config::Options& options, const config::AdmissionFlags& admission,
+// Executes the program again in this process, so that its supervisor and its number stay. Returns
+// only if that is not possible: then the process ends, and its supervisor starts it again.
+void BeginAgain(char** argv, const absl::Status& why) {
+  base::LogWarning("the process begins again", {{"why", why}});
+  closefrom(STDERR_FILENO + 1);
+  execv("/proc/self/exe", argv);
+  base::LogError("the process cannot begin again", {{"error", std::strerror(errno)}});
+}
+
+// Runs until it is stopped; returns the exit code. `argv` is that of the process.
+int Run(char** argv, const config::Options& options, const config::AdmissionFlags& admission,
         const config::ShadowFlags& shadow, base::StopSource stop_source) {
   const base::StopToken stop = stop_source.get_token();
   if (const absl::Status usable = cmd::BeginReport(shadow.report); !usable.ok()) {
@@ -91,6 +103,7 @@ int Run(const config::Options& options, const config::AdmissionFlags& admission,
     }
     return code;
   }
+  if (cmd::IsOtherRelease(result)) BeginAgain(argv, result);
   base::LogError("karmada-controller-manager ends", {{"error", result}});
   const std::string rights = cmd::CommandForRights(result.message(), options.shadow);
   if (!rights.empty()) {
@@ -149,7 +162,7 @@ int main(int argc, char** argv) {
   LogStart(parsed.options);
   base::StopSource source;
   WatchSignals(signals, source);
-  const int code = Run(parsed.options, admission, shadow, source);
+  const int code = Run(argv, parsed.options, admission, shadow, source);
   kube::FinishHttp();
   return code;
 }

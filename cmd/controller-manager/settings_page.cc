@@ -29,6 +29,7 @@ std::string SettingsPage(const config::Options& options) {
   for (const auto& [name, why] : ControllersThatAreOff(options)) off.Set(name, why);
   json::Value settings = json::Value::Object({
       {"version", config::Version()},
+      {"emulatedKarmadaVersion", config::kReleases.TextOf(options.release)},
       {"flags", std::move(flags)},
       {"featureGates", std::move(gates)},
       {"controllers", ListOf(ControllersThatRun(options).on)},

@@ -36,6 +36,10 @@ void AddServerFlags(CLI::App& app, Options& o) {
          absl::StrCat("Name=true|false pairs:\n", FeatureGates::Describe()))
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("PAIRS");
+  AddReleaseFlag(
+      app, o.wanted_release,
+      "release of Karmada whose defaults, reasons and metrics this program has; without it "
+      "that of the control plane, as its definitions show");
   AddValue(app, "--metrics-bind-address", o.metrics_bind_address,
            "address of /metrics, /configz and, with --shadow, /shadow; 0 for none")
       ->type_name("HOST:PORT");
@@ -242,6 +246,7 @@ absl::Span<const Support> UsedFlagNotes() {
        "see [cluster-api.md](cluster-api.md); read once, at the start"},
       {"--cluster-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
       {"--cluster-memory-mib", State::kHere, "of this program only"},
+      {kReleaseFlag, State::kHere, "of this program only"},
       {"--enable-no-execute-taint-eviction", State::kHere, "only with the gate Failover"},
       {"--enable-taint-manager", State::kHere, "only with the gate Failover"},
       {"--federated-resource-quota-sync-period", State::kHere,

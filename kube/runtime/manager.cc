@@ -108,7 +108,8 @@ struct Manager::Impl {
   bool stopping ABSL_GUARDED_BY(mu) = false;
   bool leader ABSL_GUARDED_BY(mu) = false;
   bool loops_have_ended ABSL_GUARDED_BY(mu) = false;
-  absl::Status failure ABSL_GUARDED_BY(mu);  // The first failure.
+  bool gives_lease_back ABSL_GUARDED_BY(mu) = false;  // Besides the option.
+  absl::Status failure ABSL_GUARDED_BY(mu);           // The first failure.
   std::unique_ptr<base::HttpServer> health_server ABSL_GUARDED_BY(mu);
   std::unique_ptr<base::HttpServer> metrics_server ABSL_GUARDED_BY(mu);
 
@@ -191,7 +192,7 @@ void Manager::Impl::BecomeLeader(const base::StopToken& over) {
 // A loop that still runs, after the graceful period, must not meet that of another leader.
 bool Manager::Impl::MayRelease() {
   absl::MutexLock lock(&mu);
-  return options.release_lease && loops_have_ended;
+  return (options.release_lease || gives_lease_back) && loops_have_ended;
 }
 
 absl::Status Manager::Impl::Start() {
@@ -282,6 +283,11 @@ const ManagerOptions& Manager::options() const { return impl_->options; }
 base::StopToken Manager::abort_token() const { return impl_->abort.get_token(); }
 
 void Manager::UseForElection(Client& client) { impl_->election_client = &client; }
+
+void Manager::GiveLeaseBackAtEnd() {
+  absl::MutexLock lock(&impl_->mu);
+  impl_->gives_lease_back = true;
+}
 
 void Manager::ServeBesideMetrics(std::string path, std::function<std::string()> page) {
   impl_->pages[std::move(path)] = std::move(page);

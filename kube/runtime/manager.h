@@ -104,6 +104,10 @@ class Manager {
   // Returns how many keys of all runnables failed in their last pass, and at most `most` of them.
   Failures Failing(size_t most) const;
 
+  // As ManagerOptions::release_lease, decided while it runs: for a process that ends to begin
+  // again. Thread-safe.
+  void GiveLeaseBackAtEnd();
+
   // Blocks until `stop`, a lost lease (kAborted) or a failed runnable. All threads have ended on
   // return, unless the graceful period was exceeded: then the code is always kDeadlineExceeded, the
   // message names the runnables that still run (after the failure, if there was one), and the

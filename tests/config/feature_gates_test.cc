@@ -89,11 +89,35 @@ TEST_CASE("an unknown gate or value is refused by name") {
   CHECK_FALSE(gates.Enabled(Gate::kFailover));
 }
 
+TEST_CASE("defaults and stages are those of the emulated release") {
+  const auto as = [](config::Release release, const char* text) {
+    FeatureGates gates = Set(text);
+    gates.Emulate(release);
+    return gates.Enabled(Gate::kPriorityBasedScheduling);
+  };
+  constexpr auto kOld = config::Release::kV1_18;
+  constexpr auto kNew = config::Release::kV1_19;
+  CHECK_FALSE(as(kOld, ""));
+  CHECK(as(kNew, ""));
+  CHECK(as(kOld, "AllAlpha=true"));
+  CHECK(as(kNew, "AllAlpha=false"));  // It has left that stage.
+  CHECK_FALSE(as(kNew, "AllBeta=false"));
+  CHECK_FALSE(as(kNew, "PriorityBasedScheduling=false,AllBeta=true"));
+  FeatureGates gates;
+  gates.Emulate(kNew);
+  CHECK(gates.Changed().empty());
+  REQUIRE(gates.Set("PriorityBasedScheduling=false").ok());
+  CHECK(gates.Changed() == "PriorityBasedScheduling=false");
+}
+
 TEST_CASE("help lists every gate with stage and default") {
   const std::string text = FeatureGates::Describe();
   CHECK(absl::StrContains(text, "\nFailover=true|false (BETA - default=false)\n"));
   CHECK(absl::StrContains(text, "\nPropagateDeps=true|false (BETA - default=true)\n"));
   CHECK(absl::StrContains(text, "\nWorkloadAffinity=true|false (ALPHA - default=false)\n"));
+  CHECK(absl::StrContains(text,
+                          "\nPriorityBasedScheduling=true|false (ALPHA - default=false; as v1.19: "
+                          "BETA - default=true)\n"));
   CHECK(absl::StrContains(text, "AllAlpha=true|false (ALPHA - default=false)\n"));
 }
 

@@ -222,12 +222,12 @@ TEST_CASE("every flag of upstream is known") {
     CHECK(known.erase(name) == 1);
   }
   CHECK(known ==
-        std::set<std::string>{"--cluster-memory-mib", "--interpreter-admission-bind-address",
-                              "--interpreter-admission-tls-cert-file",
-                              "--interpreter-admission-tls-private-key-file",
-                              "--leader-elect-release-on-exit", "--lua-memory-mib", "--lua-timeout",
-                              "--member-server-side-apply", "--shadow", "--shadow-report",
-                              "--shadow-time-limit", "--success-events"});
+        std::set<std::string>{
+            "--cluster-memory-mib", "--emulated-karmada-version",
+            "--interpreter-admission-bind-address", "--interpreter-admission-tls-cert-file",
+            "--interpreter-admission-tls-private-key-file", "--leader-elect-release-on-exit",
+            "--lua-memory-mib", "--lua-timeout", "--member-server-side-apply", "--shadow",
+            "--shadow-report", "--shadow-time-limit", "--success-events"});
 }
 
 TEST_CASE("what was changed from the defaults is known for the log") {

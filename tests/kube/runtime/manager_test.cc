@@ -158,6 +158,20 @@ TEST_CASE_METHOD(Fixture, "a lease that is to be released is kept until the loop
   CHECK(holder().empty());
 }
 
+TEST_CASE_METHOD(Fixture, "a process that ends to begin again gives its lease back") {
+  options.leader_elect = true;
+  Make();
+  manager->Add(diary.Make("loop"));
+  Start();
+  REQUIRE(Eventually([&] { return diary.Has("start loop"); }));
+  manager->GiveLeaseBackAtEnd();
+  REQUIRE(Finish().ok());
+  CHECK(server->Find(leases, {options.lease_namespace, options.lease_name})
+            .spec()["holderIdentity"]
+            .AsString()
+            .empty());
+}
+
 TEST_CASE_METHOD(Fixture, "a lost lease aborts work in progress and ends the run with an error") {
   options.leader_elect = true;
   bool aborted = false;

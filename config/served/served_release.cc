@@ -1,0 +1,94 @@
+// A release is known by what only its definitions have, at a path of the schema of ResourceBinding.
+// In an upgrade the definitions are replaced first and the programs afterwards, so this shows the
+// release early enough: whoever writes the new fields finds a program that knows them.
+
+#include "config/served/served_release.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "kube/client/api_error.h"
+
+namespace config {
+namespace {
+
+constexpr char kPath[] = "/openapi/v3/apis/work.karmada.io/v1alpha2";
+constexpr char kKindExtension[] = "x-kubernetes-group-version-kind";
+constexpr absl::Duration kInterval = absl::Seconds(2);
+constexpr size_t kMaxDocument = 16 << 20;
+constexpr int kOk = 200;
+constexpr int kNotModified = 304;
+
+bool IsBindingSchema(const json::Value& schema) {
+  const auto kinds = schema[kKindExtension].items();
+  return std::any_of(kinds.begin(), kinds.end(), [](const json::Value& gvk) {
+    return gvk["kind"].AsString() == "ResourceBinding";
+  });
+}
+
+bool MayNotBeAsked(const absl::Status& error) {
+  return absl::IsPermissionDenied(error) || absl::IsUnauthenticated(error) ||
+         absl::IsNotFound(error);
+}
+
+}  // namespace
+
+Release ReleaseOf(const json::Value& document) {
+  for (const json::Member& schema : document["components"]["schemas"].members()) {
+    if (!IsBindingSchema(schema.value)) continue;
+    const json::Value& cluster =
+        schema.value.Get({"properties", "spec", "properties", "clusters", "items"});
+    if (cluster["properties"].Has("components")) return Release::kV1_19;
+  }
+  return Release::kV1_18;
+}
+
+absl::StatusOr<Release> ServedRelease::Ask(const base::StopToken& stop) {
+  kube::HttpRequest request;
+  request.method = "GET";
+  request.path = kPath;
+  request.if_none_match = etag_;
+  request.max_answer_bytes = kMaxDocument;
+  ASSIGN_OR_RETURN(const kube::HttpResponse answer, client_.GetRaw(request, stop));
+  if (answer.code == kNotModified && known_.has_value()) return *known_;
+  if (answer.code != kOk) return kube::ErrorOfResponse(answer, absl::StrCat("GET ", kPath));
+  ASSIGN_OR_RETURN(const json::Value document, json::Parse(answer.body));
+  const auto etag = answer.headers.find("etag");
+  etag_ = etag == answer.headers.end() ? "" : etag->second;
+  known_ = ReleaseOf(document);
+  return *known_;
+}
+
+absl::StatusOr<Release> AwaitRelease(std::optional<Release> wanted, kube::Client& client,
+                                     const ReleaseWait& wait, const base::StopToken& stop) {
+  if (wanted.has_value()) return *wanted;
+  ServedRelease served(client);
+  const base::Clock& clock = client.clock();
+  const base::SteadyTime deadline = clock.SteadyNow() + wait.patience;
+  bool waits = false;
+  for (;;) {
+    const absl::StatusOr<Release> release = served.Ask(stop);
+    if (release.ok()) return release;
+    if (MayNotBeAsked(release.status())) {
+      constexpr Release kOldest = Release::kV1_18;
+      base::LogWarning(
+          absl::StrCat("the API server does not show its definitions, so the release of Karmada is "
+                       "not known; give it with ",
+                       kReleaseFlag, ", or let this program's user read ", kPath),
+          {{"release", kReleases.TextOf(kOldest)}, {"error", release.status()}});
+      return kOldest;
+    }
+    if (clock.SteadyNow() >= deadline) {
+      return base::Annotate(release.status(), "finding out the release of Karmada");
+    }
+    if (!waits && wait.on_wait) RETURN_IF_ERROR(wait.on_wait());
+    waits = true;
+    if (!clock.SleepFor(kInterval, stop)) return absl::CancelledError("stopped");
+  }
+}
+
+}  // namespace config

@@ -1,0 +1,84 @@
+// A control plane is upgraded below a running process. (That the process begins again is shown by
+// tests/e2e/cases/test_release.py.)
+#include "cmd/controller-manager/release_watch.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/synchronization/mutex.h"
+#include "base/status.h"
+#include "kube/http/transport.h"
+#include "tests/support/fake_clock.h"
+
+namespace cmd {
+namespace {
+
+class Server : public kube::Transport {
+ public:
+  void Serve(int code, std::string body) {
+    absl::MutexLock lock(&mu_);
+    answer_ = {code, {}, std::move(body)};
+  }
+  int asked() {
+    absl::MutexLock lock(&mu_);
+    return asked_;
+  }
+  absl::StatusOr<kube::HttpResponse> Send(const kube::HttpRequest&,
+                                          const base::StopToken&) override {
+    absl::MutexLock lock(&mu_);
+    ++asked_;
+    return answer_;
+  }
+  std::unique_ptr<kube::HttpStream> Open(const kube::HttpRequest&, kube::StreamCallbacks) override {
+    return nullptr;
+  }
+
+ private:
+  absl::Mutex mu_;
+  kube::HttpResponse answer_;
+  int asked_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a process ends when its control plane has become one of another release") {
+  tests::FakeClock clock;
+  const auto server = std::make_shared<Server>();
+  kube::Client client(server, {.name = "control plane", .host = "host:443"}, clock, nullptr);
+  server->Serve(200, R"({"components": {"schemas": {}}})");
+  bool changed = false;
+  ReleaseWatch watch(config::Release::kV1_18, client, [&] { changed = true; });
+  absl::Status ended;
+  std::thread running([&] { ended = watch.Run(base::StopToken()); });
+  const auto ask = [&](int times) {
+    while (server->asked() < times) clock.Advance(absl::Seconds(1));
+  };
+  ask(1);
+  server->Serve(403, "no");  // What cannot be seen has not changed.
+  ask(server->asked() + 1);
+  server->Serve(200, R"({"components": {"schemas": {"rb": {
+      "x-kubernetes-group-version-kind": [{"kind": "ResourceBinding"}], "properties": {"spec":
+      {"properties": {"clusters": {"items": {"properties": {"components": {}}}}}}}}}}})");
+  ask(server->asked() + 1);
+  running.join();
+  CHECK(changed);
+  CHECK(IsOtherRelease(base::Annotate(ended, "release watch")));
+  CHECK(std::string(ended.message()) ==
+        "the control plane serves the definitions of Karmada v1.19, and this process behaves as "
+        "v1.18");
+  CHECK_FALSE(IsOtherRelease(absl::AbortedError("lease lost")));
+}
+
+TEST_CASE("a stop ends the watch without an error") {
+  tests::FakeClock clock;
+  const auto server = std::make_shared<Server>();
+  kube::Client client(server, {.name = "control plane", .host = "host:443"}, clock, nullptr);
+  base::StopSource stop;
+  stop.request_stop();
+  ReleaseWatch watch(config::Release::kV1_18, client, [] {});
+  CHECK(watch.Run(stop.get_token()).ok());
+}
+
+}  // namespace cmd
