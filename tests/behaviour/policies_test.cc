@@ -65,7 +65,9 @@ std::string SettingsEvents(ControlPlane& plane) { return plane.EventsOn(kConfigM
 }  // namespace
 
 TEST_CASE("A binding asks the scheduler for the priority that its policy names") {
-  ControlPlane plane({.daemon_flags = {"--feature-gates=PriorityBasedScheduling=true"}});
+  const std::string flag =
+      GENERATE("--feature-gates=PriorityBasedScheduling=true", "--emulated-karmada-version=v1.19");
+  ControlPlane plane({.daemon_flags = {flag}});
   const std::string ns = plane.UniqueNamespace("priority");
   plane.Apply("host", In(ns, kNamespaceYaml));
   plane.Apply("host", In(ns, Settings("one")));
@@ -88,6 +90,19 @@ value: 42
     const auto binding = plane.Get("host", kBinding, {ns, "settings-configmap"});
     return binding && binding->spec()["schedulePriority"]["priority"].AsInt() == 42;
   }));
+}
+
+TEST_CASE("As Karmada v1.18 a binding has no priority unless the gate is on") {
+  ControlPlane plane({.daemon_flags = {"--emulated-karmada-version=v1.18"}});
+  const std::string ns = plane.UniqueNamespace("priority");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, Settings("one")));
+  plane.Apply("host", In(ns, PolicyNamed("p", R"(
+  schedulePriority: {priorityClassSource: KubePriorityClass, priorityClassName: $NS}
+)")));
+  CHECK(plane.Eventually([&] { return plane.Exists("host", kBinding, {ns, "settings-configmap"}); }));
+  CHECK_FALSE(
+      plane.Get("host", kBinding, {ns, "settings-configmap"})->spec().Has("schedulePriority"));
 }
 
 TEST_CASE("A binding asks the scheduler for the groups that its policy names") {
