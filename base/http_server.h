@@ -221,8 +221,10 @@ struct HttpServerOptions {
   // slowly that it would miss request_timeout is refused as soon as another one needs its place.
   size_t max_bodies_bytes = SIZE_MAX;
   size_t max_short_body_bytes = 16 << 10;
-  // The response to one for which there is no room at the moment.
-  HttpResponse too_many_bodies = {429, "text/plain", {{"Retry-After", "1"}}, "too many bodies\n"};
+  // Makes the response to one for which there is no room at the moment; called on any thread.
+  std::function<HttpResponse()> too_many_bodies = [] {
+    return HttpResponse{429, "text/plain", {{"Retry-After", "1"}}, "too many bodies\n"};
+  };
   size_t max_header_bytes = 32 << 10;
   // All heads of more than 4 KiB together that are not complete. Beyond it the oldest is cut.
   size_t max_heads_bytes = SIZE_MAX;

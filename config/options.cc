@@ -338,11 +338,6 @@ Parsed Refused(absl::string_view why) {
 
 }  // namespace
 
-void Options::Emulate(Release as) {
-  release = as;
-  gates.Emulate(as);
-}
-
 bool Options::ControllerEnabled(const std::string& name, bool on_by_default) const {
   // The first token that names the controller counts, and "*" only if none does, wherever it
   // stands.

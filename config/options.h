@@ -153,7 +153,10 @@ struct Options {
 
   // Makes the program behave as this release: also the gates have its defaults. Called before any
   // loop is built; a program that has found another release begins again.
-  void Emulate(Release as);
+  void Emulate(Release as) {
+    release = as;
+    gates.Emulate(as);
+  }
   // Returns whether the controller of this name runs: the first token "name" or "-name" decides,
   // else "*".
   bool ControllerEnabled(const std::string& name, bool on_by_default = true) const;

@@ -273,7 +273,7 @@ bool HttpConnection::AcceptHead() {
   }
   if (ReviewHead()) return false;
   if (TakeBodyShare({})) return true;
-  Refuse(context_.options.too_many_bodies);
+  Refuse(context_.options.too_many_bodies());
   return false;
 }
 
@@ -300,7 +300,7 @@ bool HttpConnection::TakeBodyShare(const HttpHeadVerdict& verdict) {
 void HttpConnection::LoseBodyShare(uint64_t body) {
   if (closed_ || refused_ || body_place_ == nullptr || body != bodies_) return;
   parser_.reset();  // What has come of the body.
-  Refuse(context_.options.too_many_bodies);
+  Refuse(context_.options.too_many_bodies());
 }
 
 // Returns whether there is a review. During one nothing is parsed until OnReviewed, and no read
@@ -323,7 +323,7 @@ void HttpConnection::OnReviewed(const HttpHeadVerdict& verdict) {
   reviewing_ = false;
   if (closed_ || refused_) return;
   if (verdict.refusal) return Refuse(*verdict.refusal);
-  if (!TakeBodyShare(verdict)) return Refuse(context_.options.too_many_bodies);
+  if (!TakeBodyShare(verdict)) return Refuse(context_.options.too_many_bodies());
   Parse();
 }
 

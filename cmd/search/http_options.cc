@@ -113,7 +113,15 @@ base::HttpHeadReview ReviewOfLongBodies(kube::aggregation::Authenticator& authen
   };
 }
 
-absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& s) {
+kube::aggregation::Refusals BodyRefusals(metrics::Registry& registry) {
+  return {&registry, "bodies",
+          absl::StrCat("The bodies of more than 16 KiB that are being sent have ", kMaxBodies >> 20,
+                       " MiB together, of which one user gets half at most; a body that comes "
+                       "slowly gives its place to others.")};
+}
+
+absl::StatusOr<base::HttpServerOptions> HttpOptions(
+    const ServingOptions& s, const kube::aggregation::Refusals& refused_bodies) {
   base::HttpServerOptions http;
   http.address = ListenAddressOf(s);
   // Certificates of clients are verified for each request, by authorities that can change while a
@@ -128,14 +136,9 @@ absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& s) {
   http.max_body_bytes = kMaxBodyBytes;
   http.max_bodies_bytes = kMaxBodies;
   http.max_short_body_bytes = kMaxUnknownBody;
-  http.too_many_bodies = kube::server::ErrorAnswer(kube::server::TooManyRequests(
-      absl::StrCat(
-          "Too many long bodies are being sent, please try again later. All that are longer "
-          "than 16 KiB have ",
-          kMaxBodies >> 20,
-          " MiB, and one user has half of that at "
-          "most; a body that comes slowly gives its place to others."),
-      absl::Seconds(1)));
+  http.too_many_bodies = [&refused_bodies] {
+    return kube::server::ErrorAnswer(refused_bodies.Refuse());
+  };
   http.body_too_long = kube::server::ErrorAnswer(
       kube::server::ToStatus({413,
                               "RequestEntityTooLarge",

@@ -6,8 +6,10 @@
 
 #include "absl/status/statusor.h"
 #include "base/http_server.h"
+#include "base/metrics.h"
 #include "cmd/search/options.h"
 #include "kube/aggregation/authenticator.h"
+#include "kube/aggregation/refusals.h"
 
 namespace cmd {
 
@@ -17,8 +19,13 @@ int ServerThreads(const ServingOptions& serving);
 // Returns how many watches and sessions there may be: four of five connections.
 int MaxLongRunning(const ServingOptions& serving);
 
-// Without a certificate in the options it is one that signs itself.
-absl::StatusOr<base::HttpServerOptions> HttpOptions(const ServingOptions& serving);
+// Returns what counts bodies for which there is no room, and words their refusal.
+kube::aggregation::Refusals BodyRefusals(metrics::Registry& registry);
+
+// Without a certificate in the options it is one that signs itself. REQUIRES: `refused_bodies`
+// outlives the server.
+absl::StatusOr<base::HttpServerOptions> HttpOptions(
+    const ServingOptions& serving, const kube::aggregation::Refusals& refused_bodies);
 
 // Refuses, with a 401, a body of more than 16 KiB, or one of unknown length, from a client that
 // shows no credentials: it may write nothing, and would fill the memory.

@@ -112,6 +112,7 @@ class Server : public SearchServer {
   const SearchOptions options_;
   const base::SteadyTime started_ = clock_.SteadyNow();
   const std::unique_ptr<metrics::Registry> registry_;
+  const kube::aggregation::Refusals refused_bodies_ = BodyRefusals(*registry_);
   const std::unique_ptr<ControlPlane> control_plane_;
   // Where the parts report to: the API server of the control plane, and the audit log.
   const std::unique_ptr<kube::EventSink> events_;
@@ -315,7 +316,7 @@ void Server::EndThreads() {
 
 absl::Status Server::Listen() {
   StartThreads();
-  ASSIGN_OR_RETURN(base::HttpServerOptions http, HttpOptions(options_.serving));
+  ASSIGN_OR_RETURN(base::HttpServerOptions http, HttpOptions(options_.serving, refused_bodies_));
   http.review_head = ReviewOfLongBodies(delegation_->authenticator());
   ASSIGN_OR_RETURN(http_, base::HttpServer::Start(std::move(http), chain_.Handler()));
   base::LogInfo("serving", {{"port", http_->port()}});

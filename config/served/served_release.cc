@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "api/resources.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -16,17 +17,21 @@
 namespace config {
 namespace {
 
-constexpr char kPath[] = "/openapi/v3/apis/work.karmada.io/v1alpha2";
 constexpr char kKindExtension[] = "x-kubernetes-group-version-kind";
 constexpr absl::Duration kInterval = absl::Seconds(2);
 constexpr size_t kMaxDocument = 16 << 20;
 constexpr int kOk = 200;
 constexpr int kNotModified = 304;
 
+// Where the document is that has the definition of ResourceBinding.
+std::string DocumentPath() {
+  return absl::StrCat("/openapi/v3/apis/", api::ResourceBindings().gvk.ApiVersion());
+}
+
 bool IsBindingSchema(const json::Value& schema) {
   const auto kinds = schema[kKindExtension].items();
   return std::any_of(kinds.begin(), kinds.end(), [](const json::Value& gvk) {
-    return gvk["kind"].AsString() == "ResourceBinding";
+    return gvk["kind"].AsString() == api::ResourceBindings().gvk.kind;
   });
 }
 
@@ -50,12 +55,12 @@ Release ReleaseOf(const json::Value& document) {
 absl::StatusOr<Release> ServedRelease::Ask(const base::StopToken& stop) {
   kube::HttpRequest request;
   request.method = "GET";
-  request.path = kPath;
+  request.path = DocumentPath();
   request.if_none_match = etag_;
   request.max_answer_bytes = kMaxDocument;
   ASSIGN_OR_RETURN(const kube::HttpResponse answer, client_.GetRaw(request, stop));
   if (answer.code == kNotModified && known_.has_value()) return *known_;
-  if (answer.code != kOk) return kube::ErrorOfResponse(answer, absl::StrCat("GET ", kPath));
+  if (answer.code != kOk) return kube::ErrorOfResponse(answer, absl::StrCat("GET ", request.path));
   // The paths are most of the document.
   ASSIGN_OR_RETURN(const json::Value document, json::Parse(answer.body, {.dropped = {"paths"}}));
   const auto etag = answer.headers.find("etag");
@@ -79,7 +84,7 @@ absl::StatusOr<Release> AwaitRelease(std::optional<Release> wanted, kube::Client
       base::LogWarning(
           absl::StrCat("the API server does not show its definitions, so the release of Karmada is "
                        "not known; give it with ",
-                       kReleaseFlag, ", or let this program's user read ", kPath),
+                       kReleaseFlag, ", or let this program's user read ", DocumentPath()),
           {{"release", kReleases.TextOf(kOldest)}, {"error", release.status()}});
       return kOldest;
     }

@@ -177,7 +177,6 @@ absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request
                         api::SliceOf(*work) == request.key;
   if (!wanted) failures_->Forget(work_key);
   if (!wanted && !has_work) return kube::Action::Gone();
-  // The execution namespace of a cluster that has just joined comes a moment later.
   // The execution namespace of a cluster that has just joined is made a moment later.
   if (wanted && !works::TakesWorks(client, cluster)) return kube::Action::Done();
   const absl::Duration pause = pace_.PauseFor(work_key);

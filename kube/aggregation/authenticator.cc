@@ -156,9 +156,7 @@ void DelegatedAuthenticator::ReviewToken(const base::HttpRequest& request, const
   const std::string owner = is_stranger ? NetworkOf(request.remote_address) : ShareOwner(**former);
   base::FairShare::Taken held =
       (is_stranger ? strangers_ : known_).Take(owner, WaitingBytes(request));
-  if (held == nullptr) {
-    return done(absl::ResourceExhaustedError("too many requests wait for reviews of their tokens"));
-  }
+  if (held == nullptr) return done(reviews_->Refuse());
   const auto ask = [&](ReviewCache<std::optional<UserInfo>>::Done reviewed) {
     reviews_->Start({kTokenReviews, TokenReview(token), owner, is_stranger},
                     [reviewed = std::move(reviewed)](absl::StatusOr<json::Value> review) {

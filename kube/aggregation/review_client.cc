@@ -67,8 +67,12 @@ void ReviewClient::Start(const Question& question, Done done) {
     if (!stop_.stop_requested()) done(std::move(answer));
   });
   if (taken || stop_.stop_requested()) return;
-  // Those who asked word it for their clients.
-  done(absl::ResourceExhaustedError(refusals_.Refuse().message()));
+  done(Refuse());
+}
+
+// Those who asked word it for their clients.
+absl::Status ReviewClient::Refuse() const {
+  return absl::ResourceExhaustedError(refusals_.Refuse().message());
 }
 
 absl::StatusOr<json::Value> ReviewClient::Review(const HttpRequest& request,

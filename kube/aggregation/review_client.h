@@ -68,6 +68,9 @@ class ReviewClient {
   // `done` is called once, on one of the pools' threads or on this one. After Stop it is not
   // called.
   void Start(const Question& question, Done done);
+  // Counts a review that was not begun because too many wait, and returns the error that Start
+  // gives for one: for callers with a bound of their own on what waits. Thread-safe.
+  absl::Status Refuse() const;
   // Cancels what is under way and waits for the threads. Waiting callers are dropped.
   void Stop();
 

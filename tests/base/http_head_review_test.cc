@@ -146,7 +146,12 @@ TEST_CASE("a head that needs no review is not held up") {
 }
 
 TEST_CASE("long bodies have a budget together, until their requests have ended") {
+  std::atomic<int> refusals = 0;
   base::HttpServerOptions options;
+  options.too_many_bodies = [&] {
+    ++refusals;
+    return base::HttpResponse{429, "text/plain", {{"Retry-After", "1"}}, "too many"};
+  };
   options.max_bodies_bytes = 150;
   options.max_short_body_bytes = 10;
   auto server = StartServer(EchoHandler(), options);
@@ -169,6 +174,7 @@ TEST_CASE("long bodies have a budget together, until their requests have ended")
   CHECK(first.ReadResponse().body == body);
   third.Send(head + body);
   CHECK(third.ReadResponse().body == body);
+  CHECK(refusals == 2);
 }
 
 TEST_CASE("one owner leaves as much room for bodies to the others as he has") {

@@ -1,5 +1,6 @@
 // What a template needs stays in the clusters that the template has left until it is gone there.
 #include "controllers/dependencies/left_clusters.h"
+#include "base/byte_budget.h"
 #include "controllers/dependencies/register.h"
 
 #include <catch2/catch.hpp>
@@ -152,6 +153,26 @@ TEST_CASE_METHOD(Moving, "whether a template is being deleted is read from the m
   m1.Erase(tests::kDeployments, tests::kWeb);
   CHECK(tests::Eventually([&] { return !terminating(binding, "m1"); }));
   CHECK_FALSE(terminating(binding, "unknown"));
+}
+
+TEST_CASE_METHOD(Moving,
+                 "a template for which that cache has no room is looked for at the member") {
+  tests::FakeApiServer& m1 = member("m1");
+  kube::InformerSet& cache = (*members.Get("m1"))->client().informers();
+  cache.SetBudget(std::make_shared<base::ByteBudget>(64 << 10), [] {});
+  const auto terminating = controllers::TerminatingIn(objects);
+  const kube::Object binding = Now();
+  REQUIRE(tests::Eventually([&] { return !terminating(binding, "m1"); }));  // It is listed.
+  kube::Object web = kube::Object::Make(tests::kDeployments.gvk, tests::kWeb);
+  web.SetLabel(api::kManagedLabel, api::kManagedValue);
+  web.SetAnnotation("large", std::string(100 << 10, 'x'));
+  web.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+  m1.Put(tests::kDeployments, web);
+  REQUIRE(tests::Eventually([&] { return cache.Find(tests::kDeployments)->LeavesOut(); }));
+  CHECK(cache.Find(tests::kDeployments)->store().size() == 0);
+  CHECK(terminating(binding, "m1"));
+  m1.Erase(tests::kDeployments, tests::kWeb);
+  CHECK_FALSE(terminating(binding, "m1"));
 }
 
 const kube::ObjectKey kConfigBinding = {"ns", "config-configmap"};

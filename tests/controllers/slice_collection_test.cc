@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "base/byte_budget.h"
 #include "controllers/slice_collection/slice_demand.h"
 #include "tests/controllers/slice_collection_fixture.h"
 
@@ -156,6 +157,34 @@ TEST_CASE_METHOD(Fixture, "a member that does not answer loses nothing") {
   m1.EndFailures();
   PutSlice("web-b");
   CHECK(InTime([&] { return HasWork("web-b"); }));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a slice for which the cache has no room is not taken for one that is gone") {
+  const std::shared_ptr<kube::MemberCluster> cluster_m1 = *members.Get("m1");
+  for (kube::InformerSet* cache : {&cluster_m1->client().informers(), &cluster_m1->unfiltered()}) {
+    cache->SetBudget(std::make_shared<base::ByteBudget>(64 << 10), [] {});
+  }
+  Ask();
+  PutSlice("web-a");
+  Begin();
+  REQUIRE(InTime([&] { return HasWork("web-a"); }));
+  kube::Object large = Slice("web-b");
+  large.SetAnnotation("large", std::string(100 << 10, 'x'));
+  m1.Put(api::EndpointSlices(), large);
+  const auto leaves_out = [&] {
+    for (kube::InformerSet* cache :
+         {&cluster_m1->client().informers(), &cluster_m1->unfiltered()}) {
+      const auto informer = cache->Find(api::EndpointSlices());
+      if (informer != nullptr && informer->LeavesOut()) return true;
+    }
+    return false;
+  };
+  REQUIRE(InTime(leaves_out));
+  m1.Erase(api::EndpointSlices(), {"shop", "web-a"});
+  CHECK(Stays([&] { return HasWork("web-a"); }));
+  m1.Erase(api::EndpointSlices(), large.key());
+  CHECK(InTime([&] { return !HasWork("web-a"); }));
 }
 
 TEST_CASE_METHOD(Fixture, "a member that is connected anew is watched anew") {

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "api/names.h"
 #include "api/work.h"
+#include "base/byte_budget.h"
 #include "controllers/work_status/work_status_reconciler.h"
 #include "interpreter/customized/lua_backend.h"
 #include "tests/controllers/work_status_fixture.h"
@@ -64,6 +65,20 @@ TEST_CASE_METHOD(Fixture, "status and health of the member's object go into its 
       "kind": "Deployment", "resource": "", "namespace": "ns", "name": "app"})"));
   CHECK(item["status"]["replicas"].AsInt() == 1);
   CHECK(item["health"].AsString() == "Healthy");
+}
+
+TEST_CASE_METHOD(Fixture, "so do those of an object for which the cache has no room") {
+  kube::InformerSet& cache = (*members.Get("m1"))->client().informers();
+  cache.SetBudget(std::make_shared<base::ByteBudget>(64 << 10), [] {});
+  auto wanted = Template(kDeployments);
+  wanted.manifest.SetAnnotation("large", std::string(100 << 10, 'x'));
+  PutApplied(kDeployments, wanted);
+  REQUIRE(Eventually([&] { return cache.Find(kDeployments)->LeavesOut(); }));
+  CHECK(cache.Find(kDeployments)->store().size() == 0);
+  ChangeThere(kDeployments, {"status"},
+              Json(R"({"replicas": 1, "updatedReplicas": 1, "availableReplicas": 1})"));
+  REQUIRE(Reconcile(kDeployments).ok());
+  CHECK(Written(kDeployments)["manifestStatuses"].At(0)["status"]["replicas"].AsInt() == 1);
 }
 
 TEST_CASE_METHOD(Fixture, "a workload that is not up is unhealthy") {

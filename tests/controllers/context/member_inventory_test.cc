@@ -1,4 +1,5 @@
 #include "controllers/context/member_inventory.h"
+#include "base/byte_budget.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -77,6 +78,17 @@ TEST_CASE_METHOD(Fixture, "who waits for an informer that has ended is not left 
   m1.Unblock();
   const std::shared_ptr<kube::Informer> now = Pods();
   CHECK(inventory.Await("m1", *now, clock, {}).ok());
+}
+
+TEST_CASE_METHOD(Fixture, "nobody adds up a kind of which there is no room for all objects") {
+  (*members.Get("m1"))->unfiltered().SetBudget(std::make_shared<base::ByteBudget>(64 << 10), [] {});
+  const std::shared_ptr<kube::Informer> pods = Pods();
+  CHECK(inventory.Await("m1", *pods, clock, {}).ok());
+  kube::Object large = tests::Pod("large");
+  large.SetAnnotation("large", std::string(100 << 10, 'x'));
+  m1.Put(kPods, large);
+  REQUIRE(tests::Eventually([&] { return pods->LeavesOut(); }));
+  CHECK(absl::IsResourceExhausted(inventory.Await("m1", *pods, clock, {})));
 }
 
 TEST_CASE_METHOD(Fixture, "a kind that no loop reads any more is not watched") {
