@@ -176,6 +176,11 @@ lint: setup ## Check the rules of docs/development.md and the formatting, withou
 	@$(PYTHON) tests/lint/upstream_reports.py
 	@tests/lint/check_format.sh
 
+.PHONY: compare
+compare: setup ## Say what a release of Karmada changes, and what the tables here lack of it (make compare UPSTREAM=DIR SINCE=v1.18.2; COMPARE_ARGS="--output json")
+	@$(if $(UPSTREAM),,echo "make: say where upstream's sources are: make compare UPSTREAM=DIR SINCE=REF|DIR"; exit 2)
+	@$(PYTHON) scripts/compare-upstream $(UPSTREAM) $(if $(SINCE),--since $(SINCE)) $(COMPARE_ARGS)
+
 .PHONY: tidy
 tidy: setup ## Run clang-tidy over the sources (slow)
 	@scripts/setup.sh tidy
