@@ -24,7 +24,7 @@ struct TemplateMemory {
   explicit TemplateMemory(kube::EventSink& events);
 
   WaitingSet waiting;            // Templates that no policy has matched.
-  WaitingSet uncounted;          // Templates whose pods could not be counted the last time.
+  WaitingSet uncounted;          // Templates whose binding could not be given a count of pods yet.
   BlockedSet blocked;            // Templates whose policy asks for what is missing or wrong.
   TemplateEdits edits;           // Edits that bindings do not record yet.
   AskedVersions asked;           // Templates that the server says nobody has edited.

@@ -272,6 +272,8 @@ absl::StatusOr<bool> TemplateReconciler::Bind(const Template& claimed, const kub
   ASSIGN_OR_RETURN(const SchedulingHints hints, HintsFor(claimed, policy, stop));
   const kube::Object built = BuildBinding<PolicyScope>(*claimed.object, policy, demand, hints);
   ASSIGN_OR_RETURN(const bool changed, WriteBinding<PolicyScope>(claimed, built, stop));
+  // Not before: a rule that changes finds the template by its binding, which is in the cache now.
+  deps_.memory.uncounted.Remove(claimed.request);
   if (changed) pods_.ReportAnswered(*claimed.object);
   return changed;
 }
@@ -312,9 +314,7 @@ absl::StatusOr<SchedulingHints> TemplateReconciler::HintsFor(const Template& t,
 absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const Template& t) {
   // It is added first, so that a rule that changes meanwhile finds it.
   deps_.memory.uncounted.Add(t.request);
-  absl::StatusOr<PodDemand> demand = pods_.Ask(*t.object);
-  if (demand.ok()) deps_.memory.uncounted.Remove(t.request);
-  return demand;
+  return pods_.Ask(*t.object);
 }
 
 bool TemplateReconciler::MayRecord(const Template& t, const kube::Object& existing) {

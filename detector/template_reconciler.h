@@ -107,7 +107,8 @@ class TemplateReconciler : public kube::Reconciler {
   // result with what was tried.
   absl::Status Report(const Template& t, const std::string& policy,
                       const absl::StatusOr<bool>& changed, const kube::SyncTimer& timer);
-  // Determines what the template's pods ask for. While that fails the template counts as uncounted.
+  // Determines what the template's pods ask for. The template counts as uncounted from now on until
+  // its binding has been written.
   absl::StatusOr<PodDemand> DemandOf(const Template& t);
   // Determines what the scheduler is asked to consider.
   absl::StatusOr<SchedulingHints> HintsFor(const Template& t, const kube::Object& policy,

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -182,6 +183,44 @@ TEST_CASE_METHOD(Fixture,
   REQUIRE(Reconcile().ok());
   scripted.changes.Publish(change(kDeployments.gvk, Operation::kInterpretReplica));
   CHECK(queue.size() == 0);
+}
+
+// A rule that changes then finds no binding either.
+TEST_CASE_METHOD(Fixture, "a template whose binding is not there yet is counted by the next rule") {
+  kube::WorkQueue queue({.name = "q"}, clock);
+  detector::RequeueUncounted(scripted, memory.uncounted, queue);
+  const auto publish_change = [&] {
+    scripted.changes.Publish([](const kube::Gvk& gvk, Operation op) {
+      return gvk == kDeployments.gvk && op == Operation::kInterpretReplica;
+    });
+  };
+  scripted.Enable(Operation::kInterpretReplica);
+  server->Block("POST");
+  absl::Status created;
+  std::thread pass([&] { created = Reconcile(); });
+  const bool asked = server->AwaitRequests("POST", 1);
+  publish_change();
+  const size_t queued = queue.size();
+  server->Unblock();
+  pass.join();
+  REQUIRE(asked);
+  REQUIRE(created.ok());
+  REQUIRE(queued == 1);
+  const auto taken = queue.Get();
+  queue.Done(taken->request);
+
+  REQUIRE(Reconcile().ok());
+  publish_change();
+  CHECK(queue.size() == 0);  // The binding is there, by which RequeueBindings finds the template.
+}
+
+TEST_CASE_METHOD(Fixture, "a template whose binding cannot be made is counted by the next rule") {
+  scripted.Enable(Operation::kInterpretReplica);
+  server->FailNext("POST", 500, "InternalError");
+  CHECK_FALSE(Reconcile().ok());
+  CHECK(memory.uncounted.Kinds().size() == 1);
+  REQUIRE(Reconcile().ok());
+  CHECK(memory.uncounted.Kinds().empty());
 }
 
 // Returns the template with another version, as after an edit or a change of the status.
