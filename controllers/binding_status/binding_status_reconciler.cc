@@ -117,8 +117,7 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
     const kube::Request& request, const base::StopToken& stop) {
   const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (object == nullptr || object->IsDeleting()) {
-    absl::MutexLock lock(&mu_);
-    held_.erase(request.key);
+    EndHold(request.key);
     return kube::Action::Gone();
   }
   const api::BindingView binding(*object);
@@ -135,7 +134,10 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
   const absl::Duration hold = HoldFor(request.key, at_once);
   if (hold > absl::ZeroDuration()) return kube::Action::After(hold);
 
-  RETURN_IF_ERROR(WriteBinding(object, after, items.size(), stop));
+  const absl::Status written = WriteBinding(object, after, items.size(), stop);
+  if (written.ok() || kube::IsGone(written)) EndHold(request.key);
+  if (kube::IsGone(written)) return kube::Action::Gone();
+  RETURN_IF_ERROR(written);
   RETURN_IF_ERROR(WriteTemplate(binding, items, stop));
   return kube::Action::Done();
 }
@@ -159,15 +161,19 @@ std::vector<api::TargetCluster> BindingStatusReconciler<Scope>::AnsweringTargets
 
 template <class Scope>
 absl::Duration BindingStatusReconciler<Scope>::HoldFor(const kube::ObjectKey& key, bool at_once) {
+  if (at_once) return absl::ZeroDuration();
   absl::MutexLock lock(&mu_);
-  if (at_once) {
-    held_.erase(key);
-    return absl::ZeroDuration();
-  }
-  const base::SteadyTime since = held_.try_emplace(key, manager_.clock().SteadyNow()).first->second;
-  const absl::Duration left = gate_.HoldFor(since);
-  if (left <= absl::ZeroDuration()) held_.erase(key);
+  Hold& hold = held_.try_emplace(key, Hold{manager_.clock().SteadyNow()}).first->second;
+  if (hold.is_over) return absl::ZeroDuration();
+  const absl::Duration left = gate_.HoldFor(hold.since);
+  hold.is_over = left <= absl::ZeroDuration();
   return left;
+}
+
+template <class Scope>
+void BindingStatusReconciler<Scope>::EndHold(const kube::ObjectKey& key) {
+  absl::MutexLock lock(&mu_);
+  held_.erase(key);
 }
 
 template <class Scope>
@@ -184,7 +190,7 @@ absl::Status BindingStatusReconciler<Scope>::WriteBinding(const kube::ObjectPtr&
                                      : kube::UpdateOptions::Precondition::kNever;
   const absl::StatusOr<kube::ObjectPtr> now =
       manager_.cluster().Update(Scope::Bindings(), object, after, options, stop);
-  if (kube::IsGone(now.status())) return absl::OkStatus();
+  if (kube::IsGone(now.status())) return now.status();
   const bool wrote = now.ok() && *now != object;
   // News is held for the settled hold anyway.
   const absl::Duration pause = PauseAfter(clusters);

@@ -42,9 +42,12 @@ class BindingStatusReconciler : public kube::Reconciler {
   std::vector<api::TargetCluster> AnsweringTargets(const api::BindingView& binding,
                                                    const std::vector<kube::ObjectPtr>& works);
   // Returns how long to wait before a change is written; zero to write now. A change that is not
-  // `at_once` is intermediate.
+  // `at_once` is intermediate. One that the gate has let pass is not held again until EndHold.
   absl::Duration HoldFor(const kube::ObjectKey& key, bool at_once);
-  // Writes the status of `after`, which has entries for `clusters` clusters.
+  // Ends the hold: nothing is unwritten any more.
+  void EndHold(const kube::ObjectKey& key);
+  // Writes the status of `after`, which has entries for `clusters` clusters. An error for which
+  // kube::IsGone is true, which is not reported, when the binding is gone.
   absl::Status WriteBinding(const kube::ObjectPtr& binding, const kube::Object& after,
                             size_t clusters, const base::StopToken& stop);
   absl::Status WriteTemplate(const api::BindingView& binding,
@@ -68,8 +71,12 @@ class BindingStatusReconciler : public kube::Reconciler {
   TemplateStatus template_status_;
   kube::EventRecorder recorder_;
   absl::Mutex mu_;
-  // When an unwritten intermediate change of a binding was first seen.
-  absl::flat_hash_map<kube::ObjectKey, base::SteadyTime> held_ ABSL_GUARDED_BY(mu_);
+  // The hold of a binding's unwritten intermediate changes.
+  struct Hold {
+    base::SteadyTime since;  // When the first of them was seen.
+    bool is_over = false;    // The gate has let them pass.
+  };
+  absl::flat_hash_map<kube::ObjectKey, Hold> held_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace controllers

@@ -298,6 +298,30 @@ TEST_CASE_METHOD(WideFixture, "a change after a quiet time is written at once") 
   CHECK(Replicas() == kClusters + 1);
 }
 
+TEST_CASE_METHOD(WideFixture, "a change whose write failed is not held again") {
+  const kube::ObjectKey work = {api::ExecutionNamespace("m0"), "web"};
+  server->Erase(api::Works(), work);
+  REQUIRE(tests::Eventually([&] { return cluster.Find(api::Works(), work) == nullptr; }));
+  REQUIRE(Look().wait == works::kProgressHold);
+  clock.Advance(works::kProgressHold);
+  server->FailNext("PATCH", 500, "InternalError", 3);
+  // Each try is an error, so that the queue's back-off grows.
+  for (int i = 0; i < 3; ++i) CHECK_FALSE(Reconcile().ok());
+  CHECK(Look().bytes > 0);
+  // The next change is held.
+  clock.Advance(absl::Seconds(2));  // The pause after the write is over.
+  PutWork(1, 2);
+  CHECK(Look().wait == works::kProgressHold);
+}
+
+TEST_CASE_METHOD(Fixture, "a binding that went meanwhile does not write its template's status") {
+  server->KeepStatus(kDeployments, Server::Status::kSubresource);
+  server->FailNext("PATCH work.karmada.io/v1alpha2/resourcebindings", 404, "NotFound");
+  REQUIRE(Reconcile().ok());
+  CHECK(Sent().empty());
+  CHECK(recorded->All().empty());
+}
+
 TEST_CASE_METHOD(WideFixture, "a result does not wait for a cluster that cannot answer") {
   kube::Object work = kube::Object::Make(api::Works().gvk, {api::ExecutionNamespace("m0"), "web"});
   SECTION("because its Work is suspended") {
