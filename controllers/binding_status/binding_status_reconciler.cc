@@ -3,15 +3,19 @@
 // to an outcome, the pass waits for as long as the gate says; a Work that is suspended, or whose
 // cluster is not ready, is not on its way. It writes the status and the condition FullyApplied to
 // the binding, and has the interpreter sum it up into the status of the template. A failure of the
-// binding's write ends the pass before the template; each failure is repeated with back-off. A
-// template that is gone is passed over.
+// binding's write ends the pass before the template, and so does a binding that is gone by then;
+// each failure is repeated with back-off, without a further hold. A template that is gone is passed
+// over.
 //
-// Passes come from changes of the Works and of the clusters in which Works are expected, 100 ms
-// later so that several become one, from bindings that are there at the start, from a new version
-// of the template, from rules and from rechecks. A binding that is not fully applied any more,
-// because a cluster has been added whose Work is not there, is written without waiting for it.
-// held_, under mu_, has since when an unwritten change has waited. It, the pauses and the reported
-// outcomes may be lost; that moves the next write a little.
+// Some passes come 100 ms after their cause, so that several become one: from Works whose status
+// changes, that begin to be deleted or that become another binding's; from a change of the clusters
+// in which a binding expects Works; and from the end of a binding whose object others name, because
+// one of them stands for it then. Others come at once: from a binding that is added with clusters
+// (at a start, every one is), from a new version of the template, from rules and from rechecks. A
+// binding that is not fully applied any more, because a cluster has been added whose Work is not
+// there, is written without waiting for it. held_, under mu_, has since when an unwritten change
+// has waited, and whether the gate has let it pass. It, the pauses and the reported outcomes may be
+// lost; that moves the next write a little.
 
 #include "controllers/binding_status/binding_status_reconciler.h"
 
@@ -282,8 +286,13 @@ kube::MapFn BindingsOfItsObject(kube::Manager& manager) {
   };
 }
 
-bool StatusOrDeletionChanged(const kube::Object& before, const kube::Object& after) {
-  return before.status() != after.status() || before.IsDeleting() != after.IsDeleting();
+// Returns whether a binding has to count the Work otherwise than before: it says something else, or
+// it is another binding's now.
+template <class Scope>
+bool CountsOtherwise(const kube::Object& before, const kube::Object& after) {
+  return before.status() != after.status() || before.IsDeleting() != after.IsDeleting() ||
+         before.Label(Scope::kIdLabel) != after.Label(Scope::kIdLabel) ||
+         Scope::BindingOf(before) != Scope::BindingOf(after);
 }
 
 // Nothing schedules an attached binding: it has the clusters of the bindings that require it.
@@ -318,11 +327,13 @@ absl::Status RegisterBindingStatus(const Context& context, int workers) {
           .Watches(Scope::Bindings(),
                    {.when = {.add = kube::Never, .update = ExpectedClustersChanged},
                     .delay = works::kSettledHold})
+          // The binding loop first makes the Works those of the binding that stands now.
           .Watches(Scope::Bindings(), {.when = {.add = kube::Never, .update = BeginsToGo},
-                                       .map = BindingsOfItsObject(context.manager)})
+                                       .map = BindingsOfItsObject(context.manager),
+                                       .delay = works::kSettledHold})
           .Reads(Scope::Bindings(), works::kBindingsByObject, works::ObjectNamedBy)
           // Several Works of one binding tend to change together.
-          .Watches(api::Works(), {.when = {.add = kube::Never, .update = StatusOrDeletionChanged},
+          .Watches(api::Works(), {.when = {.add = kube::Never, .update = CountsOtherwise<Scope>},
                                   .map = BindingOf<Scope>,
                                   .delay = works::kSettledHold})
           .Reads(api::Works(), Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel))
