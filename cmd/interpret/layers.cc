@@ -86,6 +86,7 @@ std::unique_ptr<interpreter::Backend> Layers::NewScripts(
     absl::string_view layer, std::shared_ptr<const CustomizationSet> set) {
   interpreter::customized::LuaBackendOptions options;
   options.layer = layer;
+  options.has_probation = false;
   options.on_run = [this](const lua::Usage& usage) {
     usage_.peak = std::max(usage_.peak, usage.peak_memory);
     usage_.garbage += usage.garbage;

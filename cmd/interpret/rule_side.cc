@@ -24,6 +24,7 @@ std::unique_ptr<LuaBackend> NewScripts(absl::string_view layer,
                                        std::shared_ptr<const CustomizationSet> set) {
   interpreter::customized::LuaBackendOptions options;
   options.layer = layer;
+  options.has_probation = false;
   auto backend = std::make_unique<LuaBackend>(options);
   backend->Replace(std::move(set));
   return backend;

@@ -64,11 +64,14 @@ LuaBackend::LuaBackend(const LuaBackendOptions& options)
       runner_(RunnerOptions(options)),
       on_run_(options.on_run),
       on_results_(options.on_results),
-      probation_(options.clock == nullptr ? base::RealClock() : *options.clock, options.metrics),
-      timed_(options.layer == kCustomizationLayer ? options.metrics : nullptr) {}
+      timed_(options.layer == kCustomizationLayer ? options.metrics : nullptr) {
+  if (!options.has_probation) return;
+  probation_.emplace(options.clock == nullptr ? base::RealClock() : *options.clock,
+                     options.metrics);
+}
 
 void LuaBackend::Replace(std::shared_ptr<const CustomizationSet> set) {
-  probation_.KeepOnly(*set);
+  if (probation_.has_value()) probation_->KeepOnly(*set);
   if (timed_ != nullptr) {
     timings_.Set(std::make_shared<const ScriptTimings>(*timed_, *set, timings_.Get().get()));
   }
@@ -124,14 +127,21 @@ absl::StatusOr<std::vector<lua::Value>> LuaBackend::CallScript(const ScriptRule&
   call.arguments = ArgumentsOf(question);
   call.results = NumberOfResults(op);
   call.arguments_are_references = op == Operation::kRetain || op == Operation::kReviseReplica;
+  ASSIGN_OR_RETURN(lua::Outcome outcome, RunScript(rule, op, call));
+  if (on_run_) on_run_(outcome.usage);
+  if (on_results_) on_results_(script, op, outcome.results);
+  return std::move(outcome.results);
+}
+
+absl::StatusOr<lua::Outcome> LuaBackend::RunScript(const ScriptRule& rule, Operation op,
+                                                   const lua::Call& call) const {
+  const lua::Script& script = **rule.script;
+  if (!probation_.has_value()) return runner_.Run(script, call);
   const ScriptProbation::Run run{script, rule.customization, op, call.arguments};
-  ASSIGN_OR_RETURN(const auto ticket, probation_.Begin(run));
+  ASSIGN_OR_RETURN(const auto ticket, probation_->Begin(run));
   absl::StatusOr<lua::Outcome> outcome = runner_.Run(script, call);
-  probation_.End(run, ticket, outcome.status());
-  RETURN_IF_ERROR(outcome.status());
-  if (on_run_) on_run_(outcome->usage);
-  if (on_results_) on_results_(script, op, outcome->results);
-  return std::move(outcome->results);
+  probation_->End(run, ticket, outcome.status());
+  return outcome;
 }
 
 absl::StatusOr<Answer> LuaBackend::AnswerOf(const ScriptRule& rule,

@@ -7,13 +7,15 @@
 // rule, which fails with kUnavailable "not yet ready to handle request". (Upstream answers "no
 // rule" then, and has deleted dependencies after restarts because of it.)
 //
-// A script that keeps running out of its budget is not run on every call: see ScriptProbation.
+// A script that keeps running out of its budget is not run on every call (see ScriptProbation),
+// unless the options say that every question is to be asked.
 // Threads: all calls from any thread. A call uses one set from its beginning to its end.
 #ifndef INTERPRETER_CUSTOMIZED_LUA_BACKEND_H_
 #define INTERPRETER_CUSTOMIZED_LUA_BACKEND_H_
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,9 @@ struct LuaBackendOptions {
   RequirementRules requirements;                  // Used by kube.accuratePodRequirements.
   const base::Clock* clock = nullptr;    // nullptr: the real clock. Must outlive the back end.
   metrics::Registry* metrics = nullptr;  // nullptr: no metrics. Must outlive the back end.
+  // False: a script is run for every question, however often it has run out of its budget, so that
+  // answers do not depend on earlier questions. (Nor is that counted in metrics then.)
+  bool has_probation = true;
   // Called after every run that ended with a result, on the caller's thread. May be empty.
   std::function<void(const lua::Usage&)> on_run;
   // Called like on_run, with what the script's function returned, before the results are checked.
@@ -88,6 +93,9 @@ class LuaBackend : public Backend {
   absl::StatusOr<Answer> AnswerOf(const ScriptRule& rule, const Question& question) const;
   absl::StatusOr<std::vector<lua::Value>> CallScript(const ScriptRule& rule,
                                                      const Question& question) const;
+  // Runs the rule's script unless it is on probation. REQUIRES: the rule has a script.
+  absl::StatusOr<lua::Outcome> RunScript(const ScriptRule& rule, Operation op,
+                                         const lua::Call& call) const;
   absl::StatusOr<Answer> Retained(const Rules& rules, const Question& question) const;
   absl::StatusOr<Answer> AllDependencies(const Rules& rules, const Question& question) const;
   absl::StatusOr<Answer> WithNewStatus(const Rules& rules, const Question& question) const;
@@ -97,8 +105,8 @@ class LuaBackend : public Backend {
   const std::function<void(const lua::Usage&)> on_run_;
   const std::function<void(const lua::Script&, Operation, absl::Span<const lua::Value>)>
       on_results_;
-  mutable ScriptProbation probation_;
-  metrics::Registry* const timed_;  // nullptr: scripts are not timed.
+  mutable std::optional<ScriptProbation> probation_;  // Without it every script is run.
+  metrics::Registry* const timed_;                    // nullptr: scripts are not timed.
   base::Snapshot<CustomizationSet> set_;
   base::Snapshot<ScriptTimings> timings_;
 };

@@ -15,7 +15,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
-#include "kube/meta/object.h"
 
 namespace interpreter::customized {
 
@@ -103,14 +102,12 @@ absl::StatusOr<ScriptProbation::Ticket> ScriptProbation::Begin(const Run& run) {
 }
 
 // The text has no number that changes from call to call, so that events about it are counted as
-// one.
+// one. The chain adds operation and object.
 absl::Status ScriptProbation::Refuse(const Run& run, bool whole_script) {
-  const kube::Object object(run.arguments.empty() ? json::Value() : run.arguments.front());
   return absl::UnavailableError(absl::StrCat(
-      OperationName(run.operation), " of customization ", run.customization,
-      " ran out of time or memory several times in a row ",
-      whole_script ? "on several objects, so it is not run for " : "for ", object.Describe(),
-      "; it is tried again after pauses, which grow to five minutes"));
+      "customization ", run.customization, " ran out of time or memory several times in a row ",
+      whole_script ? "on several objects" : "on this object",
+      ", so it is not run; it is tried again after pauses, which grow to five minutes"));
 }
 
 void ScriptProbation::End(const Run& run, Ticket ticket, const absl::Status& outcome) {

@@ -75,8 +75,7 @@ class ScriptProbation {
       : clock_(clock), metrics_(metrics) {}
 
   // Must be called before each run; End must follow the run if the result is OK. kUnavailable: do
-  // not run; the message names customization, operation and object, and says when the next try may
-  // be.
+  // not run; the message names the customization, and says when the next try may be.
   absl::StatusOr<Ticket> Begin(const Run& run);
   // `outcome` is that of the run: kDeadlineExceeded and kResourceExhausted mean that the budget
   // ended it; such ends are counted in

@@ -67,6 +67,29 @@ TEST_CASE("Ids come back as they are written") {
   CHECK_THAT(RunTool({"batch"}, R"([{"id":1}])").out, Catch::Contains(R"("id":null)"));
 }
 
+TEST_CASE("Answers do not depend on earlier requests that used up a script's budget") {
+  const tests::TempDirectory dir;
+  const std::string rules =
+      dir.Write("rules.yaml", tests::WidgetCustomization("healthInterpretation",
+                                                         R"(function InterpretHealth(observedObj)
+  local t = {}
+  while observedObj.spec.hungry do t[#t + 1] = {} end
+  return true
+end)"));
+  const auto request = [](const std::string& name, bool hungry) {
+    return absl::StrCat(R"({"operation":"InterpretHealth","object":{"apiVersion":"example.io/v1",)"
+                        R"("kind":"Widget","metadata":{"name":")",
+                        name, R"("},"spec":{"hungry":)", hungry ? "true" : "false", "}}}\n");
+  };
+  std::string requests;
+  for (const char* name : {"a", "b", "c", "a", "a", "a"}) requests += request(name, true);
+  const auto answers = AnswersTo(requests + request("d", false), {"-f", rules});
+  REQUIRE(answers.size() == 7);
+  CHECK_THAT(answers[0]["error"].ToString(), Catch::Contains("memory"));
+  CHECK(answers[5]["error"] == answers[0]["error"]);
+  CHECK(answers[6]["result"] == json::Value(true));
+}
+
 TEST_CASE("Items are read as the daemon reads them; wrong types are reported") {
   const tests::TempDirectory dir;
   const std::string rules = dir.Write("rules.yaml", tests::kWidgetAggregation);

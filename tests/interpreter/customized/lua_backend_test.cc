@@ -414,10 +414,17 @@ TEST_CASE("a script that keeps running out of its budget is put off") {
   const absl::Status put_off = backend.InterpretHealth(Widget()).status();
   CHECK(absl::IsUnavailable(put_off));
   CHECK_THAT(std::string(put_off.message()),
-             Catch::StartsWith("InterpretHealth of customization hungry ran out of time or memory "
-                               "several times in a row for Widget w; it is tried again "));
+             Catch::StartsWith("customization hungry ran out of time or memory several times in a "
+                               "row on this object, so it is not run; it is tried again "));
   CHECK_THAT(registry.Expose(), Catch::Contains("operation=\"InterpretHealth\"} 3"));
   kube::Object other = Widget();
   other.Set({"metadata", "name"}, "other");  // Another object has three runs of its own.
   CHECK(absl::IsResourceExhausted(backend.InterpretHealth(other).status()));
+
+  options.has_probation = false;
+  LuaBackend without(options);
+  without.Replace(backend.set());
+  for (int i = 0; i < 5; ++i) {
+    CHECK(absl::IsResourceExhausted(without.InterpretHealth(Widget()).status()));
+  }
 }

@@ -91,8 +91,8 @@ TEST_CASE_METHOD(Fixture, "after three ends by the budget in a row calls are ref
   const absl::Status refused = Begin(w).ticket.status();
   CHECK(absl::IsUnavailable(refused));
   CHECK(refused.message() ==
-        "InterpretHealth of customization my-ric ran out of time or memory several times in a "
-        "row for Widget ns/w; it is tried again after pauses, which grow to five minutes");
+        "customization my-ric ran out of time or memory several times in a row on this object, so "
+        "it is not run; it is tried again after pauses, which grow to five minutes");
 }
 
 TEST_CASE_METHOD(Fixture, "an end that is not by the budget breaks the row") {
@@ -175,9 +175,8 @@ TEST_CASE_METHOD(Fixture, "objects of one name in several clusters are distingui
 TEST_CASE_METHOD(Fixture, "a script that fails for three objects in a row is not run for others") {
   SuspectAll();
   CHECK(Refusal(w) ==
-        "InterpretHealth of customization my-ric ran out of time or memory several times in a "
-        "row on several objects, so it is not run for Widget ns/w; it is tried again after pauses, "
-        "which grow to five minutes");
+        "customization my-ric ran out of time or memory several times in a row on several objects, "
+        "so it is not run; it is tried again after pauses, which grow to five minutes");
   clock.Advance(absl::Seconds(1));
   const Begun attempt = Begin(w);
   REQUIRE(attempt.ticket.ok());
