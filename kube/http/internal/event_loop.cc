@@ -46,12 +46,20 @@ uint32_t EpollEvents(short events) {
   return ((events & POLLIN) != 0 ? EPOLLIN : 0u) | ((events & POLLOUT) != 0 ? EPOLLOUT : 0u);
 }
 
+// What a loop is for, in words that follow "for", and whether it rests between rounds while it is
+// busy.
+struct LoopKind {
+  absl::string_view serves;
+  bool rests;
+};
+constexpr LoopKind kWatches = {"the watches of servers", /*rests=*/true};
+constexpr LoopKind kForwarded = {"forwarded requests", /*rests=*/false};
+
 // Lives until both the loop and the thread have released it.
 class EpollReactor : public Reactor {
  public:
-  // Rests between rounds while it is busy if `rests`.
-  explicit EpollReactor(bool rests)
-      : rests_(rests),
+  explicit EpollReactor(const LoopKind& kind)
+      : rests_(kind.rests),
         epoll_(epoll_create1(EPOLL_CLOEXEC)),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     // The eventfd is the one descriptor without a source: its pointer is null.
@@ -59,8 +67,8 @@ class EpollReactor : public Reactor {
     const bool made = epoll_ >= 0 && wake_ >= 0;
     if (made && epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) == 0) return;
     // Without the event loop no watch would ever get an event, and nobody would notice.
-    base::LogError("cannot create the event loop for watches, which needs two file descriptors",
-                   {{"error", std::strerror(errno)}});
+    base::LogError("cannot create an event loop, which needs two file descriptors",
+                   {{"for", kind.serves}, {"error", std::strerror(errno)}});
     std::abort();
   }
   ~EpollReactor() override {
@@ -246,11 +254,11 @@ class LoopThreads {
     return *threads;
   }
 
-  std::thread::id Start(const std::shared_ptr<EpollReactor>& reactor) {
+  std::thread::id Start(absl::string_view serves, const std::shared_ptr<EpollReactor>& reactor) {
     absl::MutexLock lock(&mu_);
     for (std::thread& thread : ended_) thread.join();
     ended_.clear();
-    std::thread thread = base::StartThread("the watches of servers", [this, reactor] {
+    std::thread thread = base::StartThread(serves, [this, reactor] {
       reactor->Run();
       End();
     });
@@ -311,7 +319,8 @@ class LoopThreads {
 
 class ThreadedLoop : public EventLoop {
  public:
-  explicit ThreadedLoop(bool rests) : reactor_(std::make_shared<EpollReactor>(rests)) {}
+  explicit ThreadedLoop(const LoopKind& kind)
+      : kind_(kind), reactor_(std::make_shared<EpollReactor>(kind)) {}
   ~ThreadedLoop() override {
     absl::MutexLock lock(&mu_);  // Nobody else uses the loop any more.
     if (id_ != std::thread::id()) LoopThreads::Get().Stop(id_);
@@ -320,7 +329,7 @@ class ThreadedLoop : public EventLoop {
   void Post(std::function<void(Reactor&)> function) override {
     {
       absl::MutexLock lock(&mu_);
-      if (id_ == std::thread::id()) id_ = LoopThreads::Get().Start(reactor_);
+      if (id_ == std::thread::id()) id_ = LoopThreads::Get().Start(kind_.serves, reactor_);
     }
     reactor_->Post(std::move(function));
   }
@@ -331,6 +340,7 @@ class ThreadedLoop : public EventLoop {
   }
 
  private:
+  const LoopKind kind_;
   const std::shared_ptr<EpollReactor> reactor_;
   mutable absl::Mutex mu_;
   std::thread::id id_ ABSL_GUARDED_BY(mu_);  // None before the first Post.
@@ -339,20 +349,20 @@ class ThreadedLoop : public EventLoop {
 // A loop that lives as long as somebody owns it.
 class CurrentLoop {
  public:
-  explicit CurrentLoop(bool rests) : rests_(rests) {}
+  explicit CurrentLoop(const LoopKind& kind) : kind_(kind) {}
 
   std::shared_ptr<EventLoop> Get() {
     absl::MutexLock lock(&mu_);
     std::shared_ptr<EventLoop> loop = current_.lock();
     if (loop == nullptr) {
-      loop = std::make_shared<ThreadedLoop>(rests_);
+      loop = std::make_shared<ThreadedLoop>(kind_);
       current_ = loop;
     }
     return loop;
   }
 
  private:
-  const bool rests_;
+  const LoopKind kind_;
   absl::Mutex mu_;
   std::weak_ptr<EventLoop> current_ ABSL_GUARDED_BY(mu_);
 };
@@ -360,12 +370,12 @@ class CurrentLoop {
 }  // namespace
 
 std::shared_ptr<EventLoop> EventLoop::Shared() {
-  static auto* const current = new CurrentLoop(/*rests=*/true);
+  static auto* const current = new CurrentLoop(kWatches);
   return current->Get();
 }
 
 std::shared_ptr<EventLoop> EventLoop::Prompt() {
-  static auto* const current = new CurrentLoop(/*rests=*/false);
+  static auto* const current = new CurrentLoop(kForwarded);
   return current->Get();
 }
 

@@ -26,7 +26,9 @@
 #include "kube/http/internal/resolver.h"
 #include "kube/http/internal/wake_poll.h"
 #include "tests/kube/http/raw_server.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/eventually.h"
+#include "tests/support/no_threads.h"
 
 namespace kube {
 namespace {
@@ -229,5 +231,32 @@ TEST_CASE("A wait that no stop could end fails at once") {
 }
 
 TEST_CASE("There is one loop for all") { CHECK(EventLoop::Shared() == EventLoop::Shared()); }
+
+// Sanitizers map far more than the limit allows.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+TEST_CASE("a process that has no thread for a loop says what the loop is for") {
+  const bool prompt = GENERATE(false, true);
+  tests::CapturedStderr log;
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const std::shared_ptr<EventLoop> loop = prompt ? EventLoop::Prompt() : EventLoop::Shared();
+    const tests::HeldThreads held;
+    rlimit tight{};
+    getrlimit(RLIMIT_AS, &tight);
+    tight.rlim_cur = 1 << 20;
+    setrlimit(RLIMIT_AS, &tight);
+    loop->Post([](Reactor&) {});
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 1);
+  CHECK_THAT(log.Text(), Catch::Contains(prompt ? "forwarded requests" : "the watches of servers"));
+}
+
+#endif
 
 }  // namespace kube
