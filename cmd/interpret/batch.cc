@@ -49,7 +49,8 @@ the two can be compared: where it decodes an object into Go structs and encodes 
 come or go. This project's controller manager works on the object itself; --as-daemon answers as
 it does.)";
 
-// A clock that stands still, so that answers are reproducible.
+// A clock that stands still, so that the times which built-in rules put into conditions are
+// reproducible. The os.time and os.date of scripts are the machine's.
 class FixedClock : public base::Clock {
  public:
   explicit FixedClock(absl::Time now) : now_(now) {}
