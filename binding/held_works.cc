@@ -140,7 +140,7 @@ absl::StatusOr<works::WorkTemplate> KeptWork(const kube::Object& last,
                                              const interpreter::Interpreter& interpreter) {
   kube::Object manifest(api::WorkView(last).Manifests()[0]);
   if (binding.IsWorkload() &&
-      interpreter.HookEnabled(manifest.gvk(), interpreter::Operation::kReviseReplica)) {
+      interpreter.HasRule(manifest.gvk(), interpreter::Operation::kReviseReplica)) {
     ASSIGN_OR_RETURN(manifest, WithShare(manifest, last, target.replicas, interpreter));
   }
   works::WorkTemplate work =

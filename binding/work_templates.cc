@@ -85,12 +85,12 @@ absl::StatusOr<kube::Object> ManifestFor(const kube::Object& object,
                                          const interpreter::Interpreter& interpreter) {
   kube::Object manifest = object;
   if (binding.IsWorkload() &&
-      interpreter.HookEnabled(object.gvk(), interpreter::Operation::kReviseReplica)) {
+      interpreter.HasRule(object.gvk(), interpreter::Operation::kReviseReplica)) {
     ASSIGN_OR_RETURN(manifest, interpreter.ReviseReplica(object, target.replicas));
     ASSIGN_OR_RETURN(manifest,
                      Checked(std::move(manifest), object, interpreter::Operation::kReviseReplica));
   }
-  if (interpreter.HookEnabled(object.gvk(), interpreter::Operation::kPrune)) {
+  if (interpreter.HasRule(object.gvk(), interpreter::Operation::kPrune)) {
     ASSIGN_OR_RETURN(manifest, interpreter.Prune(manifest));
     ASSIGN_OR_RETURN(manifest,
                      Checked(std::move(manifest), object, interpreter::Operation::kPrune));

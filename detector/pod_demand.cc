@@ -26,7 +26,7 @@ const PodInquiry::Question* PodInquiry::QuestionAbout(const kube::Gvk& gvk) cons
       Operation::kInterpretReplica, &PodInquiry::Replicas, api::reason::kGetReplicasFailed,
       api::reason::kGetReplicasSucceed, api::message::kGetReplicasSucceed};
   const auto answers = [&](const Question& question) {
-    return deps_.interpreter.HookEnabled(gvk, question.operation);
+    return deps_.interpreter.HasRule(gvk, question.operation);
   };
   if (deps_.components && answers(kComponents)) return &kComponents;
   return answers(kReplicas) ? &kReplicas : nullptr;

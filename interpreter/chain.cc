@@ -95,7 +95,7 @@ class Chain : public Interpreter {
 
   RuleChanges& rule_changes() const override { return rule_changes_; }
 
-  bool HookEnabled(const kube::Gvk& gvk, Operation op) const override {
+  bool HasRule(const kube::Gvk& gvk, Operation op) const override {
     return LayerFor(gvk, op) < backends_.size();
   }
 

@@ -80,12 +80,12 @@ class Interpreter : public Answering {
   // Loops subscribe here before they start, to be called when answers may have changed.
   virtual RuleChanges& rule_changes() const = 0;
   // Returns whether some layer has a rule. InterpretStatus always has one.
-  virtual bool HookEnabled(const kube::Gvk& gvk, Operation op) const = 0;
+  virtual bool HasRule(const kube::Gvk& gvk, Operation op) const = 0;
   // Returns the rules for the operation in the order of their layers, at most one per layer; the
   // first one answers.
   virtual std::vector<RuleName> RulesFor(const kube::Gvk& gvk, Operation op) const = 0;
   // Returns AssumedAnswer when no layer has a rule, and otherwise what Ask returns: for callers
-  // that would ask HookEnabled first.
+  // that would ask HasRule first.
   virtual absl::StatusOr<Answer> AskOrAssume(const Question& question) const = 0;
 };
 

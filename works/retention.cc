@@ -27,7 +27,7 @@ void RetainMap(const kube::Object& observed, absl::string_view map, absl::string
   }
 }
 
-// Copies into `object` what only the member writes in an object's metadata. A Retain hook sees
+// Copies into `object` what only the member writes in an object's metadata. A Retain rule sees
 // these fields, as upstream's do.
 void KeepFieldsOfMember(const kube::Object& observed, kube::Object& object) {
   for (const absl::string_view field : {"resourceVersion", "finalizers", "ownerReferences"}) {

@@ -163,7 +163,7 @@ absl::StatusOr<std::vector<Question>> QuestionsOf(const BenchOptions& options, c
       const kube::Object object(document.value);
       for (const Operation op : operations) {
         // No layer has a rule: there is nothing to measure.
-        if (!layers.chain().HookEnabled(object.gvk(), op)) continue;
+        if (!layers.chain().HasRule(object.gvk(), op)) continue;
         questions.push_back({op, object, object, options.replicas,
                              options.status.empty() ? ItemsFrom(object) : items});
       }

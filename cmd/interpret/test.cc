@@ -141,7 +141,7 @@ void Session::RunOne(const std::string& file, const Case& c) {
 // Returns advice about a case of a kind that no layer knows; "" when some layer does.
 std::string Session::WhyNoRule(const Case& c) const {
   const kube::Object& object = c.input.object.empty() ? c.input.observed : c.input.object;
-  if (object.empty() || layers_.chain().HookEnabled(object.gvk(), c.input.operation)) return "";
+  if (object.empty() || layers_.chain().HasRule(object.gvk(), c.input.operation)) return "";
   return absl::StrCat("no layer has a rule for ", interpreter::OperationName(c.input.operation),
                       " of ", object.kind(), " (", object.api_version(), "): ",
                       layers_.given().empty() ? "name the customization with -f FILE"

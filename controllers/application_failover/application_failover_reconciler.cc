@@ -72,8 +72,7 @@ bool ApplicationFailoverReconciler<Scope>::Concerns(const kube::Object& binding)
   const api::BindingView view(binding);
   return api::AsksForApplicationFailover(binding) && !view.AggregatedStatus().empty() &&
          (!Scope::kNamespaced || view.PropagateDeps()) &&
-         deps_.interpreter.HookEnabled(view.Resource().gvk(),
-                                       interpreter::Operation::kInterpretHealth);
+         deps_.interpreter.HasRule(view.Resource().gvk(), interpreter::Operation::kInterpretHealth);
 }
 
 template <class Scope>

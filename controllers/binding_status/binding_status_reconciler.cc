@@ -212,7 +212,7 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
     const base::StopToken& stop) {
   const api::ObjectReference reference = binding.Resource();
   const kube::Gvk gvk = reference.gvk();
-  if (!interpreter_.HookEnabled(gvk, interpreter::Operation::kAggregateStatus)) {
+  if (!interpreter_.HasRule(gvk, interpreter::Operation::kAggregateStatus)) {
     return absl::OkStatus();
   }
   if (works::IsRefused(manager_.cluster(), binding.object(), stop)) return absl::OkStatus();

@@ -146,12 +146,12 @@ class DependencySearch::Found {
 };
 
 bool DependencySearch::Knows(const kube::Gvk& gvk) const {
-  return deps_.interpreter.HookEnabled(gvk, interpreter::Operation::kInterpretDependency) ||
+  return deps_.interpreter.HasRule(gvk, interpreter::Operation::kInterpretDependency) ||
          (deps_.transitive && IsServiceAccount(gvk));
 }
 
 absl::StatusOr<json::Value> DependencySearch::NamedBy(const kube::Object& object) const {
-  if (deps_.interpreter.HookEnabled(object.gvk(), interpreter::Operation::kInterpretDependency)) {
+  if (deps_.interpreter.HasRule(object.gvk(), interpreter::Operation::kInterpretDependency)) {
     return deps_.interpreter.GetDependencies(object);
   }
   return NamedByServiceAccount(object);

@@ -36,7 +36,7 @@ void HealthReports::LookWith(kube::WorkQueue& queue, kube::Request look) {
 
 absl::StatusOr<std::string> HealthReports::Interpret(const Subject& subject) {
   const kube::Gvk gvk = subject.object.gvk();
-  if (!interpreter_.HookEnabled(gvk, interpreter::Operation::kInterpretHealth)) {
+  if (!interpreter_.HasRule(gvk, interpreter::Operation::kInterpretHealth)) {
     Removed(subject);  // Its rule may have been deleted.
     return std::string(api::kHealthy);
   }

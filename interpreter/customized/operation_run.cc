@@ -74,9 +74,8 @@ absl::StatusOr<std::vector<NamedResult>> RunOperation(const Question& question,
 
 absl::StatusOr<std::vector<NamedResult>> RunOperation(const Question& question,
                                                       const Interpreter& interpreter) {
-  return Run(interpreter, question, [&](const kube::Gvk& gvk) {
-    return interpreter.HookEnabled(gvk, question.operation);
-  });
+  return Run(interpreter, question,
+             [&](const kube::Gvk& gvk) { return interpreter.HasRule(gvk, question.operation); });
 }
 
 }  // namespace interpreter::customized

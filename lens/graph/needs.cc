@@ -31,7 +31,7 @@ Needs::Needs(Reading& reading, const std::map<plan::ObjectId, kube::ObjectPtr>& 
     : reading_(reading), bindings_(bindings), rules_(Configurations(reading), merge) {}
 
 bool Needs::AreAskedOf(const kube::Gvk& gvk) const {
-  return rules_.WithoutWebhooks().HookEnabled(gvk, kOp) && !rules_.IsAnsweredByWebhook(gvk, kOp);
+  return rules_.WithoutWebhooks().HasRule(gvk, kOp) && !rules_.IsAnsweredByWebhook(gvk, kOp);
 }
 
 const std::vector<api::DependentReference>& Needs::Of(const kube::Object& object) {

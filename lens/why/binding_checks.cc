@@ -86,7 +86,7 @@ Findings ReplicasCannotBeCounted(const Chain& chain) {
     return CannotBeInterpreted(chain, kOp, failed, "count the replicas of");
   }
   const interpreter::Interpreter& interpreter = chain.rules->WithoutWebhooks();
-  if (!interpreter.HookEnabled(chain.asked.gvk, kOp) || !CouldReadRules(chain)) return {};
+  if (!interpreter.HasRule(chain.asked.gvk, kOp) || !CouldReadRules(chain)) return {};
   const absl::Status asked = interpreter.GetReplicas(*chain.object).status();
   if (asked.ok()) return {};
   return CannotBeInterpreted(chain, kOp, std::string(asked.message()), "count the replicas of");
@@ -180,7 +180,7 @@ std::string OutdatedDemand(const Chain& chain) {
   const interpreter::Interpreter& interpreter = chain.rules->WithoutWebhooks();
   const json::Value& spec = chain.binding->spec();
   if (chain.rules->IsAnsweredByWebhook(chain.asked.gvk, kOp) || !CouldReadRules(chain)) return "";
-  if (!interpreter.HookEnabled(chain.asked.gvk, kOp) || spec.Has("components")) return "";
+  if (!interpreter.HasRule(chain.asked.gvk, kOp) || spec.Has("components")) return "";
   const auto replicas = interpreter.GetReplicas(*chain.object);
   const int64_t recorded = spec["replicas"].AsInt();
   if (!replicas.ok() || replicas->replicas == recorded) return "";

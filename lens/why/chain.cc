@@ -91,7 +91,7 @@ class Filing {
                                         : api::RecordedDependencies(*chain_.binding));
     const kube::Gvk gvk = chain_.object->gvk();
     const interpreter::Interpreter& interpreter = chain_.rules->WithoutWebhooks();
-    const bool asks = interpreter.HookEnabled(gvk, Operation::kInterpretDependency) &&
+    const bool asks = interpreter.HasRule(gvk, Operation::kInterpretDependency) &&
                       !chain_.rules->IsAnsweredByWebhook(gvk, Operation::kInterpretDependency);
     if (!asks) return;
     const auto needed = interpreter.GetDependencies(*chain_.object);

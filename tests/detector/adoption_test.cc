@@ -77,7 +77,7 @@ struct Fixture : tests::MembersFixture {
   absl::StatusOr<kube::Object> Passed(const kube::Object& binding, const kube::Object& object,
                                       const kube::Object& policy) {
     detector::PodDemand demand;
-    if (chain->HookEnabled(object.gvk(), interpreter::Operation::kInterpretReplica)) {
+    if (chain->HasRule(object.gvk(), interpreter::Operation::kInterpretReplica)) {
       demand = *chain->GetReplicas(object);
     }
     return detector::MergeBinding<Scope>(

@@ -271,7 +271,7 @@ TEST_CASE("a layer that passes on is passed over, and the next one decides") {
 
 TEST_CASE("when every layer with a rule passes on, the kind fares as one without a rule") {
   const auto health = ChainOf(Health(interpreter::PassOn(absl::UnavailableError("boom"))));
-  CHECK(health->HookEnabled(kWidget, Operation::kInterpretHealth));
+  CHECK(health->HasRule(kWidget, Operation::kInterpretHealth));
   CHECK(health->InterpretHealth(Widget()).value());
   const auto chain_for = [](Operation op) { return ChainOf(std::make_unique<PassesOn>(op)); };
   const kube::Object widget = Widget();
@@ -291,9 +291,9 @@ TEST_CASE("a layer without a rule for the operation is passed over") {
   kube::Object widget = Widget();
   widget.Set({"status"}, json::Value::Object({{"size", 1}}));
   CHECK(chain->ReflectStatus(widget).value() == widget.status());
-  CHECK(chain->HookEnabled(kWidget, Operation::kInterpretHealth));
-  CHECK(chain->HookEnabled(kWidget, Operation::kInterpretStatus));
-  CHECK_FALSE(chain->HookEnabled(kWidget, Operation::kRetain));
+  CHECK(chain->HasRule(kWidget, Operation::kInterpretHealth));
+  CHECK(chain->HasRule(kWidget, Operation::kInterpretStatus));
+  CHECK_FALSE(chain->HasRule(kWidget, Operation::kRetain));
 }
 
 TEST_CASE("without any rule the error has upstream's words") {

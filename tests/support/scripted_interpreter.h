@@ -44,7 +44,7 @@ class ScriptedInterpreter : public interpreter::Interpreter {
   }
 
   interpreter::RuleChanges& rule_changes() const override { return changes; }
-  bool HookEnabled(const kube::Gvk&, interpreter::Operation op) const override {
+  bool HasRule(const kube::Gvk&, interpreter::Operation op) const override {
     return enabled_.count(op) > 0;
   }
   std::vector<interpreter::RuleName> RulesFor(const kube::Gvk&,
@@ -79,7 +79,7 @@ class ScriptedInterpreter : public interpreter::Interpreter {
   }
   absl::StatusOr<interpreter::Answer> AskOrAssume(
       const interpreter::Question& question) const override {
-    if (!HookEnabled({}, question.operation)) return interpreter::AssumedAnswer(question);
+    if (!HasRule({}, question.operation)) return interpreter::AssumedAnswer(question);
     return Ask(question);
   }
 

@@ -334,7 +334,7 @@ TEST_CASE("a layer that has not been loaded keeps lower layers from answering in
   layers.push_back(std::make_unique<LuaBackend>(interpreter::customized::LuaBackendOptions()));
   layers.push_back(interpreter::NewNativeBackend());
   const auto chain = interpreter::NewChain(std::move(layers));
-  CHECK(chain->HookEnabled(kWidget, Operation::kInterpretDependency));
+  CHECK(chain->HasRule(kWidget, Operation::kInterpretDependency));
   const absl::Status status = chain->ReflectStatus(Widget()).status();
   CHECK(absl::IsUnavailable(status));
   CHECK(status.message() ==

@@ -126,7 +126,7 @@ TEST_CASE_METHOD(Fixture, "what users customized is known before the loops start
 TEST_CASE_METHOD(Fixture, "without customizations the shipped ones and the built-in ones answer") {
   REQUIRE(Load().ok());
   CHECK(absl::IsUnimplemented(Health().status()));
-  CHECK(interpreter().HookEnabled({"apps", "v1", "Deployment"}, Operation::kInterpretHealth));
+  CHECK(interpreter().HasRule({"apps", "v1", "Deployment"}, Operation::kInterpretHealth));
 }
 
 TEST_CASE_METHOD(Fixture, "a pod's priority class is reported when that is asked for") {
@@ -279,8 +279,7 @@ TEST_CASE_METHOD(Fixture, "without the gate additional targets are reported and 
              Catch::StartsWith("Warning InvalidConfiguration ResourceInterpreterCustomization: "
                                "spec.additionalTargets: has no effect without the feature gate "
                                "CombinedCustomizations"));
-  CHECK_FALSE(
-      interpreter().HookEnabled({"example.io", "v1", "Gadget"}, Operation::kInterpretHealth));
+  CHECK_FALSE(interpreter().HasRule({"example.io", "v1", "Gadget"}, Operation::kInterpretHealth));
 }
 
 TEST_CASE_METHOD(Fixture,
@@ -320,8 +319,7 @@ TEST_CASE_METHOD(Fixture, "an edit is used although a look for the kinds of hook
   server->Put(api::ExploringWebhookConfigurations(), Exploring("gadgets"));
   REQUIRE(Load().ok());
   Lead();
-  CHECK_FALSE(
-      interpreter().HookEnabled({"example.io", "v1", "Gadget"}, Operation::kInterpretHealth));
+  CHECK_FALSE(interpreter().HasRule({"example.io", "v1", "Gadget"}, Operation::kInterpretHealth));
   clock.Advance(absl::Seconds(10));  // Discovery is not asked more often than every few seconds.
   server->Block("GET");
   server->Put(api::InterpreterCustomizations(), Customization("widgets", "false"));
