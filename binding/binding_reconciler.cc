@@ -221,7 +221,7 @@ absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWork(const api::BindingView
       overrider_.Override(share.policies, manifest, target.name, binding.object().key()));
   kube::Object with_state = overridden.manifest;
   if (injects_state_) InjectPreservedState(binding, target.name, with_state);
-  works::WorkTemplate work = WorkFor<Scope>(with_state, binding, target.name);
+  works::WantedWork work = WorkFor<Scope>(with_state, binding, target.name);
   overrides::AddAnnotations(overridden.annotations, work.annotations);
   const kube::ObjectPtr existing = manager_.cluster().Find(api::Works(), work.key);
   const absl::StatusOr<works::WorkWriter::Result> result =
@@ -244,7 +244,7 @@ absl::StatusOr<bool> BindingReconciler<Scope>::KeepWork(const api::BindingView& 
                                                         const kube::Object& object,
                                                         const Kept& kept,
                                                         const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const works::WorkTemplate work,
+  ASSIGN_OR_RETURN(const works::WantedWork work,
                    KeptWork<Scope>(*kept.work, binding, object, kept.target, interpreter_));
   const bool is_there = kept.work->key() == work.key;  // Or a stand-in is.
   const absl::StatusOr<works::WorkWriter::Result> result =

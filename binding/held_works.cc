@@ -133,17 +133,17 @@ kube::Object WithOverriddenResolution(kube::Object object, const kube::Object& w
 }  // namespace
 
 template <class Scope>
-absl::StatusOr<works::WorkTemplate> KeptWork(const kube::Object& last,
-                                             const api::BindingView& binding,
-                                             const kube::Object& object,
-                                             const api::TargetCluster& target,
-                                             const interpreter::Interpreter& interpreter) {
+absl::StatusOr<works::WantedWork> KeptWork(const kube::Object& last,
+                                           const api::BindingView& binding,
+                                           const kube::Object& object,
+                                           const api::TargetCluster& target,
+                                           const interpreter::Interpreter& interpreter) {
   kube::Object manifest(api::WorkView(last).Manifests()[0]);
   if (binding.IsWorkload() &&
       interpreter.HasRule(manifest.gvk(), interpreter::Operation::kReviseReplica)) {
     ASSIGN_OR_RETURN(manifest, WithShare(manifest, last, target.replicas, interpreter));
   }
-  works::WorkTemplate work =
+  works::WantedWork work =
       WorkFor<Scope>(WithOverriddenResolution(object, last), binding, target.name);
   work.manifest = std::move(manifest);
   work.is_finished = true;
@@ -163,10 +163,10 @@ bool IsUnpassedState(works::Passage passage, const api::BindingView& binding,
          api::CompareWithRecord(binding.object(), object) != api::PassedRecord::kSame;
 }
 
-template absl::StatusOr<works::WorkTemplate> KeptWork<api::scope::Namespaced>(
+template absl::StatusOr<works::WantedWork> KeptWork<api::scope::Namespaced>(
     const kube::Object&, const api::BindingView&, const kube::Object&, const api::TargetCluster&,
     const interpreter::Interpreter&);
-template absl::StatusOr<works::WorkTemplate> KeptWork<api::scope::Cluster>(
+template absl::StatusOr<works::WantedWork> KeptWork<api::scope::Cluster>(
     const kube::Object&, const api::BindingView&, const kube::Object&, const api::TargetCluster&,
     const interpreter::Interpreter&);
 

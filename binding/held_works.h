@@ -19,11 +19,11 @@ namespace binding {
 // the binding, and so does conflict resolution unless an applied override or the template's
 // annotation determines it. Errors are those of the interpreter.
 template <class Scope>
-absl::StatusOr<works::WorkTemplate> KeptWork(const kube::Object& last,
-                                             const api::BindingView& binding,
-                                             const kube::Object& object,
-                                             const api::TargetCluster& target,
-                                             const interpreter::Interpreter& interpreter);
+absl::StatusOr<works::WantedWork> KeptWork(const kube::Object& last,
+                                           const api::BindingView& binding,
+                                           const kube::Object& object,
+                                           const api::TargetCluster& target,
+                                           const interpreter::Interpreter& interpreter);
 
 // Returns whether a Work that was made of the template although it was held back is worth an event:
 // unless its state is the one that passed last.

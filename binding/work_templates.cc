@@ -108,9 +108,9 @@ void InjectPreservedState(const api::BindingView& binding, const std::string& cl
 }
 
 template <class Scope>
-works::WorkTemplate WorkFor(const kube::Object& manifest, const api::BindingView& binding,
-                            const std::string& cluster) {
-  works::WorkTemplate work;
+works::WantedWork WorkFor(const kube::Object& manifest, const api::BindingView& binding,
+                          const std::string& cluster) {
+  works::WantedWork work;
   work.manifest = manifest;
   work.key = {api::ExecutionNamespace(cluster),
               api::WorkName(manifest.kind(), manifest.name(), manifest.ns())};
@@ -131,11 +131,11 @@ works::WorkTemplate WorkFor(const kube::Object& manifest, const api::BindingView
   return work;
 }
 
-template works::WorkTemplate WorkFor<api::scope::Namespaced>(const kube::Object&,
-                                                             const api::BindingView&,
-                                                             const std::string&);
-template works::WorkTemplate WorkFor<api::scope::Cluster>(const kube::Object&,
-                                                          const api::BindingView&,
-                                                          const std::string&);
+template works::WantedWork WorkFor<api::scope::Namespaced>(const kube::Object&,
+                                                           const api::BindingView&,
+                                                           const std::string&);
+template works::WantedWork WorkFor<api::scope::Cluster>(const kube::Object&,
+                                                        const api::BindingView&,
+                                                        const std::string&);
 
 }  // namespace binding

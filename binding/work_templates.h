@@ -36,8 +36,8 @@ void InjectPreservedState(const api::BindingView& binding, const std::string& cl
 
 // Returns the Work of one cluster; it is named after the manifest.
 template <class Scope>
-works::WorkTemplate WorkFor(const kube::Object& manifest, const api::BindingView& binding,
-                            const std::string& cluster);
+works::WantedWork WorkFor(const kube::Object& manifest, const api::BindingView& binding,
+                          const std::string& cluster);
 
 }  // namespace binding
 

@@ -33,10 +33,10 @@ std::string CollectorsWith(const char* collector, const kube::Object* existing) 
                                                        : api::JoinedCollectors(collectors);
 }
 
-WorkTemplate TemplateFor(const kube::ObjectKey& key, const kube::Object& slice,
-                         const api::SliceCollectorKeys& keys, const kube::Object* existing) {
+WantedWork TemplateFor(const kube::ObjectKey& key, const kube::Object& slice,
+                       const api::SliceCollectorKeys& keys, const kube::Object* existing) {
   const kube::ObjectKey service = api::EndpointSliceView(slice).Service();
-  WorkTemplate wanted;
+  WantedWork wanted;
   wanted.key = key;
   wanted.manifest = slice;
   wanted.labels = json::Value::Object(

@@ -47,7 +47,7 @@ void RecordManagedKeys(kube::Object& manifest, absl::string_view work_id) {
   manifest.SetAnnotation(api::kManagedLabelsAnnotation, JoinedNames(manifest.labels(), {}));
 }
 
-kube::Object FinishedManifest(const WorkTemplate& wanted, absl::string_view work_id) {
+kube::Object FinishedManifest(const WantedWork& wanted, absl::string_view work_id) {
   kube::Object manifest = wanted.manifest;
   const std::string template_uid(manifest.uid());
   interpreter::Prune(manifest);
@@ -62,12 +62,12 @@ kube::Object FinishedManifest(const WorkTemplate& wanted, absl::string_view work
   return manifest;
 }
 
-json::Value ManifestsFor(const kube::Object& work, const WorkTemplate& wanted) {
+json::Value ManifestsFor(const kube::Object& work, const WantedWork& wanted) {
   if (wanted.is_finished) return json::Value::Array({wanted.manifest.root()});
   return json::Value::Array({FinishedManifest(wanted, work.Label(api::kWorkIdLabel)).root()});
 }
 
-void SetSpec(kube::Object& work, const WorkTemplate& wanted, json::Value manifests) {
+void SetSpec(kube::Object& work, const WantedWork& wanted, json::Value manifests) {
   json::Value spec = json::Value::Object();
   spec.Set({"workload", "manifests"}, std::move(manifests));
   if (wanted.suspend_dispatching) spec.Set("suspendDispatching", *wanted.suspend_dispatching);
@@ -77,7 +77,7 @@ void SetSpec(kube::Object& work, const WorkTemplate& wanted, json::Value manifes
   work.Set({"spec"}, std::move(spec));
 }
 
-void MergeMetadata(kube::Object& work, const WorkTemplate& wanted) {
+void MergeMetadata(kube::Object& work, const WantedWork& wanted) {
   for (const json::Member& m : wanted.labels.members()) work.SetLabel(m.name(), m.value.AsString());
   for (const json::Member& m : wanted.annotations.members()) {
     work.SetAnnotation(m.name(), m.value.AsString());
@@ -99,7 +99,7 @@ std::string OverridePoliciesOf(const kube::Object& work) {
 
 // The hash at the end of a Work's name makes it longer than the name of its binding for kinds with
 // short names. (Upstream leaves such a Work to the API server, which refuses it.)
-absl::Status CheckName(const WorkTemplate& wanted) {
+absl::Status CheckName(const WantedWork& wanted) {
   constexpr size_t kLongest = 253;  // The names of objects are DNS subdomains.
   constexpr size_t kLongestSuffix = 11;
   const size_t length = wanted.key.name.size();
@@ -141,7 +141,7 @@ bool HaveSameManifests(const kube::Object& a, const kube::Object& b) {
 // off may send its last write after those of its successor, and nothing would repair that. For the
 // rest no precondition is needed, since nobody else writes the lists of the spec, unless the Work
 // is shared.
-absl::StatusOr<kube::ObjectPtr> Update(kube::ClusterClient& client, const WorkTemplate& wanted,
+absl::StatusOr<kube::ObjectPtr> Update(kube::ClusterClient& client, const WantedWork& wanted,
                                        const kube::ObjectPtr& existing,
                                        const base::StopToken& stop) {
   const kube::Object work = MergedWork(wanted, *existing);
@@ -155,7 +155,7 @@ absl::StatusOr<kube::ObjectPtr> Update(kube::ClusterClient& client, const WorkTe
 
 }  // namespace
 
-kube::Object NewWork(const WorkTemplate& wanted) {
+kube::Object NewWork(const WantedWork& wanted) {
   kube::Object work = kube::Object::Make(api::Works().gvk, wanted.key);
   MergeMetadata(work, wanted);
   if (!wanted.owner_references.is_null()) {
@@ -165,19 +165,19 @@ kube::Object NewWork(const WorkTemplate& wanted) {
   return work;
 }
 
-kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing) {
+kube::Object MergedWork(const WantedWork& wanted, const kube::Object& existing) {
   kube::Object work = existing;
   MergeMetadata(work, wanted);
   SetSpec(work, wanted, ManifestsFor(work, wanted));
   return work;
 }
 
-absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate& wanted,
+absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WantedWork& wanted,
                                                               const base::StopToken& stop) {
   return CreateOrUpdate(wanted, client_.Find(api::Works(), wanted.key), stop);
 }
 
-absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate& wanted,
+absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WantedWork& wanted,
                                                               const kube::ObjectPtr& existing,
                                                               const base::StopToken& stop) {
   if (existing == nullptr) {

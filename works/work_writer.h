@@ -1,6 +1,6 @@
 // Writes Works for the loops that make them, such as the binding and the namespace controllers.
 //
-// A producer describes the Work it wants (WorkTemplate); the writer finishes the manifest (labels,
+// A producer describes the Work it wants (WantedWork); the writer finishes the manifest (labels,
 // annotations, pruning), creates the Work or patches the difference into the existing one.
 #ifndef WORKS_WORK_WRITER_H_
 #define WORKS_WORK_WRITER_H_
@@ -18,7 +18,7 @@
 
 namespace works {
 
-struct WorkTemplate {
+struct WantedWork {
   kube::ObjectKey key;      // In the cluster's execution namespace.
   kube::Object manifest;    // The template as this cluster shall get it; its uid is the template's.
   json::Value labels;       // The labels of the Work itself.
@@ -38,12 +38,12 @@ struct WorkTemplate {
 };
 
 // Returns the Work to create.
-kube::Object NewWork(const WorkTemplate& wanted);
+kube::Object NewWork(const WantedWork& wanted);
 
-// Returns `existing` with the template's labels and annotations merged in, finalizers united and
+// Returns `existing` with the labels and annotations of `wanted` merged in, finalizers united and
 // the spec replaced (upstream's ctrlutil.CreateOrUpdateWork). Labels and annotations are never
 // removed, owner references never touched.
-kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing);
+kube::Object MergedWork(const WantedWork& wanted, const kube::Object& existing);
 
 // Creates the Work or updates what differs.
 // kFailedPrecondition "work <ns>/<n> is being deleted", with its finalizers, while the old Work is
@@ -55,9 +55,9 @@ class WorkWriter {
   struct Result {
     bool written = false;
   };
-  absl::StatusOr<Result> CreateOrUpdate(const WorkTemplate& wanted, const base::StopToken& stop);
+  absl::StatusOr<Result> CreateOrUpdate(const WantedWork& wanted, const base::StopToken& stop);
   // `existing` is the Work as the caller has seen it, nullptr if there was none.
-  absl::StatusOr<Result> CreateOrUpdate(const WorkTemplate& wanted, const kube::ObjectPtr& existing,
+  absl::StatusOr<Result> CreateOrUpdate(const WantedWork& wanted, const kube::ObjectPtr& existing,
                                         const base::StopToken& stop);
 
  private:

@@ -150,7 +150,7 @@ absl::StatusOr<bool> QuotaSyncReconciler::WriteFor(const kube::Object& quota,
   if (!hard.ok()) {
     return base::Terminal(base::Annotate(hard.status(), "spec.staticAssignments.hard"));
   }
-  works::WorkTemplate work;
+  works::WantedWork work;
   work.key = {api::ExecutionNamespace(name),
               api::WorkName(kResourceQuota, quota.name(), quota.ns())};
   work.manifest = ResourceQuota(quota.key(), *hard);

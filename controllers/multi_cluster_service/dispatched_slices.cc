@@ -45,7 +45,7 @@ std::string PlaceOf(absl::string_view execution_namespace, const kube::ObjectKey
   return absl::StrCat(execution_namespace, "/", slice.ToString());
 }
 
-works::WorkTemplate WorkForConsumer(const Dispatch& dispatch, const std::string& consumer) {
+works::WantedWork WorkForConsumer(const Dispatch& dispatch, const std::string& consumer) {
   kube::Object slice = SliceOn(dispatch.source);
   slice.Set({"metadata"}, json::Value::Object(
                               {{"name", api::DispatchedSliceName(dispatch.provider, slice.name())},
@@ -53,7 +53,7 @@ works::WorkTemplate WorkForConsumer(const Dispatch& dispatch, const std::string&
   slice.SetLabel(api::kServiceNameLabel, dispatch.service.name);
   slice.SetLabel(api::kSliceManagedByLabel, api::kSliceManagedByDispatch);
   slice.SetAnnotation(api::kProvisionClusterAnnotation, dispatch.provider);
-  works::WorkTemplate wanted;
+  works::WantedWork wanted;
   wanted.key = {api::ExecutionNamespace(consumer), std::string(dispatch.source.name())};
   wanted.manifest = std::move(slice);
   wanted.labels = api::MultiClusterServiceLabels(dispatch.service);

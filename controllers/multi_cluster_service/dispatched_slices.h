@@ -36,7 +36,7 @@ struct Dispatch {
 
 // Returns the Work for a consumer. The slice has the provider in its name, so that slices of
 // several providers do not meet, and only the labels and annotations that it needs there.
-works::WorkTemplate WorkForConsumer(const Dispatch& dispatch, const std::string& consumer);
+works::WantedWork WorkForConsumer(const Dispatch& dispatch, const std::string& consumer);
 
 }  // namespace controllers
 

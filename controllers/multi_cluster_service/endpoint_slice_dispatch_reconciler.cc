@@ -221,7 +221,7 @@ absl::StatusOr<bool> EndpointSliceDispatchReconciler::DeleteElsewhere(const kube
 // that of the provider and of its slice, which two providers can choose so that they meet ("a-b"
 // and "c", "a" and "b-c"). Whoever has a name keeps it: two that write one object would undo each
 // other, and one provider could take the place of another.
-absl::Status EndpointSliceDispatchReconciler::CheckPlace(const works::WorkTemplate& wanted,
+absl::Status EndpointSliceDispatchReconciler::CheckPlace(const works::WantedWork& wanted,
                                                          const kube::Object* existing,
                                                          const kube::ObjectKey& source) const {
   const bool is_other =
@@ -245,7 +245,7 @@ absl::Status EndpointSliceDispatchReconciler::CheckPlace(const works::WorkTempla
 
 absl::StatusOr<works::WorkWriter::Result> EndpointSliceDispatchReconciler::WriteFor(
     const struct Dispatch& dispatch, const std::string& consumer, const base::StopToken& stop) {
-  const works::WorkTemplate wanted = WorkForConsumer(dispatch, consumer);
+  const works::WantedWork wanted = WorkForConsumer(dispatch, consumer);
   const kube::ObjectPtr existing = manager_.cluster().Find(api::Works(), wanted.key);
   const absl::Status free = CheckPlace(wanted, existing.get(), dispatch.source.key());
   // Two workers may have found the place empty at the same moment.

@@ -78,7 +78,7 @@ class EndpointSliceDispatchReconciler : public kube::Reconciler {
   absl::Status ReportOn(const kube::ObjectPtr& service, bool changed, const base::StopToken& stop);
   absl::Status DeleteWork(const kube::Object& work, const base::StopToken& stop);
   // Returns why the Work must not be written.
-  absl::Status CheckPlace(const works::WorkTemplate& wanted, const kube::Object* existing,
+  absl::Status CheckPlace(const works::WantedWork& wanted, const kube::Object* existing,
                           const kube::ObjectKey& source) const;
   bool Consumes(const kube::Object& service, const std::string& cluster) const;
 

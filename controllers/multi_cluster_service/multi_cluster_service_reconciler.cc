@@ -137,7 +137,7 @@ absl::Status MultiClusterServiceReconciler::Propagate(const kube::ObjectPtr& fou
 absl::StatusOr<bool> MultiClusterServiceReconciler::WriteWorkFor(const kube::Object& service,
                                                                  const std::string& cluster,
                                                                  const base::StopToken& stop) {
-  works::WorkTemplate wanted;
+  works::WantedWork wanted;
   wanted.key = {api::ExecutionNamespace(cluster),
                 api::WorkName(service.kind(), service.name(), service.ns())};
   wanted.manifest = service;

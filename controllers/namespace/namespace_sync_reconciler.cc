@@ -64,7 +64,7 @@ bool IsLeftToBinding(kube::ClusterClient& client, const kube::Object& work, cons
 
 // How a binding that does not want the Work any more, but has not let go of it, wants it to be
 // dispatched and deleted stays. (Upstream takes that away with its next write.)
-void KeepOfBinding(const kube::Object& existing, works::WorkTemplate& work) {
+void KeepOfBinding(const kube::Object& existing, works::WantedWork& work) {
   if (api::scope::Cluster::BindingOf(existing).name.empty()) return;
   const json::Value& suspend = existing.spec()["suspendDispatching"];
   const json::Value& preserve = existing.spec()["preserveResourcesOnDeletion"];
@@ -81,8 +81,8 @@ std::vector<kube::Request> NamespaceOf(const kube::Object& work) {
 
 }  // namespace
 
-works::WorkTemplate NamespaceWork(const kube::Object& ns, absl::string_view cluster) {
-  works::WorkTemplate work;
+works::WantedWork NamespaceWork(const kube::Object& ns, absl::string_view cluster) {
+  works::WantedWork work;
   work.key = {api::ExecutionNamespace(cluster), api::WorkName(ns.kind(), ns.name(), "")};
   work.manifest = ns;
   work.owner_references = json::Value::Array({kube::ControllerRef(ns).ToJson()});
@@ -149,7 +149,7 @@ absl::Status NamespaceSyncReconciler::WriteLatest(const kube::ObjectKey& key,
 absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, const std::string& cluster,
                                             const overrides::Policies& policies,
                                             const base::StopToken& stop) {
-  works::WorkTemplate work = NamespaceWork(ns, cluster);
+  works::WantedWork work = NamespaceWork(ns, cluster);
   const kube::ObjectPtr existing = manager_.cluster().Find(api::Works(), work.key);
   if (existing != nullptr && IsLeftToBinding(manager_.cluster(), *existing, ns, cluster)) {
     return absl::OkStatus();

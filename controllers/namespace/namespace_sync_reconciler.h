@@ -47,7 +47,7 @@ class NamespaceSyncReconciler : public kube::Reconciler {
 };
 
 // Returns the Work that brings a namespace into one cluster.
-works::WorkTemplate NamespaceWork(const kube::Object& ns, absl::string_view cluster);
+works::WantedWork NamespaceWork(const kube::Object& ns, absl::string_view cluster);
 
 }  // namespace controllers
 

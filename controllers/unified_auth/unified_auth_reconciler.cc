@@ -133,7 +133,7 @@ std::shared_ptr<const ClusterAccess> UnifiedAuthReconciler::Access() {
 absl::StatusOr<bool> UnifiedAuthReconciler::Write(const kube::Object& cluster,
                                                   kube::Object manifest,
                                                   const base::StopToken& stop) {
-  works::WorkTemplate work;
+  works::WantedWork work;
   work.key = {api::ExecutionNamespace(cluster.name()),
               api::WorkName(manifest.kind(), manifest.name(), "")};
   work.manifest = std::move(manifest);

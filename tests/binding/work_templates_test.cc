@@ -49,8 +49,7 @@ TEST_CASE("Completions are not divided for other kinds or without completions") 
 TEST_CASE("A Work carries the binding's marks, and so does its manifest") {
   const kube::Object binding = Parse(kDivided);
   const api::BindingView view(binding);
-  const works::WorkTemplate work =
-      binding::WorkFor<api::scope::Namespaced>(Parse(kJob), view, "m1");
+  const works::WantedWork work = binding::WorkFor<api::scope::Namespaced>(Parse(kJob), view, "m1");
   CHECK(work.key.ns == "karmada-es-m1");
   CHECK(work.labels["resourcebinding.karmada.io/permanent-id"].AsString() == "id-1");
   CHECK(work.manifest.Label("resourcebinding.karmada.io/permanent-id") == "id-1");

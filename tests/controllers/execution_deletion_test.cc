@@ -15,7 +15,7 @@ using Fixture = tests::ExecutionFixture;
 
 TEST_CASE_METHOD(Fixture, "a deleted Work takes its object with it") {
   Apply(Template());
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.suspend_dispatching = GENERATE(false, true);  // Suspension does not delay deletion.
   PutDeletedWork(wanted);
   REQUIRE(Reconcile().ok());
@@ -36,7 +36,7 @@ TEST_CASE_METHOD(Fixture, "a deleted Work leaves alone an object that is not Kar
 }
 
 TEST_CASE_METHOD(Fixture, "an object whose creation was not answered goes, or is released") {
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.preserve_resources_on_deletion = GENERATE(false, true);
   const kube::Object manifest(works::NewWork(wanted).Get({"spec", "workload", "manifests"}).At(0));
   REQUIRE(*objects.Find("m1", manifest, {}) == nullptr);
@@ -123,7 +123,7 @@ TEST_CASE_METHOD(Fixture,
   REQUIRE(Eventually([&] {
     return (*objects.Find("m1", stored, {}))->resource_version() == stored.resource_version();
   }));
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.preserve_resources_on_deletion = true;
   PutDeletedWork(wanted);
   REQUIRE(Reconcile().ok());
@@ -137,7 +137,7 @@ TEST_CASE_METHOD(Fixture,
 
 // Upstream keeps such a Work for ever (issue 7463).
 TEST_CASE_METHOD(Fixture, "an object that was to be preserved and is gone does not hold its Work") {
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.preserve_resources_on_deletion = true;
   PutDeletedWork(wanted);
   REQUIRE(Reconcile().ok());
@@ -147,7 +147,7 @@ TEST_CASE_METHOD(Fixture, "an object that was to be preserved and is gone does n
 
 TEST_CASE_METHOD(Fixture, "an object to be preserved waits for its cluster, unless that leaves") {
   Apply(Template());
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.preserve_resources_on_deletion = true;
   const bool leaving = GENERATE(false, true);
   PutCluster("Push", "False", leaving);
@@ -159,7 +159,7 @@ TEST_CASE_METHOD(Fixture, "an object to be preserved waits for its cluster, unle
 }
 
 TEST_CASE_METHOD(Fixture, "an object to be preserved of a kind that is not served does not exist") {
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.manifest.Set({"apiVersion"}, "example.io/v1");
   wanted.manifest.Set({"kind"}, "Gone");
   wanted.preserve_resources_on_deletion = true;

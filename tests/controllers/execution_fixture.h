@@ -16,8 +16,8 @@ namespace tests {
 inline const kube::ObjectKey kWork = {"karmada-es-m1", "app-1"};
 inline const kube::ObjectKey kApp = {"ns", "app"};
 
-inline works::WorkTemplate Template() {
-  works::WorkTemplate wanted;
+inline works::WantedWork Template() {
+  works::WantedWork wanted;
   wanted.key = kWork;
   wanted.manifest = Parse(R"({"apiVersion": "v1", "kind": "ConfigMap",
     "metadata": {"name": "app", "namespace": "ns", "uid": "template",
@@ -58,10 +58,8 @@ struct ExecutionFixture : MembersFixture {
     if (leaving) c.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
     PutCached(api::Clusters(), c);
   }
-  void PutWork(const works::WorkTemplate& wanted) {
-    PutCached(api::Works(), works::NewWork(wanted));
-  }
-  void PutDeletedWork(const works::WorkTemplate& wanted) {
+  void PutWork(const works::WantedWork& wanted) { PutCached(api::Works(), works::NewWork(wanted)); }
+  void PutDeletedWork(const works::WantedWork& wanted) {
     kube::Object work = works::NewWork(wanted);
     work.AddFinalizer("example.com/observer");  // Keeps the Work, so that the test can look at it.
     work.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
@@ -74,7 +72,7 @@ struct ExecutionFixture : MembersFixture {
     return action.status();
   }
   // Puts the object into the member by means of a Work.
-  void Apply(const works::WorkTemplate& wanted) {
+  void Apply(const works::WantedWork& wanted) {
     PutWork(wanted);
     REQUIRE(Reconcile().ok());
     REQUIRE_FALSE(Held().empty());

@@ -89,7 +89,7 @@ TEST_CASE_METHOD(Fixture, "success is reported again only after a failure") {
   REQUIRE(Reconcile().ok());
   CHECK(successes() == 1);  // The second pass applied nothing.
 
-  works::WorkTemplate changed = Template();
+  works::WantedWork changed = Template();
   changed.manifest.Set({"data", "k"}, "w");
   PutWork(changed);
   m1.FailNext("PATCH", 500, "InternalError");
@@ -100,7 +100,7 @@ TEST_CASE_METHOD(Fixture, "success is reported again only after a failure") {
 }
 
 TEST_CASE_METHOD(Fixture, "a suspended Work is not applied and says so") {
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.suspend_dispatching = true;
   PutWork(wanted);
   REQUIRE(Reconcile().ok());
@@ -115,7 +115,7 @@ TEST_CASE_METHOD(Fixture, "a suspended Work is not applied and says so") {
 }
 
 TEST_CASE_METHOD(Fixture, "a suspended Work that upstream has left keeps its condition's text") {
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.suspend_dispatching = true;
   kube::Object work = works::NewWork(wanted);
   const json::Value conditions = tests::Json(R"([
@@ -159,7 +159,7 @@ TEST_CASE_METHOD(
 }
 
 TEST_CASE_METHOD(Fixture, "a Work that is suspended and resumed at once ends as dispatched") {
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   kube::Object work = works::NewWork(wanted);
   work.Set({"status", "conditions"},
            Parse(R"({"c": [{"type": "Dispatching", "status": "True"}]})").Get({"c"}));

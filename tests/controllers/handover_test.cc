@@ -50,8 +50,8 @@ struct Fixture : tests::MembersFixture {
     PutCached(api::Clusters(), c);
   }
   template <class Scope = api::scope::Namespaced>
-  works::WorkTemplate Template() const {
-    works::WorkTemplate wanted;
+  works::WantedWork Template() const {
+    works::WantedWork wanted;
     wanted.key = kWork;
     wanted.manifest = Parse(R"({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "app", "namespace": "ns", "uid": "template"}, "data": {"k": "v"}})");
@@ -76,7 +76,7 @@ struct Fixture : tests::MembersFixture {
     return binding;
   }
   // Puts the object into the member by a Work, which is then deleted.
-  void PutDeletedWork(const works::WorkTemplate& wanted) {
+  void PutDeletedWork(const works::WantedWork& wanted) {
     PutCached(api::Works(), works::NewWork(wanted));
     REQUIRE(Reconcile().ok());
     REQUIRE_FALSE(Held().empty());

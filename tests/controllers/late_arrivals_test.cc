@@ -43,7 +43,7 @@ struct Fixture : tests::LoopsFixture {
     PutCached(api::Clusters(), c);
   }
   void PutWork(const kube::Object& manifest) {
-    works::WorkTemplate wanted;
+    works::WantedWork wanted;
     wanted.key = {"karmada-es-m1", std::string(manifest.name())};
     wanted.manifest = manifest;
     PutCached(api::Works(), works::NewWork(wanted));

@@ -12,7 +12,7 @@ namespace {
 using tests::kConfigMaps;
 
 TEST_CASE("objects whose status is taken from their Work are looked at again") {
-  works::WorkTemplate wanted;
+  works::WantedWork wanted;
   wanted.key = {"karmada-es-m1", "app"};
   wanted.manifest = kube::Object::Make(kConfigMaps.gvk, {"ns", "app"});
   kube::Object work = works::NewWork(wanted);

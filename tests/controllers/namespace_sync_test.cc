@@ -28,7 +28,7 @@ kube::Object Namespace(const std::string& name) {
 }
 
 TEST_CASE("the Work of a namespace belongs to it and says nothing of dispatching") {
-  const works::WorkTemplate work = controllers::NamespaceWork(Namespace("shop"), "m1");
+  const works::WantedWork work = controllers::NamespaceWork(Namespace("shop"), "m1");
   CHECK(work.key.ns == "karmada-es-m1");
   CHECK(absl::StartsWith(work.key.name, "shop-"));
   CHECK(work.manifest.name() == "shop");

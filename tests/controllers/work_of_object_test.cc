@@ -15,8 +15,8 @@ using tests::kConfigMaps;
 const kube::ObjectKey kOther = {"karmada-es-m1", "by-hand"};
 
 struct Fixture : tests::WorkStatusFixture {
-  works::WorkTemplate Other() const {
-    works::WorkTemplate wanted = tests::Template(kConfigMaps);
+  works::WantedWork Other() const {
+    works::WantedWork wanted = tests::Template(kConfigMaps);
     wanted.key = kOther;
     return wanted;
   }
@@ -38,7 +38,7 @@ TEST_CASE_METHOD(Fixture, "an object whose Work has any other name is made again
   PutApplied(kConfigMaps, Other());
   SECTION("when no Work has the name that the object gives it") {}
   SECTION("when the Work of that name has something else") {
-    works::WorkTemplate named = tests::Template(kConfigMaps);
+    works::WantedWork named = tests::Template(kConfigMaps);
     named.manifest.Set({"metadata", "name"}, "something-else");
     PutCached(api::Works(), works::NewWork(named));
   }
@@ -48,7 +48,7 @@ TEST_CASE_METHOD(Fixture, "an object whose Work has any other name is made again
            "2024-01-01T00:00:00Z");
   }
   SECTION("when another such Work is suspended") {
-    works::WorkTemplate suspended = Other();
+    works::WantedWork suspended = Other();
     suspended.key.name = "another";
     suspended.suspend_dispatching = true;
     PutCached(api::Works(), works::NewWork(suspended));

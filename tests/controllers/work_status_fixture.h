@@ -18,8 +18,8 @@ namespace tests {
 
 inline const kube::ObjectKey kApp = {"ns", "app"};
 
-inline works::WorkTemplate Template(const kube::Resource& kind) {
-  works::WorkTemplate wanted;
+inline works::WantedWork Template(const kube::Resource& kind) {
+  works::WantedWork wanted;
   wanted.key = {"karmada-es-m1", api::WorkName(kind.gvk.kind, "app", "ns")};
   wanted.manifest = kube::Object::Make(kind.gvk, kApp);
   wanted.manifest.Set({"metadata", "uid"}, "template");
@@ -59,7 +59,7 @@ struct WorkStatusFixture : MembersFixture {
     PutCached(api::Clusters(), c);
   }
   // Puts a Work and its object in the member, as the execution loop leaves them.
-  void PutApplied(const kube::Resource& kind, works::WorkTemplate wanted) {
+  void PutApplied(const kube::Resource& kind, works::WantedWork wanted) {
     const kube::Object work = PutCached(api::Works(), works::NewWork(wanted));
     const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
     REQUIRE(objects.Apply("m1", manifest, {}).ok());

@@ -127,7 +127,7 @@ TEST_CASE_METHOD(Fixture, "a Work that changes while drift is put back is applie
   reconciler.emplace(controllers::WorkStatusDeps{*manager, scripted, *status, rechecks, rules});
   rules.Enable(interpreter::Operation::kRetain);
   rules.retain = [&](const kube::Object& desired, const kube::Object&) {
-    works::WorkTemplate wanted = Template(kConfigMaps);
+    works::WantedWork wanted = Template(kConfigMaps);
     wanted.manifest.Set({"spec", "replicas"}, 3);
     PutCached(api::Works(), works::NewWork(wanted));
     return desired;
@@ -146,7 +146,7 @@ TEST_CASE_METHOD(Fixture, "status comes back although the member refuses to have
 }
 
 TEST_CASE_METHOD(Fixture, "a suspended Work reports but changes nothing") {
-  works::WorkTemplate wanted = Template(kConfigMaps);
+  works::WantedWork wanted = Template(kConfigMaps);
   wanted.suspend_dispatching = true;
   PutApplied(kConfigMaps, wanted);
   ChangeThere(kConfigMaps, {"spec", "replicas"}, 7);
@@ -265,7 +265,7 @@ TEST_CASE_METHOD(Fixture,
 // Somebody removes the label, and the Work ends while the request to put it back is under way.
 TEST_CASE_METHOD(Fixture, "an object that had its label back for a Work that has ended is let go") {
   const bool preserve = GENERATE(false, true);
-  works::WorkTemplate wanted = Template(kConfigMaps);
+  works::WantedWork wanted = Template(kConfigMaps);
   wanted.preserve_resources_on_deletion = preserve;
   PutApplied(kConfigMaps, wanted);
   kube::Object there = m1.Find(kConfigMaps, kApp);

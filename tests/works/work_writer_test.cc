@@ -21,8 +21,8 @@ constexpr char kAllAnnotations[] =
     "managed-labels,resourcetemplate.karmada.io/uid,work.karmada.io/conflict-resolution,"
     "work.karmada.io/name,work.karmada.io/namespace";
 
-works::WorkTemplate Template() {
-  works::WorkTemplate wanted;
+works::WantedWork Template() {
+  works::WantedWork wanted;
   wanted.key = {"karmada-es-m1", "web-1"};
   wanted.manifest = Parse(R"({
     "apiVersion": "apps/v1", "kind": "Deployment",
@@ -71,7 +71,7 @@ TEST_CASE("a new Work holds the pruned manifest, marked as Karmada's") {
 }
 
 TEST_CASE("fields nobody asked for are left out") {
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.suspend_dispatching.reset();
   wanted.preserve_resources_on_deletion.reset();
   wanted.annotations = json::Value();
@@ -85,7 +85,7 @@ TEST_CASE("fields nobody asked for are left out") {
 }
 
 TEST_CASE("a template without uid is recorded as having none") {
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.manifest.Erase({"metadata", "uid"});
   const kube::Object manifest = ManifestOf(works::NewWork(wanted));
   CHECK(manifest.annotations().Has(api::kTemplateUidAnnotation));
@@ -93,7 +93,7 @@ TEST_CASE("a template without uid is recorded as having none") {
 }
 
 TEST_CASE("owner references are written on creation only") {
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.owner_references = Json(R"([{"name": "ns", "uid": "u"}])");
   const kube::Object created = works::NewWork(wanted);
   CHECK(created.metadata()["ownerReferences"] == wanted.owner_references);
@@ -120,7 +120,7 @@ TEST_CASE("merging replaces the spec, adds metadata and removes none of it") {
   existing.SetAnnotation("example.com/theirs", "[]");
   existing.AddFinalizer("example.com/other");
   existing.Set({"status"}, Json(R"({"conditions": []})"));
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.manifest.Set({"spec"}, Json(R"({"paused": true})"));
   wanted.suspend_dispatching = true;
   wanted.preserve_resources_on_deletion.reset();
@@ -167,7 +167,7 @@ TEST_CASE_METHOD(Fixture, "a Work that is as it should be is not written again")
 
 TEST_CASE_METHOD(Fixture, "a difference is sent as a patch of what differs") {
   REQUIRE(writer.CreateOrUpdate(Template(), {}).ok());
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.suspend_dispatching = true;
   REQUIRE(writer.CreateOrUpdate(wanted, {}).ok());
   CHECK(server->last_body() == R"({"spec":{"suspendDispatching":true}})");
@@ -181,10 +181,10 @@ TEST_CASE_METHOD(Fixture, "manifests that the cache does not show are not writte
   REQUIRE(writer.CreateOrUpdate(Template(), {}).ok());
   server->Block("WATCH");
   server->EndWatches(absl::OkStatus());
-  works::WorkTemplate theirs = Template();
+  works::WantedWork theirs = Template();
   theirs.manifest.Set({"spec", "replicas"}, 7);
   server->Put(api::Works(), works::MergedWork(theirs, Stored()));
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.manifest.Set({"spec", "replicas"}, 5);
   CHECK(kube::IsConflict(writer.CreateOrUpdate(wanted, {}).status()));
   CHECK(ManifestOf(Stored()).spec()["replicas"].AsInt() == 7);
@@ -199,7 +199,7 @@ TEST_CASE_METHOD(Fixture, "a status written in between holds up no change and st
   kube::Object other = Stored();
   other.Set({"status"}, Json(R"({"conditions": [{"type": "Applied"}]})"));
   server->Put(api::Works(), other);  // The cache may not have it yet.
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.manifest.Set({"spec", "replicas"}, 5);
   REQUIRE(writer.CreateOrUpdate(wanted, {}).ok());
   CHECK(Stored().status() == other.status());
@@ -217,7 +217,7 @@ TEST_CASE_METHOD(Fixture, "a Work on its way out is left alone, with an error th
 }
 
 TEST_CASE_METHOD(Fixture, "a Work whose name would be too long is not sent, for good") {
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.key.name = std::string(254, 'w');
   const absl::Status refused = writer.CreateOrUpdate(wanted, {}).status();
   CHECK(base::IsTerminal(refused));
@@ -229,7 +229,7 @@ TEST_CASE_METHOD(Fixture, "a Work whose name would be too long is not sent, for 
 }
 
 TEST_CASE_METHOD(Fixture, "a Work whose annotations would be too long is not sent, for good") {
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   kube::Object existing = works::NewWork(wanted);
   existing.SetAnnotation(api::kAppliedClusterOverridesAnnotation, std::string(200'000, 'x'));
   PutCached(api::Works(), existing);
@@ -245,7 +245,7 @@ TEST_CASE_METHOD(Fixture, "a Work whose annotations would be too long is not sen
 
 TEST_CASE_METHOD(Fixture,
                  "a Work too large for etcd is reported with its object and its policies") {
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.manifest.Set({"metadata", "annotations", "large"}, std::string(1600000, 'x'));
   wanted.annotations.Set(api::kAppliedOverridesAnnotation,
                          R"([{"policyName": "grow", "overriders": {}}])");
