@@ -1,8 +1,9 @@
 // One thread, the runnable's, alternates between two steps: a round of discovery determines what is
 // served, and a pass over the needs attaches handlers to kinds that are needed, served and allowed,
-// and detaches the rest. Between rounds it waits until a further kind is needed. Needs are counted
-// under `mu`, which is never held while a subscriber or an informer is called. What is watched is
-// guarded by `pass_mu`, which the pass holds, and which the end of a subscription takes as well.
+// and detaches the rest. Between rounds it also watches kinds that are needed meanwhile, and begins
+// the next round at once if one of them is not served. Needs are counted under `mu`, which is never
+// held while a subscriber or an informer is called. What is watched is guarded by `pass_mu`, which
+// the pass holds, and which the end of a subscription takes as well.
 
 #include "kube/runtime/watched_kinds.h"
 
@@ -98,7 +99,9 @@ struct WatchedKinds::Impl {
   void Unwatch(Watched& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
   // Removes one subscriber's handler and informs the subscriber.
   void Detach(Watched& kind, int id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
-  bool AwaitUnserved(base::SteadyTime deadline, const base::StopToken& stop);
+  // Watches, until the deadline, what is needed meanwhile or not held back any more. Returns true
+  // at once when a further kind is needed that is not served.
+  bool WatchUntilRound(base::SteadyTime deadline, const base::StopToken& stop);
   bool AwaitNews(base::SteadyTime deadline, const base::StopToken& stop);
   void Report(const absl::Status& discovered);
 };
@@ -275,7 +278,7 @@ void WatchedKinds::Impl::Detach(Watched& kind, int id) {
   if (subscriber != all.end()) subscriber->second->OnUnwatched(kind.resource.gvk);
 }
 
-bool WatchedKinds::Impl::AwaitUnserved(base::SteadyTime deadline, const base::StopToken& stop) {
+bool WatchedKinds::Impl::WatchUntilRound(base::SteadyTime deadline, const base::StopToken& stop) {
   bool held_back = true;
   while (!stop.stop_requested() && clock.SteadyNow() < deadline) {
     const base::SteadyTime look =
@@ -345,7 +348,7 @@ class WatchedKinds::Loop : public Runnable {
       const bool complete = impl_.WatchNeeded().complete && discovered.ok();
       const base::SteadyTime next = impl_.clock.SteadyNow() + (complete ? kDiscoveryPeriod : retry);
       retry = complete ? kFirstRetry : std::min(retry * 2, kDiscoveryPeriod);
-      if (impl_.AwaitUnserved(next, stop)) retry = kFirstRetry;
+      if (impl_.WatchUntilRound(next, stop)) retry = kFirstRetry;
     }
     return absl::OkStatus();
   }
