@@ -134,7 +134,7 @@ std::string AnswerLine(Layers& layers, absl::string_view line) {
   const auto question = ParseQuestion(*request);
   if (!question.ok()) return ErrorAnswer(id, question.status().message());
   layers.TakeHookCall();  // Forgets the call of an earlier request.
-  const auto answer = AskAsLoops(layers.chain(), *question);
+  const auto answer = AskForResult(layers.chain(), *question);
   if (!answer.ok()) return ErrorAnswer(id, answer.status().message());
   return ResultAnswer(id, AnsweredBy(layers.chain(), *question, PassingOn(layers.TakeHookCall())),
                       *answer);

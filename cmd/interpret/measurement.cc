@@ -13,8 +13,8 @@ Measured Measure(Layers& layers, const interpreter::Question& question, int64_t 
   layers.TakeHookCall();
   const uint64_t allocated = AllocatedBytes();
   const auto began = std::chrono::steady_clock::now();
-  auto answer = AskAsLoops(layers.chain(), question);
-  while (--times > 0 && answer.ok()) answer = AskAsLoops(layers.chain(), question);
+  auto answer = AskForResult(layers.chain(), question);
+  while (--times > 0 && answer.ok()) answer = AskForResult(layers.chain(), question);
   Cost cost;
   cost.time = absl::FromChrono(std::chrono::steady_clock::now() - began);
   const ScriptUsage scripts = layers.TakeScriptUsage();

@@ -61,8 +61,8 @@ JsonAnswer ToJson(const interpreter::Answer& answer) {
   return {std::get<json::Value>(answer), ""};
 }
 
-absl::StatusOr<JsonAnswer> AskAsLoops(const interpreter::Interpreter& interpreter,
-                                      const Question& question) {
+absl::StatusOr<JsonAnswer> AskForResult(const interpreter::Interpreter& interpreter,
+                                        const Question& question) {
   if (question.operation != Operation::kPrune) {
     ASSIGN_OR_RETURN(const interpreter::Answer answer, interpreter.Ask(question));
     return ToJson(answer);

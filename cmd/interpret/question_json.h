@@ -31,10 +31,10 @@ struct JsonAnswer {
 //   InterpretHealth                  true or false
 JsonAnswer ToJson(const interpreter::Answer& answer);
 
-// Returns what loops make of an answer. Prune is what a layer prunes, if one has a rule, and then
-// what every manifest loses.
-absl::StatusOr<JsonAnswer> AskAsLoops(const interpreter::Interpreter& interpreter,
-                                      const interpreter::Question& question);
+// Asks, and returns what loops make of the answer; but without a rule it fails, where loops assume
+// an answer. Prune is what a layer prunes, if one has a rule, and then what every manifest loses.
+absl::StatusOr<JsonAnswer> AskForResult(const interpreter::Interpreter& interpreter,
+                                        const interpreter::Question& question);
 
 // Returns the rule that answers. Its layer is "" when no layer has a rule, or only the layer
 // `passed_on` has one: that was asked and passed the question on ("" for none). Pruning that

@@ -87,7 +87,7 @@ SideAnswer RuleSide::Ask(const Question& question) {
   answer.unknown = WhyUnknown(question, rules.front());
   if (!answer.unknown.empty()) return answer;
   failed_hook_.reset();
-  absl::StatusOr<JsonAnswer> asked = AskAsLoops(*chain_, question);
+  absl::StatusOr<JsonAnswer> asked = AskForResult(*chain_, question);
   if (failed_hook_.has_value()) {
     answer.unknown = *std::exchange(failed_hook_, std::nullopt);
   } else if (!asked.ok()) {
