@@ -38,20 +38,20 @@ absl::StatusOr<CircuitBreaker::Ticket> CircuitBreaker::Admit() {
 CircuitBreaker::Verdict CircuitBreaker::Report(Ticket ticket, const Result& result) {
   absl::MutexLock lock(&mu_);
   if (ticket.probe) probing_ = false;
-  if (result.health == Health::kUp) return {.change = Close()};
+  if (result.health == HookHealth::kUp) return {.change = Close()};
   if (open_) {
     // Calls that began before the breaker opened do not count.
     if (ticket.probe) FailProbe(result);
     return {};
   }
-  return {.in_doubt = result.health == Health::kDown && CountOutage(result)};
+  return {.in_doubt = result.health == HookHealth::kDown && CountOutage(result)};
 }
 
 std::optional<BreakerChange> CircuitBreaker::Settle(const std::optional<Result>& check) {
   absl::MutexLock lock(&mu_);
   in_doubt_ = false;
-  if (check.has_value() && check->health == Health::kUp) return Close();
-  const bool down = check.has_value() ? check->health == Health::kDown : IsOutageByItself();
+  if (check.has_value() && check->health == HookHealth::kUp) return Close();
+  const bool down = check.has_value() ? check->health == HookHealth::kDown : IsOutageByItself();
   // Another call may have been answered in the meantime.
   if (!down || open_ || failures_ < options_.failures_to_open) return std::nullopt;
   return Open();
@@ -103,7 +103,7 @@ void CircuitBreaker::FailProbe(const Result& result) {
   }
   // A probe without a result (it was cancelled, or a proxy answered) is repeated after the same
   // pause. Without a pause the prober would do nothing else.
-  if (result.health == Health::kDown) pause_ = std::min(pause_ * 2, options_.longest_pause);
+  if (result.health == HookHealth::kDown) pause_ = std::min(pause_ * 2, options_.longest_pause);
   next_probe_ = clock_.SteadyNow() + pause_;
 }
 

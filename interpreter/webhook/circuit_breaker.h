@@ -56,7 +56,7 @@ class CircuitBreaker {
   };
   // The result of a call.
   struct Result {
-    Health health = Health::kUnknown;
+    HookHealth health = HookHealth::kUnknown;
     uint64_t object = 0;  // A hash that identifies the object of the call.
     absl::Status status;
   };

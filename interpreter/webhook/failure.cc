@@ -43,25 +43,25 @@ FailureReason ReasonOf(const absl::Status& status) {
   return kReasons.Named(std::string(*payload)).value_or(FailureReason::kInvalidResponse);
 }
 
-Health HealthAfter(FailureReason reason) {
+HookHealth HealthAfter(FailureReason reason) {
   switch (reason) {
     case FailureReason::kConnection:
     case FailureReason::kTimeout:
     case FailureReason::kServerError:
-      return Health::kDown;
+      return HookHealth::kDown;
     case FailureReason::kHttpStatus:
     case FailureReason::kInvalidResponse:
     case FailureReason::kRejected:
     case FailureReason::kPatch:
-      return Health::kUp;
+      return HookHealth::kUp;
     case FailureReason::kConfiguration:
     case FailureReason::kServiceLookup:
     case FailureReason::kUnreadable:
     case FailureReason::kSuspended:
     case FailureReason::kStopped:
-      return Health::kUnknown;
+      return HookHealth::kUnknown;
   }
-  return Health::kUnknown;
+  return HookHealth::kUnknown;
 }
 
 }  // namespace interpreter::webhook

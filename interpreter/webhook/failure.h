@@ -30,7 +30,7 @@ absl::Status WithReason(absl::Status status, FailureReason reason);
 // Returns the reason of a marked error; kInvalidResponse when it has none.
 FailureReason ReasonOf(const absl::Status& status);
 // What the result of a call shows about the hook as a whole.
-enum class Health {
+enum class HookHealth {
   // The hook, or the way to it, is out of order: no connection, an untrusted server, no answer in
   // time, a server error. Callers lose time with it, so calls are suspended.
   kDown,
@@ -41,7 +41,7 @@ enum class Health {
   // either, that a hook that was down is back.
   kUnknown,
 };
-Health HealthAfter(FailureReason reason);
+HookHealth HealthAfter(FailureReason reason);
 
 }  // namespace interpreter::webhook
 

@@ -22,8 +22,8 @@ namespace {
 // Upstream logs a trace of calls that take longer.
 constexpr absl::Duration kSlow = absl::Milliseconds(500);
 
-Health HealthOf(const absl::Status& status) {
-  return status.ok() ? Health::kUp : HealthAfter(ReasonOf(status));
+HookHealth HealthOf(const absl::Status& status) {
+  return status.ok() ? HookHealth::kUp : HealthAfter(ReasonOf(status));
 }
 
 // The dialect is a label because configurations of different kinds may have the same names.
@@ -104,7 +104,7 @@ void HookMonitor::ReportWaiting(const Hook& hook, const std::set<KindQuestion>& 
 void HookMonitor::Note(HookState& state, const Question& question, const absl::Status& status) {
   if (status.ok()) return;
   const FailureReason reason = ReasonOf(status);
-  if (HealthAfter(reason) == Health::kDown) state.NoteUnanswered(question);
+  if (HealthAfter(reason) == HookHealth::kDown) state.NoteUnanswered(question);
   if (reason == FailureReason::kConfiguration || reason == FailureReason::kServiceLookup) {
     state.NoteUnasked(question);
   }
@@ -150,7 +150,7 @@ void HookMonitor::Ended(const CallRecord& record, const absl::Status& status) {
 }
 
 void HookMonitor::Judge(const Hook& hook, HookState& state, const Asked& asked) {
-  const Health health = HealthOf(asked.status);
+  const HookHealth health = HealthOf(asked.status);
   CircuitBreaker& breaker = state.breaker();
   auto [change, in_doubt] =
       breaker.Report(asked.ticket, {health, ObjectOf(asked.question), asked.status});
@@ -158,7 +158,7 @@ void HookMonitor::Judge(const Hook& hook, HookState& state, const Asked& asked) 
   // tell whether the hook is down.
   if (in_doubt) change = breaker.Settle(Check(hook, state));
   if (change.has_value()) ReportChange(hook, state, *change);
-  if (health == Health::kUp) state.NoteAnswered(asked.question);
+  if (health == HookHealth::kUp) state.NoteAnswered(asked.question);
   if (asked.status.ok() && state.ignored().NoteAnswered(asked.question)) WantProbe();
 }
 

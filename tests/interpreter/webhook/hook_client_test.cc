@@ -202,7 +202,7 @@ TEST_CASE_METHOD(Fixture, "a lookup that fails is neither a name for DNS nor the
   CHECK(error.message() == "failed to call webhook: looking up service ns/svc: not listed yet");
   CHECK(ReasonOf(error) == FailureReason::kServiceLookup);
   CHECK(interpreter::webhook::HealthAfter(ReasonOf(error)) ==
-        interpreter::webhook::Health::kUnknown);
+        interpreter::webhook::HookHealth::kUnknown);
   CHECK(hooks.connections().empty());
 }
 
