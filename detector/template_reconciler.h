@@ -9,7 +9,7 @@
 #include "base/stop_token.h"
 #include "detector/binding_builder.h"
 #include "detector/lazy_activation.h"
-#include "detector/pod_demand.h"
+#include "detector/pod_inquiry.h"
 #include "detector/policy_index.h"
 #include "detector/preemption.h"
 #include "detector/template_memory.h"

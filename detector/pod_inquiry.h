@@ -1,6 +1,6 @@
 // Asks the interpreter what the pods of a template ask for, and reports what comes of it.
-#ifndef DETECTOR_POD_DEMAND_H_
-#define DETECTOR_POD_DEMAND_H_
+#ifndef DETECTOR_POD_INQUIRY_H_
+#define DETECTOR_POD_INQUIRY_H_
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -32,9 +32,9 @@ class PodInquiry {
 
  private:
   // What is asked, and the reasons and the message of the events about it.
-  struct Question;
+  struct Inquiry;
   // Returns nullptr when nothing is asked about the kind.
-  const Question* QuestionAbout(const kube::Gvk& gvk) const;
+  const Inquiry* InquiryAbout(const kube::Gvk& gvk) const;
   absl::StatusOr<PodDemand> Components(const kube::Object& object) const;
   absl::StatusOr<PodDemand> Replicas(const kube::Object& object) const;
 
@@ -43,4 +43,4 @@ class PodInquiry {
 
 }  // namespace detector
 
-#endif  // DETECTOR_POD_DEMAND_H_
+#endif  // DETECTOR_POD_INQUIRY_H_

@@ -1,4 +1,4 @@
-#include "detector/pod_demand.h"
+#include "detector/pod_inquiry.h"
 
 #include <utility>
 
@@ -9,7 +9,7 @@
 
 namespace detector {
 
-struct PodInquiry::Question {
+struct PodInquiry::Inquiry {
   interpreter::Operation operation;
   absl::StatusOr<PodDemand> (PodInquiry::*ask)(const kube::Object& object) const;
   const char* failed;
@@ -17,30 +17,30 @@ struct PodInquiry::Question {
   const char* success;  // A message.
 };
 
-const PodInquiry::Question* PodInquiry::QuestionAbout(const kube::Gvk& gvk) const {
+const PodInquiry::Inquiry* PodInquiry::InquiryAbout(const kube::Gvk& gvk) const {
   using interpreter::Operation;
-  static constexpr Question kComponents = {
+  static constexpr Inquiry kComponents = {
       Operation::kInterpretComponent, &PodInquiry::Components, api::reason::kGetComponentsFailed,
       api::reason::kGetComponentsSucceed, api::message::kGetComponentsSucceed};
-  static constexpr Question kReplicas = {
+  static constexpr Inquiry kReplicas = {
       Operation::kInterpretReplica, &PodInquiry::Replicas, api::reason::kGetReplicasFailed,
       api::reason::kGetReplicasSucceed, api::message::kGetReplicasSucceed};
-  const auto answers = [&](const Question& question) {
-    return deps_.interpreter.HasRule(gvk, question.operation);
+  const auto answers = [&](const Inquiry& inquiry) {
+    return deps_.interpreter.HasRule(gvk, inquiry.operation);
   };
   if (deps_.components && answers(kComponents)) return &kComponents;
   return answers(kReplicas) ? &kReplicas : nullptr;
 }
 
 absl::StatusOr<PodDemand> PodInquiry::Ask(const kube::Object& object) const {
-  const Question* question = QuestionAbout(object.gvk());
-  if (question == nullptr) return PodDemand();
-  absl::StatusOr<PodDemand> demand = (this->*question->ask)(object);
+  const Inquiry* inquiry = InquiryAbout(object.gvk());
+  if (inquiry == nullptr) return PodDemand();
+  absl::StatusOr<PodDemand> demand = (this->*inquiry->ask)(object);
   deps_.outcomes.Outcome({.of = OutcomesOf(object),
                           .part = kCounting,
                           .about = {kube::InvolvedObject::Of(object)},
-                          .success = {question->succeeded, question->success},
-                          .failure = {question->failed, ""}},
+                          .success = {inquiry->succeeded, inquiry->success},
+                          .failure = {inquiry->failed, ""}},
                          demand.status());
   RETURN_IF_ERROR(base::Annotate(demand.status(), "asking for the pods of ", object.Describe()));
   return demand;
@@ -65,9 +65,9 @@ absl::StatusOr<PodDemand> PodInquiry::Replicas(const kube::Object& object) const
 }
 
 void PodInquiry::ReportAnswered(const kube::Object& object) const {
-  const Question* question = QuestionAbout(object.gvk());
-  if (question == nullptr) return;
-  deps_.outcomes.Routine(kube::InvolvedObject::Of(object), question->succeeded, question->success);
+  const Inquiry* inquiry = InquiryAbout(object.gvk());
+  if (inquiry == nullptr) return;
+  deps_.outcomes.Routine(kube::InvolvedObject::Of(object), inquiry->succeeded, inquiry->success);
 }
 
 }  // namespace detector
