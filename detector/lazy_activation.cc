@@ -104,7 +104,7 @@ bool LazyActivation::ActsOnBound(const LazyPass& pass, const kube::Object& bindi
   if (!api::IsClaimed(binding)) return IsAboutEdit(pass.request);
   // Upstream's bindings have no record.
   const bool has_record = api::CompareWithRecord(binding, pass.object) != api::PassedRecord::kNone;
-  const bool is_edited = !HasPassed(pass.object, binding, client_, interpreter_) &&
+  const bool is_edited = !HasPassedOrLater(pass.object, binding, client_, interpreter_) &&
                          (has_record || !MayDifferByOverrides(pass.object, binding, client_));
   if (is_edited) return true;
   // An edit of labels alone shows in no generation, so what this process has seen counts, too.
@@ -144,8 +144,8 @@ absl::StatusOr<bool> LazyActivation::WasEditedOrJustCreated(const LazyPass& pass
   return false;
 }
 
-bool HasPassed(const kube::Object& object, const kube::Object& binding, kube::ClusterClient& client,
-               const interpreter::Interpreter& interpreter) {
+bool HasPassedOrLater(const kube::Object& object, const kube::Object& binding,
+                      kube::ClusterClient& client, const interpreter::Interpreter& interpreter) {
   const api::BindingView view(binding);
   // A cache that is behind shows an earlier state than the one that has passed.
   const std::string recorded = view.Resource().resource_version;

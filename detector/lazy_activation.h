@@ -60,8 +60,8 @@ class LazyActivation {
 
 // Returns whether the template's present state has passed already, according to its binding, or a
 // later one has.
-bool HasPassed(const kube::Object& object, const kube::Object& binding, kube::ClusterClient& client,
-               const interpreter::Interpreter& interpreter);
+bool HasPassedOrLater(const kube::Object& object, const kube::Object& binding,
+                      kube::ClusterClient& client, const interpreter::Interpreter& interpreter);
 
 // Returns whether the policy that has claimed the template is lazy, or, without a claim, the one
 // that would be applied to it.

@@ -320,7 +320,7 @@ absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const Template& t) {
 bool TemplateReconciler::MayRecord(const Template& t, const kube::Object& existing) {
   const std::string recorded = api::BindingView(existing).Resource().resource_version;
   return deps_.memory.edits.HasSince(t.request, recorded) ||
-         !HasPassed(*t.object, existing, deps_.manager.cluster(), deps_.interpreter);
+         !HasPassedOrLater(*t.object, existing, deps_.manager.cluster(), deps_.interpreter);
 }
 
 template <class PolicyScope>

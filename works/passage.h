@@ -1,5 +1,6 @@
 // Whether the present state of a template may be put into clusters: the one place that decides it,
-// for the detector, the binding's loop and karmada-lens.
+// for the detector, the binding's loop and karmada-lens. (The detector's HasPassedOrLater adds a
+// rule about older states, for itself.)
 #ifndef WORKS_PASSAGE_H_
 #define WORKS_PASSAGE_H_
 
