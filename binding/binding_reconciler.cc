@@ -71,14 +71,14 @@ BindingReconciler<Scope>::BindingReconciler(kube::Manager& manager,
 template <class Scope>
 absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Request& request,
                                                                  const base::StopToken& stop) {
-  const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
-  if (object == nullptr) {
+  const kube::ObjectPtr stored = manager_.cluster().Find(Scope::Bindings(), request.key);
+  if (stored == nullptr) {
     placement_wait_.Forget(request.key);
     return kube::Action::Gone();
   }
-  if (object->IsDeleting()) return Finalize(object, stop);
+  if (stored->IsDeleting()) return Finalize(stored, stop);
 
-  const api::BindingView binding(*object);
+  const api::BindingView binding(*stored);
   const absl::StatusOr<absl::Duration> left_alone = DeleteOrphans(binding, stop);
   RETURN_IF_ERROR(
       base::Annotate(left_alone.status(), "deleting works of clusters no longer chosen"));
@@ -92,13 +92,13 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   if (is_purging) return kube::Action::After(kPurgeRecheck);
 
   // Judged twice: first by the names alone, which needs no server, then with the scope of the kind.
-  absl::Status fits = api::CheckBindingResource(*object);
+  absl::Status fits = api::CheckBindingResource(*stored);
   if (!fits.ok()) return Refuse(binding, fits);
   const api::ObjectReference reference = binding.Resource();
   const absl::StatusOr<kube::Resource> resource =
       manager_.cluster().mapper().ForKind(reference.gvk(), stop);
   if (!resource.ok()) return resource.status();
-  fits = api::CheckBindingResource(*object, &*resource);
+  fits = api::CheckBindingResource(*stored, &*resource);
   if (!fits.ok()) return Refuse(binding, fits);
   const absl::StatusOr<kube::ObjectPtr> found =
       works::ReadTemplate(manager_.cluster(), *resource, reference.key(), stop);
@@ -118,20 +118,20 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
 }
 
 template <class Scope>
-absl::StatusOr<kube::Action> BindingReconciler<Scope>::Finalize(const kube::ObjectPtr& object,
+absl::StatusOr<kube::Action> BindingReconciler<Scope>::Finalize(const kube::ObjectPtr& stored,
                                                                 const base::StopToken& stop) {
-  if (!object->HasFinalizer(Scope::kFinalizer)) {
+  if (!stored->HasFinalizer(Scope::kFinalizer)) {
     // A Work may have been created since the finalizer was removed.
-    RETURN_IF_ERROR(works_.LetGo(*object, works_.Known(api::BindingView(*object)), stop));
+    RETURN_IF_ERROR(works_.LetGo(*stored, works_.Known(api::BindingView(*stored)), stop));
     return kube::Action::Done();
   }
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> works,
-                   works_.All(api::BindingView(*object), stop));
+                   works_.All(api::BindingView(*stored), stop));
   RETURN_IF_ERROR(
-      KeepPreserved(api::BindingView(*object), works, manager_.cluster(), fan_out_, stop));
-  RETURN_IF_ERROR(works_.LetGo(*object, works, stop));
+      KeepPreserved(api::BindingView(*stored), works, manager_.cluster(), fan_out_, stop));
+  RETURN_IF_ERROR(works_.LetGo(*stored, works, stop));
   RETURN_IF_ERROR(
-      manager_.cluster().RemoveFinalizer(Scope::Bindings(), object, Scope::kFinalizer, stop));
+      manager_.cluster().RemoveFinalizer(Scope::Bindings(), stored, Scope::kFinalizer, stop));
   return kube::Action::Done();
 }
 

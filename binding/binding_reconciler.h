@@ -39,10 +39,9 @@ class BindingReconciler : public kube::Reconciler {
                                          const base::StopToken& stop) override;
 
  private:
-  absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& binding,
-                                        const base::StopToken& stop);
-  // Returns for how long the Works of a binding without a cluster are left to the scheduler's
-  // choice; zero when all Works that are not expected are being deleted.
+  absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& stored, const base::StopToken& stop);
+  // Deletes the Works that are not expected. Returns how long to wait for the scheduler before that
+  // is done, for a binding without a cluster; zero: no wait, they are being deleted.
   absl::StatusOr<absl::Duration> DeleteOrphans(const api::BindingView& binding,
                                                const base::StopToken& stop);
   // Reports a binding that may not stand for its object.
