@@ -11,8 +11,8 @@
 // Work that has waited for its cluster leaves them to the next one if the binding wants that
 // (handover.h). While the cluster is not ready the finalizer stays, unless the Cluster is being
 // removed as well: then the Work is removed and the member keeps its objects. A conflict, and what
-// is not there yet, do not count as an outcome for a few tries. conflicts_ and recorder_ determine
-// only what is reported; when they are lost, it is reported again.
+// is not there yet, do not count as an outcome for a few tries. recorder_ and the loop's outcomes
+// determine only what is reported; when they are lost, it is reported again.
 
 #include "controllers/execution/execution_reconciler.h"
 
@@ -68,7 +68,7 @@ absl::Status CheckManifest(const kube::Object& manifest, int ordinal) {
 }
 
 // Returns the manifests that may have put an object into the cluster.
-std::vector<kube::Object> ObjectsOf(const kube::Object& work) {
+std::vector<kube::Object> UsableManifestsOf(const kube::Object& work) {
   std::vector<kube::Object> manifests = ManifestsOf(work);
   std::erase_if(manifests, [](const kube::Object& m) { return !CheckManifest(m, 0).ok(); });
   return manifests;
@@ -295,7 +295,7 @@ absl::Status ExecutionReconciler::RemoveManifests(const Target& target, bool pre
 absl::Status ExecutionReconciler::DeleteManifests(const Target& target,
                                                   const base::StopToken& stop) {
   base::ErrorList errors;
-  for (const kube::Object& manifest : ObjectsOf(*target.work)) {
+  for (const kube::Object& manifest : UsableManifestsOf(*target.work)) {
     errors.Add(base::Annotate(DeleteManifest(target, manifest, stop), "deleting ",
                               manifest.Describe(), " in cluster ", target.cluster));
   }
@@ -325,7 +325,7 @@ absl::Status ExecutionReconciler::DeleteManifest(const Target& target, const kub
 absl::Status ExecutionReconciler::ReleaseManifests(const Target& target,
                                                    const base::StopToken& stop) {
   base::ErrorList errors;
-  for (const kube::Object& manifest : ObjectsOf(*target.work)) {
+  for (const kube::Object& manifest : UsableManifestsOf(*target.work)) {
     errors.Add(
         base::Annotate(recorder_.Judge({target.work->key()}, PartOf(manifest),
                                        works::Release(objects_, target.cluster, manifest, stop)),
