@@ -24,8 +24,10 @@ inline constexpr char kInterpreterSource[] = "resource-interpreter";
 inline constexpr char kResourceDetector[] = "resource detector";
 inline constexpr char kDetectorSource[] = "resource-detector";
 inline constexpr char kExecutionController[] = "execution-controller";
+// The loop over Works that watches their kinds in members, and the loop over members' objects that
+// it queues: that one determines their status, and the writer puts it into the Works.
 inline constexpr char kWorkStatusController[] = "work-status-controller";
-inline constexpr char kWorkStatusOfObjects[] = "work-status";  // Its queue of members' objects.
+inline constexpr char kWorkStatusOfObjects[] = "work-status";
 inline constexpr char kWorkStatusWriter[] = "work-status-writer";
 inline constexpr char kMemberController[] = "member-cluster-controller";
 inline constexpr char kNamespaceSyncController[] = "namespace-sync-controller";

@@ -25,10 +25,10 @@ absl::Status RegisterWorkStatus(const Context& context, const WorkStatusWorkers&
   };
   auto reconciler = std::make_unique<WorkStatusReconciler>(WorkStatusDeps{
       context.manager, context.objects, context.status, context.rechecks, context.interpreter});
-  WorkStatusReconciler& looking = *reconciler;
+  WorkStatusReconciler& status_loop = *reconciler;
   kube::ControllerBuilder by_object =
       context.NewController(api::kWorkStatusOfObjects, workers.by_object);
-  kube::Controller& objects =
+  kube::Controller& by_object_loop =
       ReadsCredentials(by_object)
           .Reads(api::Works(), kWorksByObject, ObjectIndexValues)
           .Reads(api::ResourceBindings())
@@ -46,10 +46,10 @@ absl::Status RegisterWorkStatus(const Context& context, const WorkStatusWorkers&
                     .map_update = ObjectsThatLostStatus})
           .WithLanes([](const kube::Request& request) { return request.cluster; })
           .Build(std::move(reconciler));
-  looking.Attach(objects.queue());
+  status_loop.Attach(by_object_loop.queue());
   works::RequeueWorks(
       context.interpreter,
-      {objects.queue(),
+      {by_object_loop.queue(),
        works,
        {interpreter::Operation::kInterpretStatus, interpreter::Operation::kInterpretHealth},
        [](const kube::Object& work) { return !works::HasNoObjects(work); }},
@@ -74,8 +74,8 @@ absl::Status RegisterWorkStatus(const Context& context, const WorkStatusWorkers&
                                               .remove = kube::Never},
                                      .map_update = works::WorksOfNewKinds(works)})
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
-          .Build(std::make_unique<MemberWatches>(context.manager, context.objects, objects.queue(),
-                                                 context.rechecks));
+          .Build(std::make_unique<MemberWatches>(context.manager, context.objects,
+                                                 by_object_loop.queue(), context.rechecks));
   controller.Keep(std::make_shared<kube::ClusterSet::Subscription>(
       works::QueueWhenReconnected(context.members, works, controller.queue())));
   return absl::OkStatus();

@@ -12,8 +12,9 @@
 // repeated: all objects of the cluster are queued when it is ready again. A script that cannot
 // determine the health makes it Unknown and is not repeated either, since a change of the script
 // queues the object. When finalizers in the member have held up the deletion of an object that its
-// Work still wants for some minutes, an event names them. Only outcomes and deletions that were
-// reported are remembered, by the request.
+// Work still wants for some minutes, an event names them. What is remembered is for reports, by the
+// request: outcomes, deletions that were reported (deletions_), unhealthy objects (health_) and
+// what was put back (drifts_). recreation_ also remembers what has to be taken back.
 
 #include "controllers/work_status/work_status_reconciler.h"
 
