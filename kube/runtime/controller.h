@@ -81,7 +81,9 @@ class Controller : public Runnable {
 
 // Every resource of the control plane that the reconciler looks up has to be named by Watches, Owns
 // or Reads: the workers start only once its informer has synced, so that an object which is missing
-// from the cache does not exist. A reconcile that reads any other resource fails (ReadScope).
+// from the cache does not exist. A reconcile that reads any other resource from the cache (Find,
+// List or ByIndex of ClusterClient) fails (ReadScope). Get, which may ask the server, is not
+// checked.
 class ControllerBuilder {
  public:
   // REQUIRES: the manager outlives the builder and what it builds.
@@ -92,7 +94,7 @@ class ControllerBuilder {
   ControllerBuilder& Watches(std::shared_ptr<Informer> informer, Enqueue enqueue = {});
   // An event of an object of the resource queues its controlling owner (ownerReferences with
   // controller=true) if that is of kind `owner`, in the same namespace if `owner` is a namespaced
-  // resource. (No loop uses it yet; it is for coming ones whose objects own what they make.)
+  // resource.
   ControllerBuilder& Owns(const Resource& resource, const Resource& owner, Predicates when = {});
   // The reconciler also reads kinds that users choose (WatchedKinds), which cannot be named here.
   // Its reads are not checked.
