@@ -33,7 +33,7 @@ struct Originals {
   absl::Status CheckIsNoCopy(const kube::Object& binding, absl::string_view cluster) const;
 };
 
-// Thread-safe.
+// A claim is here somebody's need of a Work, not that of a policy on a template. Thread-safe.
 class OtherClaims {
  public:
   // Returns whether the namespace loop writes this Namespace into every cluster.

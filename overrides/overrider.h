@@ -39,8 +39,8 @@ class Overrider {
   // and object. It is terminal when the policies are too much work, or too long to be recorded, and
   // in no other case: not everything that may repair it wakes the loop, such as another answer of
   // an interpreter webhook or another status of the template. A failure, and the pass that ends it,
-  // are recorded as events on the object. `what` names the pass (the key of the binding) for
-  // Forget. kFailedPrecondition when policies select the manifest, but the Cluster does not exist.
+  // are recorded as events on the object. `of` is the key of the binding. kFailedPrecondition
+  // when policies select the manifest, but the Cluster does not exist.
   absl::StatusOr<Overridden> Override(const Policies& policies, const kube::Object& manifest,
                                       const std::string& cluster, const kube::ObjectKey& of);
 

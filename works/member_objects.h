@@ -1,8 +1,9 @@
 // Putting manifests into member clusters and keeping them there (upstream's objectwatcher).
 //
-// Reads come from the member's informers (objects labelled karmada.io/managed=true); a live GET
-// happens only when the member refuses to create an object that the informer does not show, before
-// an object counts as gone for good, and where somebody asks who owns its fields.
+// Reads come from the member's informers (objects labelled karmada.io/managed=true). A live GET
+// happens only for an object that the informer does not show, if the informer says that the kind is
+// not served or leaves objects out, if the member refuses to create the object, and before the
+// object counts as gone for good; and where somebody asks who owns its fields.
 #ifndef WORKS_MEMBER_OBJECTS_H_
 #define WORKS_MEMBER_OBJECTS_H_
 
@@ -71,8 +72,10 @@ class MemberObjects {
   // answered. Does not wait for it to vanish.
   absl::Status Delete(const std::string& cluster, const kube::Object& manifest,
                       const base::StopToken& stop);
-  // Returns nullptr when the object is not there or not labelled as Karmada's; an error for which
-  // IsNoSuchKind holds when the member does not serve the kind.
+  // Looks into the cache. Returns nullptr when the object is not there or not labelled as
+  // Karmada's; an error for which IsNoSuchKind holds when the member does not serve the kind. Where
+  // the cache cannot tell (see above), the server is asked; an object without the label is then
+  // returned if its annotations name the manifest's Work.
   absl::StatusOr<kube::ObjectPtr> Find(const std::string& cluster, const kube::Object& manifest,
                                        const base::StopToken& stop);
 

@@ -7,11 +7,8 @@
 // has just started, or the kind was not watched for a while), it writes nothing and asks here: the
 // loops compare what they would write with what is there.
 //
-// The source of dependencies asks for the bindings of an object on which templates depend when it
-// has seen the object added or changed; they record no new version, because nothing is written.
-//
-// The work-status loop asks the execution loop to apply a Work whose object has gone from its
-// member while the execution loop could not apply it.
+// Others ask as well, in cases that no change of an object shows: docs/architecture.md has a table
+// of them ("Who wakes whom").
 #ifndef WORKS_RECHECKS_H_
 #define WORKS_RECHECKS_H_
 

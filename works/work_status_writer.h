@@ -2,8 +2,8 @@
 // work-status loop submit and sends those of one Work as one patch.
 //
 // Changes are held for a moment, so that a workload that is starting costs one write, not one per
-// step: kSettled changes (healthy, failed) wait kSettledHold, kProgress changes as long as a
-// ProgressGate determines.
+// step: kSettled changes (healthy, or could not be applied) wait kSettledHold, kProgress changes as
+// long as a ProgressGate determines.
 #ifndef WORKS_WORK_STATUS_WRITER_H_
 #define WORKS_WORK_STATUS_WRITER_H_
 
