@@ -54,8 +54,8 @@ struct RequirementRules {
 };
 
 // Returns the error with which a back end passes a question on although it has a rule: the chain
-// then asks the next layer. For rules that may fail without harm, and for those that disappeared
-// after Has(). REQUIRES: !why.ok().
+// then asks the next layer. For rules that may fail without harm, and for webhooks whose rule
+// disappeared after Has(). REQUIRES: !why.ok().
 absl::Status PassOn(absl::Status why);
 bool IsPassOn(const absl::Status& status);
 

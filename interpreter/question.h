@@ -131,6 +131,7 @@ class Answering {
   absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                const AggregatedItems& items) const;
   absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const;
+  // Asks Operation::kInterpretStatus; the name is upstream's.
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const;
   absl::StatusOr<Health> InterpretHealth(const kube::Object& object) const;
   absl::StatusOr<kube::Object> Prune(const kube::Object& object) const;

@@ -1,6 +1,7 @@
-// Builds the chain of layers as the controller manager has it, in the order customization, webhook,
-// shipped, native, and keeps a slot for each of them: a layer that is absent has one, too, so that
-// a trace can say why it does not answer. The chain owns the layers; slots point into it.
+// Builds the chain of layers as the controller manager has it, except for what its flags determine
+// (controllers/context/interpreter_options.h), in the order customization, webhook, shipped,
+// native, and keeps a slot for each of them: a layer that is absent has one, too, so that a trace
+// can say why it does not answer. The chain owns the layers; slots point into it.
 //
 // What a question leaves behind (memory of scripts, warnings, the call of a webhook) is collected
 // here by callbacks of the layers until somebody takes it, which also clears it. Hence a question

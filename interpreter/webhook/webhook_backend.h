@@ -36,9 +36,10 @@ struct WebhookBackendOptions {
   HookMonitorOptions monitor;
 };
 
-// Before the first Replace() it has no rules, and calls fail with "not yet ready to handle
-// request", as upstream. A failed call of a hook with failurePolicy Ignore, and a call whose rule
-// disappeared after Has(), is passed on (interpreter.h). Thread-safe.
+// Before the first Replace() the layer has no rules, so the chain does not ask it; a direct Ask
+// fails with "not yet ready to handle request", as upstream. A failed call of a hook with
+// failurePolicy Ignore, and a call whose rule disappeared after Has(), is passed on
+// (interpreter.h). Thread-safe.
 class WebhookBackend : public Backend {
  public:
   explicit WebhookBackend(WebhookBackendOptions options);
