@@ -91,7 +91,8 @@ class TemplateReconciler : public kube::Reconciler {
   // template is tried again.
   absl::Status CheckStillMatches(const Template& t, const kube::ObjectPtr& policy);
   // Claims the template, writes its binding, and reports the attempt. While what the policy names
-  // is missing (kFailedPrecondition) or wrong (kInvalidArgument) the template counts as blocked.
+  // is missing (kFailedPrecondition) or wrong (kInvalidArgument), or the interpreter's error is
+  // terminal (kInvalidArgument as well), the template counts as blocked.
   template <class PolicyScope>
   absl::Status Apply(const Template& t, const kube::Object& policy, const base::StopToken& stop);
   // Writes the claim. Returns the template as it is then, or null if the policy is lazy and waits

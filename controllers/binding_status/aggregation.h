@@ -25,9 +25,9 @@ kube::Condition FullyApplied(const std::set<std::string>& expected,
                              absl::Span<const api::AggregatedStatusItem> items);
 
 // Returns whether the items are an outcome that is reported at once, rather than an intermediate
-// step: every target has answered, and is healthy or has failed. `targets` are those of the binding
-// that can answer. Clusters that are being evicted do not count: such a workload often stays
-// unhealthy, and its eviction waits for the others.
+// step: every target has answered, and is healthy or could not be applied. `targets` are those of
+// the binding that can answer. Clusters that are being evicted do not count: such a workload often
+// stays unhealthy, and its eviction waits for the others.
 bool IsSettled(absl::Span<const api::TargetCluster> targets,
                absl::Span<const api::AggregatedStatusItem> items);
 
