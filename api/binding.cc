@@ -69,7 +69,7 @@ EvictionTask EvictionTask::FromJson(const json::Value& item) {
 }
 
 bool EvictionTask::PurgesAtOnce() const {
-  return !KeepsAway() && (purge_mode == kPurgeDirectly || purge_mode == kPurgeImmediately);
+  return !KeepsAway() && CurrentPurgeMode(purge_mode) == kPurgeDirectly;
 }
 
 // An unknown purge mode counts as Gracefully, so that a Work is rather kept too long than removed

@@ -7,16 +7,24 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "base/json.h"
+#include "kube/meta/object.h"
 
 namespace api {
 
 // Values of purgeMode in policies and eviction tasks. Immediately and Graciously are older names of
-// Directly and Gracefully.
+// Directly and Gracefully, which Karmada v1.19 refuses. They are read, and never written.
 inline constexpr char kPurgeDirectly[] = "Directly";
 inline constexpr char kPurgeImmediately[] = "Immediately";
 inline constexpr char kPurgeGracefully[] = "Gracefully";
 inline constexpr char kPurgeGraciously[] = "Graciously";
 inline constexpr char kPurgeNever[] = "Never";
+
+// Returns the name that all releases accept: the argument, unless it is an older name.
+absl::string_view CurrentPurgeMode(absl::string_view mode);
+// Puts it in the place of an older name in the member purgeMode of an object, if there is one.
+void RenewPurgeMode(json::Value& object);
+// Returns the purge mode of the policy's spec.failover.application if it is an older name, else "".
+absl::string_view OutdatedPurgeMode(const kube::Object& policy);
 
 // The producer of the taint manager's tasks.
 inline constexpr char kTaintManagerProducer[] = "TaintManager";
@@ -56,6 +64,8 @@ inline constexpr char kEvictWorkloadFromClusterFailed[] = "EvictWorkloadFromClus
 
 namespace message {
 
+// "Graciously is refused by Karmada v1.19, use Gracefully"
+std::string PurgeModeOutdated(absl::string_view mode);
 // "Evict from cluster m1 succeed."
 std::string EvictedFromCluster(absl::string_view cluster);
 // "Evict from cluster m1 failed.", then the error, which upstream's message does not have.

@@ -14,6 +14,7 @@
 #include "api/binding_address.h"
 #include "api/binding_owner.h"
 #include "api/binding_scope.h"
+#include "api/eviction.h"
 #include "api/object_reference.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
@@ -24,11 +25,10 @@
 namespace detector {
 namespace {
 
-// Spec fields that follow policy and template on every pass.
+// Spec fields that follow policy and template on every pass, besides failover and suspension.
 constexpr absl::string_view kOwnedFields[] = {
-    "resource",   "replicaRequirements", "replicas",
-    "components", "schedulerName",       "placement",
-    "failover",   "conflictResolution",  "preserveResourcesOnDeletion",
+    "resource",      "replicaRequirements", "replicas",           "components",
+    "schedulerName", "placement",           "conflictResolution", "preserveResourcesOnDeletion",
 };
 // These follow in ResourceBindings only. A ClusterResourceBinding gets propagateDeps when it is
 // made, and the others never, as upstream does.
@@ -45,6 +45,17 @@ void Replace(const json::Value& from, absl::string_view field, json::Value& to) 
   CopyIfPresent(from, field, to);
 }
 
+// Returns the failover of a policy or a binding with a purge mode that every server accepts.
+json::Value WithCurrentPurgeMode(json::Value failover) {
+  if (failover["application"].is_object()) api::RenewPurgeMode(failover.Mutable("application"));
+  return failover;
+}
+
+// A binding keeps an older name of a purge mode that upstream has copied from the policy.
+void MergeFailover(const json::Value& built, json::Value& spec) {
+  if (WithCurrentPurgeMode(spec["failover"]) != built["failover"]) Replace(built, "failover", spec);
+}
+
 json::Value BuildSpec(const kube::Object& object, const kube::Object& policy,
                       const PodDemand& demand) {
   json::Value spec = json::Value::Object();
@@ -59,6 +70,7 @@ json::Value BuildSpec(const kube::Object& object, const kube::Object& policy,
     const json::Value* part = policy.spec().Find(field);
     if (part != nullptr && !part->is_null()) spec.Set(field, OmitEmpty(*part));
   }
+  if (spec.Has("failover")) spec.Set("failover", WithCurrentPurgeMode(spec["failover"]));
   const json::Value& placement = policy.spec()["placement"];
   // A policy without one places its templates everywhere; the scheduler wants to see that.
   spec.Set("placement", placement.is_null() ? json::Value::Object() : OmitEmpty(placement));
@@ -136,6 +148,7 @@ absl::StatusOr<kube::Object> MergeBinding(const kube::Object& existing, const ku
   if (!built.ns().empty()) {
     for (const absl::string_view field : kOwnedIfNamespaced) Replace(built.spec(), field, spec);
   }
+  MergeFailover(built.spec(), spec);
   MergeSuspension(built.spec(), spec);
   merged.Set({"spec"}, std::move(spec));
   return merged;

@@ -60,8 +60,7 @@ absl::StatusOr<Eviction> FailoverEviction(const kube::Object& binding, const std
     }
   }
   if (eviction.purge_mode == api::kPurgeNever) eviction.suppress_deletion = true;
-  if (eviction.purge_mode == api::kPurgeGracefully ||
-      eviction.purge_mode == api::kPurgeGraciously) {
+  if (api::CurrentPurgeMode(eviction.purge_mode) == api::kPurgeGracefully) {
     if (!gates.Enabled(Gate::kGracefulEviction)) {
       return absl::FailedPreconditionError(absl::StrCat(
           "GracefulEviction featureGate must be enabled when purgeMode is ", eviction.purge_mode));

@@ -29,7 +29,9 @@ json::Value TaskOf(const Eviction& eviction, int64_t replicas) {
   json::Value task = json::Value::Object({{"fromCluster", eviction.cluster},
                                           {"producer", eviction.producer},
                                           {"reason", eviction.reason}});
-  if (!eviction.purge_mode.empty()) task.Set("purgeMode", eviction.purge_mode);
+  if (!eviction.purge_mode.empty()) {
+    task.Set("purgeMode", api::CurrentPurgeMode(eviction.purge_mode));
+  }
   if (replicas > 0) task.Set("replicas", replicas);
   if (!eviction.message.empty()) task.Set("message", eviction.message);
   if (eviction.grace_period_seconds.has_value()) {
@@ -94,7 +96,11 @@ bool Evict(kube::Object& binding, const Eviction& eviction) {
   json::Value& spec = binding.mutable_root().Mutable(kSpec);
   spec.Mutable(kClusters).EraseAt(index);
   if (spec[kClusters].empty()) spec.Erase(kClusters);
-  if (!HasTask(binding, eviction.cluster)) spec.Mutable(kTasks).Append(TaskOf(eviction, replicas));
+  if (HasTask(binding, eviction.cluster)) return true;
+  json::Value& tasks = spec.Mutable(kTasks);
+  // A server that refuses older names refuses the whole list because of one.
+  for (size_t i = 0; i < tasks.items().size(); ++i) api::RenewPurgeMode(tasks.MutableAt(i));
+  tasks.Append(TaskOf(eviction, replicas));
   return true;
 }
 

@@ -43,6 +43,12 @@ bool IsOfTaintManager(const json::Value& task) {
          !task["suppressDeletion"].is_bool();
 }
 
+// Returns the task with a purge mode that every server accepts.
+json::Value Renewed(json::Value task) {
+  api::RenewPurgeMode(task);
+  return task;
+}
+
 // The labels are injected only as long as the workload is on its way.
 json::Value KeepingAway(json::Value task) {
   task.Set("message", api::kKeepsAwayMessage);
@@ -72,7 +78,7 @@ TaskAssessment AssessTasks(const kube::Object& binding, absl::Time now, absl::Du
   for (const json::Value& task : binding.Get({"spec", "gracefulEvictionTasks"}).items()) {
     const std::string cluster = task["fromCluster"].ToString();
     if (api::KeepsAway(task)) {
-      if (overdue(cluster)) result.kept.Append(task);
+      if (overdue(cluster)) result.kept.Append(Renewed(task));
       continue;
     }
     const auto created = kube::ParseTime(task["creationTimestamp"].AsString());
@@ -88,10 +94,10 @@ TaskAssessment AssessTasks(const kube::Object& binding, absl::Time now, absl::Du
           IsOfTaintManager(task) ? overdue(cluster) : std::nullopt;
       if (!taints) continue;
       const bool is_first = result.left_tainted.try_emplace(cluster, taints->last).second;
-      if (!is_first) result.kept.Append(KeepingAway(task));
+      if (!is_first) result.kept.Append(KeepingAway(Renewed(task)));
       continue;
     }
-    json::Value kept = task;
+    json::Value kept = Renewed(task);
     if (!created.ok()) kept.Set("creationTimestamp", kube::FormatTime(now));
     result.kept.Append(std::move(kept));
     if (!suppressed.is_bool()) result.next = std::min(result.next.value_or(left), left);

@@ -25,6 +25,7 @@ inline constexpr char kSelectsNothing[] = "selects-nothing";
 inline constexpr char kNoSuchCluster[] = "no-such-cluster";
 inline constexpr char kNoClusterMatches[] = "no-cluster-matches";
 inline constexpr char kPreemptionOff[] = "preemption-off";
+inline constexpr char kOldPurgeMode[] = "old-purge-mode";
 inline constexpr char kOverrideFails[] = "override-fails";
 inline constexpr char kHeldBack[] = "held-back";
 inline constexpr char kNotScheduled[] = "not-scheduled";
@@ -35,9 +36,9 @@ inline constexpr char kLoopWarning[] = "loop-warning";
 
 // All of them.
 inline constexpr const char* kAll[] = {
-    kNoPolicy,          kSelectsNothing, kNoSuchCluster, kNoClusterMatches,
-    kPreemptionOff,     kOverrideFails,  kHeldBack,      kNotScheduled,
-    kDependencyMissing, kKindAssumed,    kNotSimulated,  kLoopWarning,
+    kNoPolicy,     kSelectsNothing, kNoSuchCluster, kNoClusterMatches, kPreemptionOff,
+    kOldPurgeMode, kOverrideFails,  kHeldBack,      kNotScheduled,     kDependencyMissing,
+    kKindAssumed,  kNotSimulated,   kLoopWarning,
 };
 
 }  // namespace finding

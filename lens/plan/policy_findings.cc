@@ -1,7 +1,8 @@
 // For each policy in the files: whether each selector selects something that exists on the
 // simulated control plane, in the namespaces that the policy governs; whether preemption is
-// switched on; whether each named cluster exists, wherever in the spec it is named; whether each
-// target of an override matches a cluster. Findings have the place of the field. No state.
+// switched on; whether a purge mode has a name that Karmada refuses by now; whether each named
+// cluster exists, wherever in the spec it is named; whether each target of an override matches a
+// cluster. Findings have the place of the field. No state.
 
 #include "lens/plan/policy_findings.h"
 
@@ -13,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/cluster.h"
 #include "api/cluster_affinity.h"
+#include "api/eviction.h"
 #include "api/policy.h"
 #include "api/resource_selector.h"
 #include "api/resources.h"
@@ -152,6 +154,14 @@ void CheckPreemption(const Subject& subject) {
               "--feature-gates=PropagationPolicyPreemption=true");
 }
 
+void CheckPurgeMode(const Subject& subject) {
+  const absl::string_view mode = api::OutdatedPurgeMode(subject.read.object);
+  if (mode.empty()) return;
+  subject.Add(
+      "spec.failover.application.purgeMode", finding::kOldPurgeMode,
+      absl::StrCat("spec.failover.application.purgeMode: ", api::message::PurgeModeOutdated(mode)));
+}
+
 void CheckPolicy(const Subject& subject) {
   const json::Value& spec = subject.read.object.spec();
   const auto selectors = spec["resourceSelectors"].items();
@@ -159,6 +169,7 @@ void CheckPolicy(const Subject& subject) {
     CheckSelector(subject, absl::StrCat("spec.resourceSelectors[", i, "]"), selectors[i]);
   }
   CheckPreemption(subject);
+  CheckPurgeMode(subject);
   CheckClusterNames(subject, "spec", spec);
   const auto rules = spec["overrideRules"].items();
   for (size_t i = 0; i < rules.size(); ++i) {

@@ -54,6 +54,11 @@ inline constexpr BindingDifference kReleasedTemplates = {
     "a template that its policy releases, because the policy was deleted",
     "policies-and-templates"};
 
+// What differs for policies whose purge mode has an older name.
+inline constexpr BindingDifference kOldPurgeModes = {
+    "evictions by them work here with the present names, on servers of Karmada v1.19, too",
+    "`purgeMode` `Immediately` or `Graciously` in a policy", "clusters-and-evictions"};
+
 }  // namespace lens::preflight
 
 #endif  // LENS_PREFLIGHT_DOCUMENTED_H_

@@ -40,11 +40,18 @@ struct BindingFacts {
   std::vector<std::string> released;
 };
 
+// A policy whose spec.failover.application.purgeMode has a name that Karmada v1.19 refuses.
+struct OutdatedPurgeMode {
+  std::string policy;  // "PropagationPolicy shop/web"
+  std::string mode;
+};
+
 struct Facts {
   std::string server;  // The version of the API server; "" when it does not say.
   std::vector<KindFacts> kinds;
   absl::StatusOr<std::vector<kube::ObjectPtr>> customizations, webhooks, clusters;
   absl::StatusOr<BindingFacts> bindings;
+  absl::StatusOr<std::vector<OutdatedPurgeMode>> purge_modes = std::vector<OutdatedPurgeMode>();
 };
 
 }  // namespace lens::preflight

@@ -2,7 +2,8 @@
 // their groups, and the kinds of templates whose shipped rules give other results than upstream's.
 // A list of one object says in remainingItemCount how many there are, so that a control plane with
 // a hundred thousand Works answers as fast as an empty one; a server that leaves the number out is
-// asked for all objects. Bindings are listed as well, by a few of their fields.
+// asked for all objects. Bindings and policies are listed as well, by a few of their
+// fields.
 
 #include "lens/preflight/facts_reader.h"
 
@@ -16,6 +17,7 @@
 #include "api/binding.h"
 #include "api/binding_resource.h"
 #include "api/control_plane.h"
+#include "api/eviction.h"
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -74,6 +76,7 @@ class Reader {
     facts.webhooks = List(api::InterpreterWebhookConfigurations());
     facts.clusters = List(api::Clusters());
     facts.bindings = Bindings();
+    facts.purge_modes = PurgeModes();
     return facts;
   }
 
@@ -224,6 +227,22 @@ class Reader {
   static std::vector<std::string> BindingFields() {
     return {"metadata.name", "metadata.namespace", "metadata.labels", "spec.resource",
             "spec.requiredBy"};
+  }
+
+  absl::StatusOr<std::vector<OutdatedPurgeMode>> PurgeModes() {
+    std::vector<OutdatedPurgeMode> outdated;
+    for (const kube::Resource& kind :
+         {api::PropagationPolicies(), api::ClusterPropagationPolicies()}) {
+      ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> policies,
+                       List(kind, {"metadata.name", "metadata.namespace", "spec.failover"}));
+      for (const kube::ObjectPtr& policy : policies) {
+        const absl::string_view mode = api::OutdatedPurgeMode(*policy);
+        if (mode.empty()) continue;
+        outdated.push_back(
+            {absl::StrCat(kind.gvk.kind, " ", policy->key().ToString()), std::string(mode)});
+      }
+    }
+    return outdated;
   }
 
   // A kind that is not served has no objects; its own row says that it is missing.

@@ -1,9 +1,9 @@
-// One row for each thing that is in use, in the order kinds, bindings, customizations, webhooks,
-// members. The grade follows one rule: "lost" where this program would not do what the present one
-// does, "differs" where it does it visibly otherwise, "unknown" where the facts could not be read,
-// and "same" for the rest; facts that could not be read never become "same". A kind that nobody
-// uses differs in nothing. Customizations and webhooks are judged as admission would judge them
-// (interpreter/check). No state; only scripts of customizations are run.
+// One row for each thing that is in use, in the order kinds, bindings, policies, customizations,
+// webhooks, members. The grade follows one rule: "lost" where this program would not do what the
+// present one does, "differs" where it does it visibly otherwise, "unknown" where the facts could
+// not be read, and "same" for the rest; facts that could not be read never become "same". A kind
+// that nobody uses differs in nothing. Customizations and webhooks are judged as admission would
+// judge them (interpreter/check). No state; only scripts of customizations are run.
 
 #include "lens/preflight/judgement.h"
 
@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/cluster.h"
+#include "api/eviction.h"
 #include "interpreter/check/admission_review.h"
 #include "interpreter/customized/customization.h"
 #include "lens/preflight/documented.h"
@@ -210,11 +211,11 @@ void AddRows(Part part, const absl::StatusOr<Objects>& objects, RowOf row_of,
 }
 
 // Returns "ns/a, ns/b"; of many the first ones.
-std::string Some(const std::vector<std::string>& names) {
+std::string Some(const std::vector<std::string>& names, absl::string_view separator = ", ") {
   constexpr size_t kShown = 5;
   const size_t shown = std::min(names.size(), kShown);
-  return absl::StrCat(absl::StrJoin(names.begin(), names.begin() + shown, ", "),
-                      names.size() > shown ? ", ..." : "");
+  return absl::StrCat(absl::StrJoin(names.begin(), names.begin() + shown, separator),
+                      names.size() > shown ? absl::StrCat(separator, "...") : "");
 }
 
 // Adds a row about bindings that have another effect here, if there are any.
@@ -242,12 +243,40 @@ void AddBindingRows(const absl::StatusOr<BindingFacts>& facts, std::vector<Row>&
   AddBindings("bindings of released templates", facts->released, kReleasedTemplates, rows);
 }
 
+// Adds a row about policies that Karmada v1.19 refuses, if there are any.
+void AddPurgeModeRow(const absl::StatusOr<std::vector<OutdatedPurgeMode>>& facts,
+                     std::vector<Row>& rows) {
+  constexpr char kPolicies[] = "policies with an old purge mode";
+  if (!facts.ok()) {
+    rows.push_back(UnreadRow(Part::kKinds, facts.status()));
+    rows.back().name = kPolicies;
+    return;
+  }
+  if (facts->empty()) return;
+  std::vector<std::string> named;
+  for (const OutdatedPurgeMode& outdated : *facts) {
+    named.push_back(
+        absl::StrCat(outdated.policy, ": ", api::message::PurgeModeOutdated(outdated.mode)));
+  }
+  const auto count = static_cast<int64_t>(named.size());
+  rows.push_back({.part = Part::kKinds,
+                  .name = kPolicies,
+                  .use = tool::Count(named.size(), "object"),
+                  .grade = Grade::kDiffers,
+                  .note = absl::StrCat(
+                      kOldPurgeModes.effect, "; spec.failover.application.purgeMode of ",
+                      Some(named, "; "), "; see also docs/differences.md#", kOldPurgeModes.anchor),
+                  .details = json::Value::Object(
+                      {{"count", count}, {"policies", json::Value::Strings(named)}})});
+}
+
 }  // namespace
 
 std::vector<Row> Judge(const Facts& facts, const MergeOptions& merge) {
   std::vector<Row> rows;
   for (const KindFacts& kind : facts.kinds) rows.push_back(KindRow(kind));
   AddBindingRows(facts.bindings, rows);
+  AddPurgeModeRow(facts.purge_modes, rows);
   const auto customization_row = [&](const kube::Object& object) {
     return CustomizationRow(object, *facts.customizations, merge);
   };

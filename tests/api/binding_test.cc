@@ -112,6 +112,27 @@ TEST_CASE("codecs of binding parts write what they read") {
   CHECK(api::TargetClustersToJson({}).is_null());
 }
 
+TEST_CASE("an older name of a purge mode is recognised in policies and renewed") {
+  kube::Object policy = ObjectOf("{}");
+  CHECK(api::OutdatedPurgeMode(policy).empty());
+  const auto outdated = [&](const char* mode) {
+    policy.Set({"spec", "failover", "application", "purgeMode"}, mode);
+    return std::string(api::OutdatedPurgeMode(policy));
+  };
+  CHECK(outdated("Gracefully").empty());
+  CHECK(outdated("Never").empty());
+  CHECK(outdated("Graciously") == "Graciously");
+  CHECK(outdated("Immediately") == "Immediately");
+  json::Value task = json::Parse(R"({"purgeMode": "Immediately", "later": 1})").value();
+  api::RenewPurgeMode(task);
+  CHECK(task == json::Parse(R"({"purgeMode": "Directly", "later": 1})").value());
+  json::Value other = json::Parse("[1]").value();
+  api::RenewPurgeMode(other);
+  CHECK(other == json::Parse("[1]").value());
+  CHECK(api::message::PurgeModeOutdated("Graciously") ==
+        "Graciously is refused by Karmada v1.19, use Gracefully");
+}
+
 TEST_CASE("an eviction task keeps members it does not know") {
   const json::Value item =
       json::Parse(R"({"fromCluster":"m1","purgeMode":"Directly","newField":{"a":1}})").value();

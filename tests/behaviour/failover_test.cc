@@ -136,6 +136,29 @@ struct Moving {
   }
 };
 
+// Has the control plane accept in bindings only the purge modes that Karmada v1.19 does.
+void RefuseOldPurgeModes(ControlPlane& plane) {
+  const kube::Resource definitions{{"apiextensions.k8s.io", "v1", "CustomResourceDefinition"},
+                                   "customresourcedefinitions",
+                                   /*namespaced=*/false};
+  const kube::ObjectKey key{"", "resourcebindings.work.karmada.io"};
+  const auto definition = plane.client("host").Get(definitions, key, {});
+  REQUIRE(definition.ok());
+  const json::Value modes = json::Value::Array({"Directly", "Gracefully", "Never"});
+  json::Value versions = definition->spec()["versions"];
+  for (size_t i = 0; i < versions.size(); ++i) {
+    if (versions.At(i)["name"].AsString() != "v1alpha2") continue;
+    json::Value& spec = versions.MutableAt(i).Mutable(
+        {"schema", "openAPIV3Schema", "properties", "spec", "properties"});
+    spec.Set({"gracefulEvictionTasks", "items", "properties", "purgeMode", "enum"}, modes);
+    spec.Set({"failover", "properties", "application", "properties", "purgeMode", "enum"}, modes);
+  }
+  json::Value patch = json::Value::Object();
+  patch.Set({"spec", "versions"}, std::move(versions));
+  REQUIRE(
+      plane.client("host").Patch(definitions, key, kube::PatchType::kMerge, patch, {}, {}).ok());
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -167,6 +190,32 @@ TEST_CASE(
   CHECK(m.IsIn(m.to));
   CHECK(m.HasSettings(m.to));
   CHECK(plane.Eventually([&] { return m.ReportsEviction(); }));
+}
+
+TEST_CASE("A policy with an older name of a purge mode moves workloads where servers refuse it",
+          "[sandbox]") {
+  Moving m(R"({decisionConditions: {tolerationSeconds: 600}, purgeMode: Graciously,
+               gracePeriodSeconds: 500})");
+  ControlPlane& plane = m.plane;
+  RefuseOldPurgeModes(plane);
+  const kube::Resource bindings{kBinding, "resourcebindings", /*namespaced=*/true};
+  const auto patch = json::Parse(
+      R"({"spec":{"gracefulEvictionTasks":[{"fromCluster":"x","purgeMode":"Graciously"}]}})");
+  const absl::Status refused =
+      plane.client("host")
+          .Patch(bindings, m.binding, kube::PatchType::kMerge, *patch, {}, {})
+          .status();
+  REQUIRE(absl::IsInvalidArgument(refused));
+  m.Report(m.from, false);
+  m.TolerateUnhealthy(1);
+  REQUIRE(plane.Eventually([&] { return m.IsIn(m.to); }));
+  REQUIRE(m.Tasks().size() == 1);
+  CHECK(m.Tasks().At(0)["purgeMode"].AsString() == "Gracefully");
+  CHECK(m.Tasks().At(0)["gracePeriodSeconds"].AsInt() == 500);
+  // The policy keeps what its user has written.
+  CHECK(plane.Get("host", kPolicy, {m.ns, "robots"})
+            ->Get({"spec", "failover", "application", "purgeMode"})
+            .AsString() == "Graciously");
 }
 
 TEST_CASE("A workload whose health is unknown now and then is moved in time, over a restart, too") {

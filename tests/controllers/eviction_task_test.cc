@@ -50,6 +50,20 @@ TEST_CASE(
         json::Parse(R"({"fromCluster": "m2", "reason": "r", "producer": "p"})").value());
 }
 
+TEST_CASE("eviction tasks have purge modes that every server accepts, also the earlier ones") {
+  kube::Object binding = ObjectOf(kBinding);
+  binding.Set(
+      {"spec", "gracefulEvictionTasks"},
+      json::Parse(R"([{"fromCluster": "m0", "purgeMode": "Graciously", "later": 1}])").value());
+  CHECK(Evict(binding, {.cluster = "m1", .purge_mode = api::kPurgeImmediately}));
+  CHECK(Evict(binding, {.cluster = "m2", .purge_mode = api::kPurgeNever}));
+  const json::Value& tasks = binding.spec()["gracefulEvictionTasks"];
+  CHECK(tasks.At(0) ==
+        json::Parse(R"({"fromCluster": "m0", "purgeMode": "Gracefully", "later": 1})").value());
+  CHECK(tasks.At(1)["purgeMode"].AsString() == "Directly");
+  CHECK(tasks.At(2)["purgeMode"].AsString() == "Never");
+}
+
 TEST_CASE("a cluster with a task gets no second one, and one that is no target gets none") {
   kube::Object binding = ObjectOf(kBinding);
   CHECK_FALSE(Evict(binding, {.cluster = "m3", .reason = "r", .producer = "p"}));

@@ -74,6 +74,12 @@ TEST_CASE("a new task gets its time and stays, even if it could end") {
   CHECK(assessment.next == absl::ZeroDuration());
 }
 
+TEST_CASE("a task that stays has a purge mode that every server accepts") {
+  const std::string old = Old(absl::ZeroDuration(), R"(, "purgeMode": "Graciously")");
+  CHECK(Assess(Binding(absl::StrCat("[", old, "]"))).kept ==
+        Json(absl::StrCat("[", Old(absl::ZeroDuration(), R"(, "purgeMode": "Gracefully")"), "]")));
+}
+
 TEST_CASE("a task ends with its own grace period, else with the timeout") {
   CHECK_FALSE(Ends(Old(absl::Minutes(10) - absl::Seconds(1))));
   CHECK(Ends(Old(absl::Minutes(10))));

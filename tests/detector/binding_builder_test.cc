@@ -184,6 +184,21 @@ TEST_CASE("suspension of dispatching follows the policy, suspension of schedulin
   CHECK(suspension("null").is_null());
 }
 
+TEST_CASE("a binding has a purge mode that every server accepts, unless it has an older name") {
+  kube::Object policy = Policy();
+  policy.Set({"spec", "failover"}, Json(R"({"application": {"purgeMode": "Graciously",
+      "decisionConditions": {"tolerationSeconds": 5}}})"));
+  const kube::Object built = BuildBinding<Namespaced>(Template(), policy, Two());
+  const json::Value want = Json(R"({"application": {"purgeMode": "Gracefully",
+      "decisionConditions": {"tolerationSeconds": 5}}})");
+  CHECK(built.spec()["failover"] == want);
+  kube::Object existing = Existing();
+  existing.Set({"spec", "failover"}, policy.spec()["failover"]);
+  CHECK(MergeBinding<Namespaced>(existing, built)->spec()["failover"] == policy.spec()["failover"]);
+  existing.Set({"spec", "failover", "application", "decisionConditions", "tolerationSeconds"}, 6);
+  CHECK(MergeBinding<Namespaced>(existing, built)->spec()["failover"] == want);
+}
+
 TEST_CASE("propagateDeps of a cluster-scoped binding is set at its creation only") {
   const kube::Object existing = BuildBinding<Cluster>(ClusterTemplate(), ClusterPolicy(), {});
   REQUIRE(existing.spec()["propagateDeps"].AsBool());

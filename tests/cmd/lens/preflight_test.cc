@@ -153,7 +153,7 @@ TEST_CASE_METHOD(Plane, "Lens preflight: a kind that may not be listed ends with
                                            "you may not");
   const Ran ran = Run({});
   CHECK(ran.code == 1);
-  CHECK_THAT(ran.out, Contains("1 could not be determined") &&
+  CHECK_THAT(ran.out, Contains("2 could not be determined") &&
                           Contains("unknown   propagationpolicies.policy.karmada.io") &&
                           Contains("the objects could not be counted"));
 }

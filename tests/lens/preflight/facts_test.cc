@@ -166,6 +166,31 @@ TEST_CASE("Preflight: bindings that are refused, and those of released templates
   CHECK_THAT(unread.note, Contains("could not be listed") && Contains("you may not"));
 }
 
+TEST_CASE("Preflight: policies with a purge mode that Karmada v1.19 refuses are named") {
+  FakePlane plane;
+  const auto of = [](const std::string& name, const std::string& mode) {
+    return R"({"metadata":{)" + name + R"(},"spec":{"failover":{"application":{"purgeMode":")" +
+           mode + R"("}}}})";
+  };
+  plane.objects["propagationpolicies"] = of(R"("namespace":"shop","name":"web")", "Graciously") +
+                                         "," +
+                                         of(R"("namespace":"shop","name":"new")", "Gracefully");
+  plane.objects["clusterpropagationpolicies"] = of(R"("name":"all")", "Immediately");
+  constexpr char kOld[] = "policies with an old purge mode";
+  const Row row = RowOf(plane.Rows(), kOld);
+  CHECK(row.grade == Grade::kDiffers);
+  CHECK(row.use == "2 objects");
+  CHECK_THAT(row.note,
+             Contains("spec.failover.application.purgeMode of PropagationPolicy shop/web: "
+                      "Graciously is refused by Karmada v1.19, use Gracefully; "
+                      "ClusterPropagationPolicy all: Immediately is refused by Karmada v1.19, "
+                      "use Directly; see also docs/differences.md#"));
+  CHECK(row.details["policies"].size() == 2);
+
+  plane.forbidden.insert("propagationpolicies");
+  CHECK(RowOf(plane.Rows(), kOld).grade == Grade::kUnknown);
+}
+
 TEST_CASE("Preflight: without the right to read definitions the stored versions are unknown") {
   FakePlane plane;
   plane.forbidden.insert("customresourcedefinitions");

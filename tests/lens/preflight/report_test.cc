@@ -100,7 +100,8 @@ TEST_CASE("Preflight: what is said to differ has a row in docs/differences.md") 
     CHECK(absl::StrContains(page, absl::StrCat("\n| ", difference.row)));
   }
   for (const auto& difference :
-       {lens::preflight::kRefusedBindings, lens::preflight::kReleasedTemplates}) {
+       {lens::preflight::kRefusedBindings, lens::preflight::kReleasedTemplates,
+        lens::preflight::kOldPurgeModes}) {
     CHECK(absl::StrContains(page, absl::StrCat("\n| ", difference.row)));
   }
 }
