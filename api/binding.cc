@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "api/eviction.h"
 #include "api/keys.h"
+#include "api/known_fields.h"
 
 namespace api {
 
@@ -31,11 +32,13 @@ std::vector<T> ListFromJson(const json::Value& list) {
 }  // namespace
 
 TargetCluster TargetCluster::FromJson(const json::Value& item) {
-  return {item["name"].ToString(), item["replicas"].AsInt()};
+  return {item["name"].ToString(), item["replicas"].AsInt(),
+          UnknownMembers(item, {"name", "replicas"})};
 }
 
 json::Value TargetCluster::ToJson() const {
-  json::Value out = json::Value::Object({{"name", name}});
+  json::Value out = others;
+  out.Set("name", name);
   if (replicas != 0) out.Set("replicas", replicas);
   return out;
 }
@@ -54,11 +57,13 @@ json::Value TargetClustersToJson(absl::Span<const TargetCluster> clusters) {
 
 BindingSnapshot BindingSnapshot::FromJson(const json::Value& item) {
   return {item["namespace"].ToString(), item["name"].ToString(),
-          TargetClustersFromJson(item["clusters"])};
+          TargetClustersFromJson(item["clusters"]),
+          UnknownMembers(item, {"namespace", "name", "clusters"})};
 }
 
 json::Value BindingSnapshot::ToJson() const {
-  json::Value out = json::Value::Object({{"name", name}});
+  json::Value out = others;
+  out.Set("name", name);
   if (!ns.empty()) out.Set("namespace", ns);
   if (!clusters.empty()) out.Set("clusters", TargetClustersToJson(clusters));
   return out;

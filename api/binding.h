@@ -28,10 +28,15 @@ namespace api {
 struct TargetCluster {
   std::string name;
   int64_t replicas = 0;
+  // What else the item has, such as `components` (since Karmada v1.19); null for nothing.
+  json::Value others = {};
 
   static TargetCluster FromJson(const json::Value& item);
   json::Value ToJson() const;
-  friend bool operator==(const TargetCluster&, const TargetCluster&) = default;
+  // Compares name and replicas.
+  friend bool operator==(const TargetCluster& a, const TargetCluster& b) {
+    return a.name == b.name && a.replicas == b.replicas;
+  }
 };
 std::vector<TargetCluster> TargetClustersFromJson(const json::Value& list);
 // Returns null for an empty list, so that a merge patch removes the field.
@@ -41,6 +46,7 @@ json::Value TargetClustersToJson(absl::Span<const TargetCluster> clusters);
 struct BindingSnapshot {
   std::string ns, name;
   std::vector<TargetCluster> clusters;
+  json::Value others = {};  // What else the item has; null for nothing.
 
   static BindingSnapshot FromJson(const json::Value& item);
   json::Value ToJson() const;

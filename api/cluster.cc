@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/keys.h"
+#include "api/known_fields.h"
 
 namespace api {
 
@@ -79,9 +80,12 @@ void SetTaints(kube::Object& cluster, absl::Span<const Taint> taints) {
     cluster.Erase({"spec", "taints"});
     return;
   }
+  static const auto& field =
+      *new KnownField{"taints", {{"key"}, {"value"}, {"effect"}, {"timeAdded"}}, {"key", "effect"}};
   json::Value list = json::Value::Array();
   for (const Taint& taint : taints) list.Append(taint.ToJson());
-  cluster.Set({"spec", "taints"}, std::move(list));
+  const json::Value held = cluster.spec()["taints"];
+  cluster.Set({"spec", "taints"}, WithUnknown(std::move(list), held, field));
 }
 
 }  // namespace api

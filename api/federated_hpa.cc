@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "api/known_fields.h"
 
 namespace api {
 namespace {
@@ -68,6 +69,21 @@ ScalingRules RulesOf(const json::Value& json, ScalingRules rules) {
   const std::optional<kube::Quantity> tolerance = QuantityOf(json["tolerance"]);
   if (tolerance.has_value()) rules.tolerance = tolerance->AsApproximateFloat();
   return rules;
+}
+
+// The field status.currentMetrics.
+KnownField CurrentMetricsField() {
+  const KnownField current = {"current", {{"averageUtilization"}, {"averageValue"}, {"value"}}};
+  const KnownField metric = {"metric", {{"name"}, {"selector"}}};
+  return {"currentMetrics",
+          {{"type"},
+           {"resource", {{"name"}, current}},
+           {"containerResource", {{"name"}, {"container"}, current}},
+           {"pods", {metric, current}},
+           {"object", {metric, {"describedObject"}, current}},
+           {"external", {metric, current}}},
+          {"type", "resource.name", "containerResource.name", "containerResource.container",
+           "pods.metric", "object.metric", "object.describedObject", "external.metric"}};
 }
 
 std::string MilliText(int64_t milli) { return kube::Quantity::FromMilli(milli).ToString(); }
@@ -156,7 +172,11 @@ void SetScalingStatus(kube::Object& hpa, const ScalingStatus& status) {
     for (const MetricStatus& metric : *status.metrics) list.Append(metric.ToJson());
     // An empty list is not written where there is none: it would be a write without a change.
     const bool has_none = list.empty() && hpa.status()["currentMetrics"].empty();
-    if (!has_none) hpa.Set({"status", "currentMetrics"}, std::move(list));
+    static const auto& field = *new KnownField(CurrentMetricsField());
+    const json::Value held = hpa.status()["currentMetrics"];
+    if (!has_none) {
+      hpa.Set({"status", "currentMetrics"}, WithUnknown(std::move(list), held, field));
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/keys.h"
+#include "api/known_fields.h"
 
 namespace api {
 namespace {
@@ -53,6 +54,8 @@ std::vector<std::string> FederatedResourceQuotaView::AbsentClusters(
 }
 
 void SetAggregatedStatus(kube::Object& quota, absl::Span<const ClusterQuotaStatus> clusters) {
+  static const auto& field =
+      *new KnownField{"aggregatedStatus", {{kClusterName}, {"hard"}, {"used"}}, {kClusterName}};
   const json::Value held = quota.status()["aggregatedStatus"];
   json::Value list = json::Value::Array();
   for (const ClusterQuotaStatus& status : clusters) {
@@ -65,7 +68,7 @@ void SetAggregatedStatus(kube::Object& quota, absl::Span<const ClusterQuotaStatu
   if (clusters.empty()) {
     quota.Erase({"status", "aggregatedStatus"});
   } else {
-    quota.Set({"status", "aggregatedStatus"}, std::move(list));
+    quota.Set({"status", "aggregatedStatus"}, WithUnknown(std::move(list), held, field));
   }
 }
 

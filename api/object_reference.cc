@@ -33,10 +33,18 @@ json::Value ObjectReference::ToJson() const {
   return out;
 }
 
+json::Value ObjectReference::ToJson(const json::Value& held) const {
+  return WithUnknown(ToJson(), held, ReferenceField(""));
+}
+
 kube::Gvk ObjectReference::gvk() const {
   return kube::ParseGvk(api_version, kind).value_or(kube::Gvk{});
 }
 
 std::string ObjectReference::Describe() const { return absl::StrCat(kind, " ", key().ToString()); }
+
+KnownField ReferenceField(absl::string_view name) {
+  return {name, {{"apiVersion"}, {"kind"}, {"namespace"}, {"name"}, {"uid"}, {"resourceVersion"}}};
+}
 
 }  // namespace api

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "absl/strings/string_view.h"
+#include "api/known_fields.h"
 #include "base/json.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
@@ -18,6 +20,8 @@ struct ObjectReference {
   static ObjectReference Of(const kube::Object& object);
   static ObjectReference FromJson(const json::Value& reference);
   json::Value ToJson() const;
+  // Returns the same with what the reference that it replaces has besides (api/known_fields.h).
+  json::Value ToJson(const json::Value& held) const;
 
   // The parts are empty when apiVersion is malformed.
   kube::Gvk gvk() const;
@@ -26,6 +30,9 @@ struct ObjectReference {
   std::string Describe() const;
   friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
 };
+
+// Returns the field of that name, which is an ObjectReference.
+KnownField ReferenceField(absl::string_view name);
 
 }  // namespace api
 

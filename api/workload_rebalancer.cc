@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "api/known_fields.h"
 
 namespace api {
 
@@ -48,9 +49,14 @@ std::optional<absl::Time> WorkloadRebalancerView::FinishTime() const {
 }
 
 void SetObservedWorkloads(kube::Object& rebalancer, absl::Span<const ObservedWorkload> observed) {
+  static const auto& field = *new KnownField{
+      "observedWorkloads",
+      {ReferenceField("workload"), {"result"}, {"reason"}},
+      {"workload.apiVersion", "workload.kind", "workload.namespace", "workload.name"}};
   json::Value list = json::Value::Array();
   for (const ObservedWorkload& item : observed) list.Append(item.ToJson());
-  rebalancer.Set({"status", "observedWorkloads"}, std::move(list));
+  const json::Value held = rebalancer.status()["observedWorkloads"];
+  rebalancer.Set({"status", "observedWorkloads"}, WithUnknown(std::move(list), held, field));
   rebalancer.Set({"status", "observedGeneration"}, rebalancer.generation());
 }
 

@@ -9,12 +9,14 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "api/binding_address.h"
 #include "api/binding_owner.h"
 #include "api/binding_scope.h"
 #include "api/eviction.h"
+#include "api/known_fields.h"
 #include "api/object_reference.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
@@ -40,9 +42,35 @@ void CopyIfPresent(const json::Value& from, absl::string_view field, json::Value
   if (value != nullptr && !value->is_null()) to.Set(field, *value);
 }
 
+api::KnownField RequirementsField() {
+  return {"replicaRequirements",
+          {{"nodeClaim", {{"hardNodeAffinity"}, {"nodeSelector"}, {"tolerations"}}},
+           {"resourceRequest"},
+           {"namespace"},
+           {"priorityClassName"}}};
+}
+
+// Spec fields that are made here. What an existing binding has in them besides the known members
+// stays, other than in copies of the policy's fields, which follow the policy.
+const std::vector<api::KnownField>& MadeFields() {
+  // Never destroyed, because it may be used until the process ends.
+  static const auto& fields = *new std::vector<api::KnownField>{
+      api::ReferenceField("resource"),
+      RequirementsField(),
+      {"components", {{"name"}, {"replicas"}, RequirementsField()}, {"name"}},
+      {"schedulePriority", {{"priority"}}},
+      {"workloadAffinityGroups", {{"affinityGroup"}, {"antiAffinityGroup"}}},
+  };
+  return fields;
+}
+
 void Replace(const json::Value& from, absl::string_view field, json::Value& to) {
+  const json::Value held = to[field];
   to.Erase(field);
   CopyIfPresent(from, field, to);
+  for (const api::KnownField& made : MadeFields()) {
+    if (made.name == field && to.Has(field)) to.Set(field, api::WithUnknown(to[field], held, made));
+  }
 }
 
 // Returns the failover of a policy or a binding with a purge mode that every server accepts.
@@ -83,13 +111,17 @@ json::Value BuildSpec(const kube::Object& object, const kube::Object& policy,
 }
 
 // Replaces the policy's part; suspension of scheduling belongs to others and stays (upstream:
-// MergePolicySuspension). An empty suspension that somebody else has left is not worth a write.
+// MergePolicySuspension), and so does what this program does not know. An empty suspension that
+// somebody else has left is not worth a write.
 void MergeSuspension(const json::Value& built, json::Value& spec) {
   const json::Value existing = spec["suspension"];
   json::Value suspension = built["suspension"];
   if (suspension.is_null() && existing.is_object() && existing.empty()) return;
-  const json::Value* scheduling = existing.Find("scheduling");
-  if (scheduling != nullptr) suspension.Set("scheduling", *scheduling);
+  const json::Value others =
+      api::UnknownMembers(existing, {"dispatching", "dispatchingOnClusters"});
+  for (const json::Member& other : others.members()) {
+    if (!suspension.Has(other.name())) suspension.Set(other.name(), other.value);
+  }
   spec.Erase("suspension");
   if (!suspension.is_null()) spec.Set("suspension", std::move(suspension));
 }

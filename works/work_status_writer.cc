@@ -18,6 +18,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/known_fields.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "api/work.h"
@@ -40,6 +41,18 @@ void PutItem(json::Value item, std::vector<json::Value>& items) {
     return OrdinalOf(other) > OrdinalOf(item);
   });
   items.insert(place, std::move(item));
+}
+
+const api::KnownField& ManifestStatusesField() {
+  static const auto& field = *new api::KnownField{
+      "manifestStatuses",
+      {{"identifier",
+        {{"ordinal"}, {"group"}, {"version"}, {"kind"}, {"resource"}, {"namespace"}, {"name"}}},
+       {"status"},
+       {"health"}},
+      {"identifier.ordinal", "identifier.group", "identifier.version", "identifier.kind",
+       "identifier.namespace", "identifier.name"}};
+  return field;
 }
 
 json::Value ListOf(const std::vector<json::Value>& items) {
@@ -80,7 +93,8 @@ json::Value WithChange(const json::Value& status, const WorkStatusChange& change
   if (items.empty()) {
     out.Erase("manifestStatuses");
   } else {
-    out.Set("manifestStatuses", ListOf(items));
+    out.Set("manifestStatuses",
+            api::WithUnknown(ListOf(items), status["manifestStatuses"], ManifestStatusesField()));
   }
   return out;
 }

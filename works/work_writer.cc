@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/keys.h"
+#include "api/known_fields.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "base/status.h"
@@ -68,13 +69,16 @@ json::Value ManifestsFor(const kube::Object& work, const WantedWork& wanted) {
 }
 
 void SetSpec(kube::Object& work, const WantedWork& wanted, json::Value manifests) {
+  static const auto& field = *new api::KnownField{
+      "spec",
+      {{"workload", {{"manifests"}}}, {"suspendDispatching"}, {"preserveResourcesOnDeletion"}}};
   json::Value spec = json::Value::Object();
   spec.Set({"workload", "manifests"}, std::move(manifests));
   if (wanted.suspend_dispatching) spec.Set("suspendDispatching", *wanted.suspend_dispatching);
   if (wanted.preserve_resources_on_deletion) {
     spec.Set("preserveResourcesOnDeletion", *wanted.preserve_resources_on_deletion);
   }
-  work.Set({"spec"}, std::move(spec));
+  work.Set({"spec"}, api::WithUnknown(std::move(spec), work.spec(), field));
 }
 
 void MergeMetadata(kube::Object& work, const WantedWork& wanted) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/condition.h"
 #include "api/keys.h"
+#include "api/known_fields.h"
 #include "api/names.h"
 #include "api/reasons.h"
 #include "api/work.h"
@@ -86,10 +87,15 @@ bool IsSettled(absl::Span<const api::TargetCluster> targets,
   });
 }
 
-json::Value ItemsToJson(absl::Span<const api::AggregatedStatusItem> items) {
+json::Value ItemsToJson(absl::Span<const api::AggregatedStatusItem> items,
+                        const json::Value& held) {
+  static const auto& field = *new api::KnownField{
+      "aggregatedStatus",
+      {{"clusterName"}, {"status"}, {"applied"}, {"appliedMessage"}, {"health"}},
+      {"clusterName"}};
   json::Value list = json::Value::Array();
   for (const api::AggregatedStatusItem& item : items) list.Append(item.ToJson());
-  return list;
+  return api::WithUnknown(std::move(list), held, field);
 }
 
 }  // namespace controllers

@@ -31,7 +31,9 @@ kube::Condition FullyApplied(const std::set<std::string>& expected,
 bool IsSettled(absl::Span<const api::TargetCluster> targets,
                absl::Span<const api::AggregatedStatusItem> items);
 
-json::Value ItemsToJson(absl::Span<const api::AggregatedStatusItem> items);
+// Returns the list, with what the items of `held`, which it replaces, have besides.
+json::Value ItemsToJson(absl::Span<const api::AggregatedStatusItem> items,
+                        const json::Value& held = {});
 
 }  // namespace controllers
 

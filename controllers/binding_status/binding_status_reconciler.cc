@@ -71,7 +71,8 @@ constexpr char kOfTemplate[] = "template";
 kube::Object WithStatus(const api::BindingView& binding,
                         const std::vector<api::AggregatedStatusItem>& items, absl::Time now) {
   kube::Object after = binding.object();
-  after.Set({"status", "aggregatedStatus"}, items.empty() ? json::Value() : ItemsToJson(items));
+  after.Set({"status", "aggregatedStatus"},
+            items.empty() ? json::Value() : ItemsToJson(items, binding.AggregatedStatus()));
   if (items.empty()) after.Erase({"status", "aggregatedStatus"});
   json::Value conditions = binding.Conditions();
   kube::SetCondition(conditions, FullyApplied(binding.ExpectedClusters(), items), now);

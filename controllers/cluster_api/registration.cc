@@ -37,8 +37,9 @@ kube::ObjectKey Or(kube::ObjectKey given, kube::ObjectKey standard) {
   return given.name.empty() ? std::move(standard) : std::move(given);
 }
 
-json::Value Reference(const kube::ObjectKey& key) {
-  return json::Value::Object({{"namespace", key.ns}, {"name", key.name}});
+void SetReference(kube::Object& cluster, absl::string_view field, const kube::ObjectKey& key) {
+  cluster.Set({"spec", field, "namespace"}, key.ns);
+  cluster.Set({"spec", field, "name"}, key.name);
 }
 
 bool BelongsTo(const kube::Object& secret, const kube::Object& cluster) {
@@ -165,8 +166,8 @@ absl::StatusOr<kube::ObjectPtr> Registrations::WriteCluster(const Registration& 
   const kube::ObjectKey secret = Or(view.SecretRef(), SecretNamed(wanted.name));
   const kube::ObjectKey impersonator =
       Or(view.ImpersonatorSecretRef(), ImpersonatorNamed(wanted.name));
-  after.Set({"spec", "secretRef"}, Reference(secret));
-  after.Set({"spec", "impersonatorSecretRef"}, Reference(impersonator));
+  SetReference(after, "secretRef", secret);
+  SetReference(after, "impersonatorSecretRef", impersonator);
   SetOrErase(after, "insecureSkipTLSVerification", true, wanted.config.insecure_skip_tls_verify);
   SetOrErase(after, "proxyURL", wanted.config.proxy_url, !wanted.config.proxy_url.empty());
   absl::StatusOr<kube::ObjectPtr> written =

@@ -25,6 +25,7 @@
 #include "api/cluster.h"
 #include "api/condition.h"
 #include "api/keys.h"
+#include "api/known_fields.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/clock.h"
@@ -68,6 +69,24 @@ void SetStatusCondition(json::Value& status, const kube::Condition& condition, a
   json::Value conditions = status["conditions"];
   kube::SetCondition(conditions, condition, now);
   status.Set("conditions", std::move(conditions));
+}
+
+const api::KnownField& StatusField() {
+  static const auto& field =
+      *new api::KnownField{"status",
+                           {{"kubernetesVersion"},
+                            {"conditions"},
+                            {"apiEnablements",
+                             {{"groupVersion"}, {"resources", {{"name"}, {"kind"}}, {"name"}}},
+                             {"groupVersion"}},
+                            {"nodeSummary", {{"totalNum"}, {"readyNum"}}},
+                            {"resourceSummary",
+                             {{"allocatable"},
+                              {"allocating"},
+                              {"allocated"},
+                              {"allocatableModelings", {{"grade"}, {"count"}}, {"grade"}}}},
+                            {"remedyActions"}}};
+  return field;
 }
 
 double Amount(const json::Value& list, absl::string_view name) {
@@ -119,7 +138,7 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
     ASSIGN_OR_RETURN(status, Collect(*cluster, std::move(status), stop));
   }
   kube::Object after = *cluster;
-  after.Set({"status"}, std::move(status));
+  after.Set({"status"}, api::WithUnknown(std::move(status), cluster->status(), StatusField()));
   kube::UpdateOptions options;
   options.subresource = "status";
   ASSIGN_OR_RETURN(const kube::ObjectPtr now,

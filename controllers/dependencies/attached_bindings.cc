@@ -134,7 +134,8 @@ std::optional<size_t> EntryOf(const kube::Object& attached, const kube::Object& 
 json::Value EntryFor(const kube::Object& referrer, const json::Value& old,
                      const StillIn& still_in) {
   api::BindingSnapshot entry = {std::string(referrer.ns()), std::string(referrer.name()),
-                                api::BindingView(referrer).Clusters()};
+                                api::BindingView(referrer).Clusters(),
+                                api::BindingSnapshot::FromJson(old).others};
   json::Value placed = entry.ToJson();
   if (old.is_null() || old == placed) return placed;
   for (api::TargetCluster& before : api::TargetClustersFromJson(old["clusters"])) {
@@ -189,7 +190,8 @@ absl::Status Renew(const kube::Object& object, kube::Object& binding) {
   }
   const api::ObjectReference recorded = api::BindingView(binding).Resource();
   if (recorded.uid == object.uid() && !recorded.resource_version.empty()) return absl::OkStatus();
-  binding.Set({"spec", "resource"}, api::ObjectReference::Of(object).ToJson());
+  binding.Set({"spec", "resource"},
+              api::ObjectReference::Of(object).ToJson(binding.spec()["resource"]));
   return absl::OkStatus();
 }
 

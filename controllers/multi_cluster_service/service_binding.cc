@@ -7,6 +7,7 @@
 #include "api/binding.h"
 #include "api/binding_address.h"
 #include "api/keys.h"
+#include "api/known_fields.h"
 #include "api/multi_cluster_service.h"
 #include "api/object_reference.h"
 
@@ -28,10 +29,18 @@ bool BelongsTo(const kube::Object& binding, const kube::Object& target) {
                      [&](const kube::OwnerRef& owner) { return owner.uid == target.uid(); });
 }
 
-json::Value PlacementWith(json::Value names) {
+json::Value PlacementWith(json::Value names, const json::Value& before) {
+  static const auto& field = *new api::KnownField{
+      "placement",
+      {{"clusterAffinity", {{"labelSelector"}, {"fieldSelector"}, {"clusterNames"}, {"exclude"}}},
+       {"clusterAffinities"},
+       {"clusterTolerations"},
+       {"spreadConstraints"},
+       {"replicaScheduling"},
+       {"workloadAffinity"}}};
   json::Value placement = json::Value::Object();
   placement.Set({"clusterAffinity", "clusterNames"}, std::move(names));
-  return placement;
+  return api::WithUnknown(std::move(placement), before, field);
 }
 
 // Returns the placement in these clusters. Upstream writes them in a random order: if `before` has
@@ -41,11 +50,11 @@ json::Value PlacementIn(const std::set<std::string>& clusters, const json::Value
   std::set<std::string> known;
   for (const json::Value& name : before_names.items()) known.insert(name.ToString());
   const bool has_same = known == clusters && before_names.size() == clusters.size() &&
-                        before == PlacementWith(before_names);
+                        before == PlacementWith(before_names, before);
   if (has_same) return before;
   json::Value names = json::Value::Array();
   for (const std::string& cluster : clusters) names.Append(cluster);
-  return PlacementWith(std::move(names));
+  return PlacementWith(std::move(names), before);
 }
 
 }  // namespace
@@ -59,7 +68,8 @@ kube::Object ServiceBinding(const ServiceBindingParts& parts, const kube::Object
   if (!BelongsTo(binding, parts.target)) {
     binding.Set({"metadata", "ownerReferences"}, OwnerReferenceTo(parts.target));
   }
-  binding.Set({"spec", "resource"}, api::ObjectReference::Of(parts.target).ToJson());
+  binding.Set({"spec", "resource"},
+              api::ObjectReference::Of(parts.target).ToJson(binding.spec()["resource"]));
   binding.Set({"spec", "placement"}, PlacementIn(parts.clusters, binding.spec()["placement"]));
   binding.Set({"spec", "conflictResolution"}, api::kResolveOverwrite);
   return binding;

@@ -112,6 +112,18 @@ TEST_CASE("codecs of binding parts write what they read") {
   CHECK(api::TargetClustersToJson({}).is_null());
 }
 
+TEST_CASE("targets and referrers keep members they do not know, such as components") {
+  const json::Value referrers = json::Parse(R"([{"namespace": "ns", "name": "a", "later": true,
+      "clusters": [{"name": "m1", "replicas": 2, "components": [{"name": "jm", "replicas": 1}]},
+                   {"name": "m2", "components": []}]}])")
+                                    .value();
+  CHECK(api::BindingSnapshot::FromJson(referrers.At(0)).ToJson() == referrers.At(0));
+  kube::Object binding = ObjectOf("{}");
+  binding.Set({"spec", "clusters"}, referrers.At(0)["clusters"]);
+  CHECK(api::TargetClustersToJson(api::BindingView(binding).Clusters()) ==
+        binding.spec()["clusters"]);
+}
+
 TEST_CASE("an older name of a purge mode is recognised in policies and renewed") {
   kube::Object policy = ObjectOf("{}");
   CHECK(api::OutdatedPurgeMode(policy).empty());

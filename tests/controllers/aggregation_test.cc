@@ -36,6 +36,18 @@ const char kRefused[] = R"({"conditions":[{"type":"Applied","status":"False","me
 
 }  // namespace
 
+TEST_CASE("items keep what the items of their clusters had besides") {
+  const std::vector<api::AggregatedStatusItem> items = {{"m1", {}, true, "", "Healthy"},
+                                                        {"m2", {}, false, "refused", "Unknown"}};
+  const json::Value held = json::Parse(R"([{"clusterName":"m2","applied":true,"later":1},
+      {"clusterName":"m3","later":2}])")
+                               .value();
+  CHECK(controllers::ItemsToJson(items, held) ==
+        json::Parse(R"([{"clusterName":"m1","applied":true,"health":"Healthy"},
+            {"clusterName":"m2","appliedMessage":"refused","health":"Unknown","later":1}])")
+            .value());
+}
+
 TEST_CASE("Items are sorted by cluster and carry status and health of applied works") {
   const auto items =
       controllers::AggregateWorks(Web(), {Work("m2", kHealthy), Work("m1", kRefused)}).value();

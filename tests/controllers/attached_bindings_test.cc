@@ -52,6 +52,35 @@ TEST_CASE("an attached binding follows the clusters of one that needs it") {
   CHECK(controllers::WithClustersOf(after, web, Nowhere) == after);
 }
 
+TEST_CASE("an attached binding has the components of one that needs it, and is equal with them") {
+  constexpr char kClusters[] = R"([{"name": "m1", "replicas": 3, "components":
+      [{"name": "jobmanager", "replicas": 1}, {"name": "taskmanager", "replicas": 2}]}])";
+  kube::Object web = kube::Object::Make(api::ResourceBindings().gvk, kWeb);
+  web.Set({"spec", "clusters"}, Json(kClusters));
+  kube::Object attached = Attached();
+  json::Value entries = attached.spec()["requiredBy"];
+  entries.MutableAt(0).Set("later", 1);
+  attached.Set({"spec", "requiredBy"}, entries);
+  const kube::Object after = controllers::WithClustersOf(attached, web, Nowhere);
+  CHECK(after.spec()["requiredBy"].At(0)["clusters"] == Json(kClusters));
+  CHECK(after.spec()["requiredBy"].At(0)["later"].AsInt() == 1);
+  // Nothing is left to write, nor to look at.
+  CHECK(controllers::WithClustersOf(after, web, Nowhere) == after);
+  CHECK(controllers::ClustersLeft(after, web).empty());
+  const auto find = [&](const kube::ObjectKey& key) {
+    return key == kWeb ? kube::Share(web) : nullptr;
+  };
+  web.Set({"spec", "propagateDeps"}, true);
+  CHECK(controllers::ReferrersContradicted(attached, after, {find, Nowhere}).empty());
+  // The removal of another referrer writes the list, too.
+  const kube::Object left = controllers::WithoutReferrer(after, kShop, find);
+  CHECK(left.spec()["requiredBy"] == json::Value::Array({after.spec()["requiredBy"].At(0)}));
+  // They leave with their source.
+  web.Set({"spec", "clusters"}, Json(R"([{"name": "m1", "replicas": 3}])"));
+  CHECK(controllers::WithClustersOf(after, web, Nowhere).spec()["requiredBy"].At(0)["clusters"] ==
+        Json(R"([{"name": "m1", "replicas": 3}])"));
+}
+
 TEST_CASE("a cluster that a template has left stays, as it was, while the template is there") {
   kube::Object web = kube::Object::Make(api::ResourceBindings().gvk, kWeb);
   web.Set({"spec", "clusters"}, Json(R"([{"name": "m3", "replicas": 1}])"));

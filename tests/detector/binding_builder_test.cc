@@ -184,6 +184,30 @@ TEST_CASE("suspension of dispatching follows the policy, suspension of schedulin
   CHECK(suspension("null").is_null());
 }
 
+TEST_CASE("what the detector makes keeps unknown members, and what it copies does not") {
+  kube::Object existing = Existing();
+  existing.Set({"spec", "resource", "later"}, 1);
+  existing.Set({"spec", "replicaRequirements", "later"}, 2);
+  existing.Set({"spec", "suspension"}, Json(R"({"dispatching": true, "later": 3})"));
+  existing.Set({"spec", "placement", "later"}, 4);
+  existing.Set({"spec", "later"}, 5);
+  const json::Value spec = MergeBinding<Namespaced>(existing, Built())->spec();
+  CHECK(spec["resource"]["later"].AsInt() == 1);
+  CHECK(spec["replicaRequirements"]["later"].AsInt() == 2);
+  CHECK(spec["suspension"]["later"].AsInt() == 3);
+  CHECK_FALSE(spec["placement"].Has("later"));
+  CHECK(spec["later"].AsInt() == 5);
+}
+
+TEST_CASE("components keep unknown members by their names") {
+  kube::Object built = Built();
+  built.Set({"spec", "components"}, Json(R"([{"name": "tm", "replicas": 2}, {"name": "jm"}])"));
+  kube::Object existing = Existing();
+  existing.Set({"spec", "components"}, Json(R"([{"name": "jm", "replicas": 1, "later": 1}])"));
+  CHECK(MergeBinding<Namespaced>(existing, built)->spec()["components"] ==
+        Json(R"([{"name": "tm", "replicas": 2}, {"name": "jm", "later": 1}])"));
+}
+
 TEST_CASE("a binding has a purge mode that every server accepts, unless it has an older name") {
   kube::Object policy = Policy();
   policy.Set({"spec", "failover"}, Json(R"({"application": {"purgeMode": "Graciously",

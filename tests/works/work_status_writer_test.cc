@@ -42,6 +42,25 @@ std::string TransitionOf(const json::Value& status, const char* type) {
   return (*kube::FindCondition(status["conditions"], type))["lastTransitionTime"].ToString();
 }
 
+TEST_CASE("a manifest's status keeps what its item has besides, unless it is another manifest's") {
+  json::Value before = WithChange({}, {{Applied("True")}, {Item("Healthy")}}, kOne);
+  json::Value& item = before.Mutable("manifestStatuses").MutableAt(0);
+  item.Set("later", 1);
+  item.Set({"identifier", "later"}, 2);
+  const auto items = [&](const json::Value& next) {
+    return WithChange(before, {{}, {next}}, kTwo)["manifestStatuses"];
+  };
+  json::Value want = Item("Unhealthy");
+  want.Set("later", 1);
+  want.Set({"identifier", "later"}, 2);
+  CHECK(items(Item("Unhealthy")) == json::Value::Array({want}));
+  json::Value other = Item("Unhealthy");
+  other.Set({"identifier", "name"}, "other");
+  CHECK(items(other) == json::Value::Array({other}));
+  json::Value withdrawn = Item("");
+  CHECK(items(withdrawn).is_null());
+}
+
 TEST_CASE("conditions and manifest status are put into an empty status") {
   const json::Value status = WithChange({}, {{Applied("True", "m")}, {Item("Healthy")}}, kOne);
   CHECK(status == Json(R"({"conditions": [{"type": "Applied", "status": "True", "reason": "R",

@@ -44,6 +44,20 @@ kube::Object ManifestOf(const kube::Object& work) {
   return kube::Object(work.Get({"spec", "workload", "manifests"}).At(0));
 }
 
+TEST_CASE("a Work that is written again keeps what its spec has besides") {
+  kube::Object existing = works::NewWork(Template());
+  existing.Set({"spec", "later"}, 1);
+  existing.Set({"spec", "workload", "later"}, 2);
+  works::WorkTemplate wanted = Template();
+  wanted.preserve_resources_on_deletion.reset();
+  wanted.manifest.Set({"spec", "replicas"}, 3);
+  const kube::Object merged = works::MergedWork(wanted, existing);
+  CHECK(merged.spec()["later"].AsInt() == 1);
+  CHECK(merged.spec()["workload"]["later"].AsInt() == 2);
+  CHECK_FALSE(merged.spec().Has("preserveResourcesOnDeletion"));
+  CHECK(ManifestOf(merged).spec()["replicas"].AsInt() == 3);
+}
+
 TEST_CASE("a new Work holds the pruned manifest, marked as Karmada's") {
   const kube::Object work = works::NewWork(Template());
   CHECK(work == Parse(R"({
