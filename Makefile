@@ -199,7 +199,7 @@ install: setup ## Install the programs, the kubectl plugins, manual pages, compl
 # What `install` does behind the build. Manual pages and completions come from the programs themselves.
 .PHONY: install-files
 install-files:
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/karmada/crds \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/karmada/crds/v1.19 \
 	  $(DESTDIR)$(PREFIX)/share/karmada/samples/demo $(DESTDIR)$(PREFIX)/share/karmada/samples/dependencies \
 	  $(DESTDIR)$(PREFIX)/share/karmada/opensearch $(DESTDIR)$(PREFIX)/share/karmada/search \
 	  $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8 $(DESTDIR)$(ZSH_COMPLETIONS) \
@@ -220,6 +220,7 @@ install-files:
 	install -m 644 build/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 build/man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8/
 	install -m 644 config/crds/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/crds/
+	install -m 644 config/crds/v1.19/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/crds/v1.19/
 	install -m 644 config/opensearch/saved-objects.ndjson $(DESTDIR)$(PREFIX)/share/karmada/opensearch/
 	install -m 644 config/search/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/search/
 	install -m 644 config/samples/demo/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/samples/demo/

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "config/binding_schema.h"
 #include "kube/client/api_error.h"
 
 namespace config {
@@ -44,10 +45,7 @@ bool MayNotBeAsked(const absl::Status& error) {
 
 Release ReleaseOf(const json::Value& document) {
   for (const json::Member& schema : document["components"]["schemas"].members()) {
-    if (!IsBindingSchema(schema.value)) continue;
-    const json::Value& cluster =
-        schema.value.Get({"properties", "spec", "properties", "clusters", "items"});
-    if (cluster["properties"].Has("components")) return Release::kV1_19;
+    if (IsBindingSchema(schema.value)) return ReleaseOfBindingSchema(schema.value);
   }
   return Release::kV1_18;
 }

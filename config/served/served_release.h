@@ -15,9 +15,8 @@
 
 namespace config {
 
-// Returns the newest release of which the OpenAPI document (version 3) of work.karmada.io/v1alpha2
-// has what that release has added; the oldest one when it has nothing of that. The text of a
-// version is never looked at: people build and patch their own.
+// Returns the release that the schema of ResourceBinding shows (config/binding_schema.h) in the
+// OpenAPI document (version 3) of work.karmada.io/v1alpha2; the oldest one without that schema.
 Release ReleaseOf(const json::Value& document);
 
 // Asks one control plane, again and again. Not thread-safe.

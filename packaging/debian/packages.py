@@ -30,7 +30,7 @@ PACKAGES = (
     Package(
         "karmada-data",
         "definitions, samples and dashboards of Karmada",
-        """The CustomResourceDefinitions of Karmada v1.18, small manifests to try out, the definition of the records in
+        """The CustomResourceDefinitions of Karmada v1.18 and v1.19, small manifests to try out, the definition of the records in
         which karmada-search keeps registries, and dashboards for OpenSearch.""",
         files="usr/share/karmada/"),
     Package(

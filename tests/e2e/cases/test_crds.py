@@ -30,7 +30,15 @@ class CrdsTest(PlaneCase):
     def test_every_crd_is_established_and_structural(self):
         names = {yaml.safe_load(f.read_text())["metadata"]["name"] for f in paths.CRDS.glob("*.yaml")}
         self.assertGreaterEqual(len(names), 11)
+        self.check_established(names)
 
+    def test_those_of_v1_19_take_the_place_of_those_of_v1_18(self):
+        newer = paths.CRDS / "v1.19"
+        self.empty.kubectl("apply", "--server-side", "-f", newer)
+        self.addCleanup(self.empty.kubectl, "apply", "--server-side", "-f", paths.CRDS)
+        self.check_established({yaml.safe_load(f.read_text())["metadata"]["name"] for f in newer.glob("*.yaml")})
+
+    def check_established(self, names):
         def established():
             conditions = {c["metadata"]["name"]: {x["type"]: x["status"] for x in c["status"].get("conditions", [])}
                           for c in self.empty.items(CRDS)}
