@@ -1,5 +1,6 @@
-// Open starts the control plane in this order: the server, admission, Karmada's definitions, its
-// namespaces, the controllers and the scheduler. Each member follows: its server, its nodes, its
+// Open starts the control plane in this order: the definitions are read, since they tell the
+// release; then the server, admission, the definitions, Karmada's namespaces, the controllers and
+// the scheduler. Each member follows: its server, its nodes, its
 // controllers, and at last the Cluster and the Secrets by which it joins. A failure ends the start,
 // or, in AddMember, leaves the fleet as it was, except for what joining has already written.
 //
@@ -20,6 +21,7 @@
 #include "base/status.h"
 #include "kube/meta/selector.h"
 #include "sandbox/cluster_identity.h"
+#include "sandbox/karmada_definitions.h"
 #include "sandbox/manifests.h"
 #include "sandbox/member_joining.h"
 #include "sandbox/sim/cluster_controllers.h"
@@ -65,6 +67,7 @@ class FleetImpl : public Fleet {
   }
 
   ApiServer& control_plane() override { return *control_plane_.server; }
+  config::Release release() const override { return release_; }
 
   std::vector<std::string> member_names() const override {
     absl::MutexLock lock(&mu_);
@@ -124,22 +127,35 @@ class FleetImpl : public Fleet {
   };
 
   absl::Status OpenControlPlane() {
+    std::string directory;
+    KarmadaDefinitions definitions{.release = options_.release.value_or(release_)};
+    if (options_.with_crds) {
+      ASSIGN_OR_RETURN(directory, FindManifests({options_.crd_directory, "crds", "--crds"}));
+      ASSIGN_OR_RETURN(definitions, ReadKarmadaDefinitions(directory, options_.release));
+    }
+    release_ = definitions.release;
     ASSIGN_OR_RETURN(control_plane_, StartCluster(kControlPlane, options_.first_port));
     Backend& backend = control_plane_.server->backend();
     // Before anything is written, because what is stored first is admitted, too.
-    backend.AddAdmission(KarmadaAdmission(base::RealClock()));
+    backend.AddAdmission(KarmadaAdmission(base::RealClock(), release_));
     if (options_.enforce_quotas) backend.AddAdmission(QuotaAdmission(backend));
-    if (options_.with_crds) {
-      ASSIGN_OR_RETURN(const std::string directory,
-                       FindManifests({options_.crd_directory, "crds", "--crds"}));
-      RETURN_IF_ERROR(LoadDefinitions(directory, backend));
-    }
+    RETURN_IF_ERROR(LoadDefinitions(directory, std::move(definitions.objects), backend));
     for (const char* ns : {api::kSystemNamespace, api::kClusterNamespace}) {
       RETURN_IF_ERROR(EnsureNamespace(backend, ns));
     }
     controllers_.emplace(backend, loop_);
-    if (options_.with_scheduler && options_.with_crds) scheduler_.emplace(backend, loop_);
+    if (options_.with_scheduler && options_.with_crds) {
+      scheduler_.emplace(backend, loop_, Rules());
+    }
     return absl::OkStatus();
+  }
+
+  SchedulingRules Rules() const {
+    config::FeatureGates gates = options_.scheduler_gates;
+    gates.Emulate(release_);
+    return {.release = release_,
+            .components = gates.Enabled(config::Gate::kMultiplePodTemplatesScheduling),
+            .by_priority = gates.Enabled(config::Gate::kPriorityBasedScheduling)};
   }
 
   absl::StatusOr<std::unique_ptr<Member>> StartMember(const std::string& name) {
@@ -184,6 +200,7 @@ class FleetImpl : public Fleet {
   }
 
   const FleetOptions options_;
+  config::Release release_ = config::Release::kV1_18;  // Never changes after OpenControlPlane.
   EventLoop loop_;
   Cluster control_plane_;
   std::optional<ControlPlaneControllers> controllers_;

@@ -3,12 +3,15 @@
 #define SANDBOX_FLEET_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "config/feature_gates.h"
+#include "config/release.h"
 #include "sandbox/api_server.h"
 
 namespace sandbox {
@@ -22,19 +25,29 @@ struct FleetOptions {
   bool with_scheduler = true;
   bool with_crds = true;      // True: Karmada's CRDs are loaded from crd_directory.
   std::string crd_directory;  // Empty stands for the definitions that came with the program.
+  // The release of Karmada whose definitions are served and as which admission and scheduler
+  // behave; nullopt for that of the definitions as they lie in the directory, which is v1.18 for
+  // those that came with the program.
+  std::optional<config::Release> release;
   // True: members are joined at the start (Cluster objects and secrets).
   bool join_members = true;
   // True: FederatedResourceQuotas limit bindings, as with karmada-webhook's feature gate
   // FederatedQuotaEnforcement.
   bool enforce_quotas = false;
+  // Those of karmada-scheduler; what is not set has the default that it has in the release.
+  config::FeatureGates scheduler_gates;
 };
 
 class Fleet {
  public:
+  // kNotFound when there are no definitions, kInvalidArgument when they are not those of
+  // `options.release`.
   static absl::StatusOr<std::unique_ptr<Fleet>> Start(const FleetOptions& options);
   virtual ~Fleet() = default;
 
   virtual ApiServer& control_plane() = 0;
+  // The release of Karmada of which the control plane is.
+  virtual config::Release release() const = 0;
   virtual std::vector<std::string> member_names() const = 0;  // "member1" and so on.
   virtual ApiServer* member(absl::string_view name) = 0;      // nullptr when unknown.
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -61,16 +62,18 @@ absl::StatusOr<std::string> FindManifests(const ManifestPlace& place) {
                    "install, which puts them into share/karmada/", place.name));
 }
 
-absl::StatusOr<std::vector<kube::Object>> ReadManifests(const std::string& directory) {
+absl::StatusOr<std::vector<kube::Object>> ReadManifests(const std::string& directory,
+                                                        const std::string& instead) {
+  std::map<std::string, fs::path> files;
+  for (const fs::path& file : YamlFilesIn(directory)) files[file.filename()] = file;
+  for (const fs::path& file : YamlFilesIn(instead)) files[file.filename()] = file;
   std::vector<kube::Object> objects;
-  for (const fs::path& file : YamlFilesIn(directory)) {
-    RETURN_IF_ERROR(AppendFile(file, objects));
-  }
+  for (const auto& [name, file] : files) RETURN_IF_ERROR(AppendFile(file, objects));
   return objects;
 }
 
-absl::Status LoadDefinitions(const std::string& directory, Backend& backend) {
-  ASSIGN_OR_RETURN(std::vector<kube::Object> definitions, ReadManifests(directory));
+absl::Status LoadDefinitions(const std::string& directory, std::vector<kube::Object> definitions,
+                             Backend& backend) {
   for (kube::Object& definition : definitions) {
     const std::string what = definition.Describe();
     RETURN_IF_ERROR(

@@ -25,11 +25,14 @@ struct ManifestPlace {
 // the working directory. kNotFound lists the searched places and what to do.
 absl::StatusOr<std::string> FindManifests(const ManifestPlace& place);
 
-// Returns every document of every *.yaml file, in the order of file names. Errors name the file.
-absl::StatusOr<std::vector<kube::Object>> ReadManifests(const std::string& directory);
+// Returns every document of every *.yaml file, in the order of file names. A file of the same name
+// in the directory `instead`, if that is there, takes the place of one. Errors name the file.
+absl::StatusOr<std::vector<kube::Object>> ReadManifests(const std::string& directory,
+                                                        const std::string& instead = "");
 
-// Creates the custom resource definitions in a directory; existing ones stay.
-absl::Status LoadDefinitions(const std::string& directory, Backend& backend);
+// Creates the custom resource definitions that were read from a directory; existing ones stay.
+absl::Status LoadDefinitions(const std::string& directory, std::vector<kube::Object> definitions,
+                             Backend& backend);
 
 }  // namespace sandbox
 

@@ -20,6 +20,7 @@
 #include "config/flag_types.h"
 #include "config/options.h"
 #include "config/permission_flags.h"
+#include "config/release.h"
 #include "config/shadow_flags.h"
 
 namespace cmd {
@@ -96,6 +97,10 @@ void AddShared(CLI::App& app, SandboxOptions& o) {
                  "directory of Karmada's definitions (*.yaml; default: those that came with the "
                  "program)")
       ->type_name("DIRECTORY");
+  config::AddReleaseFlag(app, o.fleet.release,
+                         "release of Karmada whose definitions, webhook and scheduler the control "
+                         "plane has; without it that of the definitions, which is v1.18 for those "
+                         "that came with the program");
   app.add_option("--with-controller-manager", o.controller_manager,
                  "program to run as controller manager, \"off\" for none, \"auto\" for the "
                  "karmada-controller-manager beside this program")
@@ -204,6 +209,8 @@ absl::Status ReadManagerFlags(SandboxOptions& o) {
   }
   // karmada-webhook has this gate as well, and does the booking.
   o.fleet.enforce_quotas = parsed.options.gates.Enabled(config::Gate::kFederatedQuotaEnforcement);
+  // karmada-scheduler has gates of the same names.
+  o.fleet.scheduler_gates = parsed.options.gates;
   return absl::OkStatus();
 }
 

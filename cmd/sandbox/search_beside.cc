@@ -91,7 +91,8 @@ absl::Status PublishAuthority(sandbox::Backend& backend, const std::string& ca_p
 
 absl::Status Install(sandbox::Backend& backend) {
   ASSIGN_OR_RETURN(const std::string directory, sandbox::FindManifests({"", "search", "--search"}));
-  RETURN_IF_ERROR(sandbox::LoadDefinitions(directory, backend));
+  ASSIGN_OR_RETURN(std::vector<kube::Object> definitions, sandbox::ReadManifests(directory));
+  RETURN_IF_ERROR(sandbox::LoadDefinitions(directory, std::move(definitions), backend));
   ASSIGN_OR_RETURN(json::Value definition, yaml::Parse(kDefinition));
   return Ensure(backend, "customresourcedefinitions", kube::Object(std::move(definition)));
 }

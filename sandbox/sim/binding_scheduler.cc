@@ -7,8 +7,10 @@
 // other reasons is tried again by the controller.
 //
 // A change of a Cluster is collected with its states before and after in changed_ (under mu_), and
-// a second controller queues the bindings whose affinity matches one of them. All else is read from
-// the objects in each pass.
+// a second controller queues the bindings whose affinity matches one of them. With the gate
+// PriorityBasedScheduling the bindings that wait are taken in the order of their priorities; the
+// two kinds of bindings do not wait for one another, where upstream has one queue for both. All
+// else is read from the objects in each pass.
 
 #include "sandbox/sim/binding_scheduler.h"
 
@@ -133,6 +135,17 @@ bool IsReported(const kube::Object& binding, const Placement& placement) {
          (*scheduled)["message"].AsString() == placement.message;
 }
 
+// Compares two values of spec.clusters: what is 0 may be absent.
+bool AreSameClusters(const json::Value& a, const json::Value& b) {
+  const auto one = a.items(), other = b.items();
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const json::Value& left, const json::Value& right) {
+                      return left["name"] == right["name"] &&
+                             left["replicas"].AsInt() == right["replicas"].AsInt() &&
+                             left["components"] == right["components"];
+                    });
+}
+
 // Follows upstream's targetClustersToString: "member1:2, member2:1".
 std::string ToString(const std::vector<api::TargetCluster>& clusters) {
   return absl::StrJoin(clusters, ", ", [](std::string* out, const api::TargetCluster& target) {
@@ -151,13 +164,17 @@ ScheduleReason ReasonToSchedule(const kube::Object& binding) {
 }
 
 BindingScheduler::BindingScheduler(Backend& backend, EventLoop& loop,
-                                   const kube::Resource& bindings)
+                                   const kube::Resource& bindings, const SchedulingRules& rules)
     : backend_(backend),
       bindings_(bindings),
+      rules_(rules),
       clusters_("scheduler-clusters", backend, loop,
                 [this](const kube::ObjectKey& key) { return RequeueFor(key); }),
       controller_("scheduler", backend, loop,
                   [this](const kube::ObjectKey& key) { return Reconcile(key); }) {
+  if (rules.by_priority) {
+    controller_.RankBy([this](const kube::ObjectKey& key) { return PriorityOf(key); });
+  }
   controller_.Watch(bindings.gvr(), [this](const Event& event) { OnBinding(event); });
   clusters_.Watch(api::Clusters().gvr(), [this](const Event& event) { OnCluster(event); });
 }
@@ -200,6 +217,12 @@ absl::Status BindingScheduler::RequeueFor(const kube::ObjectKey& cluster) {
   return absl::OkStatus();
 }
 
+int64_t BindingScheduler::PriorityOf(const kube::ObjectKey& key) {
+  const auto binding = FindObject(backend_, bindings_.gvr(), key);
+  if (!binding.ok() || *binding == nullptr) return 0;
+  return (*binding)->spec()["schedulePriority"]["priority"].AsInt();
+}
+
 absl::Status BindingScheduler::Reconcile(const kube::ObjectKey& key) {
   ASSIGN_OR_RETURN(const kube::ObjectPtr binding, FindObject(backend_, bindings_.gvr(), key));
   if (binding == nullptr || !IsOurs(*binding)) return absl::OkStatus();
@@ -225,8 +248,7 @@ bool BindingScheduler::IsTargetDeleted(const kube::Object& binding) {
 absl::Status BindingScheduler::Schedule(const kube::Object& binding) {
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> clusters,
                    backend_.List(api::Clusters().gvr(), "", kube::LabelSelector()));
-  const bool fresh = ReasonToSchedule(binding) == ScheduleReason::kRescheduled;
-  Placement placement = Place(binding, clusters, fresh);
+  Placement placement = Place(binding, clusters, RescheduleAsked(binding), rules_);
   kube::ObjectPtr written = kube::Share(binding);
   bool decided =
       placement.outcome == Outcome::kSuccess || placement.outcome == Outcome::kNoClusterFit;
@@ -264,8 +286,9 @@ absl::StatusOr<kube::ObjectPtr> BindingScheduler::WriteResult(const kube::Object
   if (!applied.ok() || *applied != wanted) {
     patch.Set({"metadata", "annotations", api::kAppliedPlacementAnnotation}, json::Write(wanted));
   }
-  if (api::BindingView(binding).Clusters() != placement.clusters) {
-    patch.Set({"spec", "clusters"}, api::TargetClustersToJson(placement.clusters));
+  if (json::Value decided = placement.ClustersToJson();
+      !AreSameClusters(binding.spec()["clusters"], decided)) {
+    patch.Set({"spec", "clusters"}, std::move(decided));
   }
   if (patch.empty()) return kube::Share(binding);
   PatchRequest request;

@@ -2,11 +2,13 @@
 //
 // It supports affinity (clusterAffinity, clusterAffinities in order), tolerations, API enablement,
 // eviction tasks, duplicated and divided replicas (static weights, AvailableReplicas, Aggregated)
-// and spread constraints by cluster. It does not support overflow affinities, workload affinity,
+// and spread constraints by cluster; as which release of Karmada it does so, and with which gates,
+// SchedulingRules say. It does not support overflow affinities, workload affinity,
 // spread by region, zone or provider (such bindings get Scheduled=False), and resource models.
 #ifndef SANDBOX_SIM_BINDING_SCHEDULER_H_
 #define SANDBOX_SIM_BINDING_SCHEDULER_H_
 
+#include <cstdint>
 #include <map>
 #include <vector>
 
@@ -23,7 +25,8 @@ class BindingScheduler {
  public:
   // `bindings` is ResourceBindings or ClusterResourceBindings. REQUIRES: `backend` and `loop`
   // outlive this object, and the Karmada kinds are served.
-  BindingScheduler(Backend& backend, EventLoop& loop, const kube::Resource& bindings);
+  BindingScheduler(Backend& backend, EventLoop& loop, const kube::Resource& bindings,
+                   const SchedulingRules& rules);
 
  private:
   void OnBinding(const Event& event);
@@ -40,9 +43,12 @@ class BindingScheduler {
   // Writes upstream's events about the outcome on the binding and on its template.
   void RecordOutcome(const kube::Object& binding, const Placement& placement);
   bool IsTargetDeleted(const kube::Object& binding);
+  // The priority of a waiting binding; 0 for one that has none.
+  int64_t PriorityOf(const kube::ObjectKey& key);
 
   Backend& backend_;
   const kube::Resource bindings_;
+  const SchedulingRules rules_;
   absl::Mutex mu_;
   // The states before and after of Clusters whose bindings have to be checked again.
   std::map<kube::ObjectKey, std::vector<kube::ObjectPtr>> changed_ ABSL_GUARDED_BY(mu_);

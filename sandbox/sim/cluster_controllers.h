@@ -51,9 +51,9 @@ struct ControlPlaneControllers {
 
 // The simulator of karmada-scheduler. REQUIRES: Karmada's kinds are served.
 struct KarmadaScheduler {
-  KarmadaScheduler(Backend& backend, EventLoop& loop)
-      : bindings(backend, loop, api::ResourceBindings()),
-        cluster_bindings(backend, loop, api::ClusterResourceBindings()) {}
+  KarmadaScheduler(Backend& backend, EventLoop& loop, const SchedulingRules& rules)
+      : bindings(backend, loop, api::ResourceBindings(), rules),
+        cluster_bindings(backend, loop, api::ClusterResourceBindings(), rules) {}
 
   BindingScheduler bindings;
   BindingScheduler cluster_bindings;

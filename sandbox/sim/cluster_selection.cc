@@ -5,7 +5,8 @@
 // own. A workload may overflow into further groups of clusters, which are tiers: a tier gets only
 // what the ones before it have no room for. With several clusterAffinities the steps are taken for
 // each term, from the one in force on, until one succeeds; if none does, the failure of the first
-// one is reported.
+// one is reported. Karmada v1.19 begins with the first term when a rescheduling was asked for, and
+// writes down for each cluster how many replicas of each component it gets.
 
 #include "sandbox/sim/cluster_selection.h"
 
@@ -324,6 +325,44 @@ size_t ObservedTerm(const kube::Object& binding) {
   return 0;
 }
 
+Placement PlaceByTerms(const kube::Object& binding, const std::vector<kube::ObjectPtr>& clusters,
+                       bool fresh, config::Release release) {
+  const json::Value& placement = binding.spec()["placement"];
+  const json::Value& terms = placement["clusterAffinities"];
+  if (terms.empty()) return PlaceByAffinity(binding, placement["clusterAffinity"], clusters, fresh);
+  Placement first_failure;
+  const bool starts_again = fresh && release >= config::Release::kV1_19;
+  const size_t start = starts_again ? 0 : ObservedTerm(binding);
+  for (size_t i = start; i < terms.size(); ++i) {
+    Placement result = PlaceByAffinity(binding, terms.At(i), clusters, fresh);
+    if (result.outcome == Outcome::kSuccess) return result;
+    if (i == start) first_failure = std::move(result);
+  }
+  return first_failure;
+}
+
+// Follows upstream's isMultiTemplateSchedulingApplicable and its use in AssignReplicas: the
+// placement asks for exactly one cluster.
+bool RecordsComponents(const kube::Object& object, const SchedulingRules& rules) {
+  if (rules.release < config::Release::kV1_19 || !rules.components) return false;
+  const api::BindingView binding(object);
+  if (binding.Components().size() <= 1) return false;
+  const auto constraints = binding.Placement()["spreadConstraints"].items();
+  return std::any_of(constraints.begin(), constraints.end(), [](const json::Value& constraint) {
+    return constraint["spreadByField"].AsString() == "cluster" &&
+           constraint["minGroups"].AsInt() == 1 && constraint["maxGroups"].AsInt() == 1;
+  });
+}
+
+json::Value Shares(const kube::Object& binding) {
+  json::Value shares = json::Value::Array();
+  for (const json::Value& component : binding.spec()["components"].items()) {
+    shares.Append(json::Value::Object(
+        {{"name", component["name"]}, {"replicas", component["replicas"].AsInt()}}));
+  }
+  return shares;
+}
+
 }  // namespace
 
 json::Value ObservedAffinity(const kube::Object& binding) {
@@ -333,18 +372,19 @@ json::Value ObservedAffinity(const kube::Object& binding) {
 }
 
 Placement Place(const kube::Object& binding, const std::vector<kube::ObjectPtr>& clusters,
-                bool fresh) {
-  const json::Value& placement = binding.spec()["placement"];
-  const json::Value& terms = placement["clusterAffinities"];
-  if (terms.empty()) return PlaceByAffinity(binding, placement["clusterAffinity"], clusters, fresh);
-  Placement first_failure;
-  const size_t start = ObservedTerm(binding);
-  for (size_t i = start; i < terms.size(); ++i) {
-    Placement result = PlaceByAffinity(binding, terms.At(i), clusters, fresh);
-    if (result.outcome == Outcome::kSuccess) return result;
-    if (i == start) first_failure = std::move(result);
+                bool fresh, const SchedulingRules& rules) {
+  Placement placement = PlaceByTerms(binding, clusters, fresh, rules.release);
+  const bool is_placed = placement.outcome == Outcome::kSuccess;
+  if (is_placed && RecordsComponents(binding, rules)) placement.components = Shares(binding);
+  return placement;
+}
+
+json::Value Placement::ClustersToJson() const {
+  json::Value list = api::TargetClustersToJson(clusters);
+  for (size_t i = 0; i < list.size() && !components.is_null(); ++i) {
+    list.MutableAt(i).Set("components", components);
   }
-  return first_failure;
+  return list;
 }
 
 int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requirements) {

@@ -9,9 +9,17 @@
 #include "absl/status/statusor.h"
 #include "api/binding.h"
 #include "base/json.h"
+#include "config/release.h"
 #include "kube/meta/object.h"
 
 namespace sandbox {
+
+// As what the scheduler behaves.
+struct SchedulingRules {
+  config::Release release = config::Release::kV1_18;
+  bool components = false;   // Its feature gate MultiplePodTemplatesScheduling.
+  bool by_priority = false;  // Its feature gate PriorityBasedScheduling.
+};
 
 // The chosen clusters, or why none was chosen.
 struct Placement {
@@ -27,11 +35,18 @@ struct Placement {
   std::string message;
   std::vector<api::TargetCluster> clusters;
   std::string affinity_name;  // The term of clusterAffinities that was chosen.
+  // What each of the clusters gets in `components`: names and replicas of spec.components. Null
+  // for none.
+  json::Value components;
+
+  // Returns spec.clusters; null for no clusters.
+  json::Value ClustersToJson() const;
 };
 
-// Places the binding on the given Clusters. `fresh` ignores its present clusters.
+// Places the binding on the given Clusters. `fresh` ignores its present clusters; as v1.19 it also
+// begins with the first term of clusterAffinities, instead of the one in force.
 Placement Place(const kube::Object& binding, const std::vector<kube::ObjectPtr>& clusters,
-                bool fresh);
+                bool fresh, const SchedulingRules& rules = {});
 
 // Returns the affinity that determines whether a change of a Cluster concerns the binding:
 // clusterAffinity, or the observed term of clusterAffinities; null when every cluster concerns it.

@@ -1,10 +1,11 @@
 // A key is pending from Enqueue until its reconcile begins; in that time further calls change
-// nothing, and a call that comes later queues it again. EnqueueAfter keeps one timer for each key,
-// that of the earliest time. A timer that has been moved fires at the old time as well, which costs
-// one reconcile too many. A failed reconcile sets a timer, after 5 ms first, twice as long each
-// time, and one second at most; a success ends the count, and the eighth failure in a row is
-// logged. mu_ guards pending_ and timers_ and is not held during a reconcile; failures_ belongs to
-// the loop's thread.
+// nothing, and a call that comes later queues it again. Each key that begins to wait posts one run;
+// where keys are ranked, a run takes the key whose turn it is, not the one that posted it.
+// EnqueueAfter keeps one timer for each key, that of the earliest time. A timer that has been moved
+// fires at the old time as well, which costs one reconcile too many. A failed reconcile sets a
+// timer, after 5 ms first, twice as long each time, and one second at most; a success ends the
+// count, and the eighth failure in a row is logged. mu_ guards pending_ and timers_ and is not held
+// during a reconcile; failures_ belongs to the loop's thread.
 
 #include "sandbox/sim/controller.h"
 
@@ -56,7 +57,8 @@ void Controller::Watch(const kube::Gvr& r, std::function<void(const Event&)> cal
 void Controller::Enqueue(const kube::ObjectKey& key) {
   {
     absl::MutexLock lock(&mu_);
-    if (!pending_.insert(key).second) return;
+    if (!pending_.try_emplace(key, Pending{enqueued_, std::nullopt}).second) return;
+    ++enqueued_;
   }
   loop_.Post(this, [this, key] { RunOnce(key); });
 }
@@ -82,7 +84,31 @@ void Controller::TimerFired(const kube::ObjectKey& key, absl::Time due) {
   Enqueue(key);
 }
 
-void Controller::RunOnce(const kube::ObjectKey& key) {
+kube::ObjectKey Controller::HighestRanked() {
+  std::vector<kube::ObjectKey> unranked;
+  {
+    absl::MutexLock lock(&mu_);
+    for (const auto& [key, pending] : pending_) {
+      if (!pending.rank.has_value()) unranked.push_back(key);
+    }
+  }
+  // Only this thread takes keys out, so they still wait afterwards.
+  std::vector<int64_t> ranks;
+  for (const kube::ObjectKey& key : unranked) ranks.push_back(rank_(key));
+  absl::MutexLock lock(&mu_);
+  for (size_t i = 0; i < unranked.size(); ++i) pending_.at(unranked[i]).rank = ranks[i];
+  // One that was enqueued meanwhile has no rank yet, and comes behind the others.
+  return std::max_element(pending_.begin(), pending_.end(),
+                          [](const auto& a, const auto& b) {
+                            if (a.second.rank != b.second.rank)
+                              return a.second.rank < b.second.rank;
+                            return a.second.sequence > b.second.sequence;
+                          })
+      ->first;
+}
+
+void Controller::RunOnce(const kube::ObjectKey& posted) {
+  const kube::ObjectKey key = rank_ ? HighestRanked() : posted;
   {
     absl::MutexLock lock(&mu_);
     pending_.erase(key);

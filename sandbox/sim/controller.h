@@ -13,10 +13,12 @@
 #ifndef SANDBOX_SIM_CONTROLLER_H_
 #define SANDBOX_SIM_CONTROLLER_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -52,6 +54,11 @@ class Controller {
   // Calls `callback` for every object of `r` that exists or changes; on any thread, in order.
   void Watch(const kube::Gvr& r, std::function<void(const Event&)> callback);
 
+  // Of the keys that wait, the one with the highest rank is reconciled next, and of several the
+  // one that waits longest; without this each has its turn. `rank` is called on the loop's thread,
+  // once for each time that a key waits. REQUIRES: nothing was enqueued or watched.
+  void RankBy(std::function<int64_t(const kube::ObjectKey&)> rank) { rank_ = std::move(rank); }
+
   void Enqueue(const kube::ObjectKey& key);
   // Enqueues the key after `delay`. The shortest of several delays of one key counts, so a
   // reconcile that comes too early has to ask again.
@@ -60,16 +67,27 @@ class Controller {
   absl::Time Now() const { return loop_.clock().Now(); }
 
  private:
-  void RunOnce(const kube::ObjectKey& key);
+  // A key that waits for its reconcile.
+  struct Pending {
+    int64_t sequence = 0;  // When it was enqueued, among all keys.
+    std::optional<int64_t> rank;
+  };
+
+  // Reconciles the key that was posted, or the one whose turn it is where keys are ranked.
+  void RunOnce(const kube::ObjectKey& posted);
+  // Returns the key of the highest rank. REQUIRES: a key waits.
+  kube::ObjectKey HighestRanked();
   void TimerFired(const kube::ObjectKey& key, absl::Time due);
 
   const std::string name_;
   Backend& backend_;
   EventLoop& loop_;
   const Reconcile reconcile_;
+  std::function<int64_t(const kube::ObjectKey&)> rank_;  // May be empty.
   std::vector<int64_t> subscriptions_;
   absl::Mutex mu_;
-  std::set<kube::ObjectKey> pending_ ABSL_GUARDED_BY(mu_);
+  std::map<kube::ObjectKey, Pending> pending_ ABSL_GUARDED_BY(mu_);
+  int64_t enqueued_ ABSL_GUARDED_BY(mu_) = 0;
   std::map<kube::ObjectKey, absl::Time> timers_ ABSL_GUARDED_BY(mu_);
   std::map<kube::ObjectKey, int> failures_;  // Used on the loop's thread only.
 };

@@ -49,10 +49,11 @@ absl::Status AdmitWorkGroup(const AdmissionRequest& request, kube::Object& objec
   return absl::OkStatus();
 }
 
-absl::Status AdmitPolicyGroup(const AdmissionRequest& request, kube::Object& object) {
+absl::Status AdmitPolicyGroup(const AdmissionRequest& request, config::Release release,
+                              kube::Object& object) {
   const std::string& kind = request.resource.gvk.kind;
   if (kind == "PropagationPolicy" || kind == "ClusterPropagationPolicy") {
-    return AdmitPolicy(request, object);
+    return AdmitPolicy(request, release, object);
   }
   if (kind == "OverridePolicy") DefaultSelectorNamespaces(object);
   return absl::OkStatus();
@@ -60,8 +61,8 @@ absl::Status AdmitPolicyGroup(const AdmissionRequest& request, kube::Object& obj
 
 }  // namespace
 
-AdmissionHook KarmadaAdmission(const base::Clock& clock) {
-  return [&clock](const AdmissionRequest& request, kube::Object& object) -> absl::Status {
+AdmissionHook KarmadaAdmission(const base::Clock& clock, config::Release release) {
+  return [&clock, release](const AdmissionRequest& request, kube::Object& object) -> absl::Status {
     if (request.verb == Verbs::kDelete) return CheckDeletion(object);
     const kube::Gvk& gvk = request.resource.gvk;
     if (gvk.group == api::Clusters().gvk.group) {
@@ -70,7 +71,9 @@ AdmissionHook KarmadaAdmission(const base::Clock& clock) {
     }
     if (!request.subresource.empty()) return absl::OkStatus();
     if (gvk.group == api::Works().gvk.group) return AdmitWorkGroup(request, object);
-    if (gvk.group == api::PropagationPolicies().gvk.group) return AdmitPolicyGroup(request, object);
+    if (gvk.group == api::PropagationPolicies().gvk.group) {
+      return AdmitPolicyGroup(request, release, object);
+    }
     if (gvk == api::FederatedHpas().gvk) AdmitFederatedHpa(object);
     if (gvk == api::MultiClusterServices().gvk) return AdmitMultiClusterService(request, object);
     return absl::OkStatus();

@@ -9,17 +9,20 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "base/clock.h"
+#include "config/release.h"
 #include "sandbox/storage/backend.h"
 
 namespace sandbox {
 
-// Returns one hook with the steps below, for Backend::AddAdmission. REQUIRES: `clock` outlives the
-// hook.
-AdmissionHook KarmadaAdmission(const base::Clock& clock);
+// Returns one hook with the steps below, as the release's webhook does them, for
+// Backend::AddAdmission. REQUIRES: `clock` outlives the hook.
+AdmissionHook KarmadaAdmission(const base::Clock& clock,
+                               config::Release release = config::Release::kV1_18);
 
 // For PropagationPolicy and ClusterPropagationPolicy: sets permanent id and finalizer on creation
 // and defaults, and checks the policy.
-absl::Status AdmitPolicy(const AdmissionRequest& request, kube::Object& policy);
+absl::Status AdmitPolicy(const AdmissionRequest& request, config::Release release,
+                         kube::Object& policy);
 
 // For Work: sets the permanent id, and prunes every manifest of fields that must not reach members;
 // its managed labels and annotations are listed. Does nothing to a Work that has been through it

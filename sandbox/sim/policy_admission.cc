@@ -55,10 +55,16 @@ void DefaultPlacement(json::Value& spec) {
   }
 }
 
-void DefaultFailover(json::Value& spec) {
-  const json::Value& application = spec["failover"]["application"];
+// Returns whether the purge mode of `application` has a grace period. v1.19 has dropped the old
+// word for it.
+bool IsGraceful(const json::Value& application, config::Release release) {
   const absl::string_view mode = application["purgeMode"].AsString();
-  if (mode != "Gracefully" && mode != "Graciously") return;
+  return mode == "Gracefully" || (mode == "Graciously" && release < config::Release::kV1_19);
+}
+
+void DefaultFailover(config::Release release, json::Value& spec) {
+  const json::Value& application = spec["failover"]["application"];
+  if (!IsGraceful(application, release)) return;
   if (!application["gracePeriodSeconds"].is_null()) return;
   spec.Set({"failover", "application", "gracePeriodSeconds"}, kDefaultGraceSeconds);
 }
@@ -157,6 +163,17 @@ void CheckSpread(const json::Value& placement, Messages& out) {
   }
 }
 
+void CheckFailover(const json::Value& application, config::Release release, Messages& out) {
+  const json::Value& grace = application["gracePeriodSeconds"];
+  if (grace.is_null()) return;
+  const std::string wrong =
+      absl::StrCat("spec.failover.application.gracePeriodSeconds: Invalid value: ", grace.AsInt());
+  if (!IsGraceful(application, release)) {
+    out.push_back(wrong + ": only takes effect when purgeMode is gracefully");
+  }
+  if (grace.AsInt() <= 0) out.push_back(wrong + ": must be greater than 0");
+}
+
 void CheckModes(const json::Value& spec, Messages& out) {
   if (!spec["failover"]["application"].is_null() && !spec["propagateDeps"].AsBool()) {
     out.push_back(
@@ -186,7 +203,8 @@ void CheckImmutable(const kube::Object& before, const kube::Object& policy,
 
 }  // namespace
 
-absl::Status AdmitPolicy(const AdmissionRequest& request, kube::Object& policy) {
+absl::Status AdmitPolicy(const AdmissionRequest& request, config::Release release,
+                         kube::Object& policy) {
   const bool namespaced = request.resource.gvk.kind == "PropagationPolicy";
   const absl::string_view id_label =
       namespaced ? api::kPropagationPolicyIdLabel : api::kClusterPropagationPolicyIdLabel;
@@ -195,7 +213,7 @@ absl::Status AdmitPolicy(const AdmissionRequest& request, kube::Object& policy) 
   DefaultSelectors(policy, namespaced);
   json::Value& spec = policy.mutable_root().Mutable("spec");
   DefaultPlacement(spec);
-  DefaultFailover(spec);
+  DefaultFailover(release, spec);
   if (request.verb == Verbs::kCreate) {
     // Also over a label that the client has set: it may have been copied from another policy.
     policy.SetLabel(id_label, base::NewUuid());
@@ -211,6 +229,7 @@ absl::Status AdmitPolicy(const AdmissionRequest& request, kube::Object& policy) 
   CheckSelectors(policy, namespaced, wrong);
   CheckAffinities(policy.spec()["placement"], wrong);
   CheckSpread(policy.spec()["placement"], wrong);
+  CheckFailover(policy.spec()["failover"]["application"], release, wrong);
   CheckModes(policy.spec(), wrong);
   return Denied(absl::StrCat(absl::AsciiStrToLower(request.resource.gvk.kind), api::kGroupSuffix),
                 wrong);

@@ -64,6 +64,8 @@ ControlPlane::ControlPlane(Options options)
     sandbox::FleetOptions fleet;
     fleet.members = options_.members;
     fleet.enforce_quotas = options_.enforce_quotas;
+    fleet.release = options_.release;
+    fleet.scheduler_gates = options_.scheduler_gates;
     fleet.ready_delay = absl::Milliseconds(100);
     fleet.job_duration = absl::Milliseconds(200);
     absl::StatusOr<std::unique_ptr<sandbox::Fleet>> started = sandbox::Fleet::Start(fleet);

@@ -22,6 +22,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "config/feature_gates.h"
+#include "config/release.h"
 #include "kube/client/client.h"
 #include "kube/discovery/rest_mapper.h"
 #include "kube/meta/object.h"
@@ -37,6 +39,10 @@ class ControlPlane {
     std::vector<std::string> daemon_flags;
     std::vector<std::string> daemon_environment = {};  // "NAME=value" beside the test's own.
     bool enforce_quotas = false;  // Of the sandbox; real planes have their own webhook.
+    // The release of Karmada of the sandbox and the gates of its scheduler; real planes have
+    // theirs.
+    config::Release release = config::Release::kV1_18;
+    config::FeatureGates scheduler_gates = {};
   };
   ControlPlane();
   explicit ControlPlane(Options options);

@@ -93,6 +93,30 @@ TEST_CASE("the gate of quotas makes the sandbox book them, as karmada-webhook do
             .options.fleet.enforce_quotas);
 }
 
+TEST_CASE(
+    "the scheduler has the gates of the controller manager, with the defaults of the release") {
+  config::FeatureGates gates =
+      Parse({"up", "--", "--feature-gates=MultiplePodTemplatesScheduling=true"})
+          .options.fleet.scheduler_gates;
+  CHECK(gates.Enabled(config::Gate::kMultiplePodTemplatesScheduling));
+  CHECK_FALSE(gates.Enabled(config::Gate::kPriorityBasedScheduling));
+  gates.Emulate(config::Release::kV1_19);
+  CHECK(gates.Enabled(config::Gate::kPriorityBasedScheduling));
+}
+
+TEST_CASE("up and demo take the release of the control plane") {
+  CHECK_FALSE(Parse({"up"}).options.fleet.release.has_value());
+  for (const char* command : {"up", "demo"}) {
+    INFO(command);
+    CHECK(Parse({command, "--emulated-karmada-version", "v1.19"}).options.fleet.release ==
+          config::Release::kV1_19);
+    CHECK(Parse({command, "--emulated-karmada-version=v1.18"}).options.fleet.release ==
+          config::Release::kV1_18);
+  }
+  CHECK(Parse({"up", "--emulated-karmada-version=v1.17"}).exit_code == 2);
+  CHECK(Parse({"status", "--emulated-karmada-version=v1.19"}).exit_code == 2);
+}
+
 TEST_CASE("wrong flags of the controller manager are refused before anything starts") {
   const ParsedCommandLine gate = Parse({"up", "--", "--feature-gates=Failovr=true"});
   CHECK(gate.exit_code == 2);

@@ -1,6 +1,9 @@
 #include "sandbox/sim/binding_scheduler.h"
 
+#include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <thread>
 
 #include "api/keys.h"
 #include "api/resources.h"
@@ -30,7 +33,7 @@ struct Fixture : SimCluster {
   Fixture() {
     for (const auto& r : {api::Clusters(), api::ResourceBindings()}) Create(Definition(r));
     for (const char* name : {"m1", "m2", "m3"}) AddCluster(name);
-    scheduler.emplace(backend, loop, api::ResourceBindings());
+    scheduler.emplace(backend, loop, api::ResourceBindings(), SchedulingRules());
     Settle();
   }
 
@@ -254,6 +257,58 @@ TEST_CASE("changes that require scheduling") {
   binding.Erase({"spec", "replicas"});
   binding.Erase({"spec", "clusters"});
   CHECK(ReasonToSchedule(binding) == ScheduleReason::kAlways);
+}
+
+TEST_CASE_METHOD(Fixture, "bindings that wait are placed by their priority with the gate for it") {
+  const bool by_priority = GENERATE(false, true);
+  scheduler.emplace(backend, loop, api::ResourceBindings(),
+                    SchedulingRules{.by_priority = by_priority});
+  Settle();
+  std::vector<std::string> order;
+  const int64_t subscription =
+      backend.Subscribe(api::ResourceBindings().gvr(), [&](const Event& event) {
+        if (event.type != Event::Type::kModified) return;
+        // Clusters and status are two writes, of which the second wakes it again.
+        const std::string name(event.object->name());
+        if (std::find(order.begin(), order.end(), name) == order.end()) order.push_back(name);
+      });
+  // All of them wait before the first one has its turn.
+  std::atomic<bool> go = false;
+  loop.Post(this, [&] {
+    while (!go) std::this_thread::yield();
+  });
+  int64_t priority = 0;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, {"default", name});
+    binding.SetLabel(api::kPropagationPolicyIdLabel, "policy");
+    binding.Set({"spec"}, Json(R"({"replicas": 1,
+        "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}})"));
+    binding.Set({"spec", "placement"}, Json(kOnM1M2));
+    if (priority > 0) binding.Set({"spec", "schedulePriority", "priority"}, priority);
+    priority = priority == 0 ? 10 : priority == 10 ? 20 : 10;
+    Create(binding.root());
+  }
+  go = true;
+  Settle();
+  backend.Unsubscribe(subscription);
+  const std::vector<std::string> as_made = {"a", "b", "c", "d"};
+  const std::vector<std::string> ranked = {"c", "b", "d", "a"};
+  CHECK(order == (by_priority ? ranked : as_made));
+}
+
+TEST_CASE_METHOD(Fixture, "as v1.19 a rescheduling begins with the first affinity again") {
+  const auto release = GENERATE(config::Release::kV1_18, config::Release::kV1_19);
+  scheduler.emplace(backend, loop, api::ResourceBindings(), SchedulingRules{.release = release});
+  AddBinding(R"({"clusterAffinities": [{"affinityName": "first", "clusterNames": ["m1"]},
+                                       {"affinityName": "second", "clusterNames": ["m2"]}]})");
+  PatchBinding(R"({"status": {"schedulerObservingAffinityName": "second"}})", "status");
+  clock.Advance(absl::Minutes(1));
+  const std::string now = kube::FormatTime(clock.Now());
+  PatchBinding(absl::StrCat(R"({"spec": {"rescheduleTriggeredAt": ")", now, R"("}})").c_str());
+  const bool again = release == config::Release::kV1_19;
+  CHECK(Binding()->status()["schedulerObservingAffinityName"].ToString() ==
+        (again ? "first" : "second"));
+  CHECK(Targets() == absl::StrCat(R"([{"name":")", again ? "m1" : "m2", R"(","replicas":4}])"));
 }
 
 }  // namespace

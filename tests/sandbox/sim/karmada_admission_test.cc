@@ -27,6 +27,10 @@ absl::Status Admit(kube::Object& object, const char* verb = Verbs::kCreate,
   return KarmadaAdmission(Clock())(request, object);
 }
 
+absl::Status AdmitAs(config::Release release, kube::Object& object) {
+  return KarmadaAdmission(Clock(), release)(RequestFor(object, Verbs::kCreate), object);
+}
+
 kube::Object Policy(const std::string& spec, const std::string& kind = "PropagationPolicy") {
   kube::Object policy = kube::Object::Make({"policy.karmada.io", "v1alpha1", kind},
                                            {kind == "PropagationPolicy" ? "default" : "", "p"});
@@ -76,6 +80,43 @@ TEST_CASE("placements are completed") {
   CHECK(placement["spreadConstraints"].At(0) ==
         Json(R"({"maxGroups": 2, "minGroups": 1, "spreadByField": "cluster"})"));
   CHECK(policy.Get({"spec", "failover", "application", "gracePeriodSeconds"}).AsInt() == 600);
+}
+
+TEST_CASE("a grace period belongs to a graceful purge, for which v1.19 has one word") {
+  struct Case {
+    const char* application;
+    config::Release release;
+    int64_t seconds;      // Of the admitted policy.
+    const char* refusal;  // "" when it is admitted.
+  };
+  const auto v18 = config::Release::kV1_18, v19 = config::Release::kV1_19;
+  const std::string path = "spec.failover.application.gracePeriodSeconds: Invalid value: ";
+  const Case cases[] = {
+      {R"({"purgeMode": "Gracefully"})", v18, 600, ""},
+      {R"({"purgeMode": "Gracefully"})", v19, 600, ""},
+      {R"({"purgeMode": "Graciously"})", v18, 600, ""},
+      {R"({"purgeMode": "Graciously"})", v19, 0, ""},  // The schema refuses it.
+      {R"({"purgeMode": "Graciously", "gracePeriodSeconds": 5})", v18, 5, ""},
+      {R"({"purgeMode": "Graciously", "gracePeriodSeconds": 5})", v19, 0,
+       "5: only takes effect when purgeMode is gracefully"},
+      {R"({"purgeMode": "Directly", "gracePeriodSeconds": 5})", v18, 0,
+       "5: only takes effect when purgeMode is gracefully"},
+      {R"({"purgeMode": "Gracefully", "gracePeriodSeconds": 0})", v19, 0,
+       "0: must be greater than 0"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.application << " " << config::kReleases.TextOf(c.release));
+    kube::Object policy = Policy(Spec(absl::StrCat(
+        R"("propagateDeps": true, "failover": {"application": )", c.application, "}")));
+    const absl::Status admitted = AdmitAs(c.release, policy);
+    CHECK(admitted.ok() == absl::string_view(c.refusal).empty());
+    if (admitted.ok()) {
+      const auto& grace = policy.Get({"spec", "failover", "application", "gracePeriodSeconds"});
+      CHECK(grace.AsInt() == c.seconds);
+    } else {
+      CHECK_THAT(std::string(admitted.message()), Catch::Contains(path + c.refusal));
+    }
+  }
 }
 
 TEST_CASE("a selector for service imports turns on propagateDeps") {

@@ -204,6 +204,46 @@ TEST_CASE("the affinity in force is not left for an earlier one") {
   CHECK(result.affinity_name == "b");
 }
 
+TEST_CASE(
+    "a rescheduling begins with the first affinity as v1.19, with the one in force as v1.18") {
+  kube::Object binding = Binding(R"({"clusterAffinities": [
+      {"affinityName": "a", "clusterNames": ["m1"]}, {"affinityName": "b", "clusterNames": ["m2"]}]})");
+  binding.Set({"status", "schedulerObservingAffinityName"}, "b");
+  const auto placed = [&](bool fresh, config::Release release) {
+    return Place(binding, {Cluster("m1"), Cluster("m2")}, fresh, {.release = release});
+  };
+  CHECK(placed(true, config::Release::kV1_18).affinity_name == "b");
+  CHECK(placed(true, config::Release::kV1_19).affinity_name == "a");
+  CHECK(placed(false, config::Release::kV1_19).affinity_name == "b");
+  CHECK(Text(placed(true, config::Release::kV1_19).clusters) == "m1=3");
+}
+
+TEST_CASE("v1.19 writes the components of a workload that goes to one cluster") {
+  const std::string one = R"({"clusterAffinity": {"clusterNames": ["m1"]},
+      "spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]})";
+  const std::string two = R"({"components": [
+      {"name": "jobmanager", "replicas": 1, "replicaRequirements": {"resourceRequest": {"cpu": "1"}}},
+      {"name": "taskmanager", "replicas": 2}]})";
+  const SchedulingRules gate{.release = config::Release::kV1_19, .components = true};
+  const auto clusters = [&](const std::string& placement, const std::string& rest,
+                            const SchedulingRules& rules) {
+    const auto result = Place(Binding(placement, 3, rest), {Cluster("m1")}, false, rules);
+    INFO(result.message);
+    REQUIRE(result.outcome == Outcome::kSuccess);
+    return json::Write(result.ClustersToJson());
+  };
+  CHECK(
+      clusters(one, two, gate) ==
+      R"([{"components":[{"name":"jobmanager","replicas":1},{"name":"taskmanager","replicas":2}],)"
+      R"("name":"m1"}])");
+  const std::string plain = R"([{"name":"m1"}])";
+  CHECK(clusters(one, two, {.release = config::Release::kV1_19}) == plain);
+  CHECK(clusters(one, two, {.release = config::Release::kV1_18, .components = true}) == plain);
+  CHECK(clusters(R"({"clusterAffinity": {"clusterNames": ["m1"]}})", two, gate) == plain);
+  const std::string single = R"({"components": [{"name": "main", "replicas": 3}]})";
+  CHECK(clusters(one, single, gate) == R"([{"name":"m1","replicas":3}])");
+}
+
 TEST_CASE("replicas overflow into further groups when the first ones have no room") {
   const std::string placement = R"({"clusterAffinities": [{"affinityName": "a",
       "clusterNames": ["m2"], "overflowAffinities": [
