@@ -1,5 +1,6 @@
-// Lists which of upstream's (Karmada v1.18.2) controllers, kinds of objects, feature gates and
-// flags this program supports. A test compares docs/support.md with these tables.
+// Lists which of upstream's controllers, kinds of objects, feature gates and flags this program
+// supports, of the versions in kComparedVersions (config/release.h). A test compares
+// docs/support.md with these tables.
 #ifndef CONFIG_SUPPORT_H_
 #define CONFIG_SUPPORT_H_
 
@@ -14,9 +15,6 @@
 #include "config/warning.h"
 
 namespace config {
-
-// The release of upstream that all tables compare with.
-inline constexpr absl::string_view kComparedWith = "v1.18.2";
 
 enum class State {
   kHere,     // Has the effect that it has upstream.

@@ -8,6 +8,7 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "cmd/lens/flags.h"
+#include "config/release.h"
 #include "detector/template_filter.h"
 #include "tool/documents.h"
 #include "tool/flags.h"
@@ -55,6 +56,11 @@ CLI::Option* AddFileFlags(CLI::App& app, FileOptions& options) {
                  "directory of Karmada's definitions (*.yaml; default: those that came with the "
                  "program)")
       ->type_name("DIRECTORY");
+  config::AddReleaseFlag(
+      app, options.daemon.wanted_release,
+      "release of Karmada of the control plane; without it that of the live one, "
+      "or of the definitions, which is v1.18 for those that came with the "
+      "program");
   AddSkipFlags(app, options.daemon.skipped_propagating_apis,
                options.daemon.skipped_propagating_namespaces);
   tool::AddRepeatable(app, "--feature-gates", options.feature_gates,

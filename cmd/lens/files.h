@@ -26,8 +26,8 @@ struct FileOptions {
   config::Options daemon;
 };
 
-// Adds -f/--filename, which is required and returned, -R/--recursive, --clusters, --crds, and the
-// daemon's flags that decide what becomes of templates.
+// Adds -f/--filename, which is required and returned, -R/--recursive, --clusters, --crds,
+// --emulated-karmada-version, and the daemon's flags that decide what becomes of templates.
 CLI::Option* AddFileFlags(CLI::App& app, FileOptions& options);
 
 // Reads the files. Without Clusters in them and without --clusters there are three. kNotFound or

@@ -213,9 +213,13 @@ absl::StatusOr<graph::Graph> OfControlPlane(const GraphOptions& options, tool::C
 // Returns an error for a flag that says something about files when there are none.
 absl::Status CheckFileFlags(const CLI::App& app) {
   if (app.count("--filename") > 0) return absl::OkStatus();
-  for (const char* name : {"--recursive", "--clusters", "--crds", "--skipped-propagating-apis",
-                           "--skipped-propagating-namespaces", "--feature-gates"}) {
-    if (app.count(name) == 0) continue;
+  for (const absl::string_view name :
+       {absl::string_view("--recursive"), absl::string_view("--clusters"),
+        absl::string_view("--crds"), config::kReleaseFlag,
+        absl::string_view("--skipped-propagating-apis"),
+        absl::string_view("--skipped-propagating-namespaces"),
+        absl::string_view("--feature-gates")}) {
+    if (app.count(std::string(name)) == 0) continue;
     return absl::InvalidArgumentError(
         absl::StrCat(name, " has an effect on files only: give --filename, too"));
   }

@@ -14,9 +14,12 @@
 #include <CLI/CLI.hpp>
 
 #include "base/status.h"
+#include "base/stop_token.h"
 #include "cmd/lens/control_plane.h"
 #include "cmd/lens/files.h"
 #include "cmd/lens/flags.h"
+#include "config/options.h"
+#include "config/served/served_release.h"
 #include "lens/plan/findings.h"
 #include "lens/plan/plan.h"
 #include "lens/plan/report.h"
@@ -72,6 +75,21 @@ std::vector<std::string> CodesForFailOn() {
   return codes;
 }
 
+// Unless the user has said it, the plan is of the release whose definitions the control plane
+// serves.
+void SetRelease(tool::LiveConnection& live, config::Options& daemon, tool::Console& console) {
+  if (daemon.wanted_release.has_value()) return;
+  const absl::StatusOr<config::Release> served =
+      config::ServedRelease(live.client).Ask(base::StopToken());
+  if (served.ok()) {
+    daemon.wanted_release = *served;
+    return;
+  }
+  console.err << console.err_colours.Yellow("warning:")
+              << " the release of Karmada is not known, and taken for that of the definitions: "
+              << tool::OneLine(served.status().message()) << "\n";
+}
+
 absl::StatusOr<tool::ExitCode> RunPlan(const PlanOptions& options, tool::Console& console) {
   ASSIGN_OR_RETURN(plan::PlanRequest request, ReadFiles(options.files, console));
   std::unique_ptr<tool::LiveConnection> connection;
@@ -79,6 +97,7 @@ absl::StatusOr<tool::ExitCode> RunPlan(const PlanOptions& options, tool::Console
   if (IsLive(options)) {
     tool::ShowProgress(console, "connecting");
     ASSIGN_OR_RETURN(connection, ConnectToControlPlane(options.live));
+    SetRelease(*connection, request.daemon, console);
     reader = std::make_unique<plan::LiveReader>(connection->client, connection->discovery);
     // The request only borrows the reader, which has to live until the plan is made.
     request.live = reader.get();

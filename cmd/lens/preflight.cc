@@ -7,6 +7,7 @@
 #include "cmd/lens/preflight.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,6 +22,7 @@
 #include "cmd/lens/flags.h"
 #include "cmd/lens/preflight_text.h"
 #include "config/feature_gates.h"
+#include "config/release.h"
 #include "kube/client/errors.h"
 #include "kube/meta/selector.h"
 #include "lens/preflight/arguments.h"
@@ -47,6 +49,7 @@ struct PreflightOptions {
       .program = "karmada-lens", .ns = api::kSystemNamespace, .flag = "--host-kubeconfig"};
   std::string deployment = api::kControllerManager;
   std::string args_file;
+  std::optional<config::Release> release;
   Output output = Output::kText;
 };
 
@@ -99,27 +102,40 @@ void Append(std::vector<preflight::Row> more, std::vector<preflight::Row>& rows)
   for (preflight::Row& row : more) rows.push_back(std::move(row));
 }
 
+// Adds what is to say of the daemon's arguments, as the program would behave that has the report's
+// release.
+absl::Status AddArgumentRows(const preflight::Arguments& arguments, preflight::Report& report,
+                             interpreter::customized::MergeOptions& merge) {
+  ASSIGN_OR_RETURN(preflight::CheckedArguments checked,
+                   preflight::CheckArguments(arguments, report.release));
+  report.arguments = arguments.source;
+  report.release = checked.options.release;
+  // How customizations are merged depends on a feature gate of the daemon, so its flags are read
+  // before the facts are judged.
+  merge.combined = checked.options.gates.Enabled(config::Gate::kCombinedCustomizations);
+  Append(std::move(checked.rows), report.rows);
+  Append(preflight::ControllerRows(checked.options), report.rows);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<preflight::Report> MakeReport(const PreflightOptions& options,
                                              tool::Console& console) {
   // What the user gave is looked at before anything is waited for.
   ASSIGN_OR_RETURN(DaemonArguments daemon, ReadArguments(options, console));
-  preflight::Report report;
-  report.rows = std::move(daemon.rows);
-  interpreter::customized::MergeOptions merge;
   if (daemon.were_read) {
-    ASSIGN_OR_RETURN(preflight::CheckedArguments checked,
-                     preflight::CheckArguments(daemon.arguments));
-    report.arguments = daemon.arguments.source;
-    // How customizations are merged depends on a feature gate of the daemon, so its flags are read
-    // before the facts are judged.
-    merge.combined = checked.options.gates.Enabled(config::Gate::kCombinedCustomizations);
-    Append(std::move(checked.rows), report.rows);
-    Append(preflight::ControllerRows(checked.options), report.rows);
+    RETURN_IF_ERROR(preflight::CheckArguments(daemon.arguments).status());
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<tool::LiveConnection> plane, tool::Connect(options.plane));
   ASSIGN_OR_RETURN(const preflight::Facts facts,
                    preflight::ReadFacts(plane->client, plane->discovery, base::StopToken()));
-  report.server = facts.server;
+  preflight::Report report{.server = facts.server, .served = facts.release};
+  report.rows = std::move(daemon.rows);
+  // As the daemon: a server that does not show its definitions is taken to be of the oldest
+  // release.
+  report.release =
+      options.release.value_or(facts.release.ok() ? *facts.release : config::Release::kV1_18);
+  interpreter::customized::MergeOptions merge;
+  if (daemon.were_read) RETURN_IF_ERROR(AddArgumentRows(daemon.arguments, report, merge));
   Append(preflight::Judge(facts, merge), report.rows);
   return report;
 }
@@ -187,6 +203,9 @@ void AddPreflight(tool::CommandLine& line) {
   app.add_option("--context", options->plane.context, "context in the kubeconfig")
       ->type_name("NAME");
   AddHostFlags(app, *options);
+  config::AddReleaseFlag(app, options->release,
+                         "release of Karmada as which this program would behave, unless the "
+                         "arguments say it; without it that of the control plane");
   AddOutputFlag(app, options->output);
   line.OnRun(app, [options](tool::Console& console) { return Preflight(*options, console); });
 }

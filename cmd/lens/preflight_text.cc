@@ -1,3 +1,7 @@
+// The headline, with what this program was compared with and as which release it behaves, then a
+// table for each part. Rows that are quiet are counted in the part's title instead of shown; JSON
+// has them.
+
 #include "cmd/lens/preflight_text.h"
 
 #include <cstddef>
@@ -7,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "config/support.h"
+#include "config/release.h"
 #include "tool/table.h"
 
 namespace cmd::lens {
@@ -88,11 +92,23 @@ std::string PartText(const Report& report, Part part, const tool::Colours& colou
   return absl::StrCat("\n", title, "\n", shown.empty() ? "" : TableOf(shown, colours));
 }
 
+// Returns "Control plane: Karmada v1.19 by its definitions; behaves as v1.19."
+std::string ReleaseText(const Report& report) {
+  const std::string served =
+      report.served.ok()
+          ? absl::StrCat("Karmada ", config::kReleases.TextOf(*report.served),
+                         " by its definitions")
+          : absl::StrCat("its release is not known (", report.served.status().message(), ")");
+  return absl::StrCat("Control plane: ", served, "; behaves as ",
+                      config::kReleases.TextOf(report.release), ".");
+}
+
 }  // namespace
 
 std::string PreflightText(const Report& report, const tool::Colours& colours) {
-  std::string text = absl::StrCat(colours.Bold(absl::StrCat(report.Headline(), ".")),
-                                  "\nCompared with Karmada ", config::kComparedWith, ".\n");
+  std::string text =
+      absl::StrCat(colours.Bold(absl::StrCat(report.Headline(), ".")), "\nCompared with Karmada ",
+                   ::lens::preflight::ComparedVersions(), ".\n", ReleaseText(report), "\n");
   if (report.arguments.empty()) {
     absl::StrAppend(&text,
                     "Flags, feature gates and controllers were not looked at; --host-kubeconfig or "

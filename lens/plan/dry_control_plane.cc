@@ -200,7 +200,10 @@ absl::StatusOr<std::unique_ptr<DryControlPlane>> DryControlPlane::Start(config::
   sandbox::FleetOptions fleet;
   fleet.members = 0;
   fleet.crd_directory = crds;
+  fleet.release = options.wanted_release;
+  fleet.scheduler_gates = options.gates;
   ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Fleet> started, sandbox::Fleet::Start(fleet));
+  options.Emulate(started->release());
   // Nobody reports what clusters serve: their status is there from the beginning.
   options.clusters.status_update_frequency = absl::ZeroDuration();
   return std::unique_ptr<DryControlPlane>(

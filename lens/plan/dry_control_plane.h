@@ -28,7 +28,9 @@ namespace lens::plan {
 class DryControlPlane {
  public:
   // Starts the server and the scheduler; the loops start with the first Settle. Karmada's
-  // definitions are those in `crds`, or the ones that came with the program when it is empty.
+  // definitions are those in `crds`, or the ones that came with the program when it is empty; of
+  // the release that `options` want, if they want one. Everything behaves as the release of the
+  // definitions.
   static absl::StatusOr<std::unique_ptr<DryControlPlane>> Start(config::Options options,
                                                                 const std::string& crds = "");
 

@@ -18,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "api/programs.h"
+#include "config/release.h"
 #include "config/support.h"
 
 namespace lens::preflight {
@@ -199,41 +200,83 @@ std::string WhyNoEffect(const config::Support& gate, const Warning& warning) {
   return absl::StrCat("has no effect: ", gate.note);
 }
 
-// Adds a row for each gate, and takes out the warnings about gates.
-void AddGateRows(const config::FeatureGates& gates, std::vector<Warning>& warnings,
-                 std::vector<Row>& rows) {
-  const std::map<std::string, bool> standard = config::FeatureGates().All();
+// Returns "v1.18" for v1.18.2.
+absl::string_view MinorOf(absl::string_view version) {
+  return version.substr(0, version.rfind('.'));
+}
+
+std::string TagOf(const std::string& image) {
+  const size_t slash = image.rfind('/');
+  const size_t colon = image.find(':', slash == std::string::npos ? 0 : slash);
+  if (colon == std::string::npos) return "";
+  return image.substr(colon + 1, image.find('@', colon) - colon - 1);
+}
+
+// Returns the release of upstream that the image's tag names, if this program was compared with it.
+std::optional<config::Release> ReleaseOfImage(const std::string& image) {
+  const std::string tag = TagOf(image);
+  for (const absl::string_view version : config::kComparedVersions.Texts()) {
+    if (!absl::StartsWith(tag, absl::StrCat(MinorOf(version), "."))) continue;
+    return config::kComparedVersions.Named(version);
+  }
+  return std::nullopt;
+}
+
+// Returns why a gate is not as it is in the image that runs, whose default is another one; "" if it
+// is.
+std::string WhyOtherDefault(const std::string& name, bool on, config::FeatureGates gates,
+                            std::optional<config::Release> image) {
+  if (!image.has_value()) return "";
+  gates.Emulate(*image);
+  if (gates.All().at(name) == on) return "";
+  return absl::StrCat("is ", on ? "off" : "on", " in the running ",
+                      config::kReleases.TextOf(*image), ", whose default is another one; ",
+                      kGatesFlag, "=", name, "=", on ? "false" : "true", " keeps that");
+}
+
+// Adds a row for each gate, and takes out the warnings about gates. `image` is the release that
+// runs, if it is known.
+void AddGateRows(const config::Options& options, std::optional<config::Release> image,
+                 std::vector<Warning>& warnings, std::vector<Row>& rows) {
+  config::FeatureGates defaults;
+  defaults.Emulate(options.release);
+  const std::map<std::string, bool> standard = defaults.All();
   for (const config::Support& gate : config::GateSupport()) {
     const std::string name(gate.name);
-    const bool on = gates.All().at(name);
+    const bool on = options.gates.All().at(name);
     const bool is_standard = on == standard.at(name);
     const auto warning = std::find_if(warnings.begin(), warnings.end(),
                                       [&](const Warning& w) { return Has(w.gates, name); });
-    const bool differs = warning != warnings.end();
+    std::string why = warning != warnings.end() ? WhyNoEffect(gate, *warning)
+                                                : WhyOtherDefault(name, on, options.gates, image);
+    const bool differs = !why.empty();
     rows.push_back({.part = Part::kGates,
                     .name = name,
                     .use = on ? "on" : "off",
                     .grade = differs ? Grade::kDiffers : Grade::kSame,
-                    .note = differs ? WhyNoEffect(gate, *warning) : std::string(gate.note),
+                    .note = differs ? std::move(why) : std::string(gate.note),
                     .details = json::Value::Object({{"on", on}, {"byDefault", is_standard}}),
                     .quiet = is_standard && !differs});
   }
   std::erase_if(warnings, [](const Warning& warning) { return !warning.gates.empty(); });
 }
 
-Row ImageRow(const Arguments& arguments) {
+Row ImageRow(const Arguments& arguments, config::Release release) {
   Row row{.part = Part::kDeployment, .name = arguments.source, .use = arguments.image};
   if (arguments.image.empty()) return row;
-  const size_t slash = arguments.image.rfind('/');
-  const size_t colon = arguments.image.find(':', slash == std::string::npos ? 0 : slash);
-  const std::string tag =
-      colon == std::string::npos
-          ? ""
-          : arguments.image.substr(colon + 1, arguments.image.find('@', colon) - colon - 1);
-  const std::string release(config::kComparedWith.substr(0, config::kComparedWith.rfind('.') + 1));
-  if (absl::StartsWith(tag, release)) return row;
+  const std::optional<config::Release> image = ReleaseOfImage(arguments.image);
+  if (image == release) return row;
   row.grade = Grade::kDiffers;
-  row.note = absl::StrCat("this program was compared with upstream's ", config::kComparedWith,
+  if (image.has_value()) {
+    const absl::string_view as = config::kReleases.TextOf(release);
+    row.note = absl::StrCat("this program would behave as ", as,
+                            ", which is not the release of "
+                            "the image; ",
+                            config::kReleaseFlag, "=", config::kReleases.TextOf(*image),
+                            " makes it behave as that one");
+    return row;
+  }
+  row.note = absl::StrCat("this program was compared with upstream's ", ComparedVersions(),
                           "; what other releases do differently is not known here");
   return row;
 }
@@ -253,7 +296,8 @@ bool Runs(const config::ControllerSupport& controller, const config::Options& op
 
 }  // namespace
 
-absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments) {
+absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments,
+                                                config::Release release) {
   CheckedArguments checked;
   std::vector<Group> groups = Apart(GroupsOf(arguments.words));
   std::vector<Row> refused;
@@ -264,7 +308,8 @@ absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments) {
                      " do not run a controller manager, but print help or a version"));
   }
   checked.options = std::move(parsed.options);
-  checked.rows.push_back(ImageRow(arguments));
+  checked.options.Emulate(checked.options.wanted_release.value_or(release));
+  checked.rows.push_back(ImageRow(arguments, checked.options.release));
   for (Row& row : refused) checked.rows.push_back(std::move(row));
   for (const std::string& word : arguments.unresolved) {
     checked.rows.push_back(UnresolvedRow(word));
@@ -272,7 +317,7 @@ absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments) {
   std::vector<Warning> warnings = checked.options.warnings;
   std::erase_if(warnings, [](const Warning& warning) { return warning.as_upstream; });
   AddFlagRows(groups, warnings, checked.rows);
-  AddGateRows(checked.options.gates, warnings, checked.rows);
+  AddGateRows(checked.options, ReleaseOfImage(arguments.image), warnings, checked.rows);
   for (const Warning& warning : warnings) {
     const std::string& name = warning.flags.front();
     checked.rows.push_back(
@@ -282,7 +327,8 @@ absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments) {
 }
 
 std::vector<Row> ControllerRows(const config::Options& options) {
-  const config::Options standard;
+  config::Options standard;
+  standard.Emulate(options.release);
   std::vector<Row> rows;
   for (const config::ControllerSupport& controller : config::Controllers()) {
     const bool on = Runs(controller, options);

@@ -20,8 +20,11 @@ struct CheckedArguments {
 // Hands the arguments to the daemon's own parser. Everything that it refuses is a row kLost with
 // its message: each flag, gate and controller on its own, because the parser ends at the first one.
 // What the daemon would warn of at its start is a row kDiffers. kInvalidArgument when the arguments
-// ask for something else than to run, such as --help.
-absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments);
+// ask for something else than to run, such as --help. `release` is the one as which this program
+// would behave; an --emulated-karmada-version among the arguments counts for more. What an image of
+// another release does by default and this program would not is a row kDiffers, too.
+absl::StatusOr<CheckedArguments> CheckArguments(const Arguments& arguments,
+                                                config::Release release = config::Release::kV1_18);
 
 // Returns a row for each controller of --controllers: whether the options run it, and what the
 // program's table says of it.

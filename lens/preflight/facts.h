@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "config/release.h"
 #include "config/support.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
@@ -48,6 +49,7 @@ struct OutdatedPurgeMode {
 
 struct Facts {
   std::string server;  // The version of the API server; "" when it does not say.
+  absl::StatusOr<config::Release> release = config::Release::kV1_18;  // By the definitions.
   std::vector<KindFacts> kinds;
   absl::StatusOr<std::vector<kube::ObjectPtr>> customizations, webhooks, clusters;
   absl::StatusOr<BindingFacts> bindings;

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/status.h"
+#include "config/served/served_release.h"
 #include "kube/client/errors.h"
 #include "lens/preflight/documented.h"
 #include "works/passage.h"
@@ -71,6 +72,7 @@ class Reader {
         });
     if (!may_be_control_plane) return api::NoControlPlane(client_.name());
     facts.server = ServerVersion();
+    facts.release = config::ServedRelease(client_).Ask(stop_);
     for (KindFacts& kind : facts.kinds) Fill(kind);
     facts.customizations = List(api::InterpreterCustomizations());
     facts.webhooks = List(api::InterpreterWebhookConfigurations());

@@ -232,6 +232,16 @@ void AddBindings(absl::string_view name, const std::vector<std::string>& binding
                                                   {"bindings", json::Value::Strings(bindings)}})});
 }
 
+// A server without the document shows no release; one that may not be asked might show one.
+void AddReleaseRow(const absl::StatusOr<config::Release>& release, std::vector<Row>& rows) {
+  if (release.ok() || absl::IsNotFound(release.status())) return;
+  rows.push_back(
+      {.part = Part::kKinds,
+       .name = "release of Karmada",
+       .grade = Grade::kUnknown,
+       .note = absl::StrCat("the definitions do not show it: ", release.status().message())});
+}
+
 void AddBindingRows(const absl::StatusOr<BindingFacts>& facts, std::vector<Row>& rows) {
   constexpr char kBindings[] = "bindings that have another effect";
   if (!facts.ok()) {
@@ -275,6 +285,7 @@ void AddPurgeModeRow(const absl::StatusOr<std::vector<OutdatedPurgeMode>>& facts
 std::vector<Row> Judge(const Facts& facts, const MergeOptions& merge) {
   std::vector<Row> rows;
   for (const KindFacts& kind : facts.kinds) rows.push_back(KindRow(kind));
+  AddReleaseRow(facts.release, rows);
   AddBindingRows(facts.bindings, rows);
   AddPurgeModeRow(facts.purge_modes, rows);
   const auto customization_row = [&](const kube::Object& object) {

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "config/support.h"
 
 namespace lens::preflight {
 namespace {
@@ -39,7 +38,16 @@ json::Value RowAsJson(const Row& row) {
   return value;
 }
 
+json::Value ReleaseAsJson(const Report& report) {
+  json::Value served;
+  if (report.served.ok()) served = config::kReleases.TextOf(*report.served);
+  return json::Value::Object(
+      {{"served", served}, {"behavesAs", config::kReleases.TextOf(report.release)}});
+}
+
 }  // namespace
+
+std::string ComparedVersions() { return absl::StrJoin(config::kComparedVersions.Texts(), " and "); }
 
 absl::string_view GradeName(Grade grade) {
   switch (grade) {
@@ -87,7 +95,8 @@ json::Value ReportAsJson(const Report& report) {
   json::Value value = json::Value::Object(
       {{"verdict", GradeName(report.Verdict())},
        {"headline", report.Headline()},
-       {"comparedWith", config::kComparedWith},
+       {"comparedWith", config::kComparedVersions.TextOf(report.release)},
+       {"release", ReleaseAsJson(report)},
        {"server", report.server},
        {"arguments", report.arguments.empty() ? json::Value() : json::Value(report.arguments)}});
   for (const Part part : kParts) {

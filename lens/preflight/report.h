@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/json.h"
+#include "config/release.h"
 
 namespace lens::preflight {
 
@@ -43,8 +45,15 @@ struct Row {
   bool quiet = false;
 };
 
+// Returns the versions of upstream with which this program was compared: "v1.18.2 and v1.19.0".
+std::string ComparedVersions();
+
 struct Report {
   std::string server;  // The version of the control plane's API server.
+  // The release of Karmada whose definitions the control plane serves; an error says why that is
+  // not known.
+  absl::StatusOr<config::Release> served = config::Release::kV1_18;
+  config::Release release = config::Release::kV1_18;  // As which this program would behave.
   // Where the daemon's arguments come from; "" when flags, gates and controllers were not looked
   // at.
   std::string arguments;
@@ -57,8 +66,9 @@ struct Report {
   std::string Headline() const;
 };
 
-// Has `verdict`, `headline`, `comparedWith`, `server`, `arguments` (null when they were not looked
-// at), and an array for each part.
+// Has `verdict`, `headline`, `comparedWith` (the version of the release as which this program would
+// behave), `release` with `served` (null when it is not known) and `behavesAs`, `server`,
+// `arguments` (null when they were not looked at), and an array for each part.
 json::Value ReportAsJson(const Report& report);
 
 }  // namespace lens::preflight

@@ -48,7 +48,7 @@ TEST_CASE("a Work that is written again keeps what its spec has besides") {
   kube::Object existing = works::NewWork(Template());
   existing.Set({"spec", "later"}, 1);
   existing.Set({"spec", "workload", "later"}, 2);
-  works::WorkTemplate wanted = Template();
+  works::WantedWork wanted = Template();
   wanted.preserve_resources_on_deletion.reset();
   wanted.manifest.Set({"spec", "replicas"}, 3);
   const kube::Object merged = works::MergedWork(wanted, existing);

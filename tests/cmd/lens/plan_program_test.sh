@@ -45,6 +45,9 @@ expect 1 "an unknown flag" "$program" plan --what
 expect 1 "definitions that are not there" "$program" plan -f $demo --crds "$directory/new/none"
 contains err "no *.yaml files in"
 expect 2 "definitions from elsewhere" "$program" plan -f $demo --crds config/crds
+expect 2 "definitions of another release" "$program" plan -f $demo --emulated-karmada-version v1.19
+expect 1 "definitions that are not of the release" "$program" plan -f $demo --crds config/crds/v1.19 --emulated-karmada-version v1.18
+contains err "are those of Karmada v1.19, not of v1.18"
 mkdir "$directory/bin" && cp "$program" "$directory/bin/karmada-lens"
 here=$PWD
 cd "$directory" || exit 1

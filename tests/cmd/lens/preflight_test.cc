@@ -19,13 +19,18 @@ using Catch::Contains;
 using Catch::EndsWith;
 
 struct Plane {
-  std::unique_ptr<sandbox::Fleet> fleet = *sandbox::Fleet::Start(
-      {.members = 1, .with_scheduler = false, .crd_directory = "config/crds"});
+  std::unique_ptr<sandbox::Fleet> fleet;
   TempDirectory directory;
   std::string kubeconfig = directory.path() + "/karmada.kubeconfig";
   std::string host = directory.path() + "/member1.kubeconfig";
 
-  Plane() { REQUIRE(fleet->WriteKubeconfigs(directory.path()).ok()); }
+  explicit Plane(config::Release release = config::Release::kV1_18)
+      : fleet(*sandbox::Fleet::Start({.members = 1,
+                                      .with_scheduler = false,
+                                      .crd_directory = "config/crds",
+                                      .release = release})) {
+    REQUIRE(fleet->WriteKubeconfigs(directory.path()).ok());
+  }
 
   void Create(sandbox::ApiServer& server, const kube::Resource& resource, const std::string& yaml) {
     const auto created = server.backend().Create(resource.gvr(), kube::Object(*yaml::Parse(yaml)));
@@ -77,6 +82,34 @@ TEST_CASE_METHOD(Plane, "Lens preflight: an empty control plane ends with 0") {
                           Contains("ResourceInterpreterCustomizations: none\n") &&
                           Contains("Member clusters: 1 in Push mode\n") &&
                           !Contains("Feature gates: "));
+}
+
+TEST_CASE("Lens preflight: the release of the control plane is read, and can be set") {
+  Plane older, newer(config::Release::kV1_19);
+  CHECK_THAT(older.Run({}).out,
+             Contains("\nCompared with Karmada v1.18.2 and v1.19.0.\n"
+                      "Control plane: Karmada v1.18 by its definitions; behaves as v1.18.\n"));
+  CHECK_THAT(newer.Run({}).out,
+             Contains("Control plane: Karmada v1.19 by its definitions; behaves as v1.19.\n"));
+  CHECK_THAT(newer.Run({"--emulated-karmada-version", "v1.18"}).out,
+             Contains("Karmada v1.19 by its definitions; behaves as v1.18.\n"));
+  const std::string args = newer.Args("--emulated-karmada-version=v1.18");
+  CHECK_THAT(newer.Run({"--args-file", args}).out, Contains("behaves as v1.18.\n"));
+  const auto answer = json::Parse(newer.Run({"-o", "json"}).out);
+  REQUIRE(answer.ok());
+  CHECK((*answer)["comparedWith"].AsString() == "v1.19.0");
+  CHECK((*answer)["release"]["served"].AsString() == "v1.19");
+  CHECK((*answer)["release"]["behavesAs"].AsString() == "v1.19");
+}
+
+TEST_CASE("Lens preflight: definitions that may not be read leave the release unknown") {
+  Plane plane;
+  plane.fleet->control_plane().faults().FailNext(100, 403, "GET", "/openapi/v3", "Forbidden",
+                                                 "you may not");
+  const Ran ran = plane.Run({});
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, Contains("its release is not known (") && Contains("; behaves as v1.18.\n") &&
+                          Contains("unknown   release of Karmada"));
 }
 
 // Who has installed a package has no such file.

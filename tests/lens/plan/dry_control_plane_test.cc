@@ -3,14 +3,24 @@
 #include <catch2/catch.hpp>
 
 #include "api/resources.h"
+#include "base/clock.h"
 #include "base/yaml.h"
 #include "lens/plan/outcome.h"
 
 namespace lens::plan {
 namespace {
 
+config::Options As(config::Release release) {
+  config::Options options;
+  options.wanted_release = release;
+  return options;
+}
+
 struct Fixture {
-  std::unique_ptr<DryControlPlane> plane = *DryControlPlane::Start({});
+  std::unique_ptr<DryControlPlane> plane;
+
+  explicit Fixture(config::Options options = {})
+      : plane(*DryControlPlane::Start(std::move(options))) {}
 
   void Apply(const std::string& yaml) {
     const std::vector<json::Value> documents = *yaml::ParseAll(yaml);
@@ -107,6 +117,61 @@ TEST_CASE_METHOD(Fixture, "Plan: only kinds of foreign groups are taken for cust
   CHECK(absl::IsNotFound(served({"batch", "v1", "Jop"}, "shop").status()));
   CHECK(absl::IsNotFound(served({"policy.karmada.io", "v1", "Polizy"}, "shop").status()));
   CHECK(plane->assumed_kinds().size() == 2);
+}
+
+TEST_CASE("Plan: a rescheduling is simulated as the control plane's release does it") {
+  const auto release = GENERATE(config::Release::kV1_18, config::Release::kV1_19);
+  Fixture fixture(As(release));
+  fixture.Apply(kClusters);
+  fixture.Apply(kDeployment);
+  fixture.Apply(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: web, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  placement:
+    clusterAffinities:
+    - {affinityName: first, clusterNames: [m3]}
+    - {affinityName: second, clusterNames: [m2]}
+)");
+  fixture.Settle();
+  CHECK(fixture.Placed(kWeb) == "m2:4");
+  fixture.Apply("{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: m3}}");
+  fixture.Settle();
+  CHECK(fixture.Placed(kWeb) == "m2:4");
+  sandbox::PatchRequest asked;
+  asked.patch.Set({"spec", "rescheduleTriggeredAt"},
+                  kube::FormatTime(base::RealClock().Now() + absl::Hours(1)));
+  REQUIRE(fixture.plane->backend()
+              .Patch(api::ResourceBindings().gvr(), {"shop", "web-deployment"}, asked)
+              .ok());
+  fixture.Settle();
+  CHECK(fixture.Placed(kWeb) == (release == config::Release::kV1_19 ? "m3:4" : "m2:4"));
+}
+
+TEST_CASE("Plan: the loops behave as the release of the definitions") {
+  CHECK(absl::IsInvalidArgument(
+      DryControlPlane::Start(As(config::Release::kV1_18), "config/crds/v1.19").status()));
+  Fixture fixture(As(config::Release::kV1_19));
+  fixture.Apply(kClusters);
+  fixture.Apply(kDeployment);
+  fixture.Apply(R"(
+{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 7}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: web, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  placement: {}
+  schedulePriority: {priorityClassSource: KubePriorityClass, priorityClassName: high}
+)");
+  fixture.Settle();
+  const auto binding =
+      fixture.plane->backend().Get(api::ResourceBindings().gvr(), {"shop", "web-deployment"});
+  REQUIRE(binding.ok());
+  CHECK((*binding)->spec()["schedulePriority"]["priority"].AsInt() == 7);
 }
 
 }  // namespace lens::plan

@@ -171,6 +171,49 @@ TEST_CASE("Preflight: arguments that print something are no daemon's") {
   }
 }
 
+TEST_CASE("Preflight: an image of another release than the control plane's differs") {
+  const auto note = [](const std::string& image, config::Release release) {
+    return CheckArguments({.source = "it", .image = image}, release)->rows.front().note;
+  };
+  const std::string older = "karmada-controller-manager:v1.18.3";
+  const std::string newer = "karmada-controller-manager:v1.19.1";
+  CHECK(note(older, config::Release::kV1_18).empty());
+  CHECK(note(newer, config::Release::kV1_19).empty());
+  CHECK_THAT(note(older, config::Release::kV1_19),
+             Contains("would behave as v1.19") &&
+                 Contains("--emulated-karmada-version=v1.18 makes it behave as that one"));
+  CHECK_THAT(note(newer, config::Release::kV1_18), Contains("would behave as v1.18"));
+  CHECK_THAT(note("karmada-controller-manager:v1.20.0", config::Release::kV1_19),
+             Contains("compared with upstream's v1.18.2 and v1.19.0;"));
+}
+
+TEST_CASE("Preflight: a gate whose default the running image has otherwise differs") {
+  const auto row = [](const std::string& image, std::vector<std::string> words) {
+    const auto checked = CheckArguments({.source = "it", .image = image, .words = std::move(words)},
+                                        config::Release::kV1_19);
+    return RowOf(checked->rows, "PriorityBasedScheduling");
+  };
+  const Row off = row("karmada-controller-manager:v1.18.2", {});
+  CHECK(off.grade == Grade::kDiffers);
+  CHECK(off.use == "on");
+  CHECK_THAT(off.note, Contains("is off in the running v1.18, whose default is another one; "
+                                "--feature-gates=PriorityBasedScheduling=false keeps that"));
+  for (const Row& same : {row("karmada-controller-manager:v1.19.0", {}), row("", {})}) {
+    CHECK(same.grade == Grade::kSame);
+    CHECK(same.use == "on");
+    CHECK(same.quiet);
+  }
+  const Row named =
+      row("karmada-controller-manager:v1.18.2", {"--feature-gates=PriorityBasedScheduling=false"});
+  CHECK(named.grade == Grade::kSame);
+  CHECK(named.use == "off");
+  // The daemon's own flag counts for more than the control plane.
+  const Row as_image =
+      row("karmada-controller-manager:v1.18.2", {"--emulated-karmada-version=v1.18"});
+  CHECK(as_image.use == "off");
+  CHECK(as_image.grade == Grade::kSame);
+}
+
 TEST_CASE("Preflight: an image of another release differs") {
   CHECK(ImageRow("docker.io/karmada/karmada-controller-manager:v1.18.0").grade == Grade::kSame);
   CHECK(ImageRow("r:5000/karmada-controller-manager:v1.18.2@sha256:1").grade == Grade::kSame);
