@@ -2,6 +2,7 @@
 """Records what upstream's controller manager leaves behind in the scenarios of tests/data/scenarios.
 
     record.py [SCENARIO...]     all scenarios, or those named; writes their .upstream.json
+    --release v1.19             for a testbed of that release of Karmada: writes what it leaves behind otherwise than v1.18
 
 Needs Go. Builds the servers and upstream's controller manager (testbed/), brings a plane with two members up and runs the
 scenarios on it, those that change clusters one after the other.
@@ -25,7 +26,7 @@ def say(line):
     print(line, flush=True)
 
 
-def record(plane, scenarios):
+def record(plane, scenarios, release):
     """Records scenarios side by side; returns a line for each that could not be recorded."""
     left = {}
     try:
@@ -35,7 +36,7 @@ def record(plane, scenarios):
     refused = []
     for one in scenarios:
         try:
-            one.record(outcomes[one.name])
+            one.record(outcomes[one.name], release)
         except AssertionError as error:
             refused.append(f"{one.name}: {error}")
     if left:
@@ -46,6 +47,7 @@ def record(plane, scenarios):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scenario", nargs="*")
+    parser.add_argument("--release", default=scenario.RECORDED_RELEASE, choices=scenario.RELEASES)
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     scenarios = scenario.load(paths.SCENARIOS, options.scenario)
@@ -59,7 +61,7 @@ def main():
                 plane.wait_members_ready()
                 for batch in of_these:
                     say(f"recording {', '.join(one.name for one in batch)}")
-                    refused += record(plane, batch)
+                    refused += record(plane, batch, options.release)
     if refused:
         sys.exit("record: not stored:\n" + "\n".join(refused))
 

@@ -89,6 +89,26 @@ class RigTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "01 b: z is said to be the same"):
             recording.unpacked({"00 a": {}, "01 b": {"z": "="}})
 
+    def test_a_recording_of_another_release_has_what_differs(self):
+        one, other = {"kind": "ConfigMap", "data": {"a": "1"}}, {"kind": "ConfigMap", "data": {"a": "2"}}
+        before = {"00 made": {"x": one}, "01 edited": {"x": one, "y": one}}
+        after = {"00 made": {"x": one}, "01 edited": {"x": other, "z": one}}
+        self.assertEqual(recording.changed(before, after), {"00 made": {}, "01 edited": {"x": other, "y": None, "z": one}})
+        self.assertEqual(recording.overlaid(before, recording.changed(before, after)), after)
+        with self.assertRaisesRegex(ValueError, "recorded steps differ: .'01 edited'"):
+            recording.overlaid(before, {"00 made": {}})
+
+    def test_a_release_that_was_not_recorded_is_compared_with_the_other(self):
+        states = {title: {"x": {"data": title}} for title in self.one.titles()}
+        self.one.record(scenario.Outcome(states=states))
+        self.assertFalse(self.one.is_recorded("v1.19"))
+        self.assertEqual(self.one.recorded("v1.19"), states)
+        newer = {title: {"x": {"data": "new"}} for title in states}
+        self.one.record(scenario.Outcome(states=newer), "v1.19")
+        self.assertTrue(self.one.is_recorded("v1.19"))
+        self.assertEqual(self.one.recorded("v1.19"), newer)
+        self.assertEqual(self.one.recorded(), states)
+
     def test_steps_that_are_not_recorded_or_not_carried_out_are_differences(self):
         self.one.recording_file.write_text(json.dumps({"00 made": {}, "02 forgotten": {}}))
         self.assertEqual(replay.compare(self.one, {"01 edited": {}}, self.one.titles()),

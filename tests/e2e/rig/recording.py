@@ -95,6 +95,21 @@ def unpacked(content):
     return out
 
 
+def changed(before, after):
+    """What a file has of the states of another release: for each step the objects that are not as `before` has them, None
+    for those that are not there."""
+    found = {(difference.step, difference.object) for difference in compare(before, after)}
+    return {title: {key: after[title].get(key) for step, key in sorted(found) if step == title} for title in after}
+
+
+def overlaid(before, content):
+    """The states of which changed(before, ...) made this content. Raises ValueError if it has other steps."""
+    if set(before) != set(content):
+        raise ValueError(f"recorded steps differ: {sorted(set(before) ^ set(content))}")
+    return {title: {key: item for key, item in {**before[title], **content[title]}.items() if item is not None}
+            for title in before}
+
+
 def own_crds(kube):
     """The definitions that scenarios have made in a cluster."""
     return [c for c in kube.items(CRDS) if c["metadata"]["name"].endswith(_OWN_CRD_GROUP_SUFFIX)]

@@ -42,20 +42,20 @@ class ReplayCase(PlaneCase):
         self.assertEqual(sorted(left), [], "left behind after everything was deleted")
 
 
-def check_recording(case, one, outcome, titles):
+def check_recording(case, one, outcome, titles, release=scenario.RECORDED_RELEASE):
     """Fails the test if the scenario has not settled, or if its states after the steps of these titles are not as
-    recorded, deliberate differences apart."""
+    recorded of that release, deliberate differences apart."""
     (case.plane.folder / f"{one.name}.got.json").write_text(json.dumps(outcome.states, indent=1, sort_keys=True))
     outcome.check_settled()
-    found = compare(one, outcome.states, titles)
+    found = compare(one, outcome.states, titles, release)
     if found:
         case.fail(f"{len(found)} differences from upstream:\n" + "\n".join(map(str, found[:40])))
 
 
-def compare(one, states, titles):
+def compare(one, states, titles, release=scenario.RECORDED_RELEASE):
     """The differences from the recording after the steps of these titles, deliberate ones apart. A step that is missing
     on either side is one: `make record` has to follow a scenario's changes."""
-    recorded = one.recorded()
+    recorded = one.recorded(release)
     found = [f"{title}: recorded, but no step of the scenario" for title in set(recorded) - set(one.titles())]
     found += [f"{title}: not recorded" for title in titles if title not in recorded]
     found += [f"{title}: not carried out" for title in titles if title not in states]

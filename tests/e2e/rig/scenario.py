@@ -36,6 +36,8 @@ from .kube import ApiError
 from .metrics_site import MetricsSite
 from .plane import HOST
 
+RELEASES = ("v1.18", "v1.19")
+RECORDED_RELEASE = RELEASES[0]  # Of which there is a recording of each scenario.
 SETTLED_SECONDS = 4.0
 _WAIT_SECONDS = 120.0
 _POLL_SECONDS = 0.7
@@ -93,18 +95,31 @@ class Scenario:
     def recording_file(self):
         return self.file.with_name(f"{self.name}.upstream.json")
 
-    def recorded(self):
-        """{step: state} as upstream left it."""
-        return recording.unpacked(json.loads(self.recording_file.read_text()))
+    def changes_file(self, release):
+        """What another release than the recording's has left behind otherwise."""
+        return self.file.with_name(f"{self.name}.{release}.json")
 
-    def record(self, outcome):
+    def recorded(self, release=RECORDED_RELEASE):
+        """{step: state} as upstream of that release left it; of a release of which there is no recording, as the other did."""
+        states = recording.unpacked(json.loads(self.recording_file.read_text()))
+        if not self.is_recorded(release) or release == RECORDED_RELEASE:
+            return states
+        return recording.overlaid(states, json.loads(self.changes_file(release).read_text()))
+
+    def is_recorded(self, release):
+        return release == RECORDED_RELEASE or self.changes_file(release).exists()
+
+    def record(self, outcome, release=RECORDED_RELEASE):
         """Stores the states of upstream. Raises AssertionError, and stores nothing, if they are not whole and settled."""
         outcome.check_settled()
         missing = set(self.titles()) - set(outcome.states)
         if missing:
             raise AssertionError(f"not carried out: {sorted(missing)}")
-        content = recording.packed(outcome.states)
-        self.recording_file.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
+        if release == RECORDED_RELEASE:
+            file, content = self.recording_file, recording.packed(outcome.states)
+        else:
+            file, content = self.changes_file(release), recording.changed(self.recorded(), outcome.states)
+        file.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
 
     def titles(self, first=0, last=None):
         """The keys of the steps from `first` to `last` in recordings."""
@@ -127,7 +142,7 @@ class Scenario:
 
 def load(folder, names=()):
     """The scenarios of a folder, all or those named, in the order of their names."""
-    files = [file for file in sorted(folder.glob("*.yaml")) if file.stem != "differences"]
+    files = [file for file in sorted(folder.glob("*.yaml")) if not file.stem.endswith("differences")]
     missing = set(names) - {file.stem for file in files}
     if missing:
         raise SystemExit(f"scenario: {folder} has no {', '.join(sorted(missing))}")
