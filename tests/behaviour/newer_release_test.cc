@@ -161,6 +161,23 @@ TEST_CASE("As v1.19: components, priority and tasks of a binding outlast a take-
   CHECK(absl::StrContains(robots.plane.DaemonLog(), "release of Karmada behaves as=v1.19"));
 }
 
+TEST_CASE("As v1.19: an attached binding has the components of the one that needs it",
+          "[sandbox]") {
+  Robots robots;
+  // As upstream's dependencies distributor writes it, so that giving back changes nothing either.
+  const std::string wanted = json::Write(
+      json::Value::Array({json::Value::Object({{"namespace", robots.ns},
+                                               {"name", "one-robot"},
+                                               {"clusters", robots.ClustersOf("one-robot")}})}));
+  CHECK(json::Write(robots.Required()) == wanted);
+  const auto [before, after] = robots.TakenOverAfter([&] {
+    robots.plane.Patch("host", kBinding, {robots.ns, "settings-configmap"},
+                       absl::Substitute(R"({"spec": {"requiredBy": $0}})", wanted));
+  });
+  CHECK(after == before);
+  CHECK(json::Write(robots.Required()) == wanted);
+}
+
 TEST_CASE("As v1.19: old words for purge modes are refused", "[sandbox]") {
   Robots robots;
   const auto policy = [&](const char* mode) {
