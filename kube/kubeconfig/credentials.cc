@@ -4,6 +4,10 @@
 // unchanged keeps its object: the whole snapshot, or at least the TLS context of an unchanged
 // certificate.
 //
+// A file of authorities has a time of its own (authorities_until_): it is read again every ten
+// seconds while the rest stays as it is, so that a plugin is not run because of it. When it cannot
+// be used, the authorities before it stay in force.
+//
 // When files that were read once cannot be read again, the old credentials stay for ten more
 // seconds. Any other failure is handed to all callers for two seconds; then the next one tries. A
 // caller that is stopped or out of time has no effect on the others. A 401 (Reject) and another
@@ -99,8 +103,10 @@ CredentialSource::CredentialSource(const ConnectionConfig& config, const base::C
 absl::StatusOr<std::unique_ptr<CredentialSource>> CredentialSource::Create(
     const ConnectionConfig& config, const base::Clock& clock) {
   std::unique_ptr<CredentialSource> source(new CredentialSource(config, clock));
-  ASSIGN_OR_RETURN(const CredentialsPtr checked,
-                   source->MakeCredentials({.certificate = config.client_certificate}, nullptr));
+  ASSIGN_OR_RETURN(
+      const CredentialsPtr checked,
+      source->MakeCredentials({.certificate = config.client_certificate, .ca_pem = config.ca_pem},
+                              nullptr));
   absl::MutexLock lock(&source->mu_);
   source->current_ = checked;  // The first Get() takes over its parsed roots.
   return source;
@@ -127,17 +133,35 @@ absl::Status CredentialSource::LoadFiles(Loaded& loaded) const {
   return absl::OkStatus();
 }
 
+std::string CredentialSource::Authorities(const std::string& before) const {
+  if (config_.ca_file.empty()) return config_.ca_pem;
+  auto read = base::ReadContent(config_.ca_file);
+  if (read.ok() && *read == before) return before;
+  // It may be in the middle of a rotation: a text that is none must not replace one that works.
+  const absl::Status usable =
+      read.ok() ? tls::ClientCredentials::Create({.ca_pem = *read}).status() : read.status();
+  if (usable.ok()) return *std::move(read);
+  base::LogWarning(
+      "the certificate authority cannot be read again, keeping the old one",
+      {{"server", WithoutUserInfo(config_.server)}, {"file", config_.ca_file}, {"error", usable}});
+  return before;
+}
+
 absl::StatusOr<CredentialSource::Loaded> CredentialSource::Load(const std::string& token,
+                                                                const std::string& authorities,
                                                                 base::SteadyTime deadline,
                                                                 const base::StopToken& stop) const {
   Loaded loaded;
+  loaded.ca_pem = authorities;
   loaded.authorization = StaticAuthorization(config_, token);
   loaded.certificate = config_.client_certificate;
   RETURN_IF_ERROR(LoadFiles(loaded));
   if (config_.exec == nullptr || !loaded.authorization.empty()) return loaded;
 
   const absl::Duration timeout = std::min(kPluginTimeout, deadline - clock_.SteadyNow());
-  ASSIGN_OR_RETURN(ExecCredential given, RunExecPlugin(config_, timeout, stop));
+  ConnectionConfig told = config_;
+  told.ca_pem = loaded.ca_pem;
+  ASSIGN_OR_RETURN(ExecCredential given, RunExecPlugin(told, timeout, stop));
   if (!given.token.empty()) loaded.authorization = absl::StrCat("Bearer ", given.token);
   if (!given.certificate.cert_pem.empty()) loaded.certificate = std::move(given.certificate);
   // The plugin returns a time of the wall clock; if that is set back later, a 401 shows that the
@@ -149,17 +173,18 @@ absl::StatusOr<CredentialSource::Loaded> CredentialSource::Load(const std::strin
 
 absl::StatusOr<CredentialsPtr> CredentialSource::MakeCredentials(
     Loaded loaded, const CredentialsPtr& before) const {
-  const bool same_certificate =
-      before != nullptr && SamePair(before->certificate, loaded.certificate);
+  const bool same_certificate = before != nullptr && before->ca_pem == loaded.ca_pem &&
+                                SamePair(before->certificate, loaded.certificate);
   if (same_certificate && before->authorization == loaded.authorization) return before;
   auto made = std::make_shared<Credentials>();
   made->authorization = std::move(loaded.authorization);
   made->certificate = std::move(loaded.certificate);
+  made->ca_pem = std::move(loaded.ca_pem);
   if (same_certificate) {
     made->tls = before->tls;
     return made;
   }
-  auto created = tls::ClientCredentials::Create({.ca_pem = config_.ca_pem,
+  auto created = tls::ClientCredentials::Create({.ca_pem = made->ca_pem,
                                                  .skip_verify = config_.insecure_skip_tls_verify,
                                                  .client = made->certificate});
   if (!created.ok()) return Located(created.status(), config_);
@@ -170,12 +195,18 @@ absl::StatusOr<CredentialsPtr> CredentialSource::MakeCredentials(
 void CredentialSource::Refresh(base::SteadyTime deadline, const base::StopToken& stop) {
   CredentialsPtr before;
   std::string token;
+  bool only_authorities = false;
   {
     absl::MutexLock lock(&mu_);
     before = current_;
     token = token_;
+    only_authorities = clock_.SteadyNow() < fresh_until_;
   }
-  auto loaded = Load(token, deadline, stop);
+  const std::string authorities = Authorities(before->ca_pem);
+  auto loaded = only_authorities ? Loaded{.authorization = before->authorization,
+                                          .certificate = before->certificate,
+                                          .ca_pem = authorities}
+                                 : Load(token, authorities, deadline, stop);
   const base::SteadyTime fresh_until =
       loaded.ok() ? loaded->fresh_until : base::SteadyTime::InfinitePast();
   absl::StatusOr<CredentialsPtr> made = loaded.ok()
@@ -184,8 +215,11 @@ void CredentialSource::Refresh(base::SteadyTime deadline, const base::StopToken&
   absl::MutexLock lock(&mu_);
   refreshing_ = false;
   failure_ = made.status();
+  if (!config_.ca_file.empty()) authorities_until_ = clock_.SteadyNow() + kFileRecheck;
   if (made.ok()) {
     current_ = *std::move(made);
+    // What was fresh stays so, unless somebody has refused or replaced it in the meantime.
+    if (only_authorities) return;
     // The token may have been replaced while this one was being loaded.
     fresh_until_ = token == token_ ? fresh_until : base::SteadyTime::InfinitePast();
     loaded_before_ = true;
@@ -218,6 +252,11 @@ absl::Status CredentialSource::AwaitOtherRefresh(base::SteadyTime deadline,
                          : absl::OkStatus();
 }
 
+bool CredentialSource::IsFresh() const {
+  const base::SteadyTime now = clock_.SteadyNow();
+  return now < fresh_until_ && now < authorities_until_;
+}
+
 absl::StatusOr<CredentialsPtr> CredentialSource::Get(base::SteadyTime deadline,
                                                      const base::StopToken& stop) {
   while (true) {
@@ -225,7 +264,7 @@ absl::StatusOr<CredentialsPtr> CredentialSource::Get(base::SteadyTime deadline,
     {
       absl::MutexLock lock(&mu_);
       const base::SteadyTime now = clock_.SteadyNow();
-      if (now < fresh_until_) return current_;
+      if (IsFresh()) return current_;
       if (now < failure_until_) return Unobtainable(failure_);
       if (now >= deadline) return absl::DeadlineExceededError("waiting for credentials");
       if (!refreshing_) ours = refreshing_ = true;
@@ -243,13 +282,13 @@ absl::StatusOr<CredentialsPtr> CredentialSource::Get(base::SteadyTime deadline,
 
 CredentialsPtr CredentialSource::GetIfFresh() {
   const bool blocks = config_.exec != nullptr || !config_.token_file.empty() ||
-                      !config_.client_certificate_file.empty();
+                      !config_.client_certificate_file.empty() || !config_.ca_file.empty();
   if (!blocks) {
     auto given = Get(base::SteadyTime::InfiniteFuture(), {});
     return given.ok() ? *std::move(given) : nullptr;
   }
   absl::MutexLock lock(&mu_);
-  return clock_.SteadyNow() < fresh_until_ ? current_ : nullptr;
+  return IsFresh() ? current_ : nullptr;
 }
 
 bool CredentialSource::ReplaceToken(const std::string& token) {

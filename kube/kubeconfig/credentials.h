@@ -24,8 +24,9 @@ namespace kube {
 struct Credentials {
   std::string authorization;  // The value of the header; "" sends none.
   tls::KeyPair certificate;
-  // Shared by snapshots with the same certificate; connections with an older certificate must not
-  // be used any more.
+  std::string ca_pem;  // The authorities by which the server is judged; "" for the system's.
+  // Shared by snapshots with the same certificate and authorities; connections with older ones must
+  // not be used any more.
   std::shared_ptr<const tls::ClientCredentials> tls;
 };
 using CredentialsPtr = std::shared_ptr<const Credentials>;
@@ -44,7 +45,8 @@ class CredentialSource {
                                                                   const base::Clock& clock);
 
   // Returns the current credentials. Files are checked again every 10 s, an exec plugin is run when
-  // its credentials have expired; one caller does it, the others wait. kUnauthenticated when there
+  // its credentials have expired; one caller does it, the others wait. A file of authorities that
+  // cannot be read again, or not be used, leaves the old ones in force. kUnauthenticated when there
   // are no credentials, kDeadlineExceeded, kCancelled.
   absl::StatusOr<CredentialsPtr> Get(base::SteadyTime deadline, const base::StopToken& stop);
 
@@ -62,13 +64,17 @@ class CredentialSource {
   struct Loaded {
     std::string authorization;
     tls::KeyPair certificate;
+    std::string ca_pem;
     base::SteadyTime fresh_until = base::SteadyTime::InfiniteFuture();
   };
 
   CredentialSource(const ConnectionConfig& config, const base::Clock& clock);
-  absl::StatusOr<Loaded> Load(const std::string& token, base::SteadyTime deadline,
-                              const base::StopToken& stop) const;
+  absl::StatusOr<Loaded> Load(const std::string& token, const std::string& authorities,
+                              base::SteadyTime deadline, const base::StopToken& stop) const;
   absl::Status LoadFiles(Loaded& loaded) const;
+  // Returns the authorities that the file names now, else `before`.
+  std::string Authorities(const std::string& before) const;
+  bool IsFresh() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::StatusOr<CredentialsPtr> MakeCredentials(Loaded loaded, const CredentialsPtr& before) const;
   // Loads with mu_ released, and stores the result or the failure.
   void Refresh(base::SteadyTime deadline, const base::StopToken& stop);
@@ -82,6 +88,8 @@ class CredentialSource {
   bool loaded_before_ ABSL_GUARDED_BY(mu_) = false;
   CredentialsPtr current_ ABSL_GUARDED_BY(mu_);
   base::SteadyTime fresh_until_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
+  // When the file of authorities is read again; it is never the reason to run a plugin again.
+  base::SteadyTime authorities_until_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
   base::SteadyTime last_reject_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
   absl::Status failure_ ABSL_GUARDED_BY(mu_);  // The failure of the last refresh, if it failed.
   base::SteadyTime failure_until_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();

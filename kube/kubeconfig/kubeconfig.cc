@@ -2,8 +2,8 @@
 // $KUBECONFIG merged, the service account of the pod, ~/.kube/config. Of several files the first
 // definition of a name counts, and relative names of files in it are resolved against the directory
 // of the file that has it; so entries keep their directory until a context is resolved. Everything
-// is read once: whoever follows changes of files loads again; only token files and certificate
-// files are named in the result and read later.
+// is read once: whoever follows changes of files loads again; only token files, certificate files
+// and files of authorities are named in the result and read later.
 //
 // Errors name file, context and entry. They never quote values, which may be secrets.
 
@@ -99,10 +99,10 @@ bool SamePlugin(const std::unique_ptr<ExecPlugin>& a, const std::unique_ptr<Exec
 // A new field of ConnectionConfig has to be added here, if it belongs to the connection, and to
 // operator= below.
 auto PartsButForToken(const ConnectionConfig& c) {
-  return std::tie(c.server, c.ca_pem, c.insecure_skip_tls_verify, c.tls_server_name, c.proxy_url,
-                  c.proxy_headers, c.ignore_proxy_environment, c.max_answer_bytes, c.urgent,
-                  c.client_certificate.cert_pem, c.client_certificate.key_pem, c.token_file,
-                  c.username, c.password, c.impersonate_user, c.impersonate_uid,
+  return std::tie(c.server, c.ca_pem, c.ca_file, c.insecure_skip_tls_verify, c.tls_server_name,
+                  c.proxy_url, c.proxy_headers, c.ignore_proxy_environment, c.max_answer_bytes,
+                  c.urgent, c.client_certificate.cert_pem, c.client_certificate.key_pem,
+                  c.token_file, c.username, c.password, c.impersonate_user, c.impersonate_uid,
                   c.impersonate_groups, c.impersonate_extra, c.client_certificate_file,
                   c.client_key_file);
 }
@@ -111,8 +111,8 @@ bool SameButForToken(const ConnectionConfig& a, const ConnectionConfig& b) {
   return PartsButForToken(a) == PartsButForToken(b) && SamePlugin(a.exec, b.exec);
 }
 
-// The files of a service account are mounted by the kubelet, which renews the token; that is why it
-// is named and not read.
+// The files of a service account are mounted by the kubelet, which renews the token and replaces
+// the authority; that is why they are named.
 absl::StatusOr<ConnectionConfig> InCluster(const ConfigEnvironment& environment) {
   const std::string host = environment.variable("KUBERNETES_SERVICE_HOST");
   const std::string port = environment.variable("KUBERNETES_SERVICE_PORT");
@@ -120,8 +120,9 @@ absl::StatusOr<ConnectionConfig> InCluster(const ConfigEnvironment& environment)
   const bool is_ipv6 = absl::StrContains(host, ':');
   config.server = absl::StrCat("https://", is_ipv6 ? "[" : "", host, is_ipv6 ? "]" : "", ":", port);
   config.token_file = absl::StrCat(environment.service_account_directory, "/token");
-  config.ca_origin = absl::StrCat("file ", environment.service_account_directory, "/ca.crt");
-  auto ca = base::ReadContent(absl::StrCat(environment.service_account_directory, "/ca.crt"));
+  config.ca_file = absl::StrCat(environment.service_account_directory, "/ca.crt");
+  config.ca_origin = absl::StrCat("file ", config.ca_file);
+  auto ca = base::ReadContent(config.ca_file);
   if (!ca.ok()) return base::Annotate(ca.status(), "in-cluster configuration");
   config.ca_pem = std::move(*ca);
   RETURN_IF_ERROR(
@@ -137,6 +138,7 @@ ConnectionConfig& ConnectionConfig::operator=(const ConnectionConfig& other) {
   if (this == &other) return *this;
   server = other.server;
   ca_pem = other.ca_pem;
+  ca_file = other.ca_file;
   insecure_skip_tls_verify = other.insecure_skip_tls_verify;
   tls_server_name = other.tls_server_name;
   proxy_url = other.proxy_url;

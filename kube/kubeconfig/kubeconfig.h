@@ -34,6 +34,9 @@ struct ExecPlugin {
 struct ConnectionConfig {
   std::string server;  // "https://host:port[/prefix]"
   std::string ca_pem;  // Empty stands for the system's roots.
+  // The file that ca_pem was read from, which is read again when it changes; "" when the
+  // configuration itself has the roots, or none.
+  std::string ca_file;
   bool insecure_skip_tls_verify = false;
   std::string tls_server_name;  // The name to verify the certificate against, instead of the host.
   std::string proxy_url;        // An http:// proxy; HTTPS uses CONNECT.

@@ -1,8 +1,8 @@
 // Reads the fields of a kubeconfig's clusters and users. A field of a wrong type, and two that
 // contradict each other, are errors that name the field; fields that are unknown are ignored, as by
-// clientcmd. Files that a field names are read here, once, except those that are followed
-// (tokenFile, and a certificate with its key in two files). No error quotes a value that may be
-// secret.
+// clientcmd. Files that a field names are read here; those that are followed (tokenFile, a
+// certificate with its key in two files, a certificate-authority) are named in the result as well.
+// No error quotes a value that may be secret.
 
 #include <cctype>
 #include <string>
@@ -189,6 +189,9 @@ absl::Status ApplyCluster(const KubeconfigEntries::Entry& cluster, ConnectionCon
   ASSIGN_OR_RETURN(config.proxy_url, StringField(value, "proxy-url"));
   ASSIGN_OR_RETURN(config.ca_pem, DataOrFile(cluster, "certificate-authority"));
   config.ca_origin = OriginOf(cluster, "certificate-authority");
+  if (value["certificate-authority-data"].AsString().empty()) {
+    config.ca_file = ResolvePath(value["certificate-authority"].AsString(), cluster.directory);
+  }
   if (config.insecure_skip_tls_verify && !config.ca_pem.empty()) {
     return Unusable("certificate-authority", "contradicts insecure-skip-tls-verify");
   }

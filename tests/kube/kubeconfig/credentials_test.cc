@@ -292,4 +292,58 @@ TEST_CASE("Certificates read from files are renewed, and only then are connectio
   CHECK((*f.Get())->certificate.cert_pem == second.cert_pem);
 }
 
+TEST_CASE("Authorities that a file names are read again, and those that work are kept") {
+  const tests::TempDirectory dir;
+  const std::string first = (*tls::CertificateAuthority::Create("first"))->cert_pem();
+  const std::string second = (*tls::CertificateAuthority::Create("second"))->cert_pem();
+  ConnectionConfig config;
+  config.ca_file = dir.Write("ca.crt", first);
+  config.ca_pem = first;
+  Fixture f(config);
+  const CredentialsPtr before = *f.Get();
+  CHECK(before->ca_pem == first);
+  CHECK(f.source->GetIfFresh() == before);
+
+  f.clock.Advance(absl::Seconds(11));
+  CHECK(f.source->GetIfFresh() == nullptr);  // Reading a file may block.
+  CHECK(*f.Get() == before);
+
+  dir.Write("ca.crt", second);
+  CHECK(*f.Get() == before);
+  f.clock.Advance(absl::Seconds(11));
+  const CredentialsPtr after = *f.Get();
+  CHECK(after->ca_pem == second);
+  CHECK(after->tls != before->tls);
+
+  dir.Write("ca.crt", "half a certific");
+  f.clock.Advance(absl::Seconds(11));
+  CHECK(*f.Get() == after);
+  std::filesystem::remove(config.ca_file);
+  f.clock.Advance(absl::Seconds(11));
+  CHECK(*f.Get() == after);
+  dir.Write("ca.crt", first);
+  f.clock.Advance(absl::Seconds(11));
+  CHECK((*f.Get())->ca_pem == first);
+}
+
+TEST_CASE("A file of authorities is no reason to run a plugin again, nor to forget a refusal") {
+  const tests::TempDirectory dir;
+  const std::string first = (*tls::CertificateAuthority::Create("first"))->cert_pem();
+  const std::string second = (*tls::CertificateAuthority::Create("second"))->cert_pem();
+  ConnectionConfig config = WithPlugin(dir, R"({"token":"t%N"})");
+  config.ca_file = dir.Write("ca.crt", first);
+  config.ca_pem = first;
+  Fixture f(config);
+  CHECK(f.Header() == "Bearer t1");
+  dir.Write("ca.crt", second);
+  f.clock.Advance(absl::Seconds(11));
+  const CredentialsPtr after = *f.Get();
+  CHECK(after->ca_pem == second);
+  CHECK(after->authorization == "Bearer t1");
+  CHECK(RunsOf(dir) == 1);
+  f.source->Reject(after);
+  CHECK(f.Header() == "Bearer t2");
+  CHECK((*f.Get())->ca_pem == second);
+}
+
 }  // namespace kube

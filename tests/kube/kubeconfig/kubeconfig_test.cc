@@ -111,6 +111,7 @@ TEST_CASE("Connections that differ in their token alone are known as such") {
   CHECK_FALSE(SameConnection(a, b));
   CHECK(DifferOnlyInToken(a, b));
   SECTION("but not when anything else differs") { b.ca_pem = "other"; }
+  SECTION("but not when the roots are those of another file") { b.ca_file = "/other"; }
   SECTION("but not when there is no token any more") { b.token.clear(); }
   SECTION("but not when a file gives the token") { a.token_file = b.token_file = "/f"; }
   CHECK_FALSE(DifferOnlyInToken(a, b));
@@ -159,7 +160,16 @@ TEST_CASE("Each way to authenticate is read") {
     CHECK(config.client_certificate_file.empty());
   }
   SECTION("CA by file") {
-    CHECK(parse("", std::string(kServer) + ", certificate-authority: ca.crt").ca_pem == "FILE CA");
+    const auto config = parse("", std::string(kServer) + ", certificate-authority: ca.crt");
+    CHECK(config.ca_pem == "FILE CA");
+    CHECK(config.ca_file == dir.path() + "/ca.crt");
+  }
+  SECTION("an inline CA wins over a file") {
+    const auto config = parse("", std::string(kServer) +
+                                      ", certificate-authority: ca.crt, "
+                                      "certificate-authority-data: Q0E=");
+    CHECK(config.ca_pem == "CA");
+    CHECK(config.ca_file.empty());
   }
   SECTION("no verification") {
     CHECK(parse("", std::string(kServer) + ", insecure-skip-tls-verify: true")
@@ -306,6 +316,7 @@ TEST_CASE("The flag comes before $KUBECONFIG, the pod's own account and ~/.kube/
   CHECK(in_cluster->server == "https://10.0.0.1:443");
   CHECK(in_cluster->token_file == account + "/token");
   CHECK(in_cluster->ca_pem == "CA");
+  CHECK(in_cluster->ca_file == account + "/ca.crt");
   variables["KUBERNETES_SERVICE_HOST"] = "fd00::1";
   CHECK(Load({}, variables, account)->server == "https://[fd00::1]:443");
   CHECK_THAT(std::string(Load({}, variables).status().message()),
