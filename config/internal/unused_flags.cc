@@ -31,11 +31,16 @@ constexpr Flag kFlags[] = {
     {"--add-dir-header", Type::kSwitch, kNoSense, "lines name the file without its folder",
      "false"},
     {"--alsologtostderr", Type::kSwitch, kNoSense, kStderr, "false"},
+    {"--alsologtostderrthreshold", Type::kText, kNoSense, kStderr},
     {"--concurrent-dependent-resource-syncs", Type::kInteger, kNoSense,
      "events of dependencies need no workers; their bindings are made by those of "
      "--concurrent-resourcebinding-syncs"},
     {"--horizontal-pod-autoscaler-downscale-delay", Type::kDuration, kOutside, kNeverRead},
     {"--horizontal-pod-autoscaler-upscale-delay", Type::kDuration, kOutside, kNeverRead},
+    {"--legacy-stderr-threshold-behavior", Type::kSwitch, kNoSense,
+     "every line is written to standard error at once, whatever --stderrthreshold says; upstream "
+     "does the same, because its lines do not pass the writer that this concerns",
+     "true"},
     {"--log-backtrace-at", Type::kText, kNoSense, "lines carry no backtrace", ":0"},
     {"--log-dir", Type::kText, kNoSense, kStderr, ""},
     {"--log-file", Type::kText, kNoSense, kStderr, ""},

@@ -98,7 +98,8 @@ ONLY_NEEDED = {
 # Flags that take any text, and why.
 ANY_TEXT = {
     "karmada-controller-manager": {
-        "--cluster-api-context", "--cluster-api-kubeconfig", "--log-backtrace-at", "--log-dir",
+        "--alsologtostderrthreshold", "--cluster-api-context", "--cluster-api-kubeconfig",
+        "--log-backtrace-at", "--log-dir",
         "--log-file", "--log-json-info-buffer-size", "--log-text-info-buffer-size",
         "--no-execute-taint-eviction-purge-mode", "--profiling-bind-address",
         "--stderrthreshold",  # Without effect: only their names are known.
