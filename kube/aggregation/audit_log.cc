@@ -1,6 +1,8 @@
 // Write puts a line in a bounded queue and wakes the writer's thread, which takes all lines at once
 // and writes them with one system call. Before it writes to a file it looks whether the file has
 // been renamed (then it opens it again) and whether it would become too large (then it renames it).
+// Renamed files that are too many, or too old by the time in their names, are removed when another
+// one is renamed and at the start.
 
 #include "kube/aggregation/audit_log.h"
 
@@ -14,6 +16,7 @@
 #include <cstring>
 #include <filesystem>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -81,6 +84,34 @@ std::string Error(absl::string_view what, const std::string& path) {
   return absl::StrCat("audit log ", path, ": ", what, ": ", std::strerror(errno));
 }
 
+struct Renamed {
+  absl::Time when;
+  std::filesystem::path path;
+};
+
+// Returns the files that Rotate has renamed, the oldest one first. Upstream's names, which have a
+// shorter fraction of the second, are recognized, too; others that only begin alike are nobody's.
+std::vector<Renamed> RenamedFiles(const std::filesystem::path& path) {
+  constexpr char kTimeFormat[] = "%Y-%m-%dT%H-%M-%E*S";
+  const std::string prefix = absl::StrCat(path.stem().string(), "-");
+  const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
+  std::vector<Renamed> out;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    const std::string stem = entry.path().stem().string();
+    absl::Time when;
+    std::string error;
+    if (entry.path().extension() == path.extension() && absl::StartsWith(stem, prefix) &&
+        absl::ParseTime(kTimeFormat, stem.substr(prefix.size()), &when, &error)) {
+      out.push_back({when, entry.path()});
+    }
+  }
+  std::sort(out.begin(), out.end(), [](const Renamed& a, const Renamed& b) {
+    return std::tie(a.when, a.path) < std::tie(b.when, b.path);
+  });
+  return out;
+}
+
 class Writer : public AuditLog {
  public:
   Writer(Options options, metrics::Registry* registry) : options_(std::move(options)) {
@@ -104,6 +135,7 @@ class Writer : public AuditLog {
   absl::Status Start() {
     if (to_stdout()) fd_ = STDOUT_FILENO;
     if (!to_stdout() && !Reopen()) return absl::InvalidArgumentError(Error("open", options_.path));
+    if (!to_stdout()) RemoveOldFiles(options_.path);
     thread_ = base::StartThread("the audit log", [this] { Run(); });
     return absl::OkStatus();
   }
@@ -204,20 +236,18 @@ class Writer : public AuditLog {
   }
 
   void RemoveOldFiles(const std::filesystem::path& path) const {
-    if (options_.max_files <= 0) return;
-    const std::string prefix = absl::StrCat(path.stem().string(), "-");
-    std::vector<std::filesystem::path> renamed;
+    const std::vector<Renamed> renamed = RenamedFiles(path);
+    const size_t kept = options_.max_files <= 0
+                            ? renamed.size()
+                            : std::min(renamed.size(), static_cast<size_t>(options_.max_files));
+    const absl::Time oldest = options_.max_age <= absl::ZeroDuration()
+                                  ? absl::InfinitePast()
+                                  : base::RealClock().Now() - options_.max_age;
     std::error_code failed;
-    const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
-    for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
-      const std::string name = entry.path().filename().string();
-      if (absl::StartsWith(name, prefix) && entry.path().extension() == path.extension()) {
-        renamed.push_back(entry.path());
-      }
+    for (size_t i = 0; i < renamed.size(); ++i) {
+      const bool too_many = i + kept < renamed.size();
+      if (too_many || renamed[i].when < oldest) std::filesystem::remove(renamed[i].path, failed);
     }
-    std::sort(renamed.begin(), renamed.end());  // Their names sort by time.
-    const size_t kept = std::min(renamed.size(), static_cast<size_t>(options_.max_files));
-    for (size_t i = 0; i + kept < renamed.size(); ++i) std::filesystem::remove(renamed[i], failed);
   }
 
   bool Reopen() {
@@ -261,6 +291,9 @@ std::string AuditLine(const AuditEvent& event) {
        {"stageTimestamp", MicroTime(event.at)}});
   if (event.impersonated) {
     line.Set("impersonatedUser", UserJson(*event.impersonated, "username"));
+  }
+  if (!event.impersonation_constraint.empty()) {
+    line.Set({"authenticationMetadata", "impersonationConstraint"}, event.impersonation_constraint);
   }
   SetUnlessEmpty(line, "userAgent",
                  std::string(base::CutText(event.user_agent, kMaxUserAgentBytes)));

@@ -37,7 +37,8 @@ struct AuditEvent {
   server::RequestInfo info;
   std::optional<UserInfo> user;  // nullopt: it could not be determined.
   std::optional<UserInfo> impersonated;
-  int code = 0;  // 0: there was no answer.
+  std::string impersonation_constraint;  // The verb of the constrained mode, if there was one.
+  int code = 0;                          // 0: there was no answer.
   std::map<std::string, std::string> annotations;
   absl::Time received;
   absl::Time at;
@@ -55,7 +56,10 @@ class AuditLog {
     // never, which leaves it to the operator (the file is opened again when it was renamed).
     // --audit-log-maxsize, there in megabytes.
     int64_t max_bytes = 100 << 20;
-    int max_files = 0;           // How many renamed files are kept; 0: all. --audit-log-maxbackup
+    int max_files = 0;  // How many renamed files are kept; 0: all. --audit-log-maxbackup
+    // Renamed files are removed when the time in their name is longer ago, at the start and at each
+    // renaming; zero: never. --audit-log-maxage, there in days.
+    absl::Duration max_age = absl::ZeroDuration();
     size_t max_waiting = 10000;  // Events that wait to be written.
   };
   // Errors name the file. `registry` may be null. REQUIRES: it outlives the log.

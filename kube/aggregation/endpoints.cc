@@ -10,12 +10,12 @@ namespace {
 constexpr char kMetrics[] = "/metrics";
 constexpr char kVersion[] = "/version";
 
-bool IsOwn(absl::string_view path) {
-  return HealthEndpoints::Serves(path) || path == kMetrics || path == kVersion ||
-         path == "/version/";
-}
-
 }  // namespace
+
+bool Endpoints::IsOwn(const std::string& path) const {
+  return HealthEndpoints::Serves(path) || path == kMetrics || path == kVersion ||
+         path == "/version/" || pages_.contains(path);
+}
 
 bool Endpoints::MayBlock(const ApiRequest& request) const {
   // Writing all metrics takes a while.
@@ -38,6 +38,9 @@ void Endpoints::Handle(ApiRequest request, std::shared_ptr<base::HttpResponder> 
     if (update_) update_();
     return responder->Send(
         {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = registry_.Expose()});
+  }
+  if (const auto page = pages_.find(path); page != pages_.end()) {
+    return responder->Send(page->second(request.http));
   }
   responder->Send({.body = absl::StrCat(json::Write(version_, {.indent = 2}), "\n")});
 }

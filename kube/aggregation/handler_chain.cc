@@ -27,6 +27,7 @@
 #include "kube/aggregation/guarded_responder.h"
 #include "kube/aggregation/health.h"
 #include "kube/aggregation/impersonation.h"
+#include "kube/aggregation/impersonation_check.h"
 #include "kube/aggregation/in_flight.h"
 #include "kube/aggregation/refusals.h"
 #include "kube/aggregation/request_record.h"
@@ -298,7 +299,7 @@ class HandlerChain::Impl {
     // claimed user.
     RemoveCredentials(http, HeaderNames());
     const auto bytes = static_cast<int64_t>(BytesOfHead(http));
-    absl::StatusOr<std::optional<Impersonation>> wanted = ImpersonationOf(http, passage->api.user);
+    absl::StatusOr<std::optional<Impersonation>> wanted = WantedOf(passage->api);
     if (!wanted.ok()) return passage->Refuse(wanted.status());
     // What is wanted has been read: a server behind this one must not impersonate once more.
     RemoveImpersonation(http);
@@ -307,11 +308,20 @@ class HandlerChain::Impl {
     // The request is not counted yet, since it is not known for whom it counts; its bytes are.
     const auto held = impersonating_.Take(ShareOwner(passage->api.user), bytes);
     if (held == nullptr) return passage->Refuse(refused_impersonations_.Refuse());
-    CheckRights(
-        std::move((*wanted)->rights), parts_.authorizer,
-        [this, passage, held, user = std::move((*wanted)->user)](const absl::Status& status) {
-          Guard(passage, [&] { Impersonated(passage, user, status); });
-        });
+    CheckImpersonation(*std::move(*wanted), passage->api.user.name, parts_.authorizer,
+                       impersonations_,
+                       [this, passage, held](const absl::StatusOr<ImpersonationMode>& mode) {
+                         Guard(passage, [&] { Impersonated(passage, mode); });
+                       });
+  }
+
+  absl::StatusOr<std::optional<Impersonation>> WantedOf(const ApiRequest& api) const {
+    // Most requests impersonate nobody, and need no attributes for it.
+    if (!options_.constrained_impersonation || api.http.Header(kImpersonateUser).empty()) {
+      return ImpersonationOf(api.http, api.user, nullptr);
+    }
+    const Attributes request = AttributesOf(api.user, api.info, api.http);
+    return ImpersonationOf(api.http, api.user, &request);
   }
 
   RequestHeaderNames HeaderNames() const {
@@ -333,11 +343,11 @@ class HandlerChain::Impl {
     return UnavailableForNow("the credentials cannot be reviewed at the moment");
   }
 
-  void Impersonated(const PassagePtr& passage, const UserInfo& user, const absl::Status& status) {
-    if (absl::IsPermissionDenied(status)) return passage->Refuse(status);
-    if (!status.ok()) return passage->Refuse(AuthorizationError(status));
-    passage->api.user = user;
-    passage->record->SetImpersonated(user);
+  void Impersonated(const PassagePtr& passage, const absl::StatusOr<ImpersonationMode>& mode) {
+    if (absl::IsPermissionDenied(mode.status())) return passage->Refuse(mode.status());
+    if (!mode.ok()) return passage->Refuse(AuthorizationError(mode.status()));
+    passage->api.user = mode->user;
+    passage->record->SetImpersonated(mode->user, mode->verb == kImpersonate ? "" : mode->verb);
     Admit(passage);
   }
 
@@ -400,6 +410,7 @@ class HandlerChain::Impl {
   const Parts parts_;
   InFlight reads_, writes_, long_running_;
   base::FairShare impersonating_{kMaxImpersonatingBytes};  // What waits for these rights.
+  ImpersonationMemory impersonations_;
   InFlight active_{0};
   const Refusals refused_reads_, refused_writes_, refused_watches_, refused_by_handlers_,
       refused_impersonations_;

@@ -46,6 +46,8 @@ class HandlerChain {
     // Answers whose body is longer are compressed for clients that accept gzip; 0: none are.
     size_t gzip_min_bytes = server::kMinCompressedBytes;
     int handler_threads = 64;  // The limit of threads on which handlers may block.
+    // Impersonation has the constrained modes of Kubernetes 1.36, too.
+    bool constrained_impersonation = false;
   };
   struct Parts {
     Authenticator& authenticator;

@@ -6,11 +6,11 @@
 #ifndef KUBE_AGGREGATION_IMPERSONATION_H_
 #define KUBE_AGGREGATION_IMPERSONATION_H_
 
-#include <functional>
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/http_server.h"
 #include "kube/aggregation/authorizer.h"
@@ -18,27 +18,41 @@
 
 namespace kube::aggregation {
 
-// Whom a request wants to be executed for, and each right that it takes.
+inline constexpr char kImpersonate[] = "impersonate";           // The verb.
+inline constexpr char kImpersonateUser[] = "impersonate-user";  // The field, in lower case.
+
+struct ImpersonationRight {
+  Attributes what;
+  // Above 0: it is not needed, but whoever has it needs none of so many rights that follow it.
+  size_t covers = 0;
+  std::string refusal;  // Why nobody has it; "" when the control plane is asked.
+};
+
+// One way to be permitted to act as somebody: whoever has all of its rights may.
+struct ImpersonationMode {
+  // kImpersonate, or the verb of a constrained mode (KEP-5284), such as "impersonate:user-info".
+  std::string verb;
+  UserInfo user;                           // For whom the request is executed.
+  std::vector<ImpersonationRight> rights;  // In the order in which they are asked for.
+};
+
+// Whom a request wants to be executed for: the ways that there are, the narrowest one first.
 struct Impersonation {
-  UserInfo user;
-  std::vector<Attributes> rights;  // The verb "impersonate" on users, groups, uids, userextras.
+  std::vector<ImpersonationMode> modes;  // The last one is kImpersonate.
 };
 
 // Reads the fields; nullopt when there are none. 400: a group, uid or extra without a user; two
-// users; two uids; more than kMaxRights rights. The user's own groups are added as upstream's
-// WithImpersonation does.
+// users; two uids; more than kMaxRights rights. The user's own groups are added as upstream does.
+// `constrained` is what the request itself asks for, on behalf of the requestor: then the modes of
+// Kubernetes 1.36 are there, too; null: kImpersonate is the only one, as before 1.36.
 absl::StatusOr<std::optional<Impersonation>> ImpersonationOf(const base::HttpRequest& request,
-                                                             const UserInfo& requestor);
+                                                             const UserInfo& requestor,
+                                                             const Attributes* constrained);
 // Each right may be a SubjectAccessReview.
 inline constexpr size_t kMaxRights = 100;
 
 // Removes all these fields from the request.
 void RemoveImpersonation(base::HttpRequest& request);
-
-// Calls `done` with OK once all rights are granted, or with the 403 of the first one that is not,
-// or with the error of the authorizer. REQUIRES: `authorizer` outlives the calls.
-void CheckRights(std::vector<Attributes> rights, Authorizer& authorizer,
-                 std::function<void(absl::Status)> done);
 
 }  // namespace kube::aggregation
 

@@ -70,9 +70,10 @@ void RequestRecord::SetUser(const UserInfo& user) {
   event_.user = user;
 }
 
-void RequestRecord::SetImpersonated(const UserInfo& user) {
+void RequestRecord::SetImpersonated(const UserInfo& user, const std::string& constraint) {
   absl::MutexLock lock(&mu_);
   event_.impersonated = user;
+  event_.impersonation_constraint = constraint;
 }
 
 void RequestRecord::SetDecision(const Decision& decision) {

@@ -51,7 +51,8 @@ class RequestRecord {
   void RequestStop() { stop_.request_stop(); }
 
   void SetUser(const UserInfo& user);
-  void SetImpersonated(const UserInfo& user);
+  // `constraint` is the verb of the constrained mode; "" for another impersonation.
+  void SetImpersonated(const UserInfo& user, const std::string& constraint);
   void SetDecision(const Decision& decision);
   // Calls `expire` at that time unless the request has finished.
   void SetDeadline(base::SteadyTime when, std::function<void()> expire);

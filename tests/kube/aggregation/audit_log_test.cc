@@ -92,6 +92,31 @@ TEST_CASE("a file that has grown is renamed, and old ones are removed") {
   CHECK(count() == 3);
 }
 
+TEST_CASE("renamed files are removed by the age in their names, and no others") {
+  const tests::TempDirectory directory;
+  const auto name_of = [&](absl::Duration age, const char* format) {
+    return absl::StrCat("audit-", absl::FormatTime(format, absl::Now() - age, absl::UTCTimeZone()),
+                        ".log");
+  };
+  constexpr char kOurs[] = "%Y-%m-%dT%H-%M-%E6S", kUpstream[] = "%Y-%m-%dT%H-%M-%E3S";
+  const absl::Duration day = absl::Hours(24);
+  const std::vector<std::string> kept = {name_of(day, kOurs), name_of(day, kUpstream),
+                                         "audit-of-2020.log", "other-2020-01-02T03-04-05.000.log"};
+  const std::vector<std::string> removed = {name_of(8 * day, kOurs), name_of(9 * day, kUpstream)};
+  for (const auto* names : {&kept, &removed}) {
+    for (const std::string& name : *names) directory.Write(name, "x");
+  }
+  const auto is_there = [&](const std::string& name) {
+    return std::filesystem::exists(directory.path() + "/" + name);
+  };
+  const std::string path = directory.path() + "/audit.log";
+  OpenLog({.path = path});
+  for (const std::string& name : removed) CHECK(is_there(name));
+  OpenLog({.path = path, .max_age = 7 * day});
+  for (const std::string& name : kept) CHECK(is_there(name));
+  for (const std::string& name : removed) CHECK_FALSE(is_there(name));
+}
+
 TEST_CASE("a file that the operator has renamed is begun anew") {
   tests::TempDirectory directory;
   const std::string path = directory.path() + "/audit.log";

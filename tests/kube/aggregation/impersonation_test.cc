@@ -24,12 +24,20 @@ base::HttpRequest RequestWith(const Fields& fields) {
   return request;
 }
 
+// Returns the mode without constraints: it is the last one.
+const ImpersonationMode& Plain(const absl::StatusOr<std::optional<Impersonation>>& read) {
+  REQUIRE(read.ok());
+  REQUIRE(read->has_value());
+  CHECK((*read)->modes.back().verb == "impersonate");
+  return (*read)->modes.back();
+}
+
 // Returns "serviceaccounts a/robot", "userextras/scopes authentication.k8s.io one", ...
-std::vector<std::string> RightsOf(const Impersonation& impersonation) {
+std::vector<std::string> RightsOf(const ImpersonationMode& mode) {
   std::vector<std::string> rights;
-  for (const Attributes& right : impersonation.rights) {
+  for (const auto& [right, covers, refusal] : mode.rights) {
     CHECK(right.user.name == "bob");
-    CHECK(right.verb == "impersonate");
+    CHECK(right.verb == mode.verb);
     CHECK(right.is_resource);
     rights.push_back(absl::StrCat(
         right.resource, right.subresource.empty() ? "" : "/", right.subresource, " ", right.group,
@@ -39,7 +47,7 @@ std::vector<std::string> RightsOf(const Impersonation& impersonation) {
 }
 
 absl::StatusOr<std::optional<Impersonation>> Read(const Fields& fields) {
-  return ImpersonationOf(RequestWith(fields), {.name = "bob", .groups = {"devs"}});
+  return ImpersonationOf(RequestWith(fields), {.name = "bob", .groups = {"devs"}}, nullptr);
 }
 
 TEST_CASE("each part of the wanted user is a right of its own") {
@@ -49,14 +57,13 @@ TEST_CASE("each part of the wanted user is a right of its own") {
                           {"IMPERSONATE-UID", "42"},
                           {"Impersonate-Extra-acme.com%2Fscopes", "one"},
                           {"Impersonate-Extra-Acme.com%2fScopes", "two"}});
-  REQUIRE(read.ok());
-  REQUIRE(read->has_value());
-  CHECK(RightsOf(**read) ==
+  CHECK((*read)->modes.size() == 1);
+  CHECK(RightsOf(Plain(read)) ==
         std::vector<std::string>{"users alice", "groups admins", "groups a, system:masters",
                                  "userextras/acme.com/scopes authentication.k8s.io one",
                                  "userextras/acme.com/scopes authentication.k8s.io two",
                                  "uids authentication.k8s.io 42"});
-  const UserInfo& user = (*read)->user;
+  const UserInfo& user = Plain(read).user;
   CHECK(user.name == "alice");
   CHECK(user.uid == "42");
   CHECK(user.groups ==
@@ -66,21 +73,20 @@ TEST_CASE("each part of the wanted user is a right of its own") {
 
 TEST_CASE("service accounts have their groups, unless groups are named") {
   const auto robot = Read({{"Impersonate-User", "system:serviceaccount:a:robot"}});
-  REQUIRE(robot.ok());
-  CHECK(RightsOf(**robot) == std::vector<std::string>{"serviceaccounts a/robot"});
-  CHECK((*robot)->user.groups == std::vector<std::string>{"system:serviceaccounts",
-                                                          "system:serviceaccounts:a",
-                                                          "system:authenticated"});
+  CHECK(RightsOf(Plain(robot)) == std::vector<std::string>{"serviceaccounts a/robot"});
+  CHECK(Plain(robot).user.groups == std::vector<std::string>{"system:serviceaccounts",
+                                                             "system:serviceaccounts:a",
+                                                             "system:authenticated"});
   const auto named = Read(
       {{"Impersonate-User", "system:serviceaccount:a:robot"}, {"Impersonate-Group", "robots"}});
-  CHECK((*named)->user.groups == std::vector<std::string>{"robots", "system:authenticated"});
+  CHECK(Plain(named).user.groups == std::vector<std::string>{"robots", "system:authenticated"});
   const auto odd = Read({{"Impersonate-User", "system:serviceaccount:a:b:c"}});
-  CHECK(RightsOf(**odd) == std::vector<std::string>{"users system:serviceaccount:a:b:c"});
+  CHECK(RightsOf(Plain(odd)) == std::vector<std::string>{"users system:serviceaccount:a:b:c"});
 }
 
 TEST_CASE("anonymous users get the group of those") {
   const auto read = Read({{"Impersonate-User", "system:anonymous"}});
-  CHECK((*read)->user.groups == std::vector<std::string>{"system:unauthenticated"});
+  CHECK(Plain(read).user.groups == std::vector<std::string>{"system:unauthenticated"});
 }
 
 TEST_CASE("requests without these fields are nobody's impersonation") {
