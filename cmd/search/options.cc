@@ -18,9 +18,11 @@
 #include "base/enumerated.h"
 #include "base/listen_address.h"
 #include "base/status.h"
+#include "cmd/search/kubernetes_gates.h"
 #include "cmd/search/other_flags.h"
 #include "config/command_line.h"
 #include "config/flag_types.h"
+#include "config/release.h"
 
 namespace cmd {
 namespace {
@@ -187,7 +189,12 @@ void AddAuditFlags(CLI::App& app, AuditOptions& a) {
       ->type_name("FILE");
   AddValue(app, "--audit-log-maxsize", a.max_megabytes,
            "megabytes after which the file is renamed; 0: never");
-  AddValue(app, "--audit-log-maxbackup", a.max_files, "renamed files that are kept; 0: all");
+  app.add_option("--audit-log-maxbackup", a.max_files,
+                 "renamed files that are kept; 0: all; default: 100 as Karmada v1.19, 0 as v1.18");
+  app.add_option(
+      "--audit-log-maxage", a.max_age_days,
+      "days after which renamed files are removed, by the time in their names; 0: never; "
+      "default: 366 as Karmada v1.19, 0 as v1.18");
 }
 
 void AddLoggingFlags(CLI::App& app, config::Logging& logging) {
@@ -270,7 +277,8 @@ absl::Status Validate(const SearchOptions& o, const CLI::App& app) {
   RETURN_IF_ERROR(NotNegative("--watch-history", o.watch_history));
   RETURN_IF_ERROR(NotNegative("--watch-history-mebibytes", o.watch_history_mebibytes));
   RETURN_IF_ERROR(NotNegative("--audit-log-maxsize", o.audit.max_megabytes));
-  RETURN_IF_ERROR(NotNegative("--audit-log-maxbackup", o.audit.max_files));
+  RETURN_IF_ERROR(NotNegative("--audit-log-maxbackup", o.audit.max_files.value_or(0)));
+  RETURN_IF_ERROR(NotNegative("--audit-log-maxage", o.audit.max_age_days.value_or(0)));
   for (const auto& [flag, rate] : std::initializer_list<std::pair<const char*, double>>{
            {"--kube-api-qps", o.kube_api_qps}, {"--cluster-api-qps", o.cluster_api_qps}}) {
     RETURN_IF_ERROR(NotNegative(flag, rate));
@@ -307,8 +315,8 @@ void WarnOfCombinations(const CLI::App& app, SearchOptions& o) {
                 o);
   }
   if (o.audit.path.empty()) {
-    WarnOfGiven(app, {"--audit-log-maxsize", "--audit-log-maxbackup"}, "without --audit-log-path",
-                o);
+    WarnOfGiven(app, {"--audit-log-maxsize", "--audit-log-maxbackup", "--audit-log-maxage"},
+                "without --audit-log-path", o);
     if (o.audit.level != AuditLevel::kNone) {
       o.warnings.push_back("--audit-level=Metadata has no effect without --audit-log-path");
     }
@@ -345,6 +353,14 @@ ParsedSearchFlags Refusal(absl::string_view why) {
 
 }  // namespace
 
+void SearchOptions::Emulate(config::Release as) {
+  constexpr int kFilesSinceV1_19 = 100, kDaysSinceV1_19 = 366;
+  const bool is_old = as == config::Release::kV1_18;
+  release = as;
+  if (!audit.max_files.has_value()) audit.max_files = is_old ? 0 : kFilesSinceV1_19;
+  if (!audit.max_age_days.has_value()) audit.max_age_days = is_old ? 0 : kDaysSinceV1_19;
+}
+
 std::string ListenAddressOf(const ServingOptions& serving) {
   // The port would not be recognizable behind a bare IPv6 address.
   const bool is_ipv6 = absl::StrContains(serving.bind_address, ':');
@@ -367,6 +383,10 @@ ParsedSearchFlags ParseSearchFlags(int argc, const char* const* argv) {
   AddStorageFlags(app, options.storage);
   AddAuditFlags(app, options.audit);
   AddLoggingFlags(app, options.logging);
+  AddKubernetesGates(app, options.gates);
+  config::AddReleaseFlag(app, options.wanted_release,
+                         "release of Karmada whose defaults this program has; without it that of "
+                         "the control plane at the start, as its definitions show");
   AddOtherFlags(app);
   const absl::StatusOr<std::string> answer =
       config::ParseWords(app, config::NormalizedWords(argc, argv));
@@ -377,6 +397,9 @@ ParsedSearchFlags ParseSearchFlags(int argc, const char* const* argv) {
   const absl::Status valid = Validate(options, app);
   if (!valid.ok()) return Refusal(valid.message());
   options.warnings = OtherFlagWarnings(app);
+  for (std::string& warning : options.gates.Warnings()) {
+    options.warnings.push_back(std::move(warning));
+  }
   WarnOfCombinations(app, options);
   options.changed_flags = config::ChangedFlags(app);
   return parsed;

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "cmd/search/kubernetes_gates.h"
 #include "config/options.h"
+#include "config/release.h"
 #include "kube/aggregation/authentication_config.h"
 
 namespace cmd {
@@ -63,7 +65,8 @@ struct AuditOptions {
   AuditLevel level = AuditLevel::kNone;
   std::string path;  // "-" is standard output; "" is none.
   int max_megabytes = 100;
-  int max_files = 0;
+  // Without the flags the defaults of the emulated release count: see Emulate.
+  std::optional<int> max_files, max_age_days;
 };
 
 struct SearchOptions {
@@ -89,10 +92,19 @@ struct SearchOptions {
   RegistryStorageOptions storage;
   AuditOptions audit;
   config::Logging logging;
+  KubernetesGates gates;
+  // The release that the user wants; nullopt for that of the control plane.
+  std::optional<config::Release> wanted_release;
+  // The release as which the program behaves, from its start to its end: the wanted one, else v1.18
+  // until Emulate is called.
+  config::Release release = config::Release::kV1_18;
 
   // A sentence, for the log, about each flag that was given and does not have its upstream effect.
   std::vector<std::string> warnings;
   std::string changed_flags;  // "--v=2 --secure-port=8443".
+
+  // Makes the program behave as this release: what was not given gets its defaults.
+  void Emulate(config::Release as);
 };
 
 struct ParsedSearchFlags {

@@ -38,6 +38,9 @@ constexpr absl::string_view kNoHttp2 = "only HTTP/1.1 is served";
 constexpr absl::string_view kOneVersion = "there is one version of this program's behaviour";
 constexpr absl::string_view kProfiles = "there are no Go profiles; use perf";
 constexpr absl::string_view kStderr = "every line is written to standard error at once";
+constexpr absl::string_view kThreshold =
+    "every line is written to standard error at once, whatever --stderrthreshold says; upstream's "
+    "karmada-search does the same, because its lines do not pass the writer that this concerns";
 constexpr absl::string_view kEtcdMetrics = "the size of etcd is not measured";
 constexpr absl::string_view kCaches = "ResourceRegistries are always served from memory";
 
@@ -45,6 +48,7 @@ constexpr Flag kFlags[] = {
     {"--add-dir-header", kSwitch, kWarning, "lines name the file without its folder", "false"},
     {"--advertise-address", kText, kWarning, "the APIService names a Service, not an address", ""},
     {"--alsologtostderr", kSwitch, kWarning, kStderr, "false"},
+    {"--alsologtostderrthreshold", kText, kWarning, kStderr},
     {"--audit-log-batch-buffer-size", kInteger, kWarning, kBatches},
     {"--audit-log-batch-max-size", kInteger, kWarning, kBatches},
     {"--audit-log-batch-max-wait", kDuration, kWarning, kBatches},
@@ -54,8 +58,6 @@ constexpr Flag kFlags[] = {
     {"--audit-log-compress", kSwitch, kRefusal, "old files of the audit log are not compressed",
      "false"},
     {"--audit-log-format", kText, kRefusal, "the only format is json", "json"},
-    {"--audit-log-maxage", kInteger, kRefusal,
-     "old files are removed by their number (--audit-log-maxbackup), not by their age", "0"},
     {"--audit-log-mode", kText, kRefusal,
      "the only mode is batch: events that come faster than they can be written are dropped",
      "batch"},
@@ -87,7 +89,6 @@ constexpr Flag kFlags[] = {
     {"--delete-collection-workers", kInteger, kWarning,
      "ResourceRegistries are few, and are deleted one after the other"},
     {"--disable-http2-serving", kSwitch, kWarning, kNoHttp2, "true"},
-    {"--emulated-version", kText, kWarning, kOneVersion, ""},
     {"--emulation-forward-compatible", kSwitch, kWarning, kOneVersion, "false"},
     {"--enable-garbage-collector", kSwitch, kWarning, "ResourceRegistries own nothing"},
     {"--enable-pprof", kSwitch, kWarning, kProfiles, "false"},
@@ -101,9 +102,9 @@ constexpr Flag kFlags[] = {
     {"--etcd-db-metric-poll-interval", kDuration, kWarning, kEtcdMetrics},
     {"--etcd-servers-overrides", kText, kRefusal, "there is only one resource in etcd", ""},
     {"--external-hostname", kText, kWarning, "no document names this server", ""},
-    {"--feature-gates", kText, kWarning, "what the gates of kube-apiserver switch is not here", ""},
     {"--http2-max-streams-per-connection", kInteger, kWarning, kNoHttp2, "0"},
     {"--lease-reuse-duration-seconds", kInteger, kWarning, "nothing in etcd expires"},
+    {"--legacy-stderr-threshold-behavior", kSwitch, kWarning, kThreshold, "true"},
     {"--livez-grace-period", kDuration, kWarning, "/livez does not wait for anything", "0"},
     {"--log-backtrace-at", kText, kWarning, "lines carry no backtrace", ":0"},
     {"--log-dir", kText, kWarning, kStderr, ""},
@@ -115,7 +116,7 @@ constexpr Flag kFlags[] = {
     {"--log-text-info-buffer-size", kText, kWarning, kStderr, "0"},
     {"--log-text-split-stream", kSwitch, kWarning, kStderr, "false"},
     {"--logtostderr", kSwitch, kWarning, kStderr, "true"},
-    {"--min-compatibility-version", kText, kWarning, kOneVersion, ""},
+    {"--min-compatibility-version", kText, kWarning, "no gate that is here depends on it", ""},
     {"--one-output", kSwitch, kWarning, kStderr},
     {"--permit-address-sharing", kSwitch, kWarning, "addresses are always shared", "true"},
     {"--permit-port-sharing", kSwitch, kRefusal, "the port is not shared with other processes",
@@ -136,6 +137,8 @@ constexpr Flag kFlags[] = {
     {"--strict-transport-security-directives", kText, kRefusal, "the header is not sent", ""},
     {"--tls-cipher-suites", kText, kRefusal,
      "the suites cannot be chosen; with --tls-min-version=VersionTLS13 all are strong", ""},
+    {"--tls-curve-preferences", kText, kRefusal,
+     "the groups for exchanging keys cannot be chosen: they are those that OpenSSL allows", ""},
     {"--tls-sni-cert-key", kText, kRefusal, "there is one certificate (--tls-cert-file)", ""},
     {"--watch-cache", kSwitch, kWarning, kCaches, "true"},
     {"--watch-cache-sizes", kText, kWarning, kCaches, ""},

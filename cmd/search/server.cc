@@ -26,6 +26,7 @@
 #include "cmd/search/delegation.h"
 #include "cmd/search/http_options.h"
 #include "cmd/search/kind_definitions.h"
+#include "cmd/search/kubernetes_gates.h"
 #include "cmd/search/member_caches.h"
 #include "cmd/search/member_routes.h"
 #include "cmd/search/opensearch_view.h"
@@ -33,12 +34,15 @@
 #include "cmd/search/registry_service.h"
 #include "cmd/search/request_subject.h"
 #include "cmd/search/status_leader.h"
+#include "config/release.h"
+#include "config/served/served_release.h"
 #include "config/version.h"
 #include "kube/aggregation/audit_log.h"
 #include "kube/aggregation/endpoints.h"
 #include "kube/aggregation/handler_chain.h"
 #include "kube/aggregation/health.h"
 #include "kube/aggregation/service_end.h"
+#include "kube/aggregation/statusz.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/memory_watch.h"
 #include "search/proxy/cache_reads.h"
@@ -53,25 +57,53 @@ namespace {
 using kube::aggregation::HandlerChain;
 using kube::aggregation::HealthEndpoints;
 
-json::Value VersionDocument() {
+json::Value VersionDocument(config::Release release) {
   const config::BuildInfo build = config::Build();
   return json::Value::Object({{"major", "1"},
-                              {"minor", "35"},
+                              {"minor", absl::StrCat(KubernetesMinorOf(release))},
                               {"gitVersion", build.version},
                               {"gitCommit", build.commit},
                               {"compiler", build.compiler},
                               {"platform", build.platform}});
 }
 
-void ShowBuild(metrics::Registry& registry) {
+void ShowBuild(config::Release release, metrics::Registry& registry) {
   registry.GetGauge("karmada_build_info", "What this build is.", config::BuildLabels()).Set(1);
+  registry
+      .GetGauge("karmada_emulated_release_info", "The release of Karmada as which this behaves.",
+                {{"release", std::string(config::kReleases.TextOf(release))}})
+      .Set(1);
+}
+
+// Returns the release as which the server behaves until it ends. Little depends on it, so a control
+// plane that cannot be asked is taken to be of the oldest one, instead of being waited for.
+config::Release ReleaseFor(const SearchOptions& options, kube::Client& control_plane,
+                           const base::StopToken& stop) {
+  constexpr char kMessage[] = "release of Karmada";
+  const absl::StatusOr<config::Release> release =
+      config::AwaitRelease(options.wanted_release, control_plane, {}, stop);
+  if (!release.ok()) {
+    constexpr config::Release kOldest = config::Release::kV1_18;
+    base::LogWarning(kMessage, {{"behaves as", config::kReleases.TextOf(kOldest)},
+                                {"because of", release.status()},
+                                {"until", "the next start"}});
+    return kOldest;
+  }
+  base::LogInfo(kMessage, {{"behaves as", config::kReleases.TextOf(*release)},
+                           {"because of", options.wanted_release.has_value()
+                                              ? config::kReleaseFlag
+                                              : "the control plane's definitions"}});
+  return *release;
 }
 
 absl::StatusOr<std::unique_ptr<kube::aggregation::AuditLog>> OpenAudit(
     const AuditOptions& a, metrics::Registry* registry) {
   if (a.level == AuditLevel::kNone || a.path.empty()) return nullptr;
   return kube::aggregation::AuditLog::Open(
-      {.path = a.path, .max_bytes = int64_t{a.max_megabytes} << 20, .max_files = a.max_files},
+      {.path = a.path,
+       .max_bytes = int64_t{a.max_megabytes} << 20,
+       .max_files = a.max_files.value_or(0),
+       .max_age = absl::Hours(24) * a.max_age_days.value_or(0)},
       registry);
 }
 
@@ -105,6 +137,7 @@ class Server : public SearchServer {
   search::ProxyHandler::Parts ProxyParts();
   search::ViewHandler::Parts ViewParts();
   void AddChecks();
+  void AddStatusz();
   void StartThreads();
   void EndThreads();
 
@@ -179,10 +212,11 @@ Server::Server(Beginning b)
       router_({documents_, options_.disable_proxy ? nullptr : &proxy_,
                options_.disable_search ? nullptr : &view_, registry_handler_}),
       cache_metrics_({caches_.cache(), scope_, clock_, *registry_}),
-      endpoints_(health_, *registry_, VersionDocument(), router_),
+      endpoints_(health_, *registry_, VersionDocument(options_.release), router_),
       chain_(ChainOptions(), {delegation_->authenticator(), delegation_->authorizer(), endpoints_,
                               delegation_->ConfigFn(), audit_.get(), registry_.get(), clock_}) {
-  ShowBuild(*registry_);
+  ShowBuild(options_.release, *registry_);
+  AddStatusz();
   endpoints_.UpdateMetricsBy([this] { cache_metrics_.Update(); });
   AddChecks();
   // Watches of a resource that has become registered are ended, so that the cache answers the next
@@ -198,6 +232,7 @@ HandlerChain::Options Server::ChainOptions() {
   options.max_in_flight = options_.serving.max_in_flight;
   options.max_mutating_in_flight = options_.serving.max_mutating_in_flight;
   options.max_long_running = MaxLongRunning(options_.serving);
+  options.constrained_impersonation = options_.gates.ConstrainedImpersonation(options_.release);
   const auto is_registered = [this](const kube::Gvr& gvr) {
     return scope_.Current()->registered.contains(gvr);
   };
@@ -259,6 +294,18 @@ search::ViewHandler::Parts Server::ViewParts() {
     view->Handle(request, *responder);
   };
   return parts;
+}
+
+// The page that upstream's library has since 1.36. Upstream's karmada-search serves no /flagz.
+void Server::AddStatusz() {
+  if (!options_.gates.ComponentStatusz(options_.release)) return;
+  const kube::aggregation::Statusz about = {
+      clock_.Now(),
+      absl::StrCat("1.", KubernetesMinorOf(options_.release)),
+      {"/healthz", "/livez", "/metrics", "/readyz", "/version"}};
+  endpoints_.AddPage("/statusz", [this, about](const base::HttpRequest& request) {
+    return kube::aggregation::StatuszAnswer(request, about, clock_.Now());
+  });
 }
 
 // Without its storage this server still answers from its caches, so that a probe which ends it
@@ -344,19 +391,22 @@ absl::StatusOr<std::unique_ptr<SearchServer>> SearchServer::Start(const SearchOp
                                                                   const Connections& connections,
                                                                   const base::StopToken& stop) {
   const base::Clock& clock = base::RealClock();
-  Beginning b{.options = options, .connections = connections};
+  SearchOptions present = options;
+  Beginning b{.options = present, .connections = connections};
   const absl::Status checked =
       CheckControlPlane(*connections.loops, connections.control_plane.server, stop);
   // It is not fatal: caches can be filled, and requests answered, once the control plane can be
   // reached.
   if (!checked.ok()) base::LogError("the control plane cannot be used yet", {{"error", checked}});
   b.control_plane = std::make_unique<ControlPlane>(options, connections, clock, b.registry.get());
-  ASSIGN_OR_RETURN(b.audit, OpenAudit(options.audit, b.registry.get()));
   ASSIGN_OR_RETURN(b.registries, RegistryService::Create({options, *b.control_plane, clock}));
   ASSIGN_OR_RETURN(b.to_control_plane,
                    ForwarderTo(api::kControlPlaneName, connections.control_plane));
   ASSIGN_OR_RETURN(b.delegation,
                    Delegation::Start({options, connections, clock, *b.registry}, stop));
+  // By now the control plane has answered, unless that is tolerated.
+  present.Emulate(ReleaseFor(options, b.control_plane->client, stop));
+  ASSIGN_OR_RETURN(b.audit, OpenAudit(present.audit, b.registry.get()));
   auto server = std::make_unique<Server>(std::move(b));
   RETURN_IF_ERROR(server->Listen());
   return std::unique_ptr<SearchServer>(std::move(server));

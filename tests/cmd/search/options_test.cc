@@ -2,6 +2,7 @@
 #include "cmd/search/options.h"
 
 #include <catch2/catch.hpp>
+#include <utility>
 #include <vector>
 
 namespace cmd {
@@ -89,7 +90,7 @@ TEST_CASE("flags on which somebody may rely are refused with the reason") {
            {"--cors-allowed-origins=.*", "browsers get no answers from other origins"},
            {"--tls-cipher-suites=TLS_AES_128_GCM_SHA256", "the suites cannot be chosen"},
            {"--storage-media-type=application/vnd.kubernetes.protobuf", "application/json"},
-           {"--audit-log-maxage=7", "not by their age"},
+           {"--tls-curve-preferences=29,23", "exchanging keys cannot be chosen"},
            {"--tls-min-version=VersionTLS10", "is neither VersionTLS12 nor VersionTLS13"}}) {
     CAPTURE(flag);
     const ParsedSearchFlags parsed = Parse({flag});
@@ -99,18 +100,104 @@ TEST_CASE("flags on which somebody may rely are refused with the reason") {
 }
 
 TEST_CASE("values that cannot be used are refused") {
-  for (const char* flag :
-       {"--secure-port=70000", "--secure-port=x", "--tls-cert-file=/c", "--etcd-keyfile=/k",
-        "--request-timeout=0s", "--goaway-chance=0.5", "--shutdown-delay-duration=-1s",
-        "--max-requests-inflight=-1", "--max-connections=0", "--server-threads=-1",
-        "--watch-history=-1s", "--watch-history-mebibytes=-1", "--cluster-memory-mib=-1",
-        "--audit-level=Request", "--registry-storage=files", "--vmodule=x",
-        "--etcd-compaction-interval=soon", "--no-such-flag"}) {
+  for (const char* flag : {"--secure-port=70000",
+                           "--secure-port=x",
+                           "--tls-cert-file=/c",
+                           "--etcd-keyfile=/k",
+                           "--request-timeout=0s",
+                           "--goaway-chance=0.5",
+                           "--shutdown-delay-duration=-1s",
+                           "--max-requests-inflight=-1",
+                           "--max-connections=0",
+                           "--server-threads=-1",
+                           "--watch-history=-1s",
+                           "--watch-history-mebibytes=-1",
+                           "--cluster-memory-mib=-1",
+                           "--audit-level=Request",
+                           "--registry-storage=files",
+                           "--vmodule=x",
+                           "--audit-log-maxage=-1",
+                           "--audit-log-maxbackup=-1",
+                           "--feature-gates=WatchList",
+                           "--feature-gates=ComponentStatusz=maybe",
+                           "--emulated-version=kube=1.20",
+                           "--emulated-version=newest",
+                           "--emulated-karmada-version=v1.17",
+                           "--etcd-compaction-interval=soon",
+                           "--no-such-flag"}) {
     CAPTURE(flag);
     CHECK(Parse({flag}).exit_code == 2);
   }
   CHECK(Parse({}, false).exit_code == 2);
   CHECK_FALSE(Parse({"--registry-storage=custom-resources"}, false).exit_code.has_value());
+}
+
+TEST_CASE("the flags that klog has since v1.19 are accepted, and what they do not do is said") {
+  const ParsedSearchFlags usual = Parse({"--legacy-stderr-threshold-behavior=true"});
+  REQUIRE_FALSE(usual.exit_code.has_value());
+  CHECK(usual.options.warnings.empty());
+  const ParsedSearchFlags other =
+      Parse({"--legacy_stderr_threshold_behavior=false", "--stderrthreshold=ERROR",
+             "--alsologtostderrthreshold=WARNING"});
+  REQUIRE_FALSE(other.exit_code.has_value());
+  CHECK(other.options.warnings.size() == 3);
+}
+
+TEST_CASE("renamed files of the audit log are kept as the release has it, or as the flags say") {
+  const auto kept = [](std::vector<const char*> words, config::Release release) {
+    ParsedSearchFlags parsed = Parse(std::move(words));
+    REQUIRE_FALSE(parsed.exit_code.has_value());
+    parsed.options.Emulate(release);
+    const AuditOptions& audit = parsed.options.audit;
+    CHECK(audit.max_megabytes == 100);
+    return std::pair(*audit.max_files, *audit.max_age_days);
+  };
+  using config::Release;
+  CHECK(kept({}, Release::kV1_18) == std::pair(0, 0));
+  CHECK(kept({}, Release::kV1_19) == std::pair(100, 366));
+  const std::vector<const char*> given = {"--audit-log-path=-", "--audit-level=Metadata",
+                                          "--audit-log-maxbackup=0", "--audit-log-maxage=7"};
+  CHECK(kept(given, Release::kV1_18) == std::pair(0, 7));
+  CHECK(kept(given, Release::kV1_19) == std::pair(0, 7));
+}
+
+TEST_CASE("gates of Kubernetes that switch what is here follow the release and the flags") {
+  using config::Release;
+  struct Expected {
+    bool in_v1_18, in_v1_19;
+  };
+  const auto check = [](std::vector<const char*> words, Expected impersonation, Expected statusz) {
+    const ParsedSearchFlags parsed = Parse(std::move(words));
+    CAPTURE(parsed.output);
+    REQUIRE_FALSE(parsed.exit_code.has_value());
+    const KubernetesGates& gates = parsed.options.gates;
+    CHECK(gates.ConstrainedImpersonation(Release::kV1_18) == impersonation.in_v1_18);
+    CHECK(gates.ConstrainedImpersonation(Release::kV1_19) == impersonation.in_v1_19);
+    CHECK(gates.ComponentStatusz(Release::kV1_18) == statusz.in_v1_18);
+    CHECK(gates.ComponentStatusz(Release::kV1_19) == statusz.in_v1_19);
+    return parsed.options.warnings;
+  };
+  CHECK(check({}, {false, true}, {false, true}).empty());
+  CHECK(check({"--feature-gates=kube:ConstrainedImpersonation=false",
+               "--feature-gates=ComponentStatusz=true"},
+              {false, false}, {true, true})
+            .empty());
+  CHECK(check({"--feature-gates=AllBeta=false,ComponentStatusz=true"}, {false, false}, {true, true})
+            .empty());
+  CHECK(check({"--feature-gates=AllAlpha=true"}, {true, true}, {true, true}).empty());
+  const auto emulated = check({"--emulated-version=kube=1.35"}, {false, false}, {false, false});
+  REQUIRE(emulated.size() == 1);
+  CHECK_THAT(emulated[0], Catch::Contains("decides about the gates ConstrainedImpersonation"));
+  CHECK(check({"--emulated-version=1.36"}, {false, true}, {false, true}).size() == 1);
+  const auto renamed = check({"--feature-gates=DeclarativeValidationBeta=true,"
+                              "DeclarativeValidationTakeover=false,NativeHistograms=true",
+                              "--min-compatibility-version=kube=1.35"},
+                             {false, true}, {false, true});
+  REQUIRE(renamed.size() == 2);
+  CHECK_THAT(renamed[0], Catch::StartsWith("--min-compatibility-version=kube=1.35 has no effect"));
+  CHECK_THAT(renamed[1], Catch::StartsWith("--feature-gates=DeclarativeValidationBeta=true,"
+                                           "DeclarativeValidationTakeover=false,"
+                                           "NativeHistograms=true has no effect"));
 }
 
 TEST_CASE("names of header fields are compared in lower case") {
