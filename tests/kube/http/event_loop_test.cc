@@ -235,23 +235,31 @@ TEST_CASE("There is one loop for all") { CHECK(EventLoop::Shared() == EventLoop:
 // Sanitizers map far more than the limit allows.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-TEST_CASE("a process that has no thread for a loop says what the loop is for") {
+namespace {
+
+void PostWithoutThreads(const std::shared_ptr<EventLoop>& loop) {
+  const tests::HeldThreads held;
+  rlimit tight{};
+  getrlimit(RLIMIT_AS, &tight);
+  tight.rlim_cur = 1 << 20;
+  setrlimit(RLIMIT_AS, &tight);
+  loop->Post([](Reactor&) {});
+  _exit(0);
+}
+
+}  // namespace
+
+// Run by the next test, each in a process of its own.
+TEST_CASE("child: has no thread for watches", "[.]") { PostWithoutThreads(EventLoop::Shared()); }
+TEST_CASE("child: has no thread for requests", "[.]") { PostWithoutThreads(EventLoop::Prompt()); }
+
+TEST_CASE("A process that has no thread for a loop says what the loop is for") {
   const bool prompt = GENERATE(false, true);
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string command = absl::StrCat("exec '", self, "' 'child: has no thread for ",
+                                           prompt ? "requests" : "watches", "' >/dev/null");
   tests::CapturedStderr log;
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    const std::shared_ptr<EventLoop> loop = prompt ? EventLoop::Prompt() : EventLoop::Shared();
-    const tests::HeldThreads held;
-    rlimit tight{};
-    getrlimit(RLIMIT_AS, &tight);
-    tight.rlim_cur = 1 << 20;
-    setrlimit(RLIMIT_AS, &tight);
-    loop->Post([](Reactor&) {});
-    _exit(0);
-  }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
+  const int status = std::system(command.c_str());
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 1);
   CHECK_THAT(log.Text(), Catch::Contains(prompt ? "forwarded requests" : "the watches of servers"));
