@@ -227,7 +227,7 @@ std::string PlantedFields::Versions() const {
   std::string versions;
   for (const auto& [at, fields] : planted_) {
     const std::string& kind = kinds_[at.first].resource.gvk.kind;
-    if (kind == "Cluster") continue;
+    if (kind == "Cluster" || kind == "FederatedHPA") continue;
     absl::StrAppend(&versions, kind, " ", at.second.ToString(), " ", Get(at).resource_version(),
                     "\n");
   }

@@ -37,8 +37,8 @@ class PlantedFields {
   // Returns the names of the fields that are below a path ("spec.clusters[]") of an object.
   std::vector<std::string> Below(const kube::Gvk& gvk, const kube::ObjectKey& key,
                                  const std::string& path) const;
-  // Returns "<kind> <key> <resourceVersion>" of each object that has planted fields and is not a
-  // Cluster, whose status follows its members.
+  // Returns "<kind> <key> <resourceVersion>" of each object that has planted fields. Clusters and
+  // FederatedHPAs are left out: their status follows what members say at the moment.
   std::string Versions() const;
 
  private:

@@ -180,7 +180,7 @@ TEST_CASE_METHOD(Fixture, "a cluster that a person marks is followed from then o
   const std::string id = GENERATE("id-1", "id-2", "");
   kube::Object cluster = tests::Parse(R"({"apiVersion": "cluster.karmada.io/v1alpha1",
       "kind": "Cluster", "metadata": {"name": "w1"}, "spec": {"syncMode": "Push",
-      "region": "r", "secretRef": {"namespace": "own", "name": "s"}}})");
+      "region": "r", "secretRef": {"namespace": "own", "name": "s", "later": 1}}})");
   if (!id.empty()) cluster.Set({"spec", "id"}, id);
   cluster.SetAnnotation("cluster-api.karmada.io/cluster", "fleet/w1");
   PutCached(api::Clusters(), cluster);
@@ -192,6 +192,7 @@ TEST_CASE_METHOD(Fixture, "a cluster that a person marks is followed from then o
     return;
   }
   CHECK(Cluster().spec()["region"].AsString() == "r");
+  CHECK(Cluster().spec()["secretRef"]["later"].AsInt() == 1);
   CHECK(server->Find(api::Secrets(), {"own", "s"}).ControllerOwner().uid == Cluster().uid());
   EraseSource();
   REQUIRE(Reconcile().ok());
