@@ -42,8 +42,9 @@ const Struct* Struct::FindInlined(int number) const {
 }
 
 bool Struct::InProtobuf() const {
-  return std::any_of(fields.begin(), fields.end(),
-                     [](const Field& field) { return field.number != 0; });
+  // Structs without fields are Kubernetes' own, such as the choice of a mode that has no settings.
+  return fields.empty() || std::any_of(fields.begin(), fields.end(),
+                                       [](const Field& field) { return field.number != 0; });
 }
 
 const Struct* FindKind(const Gvk& gvk) {

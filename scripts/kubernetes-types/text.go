@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-const header = `// The structs of k8s.io/api and k8s.io/apimachinery v0.35.3, and of Karmada v1.18.2, as types.h describes them.
+const header = `// The structs of k8s.io/api and k8s.io/apimachinery v0.37.2, and of Karmada v1.18.2, as types.h describes them.
 // Made by scripts/kubernetes-types; do not edit.
 `
 
@@ -52,12 +52,15 @@ func writeTable(out io.Writer, structs []*structure, kinds []kind) {
 }
 
 func writeStruct(out io.Writer, s *structure) {
-	fmt.Fprintf(out, "constexpr Field %s_fields[] = {\n", s.symbol())
-	for _, f := range s.fields {
-		fmt.Fprintf(out, "    {%q, %s},\n", f.name, strings.Join(f.words(), ", "))
+	fields, inlines := "{}", "{}"
+	if len(s.fields) > 0 {
+		fields = s.symbol() + "_fields"
+		fmt.Fprintf(out, "constexpr Field %s[] = {\n", fields)
+		for _, f := range s.fields {
+			fmt.Fprintf(out, "    {%q, %s},\n", f.name, strings.Join(f.words(), ", "))
+		}
+		fmt.Fprint(out, "};\n")
 	}
-	fmt.Fprint(out, "};\n")
-	inlines := "{}"
 	if len(s.inlined) > 0 {
 		inlines = s.symbol() + "_inlined"
 		fmt.Fprintf(out, "constexpr Inlined %s[] = {", inlines)
@@ -69,8 +72,8 @@ func writeStruct(out io.Writer, s *structure) {
 		}
 		fmt.Fprint(out, "};\n")
 	}
-	fmt.Fprintf(out, "constexpr Struct %s = {%q, %q, %q, %s_fields, %s, %v};\n", s.symbol(), s.group, s.version, s.name, s.symbol(),
-		inlines, s.atomic)
+	fmt.Fprintf(out, "constexpr Struct %s = {%q, %q, %q, %s, %s, %v};\n", s.symbol(), s.group, s.version, s.name, fields, inlines,
+		s.atomic)
 }
 
 // What follows a field's name: its type, its shape, its place, its number, its options, its struct and its rule.

@@ -36,7 +36,6 @@ std::set<const Struct*> AllStructs() {
 TEST_CASE("fields are found by their names, and once each") {
   for (const Struct* type : AllStructs()) {
     INFO(type->name);
-    CHECK_FALSE(type->fields.empty());
     CHECK(std::is_sorted(type->fields.begin(), type->fields.end(), ByName));
     for (const Field& field : type->fields) CHECK(type->Find(field.name) == &field);
     CHECK(type->Find("noSuchField") == nullptr);
@@ -60,7 +59,7 @@ TEST_CASE("fields have different places, from the first to the last") {
     std::set<size_t> places;
     for (const Field& field : type->fields) places.insert(field.place);
     CHECK(places.size() == type->fields.size());
-    CHECK(*places.rbegin() == type->fields.size() - 1);
+    CHECK((places.empty() || *places.rbegin() == type->fields.size() - 1));
   }
 }
 
