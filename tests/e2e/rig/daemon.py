@@ -1,5 +1,6 @@
 """A controller manager on a plane: ours, or upstream's to compare with."""
 
+import json
 import urllib.request
 
 from . import metrics, paths, rights
@@ -50,6 +51,11 @@ class Daemon:
 
     def samples(self):
         return metrics.scrape(self.metrics_port)
+
+    def settings(self):
+        """What it serves as its settings."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/configz", timeout=10) as answer:
+            return json.load(answer)["karmada-controller-manager"]
 
     def value(self, metric, /, **labels):
         """The sum of a metric's samples that have these labels."""
