@@ -27,6 +27,11 @@ std::vector<json::Value> Before(const json::Value& row) {
   return std::vector<json::Value>(was.items().begin(), was.items().end());
 }
 
+// Returns whether servers of a minor version of Kubernetes answer as the row says.
+bool IsAbout(const json::Value& row, int64_t minor) {
+  return row["since"].AsInt(minor) <= minor && minor <= row["until"].AsInt(minor);
+}
+
 // Returns what is wrong with the answer to a row; "" when it is as the row says.
 std::string WrongWith(const json::Value& row, const kube::Object& object,
                       const absl::Status& answer) {
@@ -50,7 +55,7 @@ TEST_CASE("statuses are accepted and refused as the table says") {
   int64_t number = 0, skipped = 0;
   for (const json::Value& row : table["rows"].items()) {
     const std::string name = absl::StrCat("row-", ++number);
-    if (row["since"].AsInt() > server.minor()) {
+    if (!IsAbout(row, server.minor())) {
       ++skipped;
       continue;
     }
@@ -68,7 +73,7 @@ TEST_CASE("statuses are accepted and refused as the table says") {
     server.Delete(object);
   }
   WARN(number - skipped << " statuses were written to a server of version 1." << server.minor()
-                        << ", " << skipped << " rows are about later ones");
+                        << ", " << skipped << " rows are about others");
   CHECK(number > 100);
 }
 

@@ -1,4 +1,4 @@
-"""Statuses of built-in kinds on API servers of Kubernetes 1.34, 1.35 and 1.36: the table of those that the sandbox accepts and
+"""Statuses of built-in kinds on API servers of Kubernetes 1.34 to 1.37: the table of those that the sandbox accepts and
 refuses, and three random walks over what members report."""
 
 import unittest
@@ -18,11 +18,12 @@ class StatusesTest(unittest.TestCase):
         require_binary(paths.STATUSES_TEST)
         testbed = paths.Testbed.build()
         cls.servers = cls.enterClassContext(versions.ApiServers(
-            paths.BUILD / "e2e" / "statuses", testbed, {**paths.Testbed.build_apiservers(), "v1.35": testbed}))
+            paths.BUILD / "e2e" / "statuses", testbed,
+            {**paths.Testbed.build_minors("v1.34", "v1.36", "v1.37"), "v1.35": testbed}))
 
     def each(self):
         """The name and kubeconfig of each server, whose version is the one in its name."""
-        self.assertEqual(sorted(self.servers.kubeconfigs), ["v1.34", "v1.35", "v1.36"])
+        self.assertEqual(sorted(self.servers.kubeconfigs), ["v1.34", "v1.35", "v1.36", "v1.37"])
         for name, kubeconfig in sorted(self.servers.kubeconfigs.items()):
             self.assertTrue(self.servers.kube(name).get("/version")["gitVersion"].startswith(f"{name}."), name)
             yield name, kubeconfig

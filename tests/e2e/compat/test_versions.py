@@ -1,4 +1,4 @@
-"""Our daemon on a control plane of an older Karmada, and with members of an older and a newer Kubernetes.
+"""Our daemon on a control plane of an older Karmada, and on control planes and with members of older and newer Kubernetes.
 
 docs/compatibility.md has what these tests print."""
 
@@ -6,7 +6,7 @@ import contextlib
 import time
 import unittest
 
-from cases import test_permissions, test_samples
+from cases import test_permissions, test_samples, test_scenarios
 from rig import behaviour, paths, rights, suite, versions
 from rig.audit import Audit
 from rig.daemon import Daemon
@@ -60,11 +60,15 @@ class OnVersions:
             errors = [line for line in daemon.process.log.read_text().splitlines() if line.startswith("E")]
         self.assertEqual(errors, [])
 
-    def test_3_the_samples_land(self):
+    def pass_all(self, case):
+        """Runs the tests of another case on this plane; each has to pass. Returns how many there were."""
         result = unittest.TestResult()
-        unittest.defaultTestLoader.loadTestsFromTestCase(test_samples.SamplesTest).run(result)
+        unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
         self.assertEqual([text for _, text in result.errors + result.failures], [])
-        print(f"{self.combination}: {result.testsRun} tests of the samples", flush=True)
+        return result.testsRun
+
+    def test_3_the_samples_land(self):
+        print(f"{self.combination}: {self.pass_all(test_samples.SamplesTest)} tests of the samples", flush=True)
 
     def test_3_a_restart_with_everything_settled_writes_nothing(self):
         suite.stop_daemon()
@@ -109,26 +113,15 @@ class WithBehaviour(OnVersions):
         print(f"{self.combination}: {passed} behaviour tests passed, {len(self.left_out)} left out", flush=True)
 
 
-class OlderTest(WithBehaviour, unittest.TestCase):
-    """Karmada 1.16 with Kubernetes 1.31, in the control plane, too."""
+class WithScenarios(WithBehaviour):
+    """The same, and the scenarios, which upstream has gone through on the testbed's servers."""
 
-    combination = "older"
-    reported = {"karmada": "v1.16.", HOST: "v1.31.", "member1": "v1.31.", "member2": "v1.31."}
-    left_out = LACKING_IN_OLDER_KARMADA
-
-
-class BehindTest(OnVersions, unittest.TestCase):
-    """The older Karmada and Kubernetes with a member that is newer than its control plane."""
-
-    combination = "behind"
-    reported = {"karmada": "v1.16.", HOST: "v1.31.", "member1": "v1.31.", "member2": "v1.35."}
+    def test_4_the_scenarios_leave_what_upstream_left(self):
+        self.pass_all(test_scenarios.ScenarioTest)
 
 
-class MixedTest(WithBehaviour, unittest.TestCase):
-    """The Karmada of the testbed with a member of Kubernetes 1.31 and one of 1.35."""
-
-    combination = "mixed"
-    reported = {"karmada": "v1.18.", HOST: "v1.35.", "member1": "v1.31.", "member2": "v1.35."}
+class WithAnOlderMember:
+    """What else holds where member1 is of Kubernetes 1.31 and member2 of one that is newer than 1.34."""
 
     def setUp(self):
         self.host = self.plane.host
@@ -172,3 +165,39 @@ class MixedTest(WithBehaviour, unittest.TestCase):
             wait_until("it is in member2", lambda: self.plane.kube("member2").find(f"{path}/gpu"), 60)
             bound = self.host.get(BINDINGS.format(name) + "/gpu-resourceclaimtemplate")["spec"]["clusters"]
             self.assertEqual([cluster["name"] for cluster in bound], ["member2"])
+
+
+class OlderTest(WithBehaviour, unittest.TestCase):
+    """Karmada 1.16 with Kubernetes 1.31, in the control plane, too."""
+
+    combination = "older"
+    reported = {"karmada": "v1.16.", HOST: "v1.31.", "member1": "v1.31.", "member2": "v1.31."}
+    left_out = LACKING_IN_OLDER_KARMADA
+
+
+class BehindTest(OnVersions, unittest.TestCase):
+    """The older Karmada and Kubernetes with a member that is newer than its control plane."""
+
+    combination = "behind"
+    reported = {"karmada": "v1.16.", HOST: "v1.31.", "member1": "v1.31.", "member2": "v1.35."}
+
+
+class MixedTest(WithAnOlderMember, WithBehaviour, unittest.TestCase):
+    """The Karmada of the testbed with a member of Kubernetes 1.31 and one of 1.35."""
+
+    combination = "mixed"
+    reported = {"karmada": "v1.18.", HOST: "v1.35.", "member1": "v1.31.", "member2": "v1.35."}
+
+
+class NewerTest(WithScenarios, unittest.TestCase):
+    """The Karmada of the testbed on Kubernetes 1.36, with members of 1.35 and 1.36."""
+
+    combination = "newer"
+    reported = {"karmada": "v1.18.", HOST: "v1.36.", "member1": "v1.35.", "member2": "v1.36."}
+
+
+class NewestTest(WithAnOlderMember, WithScenarios, unittest.TestCase):
+    """The Karmada of the testbed on Kubernetes 1.37, with members of 1.31 and 1.37."""
+
+    combination = "newest"
+    reported = {"karmada": "v1.18.", HOST: "v1.37.", "member1": "v1.31.", "member2": "v1.37."}

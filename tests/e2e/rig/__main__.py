@@ -1,6 +1,6 @@
 """Brings a plane up and runs a command on it:
 
-    cd tests/e2e && /usr/bin/python3 -m rig [--members N] [--daemon ours|upstream|none] [--versions older|mixed|behind] -- COMMAND...
+    cd tests/e2e && /usr/bin/python3 -m rig [--members N] [--daemon ours|upstream|none] [--versions NAME] -- COMMAND...
 
 The command gets TEST_PLANE (the folder with plane.json) and KUBECONFIG (the control plane). Without a
 command the plane stays until Ctrl-C. With --versions its servers are a combination of rig/versions.py.
@@ -23,7 +23,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--members", type=int, default=2)
     parser.add_argument("--daemon", choices=("ours", "upstream", "none"), default="ours")
-    parser.add_argument("--versions", choices=sorted(versions.ALL), help="a plane of two members with older servers")
+    parser.add_argument("--versions", choices=sorted(versions.ALL), help="a plane of two members with servers of other versions")
     parser.add_argument("--folder", default=None, help="where the plane's files go")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()

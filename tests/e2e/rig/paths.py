@@ -65,9 +65,12 @@ class Testbed:
         return Testbed(_built([E2E / "testbed" / "older" / "build.sh"]))
 
     @staticmethod
-    def build_apiservers():
-        """kube-apiserver alone, of the versions that testbed/apiservers pins: {"v1.34": the folder with it}."""
-        lines = _built([E2E / "testbed" / "apiservers" / "build.sh"]).splitlines()
+    def build_minors(*versions):
+        """The Kubernetes servers of these minor versions, as testbed/minors pins them: {"v1.36": the folder with them}. Of
+        v1.34 there is kube-apiserver alone."""
+        if not versions:
+            return {}
+        lines = _built([E2E / "testbed" / "minors" / "build.sh", *sorted(versions)]).splitlines()
         return {name: Testbed(folder) for name, folder in (line.split(" ", 1) for line in lines)}
 
     def exe(self, name):

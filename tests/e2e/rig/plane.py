@@ -19,8 +19,7 @@ HOST = "host"
 # As in Karmada's installation: templates in the control plane are inert, no workload controller runs.
 _HOST_CONTROLLERS = ("namespace,garbagecollector,serviceaccount-token,ttl-after-finished,"
                      "clusterrole-aggregation,csrsigning,csrapproving")
-_MEMBER_CONTROLLERS = ("*,-nodeipam,-node-route-controller,-cloud-node-lifecycle,-bootstrapsigner,"
-                       "-tokencleaner")
+_MEMBER_CONTROLLERS = "*,-nodeipam,-bootstrapsigner,-tokencleaner"
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _SECRETS = "/api/v1/namespaces/karmada-cluster/secrets"
 

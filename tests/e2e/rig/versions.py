@@ -1,5 +1,5 @@
-"""Planes of servers of several versions: those of the testbed, and the older ones that testbed/older pins; and API servers
-alone, of the versions that testbed/apiservers pins."""
+"""Planes of servers of several versions: those of the testbed, the older ones that testbed/older pins, and those of other
+minor versions of Kubernetes that testbed/minors pins; and API servers alone."""
 
 import shutil
 from dataclasses import dataclass
@@ -7,25 +7,32 @@ from dataclasses import dataclass
 from .paths import Testbed
 from .plane import HOST, Plane
 
+_OLDER = "older"
+
 
 @dataclass(frozen=True)
 class Combination:
-    """Which servers of a plane with two members are the older ones; all others are the testbed's own."""
+    """Which servers of a plane with two members are not the testbed's own."""
 
-    older_karmada: bool  # Karmada's servers, and its definitions in the control plane.
-    older_kubernetes: tuple  # The clusters whose Kubernetes servers are older.
+    kubernetes: dict  # {cluster: "older", or a minor version that testbed/minors pins}.
+    older_karmada: bool = False  # Karmada's servers, and its definitions in the control plane.
 
     def plane(self, folder, testbed):
-        """The plane, which is not up yet; those of the older servers that are missing are built."""
-        older = Testbed.build_older()
-        return Plane(folder, testbed, karmada=older if self.older_karmada else None,
-                     kubernetes={cluster: older for cluster in self.older_kubernetes})
+        """The plane, which is not up yet; those of its servers that are missing are built."""
+        names = set(self.kubernetes.values()) | ({_OLDER} if self.older_karmada else set())
+        servers = Testbed.build_minors(*(names - {_OLDER}))
+        if _OLDER in names:
+            servers[_OLDER] = Testbed.build_older()
+        return Plane(folder, testbed, karmada=servers[_OLDER] if self.older_karmada else None,
+                     kubernetes={cluster: servers[name] for cluster, name in self.kubernetes.items()})
 
 
 ALL = {
-    "older": Combination(older_karmada=True, older_kubernetes=(HOST, "member1", "member2")),
-    "behind": Combination(older_karmada=True, older_kubernetes=(HOST, "member1")),
-    "mixed": Combination(older_karmada=False, older_kubernetes=("member1",)),
+    "older": Combination({HOST: _OLDER, "member1": _OLDER, "member2": _OLDER}, older_karmada=True),
+    "behind": Combination({HOST: _OLDER, "member1": _OLDER}, older_karmada=True),
+    "mixed": Combination({"member1": _OLDER}),
+    "newer": Combination({HOST: "v1.36", "member2": "v1.36"}),
+    "newest": Combination({HOST: "v1.37", "member1": _OLDER, "member2": "v1.37"}),
 }
 
 

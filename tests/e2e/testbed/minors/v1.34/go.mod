@@ -1,6 +1,6 @@
 // Kubernetes' API server of this minor version, built as a tool. k8s.io/kubernetes replaces its staging modules by folders
 // of its own repository; outside of it they are the published modules of the same release.
-module testbed/apiservers/v1.34
+module testbed/minors/v1.34
 
 go 1.24.0
 
