@@ -1,21 +1,26 @@
 #include "works/ownership.h"
 
+#include <string>
+
 #include "api/keys.h"
 
 namespace works {
 namespace {
 
 bool NamesWorkOf(const kube::Object& manifest, const kube::Object& observed) {
-  const absl::string_view ns = manifest.Annotation(api::kWorkNamespaceAnnotation);
-  const absl::string_view name = manifest.Annotation(api::kWorkNameAnnotation);
-  return !name.empty() && observed.Annotation(api::kWorkNameAnnotation) == name &&
-         observed.Annotation(api::kWorkNamespaceAnnotation) == ns;
+  const kube::ObjectKey work = WorkNamedBy(manifest);
+  return !work.name.empty() && WorkNamedBy(observed) == work;
 }
 
 }  // namespace
 
 bool IsManaged(const kube::Object& object) {
   return object.Label(api::kManagedLabel) == api::kManagedValue;
+}
+
+kube::ObjectKey WorkNamedBy(const kube::Object& object) {
+  return {std::string(object.Annotation(api::kWorkNamespaceAnnotation)),
+          std::string(object.Annotation(api::kWorkNameAnnotation))};
 }
 
 bool IsKarmadas(const kube::Object& manifest, const kube::Object& observed) {

@@ -24,6 +24,7 @@
 #include "base/status.h"
 #include "controllers/work_status/work_of_object.h"
 #include "works/member_errors.h"
+#include "works/ownership.h"
 #include "works/related.h"
 #include "works/release.h"
 
@@ -114,7 +115,7 @@ absl::Status Recreation::EndOrphan(const kube::Request& request, const base::Sto
   ASSIGN_OR_RETURN(const kube::ObjectPtr there,
                    deps_.objects.FindOfServedKind(request.cluster, manifest, stop));
   // Another Work may have taken the object over meanwhile; then it is no orphan.
-  if (there != nullptr && WorkNamedBy(*there) == WorkNamedBy(manifest)) {
+  if (there != nullptr && works::WorkNamedBy(*there) == works::WorkNamedBy(manifest)) {
     RETURN_IF_ERROR(base::Annotate(
         orphan->preserve ? works::Release(deps_.objects, request.cluster, manifest, stop)
                          : deps_.objects.Delete(request.cluster, manifest, stop),

@@ -1,7 +1,6 @@
 #include "controllers/work_status/work_of_object.h"
 
 #include "absl/strings/str_cat.h"
-#include "api/keys.h"
 #include "api/names.h"
 #include "api/resources.h"
 #include "api/work.h"
@@ -30,11 +29,6 @@ std::vector<std::string> ObjectIndexValues(const kube::Object& work) {
     if (work.name() != NameFor(gvk, key)) values.push_back(IndexValue(work.ns(), gvk, key));
   }
   return values;
-}
-
-kube::ObjectKey WorkNamedBy(const kube::Object& member_object) {
-  return {std::string(member_object.Annotation(api::kWorkNamespaceAnnotation)),
-          std::string(member_object.Annotation(api::kWorkNameAnnotation))};
 }
 
 kube::ObjectPtr WorkOfObject(kube::ClusterClient& control_plane, const kube::Request& object) {

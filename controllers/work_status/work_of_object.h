@@ -1,5 +1,4 @@
-// Finds the Work of a member's object: by its annotations, or, once it is not in its member any
-// more, by what Works have.
+// Finds the Work of an object that is not in its member any more, by what Works have.
 #ifndef CONTROLLERS_WORK_STATUS_WORK_OF_OBJECT_H_
 #define CONTROLLERS_WORK_STATUS_WORK_OF_OBJECT_H_
 
@@ -16,10 +15,6 @@ namespace controllers {
 // EndpointSlices, and those that somebody writes by hand.
 inline constexpr char kWorksByObject[] = "object-of-work-with-another-name";
 std::vector<std::string> ObjectIndexValues(const kube::Object& work);
-
-// Returns the key of the Work that an object in a member names in its annotations; an empty one if
-// it names none.
-kube::ObjectKey WorkNamedBy(const kube::Object& member_object);
 
 // Returns the Work that has the member's object, which `object` names by cluster, gvk and key: the
 // one of the object's name, else one of the index, first one that is dispatched. nullptr when there

@@ -30,8 +30,8 @@
 #include "api/resources.h"
 #include "api/work.h"
 #include "base/status.h"
-#include "controllers/work_status/work_of_object.h"
 #include "kube/client/errors.h"
+#include "works/ownership.h"
 #include "works/related.h"
 
 namespace controllers {
@@ -158,7 +158,7 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
   }
   if (request.reason == kMemberObjectDeleted) return recreation_.Run(request, stop);
   if (observed.object == nullptr) return absl::OkStatus();
-  const kube::ObjectKey key = WorkNamedBy(*observed.object);
+  const kube::ObjectKey key = works::WorkNamedBy(*observed.object);
   // The Work of another cluster may belong to another control plane, so such an object is ignored.
   if (key.name.empty() || key.ns != api::ExecutionNamespace(request.cluster)) {
     return absl::OkStatus();

@@ -17,12 +17,12 @@
 #include "api/blocked_deletion.h"
 #include "base/stop_token.h"
 #include "controllers/work_status/deps.h"
-#include "controllers/work_status/drift_reports.h"
 #include "controllers/work_status/health_reports.h"
 #include "controllers/work_status/recreation.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/reconciler.h"
+#include "works/drift_reports.h"
 
 namespace controllers {
 
@@ -76,7 +76,7 @@ class WorkStatusReconciler : public kube::Reconciler {
   const WorkStatusDeps deps_;
   kube::EventRecorder recorder_;  // Remembers outcomes by the request for their object.
   HealthReports health_;
-  DriftReports drifts_;
+  works::DriftReports drifts_;
   Recreation recreation_;
   absl::Mutex mu_;
   // The deletions that were reported.

@@ -1,5 +1,5 @@
 // When objects in members that do not stay as Karmada put them are reported.
-#include "controllers/work_status/drift_reports.h"
+#include "works/drift_reports.h"
 
 #include <catch2/catch.hpp>
 #include <optional>
@@ -16,7 +16,7 @@ using tests::Json;
 
 struct Fixture : tests::MembersFixture {
   std::optional<kube::EventRecorder> recorder;
-  std::optional<controllers::DriftReports> reports;
+  std::optional<works::DriftReports> reports;
   const std::string cluster = "m1";
   tests::FakeApiServer& m1 = member("m1");
   kube::Object work = kube::Object::Make(api::Works().gvk, {"karmada-es-m1", "app"});

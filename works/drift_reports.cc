@@ -4,7 +4,7 @@
 // is put back for that time; caches do not hold who owns fields. Accounts whose window and silence
 // are over are removed, once in a window at most.
 
-#include "controllers/work_status/drift_reports.h"
+#include "works/drift_reports.h"
 
 #include <utility>
 
@@ -16,7 +16,7 @@
 #include "kube/meta/patch_paths.h"
 #include "works/related.h"
 
-namespace controllers {
+namespace works {
 namespace {
 
 constexpr size_t kPathsShown = 5;
@@ -101,7 +101,7 @@ void DriftReports::Note(const PutBack& put_back) {
                                  ManagerOf(put_back.owners, patch), times};
   const std::string text = api::message::DriftsAgainAndAgain(drifted, put_back.cluster, drift);
   recorder_.Warning(kube::InvolvedObject::Of(put_back.work), api::reason::kRepeatedDrift, text);
-  const kube::ObjectPtr binding = works::BindingOfWork(manager_.cluster(), put_back.work);
+  const kube::ObjectPtr binding = BindingOfWork(manager_.cluster(), put_back.work);
   if (binding == nullptr) return;
   recorder_.Warning(kube::InvolvedObject::Of(*binding), api::reason::kRepeatedDrift, text);
 }
@@ -112,4 +112,4 @@ void DriftReports::ForgetCluster(absl::string_view cluster) {
   base::ReleaseRoom(accounts_);
 }
 
-}  // namespace controllers
+}  // namespace works

@@ -1,6 +1,6 @@
 // Events about objects in members that somebody changes again and again after they were put back.
-#ifndef CONTROLLERS_WORK_STATUS_DRIFT_REPORTS_H_
-#define CONTROLLERS_WORK_STATUS_DRIFT_REPORTS_H_
+#ifndef WORKS_DRIFT_REPORTS_H_
+#define WORKS_DRIFT_REPORTS_H_
 
 #include <string>
 
@@ -18,7 +18,7 @@
 #include "kube/runtime/reconciler.h"
 #include "works/member_objects.h"
 
-namespace controllers {
+namespace works {
 
 // So many times within kDriftWindow an object has to be put back before that is reported. A person
 // who tries something is slower.
@@ -32,7 +32,7 @@ inline constexpr absl::Duration kBetweenDriftReports = absl::Minutes(10);
 class DriftReports {
  public:
   // REQUIRES: all three outlive this.
-  DriftReports(kube::Manager& manager, works::MemberObjects& objects, kube::EventRecorder& recorder)
+  DriftReports(kube::Manager& manager, MemberObjects& objects, kube::EventRecorder& recorder)
       : manager_(manager), objects_(objects), recorder_(recorder) {}
 
   // Call it before an object is put back: afterwards the fields are Karmada's. Returns who owns
@@ -67,13 +67,13 @@ class DriftReports {
   bool IsDue(const kube::Request& object) const;
 
   kube::Manager& manager_;
-  works::MemberObjects& objects_;
+  MemberObjects& objects_;
   kube::EventRecorder& recorder_;
   mutable absl::Mutex mu_;
   absl::flat_hash_map<kube::Request, Account> accounts_ ABSL_GUARDED_BY(mu_);
   base::SteadyTime next_cleaning_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
 };
 
-}  // namespace controllers
+}  // namespace works
 
-#endif  // CONTROLLERS_WORK_STATUS_DRIFT_REPORTS_H_
+#endif  // WORKS_DRIFT_REPORTS_H_
