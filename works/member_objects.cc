@@ -1,4 +1,5 @@
-// Apply looks for the object in the member's informer, once that has synced. An object that is not
+// Apply looks for the object in the member's informer, once that has synced. (With Repairs::kByWork
+// it waits for that only for a moment, and asks the server until then.) An object that is not
 // there is created; when the member refuses that, for whatever reason, the server is asked once
 // whether the object exists all the same, and then it is updated. If it does not, the refusal is
 // the result. An object from the server that is not Karmada's is refused, unless the manifest says
@@ -13,7 +14,7 @@
 // memory (Informer::LeavesOut; the server is then asked for each object that is missing). So before
 // a missing object counts as gone for good, the server is asked; and an object without the label is
 // Karmada's as long as its annotations name the Work of the manifest. An update puts the label
-// back.
+// back; with Repairs::kByWork it is refused instead, as upstream does.
 //
 // Where server-side apply is asked for (configuration.h), the update sends what the manifest has,
 // and fields of others stay although the manifest lacks them. Before it applies, it hands the
@@ -21,11 +22,11 @@
 // applies; else they would stay for ever. A field that somebody else has set differently is a
 // conflict, which the manifest's conflict resolution decides.
 //
-// versions_ holds what each object was after our last write, so that our own writes are not taken
-// for drift. It may be lost at any moment: NeedsUpdate then says yes, and the update finds no
-// difference. Of an object that is applied, a change of its content since our last write is
-// answered with an apply, which changes nothing if the change was somebody's right; without that
-// memory what the object has is compared with the configuration.
+// changes_ holds what each object was after our last write, so that our own writes are not taken
+// for drift. It may be lost at any moment: an update then finds no difference. Of an object that is
+// applied, a change of its content since our last write is answered with an apply, which changes
+// nothing if the change was somebody's right; without that memory what the object has is compared
+// with the configuration.
 
 #include "works/member_objects.h"
 
@@ -39,7 +40,6 @@
 #include "api/keys.h"
 #include "api/programs.h"
 #include "api/reasons.h"
-#include "base/release_room.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
 #include "kube/meta/patch.h"
@@ -56,13 +56,11 @@ constexpr char kFieldManager[] = "karmada";
 
 // How long a reconcile waits for a member's informer that has had no error so far.
 constexpr absl::Duration kSyncWait = absl::Seconds(10);
+// How long where the server is asked for the one object then. Most lists take less, and cost less
+// than a question for each object.
+constexpr absl::Duration kGlance = absl::Milliseconds(200);
 // How often it looks meanwhile whether the list has failed.
 constexpr absl::Duration kLookAtErrors = absl::Milliseconds(200);
-
-std::string VersionOf(const kube::Object& o) {
-  return o.generation() > 0 ? absl::StrCat("gen:", o.generation())
-                            : absl::StrCat("rv:", o.resource_version());
-}
 
 // Returns the label for the outcome of an operation.
 metrics::Labels::value_type Result(bool ok) { return {"result", ok ? "success" : "error"}; }
@@ -73,12 +71,19 @@ std::set<std::string> ManagersOfUpdates() { return {api::kControllerManager, "ka
 
 }  // namespace
 
-MemberObjects::MemberObjects(Deps deps) : deps_(deps), refusals_(deps.clock) {}
+MemberObjects::MemberObjects(Deps deps)
+    : deps_(deps), refusals_(deps.clock), changes_(deps.repairs) {}
 
 absl::StatusOr<std::shared_ptr<kube::Informer>> MemberObjects::InformerFor(
     const std::string& cluster, const kube::Gvk& gvk, const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const Place place, PlaceOf(cluster, gvk, stop));
-  return place.member->client().informers().Get(place.resource);
+  return InformerAt(place);
+}
+
+std::shared_ptr<kube::Informer> MemberObjects::InformerAt(const Place& place) {
+  std::shared_ptr<kube::Informer> informer = place.member->client().informers().Get(place.resource);
+  changes_.Follow(place.cluster, informer);
+  return informer;
 }
 
 absl::StatusOr<MemberObjects::Place> MemberObjects::PlaceOf(const std::string& cluster,
@@ -117,9 +122,10 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
 absl::StatusOr<kube::ObjectPtr> MemberObjects::FindAt(const Place& place,
                                                       const kube::Object& manifest,
                                                       const base::StopToken& stop) {
-  const std::shared_ptr<kube::Informer> informer =
-      place.member->client().informers().Get(place.resource);
-  const absl::Status synced = AwaitFirstList(*informer, stop);
+  const std::shared_ptr<kube::Informer> informer = InformerAt(place);
+  const bool asks = deps_.repairs == Repairs::kByWork;
+  const absl::Status synced = AwaitFirstList(*informer, asks ? kGlance : kSyncWait, stop);
+  if (asks && !synced.ok()) return FindAtServer(place, manifest, stop);
   // The kind may be served meanwhile; the informer looks again in half a minute only.
   if (kube::IsNoSuchKind(synced)) return FindAtServer(place, manifest, stop);
   RETURN_IF_ERROR(base::Annotate(synced, "listing ", informer->resource().gvr().ToString(),
@@ -129,9 +135,9 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::FindAt(const Place& place,
   return held == nullptr && leaves_out ? FindAtServer(place, manifest, stop) : held;
 }
 
-absl::Status MemberObjects::AwaitFirstList(const kube::Informer& informer,
+absl::Status MemberObjects::AwaitFirstList(const kube::Informer& informer, absl::Duration patience,
                                            const base::StopToken& stop) const {
-  const base::SteadyTime deadline = deps_.clock.SteadyNow() + kSyncWait;
+  const base::SteadyTime deadline = deps_.clock.SteadyNow() + patience;
   for (;;) {
     if (informer.HasSynced()) return absl::OkStatus();
     // An informer that has failed will not sync soon: fail at once, so that the queue backs off
@@ -179,8 +185,12 @@ absl::StatusOr<ApplyResult> MemberObjects::Apply(const std::string& cluster,
                                                  const base::StopToken& stop) {
   const absl::StatusOr<Place> place = PlaceOf(cluster, manifest.gvk(), stop);
   if (!place.ok()) return Explained(cluster, manifest, place.status());
+  const MemberChanges::Attempt attempt(changes_, {cluster, manifest.gvk(), manifest.key()});
   const absl::StatusOr<kube::ObjectPtr> observed = FindAt(*place, manifest, stop);
   if (!observed.ok()) return Explained(cluster, manifest, observed.status());
+  if (*observed != nullptr && !MayWrite(manifest, **observed)) {
+    return RefuseForeign(cluster, manifest);
+  }
   if (*observed != nullptr) return UpdateAt(place, cluster, manifest, *observed, stop);
   const absl::StatusOr<ApplyResult> result = CreateOrAdopt(*place, manifest, stop);
   // Update has already counted an object that was taken over.
@@ -199,7 +209,10 @@ absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const Place& place,
   const absl::StatusOr<kube::ObjectPtr> created =
       client.Create(place.resource, applies ? WithDigest(manifest) : manifest, stop);
   if (created.ok()) {
-    applies ? RecordApplied(place.cluster, **created) : Record(place.cluster, **created);
+    // What was refused of a former object says nothing about this one.
+    refusals_.Note({place.cluster, manifest.gvk(), manifest.key()}, {}, absl::OkStatus());
+    applies ? changes_.RecordApplied(place.cluster, *created)
+            : changes_.Record(place.cluster, *created);
     return ApplyResult::kCreated;
   }
   const absl::Status refused = NamedIfDenied(place.cluster, created.status());
@@ -211,10 +224,13 @@ absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const Place& place,
     const bool says_why = kube::AlreadyExists(refused) || kube::IsNoOutcome(found.status());
     return says_why ? found.status() : refused;
   }
-  if (!IsKarmadas(manifest, *found) && !Overwrites(manifest)) {
-    return RefuseForeign(place.cluster, manifest);
-  }
+  if (!MayWrite(manifest, *found)) return RefuseForeign(place.cluster, manifest);
   return UpdateAt(place, place.cluster, manifest, kube::Share(*std::move(found)), stop);
+}
+
+bool MemberObjects::MayWrite(const kube::Object& manifest, const kube::Object& observed) const {
+  if (Overwrites(manifest)) return true;
+  return deps_.repairs == Repairs::kByWork ? IsManaged(observed) : IsKarmadas(manifest, observed);
 }
 
 absl::StatusOr<ApplyResult> MemberObjects::Recreate(const std::string& cluster,
@@ -264,8 +280,8 @@ absl::StatusOr<ApplyResult> MemberObjects::SendConfiguration(const Place& place,
   ASSIGN_OR_RETURN(kube::Object configuration,
                    ConfigurationOf(manifest, *observed, deps_.interpreter));
   // What has changed since our last write is for the server to judge, which knows the schema.
-  if (IsApplied(configuration, *observed) && !HasOtherContent(place.cluster, *observed)) {
-    RecordApplied(place.cluster, *observed);
+  if (IsApplied(configuration, *observed) && !changes_.HasOtherContent(place.cluster, *observed)) {
+    changes_.RecordApplied(place.cluster, observed);
     return ApplyResult::kNone;
   }
   const Refusals::Object object{place.cluster, observed->gvk(), observed->key()};
@@ -280,7 +296,7 @@ absl::StatusOr<ApplyResult> MemberObjects::SendConfiguration(const Place& place,
   const absl::Status refused = ExplainConflict(place.cluster, applied.status());
   refusals_.Note(object, configuration.root(), refused);
   RETURN_IF_ERROR(refused);
-  RecordApplied(place.cluster, **applied);
+  changes_.RecordApplied(place.cluster, *applied);
   return (*applied)->resource_version() == ours->resource_version() ? ApplyResult::kUnchanged
                                                                     : ApplyResult::kUpdated;
 }
@@ -323,7 +339,7 @@ absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const Place& place,
   refusals_.Note(object, patch, updated.status());
   RETURN_IF_ERROR(updated.status());
   const kube::ObjectPtr& now = *updated;
-  Record(place.cluster, *now);
+  changes_.Record(place.cluster, now);
   if (now == observed) return ApplyResult::kNone;
   return now->resource_version() == observed->resource_version() ? ApplyResult::kUnchanged
                                                                  : ApplyResult::kUpdated;
@@ -353,51 +369,23 @@ absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Objec
   return NamedIfDenied(cluster, deleted);
 }
 
-bool MemberObjects::NeedsUpdate(const std::string& cluster, const kube::Object& manifest,
-                                const kube::Object& observed) const {
-  const std::string version = VersionOf(observed);
-  {
-    absl::MutexLock lock(&mu_);
-    const auto known = versions_.find({cluster, observed.gvk(), observed.key()});
-    if (known == versions_.end() || known->second.version != version) return true;
-  }
-  // A change of labels does not change the generation.
-  return version[0] == 'g' && manifest.labels() != observed.labels();
+kube::ObjectPtr MemberObjects::TakeDrifted(const std::string& cluster, const kube::Object& manifest,
+                                           const base::StopToken& stop) {
+  if (!changes_.TakeDrift({cluster, manifest.gvk(), manifest.key()})) return nullptr;
+  const auto informer = InformerFor(cluster, manifest.gvk(), stop);
+  return informer.ok() ? (*informer)->store().Find(manifest.key()) : nullptr;
 }
 
 void MemberObjects::Forget(const std::string& cluster) {
   refusals_.Forget([&](const auto& object) { return std::get<0>(object) == cluster; });
-  absl::MutexLock lock(&mu_);
-  absl::erase_if(versions_, [&](const auto& entry) { return std::get<0>(entry.first) == cluster; });
-  base::ReleaseRoom(versions_);
+  changes_.Forget(cluster);
 }
 
 void MemberObjects::Forget(const std::string& cluster, const kube::Gvk& gvk,
                            const kube::ObjectKey& key) {
-  const VersionKey object{cluster, gvk, key};
+  const Refusals::Object object{cluster, gvk, key};
   refusals_.Forget([&](const auto& refused) { return refused == object; });
-  absl::MutexLock lock(&mu_);
-  versions_.erase(object);
-  base::ReleaseRoom(versions_);
-}
-
-void MemberObjects::Record(const std::string& cluster, const kube::Object& written) {
-  absl::MutexLock lock(&mu_);
-  versions_[{cluster, written.gvk(), written.key()}] = {.version = VersionOf(written)};
-}
-
-void MemberObjects::RecordApplied(const std::string& cluster, const kube::Object& written) {
-  const size_t content = ContentOf(written);
-  absl::MutexLock lock(&mu_);
-  versions_[{cluster, written.gvk(), written.key()}] = {VersionOf(written), content};
-}
-
-bool MemberObjects::HasOtherContent(const std::string& cluster,
-                                    const kube::Object& observed) const {
-  const size_t content = ContentOf(observed);
-  absl::MutexLock lock(&mu_);
-  const auto known = versions_.find({cluster, observed.gvk(), observed.key()});
-  return known != versions_.end() && known->second.content != 0 && known->second.content != content;
+  changes_.Forget(object);
 }
 
 void MemberObjects::Count(const char* name, const std::string& cluster,

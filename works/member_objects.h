@@ -11,11 +11,9 @@
 #include <string>
 #include <tuple>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/metrics.h"
@@ -24,6 +22,7 @@
 #include "kube/discovery/rest_mapper.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/cluster_set.h"
+#include "works/member_changes.h"
 #include "works/refusals.h"
 
 namespace works {
@@ -41,9 +40,15 @@ class MemberObjects {
     metrics::Registry& registry;
     // Objects whose template does not say otherwise are put into members by server-side apply.
     bool server_side_apply = false;
+    Repairs repairs = Repairs::kByObject;
   };
   // REQUIRES: everything in `deps` outlives this object.
   explicit MemberObjects(Deps deps);
+
+  Repairs repairs() const { return deps_.repairs; }
+  // With Repairs::kByWork, has the Works of objects that others change or delete in members put
+  // into the queue (MemberChanges::QueueWorksInto).
+  void QueueRepairsInto(kube::WorkQueue& works) { changes_.QueueWorksInto(works); }
 
   // Returns the informer of a kind in a member; it is created and started if need be.
   absl::StatusOr<std::shared_ptr<kube::Informer>> InformerFor(const std::string& cluster,
@@ -54,8 +59,7 @@ class MemberObjects {
   // An object that Karmada does not manage, also one for whose sake the member refuses the
   // creation, is only taken over if the manifest's conflict resolution says so, else the error is
   // kAlreadyExists with upstream's message. Karmada manages an object that has its label, or whose
-  // annotations name the manifest's Work (the latter is not so with upstream, which refuses an
-  // object that has lost its label).
+  // annotations name the manifest's Work; with Repairs::kByWork only one that has its label.
   absl::StatusOr<ApplyResult> Apply(const std::string& cluster, const kube::Object& manifest,
                                     const base::StopToken& stop);
   // Creates an object that somebody deleted in the member. Returns kNone when it is there already,
@@ -94,14 +98,18 @@ class MemberObjects {
 
   // Returns whether somebody else has changed `observed` since our last write to it.
   bool NeedsUpdate(const std::string& cluster, const kube::Object& manifest,
-                   const kube::Object& observed) const;
+                   const kube::Object& observed) const {
+    return changes_.NeedsUpdate(cluster, manifest, observed);
+  }
+  // With Repairs::kByWork: returns the manifest's object, as the cache has it, if others have
+  // changed it since the last call; else nullptr.
+  kube::ObjectPtr TakeDrifted(const std::string& cluster, const kube::Object& manifest,
+                              const base::StopToken& stop);
   // Forgets a cluster that left, or one object that does not exist in its cluster any more.
   void Forget(const std::string& cluster);
   void Forget(const std::string& cluster, const kube::Gvk& gvk, const kube::ObjectKey& key);
 
  private:
-  using VersionKey = Refusals::Object;
-
   // Where objects of a kind are in a member. It keeps the member's client alive: the cluster may
   // leave during a call.
   struct Place {
@@ -116,9 +124,12 @@ class MemberObjects {
   // serves it.
   absl::StatusOr<kube::Resource> ResourceOf(kube::MemberCluster& member, const kube::Gvk& gvk,
                                             const base::StopToken& stop);
+  // Returns the informer of the place; it is created, started and followed if need be.
+  std::shared_ptr<kube::Informer> InformerAt(const Place& place);
   // Waits for a member's informer that has had no error so far. Returns its error as soon as it has
-  // one, and kDeadlineExceeded after ten seconds.
-  absl::Status AwaitFirstList(const kube::Informer& informer, const base::StopToken& stop) const;
+  // one, and kDeadlineExceeded when the patience is over.
+  absl::Status AwaitFirstList(const kube::Informer& informer, absl::Duration patience,
+                              const base::StopToken& stop) const;
   absl::StatusOr<kube::ObjectPtr> FindAt(const Place& place, const kube::Object& manifest,
                                          const base::StopToken& stop);
   absl::StatusOr<kube::ObjectPtr> FindOfServedKindAt(const absl::StatusOr<Place>& place,
@@ -146,12 +157,8 @@ class MemberObjects {
   absl::StatusOr<ApplyResult> SendConfiguration(const Place& place, const kube::Object& manifest,
                                                 const kube::ObjectPtr& observed,
                                                 const base::StopToken& stop);
-  void Record(const std::string& cluster, const kube::Object& written);
-  // As Record, for an object that is put there by server-side apply.
-  void RecordApplied(const std::string& cluster, const kube::Object& written);
-  // Returns whether somebody has changed more than metadata and status since RecordApplied. False
-  // when nothing is recorded.
-  bool HasOtherContent(const std::string& cluster, const kube::Object& observed) const;
+  // Returns whether an object that is in the member may be made what the manifest says.
+  bool MayWrite(const kube::Object& manifest, const kube::Object& observed) const;
   // Takes Karmada's marks off an object that is applied, and changes nothing else.
   absl::StatusOr<json::Value> ReleaseOf(const kube::Object& manifest, const kube::Object& observed);
   void Count(const char* name, const std::string& cluster, const kube::Object& manifest,
@@ -159,14 +166,7 @@ class MemberObjects {
 
   const Deps deps_;
   Refusals refusals_;
-  mutable absl::Mutex mu_;
-  // What each object was after our last write to it; its version is "gen:<generation>" or
-  // "rv:<resourceVersion>".
-  struct Written {
-    std::string version;
-    size_t content = 0;  // ContentOf(); 0 unless it was applied.
-  };
-  absl::flat_hash_map<VersionKey, Written> versions_ ABSL_GUARDED_BY(mu_);
+  MemberChanges changes_;
 };
 
 }  // namespace works

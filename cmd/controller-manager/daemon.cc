@@ -178,7 +178,7 @@ class Daemon {
         live_(manager_, controllers::InterpreterOptions(options)),
         inventory_(members_),
         objects_({mapper_, members_, live_.interpreter(), base::RealClock(), registry_,
-                  options.server_side_apply}),
+                  options.server_side_apply, controllers::RepairsOf(options.release)}),
         status_writer_(manager_, controllers::RateLimiterOf(options.rate_limits),
                        options.concurrency.work),
         context_{manager_,

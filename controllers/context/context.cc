@@ -4,6 +4,10 @@
 
 namespace controllers {
 
+works::Repairs RepairsOf(config::Release release) {
+  return release >= config::Release::kV1_19 ? works::Repairs::kByWork : works::Repairs::kByObject;
+}
+
 kube::RateLimiterOptions RateLimiterOf(const config::RateLimits& limits) {
   return {limits.base_delay, limits.max_delay, limits.qps, limits.bucket_size};
 }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "config/options.h"
+#include "config/release.h"
 #include "controllers/context/member_inventory.h"
 #include "interpreter/interpreter.h"
 #include "kube/cache/informer.h"
@@ -14,6 +15,7 @@
 #include "kube/runtime/controller.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/watched_kinds.h"
+#include "works/member_changes.h"
 #include "works/member_objects.h"
 #include "works/rechecks.h"
 #include "works/work_status_writer.h"
@@ -23,6 +25,9 @@ class Shadow;
 }
 
 namespace controllers {
+
+// Returns who puts back what others change in members, as the release does.
+works::Repairs RepairsOf(config::Release release);
 
 // Returns the rate limits of queues that the flags set.
 kube::RateLimiterOptions RateLimiterOf(const config::RateLimits& limits);

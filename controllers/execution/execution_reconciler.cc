@@ -6,6 +6,12 @@
 // an object that is created meanwhile does no harm: the work-status loop looks at objects whose
 // status was withdrawn.
 //
+// As Karmada v1.19 (works::Repairs::kByWork) this loop is the only one that writes to members: the
+// Work of an object that others change or delete there is queued like one that has changed
+// (works::MemberChanges), so that drift and re-creations need no code here, but for two things that
+// the work-status loop does otherwise: what is put back again and again is reported, and Works that
+// wait for a namespace are applied as soon as it has been made again.
+//
 // When the Work is being deleted, its manifests are deleted in the member, or released when they
 // are to be preserved, and then the finalizer is removed; that the objects vanish is not awaited. A
 // Work that has waited for its cluster leaves them to the next one if the binding wants that
@@ -89,8 +95,10 @@ bool HasStatusOf(const kube::Object& work, int ordinal) {
 }
 
 // Keeps the reason of an object that was created again: otherwise the next sync, which a restart
-// brings, would write the condition once more.
-const char* ReasonOfSuccess(const kube::Object& work) {
+// brings, would write the condition once more. As Karmada v1.19, which does not have that reason,
+// it stays as long as nothing changes in the member, since a take-over brings a sync of every Work.
+const char* ReasonOfSuccess(const kube::Object& work, works::Repairs repairs, bool changed) {
+  if (repairs == works::Repairs::kByWork && changed) return api::reason::kAppliedSuccessful;
   const json::Value* current =
       kube::FindCondition(api::WorkView(work).Conditions(), api::kWorkApplied);
   const bool recreated = current != nullptr && (*current)["status"].AsString() == "True" &&
@@ -101,12 +109,15 @@ const char* ReasonOfSuccess(const kube::Object& work) {
 }  // namespace
 
 ExecutionReconciler::ExecutionReconciler(kube::Manager& manager, works::MemberObjects& objects,
-                                         works::WorkStatusWriter& status)
+                                         works::WorkStatusWriter& status,
+                                         const works::Rechecks& rechecks)
     : manager_(manager),
       objects_(objects),
       status_(status),
+      rechecks_(rechecks),
       handover_(manager.cluster(), manager.clock()),
-      recorder_(manager.events(), api::kExecutionController, outcomes()) {}
+      recorder_(manager.events(), api::kExecutionController, outcomes()),
+      drifts_(manager, objects, recorder_) {}
 
 absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request& request,
                                                             const base::StopToken& stop) {
@@ -115,8 +126,10 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
   Target target{*cluster, nullptr, manager_.cluster().Find(api::Works(), request.key)};
   if (target.work == nullptr) return kube::Action::Gone();
   target.object = manager_.cluster().Find(api::Clusters(), {"", target.cluster});
-  // The creation of the Cluster queues the Work.
-  if (target.object == nullptr) return kube::Action::Done();
+  if (target.object == nullptr) {  // The creation of the Cluster queues the Work.
+    drifts_.ForgetCluster(target.cluster);
+    return kube::Action::Done();
+  }
   const api::ClusterView view(*target.object);
   if (!view.IsPush()) return kube::Action::Done();
   if (target.work->IsDeleting()) return Finalize(target, stop);
@@ -176,10 +189,33 @@ bool ExecutionReconciler::IsAbsentAfter(const absl::Status& applied, const Targe
   return found.ok() && *found == nullptr;
 }
 
+absl::StatusOr<works::ApplyResult> ExecutionReconciler::Put(const Target& target,
+                                                            const kube::Object& manifest,
+                                                            const base::StopToken& stop) {
+  if (objects_.repairs() == works::Repairs::kByObject) {
+    return objects_.Apply(target.cluster, manifest, stop);
+  }
+  const kube::ObjectPtr drifted = objects_.TakeDrifted(target.cluster, manifest, stop);
+  const json::Value owners =
+      drifted == nullptr ? json::Value() : drifts_.OwnersBefore(target.cluster, *drifted, stop);
+  const absl::StatusOr<works::ApplyResult> result = objects_.Apply(target.cluster, manifest, stop);
+  if (!result.ok()) return result;
+  if (*result == works::ApplyResult::kUpdated && drifted != nullptr) {
+    const auto now = objects_.Find(target.cluster, manifest, stop);
+    if (now.ok() && *now != nullptr) {
+      drifts_.Note({target.cluster, *drifted, **now, *target.work, owners});
+    }
+  }
+  if (*result == works::ApplyResult::kCreated && manifest.gvk() == api::Namespaces().gvk) {
+    works::RecheckWorksIn(manifest.key(), target.cluster, manager_.cluster(), rechecks_);
+  }
+  return result;
+}
+
 absl::StatusOr<bool> ExecutionReconciler::ApplyManifest(const Target& target,
                                                         const kube::Object& manifest,
                                                         const base::StopToken& stop) {
-  const absl::StatusOr<works::ApplyResult> result = objects_.Apply(target.cluster, manifest, stop);
+  const absl::StatusOr<works::ApplyResult> result = Put(target, manifest, stop);
   const kube::Request request = {target.work->key()};
   const std::string part = PartOf(manifest);
   const absl::Status applied = recorder_.Judge(request, part, ConflictIfGone(result.status()));
@@ -234,11 +270,13 @@ void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended
 void ExecutionReconciler::ReportApplied(const Target& target, const Applied& applied) {
   const absl::Status& result = applied.result;
   const kube::Condition condition =
-      result.ok() ? api::ConditionOf(api::kWorkApplied, true, ReasonOfSuccess(*target.work),
-                                     api::message::kManifestApplied)
-                  : api::ConditionOf(api::kWorkApplied, false, api::reason::kAppliedFailed,
-                                     api::message::ManifestsNotApplied(applied.ok, applied.total,
-                                                                       applied.in_condition));
+      result.ok()
+          ? api::ConditionOf(api::kWorkApplied, true,
+                             ReasonOfSuccess(*target.work, objects_.repairs(), applied.changed),
+                             api::message::kManifestApplied)
+          : api::ConditionOf(
+                api::kWorkApplied, false, api::reason::kAppliedFailed,
+                api::message::ManifestsNotApplied(applied.ok, applied.total, applied.in_condition));
   ReportSync(target, applied.in_events, applied.changed);
   status_.Submit(*target.work, {{condition}, applied.withdrawn},
                  result.ok() ? works::News::kProgress : works::News::kSettled);
@@ -364,12 +402,13 @@ absl::Status RegisterExecution(const Context& context, int workers) {
           // Each cluster has its own lane; the namespace of a Work identifies the cluster.
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
           .Build(std::make_unique<ExecutionReconciler>(context.manager, context.objects,
-                                                       context.status));
+                                                       context.status, context.rechecks));
   controller.Keep(std::make_shared<kube::ClusterSet::Subscription>(
       works::QueueWhenReconnected(context.members, works, controller.queue())));
   works::RequeueWorks(context.interpreter,
                       {controller.queue(), works, {interpreter::Operation::kRetain}});
   context.rechecks.Subscribe(api::Works(), controller.queue());
+  context.objects.QueueRepairsInto(controller.queue());
   return absl::OkStatus();
 }
 

@@ -1,5 +1,6 @@
 // The execution loop: applies each Work's manifests in its member cluster and reports the outcome
-// in the Work's conditions (upstream's execution-controller).
+// in the Work's conditions (upstream's execution-controller). As Karmada v1.19 it also puts back
+// what others change there, and makes again what they delete.
 #ifndef CONTROLLERS_EXECUTION_EXECUTION_RECONCILER_H_
 #define CONTROLLERS_EXECUTION_EXECUTION_RECONCILER_H_
 
@@ -15,16 +16,19 @@
 #include "kube/runtime/events.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
+#include "works/drift_reports.h"
 #include "works/member_objects.h"
+#include "works/rechecks.h"
 #include "works/work_status_writer.h"
 
 namespace controllers {
 
 class ExecutionReconciler : public kube::Reconciler {
  public:
-  // REQUIRES: all three outlive the reconciler.
+  // Works that wait for a namespace which this loop has made again are published through
+  // `rechecks`. REQUIRES: all four outlive the reconciler.
   ExecutionReconciler(kube::Manager& manager, works::MemberObjects& objects,
-                      works::WorkStatusWriter& status);
+                      works::WorkStatusWriter& status, const works::Rechecks& rechecks);
 
   // The request's key names a Work. Works of pull clusters are left to their agents; Works of a
   // cluster that is unknown or not ready wait for the cluster's next event, which queues them
@@ -50,6 +54,9 @@ class ExecutionReconciler : public kube::Reconciler {
   // Returns whether the member's object has changed.
   absl::StatusOr<bool> ApplyManifest(const Target& target, const kube::Object& manifest,
                                      const base::StopToken& stop);
+  // Puts the manifest's object into the member. The drift that this puts back is counted.
+  absl::StatusOr<works::ApplyResult> Put(const Target& target, const kube::Object& manifest,
+                                         const base::StopToken& stop);
   void ReportDispatching(const Target& target, bool suspended);
   // What became of a Work's manifests.
   struct Applied {
@@ -77,8 +84,10 @@ class ExecutionReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   works::MemberObjects& objects_;
   works::WorkStatusWriter& status_;
+  const works::Rechecks& rechecks_;
   Handover handover_;
   kube::EventRecorder recorder_;
+  works::DriftReports drifts_;  // Unused with works::Repairs::kByObject.
 };
 
 // Returns whether an update of a Cluster changes how its Works are handled: the cluster became

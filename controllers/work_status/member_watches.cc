@@ -8,8 +8,7 @@
 // the steps that follow.
 //
 // An object that was deleted before the handler was there is not reported by it. When the informer
-// had synced by then, the Works whose objects it lacks are handed to the execution loop. mu_ guards
-// the table of informers that have the handler, and is not held while the handler is added.
+// had synced by then, the Works whose objects it lacks are handed to the execution loop.
 
 #include "controllers/work_status/member_watches.h"
 
@@ -70,16 +69,12 @@ absl::StatusOr<kube::Action> MemberWatches::Reconcile(const kube::Request& reque
 
 void MemberWatches::Attach(const std::string& cluster,
                            const std::shared_ptr<kube::Informer>& informer) {
-  {
-    absl::MutexLock lock(&mu_);
-    std::weak_ptr<kube::Informer>& known = attached_[{cluster, informer->resource().gvr()}];
-    if (known.lock() == informer) return;
-    known = informer;
-    // A new informer is rare, unlike this call, so entries of informers that have ended are removed
-    // here.
-    absl::erase_if(attached_, [](const auto& entry) { return entry.second.expired(); });
-  }
-  const kube::Gvk gvk = informer->resource().gvk;
+  const bool is_new = handlers_.Add(cluster, informer,
+                                    [&] { return HandlerFor(cluster, informer->resource().gvk); });
+  if (is_new && objects_.repairs() == works::Repairs::kByObject) RecheckMissing(cluster, *informer);
+}
+
+kube::EventHandler MemberWatches::HandlerFor(const std::string& cluster, const kube::Gvk& gvk) {
   const auto request_for = [cluster, gvk](const kube::ObjectPtr& object, kube::Reason reason) {
     return kube::Request{.key = object->key(), .gvk = gvk, .cluster = cluster, .reason = reason};
   };
@@ -98,8 +93,7 @@ void MemberWatches::Attach(const std::string& cluster,
   handler.on_delete = [this, request_for](const kube::ObjectPtr& last) {
     queue_.Add(request_for(last, kMemberObjectDeleted));
   };
-  informer->AddHandler(std::move(handler));
-  RecheckMissing(cluster, *informer);
+  return handler;
 }
 
 // The execution loop may have seen, or made, an object that was deleted before the handler was

@@ -5,16 +5,14 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "base/stop_token.h"
 #include "kube/cache/informer.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
+#include "works/informer_handlers.h"
 #include "works/member_objects.h"
 #include "works/rechecks.h"
 
@@ -34,18 +32,17 @@ class MemberWatches : public kube::Reconciler {
 
  private:
   void Attach(const std::string& cluster, const std::shared_ptr<kube::Informer>& informer);
+  kube::EventHandler HandlerFor(const std::string& cluster, const kube::Gvk& gvk);
   // Publishes Works with objects that are missing: a deletion before the handler was attached
-  // causes no event.
+  // causes no event. (Where the execution loop makes deleted objects again, it has a handler of its
+  // own.)
   void RecheckMissing(const std::string& cluster, const kube::Informer& informer);
 
   kube::Manager& manager_;
   works::MemberObjects& objects_;
   kube::WorkQueue& queue_;
   const works::Rechecks& rechecks_;
-  absl::Mutex mu_;
-  // The informer that a handler was attached to; a member that reconnects has new informers.
-  absl::flat_hash_map<std::pair<std::string, kube::Gvr>, std::weak_ptr<kube::Informer>> attached_
-      ABSL_GUARDED_BY(mu_);
+  works::InformerHandlers handlers_;
 };
 
 }  // namespace controllers

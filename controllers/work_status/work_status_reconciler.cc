@@ -3,10 +3,11 @@
 // loop. For an object that is there, the pass finds the Work that its annotations name and the
 // manifest in it; puts back what somebody else has changed since our last write, unless the Work is
 // suspended; asks the interpreter for status and health; and submits both to the WorkStatusWriter.
-// Drift that the member refuses to have put back does not keep the status from the Work. If it is
-// refused because others own the fields (server-side apply), the execution loop is asked to try,
-// which reports it in the condition Applied. When a namespace was created in the member, the Works
-// that could not be applied in it are tried again at once.
+// As Karmada v1.19 the pass only reads: the execution loop creates and puts back. Drift that the
+// member refuses to have put back does not keep the status from the Work. If it is refused because
+// others own the fields (server-side apply), the execution loop is asked to try, which reports it
+// in the condition Applied. When a namespace was created in the member, the Works that could not be
+// applied in it are tried again at once.
 //
 // A failure is repeated with back-off while the cluster is ready. Otherwise the pass is not
 // repeated: all objects of the cluster are queued when it is ready again. A script that cannot
@@ -154,9 +155,10 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
     recorder_.Forget(request);
     ForgetDeletion(request);
     health_.Forget(request.cluster, request.gvk, request.key);
-    deps_.objects.Forget(request.cluster, request.gvk, request.key);
+    // The execution loop may have made it again by now, and recorded that.
+    if (Repairs()) deps_.objects.Forget(request.cluster, request.gvk, request.key);
   }
-  if (request.reason == kMemberObjectDeleted) return recreation_.Run(request, stop);
+  if (request.reason == kMemberObjectDeleted && Repairs()) return recreation_.Run(request, stop);
   if (observed.object == nullptr) return absl::OkStatus();
   const kube::ObjectKey key = works::WorkNamedBy(*observed.object);
   // The Work of another cluster may belong to another control plane, so such an object is ignored.
@@ -177,7 +179,7 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
   observed.index = *index;
   observed.manifest = kube::Object(view.Manifests()[static_cast<size_t>(*index)]);
   const absl::Status reverted =
-      view.IsDispatchingSuspended() ? absl::OkStatus() : RevertDrift(observed, stop);
+      view.IsDispatchingSuspended() || !Repairs() ? absl::OkStatus() : RevertDrift(observed, stop);
   if (absl::IsCancelled(reverted)) return reverted;
   // The condition Applied is the execution loop's: its own try reports who owns what would change.
   if (kube::IsFieldConflict(reverted) && view.IsApplied()) deps_.rechecks.Publish(*observed.work);

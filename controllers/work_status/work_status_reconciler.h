@@ -1,6 +1,6 @@
-// The work-status loop: watches the objects that Works put into member clusters, reverts drift,
-// creates deleted objects again, and collects status and health (upstream's
-// work-status-controller).
+// The work-status loop: watches the objects that Works put into member clusters, and collects
+// status and health (upstream's work-status-controller). As Karmada up to v1.18 it also reverts
+// drift and creates deleted objects again (works::Repairs::kByObject).
 #ifndef CONTROLLERS_WORK_STATUS_WORK_STATUS_RECONCILER_H_
 #define CONTROLLERS_WORK_STATUS_WORK_STATUS_RECONCILER_H_
 
@@ -68,6 +68,8 @@ class WorkStatusReconciler : public kube::Reconciler {
   // Action asks for a pass when that is due.
   kube::Action ReportBlockedDeletion(const kube::Request& request, const Observed& observed);
   void ForgetDeletion(const kube::Request& request);
+  // Returns whether this loop repairs what others change in members.
+  bool Repairs() const { return deps_.objects.repairs() == works::Repairs::kByObject; }
   absl::Status RevertDrift(Observed& observed, const base::StopToken& stop);
   absl::Status Collect(const Observed& observed);
   absl::StatusOr<json::Value> ReflectStatus(const Observed& observed);
@@ -76,6 +78,7 @@ class WorkStatusReconciler : public kube::Reconciler {
   const WorkStatusDeps deps_;
   kube::EventRecorder recorder_;  // Remembers outcomes by the request for their object.
   HealthReports health_;
+  // Unused with works::Repairs::kByWork.
   works::DriftReports drifts_;
   Recreation recreation_;
   absl::Mutex mu_;

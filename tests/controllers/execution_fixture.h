@@ -34,20 +34,27 @@ inline works::WantedWork Template() {
   return wanted;
 }
 
-// The execution loop on a member m1, whose Cluster is ready.
+// The execution loop on a member m1, whose Cluster is ready. It has a queue for what others do in
+// the member, which only as Karmada v1.19 gets something.
 struct ExecutionFixture : MembersFixture {
   FakeApiServer& m1 = member("m1");
   std::optional<works::WorkStatusWriter> status;
+  works::Rechecks rechecks;
+  kube::WorkQueue queue{{.name = "execution"}, clock};
   std::optional<controllers::ExecutionReconciler> reconciler;
 
-  ExecutionFixture() {
+  explicit ExecutionFixture(works::Repairs repairs = works::Repairs::kByObject)
+      : MembersFixture(repairs) {
     Sync({api::Works(), api::Clusters()});
     status.emplace(Make());
-    reconciler.emplace(*manager, objects, *status);
+    reconciler.emplace(*manager, objects, *status, rechecks);
+    rechecks.Subscribe(api::Works(), queue);
+    objects.QueueRepairsInto(queue);
     PutCluster("Push", "True");
   }
   ~ExecutionFixture() override {
     base::IgnoreError(Finish(), "ends the loops before the writer goes");
+    members.Remove("m1");  // Its handlers use the queue.
   }
 
   void PutCluster(const char* mode, const char* ready, bool leaving = false) {

@@ -26,12 +26,13 @@ const kube::ObjectKey kBinding = {"ns", "b"};
 struct Fixture : tests::MembersFixture {
   tests::FakeApiServer& m1 = member("m1");
   std::optional<works::WorkStatusWriter> status;
+  works::Rechecks rechecks;
   std::optional<controllers::ExecutionReconciler> reconciler;
 
   Fixture() {
     Sync({api::Works(), api::Clusters(), api::ResourceBindings(), api::ClusterResourceBindings()});
     status.emplace(Make());
-    reconciler.emplace(*manager, objects, *status);
+    reconciler.emplace(*manager, objects, *status, rechecks);
     clock.Advance(absl::Hours(24 * 365));
     PutCluster(clock.Now());
     // Works are deleted on the day before.

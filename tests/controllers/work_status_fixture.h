@@ -36,7 +36,8 @@ struct WorkStatusFixture : MembersFixture {
   kube::WorkQueue execution{{.name = "execution"}, clock};  // Requests to apply Works again.
   std::optional<controllers::WorkStatusReconciler> reconciler;
 
-  WorkStatusFixture() {
+  explicit WorkStatusFixture(works::Repairs repairs = works::Repairs::kByObject)
+      : MembersFixture(repairs) {
     informers.Get(api::Works())
         ->AddIndex(controllers::kWorksByObject, controllers::ObjectIndexValues);
     Sync({api::Works(), api::Clusters()});

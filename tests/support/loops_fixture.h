@@ -13,6 +13,9 @@ namespace tests {
 
 class LoopsFixture : public MembersFixture {
  public:
+  explicit LoopsFixture(works::Repairs repairs = works::Repairs::kByObject)
+      : MembersFixture(repairs) {}
+
   config::Options flags;
   works::Rechecks rechecks;
   kube::WatchedKinds kinds{cluster, clock};

@@ -40,10 +40,11 @@ inline json::Value Json(absl::string_view text) {
 }
 inline kube::Object Parse(absl::string_view text) { return kube::Object(Json(text)); }
 
-// A member exists once its server was asked for.
+// A member exists once its server was asked for. The loops behave as Karmada v1.18 unless `repairs`
+// says otherwise.
 class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {
  public:
-  MembersFixture() {
+  explicit MembersFixture(works::Repairs repairs = works::Repairs::kByObject) : repairs_(repairs) {
     kube::Discovery discovery;
     for (const kube::Resource& r :
          {kConfigMaps, kDeployments, kServices, kPods, api::Namespaces()}) {
@@ -101,6 +102,7 @@ class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {
   }
 
  private:
+  const works::Repairs repairs_;
   std::map<std::string, std::shared_ptr<FakeApiServer>> servers_;
 
  public:
@@ -121,7 +123,7 @@ class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {
     backends.push_back(interpreter::NewNativeBackend(clock));
     return interpreter::NewChain(std::move(backends));
   }();
-  works::MemberObjects objects{{mapper, members, *chain, clock, registry}};
+  works::MemberObjects objects{{mapper, members, *chain, clock, registry, false, repairs_}};
 };
 
 }  // namespace tests
