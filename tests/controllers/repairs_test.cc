@@ -108,7 +108,7 @@ TEST_CASE_METHOD(Execution, "drift is put back by a pass over the Work, and coun
 
 TEST_CASE_METHOD(Execution, "a suspended Work is not repaired") {
   Apply(Template());
-  works::WorkTemplate suspended = Template();
+  works::WantedWork suspended = Template();
   suspended.suspend_dispatching = true;
   PutWork(suspended);
   m1.Erase(kConfigMaps, tests::kApp);
@@ -183,7 +183,7 @@ TEST_CASE_METHOD(Execution, "drift that comes again and again is reported") {
 TEST_CASE_METHOD(Execution, "edits of a template are no drift, however many they are") {
   Apply(Template());
   for (int i = 0; i < 2 * works::kDriftsToReport; ++i) {
-    works::WorkTemplate edited = Template();
+    works::WantedWork edited = Template();
     edited.manifest.Set({"data", "k"}, absl::StrCat("v", i));
     Apply(edited);
   }
@@ -198,7 +198,7 @@ TEST_CASE_METHOD(Execution, "Works that wait for a namespace are applied when it
   failed.Set({"status", "conditions"}, tests::Json(R"([
       {"type": "Applied", "status": "False", "reason": "AppliedFailed"}])"));
   PutCached(api::Works(), failed);
-  works::WorkTemplate ns = Template();
+  works::WantedWork ns = Template();
   ns.key.name = "ns-1";
   ns.manifest = tests::Parse(R"({"apiVersion": "v1", "kind": "Namespace",
       "metadata": {"name": "ns", "uid": "template"}})");

@@ -1,6 +1,7 @@
 // Header fields, one a line ("Name: value"), as a request may have them. Whatever they are: nothing
 // that carries an identity is left once it has been removed, and every part of an impersonated user
 // is a right that is asked for.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -47,16 +48,32 @@ void CheckRemoved(base::HttpRequest request) {
   if (!token.ok() || !token->empty()) std::abort();
 }
 
+// Returns how many rights the mode needs from whoever has none that covers others.
+size_t Needed(const kube::aggregation::ImpersonationMode& mode) {
+  return static_cast<size_t>(std::count_if(mode.rights.begin(), mode.rights.end(),
+                                           [](const auto& right) { return right.covers == 0; }));
+}
+
 void CheckImpersonation(const base::HttpRequest& request) {
-  const auto wanted = kube::aggregation::ImpersonationOf(request, {.name = "bob"});
-  if (!wanted.ok() || !wanted->has_value()) return;
-  const kube::aggregation::UserInfo& user = (*wanted)->user;
+  const auto wanted = kube::aggregation::ImpersonationOf(request, {.name = "bob"}, nullptr);
+  // The constrained ways neither permit nor refuse what the plain one does not.
+  const kube::aggregation::Attributes attributes;
+  const auto constrained =
+      kube::aggregation::ImpersonationOf(request, {.name = "bob"}, &attributes);
+  if (wanted.ok() != constrained.ok()) std::abort();
+  if (!wanted.ok()) return;
+  if (wanted->has_value() != constrained->has_value()) std::abort();
+  if (!wanted->has_value()) return;
+  if ((*wanted)->modes.size() != 1) std::abort();
+  const kube::aggregation::ImpersonationMode& mode = (*wanted)->modes.front();
+  if (mode.verb != kube::aggregation::kImpersonate) std::abort();
+  if (Needed((*constrained)->modes.back()) != Needed(mode)) std::abort();
   size_t values = 0;
-  for (const auto& [key, all] : user.extra) values += all.size();
+  for (const auto& [key, all] : mode.user.extra) values += all.size();
   const size_t groups = kube::aggregation::ValuesOf(request, "impersonate-group").size();
-  const size_t rights = (*wanted)->rights.size();
-  if (user.name.empty() || rights > kube::aggregation::kMaxRights) std::abort();
-  if (rights != 1 + groups + values + (user.uid.empty() ? 0 : 1)) std::abort();
+  const size_t rights = Needed(mode);
+  if (mode.user.name.empty() || rights > kube::aggregation::kMaxRights) std::abort();
+  if (rights != 1 + groups + values + (mode.user.uid.empty() ? 0 : 1)) std::abort();
 }
 
 }  // namespace
