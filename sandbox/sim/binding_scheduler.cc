@@ -135,14 +135,16 @@ bool IsReported(const kube::Object& binding, const Placement& placement) {
          (*scheduled)["message"].AsString() == placement.message;
 }
 
-// Compares two values of spec.clusters: what is 0 may be absent.
-bool AreSameClusters(const json::Value& a, const json::Value& b) {
+// Compares two values of spec.clusters by what a scheduler of this release knows of them: what is 0
+// may be absent, and before v1.19 it overlooks components.
+bool AreSameClusters(const json::Value& a, const json::Value& b, config::Release release) {
+  const bool components = release >= config::Release::kV1_19;
   const auto one = a.items(), other = b.items();
   return std::equal(one.begin(), one.end(), other.begin(), other.end(),
-                    [](const json::Value& left, const json::Value& right) {
+                    [components](const json::Value& left, const json::Value& right) {
                       return left["name"] == right["name"] &&
                              left["replicas"].AsInt() == right["replicas"].AsInt() &&
-                             left["components"] == right["components"];
+                             (!components || left["components"] == right["components"]);
                     });
 }
 
@@ -287,7 +289,7 @@ absl::StatusOr<kube::ObjectPtr> BindingScheduler::WriteResult(const kube::Object
     patch.Set({"metadata", "annotations", api::kAppliedPlacementAnnotation}, json::Write(wanted));
   }
   if (json::Value decided = placement.ClustersToJson();
-      !AreSameClusters(binding.spec()["clusters"], decided)) {
+      !AreSameClusters(binding.spec()["clusters"], decided, rules_.release)) {
     patch.Set({"spec", "clusters"}, std::move(decided));
   }
   if (patch.empty()) return kube::Share(binding);

@@ -100,7 +100,9 @@ TEST_CASE("As Karmada v1.18 a binding has no priority unless the gate is on") {
   plane.Apply("host", In(ns, PolicyNamed("p", R"(
   schedulePriority: {priorityClassSource: KubePriorityClass, priorityClassName: $NS}
 )")));
-  CHECK(plane.Eventually([&] { return plane.Exists("host", kBinding, {ns, "settings-configmap"}); }));
+  CHECK(plane.Eventually([&] {
+    return plane.Exists("host", kBinding, {ns, "settings-configmap"});
+  }));
   CHECK_FALSE(
       plane.Get("host", kBinding, {ns, "settings-configmap"})->spec().Has("schedulePriority"));
 }

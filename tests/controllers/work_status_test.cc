@@ -70,13 +70,15 @@ TEST_CASE_METHOD(Fixture, "status and health of the member's object go into its 
 TEST_CASE_METHOD(Fixture, "so do those of an object for which the cache has no room") {
   kube::InformerSet& cache = (*members.Get("m1"))->client().informers();
   cache.SetBudget(std::make_shared<base::ByteBudget>(64 << 10), [] {});
-  auto wanted = Template(kDeployments);
-  wanted.manifest.SetAnnotation("large", std::string(100 << 10, 'x'));
-  PutApplied(kDeployments, wanted);
+  const kube::Object work = PutCached(api::Works(), works::NewWork(Template(kDeployments)));
+  kube::Object object(work.Get({"spec", "workload", "manifests"}).At(0));
+  REQUIRE(*objects.Find("m1", object, {}) == nullptr);  // It is listed.
+  object.SetLabel(api::kManagedLabel, api::kManagedValue);
+  object.SetAnnotation("large", std::string(100 << 10, 'x'));
+  object.Set({"status"}, Json(R"({"replicas": 1, "updatedReplicas": 1})"));
+  m1.Put(kDeployments, object);
   REQUIRE(Eventually([&] { return cache.Find(kDeployments)->LeavesOut(); }));
   CHECK(cache.Find(kDeployments)->store().size() == 0);
-  ChangeThere(kDeployments, {"status"},
-              Json(R"({"replicas": 1, "updatedReplicas": 1, "availableReplicas": 1})"));
   REQUIRE(Reconcile(kDeployments).ok());
   CHECK(Written(kDeployments)["manifestStatuses"].At(0)["status"]["replicas"].AsInt() == 1);
 }

@@ -155,7 +155,7 @@ TEST_CASE("child: ends while its loop is busy", "[.]") {
 TEST_CASE("A process that ends waits for a loop that is its own last owner") {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string command =
-      absl::StrCat("exec '", self, "' 'child: ends while its loop is busy' >/dev/null");
+      absl::StrCat("TEST_LOG= exec '", self, "' 'child: ends while its loop is busy' >/dev/null");
   for (int i = 0; i < 5; ++i) CHECK(std::system(command.c_str()) == 0);
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("child: has no thread for requests", "[.]") { PostWithoutThreads(Event
 TEST_CASE("A process that has no thread for a loop says what the loop is for") {
   const bool prompt = GENERATE(false, true);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::string command = absl::StrCat("exec '", self, "' 'child: has no thread for ",
+  const std::string command = absl::StrCat("TEST_LOG= exec '", self, "' 'child: has no thread for ",
                                            prompt ? "requests" : "watches", "' >/dev/null");
   tests::CapturedStderr log;
   const int status = std::system(command.c_str());
