@@ -11,8 +11,8 @@ bool IsControlPlaneGroup(absl::string_view group) {
 
 absl::Status NoControlPlane(absl::string_view server) {
   return absl::FailedPreconditionError(absl::StrCat(
-      server, " is no Karmada control plane, since it serves neither ", Works().gvk.group, " nor ",
-      Clusters().gvk.group,
+      server, " is not a Karmada control plane, since it serves neither ", Works().gvk.group,
+      " nor ", Clusters().gvk.group,
       ": --kubeconfig has to lead to the Karmada API server, not to the host cluster or a member"));
 }
 

@@ -208,7 +208,7 @@ absl::Status ClusterApiReconciler::JoinMember(const Pair& pair,
   if (pair.cluster != nullptr && is_successor && pair.cluster->spec()["id"].AsString() != id) {
     RETURN_IF_ERROR(Unjoin(pair.cluster,
                            absl::StrCat("Cluster ", wanted.cluster.ToString(),
-                                        " of Cluster API was deleted and made anew"),
+                                        " of Cluster API was deleted and made again"),
                            stop));
     return absl::AbortedError(
         "the previous cluster of this name has to be removed first");  // No outcome yet.

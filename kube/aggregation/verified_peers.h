@@ -34,7 +34,7 @@ class VerifiedPeers {
 
   // Returns what `authority` says of the certificates that one connection has shown. A verdict is
   // that of one authority about one handshake: another authority, or another connection, is asked
-  // anew. REQUIRES: neither is nullptr.
+  // again. REQUIRES: neither is nullptr.
   absl::StatusOr<tls::PeerIdentity> Verify(
       const std::shared_ptr<const tls::ClientAuthority>& authority,
       const std::shared_ptr<const tls::PeerCertificates>& shown);

@@ -72,7 +72,7 @@ class LiveGraph {
     if (reading_.ResourceOf(api::ResourceBindings().gvk).gvk.empty()) {
       return absl::NotFoundError(absl::StrCat(
           "the server has no ResourceBindings (", api::ResourceBindings().gvk.ApiVersion(),
-          "): it is no Karmada control plane, or it does not let you see its kinds"));
+          "): it is not a Karmada control plane, or it does not let you see its kinds"));
     }
     RETURN_IF_ERROR(Read());
     AddOutcome();

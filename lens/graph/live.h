@@ -25,8 +25,8 @@ struct LiveQuestion {
 // Reads policies, bindings, Works, clusters and templates, and never writes. What templates need is
 // what their bindings record, what the interpreter says (webhooks are not called), and what is
 // attached to them. What could not be read is in Graph::unread, and nothing is concluded from its
-// absence. kNotFound for a server that is no Karmada control plane, kPermissionDenied when neither
-// bindings could be read nor an object was asked about.
+// absence. kNotFound for a server that is not a Karmada control plane, kPermissionDenied when
+// neither bindings could be read nor an object was asked about.
 absl::StatusOr<Graph> GraphOfLive(kube::Client& client, const kube::Discovery& discovery,
                                   const LiveQuestion& question, const base::StopToken& stop);
 

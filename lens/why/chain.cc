@@ -178,7 +178,7 @@ bool IsAbout(const json::Value& involved, const kube::Object& object) {
          (uid.empty() || object.uid().empty() || uid == object.uid());
 }
 
-// Returns when the daemon that works now took over. What still fails then is reported anew.
+// Returns when the daemon that works now took over. What still fails then is reported again.
 absl::Time DaemonStart(const Chain& chain) {
   const auto lease = chain.leases.find(api::kControllerManager);
   if (lease == chain.leases.end()) return absl::InfinitePast();

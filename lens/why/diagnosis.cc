@@ -30,7 +30,7 @@ const Finding* FirstOf(const Findings& findings, Grade grade) {
 }
 
 // Returns what stops the template: what fails before what somebody wants so, such as a suspension.
-// That a cluster is not chosen says little as long as the choice has to be made anew.
+// That a cluster is not chosen says little as long as the choice has to be made again.
 const Finding* CauseAmong(const Findings& findings) {
   const Finding* wanted = nullptr;
   const Finding* awaited = FirstOf(findings, Grade::kWaiting);

@@ -295,7 +295,7 @@ Findings RebalancingFailed(const Chain& chain) {
     const std::string name = absl::StrCat(workload["kind"].AsString(), " ", key.ToString());
     return {{kStep, Grade::kStuck,
              absl::StrCat(chain.Name(), " has not had ", name,
-                          " scheduled anew: ", observed["reason"].AsString("no reason given")),
+                          " scheduled again: ", observed["reason"].AsString("no reason given")),
              gvk.ok() ? absl::StrCat("mend its name in spec.workloads, or ",
                                      chain.asked.AskAbout(*gvk, key))
                       : "mend its name in spec.workloads"}};

@@ -1,4 +1,4 @@
-// The scheduler's message names no cluster and few numbers. Both are found anew: which clusters
+// The scheduler's message names no cluster and few numbers. Both are found again: which clusters
 // pass its filters, how many the spread constraints want, and what the Clusters' statuses leave for
 // one replica. Where these do not bear the refusal out, the message stands as it is.
 

@@ -311,7 +311,7 @@ Findings ChosenClusterIsGone(const Chain& chain) {
     findings.push_back({kStep, Grade::kStuck,
                         absl::StrCat(chain.binding->Describe(), " names the cluster ", target.name,
                                      ", which does not exist"),
-                        "join it, or have the binding scheduled anew", target.name});
+                        "join it, or have the binding scheduled again", target.name});
   }
   return findings;
 }

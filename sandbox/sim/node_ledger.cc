@@ -1,5 +1,5 @@
 // Bookings are by pod, and outlive the node that they are on: a node that is added again, or
-// changed, counts what is booked on it anew. Choose goes through all nodes in the order of their
+// changed, counts what is booked on it again. Choose goes through all nodes in the order of their
 // names; the first reason against a node is the one that counts in the message, and of nodes that
 // fit the one with the fewest pods is chosen. The thread of the event loop alone uses a ledger.
 

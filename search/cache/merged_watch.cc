@@ -60,8 +60,8 @@ absl::Status MergedWatch::Add(const std::string& cluster, const CachePtr& cache,
   {
     absl::MutexLock lock(&mu_);
     Source source{.cache = cache};
-    const bool anew = joins || request_.initial_events || from.any();
-    source.continue_after = anew ? -1 : from.Number(cluster);
+    const bool again = joins || request_.initial_events || from.any();
+    source.continue_after = again ? -1 : from.Number(cluster);
     source.narrowings = from.Narrowings(cluster);
     if (source.continue_after >= 0) {
       version_.Set(cluster, source.continue_after, source.narrowings);

@@ -19,7 +19,7 @@
 namespace tests::advice {
 namespace {
 
-// What controllers make anew whenever they like.
+// What controllers make again whenever they like.
 const std::set<std::string>& Transient() {
   static const auto& kinds = *new std::set<std::string>{
       "Pod",   "ReplicaSet",      "Event", "Endpoints", "EndpointSlice", "ControllerRevision",

@@ -33,7 +33,7 @@ class Stage {
 
   // Asks about what `ask` names (kind, apiVersion, name, cluster; Deployment web without them).
   Answer Why(const json::Value& ask, const Place& place);
-  // Reads anew what the control plane serves.
+  // Reads again what the control plane serves.
   void Discover();
   // Carries out the steps of a list. Returns which one did not succeed, and why; "" when all did.
   std::string Do(const json::Value& steps, const Place& place);

@@ -105,7 +105,8 @@ TEST_CASE("a series can be dropped from the families of one prefix only") {
   CHECK_FALSE(LinesOf(registry, "create_resource_to_cluster").empty());
 }
 
-TEST_CASE("a series may be used after it was dropped, and begins anew when it is asked for again") {
+TEST_CASE(
+    "a series may be used after it was dropped, and begins again when it is asked for again") {
   metrics::Registry registry;
   metrics::Counter& counter = registry.GetCounter("a", "", {{"cluster", "m1"}});
   metrics::Gauge& gauge = registry.GetGauge("b", "", {{"cluster", "m1"}});

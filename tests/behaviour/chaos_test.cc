@@ -206,7 +206,7 @@ class Chaos {
     }
   }
 
-  // The scheduler divides them anew: the template's change and the division's are two.
+  // The scheduler divides them again: the template's change and the division's are two.
   void ChangeReplicas(App& app, int replicas) {
     app.replicas = replicas;
     changes_ += 2;

@@ -1,5 +1,5 @@
 // Counts the writes that changed what a member was asked to have, to find those that changed
-// nothing, and records which objects were created anew.
+// nothing, and records which objects were created again.
 #ifndef TESTS_BEHAVIOUR_EFFECTIVE_WRITES_H_
 #define TESTS_BEHAVIOUR_EFFECTIVE_WRITES_H_
 

@@ -144,7 +144,7 @@ TEST_CASE("A pull cluster's Works wait for its agent, whose report reaches bindi
     return web->Get({"status", "replicas"}).AsInt() == 4;
   }));
 
-  // An edit reaches the Work; what the agent reported stays until it reports anew.
+  // An edit reaches the Work; what the agent reported stays until it reports again.
   s.Patch(kDeployment, {s.ns, "web"}, R"({"spec":{"replicas":3}})", "");
   CHECK(s.plane.Eventually(
       [&] { return absl::StrContains(json::Write(s.Work()->root()), R"("replicas":3)"); }));

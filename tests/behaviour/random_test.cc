@@ -93,7 +93,7 @@ class Walk {
     if (!running_) StopOrStartDaemon();
     for (const std::string& ns : namespaces_) plane_.Apply("host", In(ns, kAdoptAll));
     plane_.Apply("host", kAdoptAllRoles);
-    // A cluster leaves once no binding names it, and only those of policies are scheduled anew.
+    // A cluster leaves once no binding names it, and only those of policies are scheduled again.
     REQUIRE(plane_.Eventually([&] {
       JoinAgain();
       return left_.empty();

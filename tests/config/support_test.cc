@@ -287,7 +287,7 @@ TEST_CASE("docs/support.md has the tables of config/support.h") {
   const std::string page = Read(path);
   const std::string wanted = WithTables(page);
   if (std::getenv("UPDATE_DOCS") != nullptr) std::ofstream(path) << wanted;
-  INFO("UPDATE_DOCS=1 build/release/bin/config_test writes the tables anew");
+  INFO("UPDATE_DOCS=1 build/release/bin/config_test writes the tables again");
   CHECK(page == wanted);
 }
 
@@ -318,7 +318,7 @@ TEST_CASE("the chart's schema knows the gates and the controllers") {
                     "          \"propertyNames\": {\"enum\": [",
                     "]}", absl::StrJoin(gates, ", "));
   if (std::getenv("UPDATE_DOCS") != nullptr) std::ofstream(path) << wanted;
-  INFO("UPDATE_DOCS=1 build/release/bin/config_test writes the names anew");
+  INFO("UPDATE_DOCS=1 build/release/bin/config_test writes the names again");
   CHECK(schema == wanted);
 }
 

@@ -130,7 +130,8 @@ TEST_CASE_METHOD(Fixture, "a kubeconfig that leads to another cluster changes no
   CHECK(Cluster().spec()["apiEndpoint"].AsString() == "https://w1");
 }
 
-TEST_CASE_METHOD(Fixture, "a Cluster that was made anew is joined anew if it is another cluster") {
+TEST_CASE_METHOD(Fixture,
+                 "a Cluster that was made again is joined again if it is another cluster") {
   JoinOne();
   const bool same = GENERATE(true, false);
   Forget();
@@ -151,7 +152,7 @@ TEST_CASE_METHOD(Fixture, "a Cluster that was made anew is joined anew if it is 
   }
   CHECK(absl::IsAborted(Reconcile().status()));
   CHECK(Cluster().empty());
-  CHECK(absl::StrContains(LastEvent(), "was deleted and made anew"));
+  CHECK(absl::StrContains(LastEvent(), "was deleted and made again"));
   REQUIRE(Reconcile().ok());
   CHECK(Cluster().spec()["id"].AsString() == "id-2");
 }

@@ -73,7 +73,7 @@ constexpr Case kCases[] = {
      "10:03:00", "10:13:00", "-"},
     {"an interval that was missed", "@every 1h", "08:03:00", "", "10:30:00", "-", "11:03:00",
      "08:03:00"},
-    {"a shorter interval begins anew", "@every 10m", "10:40:00", "", "10:00:00", "-", "10:10:00",
+    {"a shorter interval begins again", "@every 10m", "10:40:00", "", "10:00:00", "-", "10:10:00",
      "-"},
     {"a schedule that never fires", "0 0 30 2 *", "10:00:00", "", "10:01:00", "-", "-", "-"},
     {"seconds are due one by one", "@every 1s", "10:00:00", "", "10:00:09", "10:00:09", "10:00:10",

@@ -191,7 +191,7 @@ TEST_CASE("the task of a workload that has returned stays to keep it away, as lo
   CHECK(assessment.kept.empty());
   CHECK(assessment.left_tainted.empty());
 
-  // With a new taint all begins anew. A task that a user has ended ends.
+  // With a new taint all begins again. A task that a user has ended ends.
   CHECK(Assess(Returned(OfTaintManager()), kTainted + absl::Seconds(1)).kept.empty());
   CHECK(Assess(Returned(OfTaintManager(R"(, "suppressDeletion": false)")), kTainted).kept.empty());
 }

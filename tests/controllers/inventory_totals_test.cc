@@ -42,7 +42,7 @@ TEST_CASE_METHOD(Fixture, "totals of a member are kept and follow its pods") {
   CHECK(Follow().totals == first.totals);
 }
 
-TEST_CASE_METHOD(Fixture, "a member that reconnects has its totals built anew") {
+TEST_CASE_METHOD(Fixture, "a member that reconnects has its totals built again") {
   std::weak_ptr<controllers::ResourceTotals> before = Follow().totals;
   members.Remove("m1");
   CHECK(tests::Eventually([&] { return before.expired(); }));  // Totals end with their informers.

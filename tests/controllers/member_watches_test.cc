@@ -141,7 +141,7 @@ TEST_CASE_METHOD(Fixture, "a kind is watched once however many Works have it") {
   CHECK(m1.Requests("WATCH").size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "after the cluster was connected anew its changes are queued again") {
+TEST_CASE_METHOD(Fixture, "after the cluster was connected again its changes are queued again") {
   REQUIRE(Reconcile().ok());
   m1.Put(kConfigMaps, ConfigMap("a"));
   CHECK(Next() == "m1/ConfigMap ns/a");

@@ -45,7 +45,7 @@ struct Fixture : tests::LoopsFixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "a member whose secret changes is connected anew") {
+TEST_CASE_METHOD(Fixture, "a member whose secret changes is connected again") {
   const auto before = *members.Get("m1");
   PutSecret("second");
   REQUIRE(tests::Eventually([&] { return members.Find("m1") != before; }));

@@ -384,7 +384,7 @@ TEST_CASE_METHOD(Fixture, "the registered loop follows the service and all that 
     server->Erase(api::Works(), ServiceWorkIn("m1").key());
     CHECK(Eventually([&] { return !ServiceWorkIn("m1").empty(); }));
   }
-  SECTION("a binding that somebody deletes, or places anew") {
+  SECTION("a binding that somebody deletes, or places again") {
     server->Erase(api::ResourceBindings(), kBindingKey);
     REQUIRE(Eventually([&] { return !Binding().empty(); }));
     kube::Object binding = Binding();

@@ -78,7 +78,7 @@ TEST_CASE_METHOD(Fixture, "a recovery counts once it has lasted, by its own thre
   CHECK(Adjusted("True", "False", 40) == "True");
 }
 
-TEST_CASE_METHOD(Fixture, "a flip in between starts the wait anew") {
+TEST_CASE_METHOD(Fixture, "a flip in between starts the wait again") {
   Adjusted("True", "True", 0);
   CHECK(Adjusted("False", "True", 10) == "True");
   CHECK(Adjusted("True", "True", 15) == "True");

@@ -187,7 +187,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(InTime([&] { return !HasWork("web-a"); }));
 }
 
-TEST_CASE_METHOD(Fixture, "a member that is connected anew is watched anew") {
+TEST_CASE_METHOD(Fixture, "a member that is connected again is watched again") {
   Ask();
   PutSlice("web-a");
   Begin();

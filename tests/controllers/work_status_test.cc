@@ -334,7 +334,7 @@ TEST_CASE_METHOD(Fixture, "the object of a Work that goes or is gone is not made
   CHECK(m1.Find(kConfigMaps, kApp).empty());
 }
 
-TEST_CASE_METHOD(Fixture, "an object is not taken for deleted while its informer starts anew") {
+TEST_CASE_METHOD(Fixture, "an object is not taken for deleted while its informer starts again") {
   PutApplied(kConfigMaps);
   members.Remove("m1");  // As after a change of the credentials.
   REQUIRE(ReconcileDeleted(kConfigMaps).ok());

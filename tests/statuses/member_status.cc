@@ -57,7 +57,7 @@ void MoveDaemons(kube::Object& object, int64_t, Dice& dice) {
   if (!dice.OneIn(3)) SetCount(object, "observedGeneration", object.generation());
 }
 
-// Suspends the Job, or has it resumed: then it starts anew.
+// Suspends the Job, or has it resumed: then it starts again.
 void MoveSuspension(kube::Object& job, int64_t now) {
   const bool suspended = !Has(job, "Suspended");
   json::Value condition = Condition("Suspended", now);

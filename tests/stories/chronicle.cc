@@ -5,7 +5,7 @@
 // change all the same, so it counts.
 //
 // For each object of a story in a member, FieldOwners holds the fields that the member's side wrote
-// last. A creation begins anew.
+// last. A creation begins again.
 //
 // A subscription on bindings sees every state that was stored, however short it lasted, and
 // compares the healths in it with those that the stage expects at that moment.

@@ -6,8 +6,9 @@
 //    chronicle watches for healths that nobody expects;
 // 4. waits until the controller manager is at rest, and looks once more.
 // After the middle phase, and before the templates are deleted at the end, the controller manager
-// is started anew, and may not write anything for the stories then. What a story has to be reported
-// for happens until the middle one: that is waited for, because no rest tells whether it was late.
+// is started again, and may not write anything for the stories then. What a story has to be
+// reported for happens until the middle one: that is waited for, because no rest tells whether it
+// was late.
 //
 // A story that misses something is reported and left out from then on, so that it costs the others
 // no time.

@@ -202,7 +202,7 @@ TEST_CASE_METHOD(Fixture, "manifests that the cache does not show are not writte
   wanted.manifest.Set({"spec", "replicas"}, 5);
   CHECK(kube::IsConflict(writer.CreateOrUpdate(wanted, {}).status()));
   CHECK(ManifestOf(Stored()).spec()["replicas"].AsInt() == 7);
-  // The next pass, which reads the template anew, sees what is there.
+  // The next pass, which reads the template again, sees what is there.
   REQUIRE(writer.CreateOrUpdate(wanted, {}).ok());
   CHECK(ManifestOf(Stored()).spec()["replicas"].AsInt() == 5);
   server->Unblock();

@@ -13,7 +13,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "(none)" : value;
 }
 
-// What EnableHeapProfiles does in the process that was started anew.
+// What EnableHeapProfiles does in the process that was started again.
 TEST_CASE("programs that the profiled process starts run without its allocator") {
   setenv("KARMADA_HEAP_PROFILES", "sets-period", 1);
   setenv("TCMALLOC_SAMPLE_PARAMETER", "524288", 1);

@@ -44,7 +44,7 @@ std::string Read(const std::string& path) { return base::ReadFile(path).value_or
 void CheckFile(const std::string& path, const std::string& wanted) {
   const std::string found = Read(path);
   if (std::getenv("UPDATE_DOCS") != nullptr) std::ofstream(path) << wanted;
-  INFO(path << ": UPDATE_DOCS=1 build/release/bin/cmd_controller-manager_test writes it anew");
+  INFO(path << ": UPDATE_DOCS=1 build/release/bin/cmd_controller-manager_test writes it again");
   CHECK(found == wanted);
 }
 

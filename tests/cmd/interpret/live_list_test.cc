@@ -174,7 +174,8 @@ TEST_CASE("Live list: each customization has its own numbers, also of one kind a
   CHECK(rules.At(1)["calls"].AsInt(-1) == 1);
 }
 
-TEST_CASE("Live list: an event says which generation was loaded, unless the object was made anew") {
+TEST_CASE(
+    "Live list: an event says which generation was loaded, unless the object was made again") {
   LiveFleet live(0);
   live.Create("karmada", {tests::kWidgetHealth});
   const auto object = live.fleet().control_plane().backend().Get(

@@ -212,7 +212,7 @@ TEST_CASE_METHOD(Plane, "Lens preflight: programs read JSON, and colours are onl
 TEST_CASE_METHOD(Plane, "Lens preflight: a cluster without Karmada is no control plane") {
   const Ran ran = RunLens({"preflight", "--kubeconfig", host});
   CHECK(ran.code == 1);
-  CHECK_THAT(ran.err, Contains("is no Karmada control plane"));
+  CHECK_THAT(ran.err, Contains("is not a Karmada control plane"));
 }
 
 TEST_CASE("Lens preflight: what cannot be used is named, with 1") {

@@ -72,7 +72,7 @@ TEST_CASE_METHOD(Plane, "Lens: nothing is concluded from what a member has") {
     const Ran ran = RunLens(with);
     CHECK(ran.code == 1);
     CHECK(ran.out.empty());
-    CHECK_THAT(ran.err, Contains("is no Karmada control plane") && Contains("or a member"));
+    CHECK_THAT(ran.err, Contains("is not a Karmada control plane") && Contains("or a member"));
   }
 }
 

@@ -162,7 +162,7 @@ TEST_CASE_METHOD(Fixture, "who follows may stay longer than inventory and member
   followed.reset();
 }
 
-TEST_CASE_METHOD(FollowFixture, "who follows notices that the member is connected anew") {
+TEST_CASE_METHOD(FollowFixture, "who follows notices that the member is connected again") {
   FollowedPtr before = Follow();
   CHECK(inventory.IsCurrent("m1", *before));
   members.Remove("m1");

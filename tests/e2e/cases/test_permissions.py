@@ -35,7 +35,7 @@ UNUSED = {
     ("*", "get", "", "/apis"): "servers of earlier versions list their groups there",
     ("*", "get", "", "/apis/*"): "only servers without aggregated discovery are asked group by group",
     ("member", "get", "", "/healthz"): "only servers without /readyz are asked for it",
-    ("member", "get", "", "/version"): "asked when a cluster joins anew",
+    ("member", "get", "", "/version"): "asked when a cluster joins again",
     (HOST, "update", "*", "*/finalizers"): "asked for by an admission plugin that upstream's agent cannot work with",
     (HOST, "delete", "work.karmada.io", "resourcebindings"): "asked for by the same plugin",
     (HOST, "delete", "work.karmada.io", "clusterresourcebindings"): "asked for by the same plugin",

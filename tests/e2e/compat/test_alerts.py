@@ -81,7 +81,7 @@ class AlertsCase:
 
 
 class ManagerAlertsTest(PlaneCase, AlertsCase):
-    """One controller manager at a time, at an address that stays, as that of a pod whose container is started anew."""
+    """One controller manager at a time, at an address that stays, as that of a pod whose container is started again."""
 
     @classmethod
     def setUpClass(cls):

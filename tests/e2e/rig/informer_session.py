@@ -153,7 +153,7 @@ def change_everything(objects, first, second):
 
 
 def lose_member(session, site, objects):
-    """Its objects stay as they were known; the others go on; nobody has to list anew when it is back."""
+    """Its objects stay as they were known; the others go on; nobody has to list again when it is back."""
     first, second = site.members[:2]
     site.member_down(first)
     try:

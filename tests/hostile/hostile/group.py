@@ -13,7 +13,7 @@ def _can_make_groups():
 
 
 def restart_within(attacked, limit):
-    """Starts the program anew with this limit, beyond which the kernel ends it: that of a cgroup, whose folder is returned.
+    """Starts the program again with this limit, beyond which the kernel ends it: that of a cgroup, whose folder is returned.
     Where none can be made, the limit is one for the data of the process, and None is returned."""
     if not _can_make_groups():
         attacked.restart(("prlimit", f"--data={limit}"))

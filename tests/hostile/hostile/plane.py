@@ -171,7 +171,7 @@ class AttackedManager(Figures):
                 if event["reason"] == reason and event["lastTimestamp"] >= self._began]
 
     def relist(self, relay, resources, rule):
-        """Within it, a rule answers a relay's requests, and the resources are listed anew at once."""
+        """Within it, a rule answers a relay's requests, and the resources are listed again at once."""
         return _Relisted(relay, resources, rule)
 
     def finish(self):

@@ -101,7 +101,7 @@ class Attacked(Figures):
         self._bystander = Bystander(self)
 
     def restart(self, prefix):
-        """Starts it anew, by a command that gets the program and its arguments as further arguments."""
+        """Starts it again, by a command that gets the program and its arguments as further arguments."""
         self._bystander.stop()
         self._site.stop_search()
         self._start(prefix)

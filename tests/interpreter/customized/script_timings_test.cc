@@ -1,4 +1,4 @@
-// The metric of scripts: whose answers it counts, and when it begins anew.
+// The metric of scripts: whose answers it counts, and when it begins again.
 #include <catch2/catch.hpp>
 #include <string>
 

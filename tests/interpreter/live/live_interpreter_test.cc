@@ -143,7 +143,7 @@ TEST_CASE_METHOD(Fixture, "a pod's priority class is reported when that is asked
   CHECK(asked("CloneSet", "apps.kruise.io/v1alpha1").AsString() == "high");  // A shipped script.
 }
 
-TEST_CASE_METHOD(Fixture, "a changed customization answers anew and reports what it touches") {
+TEST_CASE_METHOD(Fixture, "a changed customization answers again and reports what it touches") {
   server->Put(api::InterpreterCustomizations(), Customization("widgets", "false"));
   REQUIRE(Load().ok());
   std::atomic<int> health = 0, other = 0;
@@ -354,7 +354,7 @@ TEST_CASE_METHOD(Fixture, "a hook that comes back has what it left unanswered lo
   CHECK(Health().value());
 }
 
-TEST_CASE_METHOD(Fixture, "a suspended hook that is applied anew is reported as called again") {
+TEST_CASE_METHOD(Fixture, "a suspended hook that is applied again is reported as called again") {
   server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
   REQUIRE(Load().ok());
   Lead();

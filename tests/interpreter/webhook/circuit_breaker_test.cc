@@ -68,7 +68,7 @@ TEST_CASE_METHOD(Fixture, "five outages in a row suspend the calls") {
   CHECK(refused.message() == "calls are suspended since 2023-11-14T22:13:20Z: very down");
 }
 
-TEST_CASE_METHOD(Fixture, "an answer between outages begins the count anew") {
+TEST_CASE_METHOD(Fixture, "an answer between outages begins the count again") {
   for (int i = 0; i < 20; ++i) {
     REQUIRE(Call(i % 5 == 4 ? HookHealth::kUp : HookHealth::kDown));
   }
@@ -108,7 +108,7 @@ TEST_CASE_METHOD(Fixture, "one object alone suspends the calls after half a minu
 
 TEST_CASE_METHOD(Fixture, "a doubt is settled by a question that was answered before") {
   Doubt();
-  SECTION("which is answered again: the object is to blame, and counting begins anew") {
+  SECTION("which is answered again: the object is to blame, and counting begins again") {
     CHECK_FALSE(breaker.Settle(Result(HookHealth::kUp, 1)).has_value());
     CHECK_FALSE(breaker.IsOpen());
     Doubt();

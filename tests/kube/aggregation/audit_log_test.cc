@@ -117,7 +117,7 @@ TEST_CASE("renamed files are removed by the age in their names, and no others") 
   for (const std::string& name : removed) CHECK_FALSE(is_there(name));
 }
 
-TEST_CASE("a file that the operator has renamed is begun anew") {
+TEST_CASE("a file that the operator has renamed is begun again") {
   tests::TempDirectory directory;
   const std::string path = directory.path() + "/audit.log";
   auto log = OpenLog({.path = path, .max_bytes = 0});

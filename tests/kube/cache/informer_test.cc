@@ -502,7 +502,7 @@ TEST_CASE_METHOD(Fixture, "order per key holds while a writer and the watch race
   CHECK(backward == 0);
 }
 
-TEST_CASE("back-off grows from 0.8 s to 30 s, spread, and starts anew after a reset") {
+TEST_CASE("back-off grows from 0.8 s to 30 s, spread, and starts again after a reset") {
   internal::Backoff backoff(absl::Milliseconds(800), absl::Seconds(30));
   const absl::Duration first = backoff.Next();
   CHECK(first >= absl::Milliseconds(800));

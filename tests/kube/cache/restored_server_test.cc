@@ -113,7 +113,7 @@ TEST_CASE_METHOD(Fixture, "handlers hear what a server that went back has change
 TEST_CASE_METHOD(Fixture, "a watch that is refused again and again is followed by a list") {
   const auto informer = Synced();
   // Three refusals in a row lead to a list. A watch that lasts five seconds, as one does whose
-  // refusal comes late on a busy machine while the clock goes on, begins the row anew.
+  // refusal comes late on a busy machine while the clock goes on, begins the row again.
   server->FailNext("WATCH", 500, "InternalError", 100000);
   server->Put(kPods, Pod("a"));
   server->EndWatches(absl::UnavailableError("connection reset"));

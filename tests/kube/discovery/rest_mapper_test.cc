@@ -170,7 +170,7 @@ TEST_CASE("What a server says is unchanged is not read again") {
   CHECK((*last)->failed_groups == std::vector<std::string>{"metrics.k8s.io/v1beta1"});
 }
 
-TEST_CASE("A look-up that asks the server anew asks with the ETag, too") {
+TEST_CASE("A look-up that asks the server again asks with the ETag, too") {
   EtagFixture f;
   const Gvk old = {"autoscaling", "v1", "Old"};
   REQUIRE(f.mapper.ForKindNow(old, {}).ok());

@@ -270,7 +270,7 @@ TEST_CASE("Unusable certificates are refused when the source is made") {
   CHECK(absl::IsInvalidArgument(CredentialSource::Create(config, clock).status()));
 }
 
-TEST_CASE("Certificates read from files are renewed, and only then are connections made anew") {
+TEST_CASE("Certificates read from files are renewed, and only then are connections made again") {
   const tests::TempDirectory dir;
   const auto authority = *tls::CertificateAuthority::Create("test");
   const tls::KeyPair first = *authority->Issue({.common_name = "one"});

@@ -146,7 +146,7 @@ TEST_CASE("an event that the limit dropped is written once the limit allows it")
   CHECK(Outcome(correlator, outage) == "new: outage");
 }
 
-TEST_CASE("an event whose first writing failed is written anew, not counted") {
+TEST_CASE("an event whose first writing failed is written again, not counted") {
   EventCorrelator correlator;
   Notes notes;
   REQUIRE(correlator.Correlate(notes.Make("m")).has_value());  // The event is never Written.
@@ -301,7 +301,7 @@ TEST_CASE_METHOD(Fixture, "a standing event is written once, whatever process re
   record(Pod("a", 7, "u"), "other");
   record(Pod("a", 8, "successor"), "m");
   CHECK(Written().size() == 3);
-  // What has expired is written anew.
+  // What has expired is written again.
   server->Erase(kEvents, written[0].key());
   sink = NewEventSink(client, clock);
   record(Pod("a", 9, "u"), "m");

@@ -69,7 +69,7 @@ TEST_CASE_METHOD(Watched, "nine tenths of the limit are reported with both numbe
   CHECK(registry.GetGauge("karmada_memory_working_set_bytes", "", {}).Value() == 94.0 * kMebibyte);
 }
 
-TEST_CASE_METHOD(Watched, "memory that was free for a while and becomes scarce is reported anew") {
+TEST_CASE_METHOD(Watched, "memory that was free for a while and becomes scarce is reported again") {
   CHECK(Count(LogOf({91, 50, 91}), kNearlyUsedUp) == 2);
 }
 

@@ -134,7 +134,7 @@ TEST_CASE_METHOD(BuiltAroundPods, "an informer that somebody else uses stays") {
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "a kind is watched when it begins to be served, and anew when it returns") {
+                 "a kind is watched when it begins to be served, and again when it returns") {
   server->Put(kRobots, Object::Make(kRobots.gvk, {"ns", "r"}));
   by_one.Need(kRobots.gvk, "policy");
   server->Serve({kPods, kRobots});

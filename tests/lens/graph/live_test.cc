@@ -307,7 +307,7 @@ TEST_CASE_METHOD(Fixture, "Graph: a server that is no control plane of Karmada's
   auto transport = kube::NewHttpTransport(*plane->Connection());
   kube::Client client(*transport, {.name = "live"}, base::RealClock(), nullptr);
   CHECK_THAT(std::string(GraphOfLive(client, {}, {}, {}).status().message()),
-             Contains("it is no Karmada control plane"));
+             Contains("it is not a Karmada control plane"));
 }
 
 }  // namespace lens::graph

@@ -385,7 +385,7 @@ TEST_CASE("Preflight: a server without Karmada's kinds is no control plane") {
   const auto facts = plane.Read();
   CHECK(absl::IsFailedPrecondition(facts.status()));
   CHECK_THAT(std::string(facts.status().message()),
-             Contains("plane is no Karmada control plane") && Contains("--kubeconfig"));
+             Contains("plane is not a Karmada control plane") && Contains("--kubeconfig"));
 }
 
 }  // namespace tests

@@ -77,7 +77,7 @@ TEST_CASE("Preflight: the headline has the numbers") {
         "2 things would be lost, 1 would differ, 1 could not be determined");
 }
 
-// PREFLIGHT_GOLDEN=write writes the file anew.
+// PREFLIGHT_GOLDEN=write writes the file again.
 TEST_CASE("Preflight: the JSON has every row, with what programs want to know") {
   const std::string got =
       absl::StrCat(json::Write(lens::preflight::ReportAsJson(Mixed()), {.indent = 2}), "\n");

@@ -57,7 +57,7 @@ class SearchMembers : public kube::ClusterConfigSource {
     locked_.erase(cluster);
   }
 
-  // Makes the cache anew, with histories of this size.
+  // Makes the cache again, with histories of this size.
   void Make(size_t history_bytes) {
     cache_.reset();
     search::MultiClusterCache::Options made{.clusters = clusters, .clock = clock};

@@ -84,7 +84,7 @@ TEST_CASE_METHOD(Fixture, "a watch begins with what is there, and its end is one
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "a watch continues at a composite version, anew where it names no cluster") {
+                 "a watch continues at a composite version, again where it names no cluster") {
   Put("m1", "n", "a");
   Put("m2", "n", "b");
   REQUIRE(Cache({"m1", "m2"}));

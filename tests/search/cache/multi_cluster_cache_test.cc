@@ -264,7 +264,8 @@ TEST_CASE_METHOD(Fixture, "clusters that cannot answer are named, and hold up no
   }));
 }
 
-TEST_CASE_METHOD(Fixture, "a cluster that is connected anew is followed there, and loses nothing") {
+TEST_CASE_METHOD(Fixture,
+                 "a cluster that is connected again is followed there, and loses nothing") {
   Put("m1", "n", "a");
   REQUIRE(Cache({"m1"}));
   clusters.Remove("m1");
@@ -380,7 +381,7 @@ TEST_CASE_METHOD(Fixture, "a watch that continues after a narrowing misses no ch
   CHECK(events[0].object->name() == "z");
 }
 
-TEST_CASE_METHOD(Fixture, "a resource that was made anew with another scope is cached anew") {
+TEST_CASE_METHOD(Fixture, "a resource that was made again with another scope is cached again") {
   Put("m1", "n", "a");
   REQUIRE(Cache({"m1"}));
   CachedResources changed = Scope({"m1"});
@@ -394,7 +395,7 @@ TEST_CASE_METHOD(Fixture, "a resource that was made anew with another scope is c
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "a token that names no place is refused, and does not begin the list anew") {
+                 "a token that names no place is refused, and does not begin the list again") {
   for (const char* name : {"a", "b"}) Put("m1", "n", name);
   REQUIRE(Cache({"m1"}));
   ListRequest request = All();

@@ -114,7 +114,7 @@ TEST_CASE("Requests go round the addresses, and leave out those that do not answ
   CHECK(client->Send({.path = "/"}, {})->code == 200);
 }
 
-TEST_CASE("An address that did not answer is asked again only when it is admitted anew") {
+TEST_CASE("An address that did not answer is asked again only when it is admitted again") {
   FakeClock clock;
   Node first, second;
   const auto client = OpenSearchClient::Create({first.url(), second.url()}, {}, clock).value();

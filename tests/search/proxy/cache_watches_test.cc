@@ -91,8 +91,8 @@ TEST_CASE("a watch that was the control plane's before begins with a list") {
   // The client has objects of the control plane, which no event would delete.
   const auto client = f.Send("/api/v1/pods?watch=1&resourceVersion=12345");
   CHECK(client->Body()["object"]["code"].AsInt() == 410);
-  // One that gets everything anew needs no list.
-  const auto anew = f.Send(
+  // One that gets everything again needs no list.
+  const auto again = f.Send(
       "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
       "resourceVersion=12345");
   CHECK(Eventually([&] { return anew->Events() == std::vector<std::string>{"ADDED m1/x"}; }));

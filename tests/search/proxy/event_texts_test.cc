@@ -43,7 +43,7 @@ TEST_CASE_METHOD(Fixture, "a text is made once, and has the version of each watc
   CHECK(made == 3);
 }
 
-TEST_CASE_METHOD(Fixture, "a text is made anew when it tells an old age") {
+TEST_CASE_METHOD(Fixture, "a text is made again when it tells an old age") {
   const kube::ObjectPtr a = Named("a");
   Text(a, "table", "1");
   clock.Advance(absl::Seconds(2));

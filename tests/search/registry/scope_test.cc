@@ -367,7 +367,7 @@ TEST_CASE("the first scope waits some seconds for a kind that is denied at first
   CHECK(running.changes == 1);
 }
 
-TEST_CASE("a definition that was made anew under another plural is noticed") {
+TEST_CASE("a definition that was made again under another plural is noticed") {
   RunningScope running;
   running.has_widgets = true;
   running.scope.SetRegistry(RegistryOf("r", kPodsAndWidgets));
