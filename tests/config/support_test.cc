@@ -245,6 +245,21 @@ std::string Row(absl::string_view name, State state, absl::string_view note) {
   return absl::StrCat("| `", name, "` | ", config::StateText(state), " | ", note, " |\n");
 }
 
+// Returns "on", or "off as v1.18, on as v1.19" where the releases differ.
+std::string DefaultOf(const std::string& gate) {
+  std::vector<std::string> defaults;
+  for (const absl::string_view release : config::kReleases.Texts()) {
+    config::FeatureGates gates;
+    gates.Emulate(*config::kReleases.Named(release));
+    const std::string value = gates.All().at(gate) ? "on" : "off";
+    const std::string dated = absl::StrCat(value, " as ", release);
+    if (defaults.empty() || !absl::StartsWith(defaults.back(), value + " "))
+      defaults.push_back(dated);
+  }
+  if (defaults.size() > 1) return absl::StrJoin(defaults, ", ");
+  return defaults[0].substr(0, defaults[0].find(' '));
+}
+
 std::map<std::string, std::string> Tables() {
   std::map<std::string, std::string> tables;
   for (const auto& c : config::Controllers()) {
@@ -259,7 +274,8 @@ std::map<std::string, std::string> Tables() {
     tables["kinds"] += Row(absl::StrCat(k.resource, ".", k.group), k.state, k.note);
   }
   for (const auto& g : config::GateSupport()) {
-    tables["gates"] += Row(g.name, g.state, g.note);
+    tables["gates"] += absl::StrCat("| `", g.name, "` | ", config::StateText(g.state), " | ",
+                                    DefaultOf(std::string(g.name)), " | ", g.note, " |\n");
   }
   for (const auto& f : config::Flags()) {
     tables["flags"] += Row(f.name, f.state, f.note);
@@ -276,8 +292,10 @@ std::string WithTables(std::string page) {
     REQUIRE(from != std::string::npos);
     const size_t to = page.find(end, from);
     REQUIRE(to != std::string::npos);
-    page.replace(from, to - from,
-                 absl::StrCat(begin, "| name | here | note |\n|---|---|---|\n", rows));
+    const absl::string_view head = name == "gates"
+                                       ? "| name | here | by default | note |\n|---|---|---|---|\n"
+                                       : "| name | here | note |\n|---|---|---|\n";
+    page.replace(from, to - from, absl::StrCat(begin, head, rows));
   }
   return page;
 }

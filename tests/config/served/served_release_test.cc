@@ -73,7 +73,9 @@ struct Fixture {
                              stop.get_token());
       over = true;
     });
-    while (!over) clock.Advance(absl::Milliseconds(100));
+    while (!over) {
+      if (clock.waiters() > 0) clock.AdvanceAndAwait(absl::Seconds(2));
+    }
     waiting.join();
     return release;
   }

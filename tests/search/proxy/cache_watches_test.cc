@@ -95,7 +95,7 @@ TEST_CASE("a watch that was the control plane's before begins with a list") {
   const auto again = f.Send(
       "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
       "resourceVersion=12345");
-  CHECK(Eventually([&] { return anew->Events() == std::vector<std::string>{"ADDED m1/x"}; }));
+  CHECK(Eventually([&] { return again->Events() == std::vector<std::string>{"ADDED m1/x"}; }));
 }
 
 TEST_CASE("watches that name one of several clusters have a share of the references, too") {
