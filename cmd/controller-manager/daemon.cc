@@ -276,15 +276,8 @@ class Daemon {
 
 void Daemon::ShowBuild() {
   registry_.GetGauge("karmada_build_info", "What this build is.", config::BuildLabels()).Set(1);
-  const absl::string_view release = config::kReleases.TextOf(context_.options.release);
-  registry_
-      .GetGauge("karmada_emulated_release_info", "The release of Karmada as which this behaves.",
-                {{"release", std::string(release)}})
-      .Set(1);
-  base::LogInfo("release of Karmada", {{"behaves as", release},
-                                       {"because of", context_.options.wanted_release.has_value()
-                                                          ? config::kReleaseFlag
-                                                          : "the control plane's definitions"}});
+  config::ShowRelease(context_.options.release, registry_);
+  config::LogRelease(context_.options.release, context_.options.wanted_release.has_value());
 }
 
 // Without the flag the process is of the release of the control plane, also after an upgrade of it.

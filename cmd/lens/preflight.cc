@@ -23,6 +23,7 @@
 #include "cmd/lens/preflight_text.h"
 #include "config/feature_gates.h"
 #include "config/release.h"
+#include "config/served/served_release.h"
 #include "kube/client/errors.h"
 #include "kube/meta/selector.h"
 #include "lens/preflight/arguments.h"
@@ -130,10 +131,7 @@ absl::StatusOr<preflight::Report> MakeReport(const PreflightOptions& options,
                    preflight::ReadFacts(plane->client, plane->discovery, base::StopToken()));
   preflight::Report report{.server = facts.server, .served = facts.release};
   report.rows = std::move(daemon.rows);
-  // As the daemon: a server that does not show its definitions is taken to be of the oldest
-  // release.
-  report.release =
-      options.release.value_or(facts.release.ok() ? *facts.release : config::Release::kV1_18);
+  report.release = options.release.value_or(facts.release.value_or(config::kOldestRelease));
   interpreter::customized::MergeOptions merge;
   if (daemon.were_read) RETURN_IF_ERROR(AddArgumentRows(daemon.arguments, report, merge));
   Append(preflight::Judge(facts, merge), report.rows);

@@ -69,30 +69,23 @@ json::Value VersionDocument(config::Release release) {
 
 void ShowBuild(config::Release release, metrics::Registry& registry) {
   registry.GetGauge("karmada_build_info", "What this build is.", config::BuildLabels()).Set(1);
-  registry
-      .GetGauge("karmada_emulated_release_info", "The release of Karmada as which this behaves.",
-                {{"release", std::string(config::kReleases.TextOf(release))}})
-      .Set(1);
+  config::ShowRelease(release, registry);
 }
 
 // Returns the release as which the server behaves until it ends. Little depends on it, so a control
 // plane that cannot be asked is taken to be of the oldest one, instead of being waited for.
 config::Release ReleaseFor(const SearchOptions& options, kube::Client& control_plane,
                            const base::StopToken& stop) {
-  constexpr char kMessage[] = "release of Karmada";
   const absl::StatusOr<config::Release> release =
       config::AwaitRelease(options.wanted_release, control_plane, {}, stop);
   if (!release.ok()) {
-    constexpr config::Release kOldest = config::Release::kV1_18;
-    base::LogWarning(kMessage, {{"behaves as", config::kReleases.TextOf(kOldest)},
-                                {"because of", release.status()},
-                                {"until", "the next start"}});
-    return kOldest;
+    base::LogWarning("release of Karmada",
+                     {{"behaves as", config::kReleases.TextOf(config::kOldestRelease)},
+                      {"because of", release.status()},
+                      {"until", "the next start"}});
+    return config::kOldestRelease;
   }
-  base::LogInfo(kMessage, {{"behaves as", config::kReleases.TextOf(*release)},
-                           {"because of", options.wanted_release.has_value()
-                                              ? config::kReleaseFlag
-                                              : "the control plane's definitions"}});
+  config::LogRelease(*release, options.wanted_release.has_value());
   return *release;
 }
 

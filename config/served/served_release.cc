@@ -47,7 +47,7 @@ Release ReleaseOf(const json::Value& document) {
   for (const json::Member& schema : document["components"]["schemas"].members()) {
     if (IsBindingSchema(schema.value)) return ReleaseOfBindingSchema(schema.value);
   }
-  return Release::kV1_18;
+  return kOldestRelease;
 }
 
 absl::StatusOr<Release> ServedRelease::Ask(const base::StopToken& stop) {
@@ -78,13 +78,12 @@ absl::StatusOr<Release> AwaitRelease(std::optional<Release> wanted, kube::Client
     const absl::StatusOr<Release> release = served.Ask(stop);
     if (release.ok()) return release;
     if (MayNotBeAsked(release.status())) {
-      constexpr Release kOldest = Release::kV1_18;
       base::LogWarning(
           absl::StrCat("the API server does not show its definitions, so the release of Karmada is "
                        "not known; give it with ",
                        kReleaseFlag, ", or let this program's user read ", DocumentPath()),
-          {{"release", kReleases.TextOf(kOldest)}, {"error", release.status()}});
-      return kOldest;
+          {{"release", kReleases.TextOf(kOldestRelease)}, {"error", release.status()}});
+      return kOldestRelease;
     }
     if (clock.SteadyNow() >= deadline) {
       return base::Annotate(release.status(), "finding out the release of Karmada");
@@ -93,6 +92,19 @@ absl::StatusOr<Release> AwaitRelease(std::optional<Release> wanted, kube::Client
     waits = true;
     if (!clock.SleepFor(kInterval, stop)) return absl::CancelledError("stopped");
   }
+}
+
+void LogRelease(Release release, bool wanted) {
+  base::LogInfo("release of Karmada",
+                {{"behaves as", kReleases.TextOf(release)},
+                 {"because of", wanted ? kReleaseFlag : "the control plane's definitions"}});
+}
+
+void ShowRelease(Release release, metrics::Registry& registry) {
+  registry
+      .GetGauge("karmada_emulated_release_info", "The release of Karmada as which this behaves.",
+                {{"release", std::string(kReleases.TextOf(release))}})
+      .Set(1);
 }
 
 }  // namespace config

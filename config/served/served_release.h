@@ -1,4 +1,5 @@
-// Of which release of Karmada a control plane is, as its definitions show.
+// Finds out which release of Karmada a control plane has, from its definitions, and reports as
+// which release a program behaves.
 #ifndef CONFIG_SERVED_SERVED_RELEASE_H_
 #define CONFIG_SERVED_SERVED_RELEASE_H_
 
@@ -9,11 +10,15 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/json.h"
+#include "base/metrics.h"
 #include "base/stop_token.h"
 #include "config/release.h"
 #include "kube/client/client.h"
 
 namespace config {
+
+// As which a program behaves where the release of the control plane cannot be known.
+inline constexpr Release kOldestRelease = Release::kV1_18;
 
 // Returns the release that the schema of ResourceBinding shows (config/binding_schema.h) in the
 // OpenAPI document (version 3) of work.karmada.io/v1alpha2; the oldest one without that schema.
@@ -48,6 +53,12 @@ struct ReleaseWait {
 // of the oldest release, with a warning in the log. kCancelled after a stop.
 absl::StatusOr<Release> AwaitRelease(std::optional<Release> wanted, kube::Client& client,
                                      const ReleaseWait& wait, const base::StopToken& stop);
+
+// Writes one line to the log: as which release the program behaves, and whether the user wants that
+// or the control plane's definitions show it.
+void LogRelease(Release release, bool wanted);
+// Sets the gauge karmada_emulated_release_info of this release to 1.
+void ShowRelease(Release release, metrics::Registry& registry);
 
 }  // namespace config
 
