@@ -1,10 +1,10 @@
 // The contents (backend_) live as long as the object; only the HTTP server in front of them is
 // started and stopped, for a partition, a restart and a restore. It keeps the port that the first
 // start was given. A stop takes the server out under mu_ and ends it without the lock, because its
-// handlers may be running, and then cuts the watches. A restore puts the contents of the last
-// backup back while nobody can connect, so that clients find an earlier state, as after a restore
-// of etcd. Timers send the bookmarks. The destructor stops the HTTP server first and the timers
-// next, so that nothing uses the parts that are destroyed afterwards.
+// handlers may be running, and then cuts the watches and drops what a test holds. A restore puts
+// the contents of the last backup back while nobody can connect, so that clients find an earlier
+// state, as after a restore of etcd. Timers send the bookmarks. The destructor stops the HTTP
+// server first and the timers next, so that nothing uses the parts that are destroyed afterwards.
 
 #include "sandbox/api_server.h"
 
@@ -41,7 +41,8 @@ class ServerImpl : public ApiServer {
                  [this](bool on) { SetPartitioned(on); }, [this] { Backup(); },
                  [this] { Restore(); }}),
         timers_(base::RealClock()),
-        front_end_({backend_, authentication_, faults_, counts_, timers_, options_.git_version}) {}
+        front_end_({backend_, authentication_, faults_, counts_, timers_, options_.git_version,
+                    options_.name}) {}
 
   ~ServerImpl() override {
     StopListening();
@@ -62,6 +63,10 @@ class ServerImpl : public ApiServer {
   }
   std::string url() const override { return absl::StrCat("https://127.0.0.1:", port()); }
   std::vector<RequestCount> Requests() const override { return counts_.All(); }
+  int64_t version() const override { return backend_.store().version(); }
+  void SetInterference(std::shared_ptr<Interference> interference) override {
+    front_end_.SetInterference(std::move(interference));
+  }
   void Delegate(std::string path, base::HttpHandler handler) {
     front_end_.Delegate(std::move(path), std::move(handler));
   }
@@ -98,7 +103,7 @@ class ServerImpl : public ApiServer {
     }
     // Done without the lock, because handlers may still be running.
     if (http != nullptr) http->Stop();
-    front_end_.DropWatches();
+    front_end_.DropAll();
   }
 
   void SetPartitioned(bool on) {

@@ -17,6 +17,8 @@
 
 namespace sandbox {
 
+class Interference;
+
 struct ApiServerOptions {
   std::string name;  // "karmada-apiserver", "member1".
   int port = 0;      // 0 picks a free port.
@@ -43,6 +45,11 @@ class ApiServer {
   virtual int port() const = 0;
   virtual std::string url() const = 0;
   virtual std::vector<RequestCount> Requests() const = 0;
+  // The resourceVersion of the last change.
+  virtual int64_t version() const = 0;
+  // Has requests and watches that begin from now on pass through a test's interference; nullptr
+  // ends that. See sandbox/http/interference.h.
+  virtual void SetInterference(std::shared_ptr<Interference> interference) = 0;
   // Registers a bearer token.
   virtual void AddToken(std::string token, std::string user) = 0;
   virtual void RevokeToken(const std::string& token) = 0;

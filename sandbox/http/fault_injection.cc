@@ -32,14 +32,14 @@ constexpr Usual kUsual[] = {
     {504, "Timeout", "Timeout: request did not complete within the allotted timeout"},
 };
 
+}  // namespace
+
 ApiError UsualError(int code) {
   for (const Usual& u : kUsual) {
     if (u.code == code) return {code, u.reason, u.message, {}};
   }
   return {code, "", absl::StrCat("injected fault ", code), {}};
 }
-
-}  // namespace
 
 void FaultInjection::SetLatency(absl::Duration d) {
   absl::MutexLock lock(&mu_);

@@ -16,6 +16,9 @@
 
 namespace sandbox {
 
+// Returns the error with the reason and message that a kube-apiserver usually has for this code.
+ApiError UsualError(int code);
+
 // Faults that tests can cause. All are off by default and take effect on the next request.
 // Thread-safe.
 class Faults {

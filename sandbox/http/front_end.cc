@@ -4,6 +4,12 @@
 // to ResourceHandler, and others are answered here. Each answer is counted when it is sent. What is
 // below a delegated path goes to its handler instead, and is not counted.
 //
+// Under an interference Handle asks it first, and follows what it says: the exchange ends, goes on,
+// or is parked at a Hold until somebody releases that, on whose thread it goes on then. Its
+// responder is one that asks about the answer, too (interfered_responder.h). A read through a lag
+// that has not reached its version is parked in the same way, until the lag has, or a timer is
+// over. holds_ refers to what is parked, so that DropAll can end it.
+//
 // A watch is answered with a stream, which its session feeds from then on. A timer finishes it
 // after the time that the client asked for. watches_, under mu_, has a weak reference to each
 // session, by which DropWatches cuts them; the ones that have ended are removed when the next one
@@ -12,18 +18,22 @@
 #include "sandbox/http/front_end.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "sandbox/http/documents.h"
+#include "sandbox/http/interfered_responder.h"
 
 namespace sandbox {
 
 using kube::server::AnswerOf;
 using kube::server::ErrorAnswer;
+using kube::server::ListOptions;
 using kube::server::Negotiate;
 using kube::server::Offer;
 using kube::server::ReadRequest;
@@ -32,6 +42,9 @@ using kube::server::RequestInfo;
 namespace {
 
 constexpr size_t kMaxBodyBytes = 3 << 20;
+// How long kube-apiserver has a read wait until its watch cache has reached a version
+// (blockTimeout in storage/cacher).
+constexpr absl::Duration kMaxLagWait = absl::Seconds(3);
 
 base::HttpResponse PlainText(int code, std::string text) {
   base::HttpResponse response;
@@ -65,6 +78,44 @@ struct FrontEnd::Exchange {
   std::shared_ptr<base::HttpResponder> responder;
   RequestInfo info;
   UserIdentity user;
+
+  // The rest is set under an interference alone.
+  std::shared_ptr<Interference> interference;
+  RequestPtr facts;
+  std::shared_ptr<Outcome> outcome;
+  std::shared_ptr<Lag> lag;
+  std::shared_ptr<WatchGate> gate;
+  bool has_waited = false;  // For its lag.
+
+  // What it reads.
+  ReadView View() const {
+    constexpr int64_t kEverything = std::numeric_limits<int64_t>::max();
+    const int64_t version = lag == nullptr ? kEverything : lag->version();
+    if (version == kEverything) return {};
+    return {std::max<int64_t>(version, 1), lag->reads() == Lag::Reads::kAll};
+  }
+  // The version that it needs and that its lag has not reached; 0: there is none.
+  int64_t AwaitedVersion() const;
+};
+
+int64_t FrontEnd::Exchange::AwaitedVersion() const {
+  int64_t wanted = 0;
+  const absl::string_view text = request.Query("resourceVersion");
+  if (lag == nullptr || !absl::SimpleAtoi(text, &wanted) || wanted <= lag->version()) return 0;
+  if (info.verb == "get") return View().OfGet(text).ok() ? 0 : wanted;
+  const bool watch = info.verb == "watch";
+  if (!watch && info.verb != "list") return 0;
+  const auto options = ListOptions::Read(request, {.watch = watch});
+  if (!options.ok()) return 0;
+  if (watch) return options->send_initial_events.value_or(false) ? wanted : 0;
+  return View().OfList(*options).ok() ? 0 : wanted;
+}
+
+struct FrontEnd::Door {
+  const std::shared_ptr<Interference> interference;
+  // Held while OnRequest is called, so that the calls come in the order of the numbers.
+  absl::Mutex mu;
+  int64_t arrivals ABSL_GUARDED_BY(mu) = 0;
 };
 
 void FrontEnd::LimitBodies(base::HttpServerOptions& server) {
@@ -97,6 +148,58 @@ void FrontEnd::Handle(base::HttpRequest request, std::shared_ptr<base::HttpRespo
   exchange->info = ReadRequest(request);
   exchange->request = std::move(request);
   exchange->responder = std::move(responder);
+  if (const auto door = CurrentDoor()) {
+    Follow(exchange, Ask(*door, *exchange));
+  } else {
+    Begin(exchange);
+  }
+}
+
+void FrontEnd::SetInterference(std::shared_ptr<Interference> interference) {
+  std::shared_ptr<Door> door;
+  if (interference != nullptr) door = std::make_shared<Door>(std::move(interference));
+  absl::MutexLock lock(&mu_);
+  door_.swap(door);
+}
+
+std::shared_ptr<FrontEnd::Door> FrontEnd::CurrentDoor() const {
+  absl::MutexLock lock(&mu_);
+  return door_;
+}
+
+RequestVerdict FrontEnd::Ask(Door& door, Exchange& exchange) const {
+  RequestFacts facts = FactsOf(parts_.name, exchange.info, exchange.request);
+  absl::MutexLock lock(&door.mu);
+  facts.number = ++door.arrivals;
+  exchange.facts = std::make_shared<const RequestFacts>(std::move(facts));
+  exchange.interference = door.interference;
+  return door.interference->OnRequest(exchange.facts);
+}
+
+void FrontEnd::Follow(const ExchangePtr& exchange, RequestVerdict verdict) {
+  if (verdict.kind == RequestVerdict::Kind::kClose) return exchange->responder->Abort();
+  if (verdict.kind == RequestVerdict::Kind::kRefuse) {
+    return Answer(*exchange, ErrorAnswer(ToStatus(verdict.error)));
+  }
+  exchange->lag = std::move(verdict.lag);
+  exchange->gate = std::move(verdict.gate);
+  exchange->outcome = std::make_shared<Outcome>();
+  exchange->responder = std::make_shared<InterferedResponder>(
+      InterferedResponder::Parts{exchange->responder, exchange->interference, exchange->facts,
+                                 exchange->outcome, [this](const auto& hold) { Note(hold); }});
+  if (verdict.kind == RequestVerdict::Kind::kPass) return Begin(exchange);
+  Park(exchange, verdict.hold, [this, exchange] { Begin(exchange); });
+}
+
+void FrontEnd::Park(const ExchangePtr& exchange, const std::shared_ptr<Hold>& hold,
+                    std::function<void()> go_on) {
+  Note(hold);
+  hold->Arrive([exchange, go_on = std::move(go_on)](bool released) {
+    released ? go_on() : exchange->responder->Abort();
+  });
+}
+
+void FrontEnd::Begin(const ExchangePtr& exchange) {
   const absl::Duration latency = parts_.faults.latency();
   if (latency <= absl::ZeroDuration()) {
     Serve(exchange);
@@ -163,14 +266,26 @@ void FrontEnd::ServeResource(const ExchangePtr& exchange) {
     Answer(*exchange, ErrorAnswer(include.status()));
     return;
   }
-  const ResourceCall call{exchange->request, info,          std::move(resource), *form,
-                          *include,          exchange->user};
+  if (AwaitLag(exchange)) return;
+  const ResourceCall call{
+      exchange->request, info,           std::move(resource), *form,
+      *include,          exchange->user, exchange->View(),    exchange->outcome.get()};
   if (watch) {
     ServeWatch(exchange, call);
     return;
   }
   auto response = resources_.Handle(call);
   Answer(*exchange, response.ok() ? *std::move(response) : ErrorAnswer(response.status()));
+}
+
+bool FrontEnd::AwaitLag(const ExchangePtr& exchange) {
+  const int64_t version = exchange->AwaitedVersion();
+  if (version == 0 || std::exchange(exchange->has_waited, true)) return false;
+  const auto hold = std::make_shared<Hold>();
+  Park(exchange, hold, [this, exchange] { ServeResource(exchange); });
+  parts_.timers.After(kMaxLagWait, [hold] { hold->Release(); });
+  exchange->lag->ReleaseAt(version, hold);
+  return true;
 }
 
 void FrontEnd::ServeWatch(const ExchangePtr& exchange, const ResourceCall& call) {
@@ -182,6 +297,10 @@ void FrontEnd::ServeWatch(const ExchangePtr& exchange, const ResourceCall& call)
   parts_.counts.Add(exchange->request.Header("user-agent"), "watch", call.info.ResourceText(), 200);
   base::HttpResponse head;
   head.content_type = "application/json";
+  if (exchange->interference != nullptr) {
+    watch->session->Interpose(
+        {exchange->interference, exchange->facts, exchange->lag, exchange->gate});
+  }
   // Before it starts, so that a fault that drops all watches finds it.
   Track(watch->session);
   watch->session->Start(exchange->responder->StartStream(std::move(head)), watch->start);
@@ -218,14 +337,46 @@ void FrontEnd::Track(const std::shared_ptr<WatchSession>& session) {
   watches_.push_back(session);
 }
 
-void FrontEnd::DropWatches() {
+void FrontEnd::Note(const std::shared_ptr<Hold>& hold) {
+  absl::MutexLock lock(&mu_);
+  holds_.erase(
+      std::remove_if(holds_.begin(), holds_.end(), [](const auto& weak) { return weak.expired(); }),
+      holds_.end());
+  holds_.push_back(hold);
+}
+
+std::vector<std::shared_ptr<WatchSession>> FrontEnd::TakeWatches() {
   std::vector<std::weak_ptr<WatchSession>> watches;
   {
     absl::MutexLock lock(&mu_);
     watches.swap(watches_);
   }
+  std::vector<std::shared_ptr<WatchSession>> out;
   for (const auto& weak : watches) {
-    if (const auto session = weak.lock()) session->Abort();
+    if (auto session = weak.lock()) out.push_back(std::move(session));
+  }
+  return out;
+}
+
+void FrontEnd::DropWatches() {
+  for (const auto& session : TakeWatches()) session->Abort();
+}
+
+void FrontEnd::DropAll() {
+  // Again, because what goes on at the moment may hold or watch something before it ends.
+  while (true) {
+    std::vector<std::weak_ptr<Hold>> holds;
+    {
+      absl::MutexLock lock(&mu_);
+      holds.swap(holds_);
+    }
+    const auto watches = TakeWatches();
+    if (holds.empty() && watches.empty()) return;
+    for (const auto& weak : holds) {
+      if (const auto hold = weak.lock()) hold->Drop();
+    }
+    for (const auto& session : watches) session->Abort();
+    for (const auto& session : watches) session->AwaitQuiet();
   }
 }
 

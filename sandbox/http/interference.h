@@ -114,6 +114,10 @@ struct AnswerVerdict {
   static AnswerVerdict Wait(std::shared_ptr<Hold> hold);
 };
 
+// For the server: what is known from the request, without the number.
+RequestFacts FactsOf(std::string server, const kube::server::RequestInfo& info,
+                     const base::HttpRequest& request);
+
 // Returns the usual reason and message of a kube-apiserver for this code, with Retry-After unless
 // it is zero: InjectedError(429, absl::Seconds(1)).
 ApiError InjectedError(int code, absl::Duration retry_after = absl::ZeroDuration());

@@ -65,6 +65,10 @@ json::Value ObjectBody(const ResourceCall& call, const kube::ObjectPtr& object) 
 
 base::HttpResponse ObjectAnswer(const ResourceCall& call, int code, const kube::ObjectPtr& object,
                                 const std::vector<std::string>& warnings) {
+  if (call.outcome != nullptr) {
+    call.outcome->key = object->key();
+    call.outcome->version = kube::ResourceVersionOf(*object);
+  }
   base::HttpResponse response = AnswerOf(code, ObjectBody(call, object), call.form);
   for (const std::string& warning : warnings) {
     response.headers.emplace_back("Warning", kube::server::WarningHeader(warning));
@@ -73,6 +77,7 @@ base::HttpResponse ObjectAnswer(const ResourceCall& call, int code, const kube::
 }
 
 base::HttpResponse ListAnswer(const ResourceCall& call, const ListPage& page) {
+  if (call.outcome != nullptr) call.outcome->version = page.version;
   switch (call.form.kind) {
     case AnswerForm::Kind::kTable:
       return AnswerOf(200,
@@ -90,6 +95,11 @@ base::HttpResponse ListAnswer(const ResourceCall& call, const ListPage& page) {
 
 base::HttpResponse DeletedAnswer(const ResourceCall& call, const kube::Object& object) {
   const ResourceInfo& info = *call.resource;
+  if (call.outcome != nullptr) {
+    call.outcome->key = object.key();
+    // The object is gone; the version is that of its deletion, unless this was a dry run.
+    if (call.outcome->changed()) call.outcome->version = call.outcome->stored.back();
+  }
   json::Value details = json::Value::Object(
       {{"name", object.name()}, {"kind", info.resource.plural}, {"uid", object.uid()}});
   if (!info.resource.gvk.group.empty()) details.Set("group", info.resource.gvk.group);

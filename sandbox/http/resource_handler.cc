@@ -32,6 +32,19 @@ namespace {
 constexpr absl::Duration kMinWatch =
     absl::Minutes(30);  // For watches without timeoutSeconds; at most twice that.
 
+// Returns where the versions of what the call stores are noted, or null.
+std::vector<int64_t>* StoredOf(const ResourceCall& call) {
+  return call.outcome == nullptr ? nullptr : &call.outcome->stored;
+}
+
+WriteContext DeletionContext(const ResourceCall& call, const DeleteRequest& request) {
+  WriteContext context;
+  context.user = call.user.name;
+  context.dry_run = request.dry_run;
+  context.stored = StoredOf(call);
+  return context;
+}
+
 // Returns the query parameters that every write takes.
 absl::StatusOr<WriteContext> ContextOf(const ResourceCall& call,
                                        std::vector<std::string>& warnings) {
@@ -46,6 +59,7 @@ absl::StatusOr<WriteContext> ContextOf(const ResourceCall& call,
   context.warnings = &warnings;
   context.dry_run = given.dry_run;
   context.validation = given.validation;
+  context.stored = StoredOf(call);
   return context;
 }
 
@@ -65,21 +79,33 @@ absl::Duration WatchTimeout(const ListOptions& options) {
   return wanted > absl::ZeroDuration() ? wanted : base::Jitter(kMinWatch, 1.0);
 }
 
-// Returns where a watch starts, by resourceVersion and sendInitialEvents.
-absl::StatusOr<Store::WatchStart> WatchStartOf(const ResourceCall& call, const ListOptions& options,
-                                               int64_t current) {
-  Store::WatchStart start;
-  start.table = call.resource->table();
-  start.ns = call.info.key.ns;
+absl::StatusOr<int64_t> WatchVersionOf(const ListOptions& options) {
   const std::string& text = options.resource_version;
   int64_t version = 0;
   if (!text.empty() && (!absl::SimpleAtoi(text, &version) || version < 0)) {
     return BadRequest(absl::StrCat("invalid resource version \"", text, "\""));
   }
+  return version;
+}
+
+// Returns where a watch starts, by resourceVersion and sendInitialEvents; 504 when it would start
+// with a state that the view of the call has not reached.
+absl::StatusOr<Store::WatchStart> WatchStartOf(const ResourceCall& call, const ListOptions& options,
+                                               int64_t version, int64_t current) {
+  Store::WatchStart start;
+  start.table = call.resource->table();
+  start.ns = call.info.key.ns;
+  const bool is_late = call.view.as_of > 0;
+  if (is_late) current = std::min(current, call.view.as_of);
   start.initial = options.send_initial_events.value_or(false);
   // Without a version (or with 0) the watch begins at the present state. Existing objects are sent
   // only for sendInitialEvents.
   start.since = version == 0 ? current : version;
+  if (!is_late || !start.initial) return start;
+  if (version > current) return FutureVersion(version, current);
+  start.as_of = current;
+  // Without a version the client is promised the present state by the end of the initial events.
+  start.mark_present = options.resource_version.empty() && !call.view.all;
   return start;
 }
 
@@ -123,8 +149,9 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::Get(const ResourceCall& call
     ASSIGN_OR_RETURN(response.body, SimulatedLog(*pod, call.request.Query("container")));
     return response;
   }
+  ASSIGN_OR_RETURN(const int64_t as_of, call.view.OfGet(call.request.Query("resourceVersion")));
   ASSIGN_OR_RETURN(const kube::ObjectPtr object,
-                   backend_.GetOf(*call.resource, call.info.key, call.info.subresource));
+                   backend_.GetAt(*call.resource, call.info.key, call.info.subresource, as_of));
   return ObjectAnswer(call, 200, object);
 }
 
@@ -133,7 +160,7 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::List(const ResourceCall& cal
   ASSIGN_OR_RETURN(const Selection selection,
                    Selection::Of(options, *call.resource, call.info.key));
   ASSIGN_OR_RETURN(const ListPage page,
-                   ListPageOf(backend_.store(), *call.resource, selection, options));
+                   ListPageOf(backend_.store(), *call.resource, selection, options, call.view));
   return ListAnswer(call, page);
 }
 
@@ -178,9 +205,7 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::Delete(const ResourceCall& c
   if (!call.info.subresource.empty()) {
     return MethodNotAllowed("the server does not allow this method on the requested resource");
   }
-  WriteContext context;
-  context.user = call.user.name;
-  context.dry_run = request.dry_run;
+  const WriteContext context = DeletionContext(call, request);
   ASSIGN_OR_RETURN(const kube::ObjectPtr before, backend_.GetOf(*call.resource, call.info.key, ""));
   ASSIGN_OR_RETURN(const kube::ObjectPtr left,
                    backend_.DeleteOf(*call.resource, call.info.key, request, context));
@@ -196,9 +221,7 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::DeleteCollection(const Resou
                    Selection::Of(options, *call.resource, call.info.key));
   ASSIGN_OR_RETURN(const ListPage page,
                    ListPageOf(backend_.store(), *call.resource, selection, options));
-  WriteContext context;
-  context.user = call.user.name;
-  context.dry_run = request.dry_run;
+  const WriteContext context = DeletionContext(call, request);
   for (const kube::ObjectPtr& object : page.objects) {
     const auto deleted = backend_.DeleteOf(*call.resource, object->key(), request, context);
     // Another client may have deleted it since the list.
@@ -211,15 +234,15 @@ absl::StatusOr<ResourceHandler::OpenWatch> ResourceHandler::Open(const ResourceC
   ASSIGN_OR_RETURN(const ListOptions list, ListOptions::Read(call.request, {.watch = true}));
   WatchOptions options;
   ASSIGN_OR_RETURN(options.selection, Selection::Of(list, *call.resource, call.info.key));
-  ASSIGN_OR_RETURN(const Store::WatchStart start,
-                   WatchStartOf(call, list, backend_.store().version()));
+  ASSIGN_OR_RETURN(const int64_t version, WatchVersionOf(list));
+  auto start = WatchStartOf(call, list, version, backend_.store().version());
   options.form = call.form;
   options.include = call.include;
   options.bookmarks = list.allow_watch_bookmarks;
   options.mark_initial_end = options.bookmarks && list.send_initial_events.value_or(false);
   return OpenWatch{
       std::make_shared<WatchSession>(backend_.store(), encoded_, call.resource, std::move(options)),
-      start, WatchTimeout(list)};
+      std::move(start), WatchTimeout(list)};
 }
 
 }  // namespace sandbox

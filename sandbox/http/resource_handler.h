@@ -12,6 +12,7 @@
 #include "kube/server/request_info.h"
 #include "kube/server/tables/table_output.h"
 #include "sandbox/http/authentication.h"
+#include "sandbox/http/interference.h"
 #include "sandbox/http/watch_session.h"
 #include "sandbox/write/server_backend.h"
 
@@ -25,6 +26,8 @@ struct ResourceCall {
   kube::server::AnswerForm form;
   kube::server::IncludeObject include = kube::server::IncludeObject::kMetadata;
   UserIdentity user;
+  ReadView view;               // What get, list and watch see.
+  Outcome* outcome = nullptr;  // If not null, gets what the call has come to.
 };
 
 // Thread-safe.
@@ -38,7 +41,7 @@ class ResourceHandler {
   // A watch that is ready to start.
   struct OpenWatch {
     std::shared_ptr<WatchSession> session;
-    Store::WatchStart start;
+    absl::StatusOr<Store::WatchStart> start;  // Or the error that is its only event.
     absl::Duration timeout;
   };
   absl::StatusOr<OpenWatch> Open(const ResourceCall& call);

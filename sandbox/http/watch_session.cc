@@ -4,6 +4,9 @@
 // first bookmark of the store marks the end of the initial objects; later ones are sent if the
 // client asked for bookmarks. Text is encoded once for all sessions that want the same form.
 //
+// Under an interference lines pass through a HeldWatch first, which may hold them back, and which
+// brings them to Write one at a time, on any thread.
+//
 // A session ends when the client disconnects, when its time is over (Finish), when a test cuts it
 // (Abort), or when the client reads so slowly that the stream refuses another line. In each case it
 // unsubscribes from the store, without waiting for a call of the sink that may be under way.
@@ -16,20 +19,6 @@
 
 namespace sandbox {
 namespace {
-
-absl::string_view TypeText(Event::Type type) {
-  switch (type) {
-    case Event::Type::kAdded:
-      return "ADDED";
-    case Event::Type::kModified:
-      return "MODIFIED";
-    case Event::Type::kDeleted:
-      return "DELETED";
-    case Event::Type::kBookmark:
-      break;
-  }
-  return "BOOKMARK";
-}
 
 // Returns the last selected state of an object that leaves the selection, with the version at which
 // it left.
@@ -64,27 +53,49 @@ WatchSession::WatchSession(Store& store, EncodedChange& encoded, ResourceInfoPtr
                options_.form.kind == kube::server::AnswerForm::Kind::kTable ? info_->Printer()
                                                                             : nullptr) {}
 
-void WatchSession::Start(std::shared_ptr<base::HttpStream> stream, const Store::WatchStart& start) {
+void WatchSession::Interpose(HeldWatch::Parts parts) {
+  const auto with_session = [weak = weak_from_this()](const auto& act) {
+    if (const auto session = weak.lock()) act(*session);
+  };
+  held_ = std::make_shared<HeldWatch>(
+      std::move(parts),
+      HeldWatch::Actions{
+          [=](const WatchLine& line) { with_session([&](WatchSession& s) { s.Write(line); }); },
+          [=] {
+            with_session([](WatchSession& s) {
+              s.Fail(Expired("The resourceVersion for the provided watch is too old."));
+            });
+          },
+          [=] { with_session([](WatchSession& s) { s.Abort(); }); }});
+}
+
+void WatchSession::Start(std::shared_ptr<base::HttpStream> stream,
+                         const absl::StatusOr<Store::WatchStart>& start) {
   stream_ = std::move(stream);
   // The store keeps the session until it is unwatched; the stream only refers to it weakly.
   const auto self = shared_from_this();
+  if (held_ != nullptr) held_->Attach();
   stream_->OnClosed([weak = weak_from_this()] {
     if (const auto session = weak.lock()) session->Detach();
   });
-  const auto id = store_.Watch(
-      start, [self](const ChangePtr& change, int64_t version) { self->OnChange(change, version); });
-  if (!id.ok()) {
-    WriteLine(kube::server::ErrorFrame(id.status()));
-    stream_->Close();
-    return;
-  }
+  if (!start.ok()) return Fail(start.status());
+  const auto id = store_.Watch(*start, [self](const ChangePtr& change, int64_t version) {
+    self->OnChange(change, version);
+  });
+  if (!id.ok()) return Fail(id.status());
   id_ = *id;
   // The peer may have disconnected before the id was known.
   if (closed_) store_.UnwatchSoon(id_);
 }
 
+void WatchSession::Fail(const absl::Status& status) {
+  WriteLine(kube::server::ErrorFrame(status));
+  Finish();
+}
+
 void WatchSession::Detach() {
   closed_ = true;
+  if (held_ != nullptr) held_->Stop();
   if (id_ != 0) store_.UnwatchSoon(id_);
 }
 
@@ -100,35 +111,47 @@ void WatchSession::Abort() {
   stream_->Abort();
 }
 
+void WatchSession::AwaitQuiet() {
+  if (held_ != nullptr) held_->AwaitQuiet();
+}
+
 void WatchSession::OnChange(const ChangePtr& change, int64_t version) {
   if (closed_) return;
   if (change == nullptr) {
     const bool first = !std::exchange(initial_done_, true);
-    if (first ? options_.mark_initial_end : options_.bookmarks) SendBookmark(version, first);
+    if (first ? options_.mark_initial_end : options_.bookmarks) {
+      Send({Event::Type::kBookmark, nullptr, version, first});
+    }
     return;
   }
   const Selection& selection = options_.selection;
   const bool is = change->type != Event::Type::kDeleted && selection.Matches(*change->object);
   const bool was = change->previous != nullptr && selection.Matches(*change->previous);
   if (is) {
-    Send(was ? Event::Type::kModified : Event::Type::kAdded, change->object);
+    Send({was ? Event::Type::kModified : Event::Type::kAdded, change->object, version});
   } else if (was && change->type == Event::Type::kDeleted) {
-    Send(Event::Type::kDeleted, change->object);
+    Send({Event::Type::kDeleted, change->object, version});
   } else if (was) {
-    Send(Event::Type::kDeleted, LeavingState(*change));
+    Send({Event::Type::kDeleted, LeavingState(*change), version});
   }
 }
 
-void WatchSession::Send(Event::Type type, const kube::ObjectPtr& object) {
-  const std::string form = absl::StrCat(info_->resource.gvk.ApiVersion(), "|", encoder_.Key());
-  const auto text =
-      encoded_.Get(object, form, [&] { return encoder_.Text(*info_->ToServed(object)); });
-  encoder_.Sent();
-  WriteLine(kube::server::WatchFrame(TypeText(type), *text));
+void WatchSession::Send(WatchLine line) {
+  held_ == nullptr ? Write(line) : held_->Push(std::move(line));
 }
 
-void WatchSession::SendBookmark(int64_t version, bool initial_end) {
-  WriteLine(encoder_.Bookmark(info_->resource.gvk, absl::StrCat(version), initial_end));
+void WatchSession::Write(const WatchLine& line) {
+  if (closed_) return;
+  if (line.object == nullptr) {
+    WriteLine(encoder_.Bookmark(info_->resource.gvk, absl::StrCat(line.version),
+                                line.ends_initial_events));
+    return;
+  }
+  const std::string form = absl::StrCat(info_->resource.gvk.ApiVersion(), "|", encoder_.Key());
+  const auto text =
+      encoded_.Get(line.object, form, [&] { return encoder_.Text(*info_->ToServed(line.object)); });
+  encoder_.Sent();
+  WriteLine(kube::server::WatchFrame(TypeText(line.type), *text));
 }
 
 void WatchSession::WriteLine(std::string line) {

@@ -7,11 +7,13 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "base/http_server.h"
 #include "kube/server/negotiation.h"
 #include "kube/server/tables/table_output.h"
 #include "kube/server/watch_frames.h"
+#include "sandbox/http/held_watch.h"
 #include "sandbox/storage/list_query.h"
 #include "sandbox/storage/store.h"
 
@@ -46,18 +48,25 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
  public:
   WatchSession(Store& store, EncodedChange& encoded, ResourceInfoPtr info, WatchOptions options);
 
+  // Has what is to be sent pass through a HeldWatch. Call it before Start.
+  void Interpose(HeldWatch::Parts parts);
   // Begins to send. When history does not reach back far enough, only an ERROR event with 410 is
-  // sent. Call it once.
-  void Start(std::shared_ptr<base::HttpStream> stream, const Store::WatchStart& start);
+  // sent; when `start` is an error, that one. Call it once.
+  void Start(std::shared_ptr<base::HttpStream> stream,
+             const absl::StatusOr<Store::WatchStart>& start);
   // Ends the response properly.
   void Finish();
   // Cuts the connection.
   void Abort();
+  // Waits until no line is being sent by who let it through, unless it is on this thread.
+  void AwaitQuiet();
 
  private:
   void OnChange(const ChangePtr& change, int64_t version);
-  void Send(Event::Type type, const kube::ObjectPtr& object);
-  void SendBookmark(int64_t version, bool initial_end);
+  void Send(WatchLine line);
+  void Write(const WatchLine& line);
+  // Sends an ERROR event and ends.
+  void Fail(const absl::Status& status);
   void WriteLine(std::string line);
   void Detach();
 
@@ -65,11 +74,12 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
   EncodedChange& encoded_;
   const ResourceInfoPtr info_;
   const WatchOptions options_;
+  std::shared_ptr<HeldWatch> held_;  // Null without an interference.
   std::shared_ptr<base::HttpStream> stream_;
   std::atomic<int64_t> id_{0};
   std::atomic<bool> closed_{false};
-  // Used only by the sink.
-  bool initial_done_ = false;
+  bool initial_done_ = false;  // Used only by the sink.
+  // Used only by Write, which is called by one thread at a time.
   kube::server::WatchEncoder encoder_;
 };
 

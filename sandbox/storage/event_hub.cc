@@ -16,9 +16,9 @@ int64_t EventHub::QueueSubscriber(GroupName table, std::vector<ChangePtr> initia
   return id;
 }
 
-void EventHub::QueueChange(ChangePtr change) {
+void EventHub::QueueChange(ChangePtr change, int64_t to) {
   const int64_t version = change->version;
-  delivery_.Queue({.change = std::move(change), .version = version});
+  delivery_.Queue({.to = to, .change = std::move(change), .version = version});
 }
 
 void EventHub::QueueBookmark(int64_t id, int64_t version) {
@@ -31,10 +31,10 @@ void EventHub::Deliver() {
 
 void EventHub::Handle(const Item& item) {
   if (item.starts) return Start(item);
-  if (item.change != nullptr) {
+  if (item.to != 0) {
+    Call(item.to, item.change, item.version);
+  } else if (item.change != nullptr) {
     for (const int64_t id : ReceiversOf(item.change->table)) Call(id, item.change, item.version);
-  } else if (item.to != 0) {
-    Call(item.to, nullptr, item.version);
   } else {
     delivery_.CallAll([&](const Subscriber& to) { to.sink(nullptr, item.version); });
   }

@@ -39,7 +39,8 @@ class EventHub {
   // Deliver() after releasing it.
   int64_t QueueSubscriber(GroupName table, std::vector<ChangePtr> initial, int64_t version,
                           Sink sink);
-  void QueueChange(ChangePtr change);
+  // Queues a change for the subscribers of its table, or for one alone that began before it.
+  void QueueChange(ChangePtr change, int64_t to = 0);
   // Queues a bookmark for one subscriber (for all when `id` is 0).
   void QueueBookmark(int64_t id, int64_t version);
 
@@ -58,7 +59,7 @@ class EventHub {
     Sink sink;
   };
   struct Item {
-    int64_t to = 0;       // The subscriber that starts, or that a bookmark is for; or 0.
+    int64_t to = 0;       // The subscriber that starts, or that alone gets the item; or 0.
     bool starts = false;  // With `initial`.
     std::vector<ChangePtr> initial;
     ChangePtr change;  // Null for a bookmark.

@@ -43,7 +43,7 @@ absl::StatusOr<Continuation> Decode(absl::string_view token) {
   return BadRequest("continue key is not valid");
 }
 
-absl::StatusOr<int64_t> ReadVersion(const std::string& text) {
+absl::StatusOr<int64_t> ReadVersion(absl::string_view text) {
   int64_t n = 0;
   if (text.empty()) return n;
   if (!absl::SimpleAtoi(text, &n) || n < 0) {
@@ -62,18 +62,36 @@ absl::StatusOr<Store::Listing> ContinuedListing(const Store& store, const Resour
 }
 
 absl::StatusOr<Store::Listing> FirstListing(const Store& store, const ResourceInfo& info,
-                                            const std::string& ns, const ListOptions& options) {
+                                            const std::string& ns, const ListOptions& options,
+                                            const ReadView& view) {
   ASSIGN_OR_RETURN(const int64_t wanted, ReadVersion(options.resource_version));
+  ASSIGN_OR_RETURN(const int64_t as_of, view.OfList(options));
   const int64_t current = store.version();
   if (wanted > current) return FutureVersion(wanted, current);
   if (wanted > 0 && options.resource_version_match == ListOptions::Match::kExact) {
     return store.ListAt(info.table(), ns, wanted);
   }
+  if (as_of > 0) return store.ListAt(info.table(), ns, std::min(as_of, current));
   // Any other version means "at least this one", which the present state is.
   return store.List(info.table(), ns);
 }
 
 }  // namespace
+
+absl::StatusOr<int64_t> ReadView::OfGet(absl::string_view resource_version) const {
+  if (as_of == 0 || (resource_version.empty() && !all)) return 0;
+  ASSIGN_OR_RETURN(const int64_t wanted, ReadVersion(resource_version));
+  if (wanted > as_of) return FutureVersion(wanted, as_of);
+  return as_of;
+}
+
+absl::StatusOr<int64_t> ReadView::OfList(const ListOptions& options) const {
+  // As kube-apiserver's watch cache decides what it answers itself.
+  const bool limited = options.limit > 0 && options.resource_version != "0";
+  const bool exact = options.resource_version_match == ListOptions::Match::kExact;
+  if (!all && (limited || exact)) return 0;
+  return OfGet(options.resource_version);
+}
 
 absl::StatusOr<Selection> Selection::Of(const ListOptions& options, const ResourceInfo& info,
                                         const kube::ObjectKey& key) {
@@ -103,14 +121,15 @@ json::Value ListPage::Metadata() const {
 }
 
 absl::StatusOr<ListPage> ListPageOf(const Store& store, const ResourceInfo& info,
-                                    const Selection& selection, const ListOptions& options) {
+                                    const Selection& selection, const ListOptions& options,
+                                    const ReadView& view) {
   Continuation from;
   Store::Listing listing;
   if (const std::string& token = options.continue_token; !token.empty()) {
     ASSIGN_OR_RETURN(from, Decode(token));
     ASSIGN_OR_RETURN(listing, ContinuedListing(store, info, selection.ns, from));
   } else {
-    ASSIGN_OR_RETURN(listing, FirstListing(store, info, selection.ns, options));
+    ASSIGN_OR_RETURN(listing, FirstListing(store, info, selection.ns, options, view));
   }
   const auto& all = listing.objects;
   auto at = std::partition_point(all.begin(), all.end(), [&from](const kube::ObjectPtr& o) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "kube/meta/selector.h"
 #include "kube/server/field_labels.h"
 #include "kube/server/list_options.h"
@@ -31,6 +32,19 @@ struct Selection {
   bool MatchesEverything() const;
 };
 
+// How far behind reads are.
+struct ReadView {
+  int64_t as_of = 0;  // They show the state of this version; 0: the present one.
+  // True: so do those that a real API server would answer consistently from etcd, and not from its
+  // watch cache, which may be behind.
+  bool all = false;
+
+  // Return the version as of which the read is answered; 0: the present one. 400 for a malformed
+  // resourceVersion, 504 for one that the view has not reached.
+  absl::StatusOr<int64_t> OfList(const kube::server::ListOptions& options) const;
+  absl::StatusOr<int64_t> OfGet(absl::string_view resource_version) const;
+};
+
 struct ListPage {
   std::vector<kube::ObjectPtr> objects;  // In the served version.
   int64_t version = 0;
@@ -45,7 +59,8 @@ struct ListPage {
 // cover any more, 504 for a version of the future.
 absl::StatusOr<ListPage> ListPageOf(const Store& store, const ResourceInfo& info,
                                     const Selection& selection,
-                                    const kube::server::ListOptions& options);
+                                    const kube::server::ListOptions& options,
+                                    const ReadView& view = {});
 
 }  // namespace sandbox
 

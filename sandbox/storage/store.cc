@@ -24,6 +24,10 @@ int64_t Store::version() const {
 
 kube::ObjectPtr Store::Get(const GroupName& table, const kube::ObjectKey& key) const {
   absl::MutexLock lock(&mu_);
+  return Find(table, key);
+}
+
+kube::ObjectPtr Store::Find(const GroupName& table, const kube::ObjectKey& key) const {
   const auto found = tables_.find(table);
   if (found == tables_.end()) return nullptr;
   const auto it = found->second.find(key);
@@ -69,6 +73,10 @@ absl::StatusOr<Store::Listing> Store::ListAt(const GroupName& table, absl::strin
                                              int64_t version) const {
   absl::MutexLock lock(&mu_);
   RETURN_IF_ERROR(CheckReach(version));
+  return Listing{Select(ContentsAt(table, version), ns), version};
+}
+
+Store::Table Store::ContentsAt(const GroupName& table, int64_t version) const {
   Table contents;
   if (const auto found = tables_.find(table); found != tables_.end()) contents = found->second;
   // Undoes the later changes, newest first.
@@ -81,7 +89,18 @@ absl::StatusOr<Store::Listing> Store::ListAt(const GroupName& table, absl::strin
       contents[change.object->key()] = change.previous;
     }
   }
-  return Listing{Select(contents, ns), version};
+  return contents;
+}
+
+absl::StatusOr<kube::ObjectPtr> Store::GetAt(const GroupName& table, const kube::ObjectKey& key,
+                                             int64_t version) const {
+  absl::MutexLock lock(&mu_);
+  RETURN_IF_ERROR(CheckReach(version));
+  // The state before the first change after the version.
+  const auto later = std::find_if(history_.begin(), history_.end(), [&](const ChangePtr& change) {
+    return change->version > version && change->table == table && change->object->key() == key;
+  });
+  return later == history_.end() ? Find(table, key) : (*later)->previous;
 }
 
 kube::ObjectPtr* Store::FindSlot(const GroupName& table, const kube::ObjectKey& key) {
@@ -153,25 +172,51 @@ kube::ObjectPtr Store::Remove(const GroupName& table, const kube::ObjectPtr& exp
 }
 
 std::vector<ChangePtr> Store::Initial(const WatchStart& start) const {
+  if (!start.initial) return ChangesSince(start.table, start.since);
   std::vector<ChangePtr> out;
-  if (start.initial) {
-    for (const auto& [table, objects] : tables_) {
-      if (!start.table.name.empty() && table != start.table) continue;
-      for (kube::ObjectPtr& object : Select(objects, start.ns)) {
-        const int64_t version = kube::ResourceVersionOf(*object);
-        out.push_back(std::make_shared<const Change>(
-            Change{Event::Type::kAdded, table, version, std::move(object), nullptr}));
-      }
+  const auto append = [&](const GroupName& table, const Table& objects) {
+    for (kube::ObjectPtr& object : Select(objects, start.ns)) {
+      const int64_t version = kube::ResourceVersionOf(*object);
+      out.push_back(std::make_shared<const Change>(
+          Change{Event::Type::kAdded, table, version, std::move(object), nullptr}));
     }
+  };
+  if (start.as_of > 0) {
+    append(start.table, ContentsAt(start.table, start.as_of));
     return out;
   }
+  for (const auto& [table, objects] : tables_) {
+    if (start.table.name.empty() || table == start.table) append(table, objects);
+  }
+  return out;
+}
+
+std::vector<ChangePtr> Store::ChangesSince(const GroupName& table, int64_t version) const {
+  std::vector<ChangePtr> out;
   const auto first =
       std::partition_point(history_.begin(), history_.end(),
-                           [&](const ChangePtr& change) { return change->version <= start.since; });
+                           [&](const ChangePtr& change) { return change->version <= version; });
   std::copy_if(first, history_.end(), std::back_inserter(out), [&](const ChangePtr& change) {
-    return start.table.name.empty() || change->table == start.table;
+    return table.name.empty() || change->table == table;
   });
   return out;
+}
+
+int64_t Store::QueueWatch(const WatchStart& start, EventHub::Sink sink) {
+  std::vector<ChangePtr> first = Initial(start);
+  const bool earlier = start.initial && start.as_of > 0;
+  if (!earlier) {
+    return hub_.QueueSubscriber(start.table, std::move(first), version_, std::move(sink));
+  }
+  const std::vector<ChangePtr> later = ChangesSince(start.table, start.as_of);
+  if (start.mark_present) {
+    first.insert(first.end(), later.begin(), later.end());
+    return hub_.QueueSubscriber(start.table, std::move(first), version_, std::move(sink));
+  }
+  const int64_t id =
+      hub_.QueueSubscriber(start.table, std::move(first), start.as_of, std::move(sink));
+  for (const ChangePtr& change : later) hub_.QueueChange(change, id);
+  return id;
 }
 
 absl::StatusOr<int64_t> Store::Watch(const WatchStart& start, EventHub::Sink sink) {
@@ -179,7 +224,8 @@ absl::StatusOr<int64_t> Store::Watch(const WatchStart& start, EventHub::Sink sin
   {
     absl::MutexLock lock(&mu_);
     if (!start.initial) RETURN_IF_ERROR(CheckReach(start.since));
-    id = hub_.QueueSubscriber(start.table, Initial(start), version_, std::move(sink));
+    if (start.as_of > 0) RETURN_IF_ERROR(CheckReach(start.as_of));
+    id = QueueWatch(start, std::move(sink));
   }
   hub_.Deliver();
   return id;

@@ -39,6 +39,9 @@ class Store {
   // Lists the objects as of `version`; Expired when history does not reach back so far.
   absl::StatusOr<Listing> ListAt(const GroupName& table, absl::string_view ns,
                                  int64_t version) const;
+  // Returns the object as of `version`; nullptr when it was absent then.
+  absl::StatusOr<kube::ObjectPtr> GetAt(const GroupName& table, const kube::ObjectKey& key,
+                                        int64_t version) const;
 
   // The writes. Each sets metadata.resourceVersion, notifies the watchers and returns the stored
   // object; nullptr means that another write was faster: the key is taken, or does not hold
@@ -55,9 +58,14 @@ class Store {
     std::string ns;       // Limits only the initial objects.
     bool initial = true;  // True: existing objects come first, as kAdded.
     int64_t since = 0;    // Otherwise the changes after this version come first.
+    // With `initial`: the objects are those of this version, and the changes after it follow. 0
+    // stands for the present version. Needs a table.
+    int64_t as_of = 0;
+    // Whether the first bookmark follows these changes, too, and not the objects alone.
+    bool mark_present = false;
   };
   // `sink` is described in EventHub; its first bookmark follows the initial objects. Expired when
-  // history does not reach back to `since`.
+  // history does not reach back to `since` or `as_of`.
   absl::StatusOr<int64_t> Watch(const WatchStart& start, EventHub::Sink sink);
   // See EventHub::Remove and RemoveSoon.
   void Unwatch(int64_t id) { hub_.Remove(id); }
@@ -84,6 +92,14 @@ class Store {
   absl::Status CheckReach(int64_t version) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static std::vector<kube::ObjectPtr> Select(const Table& table, absl::string_view ns);
   std::vector<ChangePtr> Initial(const WatchStart& start) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  int64_t QueueWatch(const WatchStart& start, EventHub::Sink sink)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::vector<ChangePtr> ChangesSince(const GroupName& table, int64_t version) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Table ContentsAt(const GroupName& table, int64_t version) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  kube::ObjectPtr Find(const GroupName& table, const kube::ObjectKey& key) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   kube::ObjectPtr* FindSlot(const GroupName& table, const kube::ObjectKey& key)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   kube::ObjectPtr Stamp(kube::Object object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -6,6 +6,7 @@
 
 #include "sandbox/write/server_backend.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -120,8 +121,21 @@ absl::StatusOr<kube::ObjectPtr> ServerBackend::Get(const kube::Gvr& r, const kub
 absl::StatusOr<kube::ObjectPtr> ServerBackend::GetOf(const ResourceInfo& info,
                                                      const kube::ObjectKey& key,
                                                      absl::string_view subresource) const {
+  return GetAt(info, key, subresource, 0);
+}
+
+absl::StatusOr<kube::ObjectPtr> ServerBackend::GetAt(const ResourceInfo& info,
+                                                     const kube::ObjectKey& key,
+                                                     absl::string_view subresource,
+                                                     int64_t as_of) const {
   RETURN_IF_ERROR(CheckSubresource(info, subresource));
-  const kube::ObjectPtr object = info.ToServed(store_.Get(info.table(), key));
+  kube::ObjectPtr stored;
+  if (as_of == 0) {
+    stored = store_.Get(info.table(), key);
+  } else {
+    ASSIGN_OR_RETURN(stored, store_.GetAt(info.table(), key, std::min(as_of, store_.version())));
+  }
+  const kube::ObjectPtr object = info.ToServed(stored);
   if (object == nullptr) return NotFound(info.name(), key.name);
   return subresource == "scale" ? kube::Share(ScaleOf(info, *object)) : object;
 }

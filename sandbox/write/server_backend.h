@@ -42,6 +42,9 @@ class ServerBackend : public Backend {
   // object is then a Scale) and, for namespaces, "finalize".
   absl::StatusOr<kube::ObjectPtr> GetOf(const ResourceInfo& info, const kube::ObjectKey& key,
                                         absl::string_view subresource) const;
+  // As GetOf, as of a version; 0: the present one.
+  absl::StatusOr<kube::ObjectPtr> GetAt(const ResourceInfo& info, const kube::ObjectKey& key,
+                                        absl::string_view subresource, int64_t as_of) const;
   absl::StatusOr<kube::ObjectPtr> CreateOf(const ResourceInfo& info, kube::Object object,
                                            const WriteContext& context);
   // `created` is true when a PUT made a new object.
@@ -58,6 +61,7 @@ class ServerBackend : public Backend {
                                            const WriteContext& context);
 
   Store& store() { return store_; }
+  const Store& store() const { return store_; }
   const Registry& registry() const { return registry_; }
 
  private:

@@ -170,7 +170,7 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Insert(const ResourceInfo& info, kube
       // A dry run does everything but this one step, and so finds the same mistakes.
       if (store_.Get(info.table(), key) == nullptr) return info.ToServed(kube::Share(object));
     } else if (const auto stored = store_.Insert(info.table(), object)) {
-      Committed(info, key);
+      Committed(info, *stored, context);
       return info.ToServed(stored);
     }
     if (!generated) break;
@@ -236,7 +236,7 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Update(const ResourceInfo& info, cons
     wanted = info.ToStored(std::move(wanted));
     if (context.dry_run) return info.ToServed(kube::Share(std::move(wanted)));
     if (const auto stored = Commit(info, current, std::move(wanted))) {
-      Committed(info, target.key);
+      Committed(info, *stored, context);
       return info.ToServed(stored);
     }
   }
@@ -276,7 +276,7 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Delete(const ResourceInfo& info,
                                            : store_.Replace(info.table(), current, std::move(last));
     // Somebody wrote in between: the preconditions are checked again on what is there now.
     if (stored == nullptr) continue;
-    Committed(info, key);
+    Committed(info, *stored, context);
     // The rest of the deletion may have been done on commit.
     if (at_once || store_.Get(info.table(), key) == nullptr) return nullptr;
     return info.ToServed(stored);
@@ -284,8 +284,10 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Delete(const ResourceInfo& info,
   return Conflict(info.name(), key.name, "the object changes too fast to be deleted");
 }
 
-void WritePath::Committed(const ResourceInfo& info, const kube::ObjectKey& key) {
-  if (commit_hook_) commit_hook_(info.table(), key);
+void WritePath::Committed(const ResourceInfo& info, const kube::Object& stored,
+                          const WriteContext& context) {
+  if (context.stored != nullptr) context.stored->push_back(kube::ResourceVersionOf(stored));
+  if (commit_hook_) commit_hook_(info.table(), stored.key());
 }
 
 }  // namespace sandbox

@@ -3,6 +3,7 @@
 #ifndef SANDBOX_WRITE_WRITE_PATH_H_
 #define SANDBOX_WRITE_WRITE_PATH_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ struct WriteContext {
   FieldValidation validation = FieldValidation::kIgnore;
   // If not null, gets the texts for Warning headers.
   std::vector<std::string>* warnings = nullptr;
+  // If not null, gets the resourceVersions of what was stored or removed.
+  std::vector<int64_t>* stored = nullptr;
 };
 
 // Thread-safe.
@@ -85,7 +88,7 @@ class WritePath {
                          kube::Object object);
   absl::Status CheckDeletable(const ResourceInfo& info, const kube::Object& current,
                               const DeleteRequest& request) const;
-  void Committed(const ResourceInfo& info, const kube::ObjectKey& key);
+  void Committed(const ResourceInfo& info, const kube::Object& stored, const WriteContext& context);
 
   Store& store_;
   ServiceAddresses& addresses_;

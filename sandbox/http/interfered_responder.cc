@@ -1,0 +1,61 @@
+#include "sandbox/http/interfered_responder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/server/negotiation.h"
+
+namespace sandbox {
+namespace {
+
+// Cuts the connection when what was written so far has been taken by the peer's side: a cut at once
+// would throw it away.
+void CutAfterwards(const std::shared_ptr<base::HttpStream>& stream) {
+  stream->OnRoom([stream] { stream->Abort(); });
+}
+
+void SendPart(base::HttpResponder& to, base::HttpResponse response, size_t bytes) {
+  for (const base::SharedBytes& more : response.more_body) response.body += *more;
+  response.more_body.clear();
+  const size_t whole = response.body.size();
+  response.stream_length = whole;
+  response.body.resize(std::min(bytes, whole == 0 ? 0 : whole - 1));
+  CutAfterwards(to.StartStream(std::move(response)));
+}
+
+}  // namespace
+
+AnswerVerdict InterferedResponder::Verdict(int code) {
+  parts_.outcome->code = code;
+  return parts_.interference->OnExecuted(parts_.request, *parts_.outcome);
+}
+
+void InterferedResponder::Send(base::HttpResponse response) {
+  const AnswerVerdict verdict = Verdict(response.code);
+  switch (verdict.kind) {
+    case AnswerVerdict::Kind::kPass:
+      return parts_.inner->Send(std::move(response));
+    case AnswerVerdict::Kind::kReplace:
+      return parts_.inner->Send(kube::server::ErrorAnswer(ToStatus(verdict.error)));
+    case AnswerVerdict::Kind::kClose:
+      return parts_.inner->Abort();
+    case AnswerVerdict::Kind::kCut:
+      return SendPart(*parts_.inner, std::move(response), verdict.bytes);
+    case AnswerVerdict::Kind::kWait:
+      break;
+  }
+  parts_.note(verdict.hold);
+  verdict.hold->Arrive([inner = parts_.inner, response = std::move(response)](bool released) {
+    released ? inner->Send(response) : inner->Abort();
+  });
+}
+
+std::shared_ptr<base::HttpStream> InterferedResponder::StartStream(base::HttpResponse head) {
+  const AnswerVerdict verdict = Verdict(head.code);
+  auto stream = parts_.inner->StartStream(std::move(head));
+  if (verdict.kind == AnswerVerdict::Kind::kClose) stream->Abort();
+  if (verdict.kind == AnswerVerdict::Kind::kCut) CutAfterwards(stream);
+  return stream;
+}
+
+}  // namespace sandbox
