@@ -301,9 +301,10 @@ void FrontEnd::ServeWatch(const ExchangePtr& exchange, const ResourceCall& call)
     watch->session->Interpose(
         {exchange->interference, exchange->facts, exchange->lag, exchange->gate});
   }
+  watch->session->Connect(exchange->responder->StartStream(std::move(head)));
   // Before it starts, so that a fault that drops all watches finds it.
   Track(watch->session);
-  watch->session->Start(exchange->responder->StartStream(std::move(head)), watch->start);
+  watch->session->Start(watch->start);
   parts_.timers.After(watch->timeout, [weak = std::weak_ptr<WatchSession>(watch->session)] {
     if (const auto session = weak.lock()) session->Finish();
   });

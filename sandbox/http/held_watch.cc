@@ -129,19 +129,26 @@ void HeldWatch::Finish(Ending ending) {
   actions_.expire();
 }
 
-std::optional<int64_t> HeldWatch::NextVersion() const {
-  absl::MutexLock lock(&mu_);
+const WatchLine* HeldWatch::NextEvent() const {
+  int passing = passes_;  // May pass already, but have not been sent yet.
   for (const WatchLine& line : lines_) {
     if (!LagLets(line)) break;
-    if (!IsBookmark(line)) return line.version;
+    if (!IsBookmark(line) && passing-- <= 0) return &line;
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+std::optional<int64_t> HeldWatch::NextVersion() const {
+  absl::MutexLock lock(&mu_);
+  const WatchLine* next = NextEvent();
+  if (next == nullptr) return std::nullopt;
+  return next->version;
 }
 
 bool HeldWatch::PassOne() {
-  if (!NextVersion().has_value()) return false;
   {
     absl::MutexLock lock(&mu_);
+    if (NextEvent() == nullptr) return false;
     ++passes_;
   }
   Pump();

@@ -55,7 +55,7 @@ class HeldWatch : public std::enable_shared_from_this<HeldWatch> {
   // Sends what lag and gate let through.
   void Pump();
 
-  // The version of the first event, if no lag holds it.
+  // The version of the first event that only the gate holds.
   std::optional<int64_t> NextVersion() const;
   // Sends this event although the gate is closed. Returns false when there is none.
   bool PassOne();
@@ -74,6 +74,7 @@ class HeldWatch : public std::enable_shared_from_this<HeldWatch> {
   enum class Ending { kNone, kExpire, kCut, kStopped };
 
   void End(Ending ending);
+  const WatchLine* NextEvent() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool LagLets(const WatchLine& line) const;
   bool Lets(const WatchLine& line) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<WatchLine> TakeNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

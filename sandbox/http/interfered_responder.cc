@@ -8,19 +8,16 @@
 namespace sandbox {
 namespace {
 
-// Cuts the connection when what was written so far has been taken by the peer's side: a cut at once
-// would throw it away.
-void CutAfterwards(const std::shared_ptr<base::HttpStream>& stream) {
-  stream->OnRoom([stream] { stream->Abort(); });
-}
-
 void SendPart(base::HttpResponder& to, base::HttpResponse response, size_t bytes) {
   for (const base::SharedBytes& more : response.more_body) response.body += *more;
   response.more_body.clear();
   const size_t whole = response.body.size();
   response.stream_length = whole;
   response.body.resize(std::min(bytes, whole == 0 ? 0 : whole - 1));
-  CutAfterwards(to.StartStream(std::move(response)));
+  const auto stream = to.StartStream(std::move(response));
+  // A cut at once would throw away what has not been given to the network yet; the connection calls
+  // this after it has done so.
+  stream->OnRoom([stream] { stream->Abort(); });
 }
 
 }  // namespace
@@ -53,8 +50,9 @@ void InterferedResponder::Send(base::HttpResponse response) {
 std::shared_ptr<base::HttpStream> InterferedResponder::StartStream(base::HttpResponse head) {
   const AnswerVerdict verdict = Verdict(head.code);
   auto stream = parts_.inner->StartStream(std::move(head));
-  if (verdict.kind == AnswerVerdict::Kind::kClose) stream->Abort();
-  if (verdict.kind == AnswerVerdict::Kind::kCut) CutAfterwards(stream);
+  const bool ends =
+      verdict.kind == AnswerVerdict::Kind::kClose || verdict.kind == AnswerVerdict::Kind::kCut;
+  if (ends) stream->Abort();
   return stream;
 }
 

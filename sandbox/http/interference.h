@@ -140,8 +140,8 @@ class Interference {
   // Is called when a request that passed has been executed (or was refused by the server itself),
   // before its answer is sent. What it has changed may have been delivered to watches already, or
   // be delivered later. For a watch it is called before the first delivery; kClose and kCut end it
-  // then, kReplace and kWait have no effect. Calls for several requests may come at the same time;
-  // the order of writes is that of Outcome::stored.
+  // then (see WatchGate for later), kReplace and kWait have no effect. Calls for several requests
+  // may come at the same time; the order of writes is that of Outcome::stored.
   virtual AnswerVerdict OnExecuted(const RequestPtr& /*request*/, const Outcome& /*outcome*/) {
     return {};
   }

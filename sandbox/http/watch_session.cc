@@ -69,15 +69,17 @@ void WatchSession::Interpose(HeldWatch::Parts parts) {
           [=] { with_session([](WatchSession& s) { s.Abort(); }); }});
 }
 
-void WatchSession::Start(std::shared_ptr<base::HttpStream> stream,
-                         const absl::StatusOr<Store::WatchStart>& start) {
+void WatchSession::Connect(std::shared_ptr<base::HttpStream> stream) {
   stream_ = std::move(stream);
-  // The store keeps the session until it is unwatched; the stream only refers to it weakly.
-  const auto self = shared_from_this();
   if (held_ != nullptr) held_->Attach();
   stream_->OnClosed([weak = weak_from_this()] {
     if (const auto session = weak.lock()) session->Detach();
   });
+}
+
+void WatchSession::Start(const absl::StatusOr<Store::WatchStart>& start) {
+  // The store keeps the session until it is unwatched; the stream only refers to it weakly.
+  const auto self = shared_from_this();
   if (!start.ok()) return Fail(start.status());
   const auto id = store_.Watch(*start, [self](const ChangePtr& change, int64_t version) {
     self->OnChange(change, version);

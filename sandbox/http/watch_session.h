@@ -48,12 +48,13 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
  public:
   WatchSession(Store& store, EncodedChange& encoded, ResourceInfoPtr info, WatchOptions options);
 
-  // Has what is to be sent pass through a HeldWatch. Call it before Start.
+  // Has what is to be sent pass through a HeldWatch. Call it before Connect.
   void Interpose(HeldWatch::Parts parts);
+  // Takes the stream of the answer. Call it once, before anything below.
+  void Connect(std::shared_ptr<base::HttpStream> stream);
   // Begins to send. When history does not reach back far enough, only an ERROR event with 410 is
   // sent; when `start` is an error, that one. Call it once.
-  void Start(std::shared_ptr<base::HttpStream> stream,
-             const absl::StatusOr<Store::WatchStart>& start);
+  void Start(const absl::StatusOr<Store::WatchStart>& start);
   // Ends the response properly.
   void Finish();
   // Cuts the connection.

@@ -98,13 +98,13 @@ struct Reply {
 
 class FrontEndFixture {
  public:
-  FrontEndFixture()
+  explicit FrontEndFixture(const base::Clock& clock = base::RealClock())
       : backend(1000),
         authentication({{"secret", "tester"}}, false),
         faults({[this] { front_end.DropWatches(); }, [this] { backend.store().ExpireHistory(); },
                 [](bool) {}}),
-        timers(base::RealClock()),
-        front_end({backend, authentication, faults, counts, timers, "v1.35.3"}) {}
+        timers(clock),
+        front_end({backend, authentication, faults, counts, timers, "v1.35.3", "server"}) {}
   ~FrontEndFixture() {
     timers.Stop();
     front_end.DropWatches();
@@ -116,7 +116,8 @@ class FrontEndFixture {
     std::string body;
     std::vector<std::pair<std::string, std::string>> headers;
   };
-  Reply Send(const Call& call) {
+  // Begins a request, which may be answered later.
+  std::shared_ptr<FakeResponder> Begin(const Call& call) {
     base::HttpRequest request;
     request.method = call.method;
     request.target = call.target;
@@ -132,6 +133,10 @@ class FrontEndFixture {
     request.body = call.body;
     auto responder = std::make_shared<FakeResponder>();
     front_end.Handle(std::move(request), responder);
+    return responder;
+  }
+  Reply Send(const Call& call) {
+    const auto responder = Begin(call);
     const auto parsed = json::Parse(responder->response.body);
     return {responder->response.code, responder->response, parsed.ok() ? *parsed : json::Value(),
             responder->stream};
@@ -139,6 +144,10 @@ class FrontEndFixture {
   Reply Get(const std::string& target, const std::string& accept = "") {
     return Send({.target = target, .headers = {{"accept", accept}}});
   }
+  Reply Put(const std::string& target, const kube::Object& object) {
+    return Send({.method = "PUT", .target = target, .body = json::Write(object.root())});
+  }
+  Reply Delete(const std::string& target) { return Send({.method = "DELETE", .target = target}); }
   Reply Post(const std::string& target, const kube::Object& object) {
     return Send({.method = "POST", .target = target, .body = json::Write(object.root())});
   }

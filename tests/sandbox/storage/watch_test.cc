@@ -54,6 +54,46 @@ TEST_CASE("a watch of every table sees all resources") {
   CHECK(log.text == "*+a+b");
 }
 
+TEST_CASE("a watch can begin with the objects of an earlier version") {
+  Store store(100);
+  const auto a = store.Insert(kTable, ConfigMap("a"));
+  const auto b = store.Insert(kTable, ConfigMap("b"));
+  const int64_t then = store.version();
+  store.Replace(kTable, a, ConfigMap("a", "2"));
+  store.Remove(kTable, b, *b);
+  Log log;
+  SECTION("and a bookmark at that version") {
+    REQUIRE(store.Watch({.table = kTable, .as_of = then}, log.Sink()).ok());
+    CHECK(log.text == "+a+b*~a-b");
+    CHECK(log.versions[2] == then);
+  }
+  SECTION("and a bookmark at the present one") {
+    REQUIRE(store.Watch({.table = kTable, .as_of = then, .mark_present = true}, log.Sink()).ok());
+    CHECK(log.text == "+a+b~a-b*");
+    CHECK(log.versions[4] == store.version());
+  }
+  SECTION("unless history does not reach back to it") {
+    store.ExpireHistory();
+    CHECK(ErrorOf(store.Watch({.table = kTable, .as_of = then}, log.Sink()).status()).code == 410);
+  }
+}
+
+TEST_CASE("an object can be read as of an earlier version") {
+  Store store(100);
+  const auto a = store.Insert(kTable, ConfigMap("a"));
+  const int64_t then = store.version();
+  const auto changed = store.Replace(kTable, a, ConfigMap("a", "2"));
+  const int64_t later = store.version();
+  store.Remove(kTable, changed, *changed);
+  const int64_t gone = store.version();
+  const auto at = [&](int64_t version) { return *store.GetAt(kTable, {"default", "a"}, version); };
+  CHECK(at(then - 1) == nullptr);
+  CHECK(at(then) == a);
+  CHECK(at(later) == changed);
+  CHECK(at(gone) == nullptr);
+  CHECK(ErrorOf(store.GetAt(kTable, {"default", "a"}, gone + 1).status()).code == 504);
+}
+
 TEST_CASE("a watch resumes after the version it names") {
   Store store(100);
   const auto a = store.Insert(kTable, ConfigMap("a"));
