@@ -1,0 +1,316 @@
+// A request passes twice: OnRequest chooses, by the plan, the one that is to be struck, counts
+// writes and finds the gate and the lag of reads; OnExecuted strikes what was chosen to be struck
+// after its execution, and notes what has come of writes. A crash is a SIGKILL at that very moment,
+// from the server's thread; whoever drives the run starts the daemon again.
+
+#include "tests/prove/perturbation.h"
+
+#include <signal.h>
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+namespace prove {
+namespace {
+
+using sandbox::AnswerVerdict;
+using sandbox::RequestFacts;
+using sandbox::RequestVerdict;
+
+constexpr char kAll[] = "all";
+constexpr char kControlPlane[] = "karmada-apiserver";
+
+bool IsHost(const RequestFacts& request) { return request.server == kControlPlane; }
+
+std::string ResourceOf(const RequestFacts& request) {
+  const kube::Gvr& gvr = request.info.gvr;
+  return gvr.group.empty() ? gvr.resource : absl::StrCat(gvr.resource, ".", gvr.group);
+}
+
+std::string KindOf(const RequestFacts& request) {
+  return absl::StrCat(IsHost(request) ? "host/" : "member/", ResourceOf(request));
+}
+
+// Leases and events say nothing about what was propagated.
+bool Counts(const RequestFacts& request) {
+  const std::string& resource = request.info.gvr.resource;
+  return request.IsWrite() && resource != "leases" && resource != "events";
+}
+
+bool IsAnswer(Plan::Kind kind) {
+  return kind == Plan::Kind::kAnswerLost || kind == Plan::Kind::kAnswerCut;
+}
+bool IsCrash(Plan::Kind kind) {
+  return kind == Plan::Kind::kCrashBefore || kind == Plan::Kind::kCrashAfter ||
+         kind == Plan::Kind::kCrashTwice;
+}
+bool IsOfClass(Plan::Kind kind) {
+  return kind == Plan::Kind::kError || kind == Plan::Kind::kLateTimeout ||
+         kind == Plan::Kind::kUnread;
+}
+
+struct Form {
+  absl::string_view words;  // The first words of the name.
+  Plan::Kind kind;
+};
+constexpr Form kForms[] = {
+    {"reference", Plan::Kind::kReference},      {"crash before", Plan::Kind::kCrashBefore},
+    {"crash after", Plan::Kind::kCrashAfter},   {"crash twice", Plan::Kind::kCrashTwice},
+    {"answer lost", Plan::Kind::kAnswerLost},   {"answer cut", Plan::Kind::kAnswerCut},
+    {"error", Plan::Kind::kError},              {"late timeout", Plan::Kind::kLateTimeout},
+    {"unread", Plan::Kind::kUnread},            {"stale", Plan::Kind::kStale},
+    {"reconnect", Plan::Kind::kReconnect},      {"merged", Plan::Kind::kMerged},
+    {"late", Plan::Kind::kLate},                {"order", Plan::Kind::kOrder},
+};
+
+// Reads the words behind the form, one by one.
+class Words {
+ public:
+  explicit Words(std::vector<std::string> words) : words_(std::move(words)) {}
+  std::string Text() {
+    if (words_.empty()) complete_ = false;
+    if (!complete_) return "";
+    const std::string first = words_.front();
+    words_.erase(words_.begin());
+    return first;
+  }
+  int Number() {
+    int number = 0;
+    if (!absl::SimpleAtoi(Text(), &number) || number < 0) complete_ = false;
+    return number;
+  }
+  std::string Rest() {
+    const std::string rest = absl::StrJoin(words_, " ");
+    words_.clear();
+    return rest;
+  }
+  bool complete() const { return complete_ && words_.empty(); }
+
+ private:
+  std::vector<std::string> words_;
+  bool complete_ = true;
+};
+
+void ReadArguments(Words& words, Plan& plan) {
+  switch (plan.kind) {
+    case Plan::Kind::kReference:
+      break;
+    case Plan::Kind::kCrashTwice:
+      plan.write = words.Number();
+      plan.second_write = words.Number();
+      break;
+    case Plan::Kind::kCrashBefore:
+    case Plan::Kind::kCrashAfter:
+    case Plan::Kind::kAnswerLost:
+    case Plan::Kind::kAnswerCut:
+      plan.write = words.Number();
+      break;
+    case Plan::Kind::kError:
+      plan.code = words.Number();
+      [[fallthrough]];
+    case Plan::Kind::kLateTimeout:
+    case Plan::Kind::kUnread:
+      plan.times = words.Number();
+      plan.request_class = words.Rest();
+      break;
+    case Plan::Kind::kStale:
+    case Plan::Kind::kReconnect:
+      plan.server = words.Text();
+      plan.first_step = plan.last_step = words.Number();
+      plan.revisions = words.Number();
+      break;
+    case Plan::Kind::kMerged:
+      plan.kinds = {words.Text()};
+      plan.first_step = words.Number();
+      plan.last_step = words.Number();
+      break;
+    case Plan::Kind::kLate:
+      plan.kinds = {words.Text()};
+      plan.first_step = plan.last_step = words.Number();
+      break;
+    case Plan::Kind::kOrder:
+      plan.kinds = {words.Text()};
+      plan.kinds.push_back(words.Text());
+      plan.first_step = plan.last_step = words.Number();
+      break;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Plan> ReadPlan(const std::string& name) {
+  const std::vector<std::string> words = absl::StrSplit(name, ' ');
+  for (const Form& form : kForms) {
+    const std::vector<std::string> first = absl::StrSplit(form.words, ' ');
+    if (words.size() < first.size() || !std::equal(first.begin(), first.end(), words.begin())) {
+      continue;
+    }
+    Plan plan{.kind = form.kind};
+    Words rest({words.begin() + static_cast<std::ptrdiff_t>(first.size()), words.end()});
+    ReadArguments(rest, plan);
+    if (rest.complete()) return plan;
+  }
+  return absl::InvalidArgumentError(absl::StrCat("not the name of a run: ", name));
+}
+
+std::string RequestClass(const RequestFacts& request) {
+  std::string text = absl::StrCat(IsHost(request) ? "host " : "member ", request.Verb(), " ");
+  if (!request.info.is_resource) return absl::StrCat(text, request.http->path);
+  absl::StrAppend(&text, ResourceOf(request));
+  if (!request.info.subresource.empty()) absl::StrAppend(&text, "/", request.info.subresource);
+  return text;
+}
+
+void Perturbation::HoldKinds(const std::vector<std::string>& kinds) {
+  absl::MutexLock lock(&mu_);
+  held_.insert(kinds.begin(), kinds.end());
+  for (const auto& [kind, gate] : gates_) {
+    if (!IsHeld(kind)) continue;
+    gate->Hold();
+    perturbed_ = true;
+  }
+}
+
+bool Perturbation::IsHeld(const std::string& kind) const {
+  return held_.contains(kAll) || held_.contains(kind);
+}
+
+std::vector<std::shared_ptr<sandbox::WatchGate>> Perturbation::Gates(const std::string& wanted) {
+  absl::MutexLock lock(&mu_);
+  std::vector<GatePtr> found;
+  for (const auto& [kind, gate] : gates_) {
+    if (wanted == kAll || wanted == kind) found.push_back(gate);
+  }
+  return found;
+}
+
+void Perturbation::OpenKinds() {
+  {
+    absl::MutexLock lock(&mu_);
+    held_.clear();
+  }
+  for (const GatePtr& gate : Gates(kAll)) gate->Open();
+}
+
+void Perturbation::SetLag(const std::string& server, std::shared_ptr<sandbox::Lag> lag) {
+  absl::MutexLock lock(&mu_);
+  if (lag != nullptr) perturbed_ = true;
+  lags_[server] = std::move(lag);
+}
+
+std::vector<std::string> Perturbation::Writes(Phase phase) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = writes_.find(phase);
+  return found == writes_.end() ? std::vector<std::string>() : found->second;
+}
+
+std::vector<std::string> Perturbation::Failures(Phase phase) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = failures_.find(phase);
+  return found == failures_.end() ? std::vector<std::string>() : found->second;
+}
+
+std::set<std::string> Perturbation::Classes() const {
+  absl::MutexLock lock(&mu_);
+  return classes_;
+}
+
+std::set<std::string> Perturbation::WatchedKinds() const {
+  absl::MutexLock lock(&mu_);
+  std::set<std::string> kinds;
+  for (const auto& [kind, gate] : gates_) kinds.insert(kind);
+  return kinds;
+}
+
+void Perturbation::Crash() {
+  perturbed_ = true;
+  const pid_t daemon = daemon_.exchange(0);
+  if (daemon == 0) return;
+  kill(daemon, SIGKILL);
+  crashed_ = true;
+}
+
+bool Perturbation::Strikes(const RequestFacts& request) {
+  if (phase_ != Phase::kWorkload) return false;
+  if (IsOfClass(plan_.kind)) {
+    return RequestClass(request) == plan_.request_class && left_++ < plan_.times;
+  }
+  if (!Counts(request)) return false;
+  ++writes_begun_;
+  if (!IsCrash(plan_.kind) && !IsAnswer(plan_.kind)) return false;
+  if (writes_begun_ == plan_.write) {
+    second_begins_ = writes_begun_;
+    return true;
+  }
+  return plan_.kind == Plan::Kind::kCrashTwice && second_begins_ != 0 &&
+         writes_begun_ == second_begins_ + plan_.second_write;
+}
+
+RequestVerdict Perturbation::OnRequest(const sandbox::RequestPtr& request) {
+  absl::MutexLock lock(&mu_);
+  classes_.insert(RequestClass(*request));
+  if (!Strikes(*request)) return Reads(*request);
+  perturbed_ = true;
+  if (plan_.kind == Plan::Kind::kCrashBefore) {
+    Crash();
+    return RequestVerdict::Close();
+  }
+  if (plan_.kind == Plan::Kind::kError) {
+    const bool wait = plan_.code == 429;
+    return RequestVerdict::Refuse(sandbox::InjectedError(
+        plan_.code, wait ? absl::Seconds(1) : absl::ZeroDuration()));
+  }
+  chosen_.emplace(request->server, request->number);
+  return Reads(*request);
+}
+
+RequestVerdict Perturbation::Reads(const RequestFacts& request) {
+  RequestVerdict verdict;
+  for (const std::string& server : {IsHost(request) ? std::string("host") : request.server,
+                                    std::string(kAll)}) {
+    const auto lag = lags_.find(server);
+    if (lag != lags_.end() && lag->second != nullptr) verdict.lag = lag->second;
+  }
+  if (request.info.verb != "watch") return verdict;
+  const std::string kind = KindOf(request);
+  GatePtr& gate = gates_[kind];
+  if (gate == nullptr) {
+    gate = std::make_shared<sandbox::WatchGate>();
+    if (IsHeld(kind)) gate->Hold();
+  }
+  verdict.gate = gate;
+  return verdict;
+}
+
+AnswerVerdict Perturbation::OnExecuted(const sandbox::RequestPtr& request,
+                                       const sandbox::Outcome& outcome) {
+  absl::MutexLock lock(&mu_);
+  const std::string line =
+      absl::StrCat(RequestClass(*request), " ", request->info.key.ns, "/",
+                   request->info.key.name.empty() ? outcome.key.name : request->info.key.name,
+                   " ", outcome.code, outcome.changed() ? "" : " nothing changed");
+  if (Counts(*request)) writes_[phase_].push_back(line);
+  if (outcome.code >= 400) failures_[phase_].push_back(line);
+  if (chosen_.erase({request->server, request->number}) == 0) return {};
+  switch (plan_.kind) {
+    case Plan::Kind::kCrashAfter:
+    case Plan::Kind::kCrashTwice:
+      Crash();
+      return AnswerVerdict::Close();
+    case Plan::Kind::kAnswerLost:
+      return AnswerVerdict::Close();
+    case Plan::Kind::kAnswerCut:
+    case Plan::Kind::kUnread:
+      return AnswerVerdict::Cut(40);
+    case Plan::Kind::kLateTimeout:
+      return AnswerVerdict::Replace(sandbox::InjectedError(504));
+    default:
+      return {};
+  }
+}
+
+}  // namespace prove

@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""Runs workloads under every perturbation, and says what ends otherwise than without one (README.md).
+
+    run.py [--build DIR] [--workload NAME...] [--class CLASS...] [--shard N/M] [--seconds S] [--lanes N]
+           [--journal FILE] [--output json] [-- PROGRAM FLAG...]
+    run.py --repeat 'WORKLOAD: RUN'
+
+Without a command line behind `--`, the built controller manager is the program. The journal names every run that was
+done, with what came of it; runs that it has are not done again.
+"""
+
+import argparse
+import collections
+import itertools
+import json
+import os
+import pathlib
+import queue
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import yaml
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SCENARIOS = ROOT / "tests" / "data" / "scenarios"
+
+# What all runs have: features that are off by default, and neither an election nor ports.
+FLAGS = [
+    "--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
+    "--feature-gates=Failover=true,PropagationPolicyPreemption=true,PriorityBasedScheduling=true,"
+    "WorkloadAffinity=true,StatefulFailoverInjection=true,MultiClusterService=true,FederatedQuotaEnforcement=true",
+    "--enable-no-execute-taint-eviction=true", "--resource-eviction-rate=10",
+    "--controllers=*,hpaScaleTargetMarker,deploymentReplicasSyncer"]
+CLASSES = ("crash", "answer", "error", "stale", "merged", "order")
+CODES = (409, 429, 500, 403, 404, 422)
+LAGS = (1, 2, 3, 5, 8, 13, 21, 34)
+LONGEST_RUN = 300  # Seconds of real time.
+
+
+# ---- Which runs there are ---------------------------------------------------------------------------
+
+
+def crash_runs(reference):
+    writes = len(reference["writes"])
+    for write in range(1, writes + 1):
+        yield f"crash before {write}"
+        yield f"crash after {write}"
+    for write in range(1, writes + 1, 3):
+        for second in (1, 2, 4):
+            yield f"crash twice {write} {second}"
+
+
+def answer_runs(reference):
+    for write in range(1, len(reference["writes"]) + 1):
+        yield f"answer lost {write}"
+        yield f"answer cut {write}"
+
+
+def error_runs(reference):
+    for name in reference["classes"]:
+        if "/leases" in name or " leases" in name:
+            continue
+        for times in (1, 5):
+            for code in CODES:
+                yield f"error {code} {times} {name}"
+            yield f"late timeout {times} {name}"
+            if " watch " not in name:
+                yield f"unread {times} {name}"
+
+
+def stale_runs(reference):
+    versions = reference["versions"]
+    for step, version in enumerate(versions[1:], 1):
+        for lag in LAGS:
+            if lag >= version - versions[0] + LAGS[2]:
+                break
+            for server in ("host", "all", "member1"):
+                yield f"stale {server} {step} {lag}"
+                yield f"reconnect {server} {step} {lag}"
+
+
+def merged_runs(reference):
+    steps = len(reference["versions"]) - 1
+    for kind in ["all", *reference["kinds"]]:
+        for first, last in itertools.combinations_with_replacement(range(1, steps + 1), 2):
+            if last - first <= 1 or last == steps:
+                yield f"merged {kind} {first} {last}"
+
+
+def order_runs(reference):
+    steps = len(reference["versions"]) - 1
+    for step in range(1, steps + 1):
+        for kind in reference["kinds"]:
+            yield f"late {kind} {step}"
+        for first, second in itertools.permutations(reference["kinds"], 2):
+            yield f"order {first} {second} {step}"
+
+
+RUNS = {"crash": crash_runs, "answer": answer_runs, "error": error_runs, "stale": stale_runs, "merged": merged_runs,
+        "order": order_runs}
+
+
+def class_of(run):
+    word = run.split()[0]
+    return {"late": "error" if run.startswith("late timeout") else "order", "unread": "error",
+            "reconnect": "stale"}.get(word, word)
+
+
+# ---- Running them -----------------------------------------------------------------------------------
+
+
+class Worker:
+    """The process that runs one workload (worker_main.cc)."""
+
+    def __init__(self, build, workload, command, logs):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{workload.stem}-", dir=logs))
+        self._errors = open(self.directory / "worker.log", "w")
+        self._process = subprocess.Popen(
+            [ROOT / build / "bin" / "prove_worker", f"--workload={workload}", f"--directory={self.directory}", "--",
+             *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True)
+        self.reference = self._line()
+
+    def _line(self):
+        """The next line; None when the process has ended or takes too long."""
+        timer = threading.Timer(LONGEST_RUN, self._process.kill)
+        timer.start()
+        line = self._process.stdout.readline()
+        timer.cancel()
+        return json.loads(line) if line else None
+
+    def run(self, name):
+        self._process.stdin.write(name + "\n")
+        self._process.stdin.flush()
+        return self._line()
+
+    def end(self):
+        try:
+            self._process.stdin.close()
+        except BrokenPipeError:
+            pass
+        self._process.kill()
+        self._process.wait()
+        self._errors.close()
+
+    def error(self):
+        return (self.directory / "worker.log").read_text()[-2000:]
+
+
+class Journal:
+    """What was done: one line of JSON for each run, in the order of their ends."""
+
+    def __init__(self, path):
+        self.path = path
+        self.done = {}
+        if path and path.exists():
+            for line in path.read_text().splitlines():
+                entry = json.loads(line)
+                self.done[entry["workload"], entry["run"]] = entry
+        self._lock = threading.Lock()
+        self._file = open(path, "a") if path else None
+
+    def add(self, entry):
+        with self._lock:
+            self.done[entry["workload"], entry["run"]] = entry
+            if self._file:
+                self._file.write(json.dumps(entry) + "\n")
+                self._file.flush()
+
+
+class Proof:
+    def __init__(self, options):
+        self.options = options
+        self.deadline = time.monotonic() + options.seconds
+        self.logs = ROOT / options.build / "prove"
+        self.logs.mkdir(exist_ok=True)
+        self.journal = Journal(options.journal)
+        self.command = options.command or [str(ROOT / options.build / "bin" / "karmada-controller-manager"), *FLAGS]
+        self.left = collections.Counter()
+        self._say = threading.Lock()
+
+    def say(self, text):
+        with self._say:
+            print(text, flush=True)
+
+    def runs_of(self, workload, reference):
+        """The runs of this shard that are still to be done, in an order that each day another seed shuffles."""
+        index, count = self.options.shard
+        runs = [run for name in self.options.classes for run in RUNS[name](reference)]
+        random.Random(f"{self.options.seed} {workload.stem}").shuffle(runs)
+        return [run for run in runs[index::count] if (workload.stem, run) not in self.journal.done]
+
+    def workload(self, path):
+        worker = Worker(self.options.build, path, self.command, self.logs)
+        try:
+            if worker.reference is None or worker.reference["failure"]:
+                why = worker.reference["failure"] if worker.reference else worker.error()
+                self.note(path, {"run": "reference", "violations": [f"the reference failed: {why}"]})
+                return
+            if not self.references_agree(path, worker):
+                return
+            runs = self.runs_of(path, worker.reference)
+            for at, run in enumerate(runs):
+                if time.monotonic() > self.deadline:
+                    self.left[path.stem] += len(runs) - at
+                    return
+                result = worker.run(run)
+                if result is None:
+                    self.note(path, {"run": run, "violations": [f"the harness ended: {worker.error()}"]})
+                    worker.end()
+                    worker = Worker(self.options.build, path, self.command, self.logs)
+                    if worker.reference is None:
+                        return
+                    continue
+                self.note(path, result)
+        finally:
+            worker.end()
+            if not any(worker.directory.glob("*/daemon.log")):
+                shutil.rmtree(worker.directory, ignore_errors=True)
+
+    def references_agree(self, path, worker):
+        """A workload whose end depends on chance proves nothing."""
+        again = worker.run("reference")
+        if again is not None and not again["violations"]:
+            return True
+        self.note(path, {"run": "reference", "violations": again["violations"] if again else [worker.error()]})
+        return False
+
+    def note(self, path, result):
+        entry = {"workload": path.stem, "run": result["run"], "violations": result["violations"],
+                 "seconds": round(result.get("realSeconds", 0), 3), "perturbed": result.get("perturbed", True)}
+        self.journal.add(entry)
+        if entry["violations"]:
+            self.say(f"FAILED {path.stem}: {entry['run']}")
+            for line in entry["violations"][:8]:
+                self.say(f"    {line}")
+
+    def all(self, paths):
+        waiting = queue.Queue()
+        for path in paths:
+            waiting.put(path)
+
+        def lane():
+            while True:
+                try:
+                    path = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                if time.monotonic() > self.deadline:
+                    self.left[path.stem] += 1
+                    continue
+                began = time.monotonic()
+                self.workload(path)
+                self.say(f"{path.stem}: {time.monotonic() - began:.0f} s")
+        lanes = [threading.Thread(target=lane) for _ in range(self.options.lanes)]
+        for thread in lanes:
+            thread.start()
+        for thread in lanes:
+            thread.join()
+
+
+# ---- What came of them ------------------------------------------------------------------------------
+
+
+def table(entries):
+    rows = {}
+    for entry in entries:
+        row = rows.setdefault(class_of(entry["run"]), {"runs": 0, "seconds": 0, "failed": 0, "in vain": 0})
+        row["runs"] += 1
+        row["seconds"] += entry["seconds"]
+        row["failed"] += bool(entry["violations"])
+        row["in vain"] += not entry["perturbed"]
+    return rows
+
+
+def print_table(rows):
+    print(f"\n{'class':<12}{'runs':>8}{'seconds':>10}{'failed':>8}{'in vain':>9}")
+    for name, row in rows.items():
+        print(f"{name:<12}{row['runs']:>8}{row['seconds']:>10.0f}{row['failed']:>8}{row['in vain']:>9}")
+
+
+def workloads(names):
+    paths = sorted([*SCENARIOS.glob("*.yaml"), *(HERE / "workloads").glob("*.yaml")])
+    paths = [path for path in paths if path.stem not in ("differences", "sandbox-differences")]
+    unknown = set(names) - {path.stem for path in paths}
+    if unknown:
+        sys.exit(f"prove: there is no workload {', '.join(sorted(unknown))}")
+    return [path for path in paths if not names or path.stem in names]
+
+
+def shard(text):
+    index, count = text.split("/")
+    return int(index) - 1, int(count)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build/release")
+    parser.add_argument("--workload", nargs="*", default=[], dest="names")
+    parser.add_argument("--class", nargs="*", default=CLASSES, choices=CLASSES, dest="classes")
+    parser.add_argument("--shard", type=shard, default=(0, 1), metavar="N/M")
+    parser.add_argument("--seed", default="1", help="in which order runs are done, and so what a shard has")
+    parser.add_argument("--seconds", type=float, default=4 * 3600)
+    parser.add_argument("--lanes", type=int, default=os.cpu_count() + 1)
+    parser.add_argument("--journal", type=pathlib.Path)
+    parser.add_argument("--output", choices=("text", "json"), default="text")
+    parser.add_argument("--repeat", metavar="'WORKLOAD: RUN'")
+    parser.add_argument("command", nargs="*")
+    options = parser.parse_args()
+    proof = Proof(options)
+    if options.repeat:
+        name, _, run = options.repeat.partition(": ")
+        worker = Worker(options.build, workloads([name])[0], proof.command, proof.logs)
+        result = worker.run(run)
+        print(json.dumps(result, indent=1) if result else worker.error())
+        print(f"logs: {worker.directory}")
+        worker.end()
+        return int(not result or bool(result["violations"]))
+    proof.all(workloads(options.names))
+    rows = table(proof.journal.done.values())
+    failed = [entry for entry in proof.journal.done.values() if entry["violations"]]
+    if options.output == "json":
+        print(json.dumps({"classes": rows, "left": proof.left, "failed": failed}, indent=1))
+    else:
+        print_table(rows)
+        for entry in failed:
+            print(f"again: tests/prove/run.py --repeat '{entry['workload']}: {entry['run']}'")
+        if proof.left:
+            print(f"left for want of time: {sum(proof.left.values())} runs of {len(proof.left)} workloads")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,335 @@
+// A run: the plane and the daemon start, then each step is done and settles, with what the plan does
+// at its beginning and end; then a quiet time, in which nothing may be written, and a restart, after
+// which nothing may be written either. What is compared is recorded on the way.
+//
+// A state that differs from the reference gets more time, up to a quarter of an hour, before it
+// counts: a perturbation may cost back-offs, but not the result.
+
+#include "tests/prove/runs.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "kube/meta/selector.h"
+#include "sandbox/api_server.h"
+#include "tests/prove/perturbation.h"
+
+namespace prove {
+namespace {
+
+using Phase = Perturbation::Phase;
+
+constexpr absl::Duration kQuietBetweenSteps = absl::Seconds(45);
+constexpr absl::Duration kQuietAtEnd = absl::Seconds(60);
+constexpr absl::Duration kPatience = absl::Minutes(15);
+constexpr absl::Duration kPause = absl::Seconds(1);  // Between late deliveries.
+
+double RealSeconds() {
+  timespec t;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
+}
+
+// Returns the number behind "VmRSS:" or "Threads:".
+int64_t ProcessFigure(pid_t pid, absl::string_view name) {
+  std::ifstream status(absl::StrCat("/proc/", pid, "/status"));
+  for (std::string line; std::getline(status, line);) {
+    if (!absl::StartsWith(line, name)) continue;
+    std::string digits;
+    for (const char c : line) {
+      if (absl::ascii_isdigit(static_cast<unsigned char>(c))) digits += c;
+    }
+    int64_t value = 0;
+    return absl::SimpleAtoi(digits, &value) ? value : 0;
+  }
+  return 0;
+}
+
+std::set<std::string> Warnings(sandbox::Fleet& fleet) {
+  std::set<std::string> found;
+  const auto events =
+      fleet.control_plane().backend().List({"", "v1", "events"}, "", kube::LabelSelector());
+  if (!events.ok()) return found;
+  for (const kube::ObjectPtr& event : *events) {
+    if (event->Get({"type"}).AsString() != "Warning") continue;
+    const json::Value& about = event->Get({"involvedObject"});
+    found.insert(absl::StrCat(about["kind"].AsString(), " ", about["name"].AsString(), " ",
+                              event->Get({"reason"}).AsString()));
+  }
+  return found;
+}
+
+class Runner {
+ public:
+  Runner(const Workload& workload, Plan plan, const Record* reference)
+      : workload_(workload),
+        reference_(reference),
+        perturbation_(std::make_shared<Perturbation>(std::move(plan))) {}
+
+  absl::Status Run(const RunOptions& options, TimeDriver& time) {
+    StageOptions stage{.command = options.command, .directory = options.directory};
+    stage.command.insert(stage.command.end(), workload_.flags.begin(), workload_.flags.end());
+    ASSIGN_OR_RETURN(stage_, Stage::Start(std::move(stage), time));
+    stage_->fleet().control_plane().SetInterference(perturbation_);
+    for (const std::string& member : stage_->fleet().member_names()) {
+      stage_->fleet().member(member)->SetInterference(perturbation_);
+    }
+    stage_->OnIdle([this] { return RestartAfterCrash(); });
+    const absl::Status ended = DoAll();
+    if (!ended.ok()) record_.failure = ended.ToString();
+    Note();
+    return absl::OkStatus();
+  }
+
+  Record Take() { return std::move(record_); }
+
+ private:
+  absl::Status StartDaemon() {
+    RETURN_IF_ERROR(stage_->StartDaemon());
+    perturbation_->SetDaemon(stage_->daemon());
+    return absl::OkStatus();
+  }
+
+  absl::Status RestartAfterCrash() {
+    if (!perturbation_->TakeCrash()) return absl::OkStatus();
+    stage_->KillDaemon();
+    return StartDaemon();
+  }
+
+  absl::Status DoAll() {
+    RETURN_IF_ERROR(StartDaemon());
+    RETURN_IF_ERROR(stage_->Settle(kQuietBetweenSteps));
+    RETURN_IF_ERROR(NoteState());
+    const size_t last = IsRead(plan().kind) ? static_cast<size_t>(plan().last_step)
+                                            : workload_.steps.size();
+    for (size_t i = 1; i <= std::min(last, workload_.steps.size()); ++i) {
+      RETURN_IF_ERROR(base::Annotate(DoStep(static_cast<int>(i)), "step ", i));
+    }
+    return Close();
+  }
+
+  // What these plans do ends with their step.
+  static bool IsRead(Plan::Kind kind) {
+    return kind == Plan::Kind::kStale || kind == Plan::Kind::kReconnect;
+  }
+
+  absl::Status DoStep(int number) {
+    const Step& step = workload_.steps[number - 1];
+    if (number == plan().first_step && !IsRead(plan().kind)) perturbation_->HoldKinds(plan().kinds);
+    for (const Action& action : step.actions) {
+      RETURN_IF_ERROR(Perform(action, stage_->fleet()));
+    }
+    RETURN_IF_ERROR(stage_->Settle(step.sleep + kQuietBetweenSteps));
+    if (number >= plan().first_step && number < plan().last_step) {
+      record_.states.push_back({});  // What is held back cannot have had its effect yet.
+      return absl::OkStatus();
+    }
+    if (number == plan().last_step) {
+      RETURN_IF_ERROR(EndPerturbation());
+      RETURN_IF_ERROR(stage_->Settle(kQuietBetweenSteps));
+    }
+    return NoteState();
+  }
+
+  absl::Status EndPerturbation() {
+    if (IsRead(plan().kind)) return ReadStale();
+    for (const std::string& kind : plan().kinds) {
+      for (const auto& gate : perturbation_->Gates(kind)) {
+        if (plan().kind == Plan::Kind::kMerged) gate->Expire();
+        if (plan().kind == Plan::Kind::kOrder) gate->Open();
+        if (plan().kind == Plan::Kind::kLate) RETURN_IF_ERROR(ReleaseOneByOne(*gate));
+      }
+      if (plan().kind == Plan::Kind::kOrder) RETURN_IF_ERROR(stage_->Settle(kPause));
+    }
+    perturbation_->OpenKinds();
+    return absl::OkStatus();
+  }
+
+  absl::Status ReleaseOneByOne(sandbox::WatchGate& gate) {
+    while (gate.Release(1) > 0) {
+      stage_->time().RunFor(kPause, [] { return false; });
+      RETURN_IF_ERROR(RestartAfterCrash());
+    }
+    return absl::OkStatus();
+  }
+
+  std::vector<std::string> LaggingServers() const {
+    if (plan().server != "all") return {plan().server};
+    std::vector<std::string> servers = stage_->fleet().member_names();
+    servers.push_back("host");
+    return servers;
+  }
+
+  // The daemon starts, or connects, again and sees an older state; then the server catches up.
+  absl::Status ReadStale() {
+    std::vector<std::shared_ptr<sandbox::Lag>> lags;
+    for (const std::string& server : LaggingServers()) {
+      const int64_t version = stage_->VersionOf(server) - plan().revisions;
+      lags.push_back(std::make_shared<sandbox::Lag>(std::max<int64_t>(version, 1)));
+      perturbation_->SetLag(server, lags.back());
+    }
+    if (plan().kind == Plan::Kind::kStale) {
+      stage_->KillDaemon();
+      RETURN_IF_ERROR(StartDaemon());
+    } else {
+      for (const auto& gate : perturbation_->Gates("all")) gate->Expire();
+    }
+    RETURN_IF_ERROR(stage_->Settle(kQuietBetweenSteps));
+    for (const auto& lag : lags) lag->End();
+    return absl::OkStatus();
+  }
+
+  // Gives a state that differs from the reference more time.
+  absl::Status NoteState() {
+    SettledState state = ReadSettledState(stage_->fleet());
+    const size_t at = record_.states.size();
+    const absl::Duration began = stage_->time().Now();
+    while (reference_ != nullptr && at < reference_->states.size() &&
+           state != reference_->states[at] && stage_->time().Now() - began < kPatience) {
+      RETURN_IF_ERROR(stage_->Settle(absl::Minutes(5)));
+      state = ReadSettledState(stage_->fleet());
+    }
+    record_.states.push_back(std::move(state));
+    record_.versions.push_back(stage_->VersionOf("host"));
+    return absl::OkStatus();
+  }
+
+  absl::Status Close() {
+    RETURN_IF_ERROR(stage_->Settle(kQuietAtEnd));
+    perturbation_->SetPhase(Phase::kQuiet);
+    stage_->time().RunFor(kQuietAtEnd, [] { return false; });
+    record_.threads = static_cast<int>(ProcessFigure(stage_->daemon(), "Threads:"));
+    record_.rss_kb = ProcessFigure(stage_->daemon(), "VmRSS:");
+    perturbation_->SetPhase(Phase::kRestart);
+    stage_->KillDaemon();
+    RETURN_IF_ERROR(StartDaemon());
+    return stage_->Settle(kQuietAtEnd);
+  }
+
+  void Note() {
+    perturbation_->SetDaemon(0);
+    record_.writes = perturbation_->Writes(Phase::kWorkload);
+    record_.late_writes = perturbation_->Writes(Phase::kQuiet);
+    record_.late_errors = perturbation_->Failures(Phase::kQuiet);
+    record_.writes_at_restart = perturbation_->Writes(Phase::kRestart);
+    record_.classes = perturbation_->Classes();
+    record_.kinds = perturbation_->WatchedKinds();
+    record_.warnings = Warnings(stage_->fleet());
+    record_.perturbed =
+        perturbation_->perturbed() || plan().kind == Plan::Kind::kReference;
+    stage_->OnIdle(nullptr);
+  }
+
+  const Plan& plan() const { return perturbation_->plan(); }
+
+  const Workload& workload_;
+  const Record* const reference_;
+  const std::shared_ptr<Perturbation> perturbation_;
+  std::unique_ptr<Stage> stage_;
+  Record record_;
+};
+
+// The perturbations that make requests fail may be spoken of in events.
+bool MayWarn(Plan::Kind kind) {
+  return kind == Plan::Kind::kError || kind == Plan::Kind::kLateTimeout ||
+         kind == Plan::Kind::kUnread || kind == Plan::Kind::kAnswerLost ||
+         kind == Plan::Kind::kAnswerCut;
+}
+
+json::Value Strings(const std::vector<std::string>& texts) { return json::Value::Strings(texts); }
+json::Value Strings(const std::set<std::string>& texts) {
+  return Strings(std::vector<std::string>(texts.begin(), texts.end()));
+}
+
+std::multiset<std::string> Sorted(const std::vector<std::string>& lines) {
+  return {lines.begin(), lines.end()};
+}
+
+}  // namespace
+
+json::Value Record::ToJson() const {
+  json::Value versions = json::Value::Array();
+  for (const int64_t version : this->versions) versions.Append(version);
+  return json::Value::Object({{"writes", Strings(writes)},
+                              {"classes", Strings(classes)},
+                              {"kinds", Strings(kinds)},
+                              {"versions", versions},
+                              {"lateWrites", Strings(late_writes)},
+                              {"writesAtRestart", Strings(writes_at_restart)},
+                              {"warnings", Strings(warnings)},
+                              {"threads", threads},
+                              {"rssKb", rss_kb},
+                              {"perturbed", perturbed},
+                              {"failure", failure},
+                              {"simulatedSeconds", simulated_seconds},
+                              {"realSeconds", real_seconds}});
+}
+
+absl::StatusOr<Record> Run(const Workload& workload, const std::string& name,
+                           const Record* reference, const RunOptions& options, TimeDriver& time) {
+  ASSIGN_OR_RETURN(Plan plan, ReadPlan(name));
+  const double began = RealSeconds();
+  const absl::Duration simulated = time.Now();
+  Record record;
+  {
+    Runner runner(workload, std::move(plan), reference);
+    RETURN_IF_ERROR(runner.Run(options, time));
+    record = runner.Take();
+  }
+  record.simulated_seconds = absl::ToDoubleSeconds(time.Now() - simulated);
+  record.real_seconds = RealSeconds() - began;
+  return record;
+}
+
+std::vector<std::string> Violations(const Record& reference, const Record& run,
+                                    const std::string& name) {
+  std::vector<std::string> found;
+  if (!run.failure.empty()) found.push_back(absl::StrCat("could not go on: ", run.failure));
+  for (size_t i = 0; i < run.states.size() && i < reference.states.size(); ++i) {
+    if (run.states[i].empty()) continue;
+    for (const std::string& line : Differences(reference.states[i], run.states[i])) {
+      found.push_back(absl::StrCat("after step ", i, ": ", line));
+    }
+    if (!found.empty()) break;  // What follows from it says no more.
+  }
+  const std::multiset<std::string> known = Sorted(reference.writes_at_restart);
+  for (const std::string& write : run.writes_at_restart) {
+    if (!known.contains(write)) found.push_back(absl::StrCat("written at a restart: ", write));
+  }
+  const std::multiset<std::string> known_late = Sorted(reference.late_writes);
+  for (const std::string& write : run.late_writes) {
+    if (!known_late.contains(write)) found.push_back(absl::StrCat("written at the end: ", write));
+  }
+  const std::multiset<std::string> known_errors = Sorted(reference.late_errors);
+  for (const std::string& error : run.late_errors) {
+    if (!known_errors.contains(error)) found.push_back(absl::StrCat("fails at the end: ", error));
+  }
+  const absl::StatusOr<Plan> plan = ReadPlan(name);
+  for (const std::string& warning : run.warnings) {
+    if (plan.ok() && !MayWarn(plan->kind) && !reference.warnings.contains(warning)) {
+      found.push_back(absl::StrCat("warns: ", warning));
+    }
+  }
+  constexpr int kMoreThreads = 4;
+  if (run.threads > reference.threads + kMoreThreads) {
+    found.push_back(absl::StrCat("threads: ", run.threads, " instead of ", reference.threads));
+  }
+  constexpr double kMoreMemory = 1.5;
+  if (static_cast<double>(run.rss_kb) > kMoreMemory * static_cast<double>(reference.rss_kb)) {
+    found.push_back(absl::StrCat("memory: ", run.rss_kb, " kB instead of ", reference.rss_kb));
+  }
+  return found;
+}
+
+}  // namespace prove

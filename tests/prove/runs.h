@@ -1,0 +1,76 @@
+// One run of a workload under one perturbation, and the judgement about it.
+//
+// A run is named by a line, which is enough to repeat it:
+//
+//   reference                     nothing is perturbed
+//   crash before N                the daemon is killed before the server has its Nth write
+//   crash after N                 ... after the server has executed it, and before the answer
+//   crash twice N M               ... after its Nth write, and again at the Mth one after that
+//   answer lost N                 the Nth write is executed, and the connection closed
+//   answer cut N                  ... and its answer cut in the middle
+//   error CODE TIMES CLASS        the first TIMES requests of that class get the error; CLASS is as
+//                                 RequestClass returns it
+//   late timeout TIMES CLASS      they are executed, and answered with 504
+//   unread TIMES CLASS            they are executed, and their answer is cut
+//   stale SERVER STEP K           after that step the daemon starts again and reads, from SERVER
+//                                 ("host", "member1", "all"), what is K revisions old; then the
+//                                 server catches up
+//   reconnect SERVER STEP K       the same without a restart: its watches are cut
+//   merged KIND FROM TO           from that step to the other nothing of the kind is delivered;
+//                                 then its watches end and it is listed again ("all" for every kind)
+//   late KIND STEP                what the step changes of that kind is delivered at its end, one
+//                                 by one, a second apart
+//   order KIND KIND STEP          ... of both kinds, of the first one first
+//
+// Numbers of writes and steps count from 1.
+#ifndef TESTS_PROVE_RUNS_H_
+#define TESTS_PROVE_RUNS_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/json.h"
+#include "tests/prove/settled_state.h"
+#include "tests/prove/stage.h"
+#include "tests/prove/workload.h"
+
+namespace prove {
+
+struct RunOptions {
+  std::vector<std::string> command;  // The controller manager and the flags that all runs have.
+  std::string directory;
+};
+
+// What a run has shown.
+struct Record {
+  std::vector<SettledState> states;      // After each step.
+  std::vector<std::string> writes;       // By the daemon, in their order, with what came of them.
+  std::set<std::string> classes;         // Of its requests.
+  std::set<std::string> kinds;           // "host/Work.work.karmada.io", that it watches.
+  std::vector<int64_t> versions;         // Of the control plane, after each step.
+  std::vector<std::string> late_writes;  // In the quiet time at the end.
+  std::vector<std::string> late_errors;  // Requests that failed then.
+  std::vector<std::string> writes_at_restart;
+  std::set<std::string> warnings;        // "Kind name reason" of Warning events.
+  int threads = 0;                       // Of the daemon, at the end.
+  int64_t rss_kb = 0;
+  bool perturbed = false;                // Whether the moment of the perturbation has come.
+  std::string failure;                   // Why the run could not go on; or empty.
+  double simulated_seconds = 0, real_seconds = 0;
+  json::Value ToJson() const;
+};
+
+// Runs the workload once. With a reference, a state that differs from it gets more time.
+// kInvalidArgument for a name that is not understood.
+absl::StatusOr<Record> Run(const Workload& workload, const std::string& name,
+                           const Record* reference, const RunOptions& options, TimeDriver& time);
+
+// One line for everything in which the run of that name ended differently from the reference.
+std::vector<std::string> Violations(const Record& reference, const Record& run,
+                                    const std::string& name);
+
+}  // namespace prove
+
+#endif  // TESTS_PROVE_RUNS_H_

@@ -1,0 +1,118 @@
+#include "tests/prove/stage.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "sandbox/api_server.h"
+
+extern char** environ;
+
+namespace prove {
+namespace {
+
+// No run takes longer, in simulated time, between two quiet moments.
+constexpr absl::Duration kLongest = absl::Hours(6);
+constexpr absl::Duration kStill = absl::Seconds(3);
+constexpr absl::Duration kSlack = absl::Milliseconds(1), kSlackWhenStill = absl::Milliseconds(500);
+
+bool IsHeartbeat(const sandbox::Event& event) {
+  const absl::string_view kind = event.object->kind();
+  return kind == "Event" || kind == "Lease";
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Stage>> Stage::Start(StageOptions options, TimeDriver& time) {
+  auto stage = std::unique_ptr<Stage>(new Stage(std::move(options), time));
+  RETURN_IF_ERROR(stage->Open());
+  return stage;
+}
+
+Stage::~Stage() {
+  KillDaemon();
+  fleet_.reset();
+}
+
+absl::Status Stage::Open() {
+  std::filesystem::create_directories(options_.directory);
+  sandbox::FleetOptions fleet;
+  fleet.members = options_.members;
+  ASSIGN_OR_RETURN(fleet_, sandbox::Fleet::Start(fleet));
+  RETURN_IF_ERROR(fleet_->WriteKubeconfigs(options_.directory));
+  Follow("host", fleet_->control_plane());
+  for (const std::string& member : fleet_->member_names()) Follow(member, *fleet_->member(member));
+  return absl::OkStatus();
+}
+
+void Stage::Follow(const std::string& cluster, sandbox::ApiServer& server) {
+  std::atomic<int64_t>& version = versions_[cluster];
+  server.backend().Subscribe({}, [this, &version](const sandbox::Event& event) {
+    version = std::max(version.load(), kube::ResourceVersionOf(*event.object));
+    if (!IsHeartbeat(event)) ++changes_;
+  });
+}
+
+absl::Status Stage::StartDaemon() {
+  std::vector<std::string> words = options_.command;
+  words.push_back(absl::StrCat("--kubeconfig=", options_.directory, "/karmada.kubeconfig"));
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log().c_str(),
+                                   O_WRONLY | O_CREAT | O_APPEND, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  const int failed = posix_spawn(&daemon_, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) return absl::InternalError(absl::StrCat("cannot start ", words[0]));
+  time_.Watch(daemon_);
+  return absl::OkStatus();
+}
+
+void Stage::KillDaemon() {
+  if (daemon_ == 0) return;
+  kill(daemon_, SIGKILL);
+  waitpid(daemon_, nullptr, 0);
+  time_.Forget(daemon_);
+  daemon_ = 0;
+}
+
+bool Stage::DaemonDied() const {
+  siginfo_t info = {};
+  return daemon_ != 0 &&
+         waitid(P_PID, static_cast<id_t>(daemon_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid != 0;
+}
+
+absl::Status Stage::Settle(absl::Duration quiet) {
+  int64_t seen = changes_;
+  absl::Duration since = time_.Now();
+  absl::Status looked;
+  const bool settled = time_.RunFor(kLongest, [&] {
+    if (look_ != nullptr) looked = look_();
+    if (!looked.ok() || DaemonDied()) return true;
+    const absl::Duration still = time_.Now() - since;
+    // Nothing that is exact goes on then, and alarms that go off together cost less.
+    time_.SetSlack(still < kStill ? kSlack : kSlackWhenStill);
+    if (changes_ == seen) return still >= quiet;
+    seen = changes_;
+    since = time_.Now();
+    return false;
+  });
+  RETURN_IF_ERROR(looked);
+  if (DaemonDied()) return absl::AbortedError("the program has ended by itself");
+  if (time_.busy_without_end()) return absl::InternalError("something works without end");
+  return settled ? absl::OkStatus() : absl::DeadlineExceededError("it does not come to rest");
+}
+
+}  // namespace prove

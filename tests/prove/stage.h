@@ -1,0 +1,79 @@
+// A control plane with members in this process, and the program under test as a child, all in one
+// simulated time.
+#ifndef TESTS_PROVE_STAGE_H_
+#define TESTS_PROVE_STAGE_H_
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "sandbox/fleet.h"
+#include "tests/prove/time/time_driver.h"
+
+namespace prove {
+
+struct StageOptions {
+  // The controller manager's command line; --kubeconfig is added.
+  std::vector<std::string> command;
+  int members = 3;
+  std::string directory;  // For kubeconfigs and the log.
+};
+
+// Used by the thread of the time driver.
+class Stage {
+ public:
+  // REQUIRES: `time` outlives the stage.
+  static absl::StatusOr<std::unique_ptr<Stage>> Start(StageOptions options, TimeDriver& time);
+  ~Stage();
+  Stage(const Stage&) = delete;
+
+  sandbox::Fleet& fleet() { return *fleet_; }
+  TimeDriver& time() { return time_; }
+
+  // The program begins; it is at work when the next Settle() ends.
+  absl::Status StartDaemon();
+  // Ends it as a crash does.
+  void KillDaemon();
+  // Returns whether it has ended by itself.
+  bool DaemonDied() const;
+  pid_t daemon() const { return daemon_; }
+
+  // Is called whenever all wait; what it does becomes part of what has to settle. An error ends
+  // Settle().
+  void OnIdle(std::function<absl::Status()> look) { look_ = std::move(look); }
+  // Lets time pass until nothing has changed on any server for `quiet`. Returns why it does not
+  // settle.
+  absl::Status Settle(absl::Duration quiet);
+
+  // Returns the version of the last change on that server.
+  int64_t VersionOf(const std::string& cluster) const { return versions_.at(cluster); }
+
+  // Returns the path of the daemon's standard error, of all its starts.
+  std::string log() const { return options_.directory + "/daemon.log"; }
+
+ private:
+  Stage(StageOptions options, TimeDriver& time) : options_(std::move(options)), time_(time) {}
+  absl::Status Open();
+  void Follow(const std::string& cluster, sandbox::ApiServer& server);
+
+  const StageOptions options_;
+  TimeDriver& time_;
+  std::unique_ptr<sandbox::Fleet> fleet_;
+  pid_t daemon_ = 0;
+  std::function<absl::Status()> look_;
+  std::atomic<int64_t> changes_ = 0;  // Of what is not a heartbeat, on all servers.
+  std::map<std::string, std::atomic<int64_t>> versions_;  // By cluster; made before the daemon.
+};
+
+}  // namespace prove
+
+#endif  // TESTS_PROVE_STAGE_H_

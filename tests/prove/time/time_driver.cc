@@ -1,0 +1,234 @@
+// How it is known that all wait: the CPU clocks of all processes stand still while this thread
+// sleeps a moment, and the kernel says of every thread but this one that it sleeps. A thread that
+// has got a byte, a lock or an alarm is runnable from the moment on that the other side has given
+// it, so nothing is under way between two threads that both sleep. The check is not exact on a
+// machine that is so busy that the kernel itself is late to deliver; time then jumps a little early,
+// which is what a slow network looks like.
+//
+// This thread uses system calls for its own sleeps, since those of the C library are simulated.
+
+#include "tests/prove/time/time_driver.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace prove {
+namespace {
+
+constexpr int64_t kLongestWork = 60'000'000'000;  // Nanoseconds of real time.
+constexpr int64_t kGlance = 60'000;
+
+[[noreturn]] void Die(const std::string& what) {
+  std::fprintf(stderr, "prove: %s: %s\n", what.c_str(), std::strerror(errno));
+  std::exit(2);
+}
+
+int64_t RealNanoseconds() {
+  timespec t;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+  return t.tv_sec * int64_t{1'000'000'000} + t.tv_nsec;
+}
+
+void SleepReally(int64_t nanoseconds) {
+  const timespec t = {.tv_sec = 0, .tv_nsec = nanoseconds};
+  syscall(SYS_nanosleep, &t, nullptr);
+}
+
+// Nanoseconds that the process has used a core; 0 when it is gone.
+int64_t CpuOf(int pid) {
+  // As clock_getcpuclockid() makes them (linux/posix-timers.h).
+  const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2);
+  timespec t = {};
+  if (syscall(SYS_clock_gettime, clock, &t) != 0) return 0;
+  return t.tv_sec * int64_t{1'000'000'000} + t.tv_nsec;
+}
+
+int64_t CpuOfThisThread() {
+  timespec t = {};
+  syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t);
+  return t.tv_sec * int64_t{1'000'000'000} + t.tv_nsec;
+}
+
+// The letter of /proc/.../stat; 'X' when the thread is gone.
+char StateIn(int directory, const char* thread) {
+  const int fd = openat(directory, absl::StrCat(thread, "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 'X';
+  std::array<char, 128> text;
+  const ssize_t count = read(fd, text.data(), text.size() - 1);
+  close(fd);
+  if (count <= 0) return 'X';
+  text[count] = '\0';
+  const char* name_end = std::strrchr(text.data(), ')');
+  return name_end == nullptr ? 'X' : name_end[2];
+}
+
+SharedTime& MapShared() {
+  const char* path = std::getenv(kSharedTimeVariable);
+  if (path == nullptr) Die("there is no simulated time: call TimeDriver::Begin()");
+  const int fd = open(path, O_RDWR | O_CLOEXEC);
+  if (fd < 0) Die(path);
+  void* memory = mmap(nullptr, sizeof(SharedTime), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (memory == MAP_FAILED) Die(path);
+  return *static_cast<SharedTime*>(memory);
+}
+
+void ForgetAlarms(ProcessAlarms& process) {
+  for (auto& at : process.at) at = kNever;
+}
+
+}  // namespace
+
+void TimeDriver::Begin(char** argv) {
+  if (std::getenv(kSharedTimeVariable) != nullptr) return;
+  const int fd = memfd_create("simulated-time", 0);
+  if (fd < 0 || ftruncate(fd, sizeof(SharedTime)) != 0) Die("memfd");
+  void* memory = mmap(nullptr, sizeof(SharedTime), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) Die("memfd");
+  auto* shared = new (memory) SharedTime;
+  for (ProcessAlarms& process : shared->processes) ForgetAlarms(process);
+  shared->driver = getpid();
+  // The descriptor stays open in this process, under whose number children find it.
+  setenv(kSharedTimeVariable, absl::StrCat("/proc/", getpid(), "/fd/", fd).c_str(), 1);
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string library = program.parent_path().parent_path() / "tests/libkm_simulated_time.so";
+  if (!std::filesystem::exists(library)) Die(library);
+  setenv("LD_PRELOAD", library.c_str(), 1);
+  execv(program.c_str(), argv);
+  Die(program);
+}
+
+TimeDriver::TimeDriver() : shared_(MapShared()) {}
+
+absl::Duration TimeDriver::Now() const {
+  return absl::Nanoseconds(shared_.now.load() - kBeginning);
+}
+
+std::vector<int> TimeDriver::Processes() const {
+  std::vector<int> pids;
+  for (const ProcessAlarms& process : shared_.processes) {
+    if (const int pid = process.pid.load(); pid > 0) pids.push_back(pid);
+  }
+  return pids;
+}
+
+bool TimeDriver::AllWait(int pid) {
+  const int directory = open(absl::StrCat("/proc/", pid, "/task").c_str(), O_RDONLY | O_DIRECTORY);
+  if (directory < 0) return true;
+  DIR* threads = fdopendir(directory);
+  const std::string me = absl::StrCat(syscall(SYS_gettid));
+  bool all = true;
+  while (const dirent* entry = all ? readdir(threads) : nullptr) {
+    if (entry->d_name[0] == '.' || me == entry->d_name) continue;
+    const char state = StateIn(directory, entry->d_name);
+    all = state == 'S' || state == 'X' || state == 'Z';
+  }
+  closedir(threads);
+  return all;
+}
+
+bool TimeDriver::AwaitIdle() {
+  const int64_t began = RealNanoseconds();
+  for (;;) {
+    const std::vector<int> pids = Processes();
+    const auto cpu = [&] {
+      int64_t sum = -CpuOfThisThread();
+      for (const int pid : pids) sum += CpuOf(pid);
+      return sum;
+    };
+    const uint32_t move = shared_.moves.load();
+    const int64_t before = cpu();
+    SleepReally(kGlance);
+    // The two clocks of this process are read one after the other.
+    constexpr int64_t kBetweenReadings = 5'000;
+    if (cpu() - before < kBetweenReadings &&
+        std::all_of(pids.begin(), pids.end(), [&](int pid) { return AllWait(pid); }) &&
+        move == shared_.moves.load()) {
+      return true;
+    }
+    if (RealNanoseconds() - began > kLongestWork) {
+      busy_without_end_ = true;
+      return false;
+    }
+  }
+}
+
+int64_t TimeDriver::NextAlarm() const {
+  std::vector<int64_t> alarms;
+  for (const ProcessAlarms& process : shared_.processes) {
+    if (process.pid.load() <= 0) continue;
+    for (const auto& at : process.at) {
+      if (at != kNever) alarms.push_back(at);
+    }
+  }
+  if (alarms.empty()) return kNever;
+  const int64_t first = *std::min_element(alarms.begin(), alarms.end());
+  int64_t last = first;
+  for (const int64_t at : alarms) {
+    if (at - first <= slack_) last = std::max(last, at);
+  }
+  return last;
+}
+
+void TimeDriver::MoveTo(int64_t time) {
+  int64_t now = shared_.now.load();
+  while (now < time && !shared_.now.compare_exchange_weak(now, time)) {
+  }
+  ++shared_.moves;
+  syscall(SYS_futex, &shared_.moves, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  ++jumps_;
+}
+
+bool TimeDriver::RunFor(absl::Duration duration, const std::function<bool()>& over) {
+  const int64_t end = shared_.now.load() + absl::ToInt64Nanoseconds(duration);
+  for (;;) {
+    if (!AwaitIdle()) return false;
+    if (over()) return true;
+    const int64_t next = NextAlarm();
+    if (next > end) {
+      MoveTo(end);
+      return AwaitIdle() && over();
+    }
+    MoveTo(next);
+  }
+}
+
+void TimeDriver::Watch(int pid) {
+  for (ProcessAlarms& process : shared_.processes) {
+    if (process.pid.load() == pid) return;  // The process was faster.
+  }
+  for (ProcessAlarms& process : shared_.processes) {
+    int32_t nobody = 0;
+    if (process.pid.compare_exchange_strong(nobody, pid)) return;
+  }
+  Die("too many processes");
+}
+
+void TimeDriver::Forget(int pid) {
+  for (ProcessAlarms& process : shared_.processes) {
+    if (process.pid.load() != pid) continue;
+    ForgetAlarms(process);
+    process.pid = 0;
+  }
+}
+
+}  // namespace prove

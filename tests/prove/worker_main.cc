@@ -1,0 +1,90 @@
+// The worker of run.py: runs one workload under the perturbations whose names it reads, line by
+// line, and writes a line of JSON for each.
+//
+//   prove_worker --workload=FILE --directory=DIR -- PROGRAM FLAG...
+//
+// The first line that it writes is about the reference. A run whose line is missing has ended the
+// process.
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/json.h"
+#include "tests/prove/runs.h"
+#include "tests/prove/time/time_driver.h"
+#include "tests/prove/workload.h"
+
+namespace {
+
+struct Arguments {
+  std::string workload, directory;
+  std::vector<std::string> command;
+};
+
+bool Read(int argc, char** argv, Arguments& arguments) {
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view word = argv[i];
+    if (word == "--") {
+      arguments.command.assign(argv + i + 1, argv + argc);
+      break;
+    }
+    if (absl::ConsumePrefix(&word, "--workload=")) {
+      arguments.workload = std::string(word);
+    } else if (absl::ConsumePrefix(&word, "--directory=")) {
+      arguments.directory = std::string(word);
+    } else {
+      return false;
+    }
+  }
+  return !arguments.workload.empty() && !arguments.directory.empty() && !arguments.command.empty();
+}
+
+void Print(const std::string& name, const prove::Record& record,
+           const std::vector<std::string>& violations) {
+  json::Value line = record.ToJson();
+  line.Set("run", name);
+  line.Set("violations", json::Value::Strings(violations));
+  std::cout << json::Write(line) << std::endl;
+}
+
+int Fail(const absl::Status& status) {
+  std::cerr << "prove: " << status.message() << "\n";
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  if (!Read(argc, argv, arguments)) {
+    std::cerr << "usage: prove_worker --workload=FILE --directory=DIR -- PROGRAM FLAG...\n";
+    return 2;
+  }
+  prove::TimeDriver::Begin(argv);
+  prove::TimeDriver time;
+  const auto workload = prove::ReadWorkload(arguments.workload);
+  if (!workload.ok()) return Fail(workload.status());
+  int number = 0;
+  const auto run = [&](const std::string& name, const prove::Record* reference) {
+    const std::string directory = absl::StrCat(arguments.directory, "/", number++);
+    auto record = prove::Run(*workload, name, reference, {arguments.command, directory}, time);
+    return record;
+  };
+  const auto reference = run("reference", nullptr);
+  if (!reference.ok()) return Fail(reference.status());
+  Print("reference", *reference, {});
+  for (std::string name; std::getline(std::cin, name);) {
+    const auto record = run(name, &*reference);
+    if (!record.ok()) return Fail(record.status());
+    const std::vector<std::string> violations = prove::Violations(*reference, *record, name);
+    Print(name, *record, violations);
+    if (violations.empty()) {
+      std::filesystem::remove_all(absl::StrCat(arguments.directory, "/", number - 1));
+    }
+  }
+  return 0;
+}
