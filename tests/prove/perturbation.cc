@@ -58,13 +58,20 @@ struct Form {
   Plan::Kind kind;
 };
 constexpr Form kForms[] = {
-    {"reference", Plan::Kind::kReference},      {"crash before", Plan::Kind::kCrashBefore},
-    {"crash after", Plan::Kind::kCrashAfter},   {"crash twice", Plan::Kind::kCrashTwice},
-    {"answer lost", Plan::Kind::kAnswerLost},   {"answer cut", Plan::Kind::kAnswerCut},
-    {"error", Plan::Kind::kError},              {"late timeout", Plan::Kind::kLateTimeout},
-    {"unread", Plan::Kind::kUnread},            {"stale", Plan::Kind::kStale},
-    {"reconnect", Plan::Kind::kReconnect},      {"merged", Plan::Kind::kMerged},
-    {"late", Plan::Kind::kLate},                {"order", Plan::Kind::kOrder},
+    {"reference", Plan::Kind::kReference},
+    {"crash before", Plan::Kind::kCrashBefore},
+    {"crash after", Plan::Kind::kCrashAfter},
+    {"crash twice", Plan::Kind::kCrashTwice},
+    {"answer lost", Plan::Kind::kAnswerLost},
+    {"answer cut", Plan::Kind::kAnswerCut},
+    {"error", Plan::Kind::kError},
+    {"late timeout", Plan::Kind::kLateTimeout},
+    {"unread", Plan::Kind::kUnread},
+    {"stale", Plan::Kind::kStale},
+    {"reconnect", Plan::Kind::kReconnect},
+    {"merged", Plan::Kind::kMerged},
+    {"late", Plan::Kind::kLate},
+    {"order", Plan::Kind::kOrder},
 };
 
 // Reads the words behind the form, one by one.
@@ -261,8 +268,8 @@ RequestVerdict Perturbation::OnRequest(const sandbox::RequestPtr& request) {
   }
   if (plan_.kind == Plan::Kind::kError) {
     const bool wait = plan_.code == 429;
-    return RequestVerdict::Refuse(sandbox::InjectedError(
-        plan_.code, wait ? absl::Seconds(1) : absl::ZeroDuration()));
+    return RequestVerdict::Refuse(
+        sandbox::InjectedError(plan_.code, wait ? absl::Seconds(1) : absl::ZeroDuration()));
   }
   chosen_.emplace(request->server, request->number);
   return Reads(*request);
@@ -270,8 +277,8 @@ RequestVerdict Perturbation::OnRequest(const sandbox::RequestPtr& request) {
 
 RequestVerdict Perturbation::Reads(const RequestFacts& request) {
   RequestVerdict verdict;
-  for (const std::string& server : {IsHost(request) ? std::string("host") : request.server,
-                                    std::string(kAll)}) {
+  for (const std::string& server :
+       {IsHost(request) ? std::string("host") : request.server, std::string(kAll)}) {
     const auto lag = lags_.find(server);
     if (lag != lags_.end() && lag->second != nullptr) verdict.lag = lag->second;
   }
@@ -291,8 +298,8 @@ AnswerVerdict Perturbation::OnExecuted(const sandbox::RequestPtr& request,
   absl::MutexLock lock(&mu_);
   const std::string line =
       absl::StrCat(RequestClass(*request), " ", request->info.key.ns, "/",
-                   request->info.key.name.empty() ? outcome.key.name : request->info.key.name,
-                   " ", outcome.code, outcome.changed() ? "" : " nothing changed");
+                   request->info.key.name.empty() ? outcome.key.name : request->info.key.name, " ",
+                   outcome.code, outcome.changed() ? "" : " nothing changed");
   if (Counts(*request)) writes_[phase_].push_back(line);
   if (outcome.code >= 400) failures_[phase_].push_back(line);
   if (chosen_.erase({request->server, request->number}) == 0) return {};

@@ -122,7 +122,7 @@ class Worker:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{workload.stem}-", dir=logs))
         self._errors = open(self.directory / "worker.log", "w")
         self._process = subprocess.Popen(
-            [ROOT / build / "bin" / "prove_worker", f"--workload={workload}", f"--directory={self.directory}", "--",
+            [(ROOT / build) / "bin" / "prove_worker", f"--workload={workload}", f"--directory={self.directory}", "--",
              *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True)
         self.reference = self._line()
 
@@ -302,7 +302,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--workload", nargs="*", default=[], dest="names")
-    parser.add_argument("--class", nargs="*", default=CLASSES, choices=CLASSES, dest="classes")
+    parser.add_argument("--class", nargs="*", default=list(CLASSES), choices=CLASSES, dest="classes")
     parser.add_argument("--shard", type=shard, default=(0, 1), metavar="N/M")
     parser.add_argument("--seed", default="1", help="in which order runs are done, and so what a shard has")
     parser.add_argument("--seconds", type=float, default=4 * 3600)

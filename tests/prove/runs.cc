@@ -1,6 +1,6 @@
-// A run: the plane and the daemon start, then each step is done and settles, with what the plan does
-// at its beginning and end; then a quiet time, in which nothing may be written, and a restart, after
-// which nothing may be written either. What is compared is recorded on the way.
+// A run: the plane and the daemon start, then each step is done and settles, with what the plan
+// does at its beginning and end; then a quiet time, in which nothing may be written, and a restart,
+// after which nothing may be written either. What is compared is recorded on the way.
 //
 // A state that differs from the reference gets more time, up to a quarter of an hour, before it
 // counts: a perturbation may cost back-offs, but not the result.
@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -85,9 +86,10 @@ class Runner {
     for (const std::string& member : stage_->fleet().member_names()) {
       stage_->fleet().member(member)->SetInterference(perturbation_);
     }
+    user_.emplace(stage_->fleet());
     stage_->OnIdle([this] { return RestartAfterCrash(); });
     const absl::Status ended = DoAll();
-    if (!ended.ok()) record_.failure = ended.ToString();
+    if (!ended.ok()) record_.failure = std::string(ended.message());
     Note();
     return absl::OkStatus();
   }
@@ -111,8 +113,8 @@ class Runner {
     RETURN_IF_ERROR(StartDaemon());
     RETURN_IF_ERROR(stage_->Settle(kQuietBetweenSteps));
     RETURN_IF_ERROR(NoteState());
-    const size_t last = IsRead(plan().kind) ? static_cast<size_t>(plan().last_step)
-                                            : workload_.steps.size();
+    const size_t last =
+        IsRead(plan().kind) ? static_cast<size_t>(plan().last_step) : workload_.steps.size();
     for (size_t i = 1; i <= std::min(last, workload_.steps.size()); ++i) {
       RETURN_IF_ERROR(base::Annotate(DoStep(static_cast<int>(i)), "step ", i));
     }
@@ -128,7 +130,9 @@ class Runner {
     const Step& step = workload_.steps[number - 1];
     if (number == plan().first_step && !IsRead(plan().kind)) perturbation_->HoldKinds(plan().kinds);
     for (const Action& action : step.actions) {
-      RETURN_IF_ERROR(Perform(action, stage_->fleet()));
+      RETURN_IF_ERROR(user_->Perform(action));
+      // Who joins again waits until the cluster has gone.
+      if (action.kind == Action::Kind::kUnjoin) RETURN_IF_ERROR(stage_->Settle(kPause));
     }
     RETURN_IF_ERROR(stage_->Settle(step.sleep + kQuietBetweenSteps));
     if (number >= plan().first_step && number < plan().last_step) {
@@ -207,6 +211,7 @@ class Runner {
 
   absl::Status Close() {
     RETURN_IF_ERROR(stage_->Settle(kQuietAtEnd));
+    if (!IsRead(plan().kind)) record_.unmet = user_->Missing(workload_.end);
     perturbation_->SetPhase(Phase::kQuiet);
     stage_->time().RunFor(kQuietAtEnd, [] { return false; });
     record_.threads = static_cast<int>(ProcessFigure(stage_->daemon(), "Threads:"));
@@ -226,8 +231,7 @@ class Runner {
     record_.classes = perturbation_->Classes();
     record_.kinds = perturbation_->WatchedKinds();
     record_.warnings = Warnings(stage_->fleet());
-    record_.perturbed =
-        perturbation_->perturbed() || plan().kind == Plan::Kind::kReference;
+    record_.perturbed = perturbation_->perturbed() || plan().kind == Plan::Kind::kReference;
     stage_->OnIdle(nullptr);
   }
 
@@ -237,6 +241,7 @@ class Runner {
   const Record* const reference_;
   const std::shared_ptr<Perturbation> perturbation_;
   std::unique_ptr<Stage> stage_;
+  std::optional<User> user_;
   Record record_;
 };
 
@@ -303,6 +308,7 @@ std::vector<std::string> Violations(const Record& reference, const Record& run,
     }
     if (!found.empty()) break;  // What follows from it says no more.
   }
+  for (const std::string& line : run.unmet) found.push_back(absl::StrCat("at the end: ", line));
   const std::multiset<std::string> known = Sorted(reference.writes_at_restart);
   for (const std::string& write : run.writes_at_restart) {
     if (!known.contains(write)) found.push_back(absl::StrCat("written at a restart: ", write));

@@ -17,7 +17,8 @@
 //                                 server catches up
 //   reconnect SERVER STEP K       the same without a restart: its watches are cut
 //   merged KIND FROM TO           from that step to the other nothing of the kind is delivered;
-//                                 then its watches end and it is listed again ("all" for every kind)
+//                                 then its watches end and it is listed again ("all" for every
+//                                 kind)
 //   late KIND STEP                what the step changes of that kind is delivered at its end, one
 //                                 by one, a second apart
 //   order KIND KIND STEP          ... of both kinds, of the first one first
@@ -53,11 +54,12 @@ struct Record {
   std::vector<std::string> late_writes;  // In the quiet time at the end.
   std::vector<std::string> late_errors;  // Requests that failed then.
   std::vector<std::string> writes_at_restart;
-  std::set<std::string> warnings;        // "Kind name reason" of Warning events.
-  int threads = 0;                       // Of the daemon, at the end.
+  std::set<std::string> warnings;  // "Kind name reason" of Warning events.
+  std::vector<std::string> unmet;  // Of what the workload promises of its end.
+  int threads = 0;                 // Of the daemon, at the end.
   int64_t rss_kb = 0;
-  bool perturbed = false;                // Whether the moment of the perturbation has come.
-  std::string failure;                   // Why the run could not go on; or empty.
+  bool perturbed = false;  // Whether the moment of the perturbation has come.
+  std::string failure;     // Why the run could not go on; or empty.
   double simulated_seconds = 0, real_seconds = 0;
   json::Value ToJson() const;
 };

@@ -1,12 +1,11 @@
 // How an object is made comparable: what a server numbers and dates is removed; each uid and each
-// random id is replaced by the name of the object that has it, or by "?" when none has; each time by
-// a word; an observed generation by whether it is the present one. Lists whose order means nothing
-// (conditions, clusters, aggregated status) are sorted.
+// random id is replaced by the name of the object that has it, or by "?" when none has; each time
+// by a word; an observed generation by whether it is the present one. Lists whose order means
+// nothing (conditions, clusters, aggregated status) are sorted.
 
 #include "tests/prove/settled_state.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "kube/meta/object.h"
 #include "kube/meta/selector.h"
@@ -28,9 +28,15 @@ using Names = std::set<std::string, std::less<>>;
 
 // What simulated controllers of members make, with names by chance, and what moves for ever.
 bool IsLeftOut(absl::string_view kind) {
-  static const auto* const kinds =
-      new Names{"Event",   "Lease",       "Pod",        "ReplicaSet", "ControllerRevision",
-                "Node",    "PodMetrics",  "NodeMetrics", "CustomResourceDefinition"};
+  static const auto* const kinds = new Names{"Event",
+                                             "Lease",
+                                             "Pod",
+                                             "ReplicaSet",
+                                             "ControllerRevision",
+                                             "Node",
+                                             "PodMetrics",
+                                             "NodeMetrics",
+                                             "CustomResourceDefinition"};
   return kinds->contains(kind);
 }
 
@@ -40,17 +46,19 @@ bool IsDroppedMetadata(absl::string_view name) {
   return names->contains(name);
 }
 
-// Wherever they stand: what a server deals out, and what members report about their machines.
+// Wherever they stand: what a server deals out (addresses, credentials), and what members report
+// about their machines.
 bool IsDropped(absl::string_view name) {
   static const auto* const names = new Names{"lastHeartbeatTime", "resourceSummary", "clusterIP",
-                                             "clusterIPs",        "resourceVersion", "nodePort"};
+                                             "clusterIPs",        "resourceVersion", "nodePort",
+                                             "apiEndpoint",       "caBundle",        "token"};
   return names->contains(name);
 }
 
 bool IsSet(absl::string_view name) {
-  static const auto* const names = new Names{
-      "conditions", "aggregatedStatus", "clusters",       "requiredBy", "finalizers",
-      "taints",     "ownerReferences",  "apiEnablements", "endpoints"};
+  static const auto* const names =
+      new Names{"conditions", "aggregatedStatus", "clusters",       "requiredBy", "finalizers",
+                "taints",     "ownerReferences",  "apiEnablements", "endpoints"};
   return names->contains(name);
 }
 
@@ -72,6 +80,8 @@ bool IsTime(absl::string_view text) {
 
 // Makes the objects of all servers comparable.
 class Normaliser {
+  static constexpr int64_t kOfOthers = -1;  // Instead of a generation.
+
  public:
   // Gives the object's uid and its random ids a name. Call it for all objects first.
   void Know(const std::string& key, const kube::Object& object) {
@@ -94,17 +104,29 @@ class Normaliser {
 
  private:
   json::Value Walk(const json::Value& value, absl::string_view name, int64_t generation) const {
+    if (absl::EndsWith(name, "/passed-template")) return WithoutVersions(value.AsString());
     if (value.is_string()) return Text(value.AsString());
     if (value.is_array()) return Items(value, name, generation);
     if (!value.is_object()) {
-      const bool observed = absl::EndsWithIgnoreCase(name, "observedGeneration");
-      return observed ? json::Value(value.AsInt() == generation ? "present" : "old") : value;
+      if (!absl::EndsWithIgnoreCase(name, "observedGeneration")) return value;
+      if (generation == kOfOthers) return "some";
+      return value.AsInt() == generation ? "present" : "old";
     }
     json::Value walked = json::Value::Object();
     for (const json::Member& m : value.members()) {
-      if (!IsDropped(m.name())) walked.Set(m.name(), Walk(m.value, m.name(), generation));
+      // Statuses of objects in members are about generations there.
+      const bool others = m.name() == "manifestStatuses" || m.name() == "aggregatedStatus";
+      if (IsDropped(m.name())) continue;
+      walked.Set(m.name(), Walk(m.value, m.name(), others ? kOfOthers : generation));
     }
     return walked;
+  }
+
+  // "generation:version:...:hash:hash" of the annotation that says which template was passed on.
+  static json::Value WithoutVersions(absl::string_view text) {
+    const std::vector<std::string> parts = absl::StrSplit(text, ':');
+    if (parts.size() < 2) return text;
+    return absl::StrJoin(parts.end() - 2, parts.end(), ":");
   }
 
   json::Value Text(absl::string_view text) const {

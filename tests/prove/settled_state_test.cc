@@ -11,11 +11,11 @@ namespace {
 constexpr char kUid[] = "0b5e0a5c-7f0e-4f0a-8f5c-0123456789ab";
 
 json::Value ConfigMap(json::Value data) {
-  return json::Value::Object({{"apiVersion", "v1"},
-                              {"kind", "ConfigMap"},
-                              {"metadata", json::Value::Object({{"name", "c"},
-                                                                {"namespace", "default"}})},
-                              {"data", std::move(data)}});
+  return json::Value::Object(
+      {{"apiVersion", "v1"},
+       {"kind", "ConfigMap"},
+       {"metadata", json::Value::Object({{"name", "c"}, {"namespace", "default"}})},
+       {"data", std::move(data)}});
 }
 
 std::unique_ptr<sandbox::Fleet> Plane() {
@@ -42,9 +42,9 @@ TEST_CASE("What differs is named") {
                                {"host/B//b", json::Value::Object()}};
   const SettledState found = {{"host/A//a", json::Value::Object({{"x", 2}, {"y", kUid}})},
                               {"host/C//c", json::Value::Object()}};
-  CHECK(Differences(wanted, found) ==
-        std::vector<std::string>{"host/A//a.x: 2 instead of 1", "host/B//b is missing",
-                                 "host/C//c should not be there"});
+  CHECK(Differences(wanted, found) == std::vector<std::string>{"host/A//a.x: 2 instead of 1",
+                                                               "host/B//b is missing",
+                                                               "host/C//c should not be there"});
 }
 
 TEST_CASE("A value that a member lost is a difference") {

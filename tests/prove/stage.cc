@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "kube/meta/selector.h"
 #include "sandbox/api_server.h"
 
 extern char** environ;
@@ -27,6 +28,23 @@ constexpr absl::Duration kSlack = absl::Milliseconds(1), kSlackWhenStill = absl:
 bool IsHeartbeat(const sandbox::Event& event) {
   const absl::string_view kind = event.object->kind();
   return kind == "Event" || kind == "Lease";
+}
+
+// Members have the definitions of exported and imported Services.
+absl::Status DefineServices(sandbox::Fleet& fleet, sandbox::Backend& member) {
+  const kube::Gvr definitions{"apiextensions.k8s.io", "v1", "customresourcedefinitions"};
+  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> all,
+                   fleet.control_plane().backend().List(definitions, "", kube::LabelSelector()));
+  for (const kube::ObjectPtr& definition : all) {
+    if (definition->Get({"spec", "group"}).AsString() != "multicluster.x-k8s.io") continue;
+    kube::Object copy(*definition);
+    for (const char* name : {"resourceVersion", "uid", "creationTimestamp", "generation"}) {
+      copy.Erase({"metadata", name});
+    }
+    copy.Erase({"status"});
+    RETURN_IF_ERROR(member.Create(definitions, std::move(copy)).status());
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -46,7 +64,11 @@ absl::Status Stage::Open() {
   std::filesystem::create_directories(options_.directory);
   sandbox::FleetOptions fleet;
   fleet.members = options_.members;
+  fleet.job_duration = absl::Hours(24);  // Jobs do not end.
   ASSIGN_OR_RETURN(fleet_, sandbox::Fleet::Start(fleet));
+  for (const std::string& member : fleet_->member_names()) {
+    RETURN_IF_ERROR(DefineServices(*fleet_, fleet_->member(member)->backend()));
+  }
   RETURN_IF_ERROR(fleet_->WriteKubeconfigs(options_.directory));
   Follow("host", fleet_->control_plane());
   for (const std::string& member : fleet_->member_names()) Follow(member, *fleet_->member(member));

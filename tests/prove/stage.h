@@ -24,7 +24,7 @@ namespace prove {
 struct StageOptions {
   // The controller manager's command line; --kubeconfig is added.
   std::vector<std::string> command;
-  int members = 3;
+  int members = 2;
   std::string directory;  // For kubeconfigs and the log.
 };
 

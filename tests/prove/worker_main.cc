@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   };
   const auto reference = run("reference", nullptr);
   if (!reference.ok()) return Fail(reference.status());
-  Print("reference", *reference, {});
+  Print("reference", *reference, prove::Violations(*reference, *reference, "reference"));
   for (std::string name; std::getline(std::cin, name);) {
     const auto record = run(name, &*reference);
     if (!record.ok()) return Fail(record.status());

@@ -1,10 +1,13 @@
 #include "tests/prove/workload.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "base/files.h"
 #include "base/status.h"
@@ -31,14 +34,20 @@ std::vector<std::string> Clusters(const json::Value& step) {
   return names;
 }
 
-struct FleetVerb {
-  const char* name;
-  Action::Kind kind;
-};
-constexpr FleetVerb kFleetVerbs[] = {{"partition", Action::Kind::kPartition},
-                                     {"heal", Action::Kind::kHeal},
-                                     {"unjoin", Action::Kind::kUnjoin},
-                                     {"join", Action::Kind::kJoin}};
+void ReadFleetVerb(const json::Value& step, const char* verb, Action::Kind kind,
+                   std::vector<Action>& actions) {
+  for (const json::Value& name : Each(step[verb])) {
+    actions.push_back({.kind = kind, .cluster = name.ToString()});
+  }
+}
+
+// Namespaces first, as whoever applies a folder does.
+std::vector<json::Value> NamespacesFirst(std::vector<json::Value> objects) {
+  std::stable_partition(objects.begin(), objects.end(), [](const json::Value& object) {
+    return object["kind"].AsString() == "Namespace";
+  });
+  return objects;
+}
 
 absl::StatusOr<Step> ReadStep(const json::Value& source) {
   Step step;
@@ -50,28 +59,30 @@ absl::StatusOr<Step> ReadStep(const json::Value& source) {
     }
   }
   step.sleep = absl::Seconds(source["sleep"].AsDouble());
-  for (const FleetVerb& verb : kFleetVerbs) {
-    for (const json::Value& name : Each(source[verb.name])) {
-      step.actions.push_back({.kind = verb.kind, .cluster = name.ToString()});
+  const std::vector<std::string> clusters = Clusters(source);
+  std::vector<Action>& actions = step.actions;
+  ReadFleetVerb(source, "heal", Action::Kind::kHeal, actions);
+  for (const std::string& cluster : clusters) {
+    for (const json::Value& object : NamespacesFirst(Each(source["apply"]))) {
+      actions.push_back({.kind = Action::Kind::kApply, .cluster = cluster, .object = object});
     }
   }
-  for (const std::string& cluster : Clusters(source)) {
-    for (const json::Value& object : Each(source["apply"])) {
-      step.actions.push_back({.kind = Action::Kind::kApply, .cluster = cluster, .object = object});
-    }
-    for (const json::Value& patch : Each(source["patch"])) {
-      const json::Value& change = patch.Has("json") ? patch["json"] : patch["merge"];
-      step.actions.push_back({.kind = Action::Kind::kPatch,
-                              .cluster = cluster,
-                              .target = patch["target"].ToString(),
-                              .patch = change,
-                              .subresource = patch["subresource"].ToString()});
-    }
+  for (const std::string& cluster : clusters) {
     for (const json::Value& target : Each(source["delete"])) {
-      step.actions.push_back(
+      actions.push_back(
           {.kind = Action::Kind::kDelete, .cluster = cluster, .target = target.ToString()});
     }
+    for (const json::Value& patch : Each(source["patch"])) {
+      actions.push_back({.kind = Action::Kind::kPatch,
+                         .cluster = cluster,
+                         .target = patch["target"].ToString(),
+                         .patch = patch.Has("json") ? patch["json"] : patch["merge"],
+                         .subresource = patch["subresource"].ToString()});
+    }
   }
+  ReadFleetVerb(source, "unjoin", Action::Kind::kUnjoin, actions);
+  ReadFleetVerb(source, "join", Action::Kind::kJoin, actions);
+  ReadFleetVerb(source, "partition", Action::Kind::kPartition, actions);
   return step;
 }
 
@@ -90,27 +101,28 @@ absl::StatusOr<Target> Resolve(const sandbox::Backend& backend, const std::strin
   if (parts.size() != 3) return absl::InvalidArgumentError(absl::StrCat("target: ", text));
   for (const kube::Resource& resource : backend.Resources()) {
     const std::string kind = absl::AsciiStrToLower(resource.gvk.kind);
-    if (kind == parts[0]) return Target{resource.gvr(), {parts[1], parts[2]}};
+    const std::string wanted = absl::AsciiStrToLower(parts[0]);
+    if (kind == wanted || resource.plural == wanted)
+      return Target{resource.gvr(), {parts[1], parts[2]}};
   }
   return absl::NotFoundError(absl::StrCat("no kind ", parts[0]));
 }
 
-absl::Status Apply(sandbox::Backend& backend, const json::Value& manifest) {
-  const kube::Object object(manifest);
-  const kube::Resource resource = backend.Find(object.gvk());
-  if (resource.plural.empty()) return absl::NotFoundError(absl::StrCat("kind ", object.kind()));
-  const absl::Status created = backend.Create(resource.gvr(), object).status();
-  if (!absl::IsAlreadyExists(created)) return created;
-  return backend
-      .Patch(resource.gvr(), object.key(), {.patch = manifest, .field_manager = "user"})
-      .status();
+// Returns the merge patch that also removes what was applied before and is not any more.
+json::Value PatchTo(const json::Value& before, const json::Value& wanted) {
+  if (!before.is_object() || !wanted.is_object()) return wanted;
+  json::Value patch = wanted;
+  for (const json::Member& m : before.members()) {
+    const json::Value* kept = wanted.Find(m.name());
+    patch.Set(m.name(), kept == nullptr ? json::Value() : PatchTo(m.value, *kept));
+  }
+  return patch;
 }
 
 absl::Status Patch(sandbox::Backend& backend, const Action& action) {
   ASSIGN_OR_RETURN(const Target target, Resolve(backend, action.target));
-  sandbox::PatchRequest request{.patch = action.patch,
-                                .subresource = action.subresource,
-                                .field_manager = "user"};
+  sandbox::PatchRequest request{
+      .patch = action.patch, .subresource = action.subresource, .field_manager = "user"};
   if (action.patch.is_array()) request.type = sandbox::PatchRequest::Type::kJson;
   return backend.Patch(target.gvr, target.key, request).status();
 }
@@ -129,26 +141,30 @@ absl::Status Unjoin(sandbox::Fleet& fleet, const std::string& member) {
       .status();
 }
 
-absl::Status Do(const Action& action, sandbox::Fleet& fleet) {
-  sandbox::ApiServer* server = ServerOf(fleet, action.cluster);
-  if (server == nullptr) return absl::NotFoundError(absl::StrCat("cluster ", action.cluster));
-  switch (action.kind) {
-    case Action::Kind::kApply:
-      return Apply(server->backend(), action.object);
-    case Action::Kind::kPatch:
-      return Patch(server->backend(), action);
-    case Action::Kind::kDelete:
-      return Delete(server->backend(), action);
-    case Action::Kind::kPartition:
-    case Action::Kind::kHeal:
-      server->faults().SetPartitioned(action.kind == Action::Kind::kPartition);
-      return absl::OkStatus();
-    case Action::Kind::kUnjoin:
-      return Unjoin(fleet, action.cluster);
-    case Action::Kind::kJoin:
-      return fleet.JoinAgain(action.cluster);
+// Whether what is created on this thread is the user's, and not a simulated controller's.
+thread_local bool user_acts = false;
+
+// Returns an identity that depends on nothing but the object and how often it was created.
+std::string UidOf(const std::string& name, int times) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a.
+  for (const char c : absl::StrCat(name, " ", times)) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   }
-  return absl::InternalError("unknown action");
+  return absl::StrFormat("%08x-0000-4000-8000-%012x", static_cast<uint32_t>(hash >> 32),
+                         hash & 0xffffffffffff);
+}
+
+// Returns why the object is not as it should be; "" if it is.
+std::string Mismatch(const std::string& path, const json::Value& wanted, const json::Value& found) {
+  if (!wanted.is_object()) {
+    if (wanted == found) return "";
+    return absl::StrCat(path, ": ", json::Write(found), " instead of ", json::Write(wanted));
+  }
+  for (const json::Member& m : wanted.members()) {
+    std::string why = Mismatch(absl::StrCat(path, ".", m.name()), m.value, found[m.name()]);
+    if (!why.empty()) return why;
+  }
+  return "";
 }
 
 }  // namespace
@@ -163,6 +179,7 @@ absl::StatusOr<Workload> ReadWorkload(const std::string& path) {
   for (const json::Value& flag : Each(content["flags"])) {
     workload.flags.push_back(flag.ToString());
   }
+  workload.end = content["end"];
   for (const json::Value& source : Each(content.is_array() ? content : content["steps"])) {
     absl::StatusOr<Step> step = ReadStep(source);
     RETURN_IF_ERROR(base::Annotate(step.status(), path));
@@ -171,10 +188,85 @@ absl::StatusOr<Workload> ReadWorkload(const std::string& path) {
   return workload;
 }
 
-absl::Status Perform(const Action& action, sandbox::Fleet& fleet) {
-  const std::string what =
-      action.target.empty() ? kube::Object(action.object).Describe() : action.target;
-  return base::Annotate(Do(action, fleet), action.cluster, ": ", what);
+User::User(sandbox::Fleet& fleet) : fleet_(fleet) {
+  auto created = std::make_shared<std::map<std::string, int>>();  // How often, by object.
+  fleet.control_plane().backend().AddAdmission(
+      [created](const sandbox::AdmissionRequest& request, kube::Object& object) {
+        if (user_acts && request.verb == sandbox::Verbs::kCreate) {
+          const std::string name = object.Describe();
+          object.Set({"metadata", "uid"}, UidOf(name, ++(*created)[name]));
+        }
+        return absl::OkStatus();
+      });
+}
+
+absl::Status User::Perform(const Action& action) {
+  std::string what = action.target;
+  if (action.kind == Action::Kind::kApply) what = kube::Object(action.object).Describe();
+  user_acts = true;
+  const absl::Status done = Do(action);
+  user_acts = false;
+  return base::Annotate(done, action.cluster, ": ", what);
+}
+
+absl::Status User::Apply(const std::string& cluster, sandbox::Backend& backend,
+                         const json::Value& manifest) {
+  const kube::Object object(manifest);
+  const kube::Resource resource = backend.Find(object.gvk());
+  if (resource.plural.empty()) return absl::NotFoundError(absl::StrCat("kind ", object.kind()));
+  json::Value& before = applied_[absl::StrCat(cluster, " ", object.Describe())];
+  const json::Value patch = PatchTo(before, manifest);
+  before = manifest;
+  const absl::Status created = backend.Create(resource.gvr(), object).status();
+  if (!absl::IsAlreadyExists(created)) return created;
+  return backend.Patch(resource.gvr(), object.key(), {.patch = patch, .field_manager = "user"})
+      .status();
+}
+
+absl::Status User::Do(const Action& action) {
+  sandbox::ApiServer* server = ServerOf(fleet_, action.cluster);
+  if (server == nullptr) return absl::NotFoundError(absl::StrCat("cluster ", action.cluster));
+  switch (action.kind) {
+    case Action::Kind::kApply:
+      return Apply(action.cluster, server->backend(), action.object);
+    case Action::Kind::kPatch:
+      return Patch(server->backend(), action);
+    case Action::Kind::kDelete:
+      return Delete(server->backend(), action);
+    case Action::Kind::kPartition:
+    case Action::Kind::kHeal:
+      server->faults().SetPartitioned(action.kind == Action::Kind::kPartition);
+      return absl::OkStatus();
+    case Action::Kind::kUnjoin:
+      return Unjoin(fleet_, action.cluster);
+    case Action::Kind::kJoin:
+      return fleet_.JoinAgain(action.cluster);
+  }
+  return absl::InternalError("unknown action");
+}
+
+std::vector<std::string> User::Missing(const json::Value& end) {
+  std::vector<std::string> lines;
+  for (const json::Member& m : end.members()) {
+    const std::vector<std::string> words = absl::StrSplit(m.name(), ' ');
+    sandbox::ApiServer* server = words.size() == 2 ? ServerOf(fleet_, words[0]) : nullptr;
+    const auto target = server == nullptr
+                            ? absl::InvalidArgumentError(absl::StrCat("end: ", m.name()))
+                            : Resolve(server->backend(), words[1]);
+    const absl::StatusOr<kube::ObjectPtr> object =
+        target.ok() ? server->backend().Get(target->gvr, target->key)
+                    : absl::StatusOr<kube::ObjectPtr>(target.status());
+    std::string why;
+    if (m.value.is_null()) {
+      if (object.ok()) why = "it is still there";
+    } else if (!object.ok()) {
+      why = std::string(object.status().message());
+    } else {
+      why = Mismatch("", m.value, (*object)->root());
+    }
+    if (!why.empty()) lines.push_back(absl::StrCat(m.name(), ": ", why));
+  }
+  return lines;
 }
 
 }  // namespace prove

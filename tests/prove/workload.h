@@ -3,8 +3,8 @@
 #ifndef TESTS_PROVE_WORKLOAD_H_
 #define TESTS_PROVE_WORKLOAD_H_
 
+#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "kube/meta/object.h"
 #include "sandbox/fleet.h"
+#include "sandbox/storage/backend.h"
 
 namespace prove {
 
@@ -33,17 +34,37 @@ struct Step {
 };
 
 struct Workload {
-  std::string name;                 // Of the file.
+  std::string name;  // Of the file.
   std::vector<Step> steps;
-  std::vector<std::string> flags;   // Of the controller manager, after those that all have.
+  std::vector<std::string> flags;  // Of the controller manager, after those that all have.
+  // What the last step has to leave behind: "cluster kind/namespace/name" to the fields of the
+  // object, null for none. A reference in which it does not hold proves nothing.
+  json::Value end;
 };
 
 // Reads a file. kUnimplemented for a step that only real servers can do, and names it.
 absl::StatusOr<Workload> ReadWorkload(const std::string& path);
 
-// Does what the action says, as the administrator and without HTTP. kNotFound for a target that is
-// not there, unless it is to be deleted.
-absl::Status Perform(const Action& action, sandbox::Fleet& fleet);
+// Who does what the steps say, as the administrator and without HTTP. Not thread-safe.
+class User {
+ public:
+  // What the user creates gets the same uids in each run, because the scheduler breaks ties by
+  // them. REQUIRES: `fleet` outlives the object, and is not used by another user.
+  explicit User(sandbox::Fleet& fleet);
+
+  // kNotFound for a target that is not there, unless it is to be deleted.
+  absl::Status Perform(const Action& action);
+  // Returns one line for each part of Workload::end that does not hold.
+  std::vector<std::string> Missing(const json::Value& end);
+
+ private:
+  absl::Status Do(const Action& action);
+  absl::Status Apply(const std::string& cluster, sandbox::Backend& backend,
+                     const json::Value& manifest);
+
+  sandbox::Fleet& fleet_;
+  std::map<std::string, json::Value> applied_;  // What was applied last, by cluster and object.
+};
 
 }  // namespace prove
 

@@ -34,6 +34,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "absl/base/internal/sysinfo.h"
 #include "tests/prove/time/shared_time.h"
 
 namespace prove {
@@ -62,9 +63,7 @@ timespec Timespec(int64_t nanoseconds) {
   return {.tv_sec = nanoseconds / kSecond, .tv_nsec = nanoseconds % kSecond};
 }
 
-bool IsWall(clockid_t clock) {
-  return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
-}
+bool IsWall(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE; }
 bool IsSteady(clockid_t clock) {
   return clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME || clock == CLOCK_MONOTONIC_RAW ||
          clock == CLOCK_MONOTONIC_COARSE;
@@ -283,6 +282,15 @@ int WaitUntil(pthread_cond_t* cond, pthread_mutex_t* mutex, int64_t at) {
 }  // namespace
 }  // namespace prove
 
+// Abseil finds the frequency of the processor out by sleeping, while others spin for a lock.
+namespace absl {
+ABSL_NAMESPACE_BEGIN
+namespace base_internal {
+double NominalCPUFrequency() { return 1e9; }
+}  // namespace base_internal
+ABSL_NAMESPACE_END
+}  // namespace absl
+
 using namespace prove;  // NOLINT: these are the C library's names, which belong to no namespace.
 
 extern "C" {
@@ -329,7 +337,8 @@ int timerfd_settime(int fd, int flags, const itimerspec* wanted, itimerspec* bef
   if (Nanoseconds(wanted->it_interval) != 0) Die("periodic timers are not simulated");
   const int64_t value = Nanoseconds(wanted->it_value);
   int64_t at = kNever;
-  if (value != 0) at = (flags & TFD_TIMER_ABSTIME) != 0 ? OffScale(timer->clock, value) : Now() + value;
+  if (value != 0)
+    at = (flags & TFD_TIMER_ABSTIME) != 0 ? OffScale(timer->clock, value) : Now() + value;
   Alarms::Get().Set(timer->alarm - 1, at);
   return 0;
 }
@@ -360,8 +369,7 @@ int epoll_pwait(int epoll, epoll_event* events, int most, int timeout, const sig
     if (const int count = PollUntil(&ready, 1, After(timeout), mask); count <= 0) return count;
     timeout = 0;
   }
-  return static_cast<int>(
-      syscall(SYS_epoll_pwait, epoll, events, most, timeout, mask, _NSIG / 8));
+  return static_cast<int>(syscall(SYS_epoll_pwait, epoll, events, most, timeout, mask, _NSIG / 8));
 }
 
 int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
@@ -400,8 +408,8 @@ unsigned int sleep(unsigned int seconds) {
 }
 
 int pthread_cond_timedwait(pthread_cond_t* cond, pthread_mutex_t* mutex, const timespec* at) {
-  static auto* const wait = Hidden<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)>(
-      "pthread_cond_timedwait");
+  static auto* const wait =
+      Hidden<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)>("pthread_cond_timedwait");
   if (Shared() == nullptr) return wait(cond, mutex, at);
   // The clock of the variable's attributes is not known here; the two scales are far apart.
   const int64_t value = Nanoseconds(*at);

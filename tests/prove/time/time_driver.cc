@@ -2,8 +2,8 @@
 // sleeps a moment, and the kernel says of every thread but this one that it sleeps. A thread that
 // has got a byte, a lock or an alarm is runnable from the moment on that the other side has given
 // it, so nothing is under way between two threads that both sleep. The check is not exact on a
-// machine that is so busy that the kernel itself is late to deliver; time then jumps a little early,
-// which is what a slow network looks like.
+// machine that is so busy that the kernel itself is late to deliver; time then jumps a little
+// early, which is what a slow network looks like.
 //
 // This thread uses system calls for its own sleeps, since those of the C library are simulated.
 
