@@ -11,11 +11,11 @@
 // changes, that begin to be deleted or that become another binding's; from a change of the clusters
 // in which a binding expects Works; and from the end of a binding whose object others name, because
 // one of them stands for it then. Others come at once: from a binding that is added with clusters
-// (at a start, every one is), from a new version of the template, from rules and from rechecks. A
-// binding that is not fully applied any more, because a cluster has been added whose Work is not
-// there, is written without waiting for it. held_, under mu_, has since when an unwritten change
-// has waited, and whether the gate has let it pass. It, the pauses and the reported outcomes may be
-// lost; that moves the next write a little.
+// or with what they said (at a start, every one is), from a new version of the template, from rules
+// and from rechecks. A binding that is not fully applied any more, because a cluster has been added
+// whose Work is not there, is written without waiting for it. held_, under mu_, has since when an
+// unwritten change has waited, and whether the gate has let it pass. It, the pauses and the
+// reported outcomes may be lost; that moves the next write a little.
 
 #include "controllers/binding_status/binding_status_reconciler.h"
 
@@ -302,6 +302,11 @@ bool HasClusters(const kube::Object& binding) {
   return !view.LastScheduledTime().empty() || !view.ExpectedClusters().empty();
 }
 
+// One that has lost its clusters while nobody watched still shows what they said.
+bool ShowsClusters(const kube::Object& binding) {
+  return HasClusters(binding) || !api::BindingView(binding).AggregatedStatus().empty();
+}
+
 bool TemplateVersionChanged(const kube::Object& before, const kube::Object& after) {
   return HasClusters(after) && api::BindingView(before).Resource().resource_version !=
                                    api::BindingView(after).Resource().resource_version;
@@ -324,7 +329,7 @@ absl::Status RegisterBindingStatus(const Context& context, int workers) {
   kube::Controller& controller =
       context.NewController(Scope::kStatusController, workers)
           .Watches(Scope::Bindings(),
-                   {.when = {.add = HasClusters, .update = TemplateVersionChanged}})
+                   {.when = {.add = ShowsClusters, .update = TemplateVersionChanged}})
           .Watches(Scope::Bindings(),
                    {.when = {.add = kube::Never, .update = ExpectedClustersChanged},
                     .delay = works::kSettledHold})

@@ -8,16 +8,10 @@
 
 namespace sandbox {
 
-void WatchGate::Hold() {
-  absl::MutexLock lock(&mu_);
-  open_ = false;
-}
+void WatchGate::Hold() { open_ = false; }
 
 void WatchGate::Open() {
-  {
-    absl::MutexLock lock(&mu_);
-    open_ = true;
-  }
+  open_ = true;
   for (const auto& watch : Watches()) watch->Pump();
 }
 
@@ -61,11 +55,6 @@ void WatchGate::Attach(std::weak_ptr<HeldWatch> watch) {
                                 [](const auto& weak) { return weak.expired(); }),
                  watches_.end());
   watches_.push_back(std::move(watch));
-}
-
-bool WatchGate::open() const {
-  absl::MutexLock lock(&mu_);
-  return open_;
 }
 
 std::vector<std::shared_ptr<HeldWatch>> WatchGate::Watches() const {

@@ -3,6 +3,7 @@
 #ifndef SANDBOX_HTTP_WATCH_GATE_H_
 #define SANDBOX_HTTP_WATCH_GATE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -63,13 +64,14 @@ class WatchGate {
 
   // For the server.
   void Attach(std::weak_ptr<HeldWatch> watch);
-  bool open() const;
+  bool open() const { return open_; }
 
  private:
   std::vector<std::shared_ptr<HeldWatch>> Watches() const;
 
   mutable absl::Mutex mu_;
-  bool open_ ABSL_GUARDED_BY(mu_) = true;
+  // Read by watches that hold their own locks, which are taken under mu_ here.
+  std::atomic<bool> open_ = true;
   std::vector<std::weak_ptr<HeldWatch>> watches_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -414,6 +414,19 @@ TEST_CASE_METHOD(LoopFixture,
   CHECK(ShowsWork(kBinding));
 }
 
+// The daemon ended after the binding had lost the last one that requires it, and before the Works
+// were gone.
+TEST_CASE_METHOD(LoopFixture,
+                 "a binding that lost its clusters while nobody watched shows none after a start") {
+  kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, kBinding);
+  binding.SetLabel(Scope::kIdLabel, "id");
+  binding.Set({"spec", "resource"}, api::ObjectReference::Of(web).ToJson());
+  binding.Set({"status", "aggregatedStatus"}, Json(R"([{"clusterName": "m1", "applied": true}])"));
+  PutCached(api::ResourceBindings(), binding);
+  Start();
+  CHECK(tests::Eventually([&] { return StatusOf(kBinding)["aggregatedStatus"].empty(); }));
+}
+
 TEST_CASE_METHOD(LoopFixture, "a Work that becomes a binding's is counted, its status unchanged") {
   SECTION("it was another binding's") { PutWork({"ns", "another"}, "id-of-another"); }
   SECTION("it was no binding's, as that of a Namespace") { PutWork({}, ""); }

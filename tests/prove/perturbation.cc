@@ -173,12 +173,15 @@ std::string RequestClass(const RequestFacts& request) {
 }
 
 void Perturbation::HoldKinds(const std::vector<std::string>& kinds) {
-  absl::MutexLock lock(&mu_);
-  held_.insert(kinds.begin(), kinds.end());
-  for (const auto& [kind, gate] : gates_) {
-    if (!IsHeld(kind)) continue;
-    gate->Hold();
-    perturbed_ = true;
+  {
+    absl::MutexLock lock(&mu_);
+    held_.insert(kinds.begin(), kinds.end());
+  }
+  for (const std::string& kind : kinds) {
+    for (const GatePtr& gate : Gates(kind)) {
+      gate->Hold();
+      perturbed_ = true;
+    }
   }
 }
 
@@ -226,11 +229,17 @@ std::set<std::string> Perturbation::Classes() const {
   return classes_;
 }
 
-std::set<std::string> Perturbation::WatchedKinds() const {
+std::set<std::string> Perturbation::DeliveredKinds(int step) const {
   absl::MutexLock lock(&mu_);
-  std::set<std::string> kinds;
-  for (const auto& [kind, gate] : gates_) kinds.insert(kind);
-  return kinds;
+  const auto found = delivered_.find(step);
+  return found == delivered_.end() ? std::set<std::string>() : found->second;
+}
+
+void Perturbation::OnDelivery(const sandbox::Delivery& delivery) {
+  if (delivery.object == nullptr || phase_ != Phase::kWorkload) return;
+  const std::string kind = KindOf(*delivery.watch);
+  absl::MutexLock lock(&mu_);
+  delivered_[step_].insert(kind);
 }
 
 void Perturbation::Crash() {
@@ -258,9 +267,10 @@ bool Perturbation::Strikes(const RequestFacts& request) {
 }
 
 RequestVerdict Perturbation::OnRequest(const sandbox::RequestPtr& request) {
+  const GatePtr gate = GateFor(*request);
   absl::MutexLock lock(&mu_);
   classes_.insert(RequestClass(*request));
-  if (!Strikes(*request)) return Reads(*request);
+  if (!Strikes(*request)) return Reads(*request, gate);
   perturbed_ = true;
   if (plan_.kind == Plan::Kind::kCrashBefore) {
     Crash();
@@ -272,24 +282,33 @@ RequestVerdict Perturbation::OnRequest(const sandbox::RequestPtr& request) {
         sandbox::InjectedError(plan_.code, wait ? absl::Seconds(1) : absl::ZeroDuration()));
   }
   chosen_.emplace(request->server, request->number);
-  return Reads(*request);
+  return Reads(*request, gate);
 }
 
-RequestVerdict Perturbation::Reads(const RequestFacts& request) {
+std::shared_ptr<sandbox::WatchGate> Perturbation::GateFor(const RequestFacts& request) {
+  if (request.info.verb != "watch") return nullptr;
+  const std::string kind = KindOf(request);
+  bool held = false;
+  GatePtr gate;
+  {
+    absl::MutexLock lock(&mu_);
+    GatePtr& slot = gates_[kind];
+    if (slot != nullptr) return slot;
+    gate = slot = std::make_shared<sandbox::WatchGate>();
+    held = IsHeld(kind);
+  }
+  if (held) gate->Hold();
+  return gate;
+}
+
+RequestVerdict Perturbation::Reads(const RequestFacts& request, const GatePtr& gate) {
   RequestVerdict verdict;
+  verdict.gate = gate;
   for (const std::string& server :
        {IsHost(request) ? std::string("host") : request.server, std::string(kAll)}) {
     const auto lag = lags_.find(server);
     if (lag != lags_.end() && lag->second != nullptr) verdict.lag = lag->second;
   }
-  if (request.info.verb != "watch") return verdict;
-  const std::string kind = KindOf(request);
-  GatePtr& gate = gates_[kind];
-  if (gate == nullptr) {
-    gate = std::make_shared<sandbox::WatchGate>();
-    if (IsHeld(kind)) gate->Hold();
-  }
-  verdict.gate = gate;
   return verdict;
 }
 

@@ -81,16 +81,21 @@ class Perturbation : public sandbox::Interference {
   std::vector<std::string> Writes(Phase phase) const;
   std::vector<std::string> Failures(Phase phase) const;
   std::set<std::string> Classes() const;
-  std::set<std::string> WatchedKinds() const;
+  // The kinds of which something was delivered while that step went on.
+  std::set<std::string> DeliveredKinds(int step) const;
+  void BeginStep(int step) { step_ = step; }
 
   sandbox::RequestVerdict OnRequest(const sandbox::RequestPtr& request) override;
   sandbox::AnswerVerdict OnExecuted(const sandbox::RequestPtr& request,
                                     const sandbox::Outcome& outcome) override;
+  void OnDelivery(const sandbox::Delivery& delivery) override;
 
  private:
   using GatePtr = std::shared_ptr<sandbox::WatchGate>;
 
-  sandbox::RequestVerdict Reads(const sandbox::RequestFacts& request)
+  // Returns the gate of a watch, without a lock, since gates have their own; else null.
+  GatePtr GateFor(const sandbox::RequestFacts& request);
+  sandbox::RequestVerdict Reads(const sandbox::RequestFacts& request, const GatePtr& gate)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Returns whether this request is one that the plan is about, and counts it.
   bool Strikes(const sandbox::RequestFacts& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -100,6 +105,7 @@ class Perturbation : public sandbox::Interference {
   const Plan plan_;
   std::atomic<pid_t> daemon_ = 0;
   std::atomic<Phase> phase_ = Phase::kWorkload;
+  std::atomic<int> step_ = 0;
   std::atomic<bool> crashed_ = false, perturbed_ = false;
   mutable absl::Mutex mu_;
   int writes_begun_ ABSL_GUARDED_BY(mu_) = 0;
@@ -113,6 +119,7 @@ class Perturbation : public sandbox::Interference {
   std::map<Phase, std::vector<std::string>> writes_ ABSL_GUARDED_BY(mu_);
   std::map<Phase, std::vector<std::string>> failures_ ABSL_GUARDED_BY(mu_);
   std::set<std::string> classes_ ABSL_GUARDED_BY(mu_);
+  std::map<int, std::set<std::string>> delivered_ ABSL_GUARDED_BY(mu_);  // By step.
 };
 
 }  // namespace prove

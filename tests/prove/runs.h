@@ -49,7 +49,9 @@ struct Record {
   std::vector<SettledState> states;      // After each step.
   std::vector<std::string> writes;       // By the daemon, in their order, with what came of them.
   std::set<std::string> classes;         // Of its requests.
-  std::set<std::string> kinds;           // "host/Work.work.karmada.io", that it watches.
+  // "host/works.work.karmada.io": of which something was delivered, by step; the first entry is
+  // about the start.
+  std::vector<std::set<std::string>> delivered;
   std::vector<int64_t> versions;         // Of the control plane, after each step.
   std::vector<std::string> late_writes;  // In the quiet time at the end.
   std::vector<std::string> late_errors;  // Requests that failed then.
