@@ -33,7 +33,7 @@ metadata:
   labels:
     {{- merge (fromYaml (include "shared.labels" .)) ($values.labels | default dict) | toYaml | nindent 4 }}
 spec:
-  {{- .Files.Get "files/alerts.yaml" | replace "docs/operations.md#" (printf "%s#" $values.runbooks) | fromYaml | toYaml | nindent 2 }}
+  {{- .Files.Get "files/alerts.yaml" | replace "docs/on-call.md#" (printf "%s#" $values.runbooks) | fromYaml | toYaml | nindent 2 }}
 {{- end -}}
 
 {{- define "shared.dashboards" -}}

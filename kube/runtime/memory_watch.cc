@@ -28,7 +28,7 @@ constexpr int64_t kLeastLimit = int64_t{32} << 20;
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 constexpr char kAdvice[] =
-    "raise the limit: docs/operations.md lists what a number of objects takes";
+    "raise the limit: docs/operations-reference.md lists what a number of objects takes";
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Applies all of config/samples together, as README.md suggests.
+// Applies all of config/samples together, as docs/samples.md suggests.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -76,7 +76,8 @@ TEST_CASE("The samples, the demo and the webhook example do not change one anoth
   std::vector<std::string> all;
   for (const char* directory :
        {"/config/samples", "/config/samples/demo", "/config/samples/dependencies",
-        "/config/samples/flux", "/examples/webhook", "/examples/webhook/manifests"}) {
+        "/config/samples/failover", "/config/samples/flux", "/examples/webhook",
+        "/examples/webhook/manifests"}) {
     const std::vector<std::string> taken = TakenIn(directory);
     REQUIRE_FALSE(taken.empty());
     all.insert(all.end(), taken.begin(), taken.end());

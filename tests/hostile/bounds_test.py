@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each bound that docs/search.md and docs/operations.md name has an attack or a test that tries it, which README.md names, and each
+"""Each bound that docs/search.md and docs/operations-reference.md name has an attack or a test that tries it, which README.md names, and each
 attack has a row there."""
 
 import pathlib
@@ -65,7 +65,7 @@ class BoundsTest(unittest.TestCase):
         self.check_bounds(rows("docs/search.md", "## Bounds"), "### Of karmada-search")
 
     def test_the_bounds_of_the_controller_manager_are_tried(self):
-        self.check_bounds(rows("docs/operations.md", "### Bounds"), "### Of karmada-controller-manager")
+        self.check_bounds(rows("docs/operations-reference.md", "### Bounds"), "### Of karmada-controller-manager")
 
     def test_each_attack_is_described(self):
         described = [row[0] for heading in ("## karmada-search", "## karmada-controller-manager")

@@ -126,7 +126,7 @@ class ManagerTest(ContainerTest):
 
 
 class ProfilesTest(ContainerTest):
-    """What docs/operations.md says about profiles holds for the program in its image, too."""
+    """What docs/operations-reference.md says about profiles holds for the program in its image, too."""
 
     def setUp(self):
         super().setUp()

@@ -57,8 +57,8 @@ class AdmissionTest(PlaneCase):
             return False
 
     def documented(self):
-        """The configuration that docs/operations.md shows, for this daemon."""
-        page = (paths.ROOT / "docs/operations.md").read_text()
+        """The configuration that docs/operations-reference.md shows, for this daemon."""
+        page = (paths.ROOT / "docs/operations-reference.md").read_text()
         text = re.search(r"```yaml\n(apiVersion: admissionregistration.*?)```", page, re.S).group(1)
         ca = self.plane.pki.base64(self.plane.pki.crt("ca"))
         text = re.sub(r"url: .*", f"url: https://127.0.0.1:{self.port}/validate", text)

@@ -79,12 +79,12 @@ class FilesTest(unittest.TestCase):
                     self.assertEqual(seen, set(prometheus.alerts(chart)), "raised" if raised else "silent")
 
     def test_each_alert_has_its_section_in_the_runbook(self):
-        headings = {line.strip("# ").lower() for line in (paths.ROOT / "docs/operations.md").read_text().splitlines()
+        headings = {line.strip("# ").lower() for line in (paths.ROOT / "docs/on-call.md").read_text().splitlines()
                     if line.startswith("### ")}
         for chart in NAMES:
             for alert, rule in prometheus.alerts(chart).items():
                 with self.subTest(alert):
-                    self.assertEqual(rule["annotations"]["runbook_url"], f"docs/operations.md#{alert.lower()}")
+                    self.assertEqual(rule["annotations"]["runbook_url"], f"docs/on-call.md#{alert.lower()}")
                     self.assertIn(alert.lower(), headings)
 
     def test_each_metric_is_documented(self):

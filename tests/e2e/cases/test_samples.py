@@ -1,4 +1,4 @@
-"""A user applies the samples the README names, and sees them land in both members within seconds."""
+"""A user applies the samples that docs/samples.md names, and sees them land in both members within seconds."""
 
 from rig import paths
 from rig.suite import BINDINGS, WORK, DaemonCase

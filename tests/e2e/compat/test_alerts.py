@@ -1,4 +1,4 @@
-"""Each alert of the charts is raised by its fault, as operators meet it, and ends when they do what docs/operations.md says.
+"""Each alert of the charts is raised by its fault, as operators meet it, and ends when they do what docs/on-call.md says.
 
 A real Prometheus scrapes our programs. Its rules are the shipped ones, with the times that rig.prometheus.hastened shortens.
 """

@@ -11,11 +11,11 @@ _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(r"`((?:kubectl|curl|karmadactl|karmada-[a-z-]+|go|helm|make|skopeo) [^`]*)`")
 
 
-def blocks(page):
-    """[commands] of each fenced block of shell, in the page's order. A command may have several lines."""
+def blocks(page, wanted="sh"):
+    """[commands] of each fenced block of the language, in the page's order. A command may have several lines."""
     found = []
     for indent, language, text in _FENCE.findall(page):
-        if language == "sh":
+        if language == wanted:
             found.append(list(_commands(line.removeprefix(indent) for line in text.splitlines())))
     return found
 

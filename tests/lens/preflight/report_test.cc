@@ -116,7 +116,7 @@ TEST_CASE("Preflight: the differences of every kind have a section in docs/diffe
     if (where.empty()) continue;
     REQUIRE(absl::StartsWith(where, prefix));
     const std::string heading = absl::StrReplaceAll(where.substr(prefix.size()), {{"-", " "}});
-    CHECK(absl::StrContains(absl::AsciiStrToLower(page), absl::StrCat("\n## ", heading, "\n")));
+    CHECK(absl::StrContains(absl::AsciiStrToLower(page), absl::StrCat("\n### ", heading, "\n")));
   }
 }
 

@@ -1,0 +1,101 @@
+"""Sessions that pages of the documentation show. Their console blocks are typed again on a sandbox, in the page's order, and what the commands
+print is compared with the page. With RECORD=1 the page gets what they print now."""
+
+import os
+import re
+
+from . import paths
+from .process import run, wait_until
+
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# What differs from run to run, and what stands for it in a comparison.
+_VARIES = ((r"\b([a-z][a-z0-9-]*)-[a-z0-9]{6,10}-[a-z0-9]{5}\b", r"\1-POD"),
+           (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "AT"), (r"[0-9a-f]{8}-[0-9a-f-]{27}", "UID"),
+           (r"\b(\d+(\.\d+)?(ms|s|m|h|d))+(?=[\s.,;:)]|$)", "TIME"),
+           (r"\b\d+m\b", "CPU"), (r"\b\d+Mi\b", "MEMORY"), (r"\b\d+%", "SHARE"), (r"(https?://)?127\.0\.0\.1:\d+", "ADDRESS"),
+           (r"\b\d+\.\d+\.\d+\.\d+\b", "ADDRESS"), (r"\b3\d{4}/", "PORT/"), (r"^\S*\d\d:\d\d:\d\d\S*.*?\] ", ""),
+           (r"(resourceVersion|generation): \"?\d+\"?", r"\1: NUMBER"))
+_HELM = ("CACHE", "CONFIG", "DATA")
+_READING = {"kubectl": ("describe", "diff", "events", "exec", "get", "logs", "top"), "karmadactl": ("describe", "exec", "get", "logs", "top"),
+            "karmada-lens": ("graph", "plan", "why"), "karmada-sandbox": ("status",)}
+
+
+def blocks(page):
+    """[[(command, what it printed)]] of the page's console blocks."""
+    return [commands(block) for block in _BLOCK.findall(page)]
+
+
+def commands(block):
+    pieces = [piece.splitlines(keepends=True) for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+    return [(command.strip(), "".join(printed)) for command, *printed in pieces]
+
+
+def manager_flags(page):
+    """The flags of the controller manager in the page's command that starts the sandbox."""
+    return re.search(r"karmada-sandbox up\b.* -- (.*)", page).group(1).split()
+
+
+def comparable(text):
+    for pattern, word in _VARIES:
+        text = re.sub(pattern, word, text, flags=re.MULTILINE)
+    lines = [re.sub(r" {2,}|-{4,}", " ", line).strip() for line in text.strip().splitlines()]
+    return "\n".join(lines[:1] + sorted(lines[1:]))
+
+
+class Session:
+    """The session of one page. A command that only reads is repeated until it prints what the page has, for `patience` seconds at most."""
+
+    def __init__(self, test, page, site, folders, patience=60):
+        """The programs that are typed are in `folders`, or where the system has them."""
+        self._test, self._page, self._site, self._patience = test, page, site, patience
+        self._path = ":".join(map(str, folders))
+
+    def check(self):
+        page = self._page.read_text()
+        recorded = _BLOCK.sub(lambda block: "```console\n" + self._typed(block.group(1)) + "```", page)
+        if os.environ.get("RECORD"):
+            self._page.write_text(recorded)
+
+    def _typed(self, block):
+        text = ""
+        for command, wanted in commands(block):
+            printed = self._settled(command) if os.environ.get("RECORD") else self._as_wanted(command, wanted)
+            text += f"$ {command}\n{printed.rstrip()}\n" if printed.strip() else f"$ {command}\n"
+        return text
+
+    def _run(self, command):
+        words = command.replace("sandbox/", f"{self._site.folder}/")
+        done = run(["env", "-C", paths.ROOT, "bash", "-c", f"PATH={self._path}:$PATH; {words} 2>&1"], timeout=300,
+                   env={"KUBECONFIG": str(self._site.kubeconfig()), **{f"HELM_{name}_HOME": f"{self._site.folder}/helm" for name in _HELM}})
+        return re.sub(r"[ \t]+$", "", done.stdout, flags=re.MULTILINE).replace(f"{self._site.folder}/", "sandbox/")
+
+    def _as_wanted(self, command, wanted):
+        with self._test.subTest(command):
+            if not _only_reads(command):
+                printed = self._run(command)
+                self._test.assertEqual(comparable(printed), comparable(wanted))
+                return printed
+
+            def as_wanted():
+                printed = self._run(command)
+                self._test.assertEqual(comparable(printed), comparable(wanted))
+                return True
+            wait_until(command, as_wanted, self._patience)
+        return wanted
+
+    def _settled(self, command):
+        """What a command that only reads prints once it prints the same for a while; that of another one at once."""
+        if not _only_reads(command):
+            return self._run(command)
+        seen = []
+
+        def settled():
+            seen.append(self._run(command))
+            return len(seen) >= 3 and len({comparable(text) for text in seen[-3:]}) == 1
+        wait_until(command, settled, self._patience, every=1)
+        return seen[-1]
+
+
+def _only_reads(command):
+    words = command.split()
+    return any(word in _READING.get(words[0], ()) for word in words[1:4])
