@@ -32,7 +32,7 @@ namespace {
 using Phase = Perturbation::Phase;
 
 constexpr absl::Duration kQuietBetweenSteps = absl::Seconds(45);
-constexpr absl::Duration kQuietAtEnd = absl::Seconds(60);
+constexpr absl::Duration kLookAtEnd = absl::Seconds(60);
 constexpr absl::Duration kPatience = absl::Minutes(15);
 constexpr absl::Duration kPause = absl::Seconds(1);  // Between late deliveries.
 
@@ -135,7 +135,11 @@ class Runner {
       // Who joins again waits until the cluster has gone.
       if (action.kind == Action::Kind::kUnjoin) RETURN_IF_ERROR(stage_->Settle(kPause));
     }
-    RETURN_IF_ERROR(stage_->Settle(step.sleep + kQuietBetweenSteps));
+    const absl::Duration wake = stage_->time().Now() + step.sleep;
+    while (stage_->time().Now() < wake) {
+      RETURN_IF_ERROR(stage_->Settle(std::min(kQuietBetweenSteps, wake - stage_->time().Now())));
+    }
+    RETURN_IF_ERROR(stage_->Settle(kQuietBetweenSteps));
     if (number >= plan().first_step && number < plan().last_step) {
       record_.states.push_back({});  // What is held back cannot have had its effect yet.
       return absl::OkStatus();
@@ -211,16 +215,16 @@ class Runner {
   }
 
   absl::Status Close() {
-    RETURN_IF_ERROR(stage_->Settle(kQuietAtEnd));
+    RETURN_IF_ERROR(stage_->Settle(workload_.quiet));
     if (!IsRead(plan().kind)) record_.unmet = user_->Missing(workload_.end);
     perturbation_->SetPhase(Phase::kQuiet);
-    stage_->time().RunFor(kQuietAtEnd, [] { return false; });
+    stage_->time().RunFor(kLookAtEnd, [] { return false; });
     record_.threads = static_cast<int>(ProcessFigure(stage_->daemon(), "Threads:"));
     record_.rss_kb = ProcessFigure(stage_->daemon(), "VmRSS:");
     perturbation_->SetPhase(Phase::kRestart);
     stage_->KillDaemon();
     RETURN_IF_ERROR(StartDaemon());
-    return stage_->Settle(kQuietAtEnd);
+    return stage_->Settle(kQuietBetweenSteps);
   }
 
   void Note() {
@@ -248,10 +252,11 @@ class Runner {
   Record record_;
 };
 
-// A crash makes nothing fail that could be spoken of in events; errors, and reads of what is old, do.
+// A crash makes nothing fail that could be spoken of in events; errors, and reads of what is old,
+// do.
 bool MayWarn(Plan::Kind kind) {
-  return kind != Plan::Kind::kReference && kind != Plan::Kind::kCrashBefore &&
-         kind != Plan::Kind::kCrashAfter && kind != Plan::Kind::kCrashTwice;
+  return kind != Plan::Kind::kCrashBefore && kind != Plan::Kind::kCrashAfter &&
+         kind != Plan::Kind::kCrashTwice;
 }
 
 json::Value Strings(const std::vector<std::string>& texts) { return json::Value::Strings(texts); }
@@ -259,7 +264,7 @@ json::Value Strings(const std::set<std::string>& texts) {
   return Strings(std::vector<std::string>(texts.begin(), texts.end()));
 }
 
-std::multiset<std::string> Sorted(const std::vector<std::string>& lines) {
+std::set<std::string> Sorted(const std::vector<std::string>& lines) {
   return {lines.begin(), lines.end()};
 }
 
@@ -301,6 +306,18 @@ absl::StatusOr<Record> Run(const Workload& workload, const std::string& name,
   return record;
 }
 
+void Widen(Record& reference, const Record& other) {
+  reference.warnings.insert(other.warnings.begin(), other.warnings.end());
+  const auto add = [](std::vector<std::string>& to, const std::vector<std::string>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  add(reference.late_errors, other.late_errors);
+  add(reference.late_writes, other.late_writes);
+  for (size_t i = 0; i < reference.delivered.size() && i < other.delivered.size(); ++i) {
+    reference.delivered[i].insert(other.delivered[i].begin(), other.delivered[i].end());
+  }
+}
+
 std::vector<std::string> Violations(const Record& reference, const Record& run,
                                     const std::string& name) {
   std::vector<std::string> found;
@@ -313,15 +330,15 @@ std::vector<std::string> Violations(const Record& reference, const Record& run,
     if (!found.empty()) break;  // What follows from it says no more.
   }
   for (const std::string& line : run.unmet) found.push_back(absl::StrCat("at the end: ", line));
-  const std::multiset<std::string> known = Sorted(reference.writes_at_restart);
+  const std::set<std::string> known = Sorted(reference.writes_at_restart);
   for (const std::string& write : run.writes_at_restart) {
     if (!known.contains(write)) found.push_back(absl::StrCat("written at a restart: ", write));
   }
-  const std::multiset<std::string> known_late = Sorted(reference.late_writes);
+  const std::set<std::string> known_late = Sorted(reference.late_writes);
   for (const std::string& write : run.late_writes) {
     if (!known_late.contains(write)) found.push_back(absl::StrCat("written at the end: ", write));
   }
-  const std::multiset<std::string> known_errors = Sorted(reference.late_errors);
+  const std::set<std::string> known_errors = Sorted(reference.late_errors);
   for (const std::string& error : run.late_errors) {
     if (!known_errors.contains(error)) found.push_back(absl::StrCat("fails at the end: ", error));
   }

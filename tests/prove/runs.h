@@ -46,9 +46,9 @@ struct RunOptions {
 
 // What a run has shown.
 struct Record {
-  std::vector<SettledState> states;      // After each step.
-  std::vector<std::string> writes;       // By the daemon, in their order, with what came of them.
-  std::set<std::string> classes;         // Of its requests.
+  std::vector<SettledState> states;  // After each step.
+  std::vector<std::string> writes;   // By the daemon, in their order, with what came of them.
+  std::set<std::string> classes;     // Of its requests.
   // "host/works.work.karmada.io": of which something was delivered, by step; the first entry is
   // about the start.
   std::vector<std::set<std::string>> delivered;
@@ -70,6 +70,10 @@ struct Record {
 // kInvalidArgument for a name that is not understood.
 absl::StatusOr<Record> Run(const Workload& workload, const std::string& name,
                            const Record* reference, const RunOptions& options, TimeDriver& time);
+
+// Adds to a reference what another one has warned of, and what has failed there at the end: it
+// depends on chance, and need not be there in each run.
+void Widen(Record& reference, const Record& other);
 
 // One line for everything in which the run of that name ended differently from the reference.
 std::vector<std::string> Violations(const Record& reference, const Record& run,

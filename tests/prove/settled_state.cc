@@ -116,10 +116,22 @@ class Normaliser {
     for (const json::Member& m : value.members()) {
       // Statuses of objects in members are about generations there.
       const bool others = m.name() == "manifestStatuses" || m.name() == "aggregatedStatus";
-      if (IsDropped(m.name())) continue;
+      if (IsDropped(m.name()) || (generation == kOfOthers && m.name() == "generation")) continue;
       walked.Set(m.name(), Walk(m.value, m.name(), others ? kOfOthers : generation));
     }
     return walked;
+  }
+
+  // Texts of JSON in annotations have times, too.
+  static std::string WithoutTimes(absl::string_view text) {
+    constexpr size_t kLength = 20;  // Of "2026-01-02T03:04:05Z".
+    std::string out;
+    while (!text.empty()) {
+      const bool is_time = text.size() >= kLength && IsTime(text.substr(0, kLength));
+      absl::StrAppend(&out, is_time ? "a time" : text.substr(0, 1));
+      text.remove_prefix(is_time ? kLength : 1);
+    }
+    return out;
   }
 
   // "generation:version:...:hash:hash" of the annotation that says which template was passed on.
@@ -131,7 +143,7 @@ class Normaliser {
 
   json::Value Text(absl::string_view text) const {
     if (IsTime(text)) return "a time";
-    if (!IsUid(text)) return text;
+    if (!IsUid(text)) return WithoutTimes(text);
     const auto name = names_.find(text);
     return name == names_.end() ? json::Value("?") : json::Value(name->second);
   }

@@ -22,8 +22,9 @@ namespace {
 
 // No run takes longer, in simulated time, between two quiet moments.
 constexpr absl::Duration kLongest = absl::Hours(6);
-constexpr absl::Duration kStill = absl::Seconds(3);
-constexpr absl::Duration kSlack = absl::Milliseconds(1), kSlackWhenStill = absl::Milliseconds(500);
+// How late alarms may go off: a moment, and the later the longer nothing has changed.
+constexpr absl::Duration kSlack = absl::Milliseconds(1);
+constexpr int kSlackShare = 30;
 
 bool IsHeartbeat(const sandbox::Event& event) {
   const absl::string_view kind = event.object->kind();
@@ -124,8 +125,8 @@ absl::Status Stage::Settle(absl::Duration quiet) {
     if (look_ != nullptr) looked = look_();
     if (!looked.ok() || DaemonDied()) return true;
     const absl::Duration still = time_.Now() - since;
-    // Nothing that is exact goes on then, and alarms that go off together cost less.
-    time_.SetSlack(still < kStill ? kSlack : kSlackWhenStill);
+    // Nothing that is exact goes on when it is still, and alarms that go off together cost less.
+    time_.SetSlack(std::max(kSlack, still / kSlackShare));
     if (changes_ == seen) return still >= quiet;
     seen = changes_;
     since = time_.Now();

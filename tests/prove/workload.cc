@@ -101,9 +101,12 @@ absl::StatusOr<Target> Resolve(const sandbox::Backend& backend, const std::strin
   if (parts.size() != 3) return absl::InvalidArgumentError(absl::StrCat("target: ", text));
   for (const kube::Resource& resource : backend.Resources()) {
     const std::string kind = absl::AsciiStrToLower(resource.gvk.kind);
-    const std::string wanted = absl::AsciiStrToLower(parts[0]);
-    if (kind == wanted || resource.plural == wanted)
+    const std::string wanted =
+        parts[0] == "crd" ? "customresourcedefinition" : absl::AsciiStrToLower(parts[0]);
+    // The singular of a defined kind is not always its kind.
+    if (kind == wanted || resource.plural == wanted || resource.plural == wanted + "s") {
       return Target{resource.gvr(), {parts[1], parts[2]}};
+    }
   }
   return absl::NotFoundError(absl::StrCat("no kind ", parts[0]));
 }
@@ -139,6 +142,18 @@ absl::Status Unjoin(sandbox::Fleet& fleet, const std::string& member) {
       .backend()
       .Delete({"cluster.karmada.io", "v1alpha1", "clusters"}, {"", member}, {})
       .status();
+}
+
+json::Value Replaced(const json::Value& value, absl::string_view before, absl::string_view after) {
+  if (value.is_string()) return value.AsString() == before ? json::Value(after) : value;
+  json::Value replaced = value;
+  for (size_t i = 0; i < value.items().size(); ++i) {
+    replaced.MutableAt(i) = Replaced(value.At(i), before, after);
+  }
+  for (const json::Member& m : value.members()) {
+    replaced.Set(m.name(), Replaced(m.value, before, after));
+  }
+  return replaced;
 }
 
 // Whether what is created on this thread is the user's, and not a simulated controller's.
@@ -180,6 +195,7 @@ absl::StatusOr<Workload> ReadWorkload(const std::string& path) {
     workload.flags.push_back(flag.ToString());
   }
   workload.end = content["end"];
+  if (content.Has("quiet")) workload.quiet = absl::Seconds(content["quiet"].AsDouble());
   for (const json::Value& source : Each(content.is_array() ? content : content["steps"])) {
     absl::StatusOr<Step> step = ReadStep(source);
     RETURN_IF_ERROR(base::Annotate(step.status(), path));
@@ -194,7 +210,9 @@ User::User(sandbox::Fleet& fleet) : fleet_(fleet) {
       [created](const sandbox::AdmissionRequest& request, kube::Object& object) {
         if (user_acts && request.verb == sandbox::Verbs::kCreate) {
           const std::string name = object.Describe();
-          object.Set({"metadata", "uid"}, UidOf(name, ++(*created)[name]));
+          const std::string before(object.uid());
+          // A Job has it in its labels, too.
+          object = kube::Object(Replaced(object.root(), before, UidOf(name, ++(*created)[name])));
         }
         return absl::OkStatus();
       });

@@ -37,6 +37,8 @@ struct Workload {
   std::string name;  // Of the file.
   std::vector<Step> steps;
   std::vector<std::string> flags;  // Of the controller manager, after those that all have.
+  // For how long nothing is written when all is done.
+  absl::Duration quiet = absl::Minutes(11);
   // What the last step has to leave behind: "cluster kind/namespace/name" to the fields of the
   // object, null for none. A reference in which it does not hold proves nothing.
   json::Value end;

@@ -25,9 +25,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <new>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
@@ -96,6 +98,19 @@ void ForgetAlarms(ProcessAlarms& process) {
   for (auto& at : process.at) at = kNever;
 }
 
+// The threads of the kernel that deliver packets when a machine is too busy to do it at once.
+std::vector<int> NetworkThreads() {
+  std::vector<int> pids;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    int pid = 0;
+    if (!absl::SimpleAtoi(entry.path().filename().string(), &pid)) continue;
+    std::ifstream name(entry.path() / "comm");
+    std::string text;
+    if (std::getline(name, text) && absl::StartsWith(text, "ksoftirqd/")) pids.push_back(pid);
+  }
+  return pids;
+}
+
 }  // namespace
 
 void TimeDriver::Begin(char** argv) {
@@ -117,7 +132,7 @@ void TimeDriver::Begin(char** argv) {
   Die(program);
 }
 
-TimeDriver::TimeDriver() : shared_(MapShared()) {}
+TimeDriver::TimeDriver() : shared_(MapShared()), network_threads_(NetworkThreads()) {}
 
 absl::Duration TimeDriver::Now() const {
   return absl::Nanoseconds(shared_.now.load() - kBeginning);
@@ -146,6 +161,12 @@ bool TimeDriver::AllWait(int pid) {
   return all;
 }
 
+bool TimeDriver::NetworkWaits() const {
+  return std::all_of(network_threads_.begin(), network_threads_.end(), [](int pid) {
+    return StateIn(AT_FDCWD, absl::StrCat("/proc/", pid).c_str()) != 'R';
+  });
+}
+
 bool TimeDriver::AwaitIdle() {
   const int64_t began = RealNanoseconds();
   for (;;) {
@@ -160,9 +181,9 @@ bool TimeDriver::AwaitIdle() {
     SleepReally(kGlance);
     // The two clocks of this process are read one after the other.
     constexpr int64_t kBetweenReadings = 5'000;
-    if (cpu() - before < kBetweenReadings &&
-        std::all_of(pids.begin(), pids.end(), [&](int pid) { return AllWait(pid); }) &&
-        move == shared_.moves.load()) {
+    const auto still = [&] { return cpu() - before < kBetweenReadings; };
+    if (still() && std::all_of(pids.begin(), pids.end(), [&](int pid) { return AllWait(pid); }) &&
+        NetworkWaits() && still() && move == shared_.moves.load()) {
       return true;
     }
     if (RealNanoseconds() - began > kLongestWork) {

@@ -60,8 +60,10 @@ class TimeDriver {
   void MoveTo(int64_t time);
   std::vector<int> Processes() const;
   bool AllWait(int pid);
+  bool NetworkWaits() const;
 
   SharedTime& shared_;
+  const std::vector<int> network_threads_;
   int64_t slack_ = 1'000'000;
   int64_t jumps_ = 0;
   bool busy_without_end_ = false;
