@@ -34,6 +34,9 @@ using Phase = Perturbation::Phase;
 constexpr absl::Duration kQuietBetweenSteps = absl::Seconds(45);
 constexpr absl::Duration kLookAtEnd = absl::Seconds(60);
 constexpr absl::Duration kPatience = absl::Minutes(15);
+// What a kubelet does with a program that has ended with an error.
+constexpr absl::Duration kRestartPause = absl::Seconds(10);
+constexpr int kMostRestarts = 10;
 constexpr absl::Duration kPause = absl::Seconds(1);  // Between late deliveries.
 
 double RealSeconds() {
@@ -71,6 +74,12 @@ std::set<std::string> Warnings(sandbox::Fleet& fleet) {
   return found;
 }
 
+// A program that finds at its start that it cannot work may end, and is started again.
+bool MayGiveUp(Plan::Kind kind) {
+  return kind == Plan::Kind::kError || kind == Plan::Kind::kLateTimeout ||
+         kind == Plan::Kind::kUnread;
+}
+
 class Runner {
  public:
   Runner(const Workload& workload, Plan plan, const Record* reference)
@@ -104,8 +113,15 @@ class Runner {
   }
 
   absl::Status RestartAfterCrash() {
-    if (!perturbation_->TakeCrash()) return absl::OkStatus();
+    const bool crashed = perturbation_->TakeCrash();
+    const bool gave_up = !crashed && stage_->DaemonDied() && MayGiveUp(plan().kind);
+    if (!crashed && !gave_up) return absl::OkStatus();
     stage_->KillDaemon();
+    if (gave_up) {
+      perturbation_->SetDaemon(0);
+      if (++record_.restarts > kMostRestarts) return absl::AbortedError("it ends again and again");
+      stage_->time().RunFor(kRestartPause, [] { return false; });
+    }
     return StartDaemon();
   }
 
@@ -283,6 +299,7 @@ json::Value Record::ToJson() const {
                               {"writesAtRestart", Strings(writes_at_restart)},
                               {"warnings", Strings(warnings)},
                               {"threads", threads},
+                              {"restarts", restarts},
                               {"rssKb", rss_kb},
                               {"perturbed", perturbed},
                               {"failure", failure},

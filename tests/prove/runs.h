@@ -58,6 +58,7 @@ struct Record {
   std::vector<std::string> writes_at_restart;
   std::set<std::string> warnings;  // "Kind name reason" of Warning events.
   std::vector<std::string> unmet;  // Of what the workload promises of its end.
+  int restarts = 0;                      // Of a daemon that has ended by itself.
   int threads = 0;                 // Of the daemon, at the end.
   int64_t rss_kb = 0;
   bool perturbed = false;  // Whether the moment of the perturbation has come.
