@@ -37,6 +37,8 @@ FLAGS = [
     "--feature-gates=Failover=true,PropagationPolicyPreemption=true,PriorityBasedScheduling=true,"
     "WorkloadAffinity=true,StatefulFailoverInjection=true,MultiClusterService=true,FederatedQuotaEnforcement=true",
     "--enable-no-execute-taint-eviction=true", "--resource-eviction-rate=10",
+    # What would make most of the work of a run.
+    "--cluster-status-update-frequency=60s",
     "--controllers=*,hpaScaleTargetMarker,deploymentReplicasSyncer"]
 # Scenarios that only real servers can play: users without rights, metrics of pods.
 NEED_REAL_SERVERS = ("agent-certificates", "federated-autoscaler")
@@ -48,6 +50,8 @@ LAGS = [
     "--feature-gates=Failover=true,PropagationPolicyPreemption=true,PriorityBasedScheduling=true,"
     "WorkloadAffinity=true,StatefulFailoverInjection=true,MultiClusterService=true,FederatedQuotaEnforcement=true",
     "--enable-no-execute-taint-eviction=true", "--resource-eviction-rate=10",
+    # What would make most of the work of a run.
+    "--cluster-status-update-frequency=60s",
     "--controllers=*,hpaScaleTargetMarker,deploymentReplicasSyncer"]
 # Scenarios that only real servers can play: users without rights, metrics of pods.
 NEED_REAL_SERVERS = ("agent-certificates", "federated-autoscaler")

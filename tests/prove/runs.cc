@@ -304,6 +304,7 @@ json::Value Record::ToJson() const {
                               {"perturbed", perturbed},
                               {"failure", failure},
                               {"simulatedSeconds", simulated_seconds},
+                              {"jumps", jumps},
                               {"realSeconds", real_seconds}});
 }
 
@@ -312,6 +313,7 @@ absl::StatusOr<Record> Run(const Workload& workload, const std::string& name,
   ASSIGN_OR_RETURN(Plan plan, ReadPlan(name));
   const double began = RealSeconds();
   const absl::Duration simulated = time.Now();
+  const int64_t jumps = time.jumps();
   Record record;
   {
     Runner runner(workload, std::move(plan), reference);
@@ -319,6 +321,7 @@ absl::StatusOr<Record> Run(const Workload& workload, const std::string& name,
     record = runner.Take();
   }
   record.simulated_seconds = absl::ToDoubleSeconds(time.Now() - simulated);
+  record.jumps = time.jumps() - jumps;
   record.real_seconds = RealSeconds() - began;
   return record;
 }

@@ -63,6 +63,7 @@ struct Record {
   int64_t rss_kb = 0;
   bool perturbed = false;  // Whether the moment of the perturbation has come.
   std::string failure;     // Why the run could not go on; or empty.
+  int64_t jumps = 0;
   double simulated_seconds = 0, real_seconds = 0;
   json::Value ToJson() const;
 };
