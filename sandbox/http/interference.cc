@@ -72,60 +72,6 @@ std::string RequestFacts::ToString() const {
   return absl::StrCat(start, info.gvr.resource, group, part, " ", info.key.ns, "/", info.key.name);
 }
 
-RequestVerdict RequestVerdict::Refuse(ApiError error) {
-  RequestVerdict verdict;
-  verdict.kind = Kind::kRefuse;
-  verdict.error = std::move(error);
-  return verdict;
-}
-
-RequestVerdict RequestVerdict::Close() {
-  RequestVerdict verdict;
-  verdict.kind = Kind::kClose;
-  return verdict;
-}
-
-RequestVerdict RequestVerdict::Wait(std::shared_ptr<Hold> hold) {
-  RequestVerdict verdict;
-  verdict.kind = Kind::kWait;
-  verdict.hold = std::move(hold);
-  return verdict;
-}
-
-RequestVerdict RequestVerdict::Read(std::shared_ptr<Lag> lag, std::shared_ptr<WatchGate> gate) {
-  RequestVerdict verdict;
-  verdict.lag = std::move(lag);
-  verdict.gate = std::move(gate);
-  return verdict;
-}
-
-AnswerVerdict AnswerVerdict::Replace(ApiError error) {
-  AnswerVerdict verdict;
-  verdict.kind = Kind::kReplace;
-  verdict.error = std::move(error);
-  return verdict;
-}
-
-AnswerVerdict AnswerVerdict::Close() {
-  AnswerVerdict verdict;
-  verdict.kind = Kind::kClose;
-  return verdict;
-}
-
-AnswerVerdict AnswerVerdict::Cut(size_t bytes) {
-  AnswerVerdict verdict;
-  verdict.kind = Kind::kCut;
-  verdict.bytes = bytes;
-  return verdict;
-}
-
-AnswerVerdict AnswerVerdict::Wait(std::shared_ptr<Hold> hold) {
-  AnswerVerdict verdict;
-  verdict.kind = Kind::kWait;
-  verdict.hold = std::move(hold);
-  return verdict;
-}
-
 ApiError InjectedError(int code, absl::Duration retry_after) {
   return WithRetryAfter(UsualError(code), retry_after);
 }

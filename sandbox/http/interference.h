@@ -85,14 +85,20 @@ struct RequestVerdict {
 
   static RequestVerdict Pass() { return {}; }
   // It is answered with an error and not executed.
-  static RequestVerdict Refuse(ApiError error);
+  static RequestVerdict Refuse(ApiError error) {
+    return {.kind = Kind::kRefuse, .error = std::move(error)};
+  }
   // The connection is closed without an answer; it is not executed.
-  static RequestVerdict Close();
+  static RequestVerdict Close() { return {.kind = Kind::kClose}; }
   // It waits at `hold`. Released, it is executed, even if its client has gone meanwhile, as what
   // the network still delivers of a dead client. Dropped, it is not, and the connection is closed.
-  static RequestVerdict Wait(std::shared_ptr<Hold> hold);
+  static RequestVerdict Wait(std::shared_ptr<Hold> hold) {
+    return {.kind = Kind::kWait, .hold = std::move(hold)};
+  }
   // It passes and reads through a lag, or delivers through a gate.
-  static RequestVerdict Read(std::shared_ptr<Lag> lag, std::shared_ptr<WatchGate> gate = nullptr);
+  static RequestVerdict Read(std::shared_ptr<Lag> lag, std::shared_ptr<WatchGate> gate = nullptr) {
+    return {.lag = std::move(lag), .gate = std::move(gate)};
+  }
 };
 
 // What becomes of the answer to a request that was executed.
@@ -104,14 +110,18 @@ struct AnswerVerdict {
 
   static AnswerVerdict Pass() { return {}; }
   // The client gets an error instead: a timeout after the execution, for instance.
-  static AnswerVerdict Replace(ApiError error);
+  static AnswerVerdict Replace(ApiError error) {
+    return {.kind = Kind::kReplace, .error = std::move(error)};
+  }
   // The connection is closed without an answer.
-  static AnswerVerdict Close();
+  static AnswerVerdict Close() { return {.kind = Kind::kClose}; }
   // The client gets the head, which promises the whole length, and the first `bytes` of the body
   // (at least one less than there are); then the connection is closed.
-  static AnswerVerdict Cut(size_t bytes);
+  static AnswerVerdict Cut(size_t bytes) { return {.kind = Kind::kCut, .bytes = bytes}; }
   // The answer waits at `hold`: released, it is sent; dropped, the connection is closed.
-  static AnswerVerdict Wait(std::shared_ptr<Hold> hold);
+  static AnswerVerdict Wait(std::shared_ptr<Hold> hold) {
+    return {.kind = Kind::kWait, .hold = std::move(hold)};
+  }
 };
 
 // For the server: what is known from the request, without the number.
