@@ -116,7 +116,8 @@ TEST_CASE_METHOD(Gated, "a watch that begins behind a closed gate has its initia
 }
 
 TEST_CASE_METHOD(Gated, "bookmarks go with the event behind them, and many become one") {
-  const Reply watch = Watch(kMaps, "&allowWatchBookmarks=true");
+  const Reply watch = Watch(
+      kMaps, absl::StrCat("&allowWatchBookmarks=true&resourceVersion=", backend.store().version()));
   maps->Hold();
   backend.store().Bookmark();
   Post(kMaps, ConfigMap("a"));
