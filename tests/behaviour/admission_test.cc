@@ -86,7 +86,8 @@ TEST_CASE("A replica that does not lead reviews customizations, by a certificate
   CHECK(plane.Eventually([&] { return endpoint.Refuses(); }));
   CHECK_THAT(endpoint.Review(),
              Catch::Contains("spec.customizations.healthInterpretation.luaScript"));
-  CHECK(absl::StrContains(plane.DaemonLog(), "another process leads"));
+  CHECK(plane.Eventually(
+      [&] { return absl::StrContains(plane.DaemonLog(), "another process leads"); }));
 
   endpoint.authority = tls::CertificateAuthority::Create("second").value();
   CHECK_FALSE(endpoint.Refuses());  // The new authority did not issue the present certificate.
