@@ -103,7 +103,8 @@ def svg(ours, theirs, title):
     total = height * len(shown) + 70
     scale = width / max([1.0] + [o / t for _, o, t in shown])
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 150}" height="{total}" '
-           'font-family="sans-serif" font-size="13">',
+           'font-family="sans-serif" font-size="13" role="img">', f"<title>{escape(title)}</title>",
+           "<desc>A bar for each figure of the table above: ours as a share of upstream's.</desc>",
            '<rect width="100%" height="100%" fill="white"/>',
            f'<text x="12" y="24" font-size="16">{escape(title)}</text>']
     for i, (figure, our, their) in enumerate(shown):

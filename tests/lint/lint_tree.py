@@ -11,6 +11,8 @@ import re
 import sys
 from dataclasses import dataclass
 
+import document_rules
+
 # ---- The rules, as tables -------------------------------------------------------------------------
 
 LAYERS = pathlib.Path(__file__).parents[2] / "cmake" / "layers.txt"
@@ -377,6 +379,12 @@ def width_breaches(root):
                 yield Breach(path, number, f"{len(line)} columns of prose, the limit is {MAX_PROSE_COLUMNS}")
 
 
+def document_breaches(root):
+    files = set(files_below(root))
+    texts = {file: (root / file).read_text() for file in sorted(files) if file.endswith((".md", ".svg"))}
+    return [Breach(*found) for check in document_rules.CHECKS for found in check(texts, files)]
+
+
 def table_breaches(root):
     """docs/development.md has a row for each folder of the layers, and for no other, with its doors."""
     table = root / "docs" / "development.md"
@@ -446,7 +454,8 @@ def lint_tree(root):
     """All breaches of the tree below root."""
     files = {str(file.relative_to(root)): file.read_text() for file in source_files(root)}
     breaches = [breach for path, text in files.items() for breach in lint_file(path, text)]
-    for check in (readme_breaches, include_list_breaches, table_breaches, named_path_breaches, width_breaches):
+    for check in (readme_breaches, include_list_breaches, table_breaches, named_path_breaches, width_breaches,
+                  document_breaches):
         breaches += check(root)
     return breaches + list(internal_breaches(files))
 

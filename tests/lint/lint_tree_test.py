@@ -5,6 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
+import document_rules
 import lint_tree
 
 GUARDED = "// What it is for.\n#ifndef {0}\n#define {0}\n{1}\n#endif  // {0}\n"
@@ -189,6 +190,25 @@ class LintTreeTest(unittest.TestCase):
             (root / "base" / "x.cc").write_text("\n")
             (root / "base" / "README.md").write_text("# base\n\nMay include: nothing of ours.\n")
             self.assertEqual([b.path for b in lint_tree.lint_tree(root)], ["base/README.md"])
+
+    def test_wants_links_that_lead_somewhere(self):
+        texts = {"docs/a.md": "# A b, `c`!\n\n## Twice\n\n## Twice\n"}
+        for link, good in (("a.md", True), ("a.md#a-b-c", True), ("a.md#twice-1", True), ("a.md#twice-2", False), ("../docs/b.md", True),
+                           ("../docs", True), ("c.md", False), ("#there", True), ("#nowhere", False), ("https://example.com/x.md", True)):
+            page = {"docs/b.md": f"# There\n\n[x]({link})\n"}
+            found = list(document_rules.check_links(texts | page, {"docs/a.md", "docs/b.md"}))
+            self.assertEqual(not found, good, link)
+        self.assertEqual(list(document_rules.check_links({"b.md": "```\n[x](c.md)\n```\n"}, {"b.md"})), [])
+
+    def test_refuses_cells_that_nobody_reads(self):
+        for length, fine in ((document_rules.MAX_CELL_COLUMNS, True), (document_rules.MAX_CELL_COLUMNS + 1, False)):
+            self.assertEqual(not list(document_rules.check_cells({"a.md": f"| x | {'y' * length} |\n"}, set())), fine)
+
+    def test_wants_pictures_that_can_be_heard(self):
+        whole = "<svg><title>T</title><desc>D</desc></svg>"
+        for page, picture, count in (("![text](p.svg)", whole, 0), ("![](p.svg)", whole, 1), ("![text](p.svg)", "<svg><title>T</title></svg>", 1),
+                                     ("![text](p.svg)", "<svg/>", 2), ("[text](p.svg)", "<svg/>", 0)):
+            self.assertEqual(len(list(document_rules.check_pictures({"a.md": page, "p.svg": picture}, set()))), count, page + picture)
 
     def test_wants_headers_that_nobody_else_includes_in_internal(self):
         def breaches(files):

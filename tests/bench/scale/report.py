@@ -107,7 +107,9 @@ def svg(curves, budget=None):
     def place(apps, ms):
         return LEFT + across * apps / most_apps, TOP + down * (1 - ms / most_ms)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-           f'font-family="system-ui, sans-serif" font-size="12" role="img">', STYLE,
+           f'font-family="system-ui, sans-serif" font-size="12" role="img">',
+           "<title>CPU time of the controller manager per app</title>",
+           "<desc>A curve for each number of members, over the number of Deployments, with the budget as a line.</desc>", STYLE,
            '<rect class="page" width="100%" height="100%"/>',
            _text(16, 26, "CPU time of the controller manager per app, ms", "text", size=15)]
     for step in range(5):

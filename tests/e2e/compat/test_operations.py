@@ -37,7 +37,7 @@ LEFT_OUT = {
 
 # Commands between the lines that are typed while our program leads, with names for the capitals.
 WHILE_OURS_LEADS = {
-    "curl localhost:8080/configz": "curl -s localhost:8080/configz | jq .controllersOff",
+    "curl localhost:8080/configz": "curl -s localhost:8080/configz | jq .[].controllersOff",
     "karmada-lens why": f"karmada-lens why deployment/web -n {APPS}",
     "karmada-lens why cluster/NAME": "karmada-lens why cluster/member1",
     "karmada-lens preflight": "karmada-lens preflight || [ $? = 2 ]",
