@@ -59,11 +59,15 @@ void WatchGate::Attach(std::weak_ptr<HeldWatch> watch) {
 
 std::vector<std::shared_ptr<HeldWatch>> WatchGate::Watches() const {
   std::vector<std::shared_ptr<HeldWatch>> out;
-  absl::MutexLock lock(&mu_);
-  for (const auto& weak : watches_) {
-    auto watch = weak.lock();
-    if (watch != nullptr && !watch->ended()) out.push_back(std::move(watch));
+  {
+    absl::MutexLock lock(&mu_);
+    for (const auto& weak : watches_) {
+      if (auto watch = weak.lock()) out.push_back(std::move(watch));
+    }
   }
+  // Without the lock: a watch asks its gate while it holds its own.
+  out.erase(std::remove_if(out.begin(), out.end(), [](const auto& watch) { return watch->ended(); }),
+            out.end());
   return out;
 }
 

@@ -35,12 +35,6 @@ std::string KindOf(const RequestFacts& request) {
   return absl::StrCat(IsHost(request) ? "host/" : "member/", ResourceOf(request));
 }
 
-// Leases and events say nothing about what was propagated.
-bool Counts(const RequestFacts& request) {
-  const std::string& resource = request.info.gvr.resource;
-  return request.IsWrite() && resource != "leases" && resource != "events";
-}
-
 bool IsAnswer(Plan::Kind kind) {
   return kind == Plan::Kind::kAnswerLost || kind == Plan::Kind::kAnswerCut;
 }
@@ -170,6 +164,11 @@ std::string RequestClass(const RequestFacts& request) {
   absl::StrAppend(&text, ResourceOf(request));
   if (!request.info.subresource.empty()) absl::StrAppend(&text, "/", request.info.subresource);
   return text;
+}
+
+bool Counts(const RequestFacts& request) {
+  const std::string& resource = request.info.gvr.resource;
+  return request.IsWrite() && resource != "leases" && resource != "events";
 }
 
 void Perturbation::HoldKinds(const std::vector<std::string>& kinds) {

@@ -52,6 +52,9 @@ absl::StatusOr<Plan> ReadPlan(const std::string& name);
 // "host update works.work.karmada.io/status", "member list pods".
 std::string RequestClass(const sandbox::RequestFacts& request);
 
+// Whether it is a write that says something about what was propagated: not of a lease or an event.
+bool Counts(const sandbox::RequestFacts& request);
+
 // Thread-safe.
 class Perturbation : public sandbox::Interference {
  public:

@@ -42,21 +42,9 @@ FLAGS = [
     "--controllers=*,hpaScaleTargetMarker,deploymentReplicasSyncer"]
 # Scenarios that only real servers can play: users without rights, metrics of pods.
 NEED_REAL_SERVERS = ("agent-certificates", "federated-autoscaler")
-CLASSES = ("crash", "answer", "error", "stale", "merged", "order")
+CLASSES = ("crash", "answer", "error", "stale", "merged", "order", "election")
 WRITE_CODES = (409, 429, 500, 403, 404, 422)
 READ_CODES = (429, 500, 403, 404)
-LAGS = [
-    "--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
-    "--feature-gates=Failover=true,PropagationPolicyPreemption=true,PriorityBasedScheduling=true,"
-    "WorkloadAffinity=true,StatefulFailoverInjection=true,MultiClusterService=true,FederatedQuotaEnforcement=true",
-    "--enable-no-execute-taint-eviction=true", "--resource-eviction-rate=10",
-    # What would make most of the work of a run.
-    "--cluster-status-update-frequency=60s",
-    "--controllers=*,hpaScaleTargetMarker,deploymentReplicasSyncer"]
-# Scenarios that only real servers can play: users without rights, metrics of pods.
-NEED_REAL_SERVERS = ("agent-certificates", "federated-autoscaler")
-CLASSES = ("crash", "answer", "error", "stale", "merged", "order")
-CODES = (409, 429, 500, 403, 404, 422)
 LAGS = (1, 2, 3, 5, 8, 13, 21, 34)
 LONGEST_RUN = 300  # Seconds of real time.
 
@@ -133,8 +121,27 @@ def order_runs(reference):
             yield f"order {first} {second} {step}"
 
 
+def election_runs(reference):
+    """Every duration, each time with another write; every edit and every step of clocks with several writes."""
+    writes = itertools.cycle(range(1, len(reference["writes"]) + 1))
+    if not reference["writes"]:
+        return
+    for seconds in range(61):
+        for who, fault in itertools.product(("leader", "stand-bys", "all"), ("refused", "silent", "lost", "stopped")):
+            yield f"election {2 + seconds % 2} {fault} {who} {seconds} {next(writes)}"
+        yield f"election {3 - seconds % 2} held {seconds} {next(writes)}"
+    for write in range(1, len(reference["writes"]) + 1):
+        yield f"election 2 killed {write}"
+        yield f"election 2 overtaken {write}"
+    for edit in ("deleted", "free", "stranger", "stand-by", "past", "future", "short", "long"):
+        for contenders in (2, 3, 2, 3):
+            yield f"election {contenders} lease {edit} {next(writes)}"
+    for leader, others in itertools.product((-3600, -20, 0, 20, 3600), repeat=2):
+        yield f"election 2 clocks {leader} {others} {next(writes)}"
+
+
 RUNS = {"crash": crash_runs, "answer": answer_runs, "error": error_runs, "stale": stale_runs, "merged": merged_runs,
-        "order": order_runs}
+        "order": order_runs, "election": election_runs}
 
 
 def class_of(run):

@@ -24,6 +24,7 @@
 #include "base/status.h"
 #include "kube/meta/selector.h"
 #include "sandbox/api_server.h"
+#include "tests/prove/election.h"
 #include "tests/prove/perturbation.h"
 
 namespace prove {
@@ -310,12 +311,14 @@ json::Value Record::ToJson() const {
 
 absl::StatusOr<Record> Run(const Workload& workload, const std::string& name,
                            const Record* reference, const RunOptions& options, TimeDriver& time) {
-  ASSIGN_OR_RETURN(Plan plan, ReadPlan(name));
   const double began = RealSeconds();
   const absl::Duration simulated = time.Now();
   const int64_t jumps = time.jumps();
   Record record;
-  {
+  if (IsElection(name)) {
+    ASSIGN_OR_RETURN(record, RunElection(workload, name, reference, options, time));
+  } else {
+    ASSIGN_OR_RETURN(Plan plan, ReadPlan(name));
     Runner runner(workload, std::move(plan), reference);
     RETURN_IF_ERROR(runner.Run(options, time));
     record = runner.Take();
@@ -341,6 +344,7 @@ void Widen(Record& reference, const Record& other) {
 std::vector<std::string> Violations(const Record& reference, const Record& run,
                                     const std::string& name) {
   std::vector<std::string> found;
+  for (const std::string& line : run.broken) found.push_back(line);
   if (!run.failure.empty()) found.push_back(absl::StrCat("could not go on: ", run.failure));
   for (size_t i = 0; i < run.states.size() && i < reference.states.size(); ++i) {
     if (run.states[i].empty()) continue;

@@ -26,6 +26,14 @@ constexpr absl::Duration kLongest = absl::Hours(6);
 constexpr absl::Duration kSlack = absl::Milliseconds(1);
 constexpr int kSlackShare = 30;
 
+// As posix_spawn wants them.
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 bool IsHeartbeat(const sandbox::Event& event) {
   const absl::string_view kind = event.object->kind();
   return kind == "Event" || kind == "Lease";
@@ -84,38 +92,55 @@ void Stage::Follow(const std::string& cluster, sandbox::ApiServer& server) {
   });
 }
 
-absl::Status Stage::StartDaemon() {
+absl::StatusOr<pid_t> Stage::StartProcess(const Launch& launch) {
   std::vector<std::string> words = options_.command;
+  words.insert(words.end(), launch.flags.begin(), launch.flags.end());
   words.push_back(absl::StrCat("--kubeconfig=", options_.directory, "/karmada.kubeconfig"));
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
+  if (!launch.address.empty()) {
+    variables.push_back(absl::StrCat(kAddressVariable, "=", launch.address));
+  }
+  std::vector<char*> argv = Pointers(words), envp = Pointers(variables);
+  const std::string log = absl::StrCat(options_.directory, "/", launch.log);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log().c_str(),
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(),
                                    O_WRONLY | O_CREAT | O_APPEND, 0600);
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  const int failed = posix_spawn(&daemon_, argv[0], &actions, nullptr, argv.data(), environ);
+  pid_t process = 0;
+  const int failed = posix_spawn(&process, argv[0], &actions, nullptr, argv.data(), envp.data());
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) return absl::InternalError(absl::StrCat("cannot start ", words[0]));
-  time_.Watch(daemon_);
+  time_.Watch(process);
+  return process;
+}
+
+int Stage::EndProcess(pid_t process) {
+  int status = 0;
+  kill(process, SIGKILL);
+  waitpid(process, &status, 0);
+  time_.Forget(process);
+  return status;
+}
+
+bool Stage::HasEnded(pid_t process) {
+  siginfo_t info = {};
+  return waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid != 0;
+}
+
+absl::Status Stage::StartDaemon() {
+  ASSIGN_OR_RETURN(daemon_, StartProcess({}));
   return absl::OkStatus();
 }
 
 void Stage::KillDaemon() {
-  if (daemon_ == 0) return;
-  kill(daemon_, SIGKILL);
-  waitpid(daemon_, nullptr, 0);
-  time_.Forget(daemon_);
+  if (daemon_ != 0) EndProcess(daemon_);
   daemon_ = 0;
 }
 
-bool Stage::DaemonDied() const {
-  siginfo_t info = {};
-  return daemon_ != 0 &&
-         waitid(P_PID, static_cast<id_t>(daemon_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid != 0;
-}
+bool Stage::DaemonDied() const { return daemon_ != 0 && HasEnded(daemon_); }
 
 absl::Status Stage::Settle(absl::Duration quiet) {
   int64_t seen = changes_;

@@ -39,7 +39,18 @@ class Stage {
   sandbox::Fleet& fleet() { return *fleet_; }
   TimeDriver& time() { return time_; }
 
-  // The program begins; it is at work when the next Settle() ends.
+  // How one of several processes of the program differs from others.
+  struct Launch {
+    std::vector<std::string> flags;  // Behind those of the command line.
+    std::string address;             // The loopback address that it connects from; "" for any.
+    std::string log = "daemon.log";  // In the directory.
+  };
+  absl::StatusOr<pid_t> StartProcess(const Launch& launch);
+  // Ends it as a crash does, unless it has ended. Returns what waitpid() says.
+  int EndProcess(pid_t process);
+  static bool HasEnded(pid_t process);
+
+  // The one process that most runs have begins; it is at work when the next Settle() ends.
   absl::Status StartDaemon();
   // Ends it as a crash does.
   void KillDaemon();

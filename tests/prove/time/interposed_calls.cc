@@ -8,11 +8,15 @@
 // with which it is notified. One thread of each process, the waker, sleeps until the time was
 // moved, and then fires the alarms that are due.
 //
+// A connection begins at the address that the environment gives the process, if it does.
+//
 // What is not simulated: waits with a limit by system calls that bypass the C library, as Abseil's
 // own are (the code of this project has none: base/clock.h), and semaphores. CPU clocks are real.
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,6 +24,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
@@ -90,13 +95,6 @@ int64_t Now() {
   return Shared()->now.fetch_add(kReadingTakes, std::memory_order_relaxed) + kReadingTakes;
 }
 
-int64_t OnScale(clockid_t clock, int64_t now) {
-  return IsWall(clock) ? now - kBeginning + kWallAtBeginning : now;
-}
-int64_t OffScale(clockid_t clock, int64_t time) {
-  return IsWall(clock) ? time - kWallAtBeginning + kBeginning : time;
-}
-
 // Returns the entry of this process, which the driver may have made when it started the process.
 ProcessAlarms* EnterProcess() {
   const auto pid = static_cast<int32_t>(getpid());
@@ -110,11 +108,26 @@ ProcessAlarms* EnterProcess() {
   Die("too many processes");
 }
 
+ProcessAlarms& Mine() {
+  static ProcessAlarms* const mine = EnterProcess();
+  return *mine;
+}
+
+// Each process may have a wall clock of its own.
+int64_t WallAtBeginning() { return kWallAtBeginning + Mine().wall_offset.load(); }
+
+int64_t OnScale(clockid_t clock, int64_t now) {
+  return IsWall(clock) ? now - kBeginning + WallAtBeginning() : now;
+}
+int64_t OffScale(clockid_t clock, int64_t time) {
+  return IsWall(clock) ? time - WallAtBeginning() + kBeginning : time;
+}
+
 // From its first moment on, the process is watched: the driver must not take one that has just been
 // started, and has no alarm yet, for one that waits.
 __attribute__((constructor)) void Begin() {
   if (Shared() == nullptr) return;
-  EnterProcess();
+  Mine();
   // Nobody moves the time any more when the driver has gone.
   if (Shared()->driver != getpid()) prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
@@ -169,7 +182,7 @@ class Alarms {
     pthread_cond_t* cond = nullptr;
   };
 
-  Alarms() : mine_(EnterProcess()) {
+  Alarms() : mine_(&Mine()) {
     // The program's own threads decide who gets signals.
     sigset_t all, before;
     sigfillset(&all);
@@ -374,6 +387,18 @@ int epoll_pwait(int epoll, epoll_event* events, int most, int timeout, const sig
 
 int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
   return epoll_pwait(epoll, events, most, timeout, nullptr);
+}
+
+int connect(int fd, const sockaddr* to, socklen_t size) {
+  static const char* const address = std::getenv(kAddressVariable);
+  if (address != nullptr && to->sa_family == AF_INET) {
+    sockaddr_in from = {};
+    from.sin_family = AF_INET;
+    inet_pton(AF_INET, address, &from.sin_addr);
+    // Fails for a socket that has an address, which is then the right one.
+    static_cast<void>(syscall(SYS_bind, fd, &from, sizeof from));
+  }
+  return static_cast<int>(syscall(SYS_connect, fd, to, size));
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const timespec* wanted, timespec* left) {

@@ -16,6 +16,8 @@
 namespace prove {
 
 inline constexpr char kSharedTimeVariable[] = "PROVE_SHARED_TIME";
+// The loopback address from which a process connects, so that servers can tell processes apart.
+inline constexpr char kAddressVariable[] = "PROVE_ADDRESS";
 
 inline constexpr size_t kMostProcesses = 16;
 inline constexpr size_t kMostAlarms = 512;  // Of one process.
@@ -34,6 +36,8 @@ struct ProcessAlarms {
   std::atomic<int32_t> pid{0};  // 0: free.
   // When the process wants to be woken; kNever where an entry is not used.
   std::array<std::atomic<int64_t>, kMostAlarms> at;
+  std::atomic<int64_t> wall_offset{0};  // Nanoseconds by which its wall clock is ahead.
+  std::atomic<bool> stopped{false};     // By a signal: time passes without it.
 };
 
 struct SharedTime {

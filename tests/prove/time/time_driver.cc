@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -96,6 +97,8 @@ SharedTime& MapShared() {
 
 void ForgetAlarms(ProcessAlarms& process) {
   for (auto& at : process.at) at = kNever;
+  process.wall_offset = 0;
+  process.stopped = false;
 }
 
 // The threads of the kernel that deliver packets when a machine is too busy to do it at once.
@@ -151,11 +154,13 @@ bool TimeDriver::AllWait(int pid) {
   if (directory < 0) return true;
   DIR* threads = fdopendir(directory);
   const std::string me = absl::StrCat(syscall(SYS_gettid));
+  const ProcessAlarms* process = Find(pid);
+  const bool stopped = process != nullptr && process->stopped;
   bool all = true;
   while (const dirent* entry = all ? readdir(threads) : nullptr) {
     if (entry->d_name[0] == '.' || me == entry->d_name) continue;
     const char state = StateIn(directory, entry->d_name);
-    all = state == 'S' || state == 'X' || state == 'Z';
+    all = state == 'S' || state == 'X' || state == 'Z' || (state == 'T' && stopped);
   }
   closedir(threads);
   return all;
@@ -196,7 +201,7 @@ bool TimeDriver::AwaitIdle() {
 int64_t TimeDriver::NextAlarm() const {
   std::vector<int64_t> alarms;
   for (const ProcessAlarms& process : shared_.processes) {
-    if (process.pid.load() <= 0) continue;
+    if (process.pid.load() <= 0 || process.stopped) continue;
     for (const auto& at : process.at) {
       if (at != kNever) alarms.push_back(at);
     }
@@ -233,10 +238,33 @@ bool TimeDriver::RunFor(absl::Duration duration, const std::function<bool()>& ov
   }
 }
 
-void TimeDriver::Watch(int pid) {
+ProcessAlarms* TimeDriver::Find(int pid) const {
   for (ProcessAlarms& process : shared_.processes) {
-    if (process.pid.load() == pid) return;  // The process was faster.
+    if (process.pid.load() == pid) return &process;
   }
+  return nullptr;
+}
+
+void TimeDriver::SetWallOffset(int pid, absl::Duration ahead) {
+  if (ProcessAlarms* process = Find(pid)) process->wall_offset = absl::ToInt64Nanoseconds(ahead);
+}
+
+void TimeDriver::Stop(int pid) {
+  ProcessAlarms* process = Find(pid);
+  if (process == nullptr) return;
+  process->stopped = true;
+  kill(pid, SIGSTOP);
+}
+
+void TimeDriver::Continue(int pid) {
+  ProcessAlarms* process = Find(pid);
+  if (process == nullptr) return;
+  process->stopped = false;
+  kill(pid, SIGCONT);
+}
+
+void TimeDriver::Watch(int pid) {
+  if (Find(pid) != nullptr) return;  // The process was faster.
   for (ProcessAlarms& process : shared_.processes) {
     int32_t nobody = 0;
     if (process.pid.compare_exchange_strong(nobody, pid)) return;

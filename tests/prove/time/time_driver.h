@@ -50,6 +50,13 @@ class TimeDriver {
   // A process that was killed or has ended wants nothing any more. Call it when it was waited for.
   void Forget(int pid);
 
+  // Steps the wall clock of a process that is watched to what is so much ahead of the driver's own.
+  // Waits for a time of the wall clock that have begun end when they would have. Thread-safe.
+  void SetWallOffset(int pid, absl::Duration ahead);
+  // Sends a watched process SIGSTOP and SIGCONT; time passes while it stands still. Thread-safe.
+  void Stop(int pid);
+  void Continue(int pid);
+
   // What was done so far.
   int64_t jumps() const { return jumps_; }
   bool busy_without_end() const { return busy_without_end_; }
@@ -61,6 +68,7 @@ class TimeDriver {
   std::vector<int> Processes() const;
   bool AllWait(int pid);
   bool NetworkWaits() const;
+  ProcessAlarms* Find(int pid) const;
 
   SharedTime& shared_;
   const std::vector<int> network_threads_;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -107,6 +108,46 @@ TEST_CASE("Another process has the same time") {
   CHECK(time.Now() - before < absl::Seconds(51));
   waitpid(pid, nullptr, 0);
   time.Forget(pid);
+}
+
+TEST_CASE("Time passes while a process is stopped, and what was due meanwhile is due at once") {
+  TimeDriver time;
+  char sh[] = "/bin/sleep", seconds[] = "50";
+  char* words[] = {sh, seconds, nullptr};
+  pid_t pid = 0;
+  REQUIRE(posix_spawn(&pid, sh, nullptr, nullptr, words, environ) == 0);
+  time.Watch(pid);
+  const auto ended = [&] {
+    siginfo_t info = {};
+    return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid != 0;
+  };
+  CHECK(!time.RunFor(absl::Seconds(10), ended));
+  time.Stop(pid);
+  CHECK(!time.RunFor(absl::Hours(1), ended));
+  time.Continue(pid);
+  CHECK(time.RunFor(absl::Seconds(1), ended));
+  waitpid(pid, nullptr, 0);
+  time.Forget(pid);
+}
+
+TEST_CASE("The wall clock of a process is stepped, and its steady clock is not") {
+  TimeDriver time;
+  const absl::Time wall = absl::Now();
+  const base::SteadyTime steady = base::RealClock().SteadyNow();
+  time.SetWallOffset(getpid(), -absl::Hours(5));
+  CHECK(absl::Now() < wall - absl::Hours(4));
+  CHECK(base::RealClock().SteadyNow() - steady < absl::Seconds(1));
+  std::atomic<bool> woken = false;
+  std::thread sleeper([&] {
+    base::RealClock().SleepFor(absl::Seconds(5), {});
+    woken = true;
+  });
+  const absl::Duration before = time.Now();
+  CHECK(time.RunFor(absl::Minutes(1), [&] { return woken.load(); }));
+  CHECK(time.Now() - before < absl::Seconds(6));
+  sleeper.join();
+  time.SetWallOffset(getpid(), absl::ZeroDuration());
 }
 
 TEST_CASE("What works without end is reported, and not waited for without end", "[.slow]") {
