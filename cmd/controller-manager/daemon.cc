@@ -121,14 +121,14 @@ kube::ClientOptions ElectionClient(const config::Options& o, const std::string& 
 
 kube::ClusterSet::Options MemberOptions(const config::Options& o,
                                         std::shared_ptr<kube::InformerThreads> threads,
-                                        const std::shared_ptr<kube::Shadow>& shadow, int64_t bytes,
+                                        const Connection& connection, int64_t bytes,
                                         std::function<void(const std::string&)> on_full) {
   kube::ClusterSet::Options m;
-  if (shadow != nullptr) {
-    m.decorate = [shadow](const std::string& cluster, std::shared_ptr<kube::Transport> transport) {
-      return shadow->Over(cluster, std::move(transport));
-    };
-  }
+  m.decorate = [shadow = connection.shadow, fence = connection.fence](
+                   const std::string& cluster, std::shared_ptr<kube::Transport> transport) {
+    return shadow == nullptr ? fence->Over(std::move(transport))
+                             : shadow->Over(cluster, std::move(transport));
+  };
   m.informer_threads = std::move(threads);
   m.member_bytes = bytes;
   m.unfiltered_share = 0.75;
@@ -158,6 +158,7 @@ class Daemon {
  public:
   Daemon(const config::Options& options, const Connection& connection, const ShadowEnd& shadow)
       : shadow_end_(shadow),
+        fence_(connection.fence),
         client_(connection.loops, ControlPlaneClient(options, connection.host), base::RealClock(),
                 &registry_),
         election_client_(connection.election, ElectionClient(options, connection.host),
@@ -172,7 +173,7 @@ class Daemon {
         config_source_(cluster_),
         member_bytes_(kube::MemberBytes(options.clusters.memory_mib, base::ReadMemoryUse(),
                                         kMemberBytesWithoutLimit)),
-        members_(MemberOptions(options, informer_threads_, connection.shadow, member_bytes_,
+        members_(MemberOptions(options, informer_threads_, connection, member_bytes_,
                                [this](const std::string& cluster) { ReportFull(cluster); }),
                  config_source_, base::RealClock(), &registry_),
         live_(manager_, controllers::InterpreterOptions(options)),
@@ -202,6 +203,7 @@ class Daemon {
 
   absl::Status Run(const config::AdmissionFlags& admission, const base::StopToken& stop) {
     manager_.UseForElection(election_client_);
+    if (fence_ != nullptr) manager_.UseFence(*fence_);
     ShowBuild();
     WatchRelease();
     RETURN_IF_ERROR(BuildControllers(context_));
@@ -252,6 +254,7 @@ class Daemon {
       const config::AdmissionFlags& admission);
 
   const ShadowEnd shadow_end_;
+  const std::shared_ptr<kube::LeaderFence> fence_;
   metrics::Registry registry_;
   kube::Client client_;
   kube::Client election_client_;
@@ -356,7 +359,11 @@ absl::StatusOr<Connection> Connect(const config::Options& options) {
   Connection connection{.host = kube::HostOf(config->server)};
   ASSIGN_OR_RETURN(connection.loops, kube::NewHttpTransport(*config));
   ASSIGN_OR_RETURN(connection.election, kube::NewHttpTransport(*config));
-  if (!options.shadow) return connection;
+  if (!options.shadow) {
+    connection.fence = std::make_shared<kube::LeaderFence>(base::RealClock());
+    connection.loops = connection.fence->Over(std::move(connection.loops));
+    return connection;
+  }
   connection.shadow = std::make_shared<kube::Shadow>(base::RealClock());
   for (std::shared_ptr<kube::Transport>* transport : {&connection.loops, &connection.election}) {
     *transport = connection.shadow->Over(api::kControlPlaneName, *transport);

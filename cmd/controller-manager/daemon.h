@@ -13,6 +13,7 @@
 #include "config/options.h"
 #include "config/shadow_flags.h"
 #include "kube/http/transport.h"
+#include "kube/runtime/leader_fence.h"
 #include "kube/shadow/shadow.h"
 
 namespace cmd {
@@ -25,6 +26,9 @@ struct Connection {
   std::shared_ptr<kube::Transport> loops, election;
   // With --shadow: keeps the writes of both, and of the transports to members; else nullptr.
   std::shared_ptr<kube::Shadow> shadow;
+  // Without it: keeps back the writes of `loops`, and of the transports to members, when the leader
+  // lease has run out; else nullptr.
+  std::shared_ptr<kube::LeaderFence> fence;
 };
 
 // Reads the kubeconfig (--kubeconfig, $KUBECONFIG, the pod's service account, ~/.kube/config). The

@@ -101,6 +101,7 @@ struct Manager::Impl {
   const base::Clock& clock;
   metrics::Registry& registry;
   Client* election_client;
+  LeaderFence* fence = nullptr;
   internal::Pages pages;  // Beside /metrics.
   base::StopSource abort;
 
@@ -205,7 +206,7 @@ absl::Status Manager::Impl::Start() {
                                                      .renew_deadline = options.renew_deadline,
                                                      .retry_period = options.retry_period,
                                                      .watch = options.release_lease},
-                                                    {*election_client, events, clock, registry}));
+                                                    {*election_client, events, clock, registry, fence}));
   }
   RETURN_IF_ERROR(StartServers());
   always.Start();
@@ -283,6 +284,8 @@ const ManagerOptions& Manager::options() const { return impl_->options; }
 base::StopToken Manager::abort_token() const { return impl_->abort.get_token(); }
 
 void Manager::UseForElection(Client& client) { impl_->election_client = &client; }
+
+void Manager::UseFence(LeaderFence& fence) { impl_->fence = &fence; }
 
 void Manager::GiveLeaseBackAtEnd() {
   absl::MutexLock lock(&impl_->mu);

@@ -20,6 +20,7 @@ namespace kube {
 
 class EventSink;
 class FailingKeys;
+class LeaderFence;
 
 // Something that runs until it is stopped. Each Run has a thread of its own.
 class Runnable {
@@ -84,6 +85,10 @@ class Manager {
   // in which the loops' calls wait when the server is slow. REQUIRES: called before Run; the client
   // outlives the manager.
   void UseForElection(Client& client);
+
+  // Has the election tell `fence` until when the lease is held. REQUIRES: called before Run; the
+  // fence outlives the manager.
+  void UseFence(LeaderFence& fence);
 
   // Serves `page`, as JSON, at `path` beside /metrics. It is called for each request, on a server's
   // thread. REQUIRES: called before Run.

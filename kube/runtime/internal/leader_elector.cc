@@ -33,6 +33,7 @@
 #include "kube/client/errors.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/internal/lease_watch.h"
+#include "kube/runtime/leader_fence.h"
 
 namespace kube {
 namespace {
@@ -217,6 +218,7 @@ bool LeaderElector::Impl::TryToHold(const base::StopToken& stop) {
   const absl::StatusOr<bool> held = Attempt(stop);
   if (!stop.stop_requested()) Note(held.status());
   if (!held.ok() || !*held) return false;
+  if (env.fence != nullptr) env.fence->HoldsUntil(sent + options.renew_deadline);
   absl::MutexLock lock(&mu);
   renewed_at = sent;
   return true;
@@ -337,6 +339,7 @@ absl::Status LeaderElector::Run(const base::StopToken& stop, const OnElected& on
   std::thread leading =
       base::StartThread("the leader election", [&] { on_elected(over.get_token()); });
   impl_->Renew(stop);
+  if (impl_->env.fence != nullptr && !stop.stop_requested()) impl_->env.fence->Close();
   over.request_stop();
   impl_->Announce(false);
   leading.join();

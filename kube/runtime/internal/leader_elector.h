@@ -21,6 +21,7 @@
 namespace kube {
 
 class EventSink;
+class LeaderFence;
 
 struct LeaderElectionOptions {
   std::string lease_namespace;
@@ -47,6 +48,7 @@ class LeaderElector {
     EventSink& events;
     const base::Clock& clock;
     metrics::Registry& registry;
+    LeaderFence* fence = nullptr;  // Is told until when the lease is held, if there is one.
   };
   // kInvalidArgument unless lease_duration > renew_deadline > 1.2 * retry_period > 0. REQUIRES:
   // everything in `environment` outlives the elector.

@@ -10,6 +10,7 @@
 #include "absl/synchronization/notification.h"
 #include "base/status.h"
 #include "kube/runtime/events.h"
+#include "kube/runtime/leader_fence.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
@@ -46,6 +47,7 @@ struct Fixture {
   metrics::Registry registry;
   Client client{server, {.name = "fake"}, clock, nullptr};
   RecordingSink events;
+  LeaderFence* its_fence = nullptr;
   LeaderElectionOptions options{
       .lease_namespace = kKey.ns, .lease_name = kKey.name, .identity = "me"};
   std::unique_ptr<LeaderElector> elector;
@@ -57,7 +59,7 @@ struct Fixture {
   ~Fixture() { base::IgnoreError(Finish(), "the test has looked at what matters to it"); }
   void Start() { StartWith(client); }
   void StartWith(Client& its_client) {
-    auto made = LeaderElector::Create(options, {its_client, events, clock, registry});
+    auto made = LeaderElector::Create(options, {its_client, events, clock, registry, its_fence});
     REQUIRE(made.ok());
     elector = *std::move(made);
     runner = std::thread([this] {
@@ -116,6 +118,18 @@ TEST_CASE_METHOD(Fixture, "the first contender creates the lease and leads") {
   CHECK(Holder() == "me");  // The lease was not released.
   CHECK(events.lines() == std::vector<std::string>{"Lease LeaderElection me became leader",
                                                    "Lease LeaderElection me stopped leading"});
+}
+
+TEST_CASE_METHOD(Fixture, "a leader may write until its renew deadline, and not after a loss") {
+  LeaderFence fence(clock);
+  its_fence = &fence;
+  Start();
+  REQUIRE(Eventually([&] { return elected.load(); }));
+  CHECK(fence.MayWrite());
+  for (const char* method : {"PUT", "GET"}) server->FailNext(method, 500, "InternalError", 1000);
+  REQUIRE(PassTimeUntil([&] { return !fence.MayWrite(); }));
+  CHECK(absl::IsAborted(Join()));
+  CHECK_FALSE(fence.MayWrite());
 }
 
 TEST_CASE_METHOD(
