@@ -334,11 +334,11 @@ std::string ElectionWatch::StandBy() {
     if (Present(contender.slot) != &contender || contender.identity == holder_) continue;
     const auto log = base::ReadFile(absl::StrCat(logs_, "/", kAddresses, i + 1, ".log"));
     if (!log.ok()) continue;
-    const std::string kBefore = "identity=\"";
-    const size_t at = log->find(kBefore);
+    const std::string before = "identity=";
+    const size_t at = log->find(before);
     if (at == std::string::npos) continue;
-    const size_t begin = at + kBefore.size();
-    contender.identity = log->substr(begin, log->find('"', begin) - begin);
+    const size_t begin = at + before.size();
+    contender.identity = log->substr(begin, log->find_first_of(" \n", begin) - begin);
     return contender.identity;
   }
   broken_.push_back("there is no stand-by");
