@@ -107,6 +107,13 @@ noise: build ## Run the tests with their threads held up at random (15 minutes; 
 	@echo "== noise"
 	@$(PYTHON) -u tests/noise/run.py --seconds $(NOISE_SECONDS) --seeds $(NOISE_SEEDS) --jobs $(JOBS) $(if $(NOISE_SEED),--seed $(NOISE_SEED)) $(NOISE_SUITES)
 
+.PHONY: prove
+prove: setup ## Prove that nothing is lost: every crash, every lag, every error (hours; goes on where it was stopped; QUICK=1: five minutes, others each day)
+	$(call build,release,prove_worker karmada-controller-manager)
+	@echo "== prove"
+	@mkdir -p build/release/prove
+	@$(PYTHON) -u tests/prove/run.py $(if $(QUICK),--seconds 300 --runs 12 --seed $(shell date +%F),--journal build/release/prove/journal)
+
 .PHONY: hostile
 hostile: setup ## Attack karmada-search and the controller manager over the sandbox, and see that they stay within their bounds (some attacks: HOSTILE="sort slow")
 	$(call build,release,karmada-search karmada-controller-manager karmada-sandbox search_load)
